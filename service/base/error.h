@@ -1,0 +1,55 @@
+#ifndef BASE_ERROR_H
+#define BASE_ERROR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/code.h"
+
+/* Where in a request a fault lies. */
+enum pv_place {
+    PV_PLACE_POINTER,   /* `at` is a plain JSON Pointer into the body: /jobs/0/name */
+    PV_PLACE_PARAMETER, /* `at` is the name of a query or path parameter */
+    PV_PLACE_HEADER     /* `at` is the name of a header field */
+};
+
+struct pv_fault {
+    enum pv_place place;
+    char at[256];
+    char code[32]; /* stable word for programs: "required", "unknown_field", "out_of_range", ... */
+    char detail[192];
+};
+
+enum { PV_FAULTS_MAX = 8 };
+
+/*
+ * Detail of a failure, owned by the caller, filled without allocation. The first code and detail
+ * win; faults are collected up to PV_FAULTS_MAX and counted beyond. Every function here accepts err
+ * == NULL.
+ */
+struct pv_error {
+    enum pv_code code;
+    char detail[256];
+    size_t n_faults; /* may exceed PV_FAULTS_MAX: then only the first ones are kept */
+    struct pv_fault faults[PV_FAULTS_MAX];
+    unsigned retry_after_s; /* > 0: sent as Retry-After */
+    char allow[64];         /* PV_E_METHOD: value of Allow; PV_E_MEDIA_TYPE: of Accept */
+};
+
+void pv_error_clear(struct pv_error *err);
+
+/* Record a failure (unless one is there already) and return `code`, so that callers can write
+ * `return pv_fail(err, PV_E_..., "...")`. */
+enum pv_code pv_fail(struct pv_error *err, enum pv_code code, const char *format, ...)
+    PV_PRINTF(3, 4);
+
+/* Record a fault at a place of the request. The code becomes PV_E_INVALID unless one is set.
+ * Returns the code of the error (PV_E_INVALID when err is NULL). */
+enum pv_code pv_fault(struct pv_error *err,
+                      enum pv_place place,
+                      const char *at,
+                      const char *code,
+                      const char *format,
+                      ...) PV_PRINTF(5, 6);
+
+#endif

@@ -1,0 +1,32 @@
+#ifndef BASE_STRVIEW_H
+#define BASE_STRVIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Bytes that somebody else owns; not NUL-terminated. at may be NULL only when n is 0. */
+struct strview {
+    const char *at;
+    size_t n;
+};
+
+static inline struct strview strview_of(const char *text)
+{
+    return (struct strview){text, text == NULL ? 0 : strlen(text)};
+}
+
+static inline bool strview_equal(struct strview a, struct strview b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.at, b.at, a.n) == 0);
+}
+
+static inline bool strview_is(struct strview a, const char *text)
+{
+    return strview_equal(a, strview_of(text));
+}
+
+/* Valid UTF-8 by RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. */
+bool strview_is_utf8(struct strview text);
+
+#endif

@@ -1,0 +1,83 @@
+#ifndef CONFIG_CONFIG_H
+#define CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+/*
+ * Every setting of provisord, read once and passed down as const. The table in settings.c describes
+ * each: name, type, unit, range, default, help. File ("name = value" lines), environment
+ * (PROVISOR_<NAME>) and command line (--name=value) are read from it in this order, later ones win;
+ * README's table and --help are printed from it. All values are checked before any is used.
+ */
+struct config {
+    /* network */
+    char listen_address[64];
+    int64_t listen_port; /* 0: any free one */
+    int64_t http_threads;
+    int64_t connections_max;
+    int64_t connection_idle_s;
+    int64_t request_timeout_ms; /* from the first header to the reply */
+    int64_t drain_s;            /* SIGTERM: how long requests may finish */
+    /* workers */
+    int64_t io_workers;
+    int64_t io_queue;
+    int64_t compute_workers;
+    int64_t compute_queue;
+    /* database */
+    char database_url[1024];
+    char database_owner_url[1024]; /* for migrations; "" = database_url */
+    bool migrate_on_start;
+    int64_t database_connections;
+    int64_t database_wait_ms;
+    int64_t statement_timeout_ms;
+    /* limits of a request */
+    int64_t headers_max;      /* fields */
+    int64_t header_bytes_max; /* all fields */
+    int64_t body_bytes_max;
+    int64_t request_memory_bytes_max;
+    int64_t json_depth_max;
+    int64_t jobs_max;
+    int64_t stages_max; /* per job or run */
+    int64_t tasks_max;  /* per request or run */
+    int64_t labels_max;
+    int64_t cores_max;     /* executors x cores of a cluster */
+    int64_t executors_max; /* that an advice considers */
+    int64_t remedy_task_budget;
+    int64_t nearest_runs; /* an advice replays */
+    int64_t page_default;
+    int64_t page_max;
+    /* event logs */
+    int64_t eventlog_bytes_max;       /* as sent */
+    int64_t eventlog_plain_bytes_max; /* decompressed */
+    int64_t eventlog_ratio_max;
+    int64_t eventlog_line_bytes_max;
+    int64_t eventlog_memory_bytes_max;
+    int64_t zstd_window_log_max;
+    /* caches */
+    int64_t token_cache_ms;   /* at most 5000 */
+    int64_t history_cache_ms; /* at most 5000 */
+    int64_t history_cache_entries;
+    /* logging */
+    char log_level[8]; /* debug info warn error */
+};
+
+/* file NULL: none. argv holds only --name=value words. PV_E_INVALID: err->detail says which and
+ * why. */
+enum pv_code config_read(const char *file,
+                         int argc,
+                         char *const argv[],
+                         struct config *config,
+                         struct pv_error *err) PV_MUSTCHECK;
+
+/* Default values. */
+void config_defaults(struct config *config);
+
+/* One line a setting for --help; the README's Markdown table. */
+void config_print_help(FILE *out);
+void config_print_markdown(FILE *out);
+
+#endif

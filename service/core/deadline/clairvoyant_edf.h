@@ -1,0 +1,117 @@
+#ifndef CORE_DEADLINE_CLAIRVOYANT_EDF_H
+#define CORE_DEADLINE_CLAIRVOYANT_EDF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+/*
+ * Clairvoyance EDF: can a set of jobs with deadlines run together on K identical cores, when every
+ * task and its duration is known beforehand? (S. Ripamonti, xSpark, thesis, Politecnico di Milano
+ * 2017, section 5.1.2; design.md section 4 "Clairvoyance EDF" is the binding definition.)
+ *
+ * Times are seconds as doubles, counted from instant 0 of the request. Two instants are the same
+ * when the doubles are equal.
+ */
+struct edf_stage {
+    int64_t id;
+    const size_t *parents; /* indices into the job's stages, each once, acyclic */
+    size_t n_parents;
+    size_t tasks;
+    const double *task_durations_s; /* tasks long; NULL: every task lasts task_duration_s */
+    double task_duration_s;
+};
+
+struct edf_job {
+    double release_s;           /* may be negative */
+    double deadline_s;          /* > 0, relative to the release */
+    double overhead_per_task_s; /* >= 0, added to every task */
+    const struct edf_stage *stages;
+    size_t n_stages; /* >= 1 */
+};
+
+struct edf_outcome {
+    double completion_s;
+    double execution_s; /* completion - release */
+    double deadline_error_percent;
+    bool met; /* execution <= deadline */
+};
+
+struct edf_metrics {
+    size_t advance; /* jobs that met their deadline */
+    size_t delayed;
+    double epsilon; /* mean of the deadline errors, percent */
+    double epsilon_advance;
+    double epsilon_delayed;
+    double epsilon_absolute;
+    double makespan_s;
+    double utilization;
+};
+
+/* One executed task. Indices into the request: jobs[job].stages[stage]. */
+struct edf_placement {
+    size_t job;
+    size_t stage;
+    size_t task;
+    size_t core;
+    double start_s;
+    double end_s;
+};
+
+/* Called once a task, in the order tasks start. Return false to stop: the call answers
+ * PV_E_CANCELLED. */
+struct edf_observer {
+    bool (*placed)(void *context, const struct edf_placement *placement);
+    void *context;
+};
+
+/*
+ * Run the jobs on `cores` >= 1 identical cores by the rule of design.md.
+ *
+ * outcomes  n_jobs entries, the caller's; outcomes[i] belongs to jobs[i].
+ * metrics   may be NULL.
+ * observer  may be NULL.
+ * scratch   working memory; back at its mark when the call returns.
+ *
+ * A missed deadline is a result. One input has one schedule.
+ * PV_E_MEMORY, PV_E_CANCELLED (the observer said so), PV_E_DOMAIN (a cycle).
+ * O(T log K + S log S) for T tasks and S stages; memory O(K + S), not O(T).
+ */
+enum pv_code edf_schedule(const struct edf_job jobs[],
+                          size_t n_jobs,
+                          size_t cores,
+                          struct arena *scratch,
+                          struct edf_outcome outcomes[],
+                          struct edf_metrics *metrics,
+                          const struct edf_observer *observer,
+                          struct pv_error *err) PV_MUSTCHECK;
+
+/* What would make an infeasible set feasible. */
+struct edf_remedies {
+    bool has_min_total_cores; /* false: the critical paths alone rule it out, or the budget ran out
+                               */
+    size_t min_total_cores;   /* the least K for which every deadline is met */
+    double *deadlines_s;      /* n_jobs entries in `arena`; NAN where the deadline may stay */
+    bool exact;               /* false: the search was cut by its budget */
+};
+
+/*
+ * Look for the remedies of design.md section 4. `task_budget` bounds the number of simulated tasks
+ * over all replays of each of the two searches (never a clock: same request, same answer).
+ *
+ * arena     holds remedies->deadlines_s; scratch is back at its mark.
+ * PV_E_MEMORY, PV_E_DOMAIN as edf_schedule.
+ */
+enum pv_code edf_find_remedies(const struct edf_job jobs[],
+                               size_t n_jobs,
+                               size_t cores,
+                               uint64_t task_budget,
+                               struct arena *arena,
+                               struct arena *scratch,
+                               struct edf_remedies *remedies,
+                               struct pv_error *err) PV_MUSTCHECK;
+
+#endif

@@ -1,0 +1,87 @@
+#ifndef HTTP_MESSAGE_H
+#define HTTP_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/strview.h"
+#include "store/principal.h"
+
+/* One request as handlers see it, and the reply they fill in. Both live in the request's arena. */
+
+enum http_method {
+    HTTP_GET, /* HEAD too: the library drops the body */
+    HTTP_POST,
+    HTTP_PUT,
+    HTTP_PATCH,
+    HTTP_DELETE,
+    HTTP_METHOD_COUNT
+};
+
+struct http_parameter {
+    const char *name;
+    const char *value; /* percent-decoded, valid UTF-8, no NUL */
+};
+
+struct http_header {
+    const char *name;
+    const char *value;
+};
+
+struct http_request {
+    struct arena *arena; /* emptied when the reply is sent */
+    enum http_method method;
+    const char *path; /* as sent, without the query */
+    const char
+        *template; /* of the route: "/v1/applications/{name}"; a closed set, fit for metrics */
+    struct http_parameter *path_parameters; /* in the order of the template */
+    size_t n_path_parameters;
+    struct http_parameter *query; /* in the order sent */
+    size_t n_query;
+    struct http_header *headers;
+    size_t n_headers;
+    const char *body; /* the whole body of a non-streaming route; NUL-terminated */
+    size_t body_n;
+    struct principal principal; /* who asks; empty on routes without authentication */
+    char request_id[129];
+    char trace_id[33];
+    char span_id[17];     /* our own */
+    uint64_t deadline_ns; /* monotonic: work that is not done by then is given up (PV_E_TIMEOUT) */
+};
+
+/* Value of a path parameter; asserts that the template has it. */
+const char *http_path_parameter(const struct http_request *request, const char *name);
+/* First value of a query parameter, or NULL. */
+const char *http_query(const struct http_request *request, const char *name);
+/* First field of that name (case does not matter), or NULL. */
+const char *http_header(const struct http_request *request, const char *name);
+
+/*
+ * Refuse query parameters that are not in `allowed` (NULL-terminated list), and repeated ones
+ * unless the name in the list ends in '*' ("label*" may repeat). Faults name the parameter.
+ */
+enum pv_code http_check_query(const struct http_request *request,
+                              const char *const allowed[],
+                              struct pv_error *err) PV_MUSTCHECK;
+
+enum { HTTP_RESPONSE_HEADERS_MAX = 16 };
+
+struct http_response {
+    unsigned status;          /* 0 until the handler decides */
+    const char *content_type; /* default application/json */
+    const char *body;         /* in the request's arena, or static */
+    size_t body_n;
+    struct http_header headers[HTTP_RESPONSE_HEADERS_MAX];
+    size_t n_headers;
+};
+
+/* name is static, value is copied into the request's arena. PV_E_MEMORY is answered by a 500. */
+void http_response_header(struct http_request *request,
+                          struct http_response *response,
+                          const char *name,
+                          const char *value);
+
+#endif

@@ -1,0 +1,40 @@
+#ifndef LOG_LOG_H
+#define LOG_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Structured log: one JSON object a line on standard error: {"at", "level", "event", "request_id"?,
+ * fields}. Written with one write(2) a line, from any thread. Never a token, a password or a body.
+ */
+enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
+
+enum log_kind { LOG_KIND_END, LOG_KIND_TEXT, LOG_KIND_COUNT, LOG_KIND_NUMBER };
+
+struct log_field {
+    enum log_kind kind;
+    const char *key;
+    const char *text;
+    int64_t count;
+    double number;
+};
+
+#define LOG_TEXT(k, v) ((struct log_field){.kind = LOG_KIND_TEXT, .key = (k), .text = (v)})
+#define LOG_COUNT(k, v)                                                                            \
+    ((struct log_field){.kind = LOG_KIND_COUNT, .key = (k), .count = (int64_t)(v)})
+#define LOG_NUMBER(k, v) ((struct log_field){.kind = LOG_KIND_NUMBER, .key = (k), .number = (v)})
+
+/* LOG_EVENT(LOG_INFO, "pool.connected", NULL, LOG_TEXT("host", h), LOG_COUNT("idle", n)) */
+#define LOG_EVENT(level, event, request_id, ...)                                                   \
+    log_event((level), (event), (request_id),                                                      \
+              (const struct log_field[]){__VA_ARGS__ __VA_OPT__(, ){.kind = LOG_KIND_END}})
+
+void log_set_level(enum log_level level);
+bool log_level_parse(const char *word, enum log_level *level);
+void log_event(enum log_level level,
+               const char *event,
+               const char *request_id,
+               const struct log_field fields[]);
+
+#endif

@@ -1,0 +1,83 @@
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "store/principal.h"
+
+/*
+ * PostgreSQL behind structs: SQL text and PGresult never leave this directory. A struct store is a
+ * pool of connections, safe from any thread; a struct store_tx is one transaction of one team and
+ * belongs to one thread. Everything works behind PgBouncer in transaction mode (no named
+ * statements, no session state).
+ *
+ * Codes every call here may answer: PV_E_UNAVAILABLE (no connection within the wait, server gone,
+ * starting, read only; err->retry_after_s is set), PV_E_RETRY (serialisation failure or deadlock),
+ * PV_E_TIMEOUT (statement timeout), PV_E_MEMORY, PV_E_INTERNAL. After any failure the transaction
+ * can only be rolled back.
+ */
+struct store;
+
+struct store_options {
+    const char *conninfo; /* libpq connection string or URI, several hosts allowed */
+    unsigned connections_max;
+    unsigned wait_ms; /* for a free connection */
+    unsigned statement_timeout_ms;
+};
+
+/* Opens lazily: succeeds while PostgreSQL is down. NULL when memory is exhausted. */
+struct store *store_open(const struct store_options *options);
+void store_close(struct store *store); /* after the last transaction */
+
+/* PV_OK when a connection answers and the schema has the version this program needs (for /readyz).
+ */
+enum pv_code store_ready(struct store *store, struct pv_error *err) PV_MUSTCHECK;
+
+struct store_statistics {
+    unsigned connections_in_use;
+    unsigned connections_idle;
+    unsigned waiting;
+    uint64_t connects;
+    uint64_t connect_failures;
+};
+struct store_statistics store_statistics(struct store *store);
+
+/* --- transactions
+ * ----------------------------------------------------------------------------------- */
+
+struct store_tx;
+
+enum store_mode { STORE_READ, STORE_WRITE };
+
+/*
+ * Begin for the team of `who`; row level security sees that team and nothing else. request_id (may
+ * be "") goes into audit rows. BEGIN and the team setting travel with the first statement.
+ */
+enum pv_code store_begin(struct store *store,
+                         const struct principal *who,
+                         const char *request_id,
+                         enum store_mode mode,
+                         struct store_tx **tx,
+                         struct pv_error *err) PV_MUSTCHECK;
+
+/* Commit and give the connection back; *tx is NULL afterwards, also on failure. */
+enum pv_code store_commit(struct store_tx **tx, struct pv_error *err) PV_MUSTCHECK;
+
+/* Undo and give the connection back; accepts a NULL *tx. */
+void store_rollback(struct store_tx **tx);
+
+/* --- migrations
+ * ------------------------------------------------------------------------------------- */
+
+/*
+ * Apply the numbered migrations built into the program that the database lacks, each in a
+ * transaction, under an advisory lock. conninfo is of the schema's owner. *applied counts them.
+ */
+enum pv_code
+store_migrate(const char *conninfo, unsigned *applied, struct pv_error *err) PV_MUSTCHECK;
+
+#endif
