@@ -1,0 +1,244 @@
+"""Fixtures of the API tests: a real provisord on a real, private PostgreSQL.
+
+service   one for the whole run; test modules that restart or break things make their own (make_service)
+client    speaks as the admin of team "alpha" and validates every reply against openapi/provisor.yaml
+stranger  the same for team "beta", which must see nothing of alpha's
+
+Environment: PROVISOR_BUILD (build directory, default build), PROVISOR_SHARED (default ../shared).
+"""
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import uuid
+
+import pytest
+import requests
+
+from contract import Contract
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("PROVISOR_BUILD", ROOT / "build")).resolve()
+SHARED = pathlib.Path(os.environ.get("PROVISOR_SHARED", ROOT.parent / "shared")).resolve()
+PROVISORD = BUILD / "service" / "provisord"
+PRIVATE_POSTGRES = ROOT / "ops" / "private-postgres"
+
+
+class Client:
+    """Requests of one token; replies are checked against the contract."""
+
+    def __init__(self, service, token, contract):
+        self.service, self.token, self.contract = service, token, contract
+        self.session = requests.Session()
+
+    def request(self, method, path, status=None, headers=None, token=True, timeout=60, **kwargs):
+        """status: expected HTTP status (or a collection of them); None accepts any."""
+        head = {"Authorization": "Bearer " + self.token} if token and self.token else {}
+        head.update(headers or {})
+        reply = self.session.request(method, self.service.base_url + path, headers=head, timeout=timeout, **kwargs)
+        self.contract.check_reply(method, path, reply)
+        if status is not None:
+            wanted = status if isinstance(status, (set, tuple, list)) else (status,)
+            assert reply.status_code in wanted, "%s %s: %d %s" % (method, path, reply.status_code, reply.text[:600])
+        return reply
+
+    def get(self, path, status=200, **kwargs):
+        return self.request("GET", path, status, **kwargs)
+
+    def post(self, path, body=None, status=None, **kwargs):
+        if body is not None:
+            kwargs["json"] = body
+        return self.request("POST", path, status, **kwargs)
+
+    def patch(self, path, body, status=200, **kwargs):
+        return self.request("PATCH", path, status, json=body, **kwargs)
+
+    def delete(self, path, status=204, **kwargs):
+        return self.request("DELETE", path, status, **kwargs)
+
+    def refuse(self, method, path, status, pointer=None, parameter=None, header=None, **kwargs):
+        """A problem with that status, one of whose errors names that place."""
+        reply = self.request(method, path, status, **kwargs)
+        assert reply.headers["Content-Type"].startswith("application/problem+json")
+        problem = reply.json()
+        for kind, at in (("pointer", pointer), ("parameter", parameter), ("header", header)):
+            if at is not None:
+                assert at in [e.get(kind) for e in problem.get("errors", [])], problem
+        return problem
+
+
+class Service:
+    """provisord and its private PostgreSQL."""
+
+    def __init__(self, directory, contract, environment=None):
+        self.directory, self.contract = pathlib.Path(directory), contract
+        self.environment = dict(environment or {})
+        self.data = self.directory / "data"
+        self.process = None
+        self.port = None
+        self.log = self.directory / "provisord.log"
+        self.start_database()
+
+    def run(self, *words, **kwargs):
+        return subprocess.run([str(w) for w in words], check=True, text=True, stdout=subprocess.PIPE, **kwargs).stdout
+
+    def start_database(self):
+        self.run(PRIVATE_POSTGRES, "start", "--data-dir", self.data)
+        self.database_url = (self.data / "database_url").read_text().strip()
+        self.owner_url = (self.data / "database_owner_url").read_text().strip()
+
+    def stop_database(self):
+        self.run(PRIVATE_POSTGRES, "stop", "--data-dir", self.data)
+
+    def kill_database(self):
+        """kill -9 of the postmaster and all its children, as a crash of the machine would."""
+        for path in self.data.rglob("postmaster.pid"):
+            pid = int(path.read_text().split()[0])
+            children = subprocess.run(["pgrep", "-P", str(pid)], text=True, stdout=subprocess.PIPE).stdout.split()
+            for victim in [pid] + [int(c) for c in children]:
+                try:
+                    os.kill(victim, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            return
+        raise AssertionError("no postmaster.pid under %s" % self.data)
+
+    def env(self, **more):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("PROVISOR_")}
+        env.update(PROVISOR_DATABASE_URL=self.database_url, PROVISOR_DATABASE_OWNER_URL=self.owner_url)
+        env.update({k: str(v) for k, v in self.environment.items()})
+        env.update({k: str(v) for k, v in more.items()})
+        return env
+
+    def command(self, *words, **more):
+        return self.run(PROVISORD, *words, env=self.env(**more))
+
+    def start(self, wait=True, **more):
+        """more: environment settings such as PROVISOR_BODY_BYTES_MAX=1000."""
+        if self.port is None:
+            with socket.socket() as s:
+                s.bind(("127.0.0.1", 0))
+                self.port = s.getsockname()[1]
+        env = self.env(PROVISOR_LISTEN_PORT=self.port, **more)
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen([str(PROVISORD), "serve"], env=env, stdout=log, stderr=log)
+        if wait:
+            self.wait_ready()
+        return self
+
+    @property
+    def base_url(self):
+        return "http://127.0.0.1:%d" % self.port
+
+    def wait_ready(self, seconds=30):
+        end = time.monotonic() + seconds
+        while True:
+            assert self.process.poll() is None, "provisord ended: " + self.log.read_text()[-2000:]
+            try:
+                if requests.get(self.base_url + "/readyz", timeout=2).status_code == 200:
+                    return
+            except requests.ConnectionError:
+                pass
+            assert time.monotonic() < end, "not ready: " + self.log.read_text()[-2000:]
+            time.sleep(0.02)
+
+    def stop(self):
+        """SIGTERM; answers the exit status."""
+        if self.process is None:
+            return None
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(timeout=40)
+        self.process = None
+        return status
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process = None
+
+    def close(self):
+        status = self.stop() if self.process is not None and self.process.poll() is None else None
+        self.stop_database()
+        return status
+
+    def token(self, team, scopes="read,write,admin", name="test"):
+        return self.command("token", "create", "--team", team, "--name", name, "--scopes", scopes).strip()
+
+    def client(self, token):
+        return Client(self, token, self.contract)
+
+
+@pytest.fixture(scope="session")
+def contract():
+    return Contract(ROOT / "openapi" / "provisor.yaml")
+
+
+@pytest.fixture(scope="session")
+def shared():
+    if not (SHARED / "data").is_dir():
+        pytest.skip("shared data not found at PROVISOR_SHARED=%s" % SHARED)
+    return SHARED
+
+
+@pytest.fixture(scope="module")
+def make_service(contract):
+    """A factory of services that a test may restart, break and configure as it likes."""
+    made = []
+
+    def make(**environment):
+        directory = tempfile.mkdtemp(prefix="provisor-api-")
+        os.chmod(directory, 0o755)
+        service = Service(directory, contract, environment)
+        service.command("migrate")
+        made.append(service)
+        return service
+
+    yield make
+    for service in made:
+        try:
+            service.close()
+        finally:
+            shutil.rmtree(service.directory, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def service(contract):
+    directory = tempfile.mkdtemp(prefix="provisor-api-")
+    os.chmod(directory, 0o755)
+    service = Service(directory, contract)
+    service.command("migrate")
+    service.operator_token = service.token("operators")
+    service.alpha_token = service.token("alpha")
+    service.beta_token = service.token("beta")
+    service.start()
+    yield service
+    status = service.close()
+    text = service.log.read_text(errors="replace")
+    shutil.rmtree(directory, ignore_errors=True)
+    assert status == 0, "provisord ended with %s: %s" % (status, text[-3000:])
+    assert "Sanitizer" not in text, text[-6000:]
+
+
+@pytest.fixture(scope="session")
+def client(service):
+    return service.client(service.alpha_token)
+
+
+@pytest.fixture(scope="session")
+def stranger(service):
+    return service.client(service.beta_token)
+
+
+@pytest.fixture(scope="session")
+def operator(service):
+    return service.client(service.operator_token)
+
+
+@pytest.fixture
+def name():
+    """An application name that no other test uses."""
+    return "app-" + uuid.uuid4().hex[:12]
