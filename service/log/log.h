@@ -25,10 +25,15 @@ struct log_field {
     ((struct log_field){.kind = LOG_KIND_COUNT, .key = (k), .count = (int64_t)(v)})
 #define LOG_NUMBER(k, v) ((struct log_field){.kind = LOG_KIND_NUMBER, .key = (k), .number = (v)})
 
-/* LOG_EVENT(LOG_INFO, "pool.connected", NULL, LOG_TEXT("host", h), LOG_COUNT("idle", n)) */
-#define LOG_EVENT(level, event, request_id, ...)                                                   \
-    log_event((level), (event), (request_id),                                                      \
-              (const struct log_field[]){__VA_ARGS__ __VA_OPT__(, ){.kind = LOG_KIND_END}})
+#define LOG_END ((struct log_field){.kind = LOG_KIND_END})
+
+/*
+ * LOG_EVENT(LOG_INFO, "pool.connected", NULL, LOG_TEXT("host", h), LOG_COUNT("idle", n))
+ * The end is put behind the arguments first, so that the last macro always has one more.
+ */
+#define LOG_EVENT(level, event, ...) LOG_EVENT_ENDED((level), (event), __VA_ARGS__, LOG_END)
+#define LOG_EVENT_ENDED(level, event, request_id, ...)                                             \
+    log_event(level, event, (request_id), (const struct log_field[]){__VA_ARGS__})
 
 void log_set_level(enum log_level level);
 bool log_level_parse(const char *word, enum log_level *level);

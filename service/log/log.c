@@ -1,0 +1,175 @@
+#include "log/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/instant.h"
+#include "base/strview.h"
+
+/*
+ * A line is built in one buffer and written by one write(2), so lines of several threads do not
+ * mix. What does not fit is left out and the line says so; it is one whole JSON object in any case.
+ */
+enum { LINE_MAX_BYTES = 8192, TEXT_MAX_BYTES = 1024, LINE_TAIL = 32 };
+
+static atomic_int least_level = LOG_INFO;
+
+static const char *const level_words[] = {
+    [LOG_DEBUG] = "debug", [LOG_INFO] = "info", [LOG_WARN] = "warn", [LOG_ERROR] = "error"};
+
+struct line {
+    char text[LINE_MAX_BYTES];
+    size_t n;
+    bool full; /* something did not fit: the rest of this field is dropped */
+};
+
+void log_set_level(enum log_level level)
+{
+    atomic_store(&least_level, (int)level);
+}
+
+bool log_level_parse(const char *word, enum log_level *level)
+{
+    for (size_t i = 0; i < sizeof level_words / sizeof *level_words; i++) {
+        if (strcmp(word, level_words[i]) == 0) {
+            *level = (enum log_level)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void put(struct line *line, const char *bytes, size_t n)
+{
+    if (line->full || n > sizeof line->text - LINE_TAIL - line->n) {
+        line->full = true;
+        return;
+    }
+    memcpy(line->text + line->n, bytes, n);
+    line->n += n;
+}
+
+/* Length of the UTF-8 sequence at s, 1 for ASCII, 0 where it is not valid. */
+static size_t sequence(const char *s, size_t n)
+{
+    for (size_t length = 1; length <= 4 && length <= n; length++) {
+        if (strview_is_utf8((struct strview){s, length}))
+            return length;
+    }
+    return 0;
+}
+
+static void put_quoted(struct line *line, const char *text)
+{
+    size_t n = strnlen(text, TEXT_MAX_BYTES);
+    put(line, "\"", 1);
+    for (size_t i = 0; i < n;) {
+        unsigned char c = (unsigned char)text[i];
+        size_t length = sequence(text + i, n - i);
+        char escape[8];
+        if (length == 0) {
+            put(line, "\\ufffd", 6);
+            length = 1;
+        } else if (c == '"' || c == '\\') {
+            put(line, (const char[]){'\\', (char)c}, 2);
+        } else if (c < 0x20 || c == 0x7f) {
+            (void)snprintf(escape, sizeof escape, "\\u%04x", c);
+            put(line, escape, 6);
+        } else {
+            put(line, text + i, length);
+        }
+        i += length;
+    }
+    put(line, "\"", 1);
+}
+
+static void put_key(struct line *line, const char *key)
+{
+    put(line, line->n == 1 ? "" : ",", line->n == 1 ? 0 : 1);
+    put_quoted(line, key);
+    put(line, ":", 1);
+}
+
+static void put_value(struct line *line, const struct log_field *field)
+{
+    char number[32];
+    switch (field->kind) {
+    case LOG_KIND_END:
+        return;
+    case LOG_KIND_TEXT:
+        if (field->text == NULL)
+            put(line, "null", 4);
+        else
+            put_quoted(line, field->text);
+        return;
+    case LOG_KIND_COUNT:
+        put(line, number, (size_t)snprintf(number, sizeof number, "%" PRId64, field->count));
+        return;
+    case LOG_KIND_NUMBER:
+        if (isfinite(field->number))
+            put(line, number, (size_t)snprintf(number, sizeof number, "%.9g", field->number));
+        else
+            put(line, "null", 4);
+        return;
+    }
+}
+
+/* A field is there as a whole or not at all. */
+static bool put_field(struct line *line, const struct log_field *field)
+{
+    size_t before = line->n;
+    put_key(line, field->key);
+    put_value(line, field);
+    if (!line->full)
+        return true;
+    line->n = before;
+    line->full = false;
+    return false;
+}
+
+static void write_all(const char *bytes, size_t n)
+{
+    while (n > 0) {
+        ssize_t written = write(STDERR_FILENO, bytes, n);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return; /* nobody reads the log: nowhere left to say so */
+        bytes += written;
+        n -= (size_t)written;
+    }
+}
+
+void log_event(enum log_level level,
+               const char *event,
+               const char *request_id,
+               const struct log_field fields[])
+{
+    if ((int)level < atomic_load(&least_level))
+        return;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    char at[INSTANT_TEXT];
+    instant_format((int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000, at);
+
+    struct line line = {.n = 0};
+    put(&line, "{", 1);
+    bool whole = put_field(&line, &LOG_TEXT("at", at));
+    whole = put_field(&line, &LOG_TEXT("level", level_words[level])) && whole;
+    whole = put_field(&line, &LOG_TEXT("event", event)) && whole;
+    if (request_id != NULL && request_id[0] != '\0')
+        whole = put_field(&line, &LOG_TEXT("request_id", request_id)) && whole;
+    for (size_t i = 0; fields[i].kind != LOG_KIND_END; i++)
+        whole = put_field(&line, &fields[i]) && whole;
+
+    /* LINE_TAIL bytes are kept free for this. */
+    const char *tail = whole ? "}\n" : ",\"cut\":true}\n";
+    memcpy(line.text + line.n, tail, strlen(tail));
+    write_all(line.text, line.n + strlen(tail));
+}
