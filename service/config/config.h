@@ -73,6 +73,12 @@ enum pv_code config_read(const char *file,
                          struct config *config,
                          struct pv_error *err) PV_MUSTCHECK;
 
+/*
+ * Tell each variable PROVISOR_... that is no setting: worth a warning, not a refusal, since an
+ * environment is often shared.
+ */
+void config_unknown_variables(void (*tell)(const char *name));
+
 /* Default values. */
 void config_defaults(struct config *config);
 

@@ -1,0 +1,221 @@
+#include "config/settings.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
+
+#define KIB INT64_C(1024)
+#define MIB (KIB * 1024)
+#define GIB (MIB * 1024)
+#define TIB (GIB * 1024)
+
+#define AT(member) .name = #member, .offset = offsetof(struct config, member)
+#define SIZE(member) .size = sizeof(((struct config *)0)->member)
+#define INTEGER(member, unit_, low_, high_, fallback_, help_)                                      \
+    {                                                                                              \
+        AT(member), .kind = SETTING_INTEGER, .unit = unit_, .low = low_, .high = high_,            \
+                    .fallback = fallback_, .help = help_                                           \
+    }
+#define BOOLEAN(member, fallback_, help_)                                                          \
+    {                                                                                              \
+        AT(member), .kind = SETTING_BOOLEAN, .unit = "", .fallback = fallback_, .help = help_      \
+    }
+#define TEXT(member, secret_, fallback_, help_)                                                    \
+    {                                                                                              \
+        AT(member), SIZE(member), .kind = SETTING_TEXT, .unit = "", .secret = secret_,             \
+                                  .fallback = fallback_, .help = help_                             \
+    }
+#define WORD(member, words_, fallback_, help_)                                                     \
+    {                                                                                              \
+        AT(member), SIZE(member), .kind = SETTING_WORD, .unit = "", .words = words_,               \
+                                  .fallback = fallback_, .help = help_                             \
+    }
+
+/* clang-format off */
+const struct setting settings[] = {
+    TEXT(listen_address, false, "127.0.0.1", "address to listen on, IPv4 or IPv6; TLS belongs to the proxy in front"),
+    INTEGER(listen_port, "", 0, 65535, "8080", "port to listen on; 0 takes any free one and logs it"),
+    INTEGER(http_threads, "", 1, 256, "2", "threads that read and write sockets"),
+    INTEGER(connections_max, "", 1, 1000000, "10000", "open connections; more wait in the backlog"),
+    INTEGER(connection_idle_s, "s", 1, 86400, "75", "a connection without traffic is closed after this"),
+    INTEGER(request_timeout_ms, "ms", 100, 3600000, "30000", "a request is answered within this or given up with 503"),
+    INTEGER(drain_s, "s", 0, 3600, "25", "after SIGTERM, how long requests may finish"),
+
+    INTEGER(io_workers, "", 1, 1024, "16", "threads that wait for PostgreSQL"),
+    INTEGER(io_queue, "", 1, 1000000, "1024", "requests that may wait for one of them; more get 503"),
+    INTEGER(compute_workers, "", 0, 1024, "0", "threads that compute; 0: one per core, at least 2"),
+    INTEGER(compute_queue, "", 1, 1000000, "256", "requests that may wait for one of them; more get 503"),
+
+    TEXT(database_url, true, "postgresql:///provisor", "PostgreSQL, as the role of the service (libpq URI or key=value text)"),
+    TEXT(database_owner_url, true, "", "PostgreSQL, as the role that owns the schema: migrations and `provisord token`; empty: database_url"),
+    BOOLEAN(migrate_on_start, "true", "apply missing migrations when the service starts"),
+    INTEGER(database_connections, "", 1, 1000, "20", "connections to PostgreSQL at most"),
+    INTEGER(database_wait_ms, "ms", 1, 60000, "2000", "wait for a free connection, then 503"),
+    INTEGER(statement_timeout_ms, "ms", 10, 600000, "10000", "a statement that takes longer is cancelled"),
+
+    INTEGER(headers_max, "", 8, 1000, "100", "header fields of a request; more are 431"),
+    INTEGER(header_bytes_max, "bytes", KIB, 28 * KIB, "16384", "all header fields together; more are 431"),
+    INTEGER(body_bytes_max, "bytes", KIB, GIB, "8388608", "a JSON body; a larger one is 413"),
+    INTEGER(request_memory_bytes_max, "bytes", MIB, 64 * GIB, "536870912", "memory one request may take for its answer"),
+    INTEGER(json_depth_max, "", 4, 512, "64", "nesting of a JSON body; deeper is 400"),
+    INTEGER(jobs_max, "", 1, 100000, "1000", "jobs of a request"),
+    INTEGER(stages_max, "", 1, 1000000, "10000", "stages of a job or run"),
+    INTEGER(tasks_max, "", 1, 100000000, "1000000", "tasks of a request or run"),
+    INTEGER(labels_max, "", 0, 1000, "64", "labels of an application or run"),
+    INTEGER(cores_max, "", 1, 100000000, "1000000", "cores of a cluster: executors x cores_per_executor"),
+    INTEGER(executors_max, "", 1, 100000, "1000", "most executors an advice considers"),
+    INTEGER(remedy_task_budget, "", 0, INT64_C(10000000000), "5000000", "tasks simulated in the search for remedies; a search cut short says so"),
+    INTEGER(nearest_runs, "", 1, 100, "5", "runs of the history that an advice replays"),
+    INTEGER(page_default, "", 1, 1000, "50", "items of a page when `limit` is not given"),
+    INTEGER(page_max, "", 1, 1000, "200", "most items of a page; a larger `limit` is 422"),
+
+    INTEGER(eventlog_bytes_max, "bytes", MIB, 16 * TIB, "17179869184", "an event log as sent; a larger one is 413"),
+    INTEGER(eventlog_plain_bytes_max, "bytes", MIB, 16 * TIB, "274877906944", "an event log decompressed"),
+    INTEGER(eventlog_ratio_max, "", 2, 1000000, "1000", "plain bytes per compressed byte; more is taken for an attack"),
+    INTEGER(eventlog_line_bytes_max, "bytes", 64 * KIB, GIB, "67108864", "one line of an event log; a longer one counts as damaged"),
+    INTEGER(eventlog_memory_bytes_max, "bytes", MIB, 64 * GIB, "1073741824", "memory one event log may take while it is read"),
+    INTEGER(zstd_window_log_max, "", 10, 31, "27", "largest zstd window, as a power of two"),
+
+    INTEGER(token_cache_ms, "ms", 0, 5000, "2000", "how long a token's rights are remembered; a revoked token dies within this"),
+    INTEGER(history_cache_ms, "ms", 0, 5000, "2000", "how long a history's version is remembered"),
+    INTEGER(history_cache_entries, "", 1, 1000000, "256", "applications whose replayed history is kept in memory"),
+
+    WORD(log_level, log_levels, "info", "least level that is logged: debug, info, warn or error"),
+};
+/* clang-format on */
+const size_t settings_n = sizeof settings / sizeof *settings;
+
+/* --- names --- */
+
+static bool same_name(const char *name, const char *text, size_t n)
+{
+    if (strlen(name) != n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (name[i] != (text[i] == '-' ? '_' : text[i]))
+            return false;
+    return true;
+}
+
+const struct setting *setting_find(const char *name, size_t n)
+{
+    for (size_t i = 0; i < settings_n; i++)
+        if (same_name(settings[i].name, name, n))
+            return &settings[i];
+    return NULL;
+}
+
+void setting_variable(const struct setting *setting, const char *suffix, char *out)
+{
+    (void)snprintf(out, SETTING_VARIABLE, "PROVISOR_%s%s", setting->name, suffix);
+    for (char *c = out; *c != '\0'; c++)
+        *c = (char)toupper((unsigned char)*c);
+}
+
+/* --- values --- */
+
+static enum pv_code refuse(const struct setting *setting,
+                           const char *text,
+                           const char *where,
+                           const char *wanted,
+                           struct pv_error *err)
+{
+    const char *shown = setting->secret ? "(not shown)" : text;
+    return pv_fail(err, PV_E_INVALID, "%s: %s = \"%.64s\" must be %s", where, setting->name, shown,
+                   wanted);
+}
+
+static enum pv_code assign_integer(const struct setting *setting,
+                                   const char *text,
+                                   const char *where,
+                                   int64_t *member,
+                                   struct pv_error *err)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    bool number = isdigit((unsigned char)text[text[0] == '-']) && *end == '\0';
+    if (!number || errno != 0 || value < setting->low || value > setting->high) {
+        char wanted[96];
+        (void)snprintf(wanted, sizeof wanted, "an integer from %" PRId64 " to %" PRId64 "%s%s",
+                       setting->low, setting->high, setting->unit[0] == '\0' ? "" : " ",
+                       setting->unit);
+        return refuse(setting, text, where, wanted, err);
+    }
+    *member = value;
+    return PV_OK;
+}
+
+static enum pv_code assign_boolean(const struct setting *setting,
+                                   const char *text,
+                                   const char *where,
+                                   bool *member,
+                                   struct pv_error *err)
+{
+    bool yes = strcmp(text, "true") == 0;
+    if (!yes && strcmp(text, "false") != 0)
+        return refuse(setting, text, where, "true or false", err);
+    *member = yes;
+    return PV_OK;
+}
+
+static enum pv_code assign_text(const struct setting *setting,
+                                const char *text,
+                                const char *where,
+                                char *member,
+                                struct pv_error *err)
+{
+    size_t n = strlen(text);
+    char wanted[64];
+    (void)snprintf(wanted, sizeof wanted, "at most %zu bytes without control characters",
+                   setting->size - 1);
+    if (n >= setting->size)
+        return refuse(setting, text, where, wanted, err);
+    for (size_t i = 0; i < n; i++)
+        if (iscntrl((unsigned char)text[i]))
+            return refuse(setting, text, where, wanted, err);
+    memcpy(member, text, n + 1);
+    return PV_OK;
+}
+
+static enum pv_code assign_word(const struct setting *setting,
+                                const char *text,
+                                const char *where,
+                                char *member,
+                                struct pv_error *err)
+{
+    char wanted[96] = "one of";
+    for (size_t i = 0; setting->words[i] != NULL; i++) {
+        if (strcmp(setting->words[i], text) == 0)
+            return assign_text(setting, text, where, member, err);
+        size_t used = strlen(wanted);
+        (void)snprintf(wanted + used, sizeof wanted - used, "%s %s", i == 0 ? "" : ",",
+                       setting->words[i]);
+    }
+    return refuse(setting, text, where, wanted, err);
+}
+
+enum pv_code setting_assign(const struct setting *setting,
+                            const char *text,
+                            const char *where,
+                            struct config *config,
+                            struct pv_error *err)
+{
+    void *member = (char *)config + setting->offset;
+    switch (setting->kind) {
+    case SETTING_INTEGER:
+        return assign_integer(setting, text, where, member, err);
+    case SETTING_BOOLEAN:
+        return assign_boolean(setting, text, where, member, err);
+    case SETTING_TEXT:
+        return assign_text(setting, text, where, member, err);
+    case SETTING_WORD:
+        return assign_word(setting, text, where, member, err);
+    }
+    return pv_fail(err, PV_E_INTERNAL, "setting %s has no kind", setting->name);
+}
