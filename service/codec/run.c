@@ -1,0 +1,184 @@
+#include "codec/run.h"
+
+#include <math.h>
+
+/* Bounds that keep sums and products far from overflow; no real run comes near them. */
+static const int64_t COUNT_MAX = 1000000000;
+static const int64_t ID_MAX = 1000000000000;
+static const double SECONDS_MAX = 1e12;
+
+static void decode_amounts(const struct codec_node *node, struct run *run)
+{
+    run->problem_size = codec_integer(node, "problem_size", CODEC_REQUIRED, 1, ID_MAX);
+    run->executors = codec_integer(node, "executors", CODEC_REQUIRED, 1, COUNT_MAX);
+    run->cores_per_executor =
+        codec_integer(node, "cores_per_executor", CODEC_REQUIRED, 1, COUNT_MAX);
+    run->duration_s =
+        codec_number(node, "duration_s", CODEC_REQUIRED | CODEC_ABOVE, 0, SECONDS_MAX);
+    run->initialization_s = codec_number(node, "initialization_s", CODEC_NULLABLE, 0, SECONDS_MAX);
+    if (run->initialization_s > run->duration_s)
+        codec_fault_member(node, "initialization_s", "out_of_range",
+                           "must not exceed duration_s, which is %.15g", run->duration_s);
+}
+
+/* What only an event log tells is unknown in a run that was sent as JSON. */
+static void clear_log_figures(struct run *run)
+{
+    run->jobs = run->stages_completed = run->stages_failed = RUN_UNKNOWN;
+    run->tasks_succeeded = run->tasks_failed = run->executors_added = RUN_UNKNOWN;
+    run->task_time_s = run->failed_task_time_s = (double)NAN;
+}
+
+void codec_run_decode(const struct codec_node *node,
+                      const struct codec_run_limits *limits,
+                      struct run *run)
+{
+    static const char *const known[] = {"problem_size",
+                                        "executors",
+                                        "cores_per_executor",
+                                        "duration_s",
+                                        "initialization_s",
+                                        "started_at",
+                                        "succeeded",
+                                        "advice_id",
+                                        "labels",
+                                        "stages",
+                                        NULL};
+    *run = (struct run){.recorded_us = RUN_NO_INSTANT, .ended = true};
+    clear_log_figures(run);
+    codec_refuse_unknown(node, known);
+    decode_amounts(node, run);
+    run->started_us = codec_instant(node, "started_at", CODEC_NULLABLE);
+    run->succeeded = codec_boolean(node, "succeeded", CODEC_NULLABLE, true);
+    codec_uuid(node, "advice_id", CODEC_NULLABLE, run->advice_id);
+    codec_labels(node, "labels", CODEC_NULLABLE, limits->labels, &run->labels, &run->n_labels);
+    struct codec_node stages = codec_array(node, "stages", CODEC_NULLABLE, 0, limits->stages);
+    if (stages.json != NULL)
+        codec_stages_decode(&stages, limits, run);
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static void encode_labels(struct writer *w, const struct run *run)
+{
+    writer_key(w, "labels");
+    writer_begin_object(w);
+    for (size_t i = 0; i < run->n_labels; i++) {
+        writer_key_view(w, run->labels[i].key);
+        writer_text(w, run->labels[i].value);
+    }
+    writer_end_object(w);
+}
+
+static double mean_task_s(const struct run_stage *stage)
+{
+    if (!isnan(stage->task_duration_s))
+        return stage->task_duration_s;
+    return stage->n_tasks > 0 ? stage->task_time_s / (double)stage->n_tasks : (double)NAN;
+}
+
+/* Either every duration or count and mean, never both: so a stage can be sent back as it is. */
+static void encode_tasks(struct writer *w, const struct run_stage *stage, bool with_tasks)
+{
+    if (with_tasks && stage->task_durations_s != NULL) {
+        writer_key(w, "task_durations_s");
+        writer_begin_array(w);
+        for (int64_t i = 0; i < stage->n_tasks; i++)
+            writer_number(w, stage->task_durations_s[i]);
+        writer_end_array(w);
+        return;
+    }
+    writer_member_count(w, "tasks", stage->n_tasks);
+    writer_member_number(w, "task_duration_s", mean_task_s(stage));
+}
+
+static void encode_stage(struct writer *w, const struct run_stage *stage, bool with_tasks)
+{
+    writer_begin_object(w);
+    writer_member_integer(w, "id", stage->id);
+    writer_member_text(w, "name", stage->name);
+    writer_key(w, "parents");
+    writer_begin_array(w);
+    for (size_t i = 0; i < stage->n_parents; i++)
+        writer_integer(w, stage->parents[i]);
+    writer_end_array(w);
+    encode_tasks(w, stage, with_tasks);
+    writer_member_number(w, "task_time_s", stage->task_time_s);
+    writer_member_number(w, "duration_s", stage->duration_s);
+    writer_member_number(w, "input_records", stage->input_records);
+    writer_member_number(w, "nominal_rate_per_s", stage->nominal_rate_per_s);
+    writer_member_boolean(w, "skipped", stage->skipped);
+    writer_end_object(w);
+}
+
+static void encode_stages(struct writer *w, const struct run *run, bool with_tasks)
+{
+    writer_key(w, "stages");
+    if (!run->has_stages) {
+        writer_null(w);
+        return;
+    }
+    writer_begin_array(w);
+    for (size_t i = 0; i < run->n_stages; i++)
+        encode_stage(w, &run->stages[i], with_tasks);
+    writer_end_array(w);
+}
+
+/* `message` is what every warning of the service carries, `detail` what design.md lists here. */
+static void encode_warnings(struct writer *w, const struct run *run)
+{
+    writer_key(w, "warnings");
+    writer_begin_array(w);
+    for (size_t i = 0; i < run->n_warnings; i++) {
+        const struct run_warning *warning = &run->warnings[i];
+        writer_begin_object(w);
+        writer_member_text(w, "code", warning->code);
+        writer_member_text(w, "message",
+                           warning->detail.at != NULL ? warning->detail : warning->code);
+        writer_member_count(w, "count", warning->count);
+        writer_member_text(w, "detail", warning->detail);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+}
+
+static void encode_log_figures(struct writer *w, const struct run *run)
+{
+    writer_member_text(w, "spark_application_id", run->spark_application_id);
+    writer_member_text(w, "spark_attempt_id", run->spark_attempt_id);
+    writer_member_text(w, "spark_version", run->spark_version);
+    writer_member_count(w, "jobs", run->jobs);
+    writer_member_count(w, "stages_completed", run->stages_completed);
+    writer_member_count(w, "stages_failed", run->stages_failed);
+    writer_member_count(w, "tasks_succeeded", run->tasks_succeeded);
+    writer_member_count(w, "tasks_failed", run->tasks_failed);
+    writer_member_number(w, "task_time_s", run->task_time_s);
+    writer_member_number(w, "failed_task_time_s", run->failed_task_time_s);
+    writer_member_count(w, "executors_added", run->executors_added);
+    encode_warnings(w, run);
+}
+
+void codec_run_encode(struct writer *w,
+                      const struct run *run,
+                      struct strview application,
+                      unsigned include)
+{
+    writer_begin_object(w);
+    writer_member_string(w, "id", run->id);
+    writer_member_text(w, "application", application);
+    writer_member_instant(w, "recorded_at", run->recorded_us);
+    writer_member_count(w, "problem_size", run->problem_size);
+    writer_member_count(w, "executors", run->executors);
+    writer_member_count(w, "cores_per_executor", run->cores_per_executor);
+    writer_member_number(w, "duration_s", run->duration_s);
+    writer_member_number(w, "initialization_s", run->initialization_s);
+    writer_member_instant(w, "started_at", run->started_us);
+    writer_member_boolean(w, "succeeded", run->succeeded);
+    writer_member_string(w, "advice_id", run->advice_id[0] == '\0' ? NULL : run->advice_id);
+    encode_labels(w, run);
+    if (run->from_log)
+        encode_log_figures(w, run);
+    if ((include & (CODEC_RUN_STAGES | CODEC_RUN_TASKS)) != 0)
+        encode_stages(w, run, (include & CODEC_RUN_TASKS) != 0);
+    writer_end_object(w);
+}

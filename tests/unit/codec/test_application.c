@@ -1,0 +1,99 @@
+#include "codec/application.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static struct arena arena;
+static struct pv_error err;
+static struct codec_application application;
+
+static enum pv_code decode(const char *text, bool change)
+{
+    arena_fini(&arena);
+    arena_init(&arena, 0);
+    pv_error_clear(&err);
+    struct codec_reader reader = {&arena, &err};
+    json_t *json = NULL;
+    enum pv_code code = codec_parse(text, strlen(text), 16, &json, &err);
+    if (code != PV_OK)
+        return code;
+    struct codec_node top = codec_top(&reader, json);
+    if (change)
+        codec_application_decode_change(&top, 2, &application);
+    else
+        codec_application_decode(&top, 2, &application);
+    json_decref(json);
+    return codec_result(&reader);
+}
+
+static void fini(void)
+{
+    arena_fini(&arena);
+}
+
+TestSuite(codec_application, .fini = fini);
+
+Test(codec_application, a_new_one_needs_a_name_and_nothing_else)
+{
+    cr_assert_eq(decode("{\"name\":\"n\\u00e4chtlich/1\"}", false), PV_OK);
+    cr_assert(strview_is(application.name, "n\xc3\xa4"
+                                           "chtlich/1"));
+    cr_assert_null(application.description.at);
+    cr_assert_eq(application.n_labels, 0u);
+    cr_assert_eq(application.retention_days, RUN_UNKNOWN);
+}
+
+Test(codec_application, faults_point_at_their_member)
+{
+    static const struct {
+        const char *text;
+        bool change;
+        const char *at;
+        const char *code;
+    } cases[] = {
+        {"{}", false, "/name", "required"},
+        {"{\"name\":\"\"}", false, "/name", "invalid_name"},
+        {"{\"name\":\"a\\nb\"}", false, "/name", "invalid_name"},
+        {"{\"name\":\"a\",\"retention\":{}}", false, "/retention", "unknown_field"},
+        {"{\"name\":\"a\",\"labels\":{\"a\":\"\",\"b\":\"\",\"c\":\"\"}}", false, "/labels",
+         "too_many_items"},
+        {"{}", true, "", "required"},
+        {"{\"name\":\"a\"}", true, "/name", "unknown_field"},
+        {"{\"description\":3}", true, "/description", "wrong_type"},
+        {"{\"retention\":{\"days\":0}}", true, "/retention/days", "out_of_range"},
+        {"{\"retention\":{\"weeks\":1}}", true, "/retention/weeks", "unknown_field"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cr_expect_eq(decode(cases[i].text, cases[i].change), PV_E_INVALID, "%s", cases[i].text);
+        cr_expect_str_eq(err.faults[0].at, cases[i].at);
+        cr_expect_str_eq(err.faults[0].code, cases[i].code);
+    }
+}
+
+Test(codec_application, a_change_tells_null_from_absent)
+{
+    cr_assert_eq(decode("{\"description\":null}", true), PV_OK);
+    cr_assert(application.has_description && application.description.at == NULL);
+    cr_assert(!application.has_labels && !application.has_retention);
+    cr_assert_eq(decode("{\"retention\":{\"runs\":5},\"labels\":{}}", true), PV_OK);
+    cr_assert(application.has_retention && application.has_labels && !application.has_description);
+    cr_assert_eq(application.retention_runs, 5);
+    cr_assert_eq(application.retention_days, RUN_UNKNOWN);
+}
+
+Test(codec_application, is_written_with_unknown_as_null)
+{
+    cr_assert_eq(decode("{\"name\":\"a\",\"labels\":{\"z\":\"1\",\"b\":\"2\"}}", false), PV_OK);
+    application.runs = 3;
+    application.created_us = 0;
+    application.updated_us = 1500000;
+    struct writer w;
+    size_t n;
+    writer_init(&w, &arena);
+    codec_application_encode(&w, &application);
+    cr_assert_str_eq(writer_finish(&w, &n),
+                     "{\"name\":\"a\",\"description\":null,\"labels\":{\"b\":\"2\",\"z\":\"1\"},"
+                     "\"retention\":{\"days\":null,\"runs\":null},\"runs\":3,"
+                     "\"created_at\":\"1970-01-01T00:00:00Z\","
+                     "\"updated_at\":\"1970-01-01T00:00:01.500Z\"}");
+}
