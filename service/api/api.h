@@ -1,6 +1,8 @@
 #ifndef API_API_H
 #define API_API_H
 
+#include <pthread.h>
+
 #include "config/config.h"
 #include "http/message.h"
 #include "http/route.h"
@@ -12,12 +14,30 @@
  * handler reads as: decode (codec), load (store), compute (core), save (store), encode (codec).
  */
 struct history_cache; /* api/history_cache.h: replay curves by application and history version */
+struct token_cache;   /* api/token_cache.h: who holds a token, for at most config->token_cache_ms */
 
 struct api {
     const struct config *config;
     struct store *store;
     struct history_cache *history;
+    struct token_cache *tokens;
+    /* The database's service key, asked for once (api_service_key). */
+    pthread_mutex_t key_lock;
+    bool has_key;
+    unsigned char key[32];
 };
+
+/* Borrows all three; history may be NULL where no call needs it. PV_E_MEMORY. */
+enum pv_code api_init(struct api *api,
+                      const struct config *config,
+                      struct store *store,
+                      struct history_cache *history,
+                      struct pv_error *err) PV_MUSTCHECK;
+void api_fini(struct api *api);
+
+/* Key of token hashes and cursor MACs, the same on every replica. Fails as store_service_key. */
+enum pv_code
+api_service_key(struct api *api, unsigned char key[32], struct pv_error *err) PV_MUSTCHECK;
 
 /* Every call of the service, ended by a row whose template is NULL. */
 extern const struct http_route api_routes[];

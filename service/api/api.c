@@ -1,0 +1,42 @@
+#include "api/api.h"
+
+#include <string.h>
+
+#include "store/access.h"
+
+enum pv_code api_init(struct api *api,
+                      const struct config *config,
+                      struct store *store,
+                      struct history_cache *history,
+                      struct pv_error *err)
+{
+    *api = (struct api){.config = config, .store = store, .history = history};
+    if (pthread_mutex_init(&api->key_lock, NULL) != 0)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    return PV_OK;
+}
+
+void api_fini(struct api *api)
+{
+    pthread_mutex_destroy(&api->key_lock);
+}
+
+enum pv_code api_service_key(struct api *api, unsigned char key[32], struct pv_error *err)
+{
+    pthread_mutex_lock(&api->key_lock);
+    bool known = api->has_key;
+    if (known)
+        memcpy(key, api->key, sizeof api->key);
+    pthread_mutex_unlock(&api->key_lock);
+    if (known)
+        return PV_OK;
+    /* Two threads may ask at once: they get the same key. The lock is not held over the wait. */
+    enum pv_code code = store_service_key(api->store, key, err);
+    if (code != PV_OK)
+        return code;
+    pthread_mutex_lock(&api->key_lock);
+    memcpy(api->key, key, sizeof api->key);
+    api->has_key = true;
+    pthread_mutex_unlock(&api->key_lock);
+    return PV_OK;
+}

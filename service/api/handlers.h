@@ -1,0 +1,14 @@
+#ifndef API_HANDLERS_H
+#define API_HANDLERS_H
+
+#include "http/route.h"
+
+/*
+ * Every handler of the service, by the file that holds it; routes.c says which call it answers.
+ * context is the struct api.
+ */
+#define API_HANDLER(name)                                                                          \
+    enum pv_code name(void *context, struct http_request *request, struct http_response *response, \
+                      struct pv_error *err)
+
+#endif
