@@ -1,0 +1,400 @@
+#include "core/advice/curve.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Prior of the spread: as if three runs had shown residuals of 10 percent. */
+static const double prior_freedom = 3.0;
+static const double prior_spread = 0.10;
+/* Distance at which a run's weight has halved; keeps a repeated configuration from deciding alone. */
+static const double near_distance = 0.05;
+
+static enum pv_code out_of_memory(struct pv_error *err)
+{
+    return pv_fail(err, PV_E_MEMORY, "not enough memory to predict from the recorded runs");
+}
+
+/* --- which counts -------------------------------------------------------------------------- */
+
+static int count_compare(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left;
+    int64_t b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+size_t curve_grid(int64_t dense, int64_t most, const int64_t extra[], size_t n_extra, int64_t out[])
+{
+    /* Room for the extras and for `most` itself; steps widen until the rest fits. */
+    size_t room = CURVE_POINTS_MAX - n_extra - 1;
+    dense = dense < (int64_t)room / 2 ? dense : (int64_t)room / 2;
+    double ratio = 1.02;
+    double steps = (double)room / 2.0 - 1.0;
+    if (most > dense && log((double)most / (double)dense) / log(ratio) > steps) {
+        ratio = exp(log((double)most / (double)dense) / steps);
+    }
+    size_t n = 0;
+    for (int64_t m = 1; m <= most && n < room;) {
+        out[n++] = m;
+        int64_t wider = (int64_t)((double)m * ratio);
+        m = m < dense || wider <= m ? m + 1 : wider;
+    }
+    out[n++] = most;
+    for (size_t i = 0; i < n_extra; i++) {
+        if (extra[i] >= 1) {
+            out[n++] = extra[i];
+        }
+    }
+    qsort(out, n, sizeof *out, count_compare);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (kept == 0 || out[kept - 1] != out[i]) {
+            out[kept++] = out[i];
+        }
+    }
+    return kept;
+}
+
+/* --- distances ----------------------------------------------------------------------------- */
+
+static struct replay_target target_of(const struct run *run)
+{
+    return (struct replay_target){run->problem_size, run->executors, run->cores_per_executor};
+}
+
+static double target_cores(const struct replay_target *target)
+{
+    return (double)target->executors * (double)target->cores_per_executor;
+}
+
+static double distance(const struct run *run, const struct replay_target *target)
+{
+    struct replay_target own = target_of(run);
+    return fabs(log((double)target->problem_size / (double)run->problem_size)) +
+           0.5 * fabs(log(target_cores(target) / target_cores(&own)));
+}
+
+static double weight_at(double d)
+{
+    double x = d / near_distance;
+    return 1.0 / (1.0 + x * x);
+}
+
+/* --- combining replays --------------------------------------------------------------------- */
+
+struct combination {
+    double duration_s;
+    double nearest; /* distance of the nearest run */
+    struct replay_outcome of_nearest;
+};
+
+/* Prediction of all replays but `skip` (n: none), whose laws were learned for the occasion. */
+static enum pv_code combine(const struct replay replays[],
+                            size_t n,
+                            size_t skip,
+                            const struct replay_target *target,
+                            struct arena *scratch,
+                            struct combination *made,
+                            struct pv_error *err)
+{
+    double sum = 0.0, weights = 0.0;
+    made->nearest = INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        if (i == skip) {
+            continue;
+        }
+        struct replay_outcome outcome = {0};
+        enum pv_code code = replay_predict(&replays[i], target, scratch, &outcome, err);
+        if (code != PV_OK) {
+            return code;
+        }
+        double d = distance(replays[i].run, target);
+        double weight = weight_at(d);
+        sum += weight * log(outcome.duration_s);
+        weights += weight;
+        if (d < made->nearest) {
+            made->nearest = d;
+            made->of_nearest = outcome;
+        }
+    }
+    made->duration_s = exp(sum / weights);
+    return PV_OK;
+}
+
+static enum pv_code learn_all(
+    struct replay replays[], size_t n, size_t skip, struct arena *scratch, struct pv_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        enum pv_code code =
+            i == skip ? PV_OK : replay_learn(replays, n, i, skip, scratch, err);
+        if (code != PV_OK) {
+            return code;
+        }
+    }
+    return PV_OK;
+}
+
+/* Leave one run out at a time: fills in spread, freedom and loo_mape_percent. */
+static enum pv_code judge_by_leaving_out(struct replay replays[],
+                                         size_t n,
+                                         struct arena *scratch,
+                                         struct curve *curve,
+                                         struct pv_error *err)
+{
+    double squares = prior_freedom * prior_spread * prior_spread;
+    double percent = 0.0;
+    for (size_t i = 0; i < n && n >= 2; i++) {
+        struct combination made;
+        struct replay_target target = target_of(replays[i].run);
+        enum pv_code code = learn_all(replays, n, i, scratch, err);
+        if (code == PV_OK) {
+            code = combine(replays, n, i, &target, scratch, &made, err);
+        }
+        if (code != PV_OK) {
+            return code;
+        }
+        double actual_s = replays[i].run->duration_s;
+        double residual = log(actual_s / made.duration_s) / (1.0 + made.nearest);
+        squares += residual * residual;
+        percent += 100.0 * fabs(made.duration_s - actual_s) / actual_s;
+    }
+    double residuals = n >= 2 ? (double)n : 0.0;
+    curve->freedom = prior_freedom + residuals;
+    curve->residual_spread = sqrt(squares / curve->freedom);
+    curve->loo_mape_percent = n >= 2 ? percent / residuals : NAN;
+    return PV_OK;
+}
+
+/* --- the runs ------------------------------------------------------------------------------ */
+
+struct ranked {
+    size_t index;
+    double distance;
+};
+
+static int ranked_compare(const void *left, const void *right)
+{
+    const struct ranked *a = left;
+    const struct ranked *b = right;
+    if (a->distance != b->distance) {
+        return a->distance < b->distance ? -1 : 1;
+    }
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static double size_distance(const struct run *run, int64_t problem_size)
+{
+    return run->problem_size < 1
+               ? INFINITY
+               : fabs(log((double)problem_size / (double)run->problem_size));
+}
+
+/* Tasks simulated when a run is added to `before` others: the whole curve, and leaving one out. */
+static double cost_of(const struct replay *replay, const struct curve_question *question, size_t n)
+{
+    double tasks = 0.0;
+    for (size_t i = 0; i < question->n_executors; i++) {
+        struct replay_target target = {
+            question->problem_size, question->executors[i], question->cores_per_executor};
+        tasks += replay_count_tasks(replay, &target);
+    }
+    return tasks + (double)replay->n_tasks * (double)(8 + 2 * n);
+}
+
+/* Prepare the runs nearest in size first, as many as the budget allows; ties keep their order. */
+static enum pv_code choose_replays(const struct run runs[],
+                                   size_t n,
+                                   const struct curve_question *question,
+                                   struct arena *scratch,
+                                   struct replay **replays,
+                                   size_t *chosen,
+                                   struct pv_error *err)
+{
+    struct ranked *order = arena_array(scratch, n, sizeof *order);
+    struct replay *made = arena_calloc(scratch, n, sizeof *made);
+    if (order == NULL || made == NULL) {
+        return out_of_memory(err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        order[i] = (struct ranked){i, size_distance(&runs[i], question->problem_size)};
+    }
+    qsort(order, n, sizeof *order, ranked_compare);
+    double spent = 0.0;
+    for (*chosen = 0; *chosen < n; ++*chosen) {
+        enum pv_code code =
+            replay_prepare(&runs[order[*chosen].index], scratch, scratch, &made[*chosen], err);
+        if (code != PV_OK) {
+            return code;
+        }
+        spent += cost_of(&made[*chosen], question, *chosen);
+        if (spent > (double)question->task_budget) {
+            break;
+        }
+    }
+    *replays = made;
+    return *chosen > 0
+               ? PV_OK
+               : pv_fail(err,
+                         PV_E_LIMIT,
+                         "replaying the nearest run for this problem size takes more than %llu "
+                         "simulated tasks",
+                         (unsigned long long)question->task_budget);
+}
+
+static bool seen_before(const struct replay replays[], size_t i, bool by_size)
+{
+    for (size_t j = 0; j < i; j++) {
+        struct replay_target a = target_of(replays[i].run);
+        struct replay_target b = target_of(replays[j].run);
+        if (by_size ? a.problem_size == b.problem_size : target_cores(&a) == target_cores(&b)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void describe_runs(const struct replay replays[], size_t n, struct curve *curve)
+{
+    curve->runs = n;
+    for (size_t i = 0; i < n; i++) {
+        const struct run *run = replays[i].run;
+        int64_t cores = run->executors * run->cores_per_executor;
+        if (i == 0) {
+            curve->least_size = curve->most_size = run->problem_size;
+            curve->least_cores = curve->most_cores = cores;
+        }
+        curve->least_size = run->problem_size < curve->least_size ? run->problem_size
+                                                                  : curve->least_size;
+        curve->most_size =
+            run->problem_size > curve->most_size ? run->problem_size : curve->most_size;
+        curve->least_cores = cores < curve->least_cores ? cores : curve->least_cores;
+        curve->most_cores = cores > curve->most_cores ? cores : curve->most_cores;
+        curve->distinct_sizes += seen_before(replays, i, true) ? 0 : 1;
+        curve->distinct_cores += seen_before(replays, i, false) ? 0 : 1;
+        curve->graph_changed =
+            curve->graph_changed || !replay_same_graph(&replays[0], &replays[i]);
+    }
+    const struct run *nearest = replays[0].run;
+    memcpy(curve->nearest_run_id, nearest->id, sizeof curve->nearest_run_id);
+    curve->nearest_size = nearest->problem_size;
+    curve->nearest_executors = nearest->executors;
+    curve->size_extrapolated =
+        curve->problem_size < curve->least_size || curve->problem_size > curve->most_size;
+}
+
+/* --- the curve ----------------------------------------------------------------------------- */
+
+static enum pv_code predict_point(const struct replay replays[],
+                                  size_t n,
+                                  const struct curve *curve,
+                                  int64_t executors,
+                                  struct arena *scratch,
+                                  struct curve_point *point,
+                                  struct pv_error *err)
+{
+    struct replay_target target = {curve->problem_size, executors, curve->cores_per_executor};
+    struct combination made;
+    enum pv_code code = combine(replays, n, n, &target, scratch, &made, err);
+    if (code == PV_OK) {
+        double cores = target_cores(&target);
+        *point = (struct curve_point){
+            .executors = executors,
+            .duration_s = made.duration_s,
+            .spread = curve->residual_spread * (1.0 + made.nearest),
+            .fixed_s = made.of_nearest.fixed_s,
+            .critical_path_s = made.of_nearest.critical_path_s,
+            .work_s = made.of_nearest.work_s,
+            .longest_task_s = made.of_nearest.longest_task_s,
+            .extrapolated =
+                cores < (double)curve->least_cores || cores > (double)curve->most_cores};
+    }
+    return code;
+}
+
+static enum pv_code predict_points(const struct replay replays[],
+                                   size_t n,
+                                   const struct curve_question *question,
+                                   struct arena *scratch,
+                                   struct curve *curve,
+                                   struct pv_error *err)
+{
+    for (size_t i = 0; i < question->n_executors; i++) {
+        enum pv_code code = predict_point(
+            replays, n, curve, question->executors[i], scratch, &curve->points[i], err);
+        if (code != PV_OK) {
+            return code;
+        }
+    }
+    curve->n_points = question->n_executors;
+    struct curve_point single;
+    enum pv_code code = predict_point(replays, n, curve, 1, scratch, &single, err);
+    if (code == PV_OK) {
+        curve->single_s = single.duration_s;
+    }
+    return code;
+}
+
+enum pv_code curve_predict(const struct run runs[],
+                           size_t n,
+                           const struct curve_question *question,
+                           struct arena *arena,
+                           struct arena *scratch,
+                           struct curve *curve,
+                           struct pv_error *err)
+{
+    struct curve made = {.problem_size = question->problem_size,
+                         .cores_per_executor = question->cores_per_executor};
+    made.points = arena_calloc(arena, question->n_executors, sizeof *made.points);
+    if (made.points == NULL) {
+        return out_of_memory(err);
+    }
+    struct arena_mark mark = arena_mark(scratch);
+    struct replay *replays = NULL;
+    size_t chosen = 0;
+    enum pv_code code = choose_replays(runs, n, question, scratch, &replays, &chosen, err);
+    if (code == PV_OK) {
+        describe_runs(replays, chosen, &made);
+        made.runs_left_out = n - chosen;
+        code = judge_by_leaving_out(replays, chosen, scratch, &made, err);
+    }
+    if (code == PV_OK) {
+        code = learn_all(replays, chosen, chosen, scratch, err);
+    }
+    if (code == PV_OK) {
+        code = predict_points(replays, chosen, question, scratch, &made, err);
+    }
+    arena_rewind(scratch, mark);
+    if (code == PV_OK) {
+        *curve = made;
+    }
+    return code;
+}
+
+double
+curve_probability(const struct curve *curve, const struct curve_point *point, double deadline_s)
+{
+    double t = log(deadline_s / point->duration_s) / point->spread;
+    return gsl_cdf_tdist_P(t, curve->freedom);
+}
+
+double curve_quantile(const struct curve *curve, const struct curve_point *point, double p)
+{
+    return point->duration_s * exp(point->spread * gsl_cdf_tdist_Pinv(p, curve->freedom));
+}
+
+double curve_speedup(const struct curve *curve, const struct curve_point *point)
+{
+    return curve->single_s / point->duration_s;
+}
+
+const struct curve_point *curve_find(const struct curve *curve, int64_t executors)
+{
+    for (size_t i = 0; i < curve->n_points; i++) {
+        if (curve->points[i].executors == executors) {
+            return &curve->points[i];
+        }
+    }
+    return NULL;
+}

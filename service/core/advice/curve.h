@@ -1,0 +1,107 @@
+#ifndef CORE_ADVICE_CURVE_H
+#define CORE_ADVICE_CURVE_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "core/advice/replay.h"
+
+/*
+ * The predicted duration over the number of executors, from the replays of several recorded runs.
+ *
+ * Every run predicts every executor count; their logarithms are averaged with weights that fall
+ * with the squared distance between configurations,
+ *
+ *     distance(run, target) = |ln N/N_run| + |ln K/K_run| / 2        (K = m c cores)
+ *
+ * since a replay carries over better between cores (where it knows the graph) than between sizes.
+ * The spread comes from leaving one run out at a time, relearning the laws without it, and
+ * predicting it from the others: residual e = ln(actual / predicted), made comparable by
+ * dividing by 1 + the distance to the nearest run that remained. With a weak prior (three runs' worth
+ * of 10 percent) ln T is Student-t with 3 + (residuals) degrees of freedom, its scale growing by the
+ * same factor 1 + distance: few runs, or far ones, give wide intervals and a single run gives the
+ * prior alone.
+ */
+struct curve_question {
+    int64_t problem_size;
+    int64_t cores_per_executor;
+    const int64_t *executors; /* the counts to predict, ascending, >= 1 */
+    size_t n_executors;
+    uint64_t task_budget; /* simulated tasks over all replays; far runs are left out beyond it */
+};
+
+struct curve_point {
+    int64_t executors;
+    double duration_s; /* median */
+    double spread;     /* scale of ln T */
+    /* What bounds it, from the nearest run: */
+    double fixed_s;
+    double critical_path_s;
+    double work_s;
+    double longest_task_s;
+    bool extrapolated; /* cores outside what the runs cover */
+};
+
+struct curve {
+    struct curve_point *points; /* one a count asked, same order */
+    size_t n_points;
+    int64_t problem_size;
+    int64_t cores_per_executor;
+    double single_s; /* predicted with one executor */
+    double freedom;  /* degrees of freedom of the spread */
+    size_t runs;     /* replayed */
+    size_t runs_left_out; /* beyond the budget */
+    double loo_mape_percent; /* NAN with fewer than two runs */
+    double residual_spread;  /* scale before distance */
+    bool size_extrapolated;  /* N outside the runs' sizes */
+    bool graph_changed;      /* the runs do not all have the same stages */
+    int64_t least_size, most_size;
+    int64_t least_cores, most_cores;
+    char nearest_run_id[37];
+    int64_t nearest_size;
+    int64_t nearest_executors;
+    size_t distinct_sizes;
+    size_t distinct_cores;
+};
+
+/* How many distinct executor counts a curve over 1..most has at the most. */
+enum { CURVE_POINTS_MAX = 512 };
+
+/*
+ * Executor counts to predict: all of 1..dense, then steps of about two percent up to `most`, and
+ * every count in `extra` (zeros are passed over). Ascending, distinct; at most CURVE_POINTS_MAX.
+ * out has room for CURVE_POINTS_MAX. Returns how many.
+ */
+size_t curve_grid(
+    int64_t dense, int64_t most, const int64_t extra[], size_t n_extra, int64_t out[]);
+
+/*
+ * runs     n >= 1, complete (replay_prepare's demands), any order; borrowed during the call.
+ * arena    holds curve->points; scratch is back at its mark.
+ * PV_E_TOO_FEW: a run cannot be replayed. PV_E_LIMIT: not even the nearest run's replays fit the
+ * budget. PV_E_MEMORY.
+ * One input has one answer. O(sum of simulated tasks x log K).
+ */
+enum pv_code curve_predict(const struct run runs[],
+                           size_t n,
+                           const struct curve_question *question,
+                           struct arena *arena,
+                           struct arena *scratch,
+                           struct curve *curve,
+                           struct pv_error *err) PV_MUSTCHECK;
+
+/* P(T <= deadline_s) at a point. GSL's error handler must be off. */
+double
+curve_probability(const struct curve *curve, const struct curve_point *point, double deadline_s);
+
+/* The duration that is not exceeded with probability p, 0 < p < 1. */
+double curve_quantile(const struct curve *curve, const struct curve_point *point, double p);
+
+/* Speedup over one executor of the same kind. */
+double curve_speedup(const struct curve *curve, const struct curve_point *point);
+
+/* The point of that executor count, or NULL. */
+const struct curve_point *curve_find(const struct curve *curve, int64_t executors);
+
+#endif

@@ -1,0 +1,552 @@
+#include "core/advice/replay.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/deadline/job_from_run.h"
+
+static enum pv_code out_of_memory(struct pv_error *err)
+{
+    return pv_fail(err, PV_E_MEMORY, "not enough memory to replay the recorded runs");
+}
+
+/* --- the recorded run ---------------------------------------------------------------------- */
+
+static enum pv_code check_known(const struct run *run, struct pv_error *err)
+{
+    const char *missing = NULL;
+    if (run->executors < 1) {
+        missing = "executors";
+    } else if (run->cores_per_executor < 1) {
+        missing = "cores_per_executor";
+    } else if (run->problem_size < 1) {
+        missing = "problem_size";
+    } else if (!(run->duration_s > 0.0) || !isfinite(run->duration_s)) {
+        missing = "duration_s";
+    } else if (!run->has_stages || run->n_stages == 0) {
+        missing = "stages";
+    }
+    return missing == NULL
+               ? PV_OK
+               : pv_fail(err, PV_E_TOO_FEW, "the run cannot be replayed: %s unknown", missing);
+}
+
+struct span {
+    double start_s;
+    double end_s;
+};
+
+static int span_compare(const void *left, const void *right)
+{
+    const struct span *a = left;
+    const struct span *b = right;
+    return (a->start_s > b->start_s) - (a->start_s < b->start_s);
+}
+
+/* Length of the union of the stages' wall-clock intervals; NAN when one of them is unknown. */
+static double active_time(const struct run *run, struct arena *scratch)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    struct span *spans = arena_array(scratch, run->n_stages, sizeof *spans);
+    size_t n = 0;
+    double total = 0.0, reached = -INFINITY;
+    for (size_t i = 0; spans != NULL && i < run->n_stages; i++) {
+        const struct run_stage *stage = &run->stages[i];
+        if (!stage->skipped) {
+            spans[n++] = (struct span){stage->started_s, stage->started_s + stage->duration_s};
+            total += spans[n - 1].end_s; /* NAN sticks */
+        }
+    }
+    if (n == 0 || !isfinite(total)) {
+        arena_rewind(scratch, mark);
+        return NAN;
+    }
+    qsort(spans, n, sizeof *spans, span_compare);
+    total = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        double from = fmax(spans[i].start_s, reached);
+        total += fmax(0.0, spans[i].end_s - from);
+        reached = fmax(reached, spans[i].end_s);
+    }
+    arena_rewind(scratch, mark);
+    return total;
+}
+
+/*
+ * The part of the wall clock that no stage explains. Where the stages' instants are known it is
+ * what their union leaves of the duration (initialization included); else initialization alone,
+ * and the overhead a task takes up the rest.
+ */
+static double unexplained_time(const struct run *run, struct arena *scratch)
+{
+    double active_s = active_time(run, scratch);
+    double initialization_s = isfinite(run->initialization_s) ? run->initialization_s : 0.0;
+    double fixed_s =
+        isfinite(active_s) ? fmax(initialization_s, run->duration_s - active_s) : initialization_s;
+    return fmin(fixed_s, run->duration_s);
+}
+
+static double stage_work(const struct edf_stage *stage)
+{
+    if (stage->task_durations_s == NULL) {
+        return (double)stage->tasks * stage->task_duration_s;
+    }
+    double sum = 0.0;
+    for (size_t i = 0; i < stage->tasks; i++) {
+        sum += stage->task_durations_s[i];
+    }
+    return sum;
+}
+
+static enum pv_code makespan(const struct edf_job *job,
+                             size_t cores,
+                             struct arena *scratch,
+                             double *seconds,
+                             struct pv_error *err)
+{
+    struct edf_outcome outcome;
+    size_t tasks = 0;
+    for (size_t i = 0; i < job->n_stages; i++) {
+        tasks += job->stages[i].tasks;
+    }
+    /* Cores beyond one a task stay idle: leaving them out changes nothing and costs no memory. */
+    size_t useful = tasks < 1 ? 1 : tasks;
+    cores = cores < useful ? cores : useful;
+    enum pv_code code = edf_schedule(job, 1, cores, scratch, &outcome, NULL, NULL, err);
+    if (code == PV_OK) {
+        *seconds = outcome.execution_s;
+    }
+    return code;
+}
+
+/* Tasks one after another on the busiest core, at least: how often the overhead counts. */
+static double rounds_of_tasks(const struct edf_job *job, size_t cores)
+{
+    double rounds = 0.0;
+    for (size_t i = 0; i < job->n_stages; i++) {
+        rounds += ceil((double)job->stages[i].tasks / (double)cores);
+    }
+    return rounds;
+}
+
+/*
+ * The overhead a task for which the stages' makespan is target_s. The makespan is piecewise linear
+ * in it, so a few steps of the secant, each kept inside what is known to be too much, are enough;
+ * what remains is left to the caller.
+ */
+static enum pv_code solve_overhead(struct replay *replay,
+                                   size_t cores,
+                                   double target_s,
+                                   double *reached_s,
+                                   struct arena *scratch,
+                                   struct pv_error *err)
+{
+    enum { STEPS = 8 };
+    struct edf_job job = replay->job;
+    double slope = rounds_of_tasks(&job, cores);
+    double best = 0.0, best_s = *reached_s;
+    double low = 0.0, low_s = *reached_s;
+    for (int step = 0; step < STEPS && target_s - best_s > 1e-9 * target_s && slope > 0.0; step++) {
+        double seconds = 0.0;
+        job.overhead_per_task_s = low + (target_s - low_s) / slope;
+        enum pv_code code = makespan(&job, cores, scratch, &seconds, err);
+        if (code != PV_OK) {
+            return code;
+        }
+        if (seconds <= target_s * (1.0 + 1e-12) && seconds > best_s) {
+            best = job.overhead_per_task_s;
+            best_s = seconds;
+        }
+        if (job.overhead_per_task_s > low && seconds > low_s) {
+            slope = (seconds - low_s) / (job.overhead_per_task_s - low);
+        }
+        if (seconds < target_s) {
+            low = job.overhead_per_task_s;
+            low_s = seconds;
+        }
+    }
+    replay->overhead_s = best;
+    *reached_s = best_s;
+    return PV_OK;
+}
+
+static enum pv_code calibrate(struct replay *replay, struct arena *scratch, struct pv_error *err)
+{
+    const struct run *run = replay->run;
+    size_t cores = (size_t)run->executors * (size_t)run->cores_per_executor;
+    double allotted_s = replay->job.overhead_per_task_s;
+    replay->job.overhead_per_task_s = 0.0;
+    replay->fixed_s = unexplained_time(run, scratch);
+    double target_s = run->duration_s - replay->fixed_s;
+    double seconds = 0.0;
+    enum pv_code code = makespan(&replay->job, cores, scratch, &seconds, err);
+    if (code == PV_OK && seconds < target_s && allotted_s > 0.0) {
+        code = solve_overhead(replay, cores, target_s, &seconds, scratch, err);
+    }
+    if (code != PV_OK) {
+        return code;
+    }
+    /* What no overhead explains is the driver's; a replay slower than the record is scaled. */
+    replay->correction = seconds > target_s && seconds > 0.0 ? target_s / seconds : 1.0;
+    replay->fixed_s = run->duration_s - replay->correction * seconds;
+    return PV_OK;
+}
+
+static enum pv_code
+take_sightings(struct replay *replay, struct arena *arena, struct pv_error *err)
+{
+    const struct edf_job *job = &replay->job;
+    replay->seen = arena_calloc(arena, job->n_stages, sizeof *replay->seen);
+    replay->laws = arena_calloc(arena, job->n_stages, sizeof *replay->laws);
+    if (replay->seen == NULL || replay->laws == NULL) {
+        return out_of_memory(err);
+    }
+    for (size_t i = 0; i < job->n_stages; i++) {
+        replay->n_tasks += job->stages[i].tasks;
+        replay->seen[i] = (struct stage_sighting){.problem_size = replay->run->problem_size,
+                                                  .executors = replay->run->executors,
+                                                  .cores_per_executor =
+                                                      replay->run->cores_per_executor,
+                                                  .tasks = job->stages[i].tasks,
+                                                  .work_s = stage_work(&job->stages[i])};
+        replay->laws[i] = stage_law_learn(&replay->seen[i], 1);
+    }
+    return PV_OK;
+}
+
+static int double_compare(const void *left, const void *right)
+{
+    double a = *(const double *)left;
+    double b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* Ascending durations, stage after stage: quantiles are then a look-up. */
+static enum pv_code sort_durations(struct replay *replay, struct arena *arena, struct pv_error *err)
+{
+    double *at = arena_array(arena, replay->n_tasks, sizeof *at);
+    if (at == NULL) {
+        return out_of_memory(err);
+    }
+    replay->sorted_s = at;
+    for (size_t i = 0; i < replay->job.n_stages; i++) {
+        const struct edf_stage *stage = &replay->job.stages[i];
+        for (size_t t = 0; t < stage->tasks; t++) {
+            at[t] = stage->task_durations_s == NULL ? stage->task_duration_s
+                                                    : stage->task_durations_s[t];
+        }
+        qsort(at, stage->tasks, sizeof *at, double_compare);
+        at += stage->tasks;
+    }
+    return PV_OK;
+}
+
+enum pv_code replay_prepare(const struct run *run,
+                            struct arena *arena,
+                            struct arena *scratch,
+                            struct replay *replay,
+                            struct pv_error *err)
+{
+    struct replay made = {.run = run, .correction = 1.0};
+    enum pv_code code = check_known(run, err);
+    if (code == PV_OK) {
+        code = edf_job_from_run(run, arena, &made.job, err);
+    }
+    if (code == PV_OK) {
+        made.job.release_s = 0.0;
+        made.job.deadline_s = 1.0; /* alone on the cores: its deadline moves nothing */
+        code = take_sightings(&made, arena, err);
+    }
+    if (code == PV_OK && made.n_tasks == 0) {
+        code = pv_fail(err, PV_E_TOO_FEW, "the run cannot be replayed: its stages hold no task");
+    }
+    if (code == PV_OK) {
+        code = sort_durations(&made, arena, err);
+    }
+    if (code == PV_OK) {
+        code = calibrate(&made, scratch, err);
+    }
+    if (code == PV_OK) {
+        *replay = made;
+    }
+    return code;
+}
+
+/* --- laws from several runs ---------------------------------------------------------------- */
+
+bool replay_same_graph(const struct replay *a, const struct replay *b)
+{
+    if (a->job.n_stages != b->job.n_stages) {
+        return false;
+    }
+    for (size_t i = 0; i < a->job.n_stages; i++) {
+        const struct edf_stage *x = &a->job.stages[i];
+        const struct edf_stage *y = &b->job.stages[i];
+        if (x->n_parents != y->n_parents ||
+            (x->n_parents > 0 &&
+             memcmp(x->parents, y->parents, x->n_parents * sizeof *x->parents) != 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum pv_code replay_learn(struct replay replays[],
+                          size_t n,
+                          size_t which,
+                          size_t skip,
+                          struct arena *scratch,
+                          struct pv_error *err)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    struct replay *mine = &replays[which];
+    struct stage_sighting *seen = arena_array(scratch, n, sizeof *seen);
+    const struct replay **peers = arena_array(scratch, n, sizeof(const struct replay *));
+    double *sizes = arena_array(scratch, n, sizeof *sizes);
+    double *fixed = arena_array(scratch, n, sizeof *fixed);
+    if (seen == NULL || peers == NULL || sizes == NULL || fixed == NULL) {
+        arena_rewind(scratch, mark);
+        return out_of_memory(err);
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i != skip && replay_same_graph(mine, &replays[i])) {
+            sizes[count] = (double)replays[i].run->problem_size;
+            fixed[count] = replays[i].fixed_s;
+            peers[count++] = &replays[i];
+        }
+    }
+    for (size_t s = 0; s < mine->job.n_stages && count > 0; s++) {
+        for (size_t i = 0; i < count; i++) {
+            seen[i] = peers[i]->seen[s];
+        }
+        mine->laws[s] = stage_law_learn(seen, count);
+    }
+    /* The driver's share may grow with the input, never faster than in proportion. */
+    mine->fixed_exponent = stage_law_slope(sizes, fixed, count, 0.0, 1.0, 0.0);
+    arena_rewind(scratch, mark);
+    return PV_OK;
+}
+
+/* --- another configuration ----------------------------------------------------------------- */
+
+static double stage_tasks(const struct replay *replay, size_t s, const struct replay_target *target)
+{
+    return stage_law_tasks(&replay->laws[s],
+                           &replay->seen[s],
+                           target->problem_size,
+                           target->executors,
+                           target->cores_per_executor);
+}
+
+double replay_count_tasks(const struct replay *replay, const struct replay_target *target)
+{
+    double sum = 0.0;
+    for (size_t s = 0; s < replay->job.n_stages; s++) {
+        sum += stage_tasks(replay, s, target);
+    }
+    return sum;
+}
+
+/* Work of a stage on the target, given its new number of tasks. */
+static double
+scaled_work(const struct replay *replay, size_t s, const struct replay_target *target, double tasks)
+{
+    const struct stage_sighting *seen = &replay->seen[s];
+    const struct stage_law *law = &replay->laws[s];
+    if (law->follows == LAW_SIZE) {
+        return seen->work_s * tasks / (double)seen->tasks;
+    }
+    double ratio = (double)target->problem_size / (double)seen->problem_size;
+    return seen->work_s * pow(ratio, law->work_exponent);
+}
+
+static size_t greatest_divisor(size_t a, size_t b)
+{
+    while (b != 0) {
+        size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* A step coprime to n near the golden section: walks all of 0..n-1 with long and short well mixed.
+ */
+static size_t mixing_step(size_t n)
+{
+    size_t step = (size_t)((double)n * 0.6180339887498949);
+    step = step == 0 ? 1 : step;
+    while (greatest_divisor(n, step) != 1) {
+        step++;
+    }
+    return step;
+}
+
+/* The quantile p of n ascending values whose k-th stands at (k + 0.5) / n, linear in between. */
+static double quantile_of(const double *ascending, size_t n, double p)
+{
+    double position = p * (double)n - 0.5;
+    if (position <= 0.0) {
+        return ascending[0];
+    }
+    size_t below = (size_t)position;
+    if (below + 1 >= n) {
+        return ascending[n - 1];
+    }
+    double share = position - (double)below;
+    return ascending[below] * (1.0 - share) + ascending[below + 1] * share;
+}
+
+/* n durations with the recorded stage's distribution whose sum is work_s. */
+static void draw_durations(
+    const double *ascending, size_t recorded, double work_s, double durations_s[], size_t n)
+{
+    size_t step = mixing_step(n);
+    double sum = 0.0;
+    for (size_t i = 0, rank = step / 2 % n; i < n; i++, rank = (rank + step) % n) {
+        durations_s[i] = quantile_of(ascending, recorded, ((double)rank + 0.5) / (double)n);
+        sum += durations_s[i];
+    }
+    double scale = sum > 0.0 ? work_s / sum : 0.0;
+    for (size_t i = 0; i < n; i++) {
+        durations_s[i] *= scale;
+    }
+}
+
+static void scale_durations(const double *from, double scale, double to[], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        to[i] = from[i] * scale;
+    }
+}
+
+/* One stage on the target; `ascending` are its recorded durations. */
+static enum pv_code scale_stage(const struct replay *replay,
+                                size_t s,
+                                const struct replay_target *target,
+                                const double *ascending,
+                                struct arena *arena,
+                                struct edf_stage *stage,
+                                struct pv_error *err)
+{
+    const struct edf_stage *old = &replay->job.stages[s];
+    double tasks = stage_tasks(replay, s, target);
+    double work_s = scaled_work(replay, s, target, tasks);
+    *stage = *old;
+    stage->tasks = (size_t)tasks;
+    if (old->tasks == 0) {
+        return PV_OK;
+    }
+    if (old->task_durations_s == NULL) {
+        stage->task_duration_s = work_s / tasks;
+        return PV_OK;
+    }
+    double old_work_s = replay->seen[s].work_s;
+    if (stage->tasks == old->tasks && (work_s == old_work_s || old_work_s == 0.0)) {
+        return PV_OK; /* nothing moves: the recorded durations, in their recorded order */
+    }
+    double *durations_s = arena_array(arena, stage->tasks, sizeof *durations_s);
+    if (durations_s == NULL) {
+        return out_of_memory(err);
+    }
+    if (stage->tasks == old->tasks) {
+        scale_durations(old->task_durations_s, work_s / old_work_s, durations_s, stage->tasks);
+    } else {
+        draw_durations(ascending, old->tasks, work_s, durations_s, stage->tasks);
+    }
+    stage->task_durations_s = durations_s;
+    return PV_OK;
+}
+
+enum pv_code replay_job(const struct replay *replay,
+                        const struct replay_target *target,
+                        struct arena *arena,
+                        struct edf_job *job,
+                        struct pv_error *err)
+{
+    struct edf_stage *stages = arena_array(arena, replay->job.n_stages, sizeof *stages);
+    if (stages == NULL || replay_count_tasks(replay, target) > (double)(SIZE_MAX / 16)) {
+        return out_of_memory(err);
+    }
+    const double *ascending = replay->sorted_s;
+    for (size_t s = 0; s < replay->job.n_stages; s++) {
+        enum pv_code code = scale_stage(replay, s, target, ascending, arena, &stages[s], err);
+        if (code != PV_OK) {
+            return code;
+        }
+        ascending += replay->job.stages[s].tasks;
+    }
+    *job = replay->job;
+    job->stages = stages;
+    job->overhead_per_task_s = replay->overhead_s;
+    return PV_OK;
+}
+
+double replay_fixed_s(const struct replay *replay, int64_t problem_size)
+{
+    double ratio = (double)problem_size / (double)replay->run->problem_size;
+    return replay->fixed_s * pow(ratio, replay->fixed_exponent);
+}
+
+/* Figures that bound the makespan whatever the number of cores. */
+static enum pv_code measure_bounds(const struct edf_job *job,
+                                   struct arena *scratch,
+                                   struct replay_outcome *outcome,
+                                   struct pv_error *err)
+{
+    double *path_s = arena_array(scratch, job->n_stages, sizeof *path_s);
+    if (path_s == NULL) {
+        return out_of_memory(err);
+    }
+    for (size_t s = 0; s < job->n_stages; s++) {
+        const struct edf_stage *stage = &job->stages[s];
+        double longest_s = stage->tasks == 0 ? 0.0 : stage->task_duration_s;
+        for (size_t t = 0; stage->task_durations_s != NULL && t < stage->tasks; t++) {
+            longest_s =
+                t == 0 ? stage->task_durations_s[0] : fmax(longest_s, stage->task_durations_s[t]);
+        }
+        longest_s += stage->tasks == 0 ? 0.0 : job->overhead_per_task_s;
+        double before_s = 0.0;
+        for (size_t p = 0; p < stage->n_parents; p++) {
+            /* Parents of a recorded graph come first, except in graphs typed by hand. */
+            before_s = stage->parents[p] < s ? fmax(before_s, path_s[stage->parents[p]]) : before_s;
+        }
+        path_s[s] = before_s + longest_s;
+        outcome->critical_path_s = fmax(outcome->critical_path_s, path_s[s]);
+        outcome->longest_task_s = fmax(outcome->longest_task_s, longest_s);
+        outcome->work_s += stage_work(stage) + (double)stage->tasks * job->overhead_per_task_s;
+        outcome->tasks += stage->tasks;
+    }
+    return PV_OK;
+}
+
+enum pv_code replay_predict(const struct replay *replay,
+                            const struct replay_target *target,
+                            struct arena *scratch,
+                            struct replay_outcome *outcome,
+                            struct pv_error *err)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    struct edf_job job;
+    struct replay_outcome made = {.fixed_s = replay_fixed_s(replay, target->problem_size)};
+    size_t cores = (size_t)target->executors * (size_t)target->cores_per_executor;
+    double seconds = 0.0;
+    enum pv_code code = replay_job(replay, target, scratch, &job, err);
+    if (code == PV_OK) {
+        code = makespan(&job, cores, scratch, &seconds, err);
+    }
+    if (code == PV_OK) {
+        code = measure_bounds(&job, scratch, &made, err);
+    }
+    arena_rewind(scratch, mark);
+    if (code == PV_OK) {
+        made.duration_s = made.fixed_s + replay->correction * seconds;
+        made.critical_path_s *= replay->correction;
+        made.work_s *= replay->correction;
+        made.longest_task_s *= replay->correction;
+        *outcome = made;
+    }
+    return code;
+}

@@ -1,0 +1,107 @@
+#ifndef CORE_ADVICE_REPLAY_H
+#define CORE_ADVICE_REPLAY_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "core/advice/stage_law.h"
+#include "core/deadline/clairvoyant_edf.h"
+#include "core/history/run.h"
+
+/*
+ * Replay: what would this recorded run have taken with m executors of c cores, or on another
+ * problem size N?
+ *
+ * The recorded task times are scheduled again on m c cores as Spark does it (a stage may start when
+ * its parents are done, first the lowest stage id): that is Clairvoyance EDF with a single job.
+ * Before any prediction the run is calibrated, so that replaying it on its own cores gives back the
+ * recorded duration:
+ *
+ *     duration = fixed + correction x makespan(tasks + overhead)
+ *
+ * fixed       initialization and the wall clock in which no stage was active (the driver's own
+ *             work), which more executors do not shorten
+ * overhead    seconds a task beyond its recorded duration (scheduling, result fetching), as large as
+ *             the recorded wall clock of the stages needs; at most what design.md, "Clairvoyance
+ *             EDF", allots
+ * correction  1, except where the recorded stages were faster than the replay: then their ratio
+ */
+struct replay {
+    const struct run *run;
+    struct edf_job job; /* at deadline 1, release 0; stages of the run that were not skipped */
+    double fixed_s;
+    double overhead_s;
+    double correction;
+    struct stage_sighting *seen; /* one a stage of `job` */
+    struct stage_law *laws;      /* one a stage, from replay_learn */
+    double fixed_exponent;       /* fixed_s ~ N^fixed_exponent */
+    double *sorted_s;            /* task durations, ascending within each stage; NULL until needed */
+    size_t n_tasks;
+};
+
+/* A configuration to replay on. All are >= 1. */
+struct replay_target {
+    int64_t problem_size;
+    int64_t executors;
+    int64_t cores_per_executor;
+};
+
+/* What a replay gave. */
+struct replay_outcome {
+    double duration_s;
+    double fixed_s;         /* of it: independent of the executors */
+    double critical_path_s; /* of it: longest chain of stages, each as long as its longest task */
+    double work_s;          /* task seconds in all stages, overhead included */
+    double longest_task_s;
+    size_t tasks;
+};
+
+/*
+ * Calibrate `run` (executors, cores, problem size, duration and stages known). Laws are those of
+ * the run alone. The replay borrows the run; the rest lives in `arena`; scratch is back at its mark.
+ * PV_E_TOO_FEW: something a replay needs is unknown (detail says what). PV_E_MEMORY.
+ */
+enum pv_code replay_prepare(const struct run *run,
+                            struct arena *arena,
+                            struct arena *scratch,
+                            struct replay *replay,
+                            struct pv_error *err) PV_MUSTCHECK;
+
+/* Do both runs have the same stages with the same parents (names and ids aside)? */
+bool replay_same_graph(const struct replay *a, const struct replay *b);
+
+/*
+ * Learn the laws of replays[which] from those of the n replays that share its graph; `skip` is left
+ * out (n: none), so that a run can be predicted without itself.
+ */
+enum pv_code replay_learn(struct replay replays[],
+                          size_t n,
+                          size_t which,
+                          size_t skip,
+                          struct arena *scratch,
+                          struct pv_error *err) PV_MUSTCHECK;
+
+/* Tasks that a replay on the target would simulate; infinite rather than overflowing. */
+double replay_count_tasks(const struct replay *replay, const struct replay_target *target);
+
+/*
+ * The job as it would look on the target: task counts by the laws, the work of a stage kept (or
+ * scaled with N), new durations drawn as even quantiles of the recorded ones. Deterministic.
+ * job->stages live in `arena` and may borrow from the replay. deadline 1, release 0.
+ */
+enum pv_code replay_job(const struct replay *replay,
+                        const struct replay_target *target,
+                        struct arena *arena,
+                        struct edf_job *job,
+                        struct pv_error *err) PV_MUSTCHECK;
+
+/* fixed_s as it would be at another problem size. */
+double replay_fixed_s(const struct replay *replay, int64_t problem_size);
+
+/* Replay on the target. scratch is back at its mark. PV_E_MEMORY. */
+enum pv_code replay_predict(const struct replay *replay,
+                            const struct replay_target *target,
+                            struct arena *scratch,
+                            struct replay_outcome *outcome,
+                            struct pv_error *err) PV_MUSTCHECK;
+
+#endif

@@ -1,0 +1,60 @@
+#ifndef CORE_ADVICE_STAGE_LAW_H
+#define CORE_ADVICE_STAGE_LAW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+/*
+ * What the number of tasks of a stage follows when the same application runs on another number of
+ * executors m, of cores a piece c, or on another problem size N (design.md section 4: "Replay on
+ * other executor counts rescales the stages whose task count follows m (or m-1) and leaves those
+ * that follow N or 1").
+ */
+enum law_follows {
+    LAW_ONE,       /* always a single task */
+    LAW_SIZE,      /* proportional to N */
+    LAW_CORES,     /* proportional to m c, or to m c less one task */
+    LAW_EXECUTORS, /* proportional to m, or to m less one task */
+    LAW_FIXED      /* a number of its own (shuffle partitions): neither N nor m moves it */
+};
+
+struct stage_law {
+    enum law_follows follows;
+    int64_t offset;       /* tasks = k x + offset; 0 or -1 */
+    double work_exponent; /* summed task time ~ N^work_exponent where the count does not follow N */
+};
+
+/* One run's view of one stage. problem_size, executors, cores >= 1; tasks >= 0; work_s >= 0. */
+struct stage_sighting {
+    int64_t problem_size;
+    int64_t executors;
+    int64_t cores_per_executor;
+    size_t tasks;
+    double work_s; /* summed task time */
+};
+
+/*
+ * The law that n >= 1 sightings of the same stage agree with. With one sighting (or where N and m
+ * never moved) a count equal to N follows N, then one that is a small multiple of m c or m (or one
+ * less) follows those; anything else is fixed.
+ */
+struct stage_law stage_law_learn(const struct stage_sighting seen[], size_t n);
+
+/* Number of tasks under the law in another configuration; at least 1 where `seen` has any. */
+double stage_law_tasks(const struct stage_law *law,
+                       const struct stage_sighting *seen,
+                       int64_t problem_size,
+                       int64_t executors,
+                       int64_t cores_per_executor);
+
+/*
+ * Slope of ln y over ln x by least squares over the n pairs whose x and y are positive, kept within
+ * [low, high]; `absent` where fewer than two distinct x are left.
+ */
+double stage_law_slope(
+    const double x[], const double y[], size_t n, double low, double high, double absent);
+
+#endif
