@@ -8,8 +8,8 @@
 
 const char *advise_objective_name(enum advise_objective objective)
 {
-    static const char *const names[ADVISE_OBJECTIVES] = {
-        "min_executors", "min_cost", "min_time", "max_speedup", "efficiency"};
+    static const char *const names[ADVISE_OBJECTIVES] = {"min_executors", "min_cost", "min_time",
+                                                         "max_speedup", "efficiency"};
     return names[objective];
 }
 
@@ -26,18 +26,18 @@ static struct advise_choice describe(const struct curve *curve,
     double tail = (1.0 - question->confidence) / 2.0;
     double speedup = curve_speedup(curve, point);
     double executor_s = m * point->duration_s;
-    return (struct advise_choice){
-        .executors = point->executors,
-        .predicted_duration_s = point->duration_s,
-        .lower_s = curve_quantile(curve, point, tail),
-        .upper_s = curve_quantile(curve, point, 1.0 - tail),
-        .deadline_probability = isnan(question->deadline_s)
-                                    ? (double)NAN
-                                    : curve_probability(curve, point, question->deadline_s),
-        .speedup = speedup,
-        .efficiency = speedup / m,
-        .executor_s = executor_s,
-        .cost = cost_of(question, executor_s)};
+    return (struct advise_choice){.executors = point->executors,
+                                  .predicted_duration_s = point->duration_s,
+                                  .lower_s = curve_quantile(curve, point, tail),
+                                  .upper_s = curve_quantile(curve, point, 1.0 - tail),
+                                  .deadline_probability =
+                                      isnan(question->deadline_s)
+                                          ? (double)NAN
+                                          : curve_probability(curve, point, question->deadline_s),
+                                  .speedup = speedup,
+                                  .efficiency = speedup / m,
+                                  .executor_s = executor_s,
+                                  .cost = cost_of(question, executor_s)};
 }
 
 /* --- which points may be chosen ------------------------------------------------------------- */
@@ -67,9 +67,8 @@ static enum standing standing_of(const struct curve *curve,
 }
 
 /* Smaller is better. */
-static double score(const struct curve *curve,
-                    enum advise_objective objective,
-                    const struct curve_point *point)
+static double
+score(const struct curve *curve, enum advise_objective objective, const struct curve_point *point)
 {
     double speedup = curve_speedup(curve, point);
     switch (objective) {
@@ -119,7 +118,8 @@ static const struct curve_point *best_point(const struct curve *curve,
     return best;
 }
 
-/* Where none has the asked confidence: the most probable of those predicted to meet the deadline. */
+/* Where none has the asked confidence: the most probable of those predicted to meet the deadline.
+ */
 static const struct curve_point *most_probable(const struct curve *curve,
                                                const struct advise_question *question)
 {
@@ -244,8 +244,7 @@ static const struct curve_point *choose(const struct curve *curve,
                                         enum standing *reached)
 {
     *reached = CONFIDENT;
-    const struct curve_point *point =
-        best_point(curve, question, advice->objective, CONFIDENT);
+    const struct curve_point *point = best_point(curve, question, advice->objective, CONFIDENT);
     if (point == NULL) {
         *reached = PREDICTED;
         point = most_probable(curve, question);
@@ -263,19 +262,16 @@ enum pv_code advise(const struct curve *curve,
                     struct advice *advice,
                     struct pv_error *err)
 {
-    struct advice made = {.objective = question->objective,
-                          .remedies = {(double)NAN, RUN_UNKNOWN}};
+    struct advice made = {.objective = question->objective, .remedies = {(double)NAN, RUN_UNKNOWN}};
     if (isnan(question->deadline_s) && question->objective == ADVISE_MIN_EXECUTORS) {
         made.objective = ADVISE_EFFICIENCY;
     }
     enum standing reached;
     const struct curve_point *point = choose(curve, question, &made, &reached);
     if (point == NULL) {
-        return pv_fault(err,
-                        PV_PLACE_POINTER,
+        return pv_fault(err, PV_PLACE_POINTER,
                         isnan(question->max_cost) ? "/constraints" : "/constraints/max_cost",
-                        "unsatisfiable",
-                        "no executor count satisfies the constraints");
+                        "unsatisfiable", "no executor count satisfies the constraints");
     }
     made.feasible = reached != ANY;
     made.recommendation = describe(curve, question, point);

@@ -58,7 +58,8 @@ struct advice {
     bool feasible;
     enum advise_objective objective; /* the one followed: efficiency where a deadline was lacking */
     struct advise_choice recommendation;
-    struct advise_choice *alternatives; /* Pareto front of time and executor seconds, fastest first */
+    struct advise_choice
+        *alternatives; /* Pareto front of time and executor seconds, fastest first */
     size_t n_alternatives;
     struct advise_remedies remedies; /* only when not feasible */
     struct note_list reasons;

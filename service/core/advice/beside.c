@@ -72,43 +72,109 @@ static enum pv_code make_new_job(const struct beside_question *question,
     return stretch_job(job, ratio * replays[0].correction, scratch, err);
 }
 
+/*
+ * Take the first `seconds` of task time off a job, stage after stage in order of id: what a job
+ * that reports its progress has behind it. A task cut in two keeps its rest.
+ */
+static enum pv_code
+drop_done(struct edf_job *job, double seconds, struct arena *arena, struct pv_error *err)
+{
+    struct edf_stage *stages = arena_array(arena, job->n_stages, sizeof *stages);
+    if (stages == NULL) {
+        return out_of_memory(err);
+    }
+    for (size_t s = 0; s < job->n_stages; s++) {
+        struct edf_stage *stage = &stages[s];
+        *stage = job->stages[s];
+        double *left_s = arena_array(arena, stage->tasks, sizeof *left_s);
+        if (left_s == NULL) {
+            return out_of_memory(err);
+        }
+        size_t n = 0;
+        for (size_t t = 0; t < stage->tasks; t++) {
+            double task_s = stage->task_durations_s == NULL ? stage->task_duration_s
+                                                            : stage->task_durations_s[t];
+            double done_s = fmin(task_s, seconds);
+            seconds -= done_s;
+            if (done_s < task_s) {
+                left_s[n++] = task_s - done_s;
+            }
+        }
+        stage->tasks = n;
+        stage->task_durations_s = left_s;
+    }
+    job->stages = stages;
+    return PV_OK;
+}
+
+static double job_work(const struct edf_job *job)
+{
+    double sum = 0.0;
+    for (size_t s = 0; s < job->n_stages; s++) {
+        for (size_t t = 0; t < job->stages[s].tasks; t++) {
+            sum += job->stages[s].task_durations_s == NULL ? job->stages[s].task_duration_s
+                                                           : job->stages[s].task_durations_s[t];
+        }
+    }
+    return sum;
+}
+
+static enum pv_code make_running_job(const struct beside_running *running,
+                                     struct arena *scratch,
+                                     struct edf_job *job,
+                                     struct pv_error *err)
+{
+    enum pv_code code = edf_job_from_run(running->run, scratch, job, err);
+    if (code != PV_OK) {
+        return code;
+    }
+    job->release_s = running->release_s;
+    job->deadline_s = running->deadline_s;
+    if (isnan(running->progress)) {
+        return PV_OK;
+    }
+    /* What is left starts now, with what is left of the deadline. */
+    job->release_s = fmax(0.0, running->release_s);
+    job->deadline_s = fmax(least_deadline_s, running->deadline_s + fmin(0.0, running->release_s));
+    return drop_done(job, running->progress * job_work(job), scratch, err);
+}
+
 static enum pv_code make_running_jobs(const struct beside_question *question,
                                       struct arena *scratch,
                                       struct edf_job jobs[],
                                       struct pv_error *err)
 {
-    for (size_t i = 0; i < question->n_running; i++) {
-        enum pv_code code = edf_job_from_run(question->running[i].run, scratch, &jobs[i], err);
-        if (code != PV_OK) {
-            return code;
-        }
-        jobs[i].release_s = question->running[i].release_s;
-        jobs[i].deadline_s = question->running[i].deadline_s;
+    enum pv_code code = PV_OK;
+    for (size_t i = 0; i < question->n_running && code == PV_OK; i++) {
+        code = make_running_job(&question->running[i], scratch, &jobs[i], err);
     }
-    return PV_OK;
+    return code;
 }
 
 static enum pv_code find_remedies(const struct beside_question *question,
                                   const struct edf_job jobs[],
                                   double fixed_s,
+                                  struct arena *arena,
                                   struct arena *scratch,
                                   struct beside_outcome *outcome,
                                   struct pv_error *err)
 {
     struct edf_remedies remedies;
     size_t n = question->n_running + 1;
-    enum pv_code code = edf_find_remedies(
-        jobs, n, question->cores, question->task_budget, scratch, scratch, &remedies, err);
+    enum pv_code code = edf_find_remedies(jobs, n, question->cores, question->task_budget, arena,
+                                          scratch, &remedies, err);
     if (code == PV_OK) {
         outcome->has_remedies = true;
         outcome->min_total_cores =
             remedies.has_min_total_cores ? (int64_t)remedies.min_total_cores : RUN_UNKNOWN;
         outcome->deadline_s = remedies.deadlines_s[question->n_running] + fixed_s;
+        outcome->exact = remedies.exact;
     }
     return code;
 }
 
 static enum pv_code check_jobs(const struct beside_question *question,
+                               struct arena *arena,
                                struct arena *scratch,
                                struct beside_outcome *outcome,
                                struct pv_error *err)
@@ -140,7 +206,8 @@ static enum pv_code check_jobs(const struct beside_question *question,
     }
     outcome->met = isnan(question->deadline_s) || with[n].met;
     outcome->execution_s = with[n].execution_s + fixed_s;
-    return outcome->met ? PV_OK : find_remedies(question, jobs, fixed_s, scratch, outcome, err);
+    return outcome->met ? PV_OK
+                        : find_remedies(question, jobs, fixed_s, arena, scratch, outcome, err);
 }
 
 enum pv_code beside_check(const struct beside_question *question,
@@ -155,7 +222,7 @@ enum pv_code beside_check(const struct beside_question *question,
         return out_of_memory(err);
     }
     struct arena_mark mark = arena_mark(scratch);
-    enum pv_code code = check_jobs(question, scratch, &made, err);
+    enum pv_code code = check_jobs(question, arena, scratch, &made, err);
     arena_rewind(scratch, mark);
     if (code == PV_OK) {
         *outcome = made;

@@ -14,14 +14,16 @@
  *
  * A running job is the recorded run nearest to it. Its release may be negative: it is then
  * scheduled from that instant on, first beside the other running jobs alone, so that at instant 0,
- * when the new job joins, as much of it is done as the cores allowed. The new job is the nearest run
+ * when the new job joins, as much of it is done as the cores allowed. Where its progress is known,
+ * only the rest of its task time is scheduled, from instant 0 on. The new job is the nearest run
  * rescaled to the recommended configuration and to its predicted duration; the part of it that
  * needs no core (initialization, driver) is taken off its deadline.
  */
 struct beside_running {
     const struct run *run;
-    double release_s; /* relative to now; negative: already running */
+    double release_s;  /* relative to now; negative: already running */
     double deadline_s; /* > 0, from the release */
+    double progress;   /* share of its task time that is done, 0..1; NAN: unknown */
 };
 
 struct beside_question {
@@ -48,7 +50,8 @@ struct beside_outcome {
     double execution_s;              /* the new job, from now to its end */
     bool has_remedies;               /* looked for when the new job misses */
     int64_t min_total_cores;         /* RUN_UNKNOWN: none found */
-    double deadline_s;               /* that the new job would meet on these cores; NAN: none found */
+    bool exact;                      /* false: the search was cut by its budget */
+    double deadline_s; /* that the new job would meet on these cores; NAN: none found */
 };
 
 /* Results live in `arena`; scratch is back at its mark. PV_E_TOO_FEW, PV_E_MEMORY. */

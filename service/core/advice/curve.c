@@ -8,7 +8,8 @@
 /* Prior of the spread: as if three runs had shown residuals of 10 percent. */
 static const double prior_freedom = 3.0;
 static const double prior_spread = 0.10;
-/* Distance at which a run's weight has halved; keeps a repeated configuration from deciding alone. */
+/* Distance at which a run's weight has halved; keeps a repeated configuration from deciding alone.
+ */
 static const double near_distance = 0.05;
 
 static enum pv_code out_of_memory(struct pv_error *err)
@@ -100,7 +101,7 @@ static enum pv_code combine(const struct replay replays[],
                             struct pv_error *err)
 {
     double sum = 0.0, weights = 0.0;
-    made->nearest = INFINITY;
+    made->nearest = (double)INFINITY;
     for (size_t i = 0; i < n; i++) {
         if (i == skip) {
             continue;
@@ -127,8 +128,7 @@ static enum pv_code learn_all(
     struct replay replays[], size_t n, size_t skip, struct arena *scratch, struct pv_error *err)
 {
     for (size_t i = 0; i < n; i++) {
-        enum pv_code code =
-            i == skip ? PV_OK : replay_learn(replays, n, i, skip, scratch, err);
+        enum pv_code code = i == skip ? PV_OK : replay_learn(replays, n, i, skip, scratch, err);
         if (code != PV_OK) {
             return code;
         }
@@ -163,7 +163,7 @@ static enum pv_code judge_by_leaving_out(struct replay replays[],
     double residuals = n >= 2 ? (double)n : 0.0;
     curve->freedom = prior_freedom + residuals;
     curve->residual_spread = sqrt(squares / curve->freedom);
-    curve->loo_mape_percent = n >= 2 ? percent / residuals : NAN;
+    curve->loo_mape_percent = n >= 2 ? percent / residuals : (double)NAN;
     return PV_OK;
 }
 
@@ -186,9 +186,8 @@ static int ranked_compare(const void *left, const void *right)
 
 static double size_distance(const struct run *run, int64_t problem_size)
 {
-    return run->problem_size < 1
-               ? INFINITY
-               : fabs(log((double)problem_size / (double)run->problem_size));
+    return run->problem_size < 1 ? (double)INFINITY
+                                 : fabs(log((double)problem_size / (double)run->problem_size));
 }
 
 /* Tasks simulated when a run is added to `before` others: the whole curve, and leaving one out. */
@@ -196,8 +195,8 @@ static double cost_of(const struct replay *replay, const struct curve_question *
 {
     double tasks = 0.0;
     for (size_t i = 0; i < question->n_executors; i++) {
-        struct replay_target target = {
-            question->problem_size, question->executors[i], question->cores_per_executor};
+        struct replay_target target = {question->problem_size, question->executors[i],
+                                       question->cores_per_executor};
         tasks += replay_count_tasks(replay, &target);
     }
     return tasks + (double)replay->n_tasks * (double)(8 + 2 * n);
@@ -236,8 +235,7 @@ static enum pv_code choose_replays(const struct run runs[],
     *replays = made;
     return *chosen > 0
                ? PV_OK
-               : pv_fail(err,
-                         PV_E_LIMIT,
+               : pv_fail(err, PV_E_LIMIT,
                          "replaying the nearest run for this problem size takes more than %llu "
                          "simulated tasks",
                          (unsigned long long)question->task_budget);
@@ -265,16 +263,15 @@ static void describe_runs(const struct replay replays[], size_t n, struct curve 
             curve->least_size = curve->most_size = run->problem_size;
             curve->least_cores = curve->most_cores = cores;
         }
-        curve->least_size = run->problem_size < curve->least_size ? run->problem_size
-                                                                  : curve->least_size;
+        curve->least_size =
+            run->problem_size < curve->least_size ? run->problem_size : curve->least_size;
         curve->most_size =
             run->problem_size > curve->most_size ? run->problem_size : curve->most_size;
         curve->least_cores = cores < curve->least_cores ? cores : curve->least_cores;
         curve->most_cores = cores > curve->most_cores ? cores : curve->most_cores;
         curve->distinct_sizes += seen_before(replays, i, true) ? 0 : 1;
         curve->distinct_cores += seen_before(replays, i, false) ? 0 : 1;
-        curve->graph_changed =
-            curve->graph_changed || !replay_same_graph(&replays[0], &replays[i]);
+        curve->graph_changed = curve->graph_changed || !replay_same_graph(&replays[0], &replays[i]);
     }
     const struct run *nearest = replays[0].run;
     memcpy(curve->nearest_run_id, nearest->id, sizeof curve->nearest_run_id);
@@ -299,16 +296,15 @@ static enum pv_code predict_point(const struct replay replays[],
     enum pv_code code = combine(replays, n, n, &target, scratch, &made, err);
     if (code == PV_OK) {
         double cores = target_cores(&target);
-        *point = (struct curve_point){
-            .executors = executors,
-            .duration_s = made.duration_s,
-            .spread = curve->residual_spread * (1.0 + made.nearest),
-            .fixed_s = made.of_nearest.fixed_s,
-            .critical_path_s = made.of_nearest.critical_path_s,
-            .work_s = made.of_nearest.work_s,
-            .longest_task_s = made.of_nearest.longest_task_s,
-            .extrapolated =
-                cores < (double)curve->least_cores || cores > (double)curve->most_cores};
+        *point = (struct curve_point){.executors = executors,
+                                      .duration_s = made.duration_s,
+                                      .spread = curve->residual_spread * (1.0 + made.nearest),
+                                      .fixed_s = made.of_nearest.fixed_s,
+                                      .critical_path_s = made.of_nearest.critical_path_s,
+                                      .work_s = made.of_nearest.work_s,
+                                      .longest_task_s = made.of_nearest.longest_task_s,
+                                      .extrapolated = cores < (double)curve->least_cores ||
+                                                      cores > (double)curve->most_cores};
     }
     return code;
 }
@@ -321,8 +317,8 @@ static enum pv_code predict_points(const struct replay replays[],
                                    struct pv_error *err)
 {
     for (size_t i = 0; i < question->n_executors; i++) {
-        enum pv_code code = predict_point(
-            replays, n, curve, question->executors[i], scratch, &curve->points[i], err);
+        enum pv_code code = predict_point(replays, n, curve, question->executors[i], scratch,
+                                          &curve->points[i], err);
         if (code != PV_OK) {
             return code;
         }

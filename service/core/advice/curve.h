@@ -18,10 +18,10 @@
  * since a replay carries over better between cores (where it knows the graph) than between sizes.
  * The spread comes from leaving one run out at a time, relearning the laws without it, and
  * predicting it from the others: residual e = ln(actual / predicted), made comparable by
- * dividing by 1 + the distance to the nearest run that remained. With a weak prior (three runs' worth
- * of 10 percent) ln T is Student-t with 3 + (residuals) degrees of freedom, its scale growing by the
- * same factor 1 + distance: few runs, or far ones, give wide intervals and a single run gives the
- * prior alone.
+ * dividing by 1 + the distance to the nearest run that remained. With a weak prior (three runs'
+ * worth of 10 percent) ln T is Student-t with 3 + (residuals) degrees of freedom, its scale growing
+ * by the same factor 1 + distance: few runs, or far ones, give wide intervals and a single run
+ * gives the prior alone.
  */
 struct curve_question {
     int64_t problem_size;
@@ -48,10 +48,10 @@ struct curve {
     size_t n_points;
     int64_t problem_size;
     int64_t cores_per_executor;
-    double single_s; /* predicted with one executor */
-    double freedom;  /* degrees of freedom of the spread */
-    size_t runs;     /* replayed */
-    size_t runs_left_out; /* beyond the budget */
+    double single_s;         /* predicted with one executor */
+    double freedom;          /* degrees of freedom of the spread */
+    size_t runs;             /* replayed */
+    size_t runs_left_out;    /* beyond the budget */
     double loo_mape_percent; /* NAN with fewer than two runs */
     double residual_spread;  /* scale before distance */
     bool size_extrapolated;  /* N outside the runs' sizes */
@@ -73,8 +73,8 @@ enum { CURVE_POINTS_MAX = 512 };
  * every count in `extra` (zeros are passed over). Ascending, distinct; at most CURVE_POINTS_MAX.
  * out has room for CURVE_POINTS_MAX. Returns how many.
  */
-size_t curve_grid(
-    int64_t dense, int64_t most, const int64_t extra[], size_t n_extra, int64_t out[]);
+size_t
+curve_grid(int64_t dense, int64_t most, const int64_t extra[], size_t n_extra, int64_t out[]);
 
 /*
  * runs     n >= 1, complete (replay_prepare's demands), any order; borrowed during the call.

@@ -28,15 +28,10 @@ static const struct curve_point *point_below(const struct explanation *e)
 static void explain_deadline_met(struct explanation *e)
 {
     const struct advise_choice *choice = &e->advice->recommendation;
-    struct note *note = note_add(&e->advice->reasons,
-                                 e->arena,
-                                 &e->spare,
-                                 "deadline_met",
-                                 "%" PRId64 " executor%s finish within %.6g s with probability %.3g.",
-                                 choice->executors,
-                                 plural(choice->executors),
-                                 e->question->deadline_s,
-                                 choice->deadline_probability);
+    struct note *note = note_add(
+        &e->advice->reasons, e->arena, &e->spare, "deadline_met",
+        "%" PRId64 " executor%s finish within %.6g s with probability %.3g.", choice->executors,
+        plural(choice->executors), e->question->deadline_s, choice->deadline_probability);
     note_number(note, "deadline_s", e->question->deadline_s);
     note_number(note, "predicted_duration_s", choice->predicted_duration_s);
     note_number(note, "deadline_probability", choice->deadline_probability);
@@ -44,8 +39,7 @@ static void explain_deadline_met(struct explanation *e)
     const struct curve_point *below = point_below(e);
     if (below != NULL && e->advice->objective == ADVISE_MIN_EXECUTORS) {
         note_number(note, "fewer_executors", (double)below->executors);
-        note_number(note,
-                    "fewer_executors_probability",
+        note_number(note, "fewer_executors_probability",
                     curve_probability(e->curve, below, e->question->deadline_s));
     }
 }
@@ -54,15 +48,10 @@ static void explain_deadline_missed(struct explanation *e)
 {
     const struct advise_choice *choice = &e->advice->recommendation;
     struct note *note =
-        note_add(&e->advice->reasons,
-                 e->arena,
-                 &e->spare,
-                 "deadline_missed",
+        note_add(&e->advice->reasons, e->arena, &e->spare, "deadline_missed",
                  "No allowed executor count is predicted to finish within %.6g s; %" PRId64
                  " executor%s come nearest with %.6g s.",
-                 e->question->deadline_s,
-                 choice->executors,
-                 plural(choice->executors),
+                 e->question->deadline_s, choice->executors, plural(choice->executors),
                  choice->predicted_duration_s);
     note_number(note, "deadline_s", e->question->deadline_s);
     note_number(note, "predicted_duration_s", choice->predicted_duration_s);
@@ -79,14 +68,9 @@ static void explain_objective(struct explanation *e)
         "It is the knee of the curve: the greatest product of speedup and efficiency."};
     const struct advise_choice *choice = &e->advice->recommendation;
     bool lacked = e->advice->objective != e->question->objective;
-    struct note *note =
-        note_add(&e->advice->reasons,
-                 e->arena,
-                 &e->spare,
-                 "objective",
-                 "%s%s",
-                 lacked ? "Without a deadline the choice goes by efficiency. " : "",
-                 texts[e->advice->objective]);
+    struct note *note = note_add(&e->advice->reasons, e->arena, &e->spare, "objective", "%s%s",
+                                 lacked ? "Without a deadline the choice goes by efficiency. " : "",
+                                 texts[e->advice->objective]);
     note_text(note, "objective", advise_objective_name(e->advice->objective));
     note_number(note, "executors", (double)choice->executors);
     note_number(note, "speedup", choice->speedup);
@@ -97,19 +81,12 @@ static void explain_objective(struct explanation *e)
 static void explain_runs(struct explanation *e)
 {
     const struct curve *curve = e->curve;
-    struct note *note =
-        note_add(&e->advice->reasons,
-                 e->arena,
-                 &e->spare,
-                 "replayed_runs",
-                 "The recorded tasks of %zu run%s were replayed on %" PRId64
-                 " cores; the nearest had problem size %" PRId64 " and %" PRId64 " executor%s.",
-                 curve->runs,
-                 curve->runs == 1 ? "" : "s",
-                 e->point->executors * curve->cores_per_executor,
-                 curve->nearest_size,
-                 curve->nearest_executors,
-                 plural(curve->nearest_executors));
+    struct note *note = note_add(
+        &e->advice->reasons, e->arena, &e->spare, "replayed_runs",
+        "The recorded tasks of %zu run%s were replayed on %" PRId64
+        " cores; the nearest had problem size %" PRId64 " and %" PRId64 " executor%s.",
+        curve->runs, curve->runs == 1 ? "" : "s", e->point->executors * curve->cores_per_executor,
+        curve->nearest_size, curve->nearest_executors, plural(curve->nearest_executors));
     note_number(note, "runs", (double)curve->runs);
     note_text(note, "nearest_run", curve->nearest_run_id);
     note_number(note, "least_problem_size", (double)curve->least_size);
@@ -137,8 +114,8 @@ static void explain_bound(struct explanation *e)
                          : "the chain of stages with their longest tasks, which executors do not "
                            "shorten";
     }
-    struct note *note = note_add(
-        &e->advice->reasons, e->arena, &e->spare, "bound", "The duration is mostly %s.", text);
+    struct note *note = note_add(&e->advice->reasons, e->arena, &e->spare, "bound",
+                                 "The duration is mostly %s.", text);
     note_text(note, "bound_by", kind);
     note_number(note, "serial_s", point->fixed_s);
     note_number(note, "critical_path_s", point->critical_path_s);
@@ -151,31 +128,21 @@ static void warn_extrapolation(struct explanation *e)
 {
     const struct curve *curve = e->curve;
     if (curve->size_extrapolated) {
-        struct note *note = note_add(&e->advice->warnings,
-                                     e->arena,
-                                     &e->spare,
-                                     "extrapolation",
-                                     "Problem size %" PRId64
-                                     " lies outside the recorded sizes (%" PRId64 " to %" PRId64
-                                     "): the interval is widened.",
-                                     curve->problem_size,
-                                     curve->least_size,
-                                     curve->most_size);
+        struct note *note =
+            note_add(&e->advice->warnings, e->arena, &e->spare, "extrapolation",
+                     "Problem size %" PRId64 " lies outside the recorded sizes (%" PRId64
+                     " to %" PRId64 "): the interval is widened.",
+                     curve->problem_size, curve->least_size, curve->most_size);
         note_number(note, "problem_size", (double)curve->problem_size);
         note_number(note, "least_problem_size", (double)curve->least_size);
         note_number(note, "most_problem_size", (double)curve->most_size);
     }
     if (e->point->extrapolated) {
         int64_t cores = e->point->executors * curve->cores_per_executor;
-        struct note *note = note_add(&e->advice->warnings,
-                                     e->arena,
-                                     &e->spare,
-                                     "extrapolation",
+        struct note *note = note_add(&e->advice->warnings, e->arena, &e->spare, "extrapolation",
                                      "%" PRId64 " cores lie outside the recorded ones (%" PRId64
                                      " to %" PRId64 "): the interval is widened.",
-                                     cores,
-                                     curve->least_cores,
-                                     curve->most_cores);
+                                     cores, curve->least_cores, curve->most_cores);
         note_number(note, "cores", (double)cores);
         note_number(note, "least_cores", (double)curve->least_cores);
         note_number(note, "most_cores", (double)curve->most_cores);
@@ -187,31 +154,21 @@ static void warn_history(struct explanation *e)
     enum { FEW_RUNS = 3 };
     const struct curve *curve = e->curve;
     if (curve->runs < FEW_RUNS) {
-        struct note *note = note_add(&e->advice->warnings,
-                                     e->arena,
-                                     &e->spare,
-                                     "few_runs",
-                                     "Only %zu run%s could be replayed: the interval rests mostly on "
-                                     "a prior of 10 percent.",
-                                     curve->runs,
-                                     curve->runs == 1 ? "" : "s");
+        struct note *note =
+            note_add(&e->advice->warnings, e->arena, &e->spare, "few_runs",
+                     "Only %zu run%s could be replayed: the interval rests mostly on "
+                     "a prior of 10 percent.",
+                     curve->runs, curve->runs == 1 ? "" : "s");
         note_number(note, "runs", (double)curve->runs);
     }
     if (curve->graph_changed) {
-        (void)note_add(&e->advice->warnings,
-                       e->arena,
-                       &e->spare,
-                       "graph_changed",
+        (void)note_add(&e->advice->warnings, e->arena, &e->spare, "graph_changed",
                        "The replayed runs do not all have the same stages.");
     }
     if (curve->runs_left_out > 0) {
-        struct note *note = note_add(&e->advice->warnings,
-                                     e->arena,
-                                     &e->spare,
-                                     "runs_left_out",
+        struct note *note = note_add(&e->advice->warnings, e->arena, &e->spare, "runs_left_out",
                                      "%zu run%s further away were left out to bound the work.",
-                                     curve->runs_left_out,
-                                     curve->runs_left_out == 1 ? "" : "s");
+                                     curve->runs_left_out, curve->runs_left_out == 1 ? "" : "s");
         note_number(note, "runs", (double)curve->runs_left_out);
     }
 }
@@ -219,10 +176,7 @@ static void warn_history(struct explanation *e)
 static void warn_below_confidence(struct explanation *e)
 {
     struct note *note =
-        note_add(&e->advice->warnings,
-                 e->arena,
-                 &e->spare,
-                 "below_confidence",
+        note_add(&e->advice->warnings, e->arena, &e->spare, "below_confidence",
                  "No allowed executor count meets the deadline with probability %.6g; this is the "
                  "most probable of those predicted to meet it.",
                  e->question->confidence);

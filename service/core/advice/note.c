@@ -51,7 +51,6 @@ void note_number(struct note *note, const char *name, double value)
 void note_text(struct note *note, const char *name, const char *text)
 {
     if (note->n_evidence < NOTE_EVIDENCE_MAX && text != NULL && text[0] != '\0') {
-        note->evidence[note->n_evidence++] =
-            (struct note_evidence){name, (double)NAN, text};
+        note->evidence[note->n_evidence++] = (struct note_evidence){name, (double)NAN, text};
     }
 }

@@ -193,8 +193,7 @@ static enum pv_code calibrate(struct replay *replay, struct arena *scratch, stru
     return PV_OK;
 }
 
-static enum pv_code
-take_sightings(struct replay *replay, struct arena *arena, struct pv_error *err)
+static enum pv_code take_sightings(struct replay *replay, struct arena *arena, struct pv_error *err)
 {
     const struct edf_job *job = &replay->job;
     replay->seen = arena_calloc(arena, job->n_stages, sizeof *replay->seen);
@@ -204,12 +203,12 @@ take_sightings(struct replay *replay, struct arena *arena, struct pv_error *err)
     }
     for (size_t i = 0; i < job->n_stages; i++) {
         replay->n_tasks += job->stages[i].tasks;
-        replay->seen[i] = (struct stage_sighting){.problem_size = replay->run->problem_size,
-                                                  .executors = replay->run->executors,
-                                                  .cores_per_executor =
-                                                      replay->run->cores_per_executor,
-                                                  .tasks = job->stages[i].tasks,
-                                                  .work_s = stage_work(&job->stages[i])};
+        replay->seen[i] =
+            (struct stage_sighting){.problem_size = replay->run->problem_size,
+                                    .executors = replay->run->executors,
+                                    .cores_per_executor = replay->run->cores_per_executor,
+                                    .tasks = job->stages[i].tasks,
+                                    .work_s = stage_work(&job->stages[i])};
         replay->laws[i] = stage_law_learn(&replay->seen[i], 1);
     }
     return PV_OK;
@@ -333,11 +332,8 @@ enum pv_code replay_learn(struct replay replays[],
 
 static double stage_tasks(const struct replay *replay, size_t s, const struct replay_target *target)
 {
-    return stage_law_tasks(&replay->laws[s],
-                           &replay->seen[s],
-                           target->problem_size,
-                           target->executors,
-                           target->cores_per_executor);
+    return stage_law_tasks(&replay->laws[s], &replay->seen[s], target->problem_size,
+                           target->executors, target->cores_per_executor);
 }
 
 double replay_count_tasks(const struct replay *replay, const struct replay_target *target)

@@ -20,10 +20,10 @@
  *
  * fixed       initialization and the wall clock in which no stage was active (the driver's own
  *             work), which more executors do not shorten
- * overhead    seconds a task beyond its recorded duration (scheduling, result fetching), as large as
- *             the recorded wall clock of the stages needs; at most what design.md, "Clairvoyance
- *             EDF", allots
- * correction  1, except where the recorded stages were faster than the replay: then their ratio
+ * overhead    seconds a task beyond its recorded duration (scheduling, result fetching), as large
+ * as the recorded wall clock of the stages needs; at most what design.md, "Clairvoyance EDF",
+ * allots correction  1, except where the recorded stages were faster than the replay: then their
+ * ratio
  */
 struct replay {
     const struct run *run;
@@ -34,7 +34,7 @@ struct replay {
     struct stage_sighting *seen; /* one a stage of `job` */
     struct stage_law *laws;      /* one a stage, from replay_learn */
     double fixed_exponent;       /* fixed_s ~ N^fixed_exponent */
-    double *sorted_s;            /* task durations, ascending within each stage; NULL until needed */
+    double *sorted_s; /* task durations, ascending within each stage; NULL until needed */
     size_t n_tasks;
 };
 
@@ -57,8 +57,8 @@ struct replay_outcome {
 
 /*
  * Calibrate `run` (executors, cores, problem size, duration and stages known). Laws are those of
- * the run alone. The replay borrows the run; the rest lives in `arena`; scratch is back at its mark.
- * PV_E_TOO_FEW: something a replay needs is unknown (detail says what). PV_E_MEMORY.
+ * the run alone. The replay borrows the run; the rest lives in `arena`; scratch is back at its
+ * mark. PV_E_TOO_FEW: something a replay needs is unknown (detail says what). PV_E_MEMORY.
  */
 enum pv_code replay_prepare(const struct run *run,
                             struct arena *arena,

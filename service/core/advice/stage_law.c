@@ -120,10 +120,8 @@ double stage_law_slope(
 }
 
 /* Slope of a figure of the sightings over their sizes, without an array of unknown length. */
-static double slope_over_size(const struct stage_sighting seen[],
-                              size_t n,
-                              bool of_work,
-                              double absent)
+static double
+slope_over_size(const struct stage_sighting seen[], size_t n, bool of_work, double absent)
 {
     enum { MOST = 64 };
     double x[MOST], y[MOST];
