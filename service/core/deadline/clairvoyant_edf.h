@@ -91,8 +91,7 @@ enum pv_code edf_schedule(const struct edf_job jobs[],
 
 /* What would make an infeasible set feasible. */
 struct edf_remedies {
-    bool has_min_total_cores; /* false: the critical paths alone rule it out, or the budget ran out
-                               */
+    bool has_min_total_cores; /* false: the critical paths rule it out, or the budget ran out */
     size_t min_total_cores;   /* the least K for which every deadline is met */
     double *deadlines_s;      /* n_jobs entries in `arena`; NAN where the deadline may stay */
     bool exact;               /* false: the search was cut by its budget */
@@ -100,7 +99,9 @@ struct edf_remedies {
 
 /*
  * Look for the remedies of design.md section 4. `task_budget` bounds the number of simulated tasks
- * over all replays of each of the two searches (never a clock: same request, same answer).
+ * over all replays of each of the two searches (never a clock: same request, same answer); equal
+ * tasks of a stage that start together are simulated as one. Where the budget cuts the search of
+ * deadlines, those given are still met all together, but more may be raised than need be.
  *
  * arena     holds remedies->deadlines_s; scratch is back at its mark.
  * PV_E_MEMORY, PV_E_DOMAIN as edf_schedule.

@@ -10,7 +10,8 @@
  * (`(duration - serialized/K_run) / (tasks/K_run)`, clamped at 0). release and deadline are the
  * caller's.
  *
- * The job borrows task durations from the run; the rest is in `arena`.
+ * The job borrows task durations from the run; the rest is in `arena`. Members release_s
+ * and deadline_s of *job are not touched.
  * PV_E_TOO_FEW: the run has no stages, or a stage whose task times are unknown (detail says which).
  */
 enum pv_code edf_job_from_run(const struct run *run,
