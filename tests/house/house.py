@@ -1,0 +1,149 @@
+"""What may depend on what, and how to read it from the tree. The rules are data; the tests apply
+them to the tree and, to prove that they can fail, to small trees that break them."""
+import pathlib
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SERVICE = ROOT / "service"
+
+C_BASIC = {"assert.h", "errno.h", "float.h", "inttypes.h", "limits.h", "math.h", "stdarg.h", "stdbool.h",
+           "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "strings.h"}
+POSIX = {"arpa/inet.h", "ctype.h", "fcntl.h", "grp.h", "netinet/in.h", "netinet/tcp.h", "poll.h", "pthread.h",
+         "signal.h", "stdatomic.h", "sys/epoll.h", "sys/eventfd.h", "sys/mman.h", "sys/resource.h", "sys/socket.h",
+         "sys/stat.h", "sys/time.h", "sys/types.h", "sys/uio.h", "sys/un.h", "sys/wait.h", "time.h", "unistd.h"}
+
+# room: (rooms it may include besides itself, single headers of further rooms, foreign headers)
+ROOMS = {
+    "base": (set(), set(), C_BASIC),
+    "core": ({"base"}, set(), C_BASIC | {"gsl/*"}),
+    "framing": ({"base"}, set(), C_BASIC | {"zlib.h", "zstd.h", "zstd_errors.h"}),
+    "log": ({"base"}, set(), C_BASIC | POSIX),
+    "config": ({"base"}, set(), C_BASIC | POSIX),
+    "work": ({"base", "log"}, set(), C_BASIC | POSIX | {"sodium.h"}),
+    "codec": ({"base", "core"}, set(), C_BASIC | {"ctype.h", "jansson.h"}),
+    "store": ({"base", "core", "log"}, set(), C_BASIC | POSIX | {"libpq-fe.h", "sodium.h"}),
+    # A request carries who asks; http knows nothing else of the store.
+    "http": ({"base", "codec", "config", "log", "work"}, {"store/principal.h"},
+             C_BASIC | POSIX | {"microhttpd.h", "sodium.h"}),
+    "api": ({"base", "codec", "config", "core", "framing", "http", "log", "store", "work"}, set(),
+            C_BASIC | POSIX | {"sodium.h"}),
+    # provisord.c and what belongs to no room: the wiring may see every room.
+    "": ({"api", "base", "codec", "config", "core", "framing", "http", "log", "store", "work"}, set(),
+         C_BASIC | POSIX | {"sodium.h", "jansson.h", "zlib.h", "zstd.h", "gsl/gsl_errno.h"}),
+}
+
+# What the core may never reach, whatever library it came from: clocks, environment, files, threads,
+# hidden randomness, the process.
+FORBIDDEN = re.compile(
+    r"^(time|clock|clock_gettime|gettimeofday|nanosleep|localtime.*|gmtime.*|getenv|secure_getenv|setenv|setlocale"
+    r"|fopen|fdopen|freopen|open|openat|read|write|socket|connect|printf|fprintf|vprintf|vfprintf|puts|fputs|putchar"
+    r"|fwrite|fread|perror|rand|srand|random|srandom|drand48|getrandom|arc4random.*|pthread_.*|thrd_.*|mtx_.*"
+    r"|fork|exec.*|system|exit|_exit|signal|sigaction)$")
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.M)
+
+
+def tracked(*patterns):
+    """Files of the project: what git knows, or everything there is outside a checkout."""
+    try:
+        out = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard",
+                              "--", *patterns],
+                             check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+        return sorted(ROOT / p for p in out.split("\0") if p and (ROOT / p).is_file())
+    except (OSError, subprocess.CalledProcessError):
+        return sorted(p for p in ROOT.rglob("*") if p.is_file() and ".git" not in p.parts
+                      and (not patterns or any(p.match(x) for x in patterns)))
+
+
+def sources(service=SERVICE):
+    return sorted(p for p in service.rglob("*") if p.suffix in (".c", ".h"))
+
+
+def room_of(path, service):
+    relative = path.relative_to(service)
+    return relative.parts[0] if len(relative.parts) > 1 else ""
+
+
+def allowed_foreign(header, allowed):
+    return any(header == a or a.endswith("/*") and header.startswith(a[:-1]) for a in allowed)
+
+
+def include_faults(service=SERVICE, rooms=None):
+    """Every include that points outwards or reaches for a library of another room."""
+    rooms = rooms or ROOMS
+    faults = []
+    for path in sources(service):
+        room = room_of(path, service)
+        if room not in rooms:
+            faults.append("%s: room %s has no row in tests/house/house.py" % (path.relative_to(service), room))
+            continue
+        inward, single, foreign = rooms[room]
+        for own, system in INCLUDE.findall(path.read_text()):
+            what = "%s includes %s" % (path.relative_to(service), own or system)
+            if system:
+                # _GNU_SOURCE stays in the file that needs it; foreign headers in the room that owns them.
+                if not allowed_foreign(system, foreign):
+                    faults.append(what)
+            elif not (service / own).is_file():
+                # made by the build: lies in the folder of the room that owns it
+                if not (path.parent / own).is_file() and "/" in own and own.split("/")[0] not in inward | {room}:
+                    faults.append(what)
+            elif room_of(service / own, service) not in inward | {room} and own not in single:
+                faults.append(what)
+    return faults
+
+
+def guard_faults(service=SERVICE):
+    """Include guards are the path in capitals."""
+    faults = []
+    for path in sources(service):
+        if path.suffix == ".h":
+            want = re.sub(r"[^A-Z0-9]", "_", str(path.relative_to(service)).upper())
+            text = path.read_text()
+            if not re.search(r"^#ifndef %s\n#define %s\n" % (want, want), text, re.M):
+                faults.append("%s: wants the guard %s" % (path.relative_to(service), want))
+    return faults
+
+
+def own_header_faults(service=SERVICE):
+    """x.c includes its own x.h before anything else, so that x.h cannot lean on its neighbours."""
+    faults = []
+    for path in sources(service):
+        own = path.with_suffix(".h")
+        if path.suffix == ".c" and own.is_file():
+            includes = [a or b for a, b in INCLUDE.findall(path.read_text())]
+            if not includes or includes[0] != str(own.relative_to(service)):
+                faults.append("%s: the first include is not %s" % (path.relative_to(service), own.relative_to(service)))
+    return faults
+
+
+def symbols(archive, *options):
+    out = subprocess.run(["nm", "--format=posix", *options, str(archive)], check=True, text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    return {line.split()[0].split("@")[0] for line in out.splitlines()
+            if line.strip() and not line.endswith(":") and len(line.split()) > 1}
+
+
+def library_symbols(*names):
+    """What the shared libraries of these names define."""
+    found = set()
+    for name in names:
+        path = subprocess.run(["gcc", "-print-file-name=" + name], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout.strip()
+        found |= symbols(path, "-D", "--defined-only")
+    return found
+
+
+def core_symbol_faults(core, base):
+    """Symbols that the core archive needs and that neither it, base, libc, libm nor GSL define, and
+    those that a pure computation has no use for. base is held to the same list."""
+    known = library_symbols("libc.so.6", "libm.so.6", "libgsl.so") | {"_GLOBAL_OFFSET_TABLE_"}
+    faults = []
+    defined = symbols(base, "--defined-only")
+    for archive in (base, core):
+        needed = symbols(archive, "-u")
+        defined |= symbols(archive, "--defined-only")
+        faults += ["%s needs %s" % (archive.name, s) for s in sorted(needed - defined - known)]
+        faults += ["%s reaches for %s" % (archive.name, s) for s in sorted(needed) if FORBIDDEN.match(s)]
+    return faults

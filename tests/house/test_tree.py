@@ -1,0 +1,84 @@
+"""What lies in the tree: licence, sizes, nothing of one machine, scripts that are sound."""
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import house
+
+TEXT = [p for p in house.tracked() if p.name != "LICENSE" and "corpus" not in p.parts]
+
+
+def grep(pattern, paths):
+    """relative/path:line for every match"""
+    found = []
+    for path in paths:
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            if re.search(pattern, line):
+                found.append("%s:%d: %s" % (path.relative_to(house.ROOT), number, line.strip()[:100]))
+    return found
+
+
+def test_licence_is_gpl_3_or_later():
+    assert "GNU GENERAL PUBLIC LICENSE\n                       Version 3" in (house.ROOT / "LICENSE").read_text()
+    assert "license: 'GPL-3.0-or-later'" in (house.ROOT / "meson.build").read_text()
+
+
+def test_no_binaries():
+    assert [str(p) for p in TEXT if b"\0" in p.read_bytes()] == []
+
+
+def test_no_notes_for_later():
+    assert grep(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b", TEXT) == []
+
+
+def test_no_paths_of_one_machine():
+    assert grep(r"(?<![\w.$}*])/(wo" r"rk|ho" r"me|ro" r"ot|Us" r"ers)/\w", TEXT) == []
+
+
+def test_no_package_registries():
+    """Registries and mirrors are the machine's configuration, not the project's."""
+    assert grep(r"(registry\.npm" r"js|deb\.deb" r"ian\.org|snapshot\.deb" r"ian|pypi\.o" r"rg|pythonho" r"sted|yarnp" r"kg\.com)",
+                TEXT) == []
+
+
+def test_sources_hold_one_idea():
+    """Long files hold several ideas."""
+    sizes = {str(p.relative_to(house.ROOT)): len(p.read_text().splitlines()) for p in house.sources()}
+    assert {n: s for n, s in sizes.items() if s > 600} == {}
+
+
+def scripts():
+    return [p for p in TEXT if p.suffix in ("", ".sh") and p.is_file()
+            and (p.suffix == ".sh" or p.read_bytes().startswith((b"#!/bin/bash", b"#!/bin/sh")))]
+
+
+def test_shell_scripts_are_sound():
+    if not shutil.which("shellcheck"):
+        pytest.skip("no shellcheck")
+    result = subprocess.run(["shellcheck", "-x", *map(str, scripts())], text=True, cwd=house.ROOT,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert result.returncode == 0, result.stdout
+
+
+def test_python_files_compile():
+    for path in TEXT:
+        if path.suffix == ".py":
+            compile(path.read_text(), str(path), "exec")
+
+
+@pytest.mark.parametrize("name", ["run", "check", ".ci/run"])
+def test_commands_are_executable(name):
+    assert (house.ROOT / name).stat().st_mode & 0o111 == 0o111
+
+
+def test_package_list_covers_the_build():
+    """Every dependency() that meson asks for comes from a -dev package of the build section."""
+    dev = {"gsl": "libgsl-dev", "jansson": "libjansson-dev", "libpq": "libpq-dev", "libmicrohttpd": "libmicrohttpd-dev",
+           "zlib": "zlib1g-dev", "libzstd": "libzstd-dev", "libsodium": "libsodium-dev", "threads": "libc6-dev"}
+    listed = subprocess.run([house.ROOT / "ops" / "install-packages", "--list", "build"], check=True, text=True,
+                            stdout=subprocess.PIPE).stdout.split()
+    asked = re.findall(r"^\w+ = dependency\('([^']+)'", (house.ROOT / "meson.build").read_text(), re.M)
+    assert asked
+    assert [d for d in asked if dev.get(d) not in listed] == []
