@@ -14,13 +14,11 @@
  * handler reads as: decode (codec), load (store), compute (core), save (store), encode (codec).
  */
 struct history_cache; /* api/history_cache.h: replay curves by application and history version */
-struct token_cache;   /* api/token_cache.h: who holds a token, for at most config->token_cache_ms */
 
 struct api {
     const struct config *config;
     struct store *store;
     struct history_cache *history;
-    struct token_cache *tokens;
     /* The database's service key, asked for once (api_service_key). */
     pthread_mutex_t key_lock;
     bool has_key;

@@ -11,4 +11,12 @@
     enum pv_code name(void *context, struct http_request *request, struct http_response *response, \
                       struct pv_error *err)
 
+/* access.c */
+API_HANDLER(token_create);
+API_HANDLER(token_list);
+API_HANDLER(token_revoke);
+API_HANDLER(team_create);
+API_HANDLER(team_list);
+API_HANDLER(audit_list);
+
 #endif

@@ -3,5 +3,12 @@
 
 /* method, template, who may, where it runs, handler, stream, takes a body */
 const struct http_route api_routes[] = {
+    {HTTP_POST, "/v1/tokens", HTTP_ADMIN, HTTP_IO, token_create, NULL, true},
+    {HTTP_GET, "/v1/tokens", HTTP_ADMIN, HTTP_IO, token_list, NULL, false},
+    {HTTP_DELETE, "/v1/tokens/{id}", HTTP_ADMIN, HTTP_IO, token_revoke, NULL, false},
+    {HTTP_POST, "/v1/teams", HTTP_ADMIN, HTTP_IO, team_create, NULL, true},
+    {HTTP_GET, "/v1/teams", HTTP_ADMIN, HTTP_IO, team_list, NULL, false},
+    {HTTP_GET, "/v1/audit", HTTP_ADMIN, HTTP_IO, audit_list, NULL, false},
+
     {.template = NULL},
 };

@@ -1,0 +1,78 @@
+#include "api/reply.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum pv_code
+api_reply(struct http_response *response, unsigned status, struct writer *w, struct pv_error *err)
+{
+    size_t n;
+    const char *text = writer_finish(w, &n);
+    if (text == NULL)
+        return pv_fail(err, PV_E_MEMORY, "the answer does not fit into the memory of a request");
+    response->status = status;
+    response->body = text;
+    response->body_n = n;
+    return PV_OK;
+}
+
+/* text percent-encoded for a query, in the arena; NULL when memory is exhausted. */
+static const char *encode_query(struct arena *arena, const char *text)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    char *out = arena_array(arena, strlen(text) + 1, 3);
+    if (out == NULL)
+        return NULL;
+    size_t at = 0;
+    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
+        if (isalnum(*c) || strchr("-._~", *c) != NULL) {
+            out[at++] = (char)*c;
+        } else {
+            out[at++] = '%';
+            out[at++] = hex[*c >> 4];
+            out[at++] = hex[*c & 15];
+        }
+    }
+    out[at] = '\0';
+    return out;
+}
+
+/* The value of Link: the same path and query with the new cursor. NULL when memory is exhausted. */
+static const char *link_to(struct http_request *request, const char *cursor)
+{
+    char *link = arena_printf(request->arena, "<%s?cursor=%s", request->path, cursor);
+    for (size_t i = 0; link != NULL && i < request->n_query; i++) {
+        if (strcmp(request->query[i].name, "cursor") == 0)
+            continue;
+        const char *name = encode_query(request->arena, request->query[i].name);
+        const char *value = encode_query(request->arena, request->query[i].value);
+        if (name == NULL || value == NULL)
+            return NULL;
+        link = arena_printf(request->arena, "%s&%s=%s", link, name, value);
+    }
+    return link == NULL ? NULL : arena_printf(request->arena, "%s>; rel=\"next\"", link);
+}
+
+enum pv_code api_reply_page(struct api *api,
+                            struct http_request *request,
+                            struct http_response *response,
+                            struct writer *w,
+                            const char *scope,
+                            const struct cursor *next,
+                            struct pv_error *err)
+{
+    const char *cursor = NULL;
+    if (next != NULL) {
+        enum pv_code code = cursor_write(api, request, scope, next, &cursor, err);
+        if (code != PV_OK)
+            return code;
+        const char *link = link_to(request, cursor);
+        if (link == NULL)
+            return pv_fail(err, PV_E_MEMORY, "out of memory");
+        http_response_header(request, response, "Link", link);
+    }
+    writer_end_array(w);
+    writer_member_string(w, "next_cursor", cursor);
+    writer_end_object(w);
+    return api_reply(response, 200, w, err);
+}

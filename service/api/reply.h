@@ -1,0 +1,28 @@
+#ifndef API_REPLY_H
+#define API_REPLY_H
+
+#include "api/cursor.h"
+#include "codec/writer.h"
+
+/* What the last lines of most handlers have in common. */
+
+/* The finished text becomes the body. PV_E_MEMORY when the writer ran out of it. */
+enum pv_code api_reply(struct http_response *response,
+                       unsigned status,
+                       struct writer *w,
+                       struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * End of a page {"items": [...], "next_cursor": ...}: called behind the last item, with the array
+ * and the object still open. next: the cursor of the last item, NULL when nothing follows; then a
+ * Link header with the same query leads there (RFC 8288).
+ */
+enum pv_code api_reply_page(struct api *api,
+                            struct http_request *request,
+                            struct http_response *response,
+                            struct writer *w,
+                            const char *scope,
+                            const struct cursor *next,
+                            struct pv_error *err) PV_MUSTCHECK;
+
+#endif
