@@ -18,5 +18,9 @@ API_HANDLER(token_revoke);
 API_HANDLER(team_create);
 API_HANDLER(team_list);
 API_HANDLER(audit_list);
+/* documents.c */
+API_HANDLER(api_openapi_get);
+API_HANDLER(api_docs_get);
+API_HANDLER(api_problem_type_get);
 
 #endif

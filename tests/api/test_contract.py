@@ -1,0 +1,127 @@
+"""The contract against the code and the running service."""
+import os
+import subprocess
+
+import pytest
+import yaml
+
+from conftest import BUILD, ROOT, SHARED
+from contract import Contract
+
+CONTRACT = Contract(ROOT / "openapi" / "provisor.yaml")
+
+
+@pytest.fixture(scope="module")
+def tables():
+    out = subprocess.run([str(BUILD / "tests" / "house" / "print_tables")], check=True, text=True, stdout=subprocess.PIPE)
+    return [line.split() for line in out.stdout.splitlines()]
+
+
+def test_document_names_exactly_the_calls_of_the_program(tables):
+    routes = {(row[1], row[2]): row[3] for row in tables if row[0] == "call"}
+    documented = {}
+    for method, template, operation in CONTRACT.operations():
+        scopes = [s for need in operation["security"] for s in need["bearer"]]
+        documented[(method, template)] = scopes[0] if scopes else "public"
+    # The server answers these itself, without a row in the table of routes.
+    for path in ("/healthz", "/readyz", "/metrics"):
+        assert documented.pop(("GET", path)) == "public"
+    assert documented == routes
+
+
+def test_each_problem_type_is_explained_with_its_status(tables):
+    with open(ROOT / "docs" / "problems.yaml") as f:
+        explained = yaml.safe_load(f)
+    assert {row[1]: int(row[2]) for row in tables if row[0] == "problem"} == {k: v["status"] for k, v in explained.items()}
+
+
+def bodies():
+    for method, template, operation in CONTRACT.operations():
+        content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+        if content is not None:
+            yield method, template, content.get("examples", {})
+
+
+@pytest.mark.parametrize("method,template", [(m, t) for m, t, _ in bodies()])
+def test_every_json_body_has_an_example_that_works(method, template, service, client, operator, name):
+    examples = dict((m + t, e) for m, t, e in bodies())[method + template]
+    assert examples, "no example"
+    # Only the operators may create teams.
+    who = operator if template == "/v1/teams" else client
+    for example in examples.values():
+        body = example["value"]
+        CONTRACT.check_request(method, template, body)
+        path = template
+        if "{name}" in template:
+            path = template.replace("{name}", name)
+            if method != "POST":
+                client.post("/v1/applications", {"name": name}, 201)
+        reply = who.request(method, path, (200, 201), json=body)
+        assert reply.json()
+
+
+def test_a_broken_reply_would_be_noticed(service, client):
+    reply = client.get("/healthz")
+    reply._content = b'{"status": "fine"}'
+    with pytest.raises(AssertionError, match="breaks the contract"):
+        CONTRACT.check_reply("GET", "/healthz", reply)
+    reply._content = b'{"status": "ok", "more": 1}'
+    with pytest.raises(AssertionError, match="breaks the contract"):
+        CONTRACT.check_reply("GET", "/healthz", reply)
+
+
+def test_the_document_is_served_as_it_is(client):
+    reply = client.get("/openapi.yaml", token=False)
+    assert reply.content == (ROOT / "openapi" / "provisor.yaml").read_bytes()
+    assert client.get("/openapi.yaml", 304, token=False, headers={"If-None-Match": reply.headers["ETag"]}).content == b""
+
+
+def test_the_page_holds_every_call_and_needs_nothing_from_elsewhere(client):
+    page = client.get("/docs", token=False).text
+    for method, template, operation in CONTRACT.operations():
+        assert 'id="%s"' % operation["operationId"] in page
+    assert "<script" not in page and "src=" not in page and "url(" not in page
+    assert "default-src 'none'" in client.get("/docs", token=False).headers["Content-Security-Policy"]
+
+
+def test_problem_types_lead_to_their_explanation(client):
+    problem = client.get("/v1/nowhere", 404).json()
+    reply = client.get(problem["type"], 303, token=False, allow_redirects=False)
+    page, anchor = reply.headers["Location"].split("#")
+    assert 'id="%s"' % anchor in client.get(page, token=False).text
+    client.get("/problems/no-such-type", 404, token=False)
+
+
+def test_every_authenticated_call_is_401_without_a_token(service, client):
+    for method, template, operation in CONTRACT.operations():
+        if not operation["security"]:
+            continue
+        path = template.replace("{name}", "some").replace("{id}", "0190d4a0-0000-7000-8000-000000000000")
+        reply = client.request(method, path, 401, token=False)
+        assert reply.headers["WWW-Authenticate"] == 'Bearer realm="provisor"', (method, path)
+        reply = client.request(method, path, 401, token=False, headers={"Authorization": "Bearer prv_wrong"})
+        assert 'error="invalid_token"' in reply.headers["WWW-Authenticate"], (method, path)
+
+
+def test_every_call_is_403_without_its_scope(service):
+    wanted = {"read": "write,admin", "write": "read,admin", "admin": "read,write"}
+    clients = {scope: service.client(service.token("alpha", others)) for scope, others in wanted.items()}
+    for method, template, operation in CONTRACT.operations():
+        if not operation["security"]:
+            continue
+        scope = operation["security"][0]["bearer"][0]
+        path = template.replace("{name}", "some").replace("{id}", "0190d4a0-0000-7000-8000-000000000000")
+        reply = clients[scope].request(method, path, 403)
+        assert 'error="insufficient_scope", scope="%s"' % scope in reply.headers["WWW-Authenticate"], (method, path)
+
+
+def test_vectors_are_allowed_by_the_contract():
+    """Every request that must work is one that the document allows."""
+    folder = SHARED / "golden" / "vectors" / "feasibility"
+    if not folder.is_dir():
+        pytest.skip("shared data not found at PROVISOR_SHARED=%s" % SHARED)
+    for path in sorted(folder.glob("*.json")):
+        with open(path) as f:
+            vector = yaml.safe_load(f)
+        method, call = vector["call"].split()
+        CONTRACT.check_request(method, call, vector["request"])
