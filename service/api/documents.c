@@ -20,7 +20,7 @@ static uint64_t bytes_version(const char *bytes, size_t n)
     return hash;
 }
 
-API_HANDLER(api_openapi_get)
+API_HANDLER(contract_get)
 {
     (void)context;
     (void)err;
@@ -40,7 +40,7 @@ API_HANDLER(api_openapi_get)
     return PV_OK;
 }
 
-API_HANDLER(api_docs_get)
+API_HANDLER(reference_get)
 {
     (void)context;
     (void)err;
@@ -52,7 +52,7 @@ API_HANDLER(api_docs_get)
     return PV_OK;
 }
 
-API_HANDLER(api_problem_type_get)
+API_HANDLER(problem_type_get)
 {
     (void)context;
     const char *name = http_path_parameter(request, "name");

@@ -19,8 +19,8 @@ API_HANDLER(team_create);
 API_HANDLER(team_list);
 API_HANDLER(audit_list);
 /* documents.c */
-API_HANDLER(api_openapi_get);
-API_HANDLER(api_docs_get);
-API_HANDLER(api_problem_type_get);
+API_HANDLER(contract_get);
+API_HANDLER(reference_get);
+API_HANDLER(problem_type_get);
 
 #endif

@@ -10,8 +10,8 @@ const struct http_route api_routes[] = {
     {HTTP_GET, "/v1/teams", HTTP_ADMIN, HTTP_IO, team_list, NULL, false},
     {HTTP_GET, "/v1/audit", HTTP_ADMIN, HTTP_IO, audit_list, NULL, false},
 
-    {HTTP_GET, "/openapi.yaml", HTTP_PUBLIC, HTTP_INLINE, api_openapi_get, NULL, false},
-    {HTTP_GET, "/docs", HTTP_PUBLIC, HTTP_INLINE, api_docs_get, NULL, false},
-    {HTTP_GET, "/problems/{name}", HTTP_PUBLIC, HTTP_INLINE, api_problem_type_get, NULL, false},
+    {HTTP_GET, "/openapi.yaml", HTTP_PUBLIC, HTTP_INLINE, contract_get, NULL, false},
+    {HTTP_GET, "/docs", HTTP_PUBLIC, HTTP_INLINE, reference_get, NULL, false},
+    {HTTP_GET, "/problems/{name}", HTTP_PUBLIC, HTTP_INLINE, problem_type_get, NULL, false},
     {.template = NULL},
 };
