@@ -1,0 +1,166 @@
+/*
+ * Tasks. Every successful end counts as work, also that of a task whose output was lost later
+ * (Spark reports that by a second end, "Resubmitted", which counts as failed) and that of a
+ * partition computed again by another attempt; killed speculative copies do not.
+ */
+#include <string.h>
+
+#include "core/sparklog/events.h"
+
+struct task_event {
+    int64_t stage;
+    struct json_text reason;
+    int64_t index;
+    int64_t launch;
+    int64_t finish;
+    int64_t shuffle_read;
+    int64_t input_read;
+    int64_t shuffle_written;
+    int64_t output_written;
+};
+
+static const struct task_event nothing = {-1, {NULL, 0, false}, -1, NO_TIME, NO_TIME, 0, 0, 0, 0};
+
+static const struct json_field info_fields[] = {
+    JSON_FIELD("Index", JSON_INT, struct task_event, index),
+    JSON_FIELD("Launch Time", JSON_INT, struct task_event, launch),
+    JSON_FIELD("Finish Time", JSON_INT, struct task_event, finish),
+};
+static const struct json_shape info_shape = JSON_SHAPE(info_fields);
+
+static const struct json_field reason_fields[] = {
+    JSON_FIELD("Reason", JSON_TEXT, struct task_event, reason),
+};
+static const struct json_shape reason_shape = JSON_SHAPE(reason_fields);
+
+static const struct json_field shuffle_read_fields[] = {
+    JSON_FIELD("Total Records Read", JSON_INT, struct task_event, shuffle_read),
+};
+static const struct json_shape shuffle_read_shape = JSON_SHAPE(shuffle_read_fields);
+
+static const struct json_field shuffle_write_fields[] = {
+    JSON_FIELD("Shuffle Records Written", JSON_INT, struct task_event, shuffle_written),
+};
+static const struct json_shape shuffle_write_shape = JSON_SHAPE(shuffle_write_fields);
+
+static const struct json_field input_fields[] = {
+    JSON_FIELD("Records Read", JSON_INT, struct task_event, input_read),
+};
+static const struct json_shape input_shape = JSON_SHAPE(input_fields);
+
+static const struct json_field output_fields[] = {
+    JSON_FIELD("Records Written", JSON_INT, struct task_event, output_written),
+};
+static const struct json_shape output_shape = JSON_SHAPE(output_fields);
+
+static const struct json_field metrics_fields[] = {
+    JSON_INSIDE("Shuffle Read Metrics", shuffle_read_shape),
+    JSON_INSIDE("Shuffle Write Metrics", shuffle_write_shape),
+    JSON_INSIDE("Input Metrics", input_shape),
+    JSON_INSIDE("Output Metrics", output_shape),
+};
+static const struct json_shape metrics_shape = JSON_SHAPE(metrics_fields);
+
+static const struct json_field end_fields[] = {
+    JSON_FIELD("Stage ID", JSON_INT, struct task_event, stage),
+    JSON_INSIDE("Task End Reason", reason_shape),
+    JSON_INSIDE("Task Info", info_shape),
+    JSON_INSIDE("Task Metrics", metrics_shape),
+};
+static const struct json_shape end_shape = JSON_SHAPE(end_fields);
+
+static const struct json_field start_fields[] = {
+    JSON_FIELD("Stage ID", JSON_INT, struct task_event, stage),
+    JSON_INSIDE("Task Info", info_shape),
+};
+static const struct json_shape start_shape = JSON_SHAPE(start_fields);
+
+/* Read a task event and find its stage; *stage stays NULL when the line tells of none. */
+static enum pv_code take_task(struct sparklog *log,
+                              struct json *line,
+                              const struct json_shape *shape,
+                              struct task_event *event,
+                              struct stage **stage,
+                              struct pv_error *err)
+{
+    *event = nothing;
+    if (!events_read(line, shape, event))
+        return PV_OK;
+    if (event->stage < 0) {
+        line->damaged = true;
+        return PV_OK;
+    }
+    enum pv_code code = sparklog_get_stage(log, event->stage, stage, err);
+    if (code != PV_OK)
+        return code;
+    (*stage)->ran = true;
+    event->launch = sparklog_see_time(log, event->launch);
+    return PV_OK;
+}
+
+enum pv_code event_task_start(struct sparklog *log, struct json *line, struct pv_error *err)
+{
+    struct task_event event;
+    struct stage *stage = NULL;
+    return take_task(log, line, &start_shape, &event, &stage, err);
+}
+
+static enum pv_code keep_task(
+    struct sparklog *log, struct stage *stage, int64_t index, int64_t ms, struct pv_error *err)
+{
+    if (log->n_tasks >= log->limits.tasks)
+        return pv_fail(err, PV_E_LIMIT, "the log holds more than %zu tasks", log->limits.tasks);
+    void *tasks = stage->tasks;
+    enum pv_code code = budget_grow(&log->budget, &tasks, &stage->tasks_capacity,
+                                    stage->n_tasks + 1, sizeof *stage->tasks, err);
+    if (code != PV_OK)
+        return code;
+    stage->tasks = tasks;
+    /* A task without an index goes last. */
+    uint32_t at = index < 0 || index > UINT32_MAX ? UINT32_MAX : (uint32_t)index;
+    stage->tasks[stage->n_tasks] = (struct task){ms, at, (uint32_t)stage->n_tasks};
+    stage->n_tasks++;
+    log->n_tasks++;
+    return PV_OK;
+}
+
+static void add_records(int64_t *sum, int64_t records)
+{
+    if (records > 0)
+        *sum = sparklog_add(*sum, records);
+}
+
+static enum pv_code succeed(struct sparklog *log,
+                            struct stage *stage,
+                            const struct task_event *event,
+                            int64_t ms,
+                            struct pv_error *err)
+{
+    enum pv_code code = keep_task(log, stage, event->index, ms, err);
+    if (code != PV_OK)
+        return code;
+    log->tasks_succeeded++;
+    log->task_ms = sparklog_add(log->task_ms, ms);
+    stage->task_ms = sparklog_add(stage->task_ms, ms);
+    add_records(&stage->shuffle_read, event->shuffle_read);
+    add_records(&stage->input_read, event->input_read);
+    add_records(&stage->shuffle_written, event->shuffle_written);
+    add_records(&stage->output_written, event->output_written);
+    return PV_OK;
+}
+
+enum pv_code event_task_end(struct sparklog *log, struct json *line, struct pv_error *err)
+{
+    struct task_event event;
+    struct stage *stage = NULL;
+    enum pv_code code = take_task(log, line, &end_shape, &event, &stage, err);
+    if (code != PV_OK || stage == NULL)
+        return code;
+    int64_t finish = sparklog_see_time(log, event.finish);
+    int64_t ms = sparklog_elapsed(log, event.launch, finish);
+    if (event.reason.at != NULL && json_text_is(event.reason, strview_of("Success")))
+        return succeed(log, stage, &event, ms, err);
+    log->tasks_failed++;
+    log->failed_task_ms = sparklog_add(log->failed_task_ms, ms);
+    return PV_OK;
+}

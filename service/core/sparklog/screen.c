@@ -1,0 +1,129 @@
+#include "core/sparklog/screen.h"
+
+#include <string.h>
+
+/* Lower case. */
+static const char *const words[] = {
+    "password",   "passwd",     "passphrase",    "pwd=",        "secret",
+    "token",      "credential", "apikey",        "api_key",     "api-key",
+    "accesskey",  "access_key", "access-key",    "private key", "private_key",
+    "privatekey", "bearer",     "authorization", "signature",   "-----begin",
+};
+
+/* How well-known keys begin. */
+static const char *const marks[] = {
+    "AKIA", "ASIA", "ghp_", "gho_", "ghs_",   "github_pat_", "glpat-", "xox",
+    "eyJ",  "dapi", "sk-",  "prv_", "whsec_", "AIza",        "ya29.",
+};
+
+/* Longer runs of letters and digits mixed are taken for random. */
+enum { RANDOM_RUN = 24, KEY_RUN = 16 };
+
+static char lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+static bool has_word(struct strview text, const char *word)
+{
+    size_t n = strlen(word);
+    for (size_t i = 0; i + n <= text.n; i++) {
+        size_t k = 0;
+        while (k < n && lower(text.at[i + k]) == word[k])
+            k++;
+        if (k == n)
+            return true;
+    }
+    return false;
+}
+
+static bool is_key_character(char c)
+{
+    return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z') || c == '+' || c == '_' ||
+           c == '-' || c == '=';
+}
+
+static bool has_mark(struct strview run)
+{
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        size_t n = strlen(marks[i]);
+        if (run.n >= KEY_RUN && memcmp(run.at, marks[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool looks_random(struct strview run)
+{
+    size_t digits = 0;
+    for (size_t i = 0; i < run.n; i++)
+        digits += run.at[i] >= '0' && run.at[i] <= '9';
+    return run.n >= RANDOM_RUN && digits >= run.n / 8 && digits < run.n;
+}
+
+static bool has_key(struct strview text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        size_t from = i;
+        while (i < text.n && is_key_character(text.at[i]))
+            i++;
+        struct strview run = {text.at + from, i - from};
+        if (has_mark(run) || looks_random(run))
+            return true;
+    }
+    return false;
+}
+
+/* scheme://user:password@host */
+static bool has_user_information(struct strview text)
+{
+    for (size_t i = 0; i + 3 <= text.n; i++) {
+        if (memcmp(text.at + i, "://", 3) != 0)
+            continue;
+        for (size_t k = i + 3; k < text.n && text.at[k] != ' '; k++) {
+            if (text.at[k] == '@')
+                return true;
+        }
+    }
+    return false;
+}
+
+bool screen_is_suspicious(struct strview text)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (has_word(text, words[i]))
+            return true;
+    }
+    return has_user_information(text) || has_key(text);
+}
+
+/* Of every word with a slash keep what stands behind the last one. */
+static size_t shorten_paths(const char *text, size_t n, char *out)
+{
+    size_t used = 0;
+    size_t word = 0; /* where the current word begins in out */
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] == '/') {
+            used = word;
+            continue;
+        }
+        out[used++] = text[i];
+        if (text[i] == ' ')
+            word = used;
+    }
+    return used;
+}
+
+size_t screen_name(struct json_text text, char out[SCREEN_NAME_MAX])
+{
+    char whole[4 * SCREEN_NAME_MAX];
+    bool cut;
+    size_t n = json_text_decode(text, whole, sizeof whole, &cut);
+    if (screen_is_suspicious((struct strview){whole, n}))
+        return 0;
+    n = shorten_paths(whole, n, whole);
+    while (n > SCREEN_NAME_MAX - 1 || !strview_is_utf8((struct strview){whole, n}))
+        n = n > SCREEN_NAME_MAX - 1 ? SCREEN_NAME_MAX - 1 : n - 1;
+    memcpy(out, whole, n);
+    return n;
+}

@@ -1,0 +1,133 @@
+#ifndef CORE_SPARKLOG_SPARKLOG_INTERNAL_H
+#define CORE_SPARKLOG_SPARKLOG_INTERNAL_H
+
+#include "core/sparklog/budget.h"
+#include "core/sparklog/idmap.h"
+#include "core/sparklog/json.h"
+#include "core/sparklog/lines.h"
+#include "core/sparklog/properties.h"
+#include "core/sparklog/sparklog.h"
+
+/*
+ * What a reader gathers while the log passes, in milliseconds and counts as the log has them.
+ * events_*.c fill it, profile.c makes the run of it.
+ */
+
+/* An instant that the log does not hold. */
+#define NO_TIME INT64_MIN
+
+/* Things that did not stop the reader: X(enumerator, code of the warning, detail). */
+#define SPARKLOG_NOTICES(X)                                                                        \
+    X(NOTICE_DAMAGED_LINE, "damaged_lines", "lines that are not an event were passed over")        \
+    X(NOTICE_LINE_TOO_LONG, "line_too_long", "lines over the allowed length were passed over")     \
+    X(NOTICE_TRUNCATED, "truncated", "the compressed stream ends within a frame")                  \
+    X(NOTICE_NO_END, "no_application_end", "the log ends before the application does")             \
+    X(NOTICE_BACKWARDS, "time_went_backwards", "ends before starts were taken as no time at all")  \
+    X(NOTICE_BAD_TIME, "time_unusable", "instants are missing or lie outside years 1970 to 9999")  \
+    X(NOTICE_STARTED_AGAIN, "several_applications", "later application starts were passed over")   \
+    X(NOTICE_BAD_ID, "application_id_unusable", "an application or attempt id cannot be kept")     \
+    X(NOTICE_LATER_PARENT, "parents_dropped", "parents that do not come before their stage")       \
+    X(NOTICE_FAILED_JOB, "failed_jobs", "jobs of the application failed")
+
+#define SPARKLOG_NOTICE_ENUM(notice, code, detail) notice,
+enum notice { SPARKLOG_NOTICES(SPARKLOG_NOTICE_ENUM) NOTICE_COUNT };
+#undef SPARKLOG_NOTICE_ENUM
+
+struct attempt {
+    int64_t id;
+    int64_t submitted_ms;
+    int64_t completed_ms;
+    bool completed;
+    bool failed;
+};
+
+struct task {
+    int64_t duration_ms;
+    uint32_t index; /* within the stage */
+    uint32_t order; /* of its end among the tasks of the stage */
+};
+
+struct stage {
+    int64_t id;
+    char *name;
+    size_t n_name;
+    size_t name_capacity;
+    int64_t *parents;
+    size_t n_parents;
+    size_t parents_capacity;
+    int64_t tasks_planned; /* "Number of Tasks"; negative when unknown */
+    struct attempt *attempts;
+    size_t n_attempts;
+    size_t attempts_capacity;
+    struct task *tasks; /* successful ones of all attempts */
+    size_t n_tasks;
+    size_t tasks_capacity;
+    int64_t task_ms;
+    int64_t shuffle_read; /* records over successful tasks, as the three below */
+    int64_t input_read;
+    int64_t shuffle_written;
+    int64_t output_written;
+    bool ran; /* submitted, completed or with a task */
+};
+
+struct application {
+    char id[256];
+    char attempt_id[256];
+    char log_version[64];      /* SparkListenerLogStart */
+    char metadata_version[64]; /* DBCEventLoggingListenerMetadata, which stands in its place */
+    bool started;
+    bool ended;
+    int64_t start_ms;
+    int64_t end_ms;
+    int64_t exit_code;
+};
+
+struct sparklog {
+    struct sparklog_limits limits;
+    struct budget budget;
+    enum pv_code failed; /* sticky */
+    struct lines lines;
+    uint64_t bytes;
+    int64_t notices[NOTICE_COUNT];
+    struct application application;
+    struct properties properties;
+    int64_t last_ms; /* the latest instant of any event */
+    int64_t first_stage_ms;
+    int64_t jobs;
+    int64_t stages_completed;
+    int64_t stages_failed;
+    int64_t tasks_succeeded;
+    int64_t tasks_failed;
+    int64_t task_ms;
+    int64_t failed_task_ms;
+    int64_t executors_added;
+    int64_t executors_most;
+    int64_t executors_alive;
+    int64_t cores_most;
+    struct idmap executors; /* hash of the id -> alive */
+    struct idmap stage_at;  /* stage id -> index in stages */
+    struct stage *stages;
+    size_t n_stages;
+    size_t stages_capacity;
+    size_t n_attempts; /* over all stages; a stage that never ran counts as one */
+    size_t n_tasks;    /* kept */
+};
+
+/* Check and note an instant of an event; NO_TIME when it is absent or unusable (counted). */
+int64_t sparklog_see_time(struct sparklog *log, int64_t ms);
+
+/* The stage of an id, made when it is new. PV_E_LIMIT, PV_E_MEMORY. */
+enum pv_code sparklog_get_stage(struct sparklog *log,
+                                int64_t id,
+                                struct stage **stage,
+                                struct pv_error *err) PV_MUSTCHECK;
+
+void sparklog_stage_fini(struct stage *stage, struct budget *budget);
+
+/* a + b, held at the ends of the range. */
+int64_t sparklog_add(int64_t a, int64_t b);
+
+/* later - earlier; 0, and counted, when time went backwards. */
+int64_t sparklog_elapsed(struct sparklog *log, int64_t earlier_ms, int64_t later_ms);
+
+#endif

@@ -1,0 +1,227 @@
+#include "framing/framing.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "framing/framing_internal.h"
+
+/* A ratio says nothing about the first bytes of a stream. */
+static const uint64_t RATIO_GRACE = 1 << 20;
+
+static enum framing_match
+match_at(const unsigned char *head, size_t n, size_t offset, const char *magic, size_t n_magic)
+{
+    if (n <= offset)
+        return FRAMING_MAYBE;
+    size_t have = n - offset < n_magic ? n - offset : n_magic;
+    if (memcmp(head + offset, magic, have) != 0)
+        return FRAMING_NO;
+    return have == n_magic ? FRAMING_YES : FRAMING_MAYBE;
+}
+
+static enum framing_match match_lz4_block(const unsigned char *head, size_t n)
+{
+    return match_at(head, n, 0, "LZ4Block", 8);
+}
+
+static enum framing_match match_lz4_frame(const unsigned char *head, size_t n)
+{
+    return match_at(head, n, 0, "\x04\x22\x4d\x18", 4);
+}
+
+static enum framing_match match_snappy(const unsigned char *head, size_t n)
+{
+    return match_at(head, n, 0, "\x82SNAPPY\0", 8);
+}
+
+/* A chunk of LZF starts with "ZV" and its type, 0 (stored) or 1 (compressed). */
+static enum framing_match match_lzf(const unsigned char *head, size_t n)
+{
+    enum framing_match start = match_at(head, n, 0, "ZV", 2);
+    if (start != FRAMING_YES)
+        return start;
+    if (n < 3)
+        return FRAMING_MAYBE;
+    return head[2] <= 1 ? FRAMING_YES : FRAMING_NO;
+}
+
+static enum framing_match match_zip(const unsigned char *head, size_t n)
+{
+    enum framing_match file = match_at(head, n, 0, "PK\x03\x04", 4);
+    return file != FRAMING_NO ? file : match_at(head, n, 0, "PK\x05\x06", 4);
+}
+
+static enum framing_match match_bzip2(const unsigned char *head, size_t n)
+{
+    return match_at(head, n, 0, "BZh", 3);
+}
+
+static enum framing_match match_xz(const unsigned char *head, size_t n)
+{
+    return match_at(head, n, 0,
+                    "\xfd"
+                    "7zXZ\0",
+                    6);
+}
+
+/* The magic of a tar stands late, so do not wait for it where a line of JSON begins. */
+static enum framing_match match_tar(const unsigned char *head, size_t n)
+{
+    if (n > 0 && (head[0] == '{' || head[0] == '\n' || head[0] == '\0'))
+        return FRAMING_NO;
+    return match_at(head, n, 257, "ustar", 5);
+}
+
+/* In this order; framing_plain stands last and takes what nobody else does. */
+static const struct framing_coding lz4_block = {.name = "lz4 (LZ4Block)", .match = match_lz4_block};
+static const struct framing_coding lz4_frame = {.name = "lz4 (frame)", .match = match_lz4_frame};
+static const struct framing_coding snappy = {.name = "snappy", .match = match_snappy};
+static const struct framing_coding lzf = {.name = "lzf", .match = match_lzf};
+static const struct framing_coding zip = {.name = "zip", .match = match_zip};
+static const struct framing_coding bzip2 = {.name = "bzip2", .match = match_bzip2};
+static const struct framing_coding xz = {.name = "xz", .match = match_xz};
+static const struct framing_coding tar = {.name = "tar", .match = match_tar};
+
+static const struct framing_coding *const codings[] = {
+    &framing_gzip, &framing_zstd, &lz4_block, &lz4_frame, &snappy,        &lzf,
+    &zip,          &bzip2,        &xz,        &tar,       &framing_plain,
+};
+
+struct framing *
+framing_create(const struct framing_limits *limits, framing_sink sink, void *context)
+{
+    struct framing *framing = malloc(sizeof *framing);
+    if (framing == NULL)
+        return NULL;
+    /* The buffers need no clearing. */
+    memset(framing, 0, offsetof(struct framing, head));
+    framing->limits = *limits;
+    framing->sink = sink;
+    framing->context = context;
+    return framing;
+}
+
+void framing_destroy(struct framing *framing)
+{
+    if (framing == NULL)
+        return;
+    if (framing->state != NULL)
+        framing->coding->destroy(framing->state);
+    free(framing);
+}
+
+const char *framing_kind(const struct framing *framing)
+{
+    return framing->coding == NULL ? "unknown" : framing->coding->name;
+}
+
+enum pv_code
+framing_emit(struct framing *framing, const char *bytes, size_t n, struct pv_error *err)
+{
+    if (n == 0)
+        return PV_OK;
+    if (n > framing->limits.total_bytes - framing->bytes_out)
+        return pv_fail(err, PV_E_LIMIT,
+                       "the log holds more than %" PRIu64 " bytes once it is decompressed",
+                       framing->limits.total_bytes);
+    framing->bytes_out += n;
+    if (framing->coding != &framing_plain && framing->bytes_out > RATIO_GRACE &&
+        (double)framing->bytes_out > framing->limits.ratio * (double)framing->bytes_in)
+        return pv_fail(err, PV_E_LIMIT, "the log is compressed more than %.0f times",
+                       framing->limits.ratio);
+    return framing->sink(framing->context, bytes, n, err);
+}
+
+static enum pv_code
+choose(struct framing *framing, const struct framing_coding *coding, struct pv_error *err)
+{
+    if (coding->feed == NULL) {
+        framing->coding = coding;
+        return pv_fail(err, PV_E_MEDIA_TYPE,
+                       "the body is coded as %s, which is not supported: send it plain, as gzip or "
+                       "as zstd",
+                       coding->name);
+    }
+    if (coding->create != NULL) {
+        framing->state = coding->create(&framing->limits);
+        if (framing->state == NULL)
+            return pv_fail(err, PV_E_MEMORY, "not enough memory to decompress the log");
+    }
+    framing->coding = coding;
+    return PV_OK;
+}
+
+/*
+ * The first row that agrees, provided that no row before it may still agree; at the end of the
+ * stream a supported coding that agrees so far is one that was cut within its magic.
+ */
+static const struct framing_coding *recognise(const struct framing *framing, bool at_end)
+{
+    for (size_t i = 0; i < sizeof codings / sizeof *codings; i++) {
+        enum framing_match match = codings[i]->match(framing->head, framing->n_head);
+        if (match == FRAMING_YES)
+            return codings[i];
+        if (match == FRAMING_MAYBE && !at_end)
+            return NULL;
+        if (match == FRAMING_MAYBE && codings[i]->feed != NULL)
+            return codings[i];
+    }
+    return &framing_plain;
+}
+
+/* Gather first bytes until they tell the coding. *taken says how many of the n went into head. */
+static enum pv_code
+take_head(struct framing *framing, const char *bytes, size_t n, size_t *taken, struct pv_error *err)
+{
+    size_t room = FRAMING_HEAD - framing->n_head;
+    *taken = n < room ? n : room;
+    memcpy(framing->head + framing->n_head, bytes, *taken);
+    framing->n_head += *taken;
+    const struct framing_coding *coding = recognise(framing, false);
+    if (coding == NULL)
+        return PV_OK;
+    enum pv_code code = choose(framing, coding, err);
+    if (code != PV_OK)
+        return code;
+    return coding->feed(framing, (const char *)framing->head, framing->n_head, err);
+}
+
+static enum pv_code feed(struct framing *framing, const char *bytes, size_t n, struct pv_error *err)
+{
+    size_t taken = 0;
+    if (framing->coding == NULL) {
+        enum pv_code code = take_head(framing, bytes, n, &taken, err);
+        if (code != PV_OK || taken == n)
+            return code;
+    }
+    return framing->coding->feed(framing, bytes + taken, n - taken, err);
+}
+
+enum pv_code
+framing_feed(struct framing *framing, const char *bytes, size_t n, struct pv_error *err)
+{
+    if (framing->failed != PV_OK)
+        return pv_fail(err, framing->failed, "the stream has failed before");
+    if (n == 0)
+        return PV_OK;
+    framing->failed = feed(framing, bytes, n, err);
+    return framing->failed;
+}
+
+enum pv_code framing_finish(struct framing *framing, bool *truncated, struct pv_error *err)
+{
+    if (framing->failed != PV_OK)
+        return pv_fail(err, framing->failed, "the stream has failed before");
+    if (framing->coding == NULL && framing->n_head > 0) {
+        framing->failed = choose(framing, recognise(framing, true), err);
+        if (framing->failed == PV_OK)
+            framing->failed =
+                framing->coding->feed(framing, (const char *)framing->head, framing->n_head, err);
+        if (framing->failed != PV_OK)
+            return framing->failed;
+    }
+    *truncated = framing->coding != NULL && framing->coding->unfinished != NULL &&
+                 framing->coding->unfinished(framing->state);
+    return PV_OK;
+}

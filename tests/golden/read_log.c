@@ -1,0 +1,51 @@
+#include "read_log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "framing/framing.h"
+
+const struct sparklog_limits wide_limits = {
+    .line_bytes = 8 << 20, .stages = 100000, .tasks = 5000000, .memory_bytes = 256 << 20};
+
+const char *shared_directory(void)
+{
+    const char *given = getenv("PROVISOR_SHARED");
+    return given != NULL && given[0] != '\0' ? given : SHARED_DEFAULT;
+}
+
+static enum pv_code to_log(void *context, const char *bytes, size_t n, struct pv_error *err)
+{
+    return sparklog_feed(context, bytes, n, err);
+}
+
+static enum pv_code
+read_file(FILE *file, size_t piece, struct framing *framing, bool *truncated, struct pv_error *err)
+{
+    char *bytes = malloc(piece);
+    if (bytes == NULL)
+        return PV_E_MEMORY;
+    enum pv_code code = PV_OK;
+    size_t n;
+    while (code == PV_OK && (n = fread(bytes, 1, piece, file)) > 0)
+        code = framing_feed(framing, bytes, n, err);
+    free(bytes);
+    return code == PV_OK ? framing_finish(framing, truncated, err) : code;
+}
+
+enum pv_code read_log(const char *path, size_t piece, struct sparklog *log, struct pv_error *err)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return pv_fail(err, PV_E_NOT_FOUND, "cannot read %.200s", path);
+    const struct framing_limits limits = {1ULL << 40, 10000, 27};
+    struct framing *framing = framing_create(&limits, to_log, log);
+    bool truncated = false;
+    enum pv_code code =
+        framing == NULL ? PV_E_MEMORY : read_file(file, piece, framing, &truncated, err);
+    if (truncated)
+        sparklog_note_truncated(log);
+    framing_destroy(framing);
+    (void)fclose(file);
+    return code;
+}
