@@ -154,6 +154,14 @@ check_run(struct check *check, const struct run *run, const struct sparklog_coun
     check_stages(check, run);
 }
 
+static void join(char path[PATH_MAX_BYTES], const char *root, const char *file)
+{
+    if (snprintf(path, PATH_MAX_BYTES, "%s/%s", root, file) >= PATH_MAX_BYTES) {
+        fprintf(stderr, "%s/%s: the path is too long\n", root, file);
+        exit(1);
+    }
+}
+
 /* The parts of a rolling log follow its own row in the manifest, in order. */
 static enum pv_code feed_parts(const char *root,
                                const char *directory,
@@ -168,7 +176,7 @@ static enum pv_code feed_parts(const char *root,
            strncmp(line, directory, strlen(directory)) == 0) {
         char path[PATH_MAX_BYTES];
         line[strcspn(line, "\t")] = '\0';
-        (void)snprintf(path, sizeof path, "%s/%s", root, line);
+        join(path, root, line);
         code = read_log(path, 65536, log, err);
     }
     (void)fseek(manifest, here, SEEK_SET);
@@ -181,7 +189,7 @@ static enum pv_code feed_row(
     if (file[strlen(file) - 1] == '/')
         return feed_parts(root, file, manifest, log, err);
     char path[PATH_MAX_BYTES];
-    (void)snprintf(path, sizeof path, "%s/%s", root, file);
+    join(path, root, file);
     return read_log(path, 65536, log, err);
 }
 
