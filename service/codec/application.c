@@ -73,6 +73,7 @@ static void encode_retention(struct writer *w, const struct codec_application *a
 void codec_application_encode(struct writer *w, const struct codec_application *application)
 {
     writer_begin_object(w);
+    writer_member_string(w, "id", application->id);
     writer_member_text(w, "name", application->name);
     writer_member_text(w, "description", application->description);
     writer_key(w, "labels");

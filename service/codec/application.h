@@ -9,6 +9,7 @@
  * beside its keys; api/applications.c moves them over, so that this room need not know the store.
  */
 struct codec_application {
+    const char *id; /* replies only */
     struct strview name;
     bool has_description; /* the member was sent, maybe as null */
     struct strview description;

@@ -59,13 +59,13 @@ void codec_run_decode(const struct codec_node *node,
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-static void encode_labels(struct writer *w, const struct run *run)
+static void encode_map(struct writer *w, const char *key, const struct run_label pairs[], size_t n)
 {
-    writer_key(w, "labels");
+    writer_key(w, key);
     writer_begin_object(w);
-    for (size_t i = 0; i < run->n_labels; i++) {
-        writer_key_view(w, run->labels[i].key);
-        writer_text(w, run->labels[i].value);
+    for (size_t i = 0; i < n; i++) {
+        writer_key_view(w, pairs[i].key);
+        writer_text(w, pairs[i].value);
     }
     writer_end_object(w);
 }
@@ -77,19 +77,18 @@ static double mean_task_s(const struct run_stage *stage)
     return stage->n_tasks > 0 ? stage->task_time_s / (double)stage->n_tasks : (double)NAN;
 }
 
-/* Either every duration or count and mean, never both: so a stage can be sent back as it is. */
+/* The number and mean always, each duration only where asked for and known one by one. */
 static void encode_tasks(struct writer *w, const struct run_stage *stage, bool with_tasks)
 {
-    if (with_tasks && stage->task_durations_s != NULL) {
-        writer_key(w, "task_durations_s");
-        writer_begin_array(w);
-        for (int64_t i = 0; i < stage->n_tasks; i++)
-            writer_number(w, stage->task_durations_s[i]);
-        writer_end_array(w);
-        return;
-    }
     writer_member_count(w, "tasks", stage->n_tasks);
     writer_member_number(w, "task_duration_s", mean_task_s(stage));
+    if (!with_tasks || stage->task_durations_s == NULL)
+        return;
+    writer_key(w, "task_durations_s");
+    writer_begin_array(w);
+    for (int64_t i = 0; i < stage->n_tasks; i++)
+        writer_number(w, stage->task_durations_s[i]);
+    writer_end_array(w);
 }
 
 static void encode_stage(struct writer *w, const struct run_stage *stage, bool with_tasks)
@@ -105,6 +104,7 @@ static void encode_stage(struct writer *w, const struct run_stage *stage, bool w
     encode_tasks(w, stage, with_tasks);
     writer_member_number(w, "task_time_s", stage->task_time_s);
     writer_member_number(w, "duration_s", stage->duration_s);
+    writer_member_number(w, "started_s", stage->started_s);
     writer_member_number(w, "input_records", stage->input_records);
     writer_member_number(w, "nominal_rate_per_s", stage->nominal_rate_per_s);
     writer_member_boolean(w, "skipped", stage->skipped);
@@ -124,7 +124,6 @@ static void encode_stages(struct writer *w, const struct run *run, bool with_tas
     writer_end_array(w);
 }
 
-/* `message` is what every warning of the service carries, `detail` what design.md lists here. */
 static void encode_warnings(struct writer *w, const struct run *run)
 {
     writer_key(w, "warnings");
@@ -133,8 +132,6 @@ static void encode_warnings(struct writer *w, const struct run *run)
         const struct run_warning *warning = &run->warnings[i];
         writer_begin_object(w);
         writer_member_text(w, "code", warning->code);
-        writer_member_text(w, "message",
-                           warning->detail.at != NULL ? warning->detail : warning->code);
         writer_member_count(w, "count", warning->count);
         writer_member_text(w, "detail", warning->detail);
         writer_end_object(w);
@@ -155,6 +152,7 @@ static void encode_log_figures(struct writer *w, const struct run *run)
     writer_member_number(w, "task_time_s", run->task_time_s);
     writer_member_number(w, "failed_task_time_s", run->failed_task_time_s);
     writer_member_count(w, "executors_added", run->executors_added);
+    encode_map(w, "spark_properties", run->spark_properties, run->n_spark_properties);
     encode_warnings(w, run);
 }
 
@@ -175,7 +173,7 @@ void codec_run_encode(struct writer *w,
     writer_member_instant(w, "started_at", run->started_us);
     writer_member_boolean(w, "succeeded", run->succeeded);
     writer_member_string(w, "advice_id", run->advice_id[0] == '\0' ? NULL : run->advice_id);
-    encode_labels(w, run);
+    encode_map(w, "labels", run->labels, run->n_labels);
     if (run->from_log)
         encode_log_figures(w, run);
     if ((include & (CODEC_RUN_STAGES | CODEC_RUN_TASKS)) != 0)

@@ -18,8 +18,8 @@ struct codec_run_limits {
  * cores_per_executor, duration_s. null stands for "unknown" wherever a member is optional.
  *
  * Faults: unknown members; types and ranges; a stage id twice (at the second one), a parent that is
- * no stage, a cycle of parents; task_durations_s together with tasks; tasks without
- * task_duration_s or the reverse; more stages, tasks or labels than `limits`.
+ * no stage, a cycle of parents; tasks without task_duration_s or the reverse; either of them
+ * beside task_durations_s when it says something else; more stages, tasks or labels than `limits`.
  *
  * What follows from the rest is filled in where the client left it out: the number, sum and mean of
  * task times, and nominal_rate_per_s = input_records / task_time_s. Stages are put in ascending

@@ -67,20 +67,6 @@ decode_task_mean(const struct codec_node *node, size_t tasks_max, struct run_sta
         codec_fault_member(node, "task_duration_s", "required", "is required beside tasks");
 }
 
-static void decode_tasks(const struct codec_node *node, size_t tasks_max, struct run_stage *stage)
-{
-    if (!codec_present(node, "task_durations_s")) {
-        decode_task_mean(node, tasks_max, stage);
-        return;
-    }
-    decode_task_durations(node, tasks_max, stage);
-    static const char *const either[] = {"tasks", "task_duration_s"};
-    for (size_t i = 0; i < 2; i++)
-        if (codec_present(node, either[i]))
-            codec_fault_member(node, either[i], "conflict",
-                               "must be left out where task_durations_s is given");
-}
-
 /* Compensated sum, so that a million tasks add up the same to the last digits. */
 static double sum_of(const double values[], size_t n)
 {
@@ -93,6 +79,33 @@ static double sum_of(const double values[], size_t n)
         sum = next;
     }
     return sum;
+}
+
+/* Beside the durations themselves their number and mean may stand, as replies write them. */
+static void check_agreement(const struct codec_node *node, const struct run_stage *stage)
+{
+    if (stage->task_durations_s == NULL)
+        return;
+    int64_t n = codec_integer(node, "tasks", CODEC_NULLABLE, 0, INT64_MAX);
+    if (n != RUN_UNKNOWN && n != stage->n_tasks)
+        codec_fault_member(node, "tasks", "conflict", "task_durations_s lists %lld tasks",
+                           (long long)stage->n_tasks);
+    double mean = codec_number(node, "task_duration_s", CODEC_NULLABLE, 0, SECONDS_MAX);
+    double sum = sum_of(stage->task_durations_s, (size_t)stage->n_tasks);
+    double own = stage->n_tasks > 0 ? sum / (double)stage->n_tasks : 0;
+    if (fabs(mean - own) > 1e-9 * fmax(1, own))
+        codec_fault_member(node, "task_duration_s", "conflict",
+                           "the mean of task_durations_s is %.15g", own);
+}
+
+static void decode_tasks(const struct codec_node *node, size_t tasks_max, struct run_stage *stage)
+{
+    if (!codec_present(node, "task_durations_s")) {
+        decode_task_mean(node, tasks_max, stage);
+        return;
+    }
+    decode_task_durations(node, tasks_max, stage);
+    check_agreement(node, stage);
 }
 
 static void derive(struct run_stage *stage)
@@ -127,6 +140,7 @@ static void decode_stage(const struct codec_node *node,
                                         "duration_s",
                                         "input_records",
                                         "nominal_rate_per_s",
+                                        "started_s",
                                         "skipped",
                                         NULL};
     *stage = (struct run_stage){.id = RUN_UNKNOWN,
@@ -146,6 +160,7 @@ static void decode_stage(const struct codec_node *node,
     decode_tasks(node, limits->tasks, stage);
     stage->task_time_s = codec_number(node, "task_time_s", CODEC_NULLABLE, 0, SECONDS_MAX);
     stage->duration_s = codec_number(node, "duration_s", CODEC_NULLABLE, 0, SECONDS_MAX);
+    stage->started_s = codec_number(node, "started_s", CODEC_NULLABLE, -SECONDS_MAX, SECONDS_MAX);
     stage->input_records = codec_number(node, "input_records", CODEC_NULLABLE, 0, RECORDS_MAX);
     stage->nominal_rate_per_s =
         codec_number(node, "nominal_rate_per_s", CODEC_NULLABLE, 0, RECORDS_MAX);

@@ -84,6 +84,7 @@ Test(codec_application, a_change_tells_null_from_absent)
 Test(codec_application, is_written_with_unknown_as_null)
 {
     cr_assert_eq(decode("{\"name\":\"a\",\"labels\":{\"z\":\"1\",\"b\":\"2\"}}", false), PV_OK);
+    application.id = "i";
     application.runs = 3;
     application.created_us = 0;
     application.updated_us = 1500000;
@@ -91,9 +92,10 @@ Test(codec_application, is_written_with_unknown_as_null)
     size_t n;
     writer_init(&w, &arena);
     codec_application_encode(&w, &application);
-    cr_assert_str_eq(writer_finish(&w, &n),
-                     "{\"name\":\"a\",\"description\":null,\"labels\":{\"b\":\"2\",\"z\":\"1\"},"
-                     "\"retention\":{\"days\":null,\"runs\":null},\"runs\":3,"
-                     "\"created_at\":\"1970-01-01T00:00:00Z\","
-                     "\"updated_at\":\"1970-01-01T00:00:01.500Z\"}");
+    cr_assert_str_eq(
+        writer_finish(&w, &n),
+        "{\"id\":\"i\",\"name\":\"a\",\"description\":null,\"labels\":{\"b\":\"2\",\"z\":\"1\"},"
+        "\"retention\":{\"days\":null,\"runs\":null},\"runs\":3,"
+        "\"created_at\":\"1970-01-01T00:00:00Z\","
+        "\"updated_at\":\"1970-01-01T00:00:01.500Z\"}");
 }
