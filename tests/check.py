@@ -379,7 +379,7 @@ PARTS = [
     ("fuzz", part_fuzz, True),
     ("sanitize", part_sanitize, True),
     ("tidy", part_tidy, False),
-    ("container", part_container, False),
+    ("container", part_container, True),
 ]
 
 
