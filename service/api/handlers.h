@@ -22,5 +22,7 @@ API_HANDLER(audit_list);
 API_HANDLER(contract_get);
 API_HANDLER(reference_get);
 API_HANDLER(problem_type_get);
+/* feasibility.c: stores nothing; a job whose application has no run to replay is a fault */
+API_HANDLER(feasibility_check);
 
 #endif

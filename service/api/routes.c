@@ -13,5 +13,6 @@ const struct http_route api_routes[] = {
     {HTTP_GET, "/openapi.yaml", HTTP_PUBLIC, HTTP_INLINE, contract_get, NULL, false},
     {HTTP_GET, "/docs", HTTP_PUBLIC, HTTP_INLINE, reference_get, NULL, false},
     {HTTP_GET, "/problems/{name}", HTTP_PUBLIC, HTTP_INLINE, problem_type_get, NULL, false},
+    {HTTP_POST, "/v1/feasibility", HTTP_READ, HTTP_COMPUTE, feasibility_check, NULL, true},
     {.template = NULL},
 };

@@ -257,19 +257,36 @@ struct step {
 
 enum colour { WHITE, GREY, BLACK };
 
+/* A fault at the parents of every stage of the circle that closes from the top of the stack. */
+static void fault_cycle(const struct codec_node *list,
+                        const struct place order[],
+                        const struct step stack[],
+                        size_t depth,
+                        size_t closing)
+{
+    while (depth-- > 0) {
+        const struct place *place = &order[stack[depth].at];
+        struct codec_node stage = codec_item(list, place->index);
+        codec_fault_member(&stage, "parents", "cycle", "stage %lld is its own ancestor",
+                           (long long)place->id);
+        if (stack[depth].at == closing)
+            return;
+    }
+}
+
 /*
- * Depth-first search over parents with a stack of its own; answers the index (in the request) of a
- * stage on a cycle, n when there is none. Every parent is known here. NULL memory: SIZE_MAX.
+ * Depth-first search over parents with a stack of its own; the first cycle found is a fault. Every
+ * parent is known here. False: out of memory.
  */
-static size_t find_cycle(struct arena *arena,
+static bool check_cycles(const struct codec_node *list,
                          const struct place order[],
                          size_t n,
                          const struct run_stage stages[])
 {
-    struct step *stack = arena_array(arena, n, sizeof *stack);
-    unsigned char *colours = arena_calloc(arena, n, 1);
+    struct step *stack = arena_array(list->reader->arena, n, sizeof *stack);
+    unsigned char *colours = arena_calloc(list->reader->arena, n, 1);
     if (stack == NULL || colours == NULL)
-        return SIZE_MAX;
+        return false;
     for (size_t root = 0; root < n; root++) {
         size_t depth = 0;
         if (colours[root] == WHITE) {
@@ -285,15 +302,17 @@ static size_t find_cycle(struct arena *arena,
                 continue;
             }
             size_t parent = find_stage(order, n, stage->parents[top->next++]);
-            if (colours[parent] == GREY)
-                return order[top->at].index;
+            if (colours[parent] == GREY) {
+                fault_cycle(list, order, stack, depth, parent);
+                return true;
+            }
             if (colours[parent] == WHITE) {
                 colours[parent] = GREY;
                 stack[depth++] = (struct step){parent, 0};
             }
         }
     }
-    return n;
+    return true;
 }
 
 static void check_total(const struct codec_node *list,
@@ -329,15 +348,7 @@ static bool check_graph(const struct codec_node *list,
         return false;
     if (codec_result(list->reader) != PV_OK)
         return true;
-    size_t on_cycle = find_cycle(list->reader->arena, order, n, stages);
-    if (on_cycle == SIZE_MAX)
-        return false;
-    if (on_cycle < n) {
-        struct codec_node stage = codec_item(list, on_cycle);
-        codec_fault_member(&stage, "parents", "cycle", "stage %lld is its own ancestor",
-                           (long long)stages[on_cycle].id);
-    }
-    return true;
+    return check_cycles(list, order, n, stages);
 }
 
 void codec_stages_decode(const struct codec_node *list,

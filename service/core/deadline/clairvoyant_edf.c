@@ -322,9 +322,8 @@ static void measure(const struct edf_plan *plan,
     sums.epsilon_absolute = sums.epsilon_advance + sums.epsilon_delayed;
     sums.epsilon = sums.epsilon_absolute / (double)plan->n_jobs;
     sums.makespan_s = last - first;
-    /* Nothing to do takes no time and uses no core. */
-    if (sums.makespan_s > 0)
-        sums.utilization = plan->work_s / ((double)cores * sums.makespan_s);
+    sums.utilization =
+        sums.makespan_s > 0 ? plan->work_s / ((double)cores * sums.makespan_s) : (double)NAN;
     *metrics = sums;
 }
 

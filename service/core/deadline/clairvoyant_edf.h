@@ -48,7 +48,7 @@ struct edf_metrics {
     double epsilon_delayed;
     double epsilon_absolute;
     double makespan_s;
-    double utilization;
+    double utilization; /* NAN where the makespan is 0 */
 };
 
 /* One executed task. Indices into the request: jobs[job].stages[stage]. */
