@@ -1,4 +1,4 @@
-#include "core/history/profile.h"
+#include "core/history/run_profile.h"
 
 #include <math.h>
 
@@ -32,9 +32,9 @@ static double task_mean_s(const struct run_stage *stage)
 }
 
 static void average_stage(const struct run runs[],
-                          const struct profile *profile,
+                          const struct run_profile *profile,
                           size_t at,
-                          struct profile_stage *out)
+                          struct run_profile_stage *out)
 {
     struct mean task = {0}, work = {0}, wall = {0}, records = {0}, rate = {0};
     for (size_t i = 0; i < profile->n_runs; i++) {
@@ -45,15 +45,15 @@ static void average_stage(const struct run runs[],
         mean_add(&records, stage->input_records);
         mean_add(&rate, stage->nominal_rate_per_s);
     }
-    *out = (struct profile_stage){.latest = &runs[0].stages[at],
-                                  .task_duration_s = mean_get(&task),
-                                  .task_time_s = mean_get(&work),
-                                  .duration_s = mean_get(&wall),
-                                  .input_records = mean_get(&records),
-                                  .nominal_rate_per_s = mean_get(&rate)};
+    *out = (struct run_profile_stage){.latest = &runs[0].stages[at],
+                                      .task_duration_s = mean_get(&task),
+                                      .task_time_s = mean_get(&work),
+                                      .duration_s = mean_get(&wall),
+                                      .input_records = mean_get(&records),
+                                      .nominal_rate_per_s = mean_get(&rate)};
 }
 
-static bool weigh(struct arena *scratch, struct profile *profile)
+static bool weigh(struct arena *scratch, struct run_profile *profile)
 {
     size_t n = profile->n_stages;
     double *durations_s = arena_array(scratch, n, sizeof *durations_s);
@@ -72,12 +72,12 @@ static bool weigh(struct arena *scratch, struct profile *profile)
 }
 
 /* design.md section 3: sum(rate weight) / sum(weight) over the stages not skipped. */
-static double average_rate(const struct profile *profile)
+static double average_rate(const struct run_profile *profile)
 {
     double sum = 0;
     double weights = 0;
     for (size_t i = 0; i < profile->n_stages; i++) {
-        const struct profile_stage *stage = &profile->stages[i];
+        const struct run_profile_stage *stage = &profile->stages[i];
         if (stage->latest->skipped || isnan(stage->weight) || isnan(stage->nominal_rate_per_s))
             continue;
         sum += stage->nominal_rate_per_s * stage->weight;
@@ -89,7 +89,7 @@ static double average_rate(const struct profile *profile)
 static enum pv_code choose_runs(const struct run runs[],
                                 size_t n,
                                 struct arena *arena,
-                                struct profile *profile,
+                                struct run_profile *profile,
                                 struct pv_error *err)
 {
     for (size_t i = 0; i < n; i++) {
@@ -105,13 +105,13 @@ static enum pv_code choose_runs(const struct run runs[],
     return PV_OK;
 }
 
-enum pv_code profile_build(const struct run runs[],
-                           size_t n,
-                           struct arena *arena,
-                           struct profile *profile,
-                           struct pv_error *err)
+enum pv_code run_profile_build(const struct run runs[],
+                               size_t n,
+                               struct arena *arena,
+                               struct run_profile *profile,
+                               struct pv_error *err)
 {
-    struct profile built = {.n_stages = runs[0].n_stages};
+    struct run_profile built = {.n_stages = runs[0].n_stages};
     built.runs = arena_array(arena, n, sizeof *built.runs);
     built.stages = arena_array(arena, built.n_stages, sizeof *built.stages);
     if (built.runs == NULL || built.stages == NULL)

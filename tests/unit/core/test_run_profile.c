@@ -1,4 +1,4 @@
-#include "core/history/profile.h"
+#include "core/history/run_profile.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -18,10 +18,10 @@ static void teardown(void)
     arena_fini(&arena);
 }
 
-TestSuite(profile, .init = setup, .fini = teardown);
+TestSuite(run_profile, .init = setup, .fini = teardown);
 
 /* The published profile of xSpark's aggregate-by-key: weights as its authors' tool wrote them. */
-Test(profile, weights_equal_the_published_ones_of_aggregate_by_key)
+Test(run_profile, weights_equal_the_published_ones_of_aggregate_by_key)
 {
     const double durations[] = {27972126, 6660735, 2692013};
     const bool skipped[] = {false, false, false};
@@ -32,7 +32,7 @@ Test(profile, weights_equal_the_published_ones_of_aggregate_by_key)
         cr_expect(fabs(weights[i] - expected[i]) < 1e-12, "%zu: %.17g", i, weights[i]);
 }
 
-Test(profile, skipped_stages_neither_weigh_nor_count)
+Test(run_profile, skipped_stages_neither_weigh_nor_count)
 {
     const double durations[] = {10, NAN, 5};
     const bool skipped[] = {false, true, false};
@@ -42,7 +42,7 @@ Test(profile, skipped_stages_neither_weigh_nor_count)
     cr_expect(weights[1] == 0 && weights[2] == 1);
 }
 
-Test(profile, an_unknown_duration_makes_every_weight_unknown_that_needs_it)
+Test(run_profile, an_unknown_duration_makes_every_weight_unknown_that_needs_it)
 {
     const double durations[] = {10, NAN, 5, 0};
     const bool skipped[] = {false, false, false, false};
@@ -74,7 +74,7 @@ static struct run chain(struct run_stage stages[2], int64_t first_id, double sca
     return (struct run){.stages = stages, .n_stages = 2, .has_stages = true};
 }
 
-Test(profile, graphs_match_by_position_whatever_the_ids)
+Test(run_profile, graphs_match_by_position_whatever_the_ids)
 {
     struct run_stage a[2], b[2], c[2];
     struct run x = chain(a, 0, 1), y = chain(b, 5, 3), z = chain(c, 0, 1);
@@ -90,13 +90,13 @@ Test(profile, graphs_match_by_position_whatever_the_ids)
     cr_expect_not(equal, "one is skipped");
 }
 
-Test(profile, means_are_over_the_runs_that_share_the_latest_graph)
+Test(run_profile, means_are_over_the_runs_that_share_the_latest_graph)
 {
     struct run_stage a[2], b[2], c[2];
     struct run runs[] = {chain(a, 0, 1), chain(b, 5, 3), chain(c, 0, 100)};
     c[1].n_parents = 0;
-    struct profile profile;
-    cr_assert_eq(profile_build(runs, 3, &arena, &profile, NULL), PV_OK);
+    struct run_profile profile;
+    cr_assert_eq(run_profile_build(runs, 3, &arena, &profile, NULL), PV_OK);
     cr_expect(profile.graph_changed);
     cr_expect(profile.n_runs == 2 && profile.runs[0] == 0 && profile.runs[1] == 1);
     cr_expect(profile.stages[0].duration_s == 8 && profile.stages[1].duration_s == 4);
@@ -109,13 +109,13 @@ Test(profile, means_are_over_the_runs_that_share_the_latest_graph)
               "only the stage whose rate is known");
 }
 
-Test(profile, without_rates_the_average_is_unknown)
+Test(run_profile, without_rates_the_average_is_unknown)
 {
     struct run_stage a[2];
     struct run run = chain(a, 0, 1);
     a[0].nominal_rate_per_s = NAN;
-    struct profile profile;
-    cr_assert_eq(profile_build(&run, 1, &arena, &profile, NULL), PV_OK);
+    struct run_profile profile;
+    cr_assert_eq(run_profile_build(&run, 1, &arena, &profile, NULL), PV_OK);
     cr_expect(isnan(profile.average_nominal_rate_per_s));
     cr_expect_not(profile.graph_changed);
 }

@@ -1,12 +1,12 @@
-#ifndef CORE_HISTORY_PROFILE_H
-#define CORE_HISTORY_PROFILE_H
+#ifndef CORE_HISTORY_RUN_PROFILE_H
+#define CORE_HISTORY_RUN_PROFILE_H
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "core/history/run.h"
 
 /* A stage of the latest graph with what the runs of that graph show on average. */
-struct profile_stage {
+struct run_profile_stage {
     const struct run_stage *latest; /* id, name, parents, skipped, tasks: of the latest run */
     double task_duration_s;         /* means over the runs where known; NAN where never known */
     double task_time_s;
@@ -16,8 +16,8 @@ struct profile_stage {
     double weight; /* core/deadline/stage_weight.h with the mean durations; NAN: unknown */
 };
 
-struct profile {
-    struct profile_stage *stages; /* ascending by id */
+struct run_profile {
+    struct run_profile_stage *stages; /* ascending by id */
     size_t n_stages;
     double average_nominal_rate_per_s; /* sum(rate weight) / sum(weight); NAN: no stage has both */
     size_t *runs;                      /* indices into the runs given: those it was drawn from */
@@ -30,10 +30,10 @@ struct profile {
  * graph; means are over the runs that share it. runs is borrowed by the result; arrays are in
  * `arena`. PV_E_MEMORY.
  */
-enum pv_code profile_build(const struct run runs[],
-                           size_t n,
-                           struct arena *arena,
-                           struct profile *profile,
-                           struct pv_error *err) PV_MUSTCHECK;
+enum pv_code run_profile_build(const struct run runs[],
+                               size_t n,
+                               struct arena *arena,
+                               struct run_profile *profile,
+                               struct pv_error *err) PV_MUSTCHECK;
 
 #endif
