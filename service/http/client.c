@@ -1,0 +1,125 @@
+#define _GNU_SOURCE
+#include "http/server_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "http/exchange.h"
+#include "work/clock.h"
+
+static uint64_t idle_deadline(const struct http_server *server)
+{
+    return clock_monotonic_ns() + (uint64_t)server->config->connection_idle_s * 1000000000u;
+}
+
+static void
+client_open(struct http_server *server, struct MHD_Connection *connection, void **socket_context)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct client *client = calloc(1, sizeof *client);
+    *socket_context = client; /* NULL: the request is answered 503 */
+    if (client == NULL)
+        return;
+    client->server = server;
+    client->connection = connection;
+    client->fd = info == NULL ? -1 : info->connect_fd;
+    client->deadline_ns = idle_deadline(server);
+    (void)pthread_mutex_init(&client->lock, NULL);
+
+    (void)pthread_mutex_lock(&server->clients_lock);
+    client->next = server->clients;
+    if (client->next != NULL)
+        client->next->previous = client;
+    server->clients = client;
+    (void)pthread_mutex_unlock(&server->clients_lock);
+    (void)atomic_fetch_add(&server->metrics.connections, 1);
+}
+
+/* The library closes the socket after this, so the sweeper never meets a number in new hands. */
+static void client_close(struct client *client)
+{
+    struct http_server *server = client->server;
+    (void)pthread_mutex_lock(&server->clients_lock);
+    if (client->previous != NULL)
+        client->previous->next = client->next;
+    else
+        server->clients = client->next;
+    if (client->next != NULL)
+        client->next->previous = client->previous;
+    (void)pthread_mutex_unlock(&server->clients_lock);
+    (void)atomic_fetch_sub(&server->metrics.connections, 1);
+
+    /* A request whose header never came whole is not told to serve_completed. */
+    if (client->exchange != NULL)
+        exchange_release(client->exchange, false);
+    (void)pthread_mutex_destroy(&client->lock);
+    free(client);
+}
+
+void client_notify(void *cls,
+                   struct MHD_Connection *connection,
+                   void **socket_context,
+                   enum MHD_ConnectionNotificationCode code)
+{
+    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+        client_open(cls, connection, socket_context);
+    else if (*socket_context != NULL) {
+        client_close(*socket_context);
+        *socket_context = NULL;
+    }
+}
+
+struct client *client_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info == NULL ? NULL : info->socket_context;
+}
+
+void client_enter(struct client *client, enum client_phase phase, uint64_t deadline_ns)
+{
+    (void)pthread_mutex_lock(&client->lock);
+    client->phase = phase;
+    client->deadline_ns = deadline_ns;
+    (void)pthread_mutex_unlock(&client->lock);
+}
+
+/* Appends a header line; false when it does not fit. */
+static bool add_line(char *text, size_t size, size_t *n, const char *name, const char *value)
+{
+    int more = snprintf(text + *n, size - *n, "%s: %s\r\n", name, value);
+    if (more < 0 || (size_t)more >= size - *n)
+        return false;
+    *n += (size_t)more;
+    return true;
+}
+
+void client_write_raw(int fd, const struct http_response *response, const char *request_id)
+{
+    char head[1024];
+    char length[24];
+    int start = snprintf(head, sizeof head, "HTTP/1.1 %u %s\r\n", response->status,
+                         MHD_get_reason_phrase_for(response->status));
+    size_t n = start > 0 ? (size_t)start : 0;
+    (void)snprintf(length, sizeof length, "%zu", response->body_n);
+    bool whole = add_line(head, sizeof head, &n, "Connection", "close") &&
+                 add_line(head, sizeof head, &n, "Content-Type", response->content_type) &&
+                 add_line(head, sizeof head, &n, "Content-Length", length) &&
+                 add_line(head, sizeof head, &n, "X-Content-Type-Options", "nosniff");
+    if (request_id[0] != '\0')
+        whole = whole && add_line(head, sizeof head, &n, "X-Request-Id", request_id);
+    for (size_t i = 0; i < response->n_headers; i++)
+        whole = whole && add_line(head, sizeof head, &n, response->headers[i].name,
+                                  response->headers[i].value);
+    if (whole && n + 2 < sizeof head) {
+        head[n++] = '\r';
+        head[n++] = '\n';
+        /* A few kB into an empty send buffer: what does not fit now is not worth waiting for. */
+        if (send(fd, head, n, MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE) == (ssize_t)n)
+            (void)send(fd, response->body, response->body_n, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    (void)shutdown(fd, SHUT_WR);
+}

@@ -1,0 +1,266 @@
+#include "http/exchange.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "log/log.h"
+#include "work/clock.h"
+
+enum { RETRIES = 3 };
+
+struct exchange *exchange_create(struct http_server *server, struct client *client, const char *uri)
+{
+    struct exchange *x = calloc(1, sizeof *x);
+    if (x == NULL)
+        return NULL;
+    x->server = server;
+    x->client = client;
+    x->connection = client->connection;
+    atomic_init(&x->holders, 1);
+    atomic_init(&x->state, JOB_NONE);
+    arena_init(&x->arena, (size_t)server->config->request_memory_bytes_max);
+    arena_init(&x->late_arena, 0);
+    x->request.arena = &x->arena;
+    x->started_ns = clock_monotonic_ns();
+    x->request.deadline_ns =
+        x->started_ns + (uint64_t)server->config->request_timeout_ms * 1000000u;
+    x->target = arena_strdup(&x->arena, uri);
+    if (x->target == NULL) {
+        exchange_release(x, false);
+        return NULL;
+    }
+    return x;
+}
+
+static void end_stream(struct exchange *x)
+{
+    if (!x->stream_open)
+        return;
+    x->stream_open = false;
+    x->route->stream->end(x->server->options.context, x->stream);
+}
+
+static void end_orphan(void *argument)
+{
+    exchange_release(argument, true);
+}
+
+/* end() may wait for PostgreSQL, so it is no work for a server thread. */
+static void end_elsewhere(struct exchange *x)
+{
+    atomic_store(&x->holders, 1);
+    if (workers_submit(x->server->io, end_orphan, x))
+        return;
+    (void)pthread_mutex_lock(&x->server->clients_lock);
+    x->next_orphan = x->server->orphans;
+    x->server->orphans = x;
+    (void)pthread_mutex_unlock(&x->server->clients_lock);
+}
+
+void exchange_retry_orphans(struct http_server *server)
+{
+    (void)pthread_mutex_lock(&server->clients_lock);
+    struct exchange *list = server->orphans;
+    server->orphans = NULL;
+    (void)pthread_mutex_unlock(&server->clients_lock);
+    while (list != NULL) {
+        struct exchange *x = list;
+        list = x->next_orphan;
+        end_elsewhere(x);
+    }
+}
+
+void exchange_release(struct exchange *x, bool on_worker)
+{
+    if (atomic_fetch_sub(&x->holders, 1) != 1)
+        return;
+    if (x->stream_open && !on_worker) {
+        end_elsewhere(x);
+        return;
+    }
+    end_stream(x);
+    arena_fini(&x->arena);
+    arena_fini(&x->late_arena);
+    free(x);
+}
+
+static const char *scope_of(const struct http_route *route)
+{
+    static const char *const names[] = {
+        [HTTP_PUBLIC] = "", [HTTP_READ] = "read", [HTTP_WRITE] = "write", [HTTP_ADMIN] = "admin"};
+    return route == NULL ? "" : names[route->access];
+}
+
+/* What went wrong inside is for the log; the client gets the request id to quote. */
+void exchange_fail(struct exchange *x, const struct pv_error *err)
+{
+    struct http_challenge challenge = {.token_sent = x->token != NULL, .scope = scope_of(x->route)};
+    unsigned status = http_status_of(err->code);
+    if (status >= 500 && err->code != PV_E_NOT_IMPLEMENTED)
+        LOG_EVENT(status == 500 ? LOG_ERROR : LOG_WARN, "http.failed", x->request.request_id,
+                  LOG_TEXT("code", pv_code_name(err->code)), LOG_TEXT("detail", err->detail));
+    x->failed = true;
+    if (err->code == PV_E_INTERNAL) {
+        struct pv_error outside = {.code = PV_E_INTERNAL};
+        http_reply_problem(&x->request, &x->response, &outside, challenge);
+        return;
+    }
+    http_reply_problem(&x->request, &x->response, err, challenge);
+}
+
+static void fail_with(struct exchange *x, enum pv_code code, struct pv_error *err)
+{
+    if (err->code == PV_OK)
+        err->code = code;
+    exchange_fail(x, err);
+}
+
+void exchange_authenticate(struct exchange *x)
+{
+    struct pv_error err = {0};
+    struct http_server *server = x->server;
+    uint64_t asked_ns = clock_monotonic_ns();
+    enum pv_code code = server->options.authenticate(server->options.context, x->token,
+                                                     &x->request.principal, &err);
+    if (code != PV_OK)
+        fail_with(x, code, &err);
+    else
+        token_cache_put(server->tokens, x->token, asked_ns, &x->request.principal);
+}
+
+/* A handler that forgot to answer, or whose header values found no memory. */
+static enum pv_code check_response(const struct http_response *response, struct pv_error *err)
+{
+    if (response->status == 0)
+        return pv_fail(err, PV_E_INTERNAL, "the handler decided nothing");
+    for (size_t i = 0; i < response->n_headers; i++)
+        if (response->headers[i].value == NULL)
+            return pv_fail(err, PV_E_MEMORY, "not enough memory for the answer");
+    return PV_OK;
+}
+
+/* 5 to 40 ms: those who collided shall not meet again. */
+static void wait_for_retry(unsigned attempt)
+{
+    unsigned spread = (unsigned)(clock_monotonic_ns() / 1000u % 8u);
+    struct timespec pause = {.tv_nsec = (long)(attempt * 5 + spread) * 1000000L};
+    (void)nanosleep(&pause, NULL);
+}
+
+void exchange_handle(struct exchange *x)
+{
+    void *context = health_owns(x->route) ? (void *)x->server : x->server->options.context;
+    struct pv_error err;
+    struct arena_mark mark = arena_mark(&x->arena);
+    enum pv_code code = PV_E_RETRY;
+    for (unsigned attempt = 0; code == PV_E_RETRY && attempt <= RETRIES; attempt++) {
+        if (attempt > 0)
+            wait_for_retry(attempt);
+        arena_rewind(&x->arena, mark);
+        pv_error_clear(&err);
+        x->response = (struct http_response){0};
+        code = x->route->handler(context, &x->request, &x->response, &err);
+    }
+    if (code == PV_OK)
+        code = check_response(&x->response, &err);
+    if (code == PV_OK)
+        return;
+    arena_rewind(&x->arena, mark);
+    fail_with(x, code, &err);
+}
+
+static void give_time(struct exchange *x)
+{
+    x->request.deadline_ns =
+        clock_monotonic_ns() + (uint64_t)x->server->config->request_timeout_ms * 1000000u;
+}
+
+void exchange_stream_begin(struct exchange *x)
+{
+    struct pv_error err = {0};
+    x->stream_open = true;
+    enum pv_code code =
+        x->route->stream->begin(x->server->options.context, &x->request, &x->stream, &err);
+    if (code != PV_OK) {
+        fail_with(x, code, &err);
+        end_stream(x);
+    }
+}
+
+static bool take_piece(struct exchange *x, struct pv_error *err)
+{
+    if (x->body_n == 0)
+        return true;
+    enum pv_code code =
+        x->route->stream->piece(x->server->options.context, x->stream, x->body, x->body_n, err);
+    x->body_n = 0;
+    if (code == PV_OK)
+        return true;
+    fail_with(x, code, err);
+    end_stream(x);
+    return false;
+}
+
+void exchange_stream_piece(struct exchange *x)
+{
+    struct pv_error err = {0};
+    (void)take_piece(x, &err);
+}
+
+void exchange_stream_finish(struct exchange *x)
+{
+    struct pv_error err = {0};
+    if (!take_piece(x, &err))
+        return;
+    enum pv_code code = x->route->stream->finish(x->server->options.context, &x->request, x->stream,
+                                                 &x->response, &err);
+    if (code == PV_OK)
+        code = check_response(&x->response, &err);
+    if (code != PV_OK)
+        fail_with(x, code, &err);
+    end_stream(x);
+}
+
+static void run_job(void *argument)
+{
+    struct exchange *x = argument;
+    struct http_server *server = x->server;
+    if (atomic_load(&x->state) == JOB_RUNNING)
+        x->job(x);
+    struct MHD_Connection *connection = x->connection;
+    enum exchange_state expected = JOB_RUNNING;
+    if (atomic_compare_exchange_strong(&x->state, &expected, JOB_DONE)) {
+        MHD_resume_connection(connection);
+        (void)atomic_fetch_sub(&server->suspended, 1);
+    }
+    exchange_release(x, true);
+}
+
+bool exchange_submit(struct exchange *x, struct workers *workers, exchange_job job)
+{
+    struct http_server *server = x->server;
+    (void)atomic_fetch_add(&server->suspended, 1);
+    if (atomic_load(&server->stopping)) {
+        (void)atomic_fetch_sub(&server->suspended, 1);
+        return false;
+    }
+    if (x->route->stream != NULL)
+        give_time(x);
+    x->job = job;
+    atomic_store(&x->state, JOB_RUNNING);
+    (void)atomic_fetch_add(&x->holders, 1);
+    struct MHD_Connection *connection = x->connection;
+    MHD_suspend_connection(connection);
+    client_enter(x->client, CLIENT_WORKING, x->request.deadline_ns);
+    if (workers_submit(workers, run_job, x))
+        return true;
+    enum exchange_state expected = JOB_RUNNING;
+    if (atomic_compare_exchange_strong(&x->state, &expected, JOB_REFUSED)) {
+        (void)atomic_fetch_add(&server->metrics.rejected, 1);
+        MHD_resume_connection(connection);
+        (void)atomic_fetch_sub(&server->suspended, 1);
+    }
+    exchange_release(x, false);
+    return true;
+}

@@ -1,0 +1,111 @@
+#ifndef HTTP_EXCHANGE_H
+#define HTTP_EXCHANGE_H
+
+#include "http/fields.h"
+#include "http/problem.h"
+#include "http/server_internal.h"
+
+/*
+ * One request and its answer, from the request line to the last byte sent.
+ *
+ * It is held by its connection and, while a job runs, by a worker; whoever lets go last frees it.
+ * A job that does not end in time loses its connection to the sweeper: `state` decides by one
+ * compare-and-swap who of the two answers. The loser's work is thrown away, its memory lives on
+ * until it is done.
+ */
+enum exchange_stage {
+    STAGE_HEADERS,        /* nothing decided yet */
+    STAGE_AUTHENTICATING, /* job: who is it? */
+    STAGE_BEGINNING,      /* job: stream begin */
+    STAGE_BODY,           /* takes pieces */
+    STAGE_PIECE,          /* job: stream piece */
+    STAGE_WORKING,        /* job: the handler, or stream finish */
+    STAGE_SWALLOWING,     /* the answer is known; the little that is left of the body is dropped */
+    STAGE_LINGERING,      /* answered past the library; drops what the client still sends */
+    STAGE_REPLIED
+};
+
+enum exchange_state {
+    JOB_NONE,
+    JOB_RUNNING,
+    JOB_DONE,    /* the worker answers */
+    JOB_EXPIRED, /* the sweeper took the connection back */
+    JOB_REFUSED  /* the queue was full */
+};
+
+typedef void (*exchange_job)(struct exchange *x);
+
+struct exchange {
+    struct http_server *server;
+    struct client *client; /* not for workers: it may be gone when a job has expired */
+    struct MHD_Connection *connection;
+    atomic_uint holders;
+    struct arena arena;
+    struct http_request request;
+    struct http_response response;
+    bool failed; /* response holds a problem */
+
+    /* while the worker still has the arena, the sweeper's answer needs its own */
+    struct arena late_arena;
+    struct http_response late_response;
+
+    const char *target; /* raw, in the arena */
+    const struct http_resource *resource;
+    const struct http_route *route;
+    enum http_method_label label;
+    struct http_framing framing;
+    bool counted;      /* in flight */
+    bool close;        /* the connection ends with this answer */
+    const char *token; /* as sent, or NULL */
+    uint8_t trace_flags;
+
+    enum exchange_stage stage;
+    _Atomic enum exchange_state state;
+    exchange_job job;
+
+    char *body;
+    size_t body_n;
+    size_t body_capacity;
+    uint64_t received; /* all bytes of the body that came, kept or not */
+
+    bool stream_open; /* end() is owed */
+    void *stream;
+
+    uint64_t started_ns;
+    unsigned status; /* answered */
+    size_t sent_bytes;
+    struct exchange *next_orphan;
+};
+
+/* NULL: memory is exhausted. */
+struct exchange *
+exchange_create(struct http_server *server, struct client *client, const char *uri);
+
+/* on_worker: end() of an open stream may be called here; else an io worker does it. */
+void exchange_release(struct exchange *x, bool on_worker);
+
+/* Ask io workers again to end the streams that a full queue left over. */
+void exchange_retry_orphans(struct http_server *server);
+
+/* Make the answer a problem. err->code must be set. */
+void exchange_fail(struct exchange *x, const struct pv_error *err);
+
+/* Jobs: run on workers (the handler of an inline route on the server's thread). */
+void exchange_authenticate(struct exchange *x);
+void exchange_handle(struct exchange *x);
+void exchange_stream_begin(struct exchange *x);
+void exchange_stream_piece(struct exchange *x);
+void exchange_stream_finish(struct exchange *x);
+
+/*
+ * Suspend the connection and hand the job to the workers, in this order: a worker may resume it at
+ * once. The library calls serve_request again afterwards, where x->state says how it went. false:
+ * the server stops, nothing was suspended.
+ */
+bool exchange_submit(struct exchange *x, struct workers *workers, exchange_job job);
+
+/* reply.c: hand x's answer (or the sweeper's) to the library, or past it. */
+enum MHD_Result exchange_reply(struct exchange *x, struct MHD_Connection *connection);
+void exchange_reply_raw(struct exchange *x);
+
+#endif

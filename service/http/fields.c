@@ -1,0 +1,179 @@
+#include "http/fields.h"
+
+#include <string.h>
+#include <strings.h>
+
+static bool is_token(const char *text)
+{
+    static const char marks[] = "!#$%&'*+-.^_`|~";
+    if (*text == '\0')
+        return false;
+    for (; *text != '\0'; text++) {
+        char c = *text;
+        bool good = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+                    strchr(marks, c) != NULL;
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+static bool is_clean_value(const char *value, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)value[i];
+        if ((c < 0x20 && c != '\t') || c == 0x7f)
+            return false;
+    }
+    return true;
+}
+
+static enum pv_code refuse(
+    struct pv_error *err, enum pv_code code, const char *name, const char *word, const char *detail)
+{
+    (void)pv_fail(err, code, "%s", detail);
+    (void)pv_fault(err, PV_PLACE_HEADER, name, word, "%s", detail);
+    return code;
+}
+
+static enum pv_code check_syntax(const struct http_header headers[],
+                                 const size_t size[],
+                                 size_t n,
+                                 struct pv_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!is_token(headers[i].name))
+            return pv_fail(err, PV_E_SYNTAX, "the name of a header field is not a token");
+        if (!is_clean_value(headers[i].value, size[i]))
+            return refuse(err, PV_E_SYNTAX, headers[i].name, "control_character",
+                          "a header field holds a control character");
+    }
+    return PV_OK;
+}
+
+/* These say where a request goes, ends and who sends it: two of them are two opinions. */
+static enum pv_code check_single(const struct http_header headers[], size_t n, struct pv_error *err)
+{
+    static const char *const single[] = {"Host",   "Content-Length", "Transfer-Encoding",
+                                         "Expect", "Content-Type",   "Authorization"};
+    for (size_t s = 0; s < sizeof single / sizeof *single; s++) {
+        size_t seen = 0;
+        for (size_t i = 0; i < n; i++)
+            seen += strcasecmp(headers[i].name, single[s]) == 0;
+        if (seen > 1)
+            return refuse(err, PV_E_SYNTAX, single[s], "repeated",
+                          "this header field may be sent only once");
+    }
+    return PV_OK;
+}
+
+static const char *value_of(const struct http_header headers[], size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcasecmp(headers[i].name, name) == 0)
+            return headers[i].value;
+    return NULL;
+}
+
+static bool read_length(const char *text, uint64_t *length)
+{
+    uint64_t value = 0;
+    if (*text == '\0')
+        return false;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9')
+            return false;
+        if (__builtin_mul_overflow(value, (uint64_t)10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
+            return false;
+    }
+    *length = value;
+    return true;
+}
+
+enum pv_code http_fields_check(const struct http_header headers[],
+                               const size_t size[],
+                               size_t n,
+                               struct http_framing *framing,
+                               struct pv_error *err)
+{
+    *framing = (struct http_framing){0};
+    enum pv_code code = check_syntax(headers, size, n, err);
+    if (code == PV_OK)
+        code = check_single(headers, n, err);
+    if (code != PV_OK)
+        return code;
+
+    const char *length = value_of(headers, n, "Content-Length");
+    const char *coding = value_of(headers, n, "Transfer-Encoding");
+    const char *expect = value_of(headers, n, "Expect");
+    if (length != NULL && coding != NULL)
+        return refuse(err, PV_E_SYNTAX, "Content-Length", "conflict",
+                      "Content-Length and Transfer-Encoding exclude each other");
+    if (coding != NULL && strcasecmp(coding, "chunked") != 0)
+        return refuse(err, PV_E_NOT_IMPLEMENTED, "Transfer-Encoding", "unsupported",
+                      "the only transfer coding taken is chunked");
+    if (length != NULL && !read_length(length, &framing->length))
+        return refuse(err, PV_E_SYNTAX, "Content-Length", "not_a_number",
+                      "Content-Length must be a decimal number");
+    if (expect != NULL && strcasecmp(expect, "100-continue") != 0)
+        return refuse(err, PV_E_EXPECTATION, "Expect", "unsupported",
+                      "the only expectation that can be met is 100-continue");
+    framing->chunked = coding != NULL;
+    framing->has_body = framing->chunked || framing->length > 0;
+    framing->expect_continue = expect != NULL && framing->has_body;
+    return PV_OK;
+}
+
+enum pv_code http_fields_limit(const struct http_header headers[],
+                               size_t n,
+                               size_t fields_max,
+                               size_t bytes_max,
+                               struct pv_error *err)
+{
+    if (n > fields_max)
+        return pv_fail(err, PV_E_HEADERS, "more than %zu header fields", fields_max);
+    size_t bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += strlen(headers[i].name) + strlen(headers[i].value) + 4; /* ": " and CR LF */
+    if (bytes > bytes_max)
+        return pv_fail(err, PV_E_HEADERS, "more than %zu bytes of header fields", bytes_max);
+    return PV_OK;
+}
+
+/* What follows the media type: nothing, or charset=utf-8 and nothing else. */
+static bool is_utf8_parameter(const char *text)
+{
+    text += strspn(text, " \t");
+    if (*text == '\0')
+        return true;
+    if (*text != ';')
+        return false;
+    text++;
+    text += strspn(text, " \t");
+    if (strncasecmp(text, "charset=", 8) != 0)
+        return false;
+    text += 8;
+    size_t quote = *text == '"' ? 1 : 0;
+    if (strncasecmp(text + quote, "utf-8", 5) != 0)
+        return false;
+    text += quote + 5;
+    if (quote == 1 && *text++ != '"')
+        return false;
+    return text[strspn(text, " \t")] == '\0';
+}
+
+enum pv_code http_fields_json(const struct http_request *request, struct pv_error *err)
+{
+    static const char json[] = "application/json";
+    const char *coding = http_header(request, "Content-Encoding");
+    if (coding != NULL && strcasecmp(coding, "identity") != 0)
+        return refuse(err, PV_E_MEDIA_TYPE, "Content-Encoding", "unsupported",
+                      "a JSON body is taken as it is, not compressed");
+    const char *type = http_header(request, "Content-Type");
+    if (type == NULL || strncasecmp(type, json, sizeof json - 1) != 0 ||
+        !is_utf8_parameter(type + sizeof json - 1))
+        return refuse(err, PV_E_MEDIA_TYPE, "Content-Type", "unsupported",
+                      "the body must be application/json in UTF-8");
+    return PV_OK;
+}

@@ -1,0 +1,110 @@
+#include "http/server_internal.h"
+
+#include <string.h>
+
+/*
+ * Calls that every operator asks for, public and part of the server itself: their context is the
+ * server, not the handlers' one.
+ */
+
+static void reply_text(struct http_response *response, const char *type, struct strview body)
+{
+    response->status = 200;
+    response->content_type = type;
+    response->body = body.at;
+    response->body_n = body.n;
+    response->headers[response->n_headers++] = (struct http_header){"Cache-Control", "no-store"};
+}
+
+static enum pv_code check_no_query(const struct http_request *request, struct pv_error *err)
+{
+    static const char *const none[] = {NULL};
+    return http_check_query(request, none, err);
+}
+
+/* The process lives. Touches nothing else: a database outage must not restart every replica. */
+static enum pv_code get_health(void *context,
+                               struct http_request *request,
+                               struct http_response *response,
+                               struct pv_error *err)
+{
+    (void)context;
+    enum pv_code code = check_no_query(request, err);
+    if (code == PV_OK)
+        reply_text(response, "application/json", strview_of("{\"status\":\"ok\"}"));
+    return code;
+}
+
+static bool is_full(struct workers *workers)
+{
+    struct workers_statistics now = workers_statistics(workers);
+    return now.queued >= now.queue_max;
+}
+
+static enum pv_code get_ready(void *context,
+                              struct http_request *request,
+                              struct http_response *response,
+                              struct pv_error *err)
+{
+    struct http_server *server = context;
+    enum pv_code code = check_no_query(request, err);
+    if (code != PV_OK)
+        return code;
+    if (atomic_load(&server->draining))
+        return pv_fail(err, PV_E_UNAVAILABLE, "the service is shutting down");
+    if (is_full(server->io) || is_full(server->compute))
+        return pv_fail(err, PV_E_UNAVAILABLE, "a queue is full");
+    if (server->options.ready != NULL)
+        code = server->options.ready(server->options.context, err);
+    if (code == PV_OK)
+        reply_text(response, "application/json", strview_of("{\"status\":\"ready\"}"));
+    return code;
+}
+
+static struct strview join(struct arena *arena, struct strview a, struct strview b)
+{
+    char *text = a.at == NULL ? NULL : arena_alloc(arena, a.n + b.n + 1);
+    if (text == NULL)
+        return (struct strview){NULL, 0};
+    memcpy(text, a.at, a.n);
+    if (b.n > 0)
+        memcpy(text + a.n, b.at, b.n);
+    return (struct strview){text, a.n + b.n};
+}
+
+static enum pv_code get_metrics(void *context,
+                                struct http_request *request,
+                                struct http_response *response,
+                                struct pv_error *err)
+{
+    struct http_server *server = context;
+    enum pv_code code = check_no_query(request, err);
+    if (code != PV_OK)
+        return code;
+    const struct http_metrics_queue queues[] = {{"io", workers_statistics(server->io)},
+                                                {"compute", workers_statistics(server->compute)}};
+    struct strview mine = http_metrics_write(&server->metrics, queues, 2, request->arena);
+    struct strview others = {NULL, 0};
+    if (server->options.metrics != NULL)
+        server->options.metrics(server->options.context, request->arena, &others);
+    struct strview all = join(request->arena, mine, others);
+    if (all.at == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the metrics");
+    reply_text(response, "text/plain; version=0.0.4; charset=utf-8", all);
+    return PV_OK;
+}
+
+const struct http_route health_routes[] = {
+    {HTTP_GET, "/healthz", HTTP_PUBLIC, HTTP_INLINE, get_health, NULL, false},
+    {HTTP_GET, "/readyz", HTTP_PUBLIC, HTTP_IO, get_ready, NULL, false},
+    {HTTP_GET, "/metrics", HTTP_PUBLIC, HTTP_INLINE, get_metrics, NULL, false},
+    {.template = NULL},
+};
+
+bool health_owns(const struct http_route *route)
+{
+    for (const struct http_route *row = health_routes; row->template != NULL; row++)
+        if (row == route)
+            return true;
+    return false;
+}

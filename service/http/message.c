@@ -1,0 +1,80 @@
+#include "http/message.h"
+
+#include <assert.h>
+#include <string.h>
+#include <strings.h>
+
+const char *http_path_parameter(const struct http_request *request, const char *name)
+{
+    for (size_t i = 0; i < request->n_path_parameters; i++)
+        if (strcmp(request->path_parameters[i].name, name) == 0)
+            return request->path_parameters[i].value;
+    assert(!"the template has no such parameter");
+    return "";
+}
+
+const char *http_query(const struct http_request *request, const char *name)
+{
+    for (size_t i = 0; i < request->n_query; i++)
+        if (strcmp(request->query[i].name, name) == 0)
+            return request->query[i].value;
+    return NULL;
+}
+
+const char *http_header(const struct http_request *request, const char *name)
+{
+    for (size_t i = 0; i < request->n_headers; i++)
+        if (strcasecmp(request->headers[i].name, name) == 0)
+            return request->headers[i].value;
+    return NULL;
+}
+
+/* "label*" stands for a parameter that may repeat. */
+static bool is_allowed(const char *name, const char *const allowed[], bool *repeats)
+{
+    for (; *allowed != NULL; allowed++) {
+        size_t n = strlen(*allowed);
+        *repeats = n > 0 && (*allowed)[n - 1] == '*';
+        if (*repeats)
+            n--;
+        if (strlen(name) == n && strncmp(name, *allowed, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool was_there(const struct http_request *request, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(request->query[k].name, request->query[i].name) == 0)
+            return true;
+    return false;
+}
+
+enum pv_code http_check_query(const struct http_request *request,
+                              const char *const allowed[],
+                              struct pv_error *err)
+{
+    enum pv_code code = PV_OK;
+    for (size_t i = 0; i < request->n_query; i++) {
+        const char *name = request->query[i].name;
+        bool repeats = false;
+        if (!is_allowed(name, allowed, &repeats))
+            code = pv_fault(err, PV_PLACE_PARAMETER, name, "unknown_parameter",
+                            "this call has no such query parameter");
+        else if (!repeats && was_there(request, i))
+            code = pv_fault(err, PV_PLACE_PARAMETER, name, "repeated", "may be given only once");
+    }
+    return code;
+}
+
+void http_response_header(struct http_request *request,
+                          struct http_response *response,
+                          const char *name,
+                          const char *value)
+{
+    assert(response->n_headers < HTTP_RESPONSE_HEADERS_MAX);
+    response->headers[response->n_headers] =
+        (struct http_header){name, arena_strdup(request->arena, value)};
+    response->n_headers++;
+}

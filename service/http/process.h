@@ -1,0 +1,17 @@
+#ifndef HTTP_PROCESS_H
+#define HTTP_PROCESS_H
+
+/* What this process takes of the machine, for /metrics. What cannot be read is 0. */
+struct process_usage {
+    double cpu_s;
+    unsigned long long resident_bytes;
+    unsigned long long open_fds;
+    unsigned long long max_fds;
+};
+
+void process_usage_read(struct process_usage *usage);
+
+/* Raise the soft limit of file descriptors to `needed`, as far as the hard limit lets us. */
+void process_allow_fds(unsigned long long needed);
+
+#endif

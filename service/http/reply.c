@@ -1,0 +1,130 @@
+#include "http/exchange.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "log/log.h"
+#include "work/clock.h"
+
+/* An answer may take the idle time plus what its size takes at this rate; a reader slower than
+ * that only holds a connection. */
+enum { SLOWEST_READER_BYTES_PER_S = 16384 };
+
+static bool add(struct MHD_Response *reply, struct exchange *x, const char *name, const char *value)
+{
+    if (MHD_add_response_header(reply, name, value) == MHD_YES)
+        return true;
+    LOG_EVENT(LOG_ERROR, "http.header_refused", x->request.request_id, LOG_TEXT("name", name));
+    return false;
+}
+
+static bool has_header(const struct http_response *response, const char *name)
+{
+    for (size_t i = 0; i < response->n_headers; i++)
+        if (strcasecmp(response->headers[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The trace goes on with our own span. */
+static void add_trace(struct MHD_Response *reply, struct exchange *x)
+{
+    char text[64];
+    if (x->request.trace_id[0] == '\0')
+        return;
+    (void)snprintf(text, sizeof text, "00-%s-%s-%02x", x->request.trace_id, x->request.span_id,
+                   (unsigned)x->trace_flags);
+    (void)add(reply, x, "traceparent", text);
+}
+
+static void
+add_headers(struct MHD_Response *reply, struct exchange *x, const struct http_response *response)
+{
+    if (response->status != 204 && response->status != 304)
+        (void)add(reply, x, "Content-Type",
+                  response->content_type == NULL ? "application/json" : response->content_type);
+    for (size_t i = 0; i < response->n_headers; i++)
+        (void)add(reply, x, response->headers[i].name, response->headers[i].value);
+    if (x->request.request_id[0] != '\0')
+        (void)add(reply, x, "X-Request-Id", x->request.request_id);
+    add_trace(reply, x);
+    (void)add(reply, x, "X-Content-Type-Options", "nosniff");
+    bool secret = x->route != NULL && x->route->access != HTTP_PUBLIC;
+    if (secret && !has_header(response, "Cache-Control"))
+        (void)add(reply, x, "Cache-Control", "private, no-cache");
+    if (x->close || atomic_load(&x->server->draining))
+        (void)add(reply, x, "Connection", "close");
+}
+
+static uint64_t reply_deadline(const struct exchange *x, size_t body_n)
+{
+    uint64_t seconds = (uint64_t)x->server->config->connection_idle_s +
+                       (uint64_t)body_n / SLOWEST_READER_BYTES_PER_S;
+    return clock_monotonic_ns() + seconds * 1000000000u;
+}
+
+/*
+ * The sweeper's word instead of the worker's: the worker may still be writing into the arena and
+ * the response of x, so neither is touched.
+ */
+static const struct http_response *late_answer(struct exchange *x)
+{
+    struct pv_error err = {.retry_after_s = 1};
+    bool expired = atomic_load(&x->state) == JOB_EXPIRED;
+    if (expired && !atomic_load(&x->server->stopping))
+        (void)pv_fail(&err, PV_E_TIMEOUT, "no answer within %lld ms",
+                      (long long)x->server->config->request_timeout_ms);
+    else if (expired)
+        (void)pv_fail(&err, PV_E_UNAVAILABLE, "the service is shutting down");
+    else
+        (void)pv_fail(&err, PV_E_UNAVAILABLE, "too many requests are waiting already");
+    struct http_request late = x->request;
+    late.arena = &x->late_arena;
+    http_reply_problem(&late, &x->late_response, &err, (struct http_challenge){0});
+    return &x->late_response;
+}
+
+static const struct http_response *answer_of(struct exchange *x)
+{
+    enum exchange_state state = atomic_load(&x->state);
+    if (state == JOB_EXPIRED || state == JOB_REFUSED)
+        return late_answer(x);
+    return &x->response;
+}
+
+enum MHD_Result exchange_reply(struct exchange *x, struct MHD_Connection *connection)
+{
+    const struct http_response *response = answer_of(x);
+    /* The library only reads a persistent buffer; the arena outlives the sending. */
+    struct MHD_Response *reply = MHD_create_response_from_buffer(
+        response->body_n, (void *)(uintptr_t)response->body, MHD_RESPMEM_PERSISTENT);
+    if (reply == NULL)
+        return MHD_NO;
+    add_headers(reply, x, response);
+    x->stage = STAGE_REPLIED;
+    x->status = response->status;
+    x->sent_bytes = x->label == HTTP_LABEL_HEAD ? 0 : response->body_n;
+    client_enter(x->client, CLIENT_REPLYING, reply_deadline(x, response->body_n));
+    enum MHD_Result queued = MHD_queue_response(connection, response->status, reply);
+    MHD_destroy_response(reply);
+    return queued;
+}
+
+/*
+ * While a body is arriving the library takes no answer. So it is written past the library, and what
+ * the client still sends is dropped for a moment: closing at once would reset the connection
+ * and could take the answer away from the client before it has read it.
+ */
+void exchange_reply_raw(struct exchange *x)
+{
+    enum { LINGER_S = 5 };
+    const struct http_response *response = answer_of(x);
+    x->stage = STAGE_LINGERING;
+    x->close = true;
+    x->status = response->status;
+    x->sent_bytes = response->body_n;
+    client_enter(x->client, CLIENT_REPLYING,
+                 clock_monotonic_ns() + (uint64_t)LINGER_S * 1000000000u);
+    client_write_raw(x->client->fd, response, x->request.request_id);
+}

@@ -1,0 +1,606 @@
+#include "http/exchange.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "http/target.h"
+#include "http/trace.h"
+#include "log/log.h"
+#include "work/clock.h"
+
+#include <sodium.h>
+
+/*
+ * The library calls serve_request several times for one request: with the header only, for each
+ * piece of the body, once more at the end, and again whenever a suspended connection is resumed.
+ * The stage of the exchange says where it stands; each function below moves it on by one.
+ *
+ * The library itself answers, with HTML: 400 for a header that is no HTTP, 414 and 431 for what
+ * does not fit its 32 kB, 505 for other versions.
+ */
+enum {
+    SWALLOW_MAX = 64 * 1024,       /* of a refused body, to keep the connection */
+    LINGER_MAX = 16 * 1024 * 1024, /* of a refused body, so that the answer can be read */
+    GATHER = 256 * 1024            /* pieces of a stream */
+};
+
+void *serve_request_line(void *cls, const char *uri, struct MHD_Connection *connection)
+{
+    struct client *client = client_of(connection);
+    if (client == NULL)
+        return NULL;
+    struct exchange *x = exchange_create(cls, client, uri);
+    (void)pthread_mutex_lock(&client->lock);
+    client->exchange = x;
+    if (x != NULL) {
+        client->phase = CLIENT_READING;
+        client->deadline_ns = x->request.deadline_ns;
+    }
+    (void)pthread_mutex_unlock(&client->lock);
+    return x;
+}
+
+static enum MHD_Result answer_without_memory(struct MHD_Connection *connection)
+{
+    static char body[] = "{\"type\":\"/problems/unavailable\",\"title\":\"the service cannot "
+                         "answer just now\",\"status\":503}";
+    struct MHD_Response *reply =
+        MHD_create_response_from_buffer(sizeof body - 1, body, MHD_RESPMEM_PERSISTENT);
+    if (reply == NULL)
+        return MHD_NO;
+    (void)MHD_add_response_header(reply, "Content-Type", "application/problem+json");
+    (void)MHD_add_response_header(reply, "Retry-After", "1");
+    (void)MHD_add_response_header(reply, "Connection", "close");
+    enum MHD_Result queued = MHD_queue_response(connection, 503, reply);
+    MHD_destroy_response(reply);
+    return queued;
+}
+
+/* --- the header --- */
+
+struct collector {
+    struct exchange *x;
+    size_t *size;
+    size_t capacity;
+    bool failed;
+};
+
+/* Copied: a handler that is given up on may read its header after the connection is gone. */
+static enum MHD_Result collect_header(void *cls,
+                                      enum MHD_ValueKind kind,
+                                      const char *key,
+                                      size_t key_n,
+                                      const char *value,
+                                      size_t value_n)
+{
+    struct collector *c = cls;
+    struct http_request *request = &c->x->request;
+    (void)kind;
+    (void)key_n;
+    if (request->n_headers == c->capacity)
+        return MHD_NO;
+    const char *name = arena_strdup(request->arena, key);
+    const char *copy = arena_strndup(request->arena, value == NULL ? "" : value, value_n);
+    c->failed = name == NULL || copy == NULL;
+    if (c->failed)
+        return MHD_NO;
+    c->size[request->n_headers] = value_n;
+    request->headers[request->n_headers++] = (struct http_header){name, copy};
+    return MHD_YES;
+}
+
+static enum pv_code read_headers(struct exchange *x, struct pv_error *err)
+{
+    struct http_request *request = &x->request;
+    int n = MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, NULL, NULL);
+    struct collector c = {.x = x, .capacity = n > 0 ? (size_t)n : 0};
+    request->headers = arena_calloc(&x->arena, c.capacity, sizeof *request->headers);
+    c.size = arena_calloc(&x->arena, c.capacity, sizeof *c.size);
+    if (request->headers == NULL || c.size == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the header");
+    (void)MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, collect_header, &c);
+    if (c.failed)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the header");
+    enum pv_code code =
+        http_fields_check(request->headers, c.size, request->n_headers, &x->framing, err);
+    if (code != PV_OK)
+        return code;
+    const struct config *config = x->server->config;
+    return http_fields_limit(request->headers, request->n_headers, (size_t)config->headers_max,
+                             (size_t)config->header_bytes_max, err);
+}
+
+static void identify(struct exchange *x)
+{
+    struct http_request *request = &x->request;
+    const char *id = http_header(request, "X-Request-Id");
+    if (id != NULL && http_request_id_is_valid(id))
+        (void)snprintf(request->request_id, sizeof request->request_id, "%s", id);
+    else
+        clock_uuid7(request->request_id);
+
+    uint8_t random[24];
+    randombytes_buf(random, sizeof random);
+    http_trace_hex(random, 8, request->span_id);
+    const char *parent = http_header(request, "traceparent");
+    struct http_trace trace;
+    if (parent != NULL && http_trace_parse(parent, &trace)) {
+        memcpy(request->trace_id, trace.trace_id, sizeof request->trace_id);
+        x->trace_flags = trace.flags;
+    } else {
+        http_trace_hex(random + 8, 16, request->trace_id);
+    }
+}
+
+static enum http_method_label label_of(const char *method)
+{
+    for (size_t i = 0; i < HTTP_LABEL_OTHER; i++)
+        if (strcmp(method, http_method_label_text[i]) == 0)
+            return (enum http_method_label)i;
+    return HTTP_LABEL_OTHER;
+}
+
+static enum http_method method_of(enum http_method_label label)
+{
+    static const enum http_method methods[HTTP_LABEL_COUNT] = {
+        [HTTP_LABEL_GET] = HTTP_GET,     [HTTP_LABEL_HEAD] = HTTP_GET,
+        [HTTP_LABEL_POST] = HTTP_POST,   [HTTP_LABEL_PUT] = HTTP_PUT,
+        [HTTP_LABEL_PATCH] = HTTP_PATCH, [HTTP_LABEL_DELETE] = HTTP_DELETE,
+    };
+    return methods[label];
+}
+
+/* OPTIONS is answered here, for a path and for "*". */
+static void answer_options(struct exchange *x, const char *allow)
+{
+    x->response = (struct http_response){.status = 204};
+    http_response_header(&x->request, &x->response, "Allow", allow);
+    x->failed = true; /* the answer is known: nothing else is asked of this request */
+}
+
+static enum pv_code refuse_method(struct exchange *x, struct pv_error *err)
+{
+    (void)snprintf(err->allow, sizeof err->allow, "%s", x->resource->allow);
+    return pv_fail(err, PV_E_METHOD, "%s is not among the methods of %s",
+                   http_method_label_text[x->label], x->resource->template);
+}
+
+static enum pv_code find_route(struct exchange *x, struct pv_error *err)
+{
+    struct http_request *request = &x->request;
+    struct http_target target;
+    if (x->label == HTTP_LABEL_OTHER)
+        return pv_fail(err, PV_E_NOT_IMPLEMENTED, "the method is not known");
+    enum pv_code code = http_target_parse(x->target, &x->arena, &target, err);
+    if (code != PV_OK)
+        return code;
+    request->path = target.path;
+    request->query = target.query;
+    request->n_query = target.n_query;
+    if (target.asterisk && x->label != HTTP_LABEL_OPTIONS)
+        return pv_fail(err, PV_E_SYNTAX, "only OPTIONS takes * as its target");
+    if (target.asterisk) {
+        answer_options(x, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+        return PV_OK;
+    }
+    x->resource = http_router_find(&x->server->router, target.segments, target.n_segments);
+    if (x->resource == NULL)
+        return pv_fail(err, PV_E_NOT_FOUND, "nothing has this path");
+    request->template = x->resource->template;
+    if (x->label == HTTP_LABEL_OPTIONS) {
+        answer_options(x, x->resource->allow);
+        return PV_OK;
+    }
+    request->method = method_of(x->label);
+    x->route = x->resource->by_method[request->method];
+    if (x->route == NULL)
+        return refuse_method(x, err);
+    request->n_path_parameters = x->resource->n_parameters;
+    request->path_parameters = http_router_parameters(x->resource, target.segments, &x->arena);
+    if (request->path_parameters == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the path");
+    return PV_OK;
+}
+
+/* The token of "Bearer <token>", or an error when there is none. */
+static enum pv_code find_token(struct exchange *x, struct pv_error *err)
+{
+    const char *value = http_header(&x->request, "Authorization");
+    if (value == NULL || strncasecmp(value, "Bearer ", 7) != 0)
+        return pv_fail(err, PV_E_UNAUTHENTICATED, "send a token as Authorization: Bearer <token>");
+    x->token = value + 7 + strspn(value + 7, " ");
+    return PV_OK;
+}
+
+static enum pv_code check_scope(struct exchange *x, struct pv_error *err)
+{
+    static const unsigned needed[] = {[HTTP_PUBLIC] = 0,
+                                      [HTTP_READ] = SCOPE_READ,
+                                      [HTTP_WRITE] = SCOPE_WRITE,
+                                      [HTTP_ADMIN] = SCOPE_ADMIN};
+    unsigned need = needed[x->route->access];
+    if ((x->request.principal.scopes & need) == need)
+        return PV_OK;
+    return pv_fail(err, PV_E_FORBIDDEN, "the token lacks the scope this call needs");
+}
+
+static enum pv_code check_body(struct exchange *x, struct pv_error *err)
+{
+    int64_t most = x->server->config->body_bytes_max;
+    if (!x->framing.has_body)
+        return PV_OK;
+    if (!x->route->takes_body)
+        return pv_fail(err, PV_E_SYNTAX, "this call takes no body");
+    if (x->route->stream != NULL)
+        return PV_OK;
+    enum pv_code code = http_fields_json(&x->request, err);
+    if (code == PV_OK && x->framing.length > (uint64_t)most)
+        code =
+            pv_fail(err, PV_E_TOO_LARGE, "the body may have %lld bytes at most", (long long)most);
+    return code;
+}
+
+/* --- refusals, by how much of the body is still to come --- */
+
+/* The library takes answers only before the body or after it. */
+static enum MHD_Result refuse_at_header(struct exchange *x)
+{
+    if (!x->framing.has_body) {
+        x->stage = STAGE_SWALLOWING;
+        return MHD_YES;
+    }
+    if (x->framing.expect_continue) {
+        x->close = true;
+        return exchange_reply(x, x->connection);
+    }
+    if (!x->framing.chunked && x->framing.length <= SWALLOW_MAX) {
+        x->stage = STAGE_SWALLOWING;
+        return MHD_YES;
+    }
+    exchange_reply_raw(x);
+    return MHD_YES;
+}
+
+static void refuse_in_body(struct exchange *x)
+{
+    uint64_t left = x->framing.length > x->received ? x->framing.length - x->received : 0;
+    if (!x->framing.chunked && left <= SWALLOW_MAX)
+        x->stage = STAGE_SWALLOWING;
+    else
+        exchange_reply_raw(x);
+}
+
+static enum MHD_Result swallow(struct exchange *x, size_t *n)
+{
+    x->received += *n;
+    if (*n == 0)
+        return exchange_reply(x, x->connection);
+    *n = 0;
+    return MHD_YES;
+}
+
+static enum MHD_Result linger(struct exchange *x, size_t *n)
+{
+    x->received += *n;
+    if (*n == 0 || x->received > LINGER_MAX)
+        return MHD_NO;
+    *n = 0;
+    return MHD_YES;
+}
+
+/* --- from the header to the body --- */
+
+/* The server stops: nothing may be suspended any more. */
+static enum MHD_Result refuse_stopping(struct exchange *x)
+{
+    struct pv_error err = {.retry_after_s = 1};
+    (void)pv_fail(&err, PV_E_UNAVAILABLE, "the service is shutting down");
+    exchange_fail(x, &err);
+    return MHD_YES;
+}
+
+static uint64_t body_deadline(const struct exchange *x)
+{
+    if (x->route->stream == NULL)
+        return x->request.deadline_ns;
+    return clock_monotonic_ns() + (uint64_t)x->server->config->connection_idle_s * 1000000000u;
+}
+
+static void await_body(struct exchange *x)
+{
+    x->stage = STAGE_BODY;
+    client_enter(x->client, CLIENT_READING, body_deadline(x));
+}
+
+static enum MHD_Result open_body(struct exchange *x)
+{
+    struct pv_error err = {0};
+    enum pv_code code = check_scope(x, &err);
+    if (code == PV_OK)
+        code = check_body(x, &err);
+    if (code != PV_OK) {
+        exchange_fail(x, &err);
+        return refuse_at_header(x);
+    }
+    if (x->route->stream == NULL) {
+        await_body(x);
+        return MHD_YES;
+    }
+    x->stage = STAGE_BEGINNING;
+    if (exchange_submit(x, x->server->io, exchange_stream_begin))
+        return MHD_YES;
+    (void)refuse_stopping(x);
+    return refuse_at_header(x);
+}
+
+static enum MHD_Result authenticate(struct exchange *x)
+{
+    struct pv_error err = {0};
+    if (find_token(x, &err) != PV_OK) {
+        exchange_fail(x, &err);
+        return refuse_at_header(x);
+    }
+    if (token_cache_get(x->server->tokens, x->token, clock_monotonic_ns(), &x->request.principal))
+        return open_body(x);
+    x->stage = STAGE_AUTHENTICATING;
+    if (exchange_submit(x, x->server->io, exchange_authenticate))
+        return MHD_YES;
+    (void)refuse_stopping(x);
+    return refuse_at_header(x);
+}
+
+static enum MHD_Result serve_header(struct exchange *x, const char *method)
+{
+    struct pv_error err = {0};
+    x->label = label_of(method);
+    x->counted = true;
+    (void)atomic_fetch_add(&x->server->metrics.in_flight, 1);
+    enum pv_code code = read_headers(x, &err);
+    identify(x);
+    if (code != PV_OK) {
+        /* Where this request ends is not certain: what follows must not be read as another. */
+        x->close = true;
+        exchange_fail(x, &err);
+        return exchange_reply(x, x->connection);
+    }
+    code = find_route(x, &err);
+    if (code != PV_OK)
+        exchange_fail(x, &err);
+    if (x->failed)
+        return refuse_at_header(x);
+    return x->route->access == HTTP_PUBLIC ? open_body(x) : authenticate(x);
+}
+
+/* --- after a job --- */
+
+/* true: go on. false: x holds an answer, be it a problem or the sweeper's. */
+static bool job_went_well(struct exchange *x)
+{
+    if (atomic_load(&x->state) != JOB_DONE)
+        return false;
+    atomic_store(&x->state, JOB_NONE);
+    return !x->failed;
+}
+
+static enum MHD_Result after_authentication(struct exchange *x)
+{
+    if (!job_went_well(x))
+        return refuse_at_header(x);
+    return open_body(x);
+}
+
+static enum MHD_Result after_begin(struct exchange *x)
+{
+    if (!job_went_well(x))
+        return refuse_at_header(x);
+    await_body(x);
+    return MHD_YES;
+}
+
+/* --- the body --- */
+
+/* Room for n more bytes and a NUL. What was promised is only believed once some of it has come. */
+static enum pv_code make_room(struct exchange *x, size_t n, struct pv_error *err)
+{
+    enum { FIRST = 64 * 1024 };
+    size_t need = x->body_n + n + 1;
+    if (need <= x->body_capacity)
+        return PV_OK;
+    size_t promised = (size_t)x->framing.length + 1;
+    size_t capacity = x->body_capacity * 2;
+    if (!x->framing.chunked && (x->body_capacity > 0 || promised <= FIRST))
+        capacity = promised;
+    if (capacity < need)
+        capacity = need;
+    char *bigger = arena_alloc(&x->arena, capacity);
+    if (bigger == NULL)
+        return pv_fail(err, PV_E_TOO_LARGE, "the body does not fit the memory of a request");
+    if (x->body_n > 0)
+        memcpy(bigger, x->body, x->body_n);
+    x->body = bigger;
+    x->body_capacity = capacity;
+    return PV_OK;
+}
+
+static enum MHD_Result take_into_memory(struct exchange *x, const char *bytes, size_t *n)
+{
+    struct pv_error err = {0};
+    enum pv_code code = PV_OK;
+    if (x->received + *n > (uint64_t)x->server->config->body_bytes_max)
+        code = pv_fail(&err, PV_E_TOO_LARGE, "the body may have %lld bytes at most",
+                       (long long)x->server->config->body_bytes_max);
+    if (code == PV_OK)
+        code = make_room(x, *n, &err);
+    if (code == PV_OK) {
+        memcpy(x->body + x->body_n, bytes, *n);
+        x->body_n += *n;
+    } else {
+        exchange_fail(x, &err);
+        refuse_in_body(x);
+    }
+    *n = 0;
+    return MHD_YES;
+}
+
+/* Takes what fits; the library brings the rest again after the job. */
+static enum MHD_Result gather(struct exchange *x, const char *bytes, size_t *n)
+{
+    struct pv_error err = {0};
+    if (x->body == NULL) {
+        x->body = arena_alloc(&x->arena, GATHER);
+        if (x->body == NULL) {
+            (void)pv_fail(&err, PV_E_MEMORY, "not enough memory for the upload");
+            exchange_fail(x, &err);
+            refuse_in_body(x);
+            *n = 0;
+            return MHD_YES;
+        }
+    }
+    size_t taken = *n < GATHER - x->body_n ? *n : GATHER - x->body_n;
+    memcpy(x->body + x->body_n, bytes, taken);
+    x->body_n += taken;
+    *n -= taken;
+    client_enter(x->client, CLIENT_READING, body_deadline(x));
+    if (x->body_n < GATHER)
+        return MHD_YES;
+    x->stage = STAGE_PIECE;
+    if (exchange_submit(x, x->server->io, exchange_stream_piece))
+        return MHD_YES;
+    *n = 0;
+    (void)refuse_stopping(x);
+    refuse_in_body(x);
+    return MHD_YES;
+}
+
+static enum MHD_Result finish_body(struct exchange *x)
+{
+    struct http_server *server = x->server;
+    bool stream = x->route->stream != NULL;
+    if (!stream) {
+        x->request.body = x->body_n > 0 ? x->body : "";
+        x->request.body_n = x->body_n;
+        if (x->body_n > 0)
+            x->body[x->body_n] = '\0';
+    }
+    x->stage = STAGE_WORKING;
+    if (!stream && x->route->place == HTTP_INLINE) {
+        exchange_handle(x);
+        return exchange_reply(x, x->connection);
+    }
+    struct workers *workers = x->route->place == HTTP_COMPUTE ? server->compute : server->io;
+    if (exchange_submit(x, workers, stream ? exchange_stream_finish : exchange_handle))
+        return MHD_YES;
+    (void)refuse_stopping(x);
+    return exchange_reply(x, x->connection);
+}
+
+static enum MHD_Result serve_body(struct exchange *x, const char *bytes, size_t *n)
+{
+    if (*n == 0)
+        return finish_body(x);
+    size_t before = *n;
+    enum MHD_Result result =
+        x->route->stream != NULL ? gather(x, bytes, n) : take_into_memory(x, bytes, n);
+    x->received += before - *n;
+    (void)atomic_fetch_add_explicit(&x->server->metrics.body_bytes, before - *n,
+                                    memory_order_relaxed);
+    return result;
+}
+
+static enum MHD_Result after_piece(struct exchange *x, const char *bytes, size_t *n)
+{
+    if (job_went_well(x)) {
+        await_body(x);
+        return serve_body(x, bytes, n);
+    }
+    if (*n == 0)
+        return exchange_reply(x, x->connection);
+    refuse_in_body(x);
+    return x->stage == STAGE_LINGERING ? linger(x, n) : swallow(x, n);
+}
+
+enum MHD_Result serve_request(void *cls,
+                              struct MHD_Connection *connection,
+                              const char *url,
+                              const char *method,
+                              const char *version,
+                              const char *upload_data,
+                              size_t *upload_data_size,
+                              void **con_cls)
+{
+    struct exchange *x = *con_cls;
+    (void)cls;
+    (void)url;
+    (void)version;
+    if (x == NULL)
+        return answer_without_memory(connection);
+    switch (x->stage) {
+    case STAGE_HEADERS:
+        return serve_header(x, method);
+    case STAGE_AUTHENTICATING:
+        return after_authentication(x);
+    case STAGE_BEGINNING:
+        return after_begin(x);
+    case STAGE_BODY:
+        return serve_body(x, upload_data, upload_data_size);
+    case STAGE_PIECE:
+        return after_piece(x, upload_data, upload_data_size);
+    case STAGE_WORKING:
+        (void)job_went_well(x);
+        return exchange_reply(x, connection);
+    case STAGE_SWALLOWING:
+        return swallow(x, upload_data_size);
+    case STAGE_LINGERING:
+        return linger(x, upload_data_size);
+    case STAGE_REPLIED:
+        break;
+    }
+    *upload_data_size = 0;
+    return MHD_YES;
+}
+
+/* --- the end --- */
+
+static void account(struct exchange *x, bool whole)
+{
+    struct http_metrics *metrics = &x->server->metrics;
+    uint64_t took_ns = clock_monotonic_ns() - x->started_ns;
+    const char *route = x->resource == NULL ? "unmatched" : x->resource->template;
+    if (!whole)
+        (void)atomic_fetch_add(&metrics->aborted, 1);
+    http_metrics_count(metrics, x->resource, x->label, x->status, took_ns);
+    LOG_EVENT(LOG_INFO, "http.request", x->request.request_id,
+              LOG_TEXT("method", http_method_label_text[x->label]), LOG_TEXT("route", route),
+              LOG_COUNT("status", x->status), LOG_NUMBER("duration_ms", (double)took_ns * 1e-6),
+              LOG_COUNT("bytes", x->sent_bytes), LOG_TEXT("trace_id", x->request.trace_id),
+              LOG_TEXT("outcome", whole ? "answered" : "cut"));
+    if (x->counted)
+        (void)atomic_fetch_sub(&metrics->in_flight, 1);
+}
+
+void serve_completed(void *cls,
+                     struct MHD_Connection *connection,
+                     void **con_cls,
+                     enum MHD_RequestTerminationCode toe)
+{
+    struct http_server *server = cls;
+    struct exchange *x = *con_cls;
+    *con_cls = NULL;
+    (void)connection;
+    if (x == NULL)
+        return;
+    struct client *client = x->client;
+    (void)pthread_mutex_lock(&client->lock);
+    client->exchange = NULL;
+    client->phase = CLIENT_WAITING;
+    client->deadline_ns =
+        clock_monotonic_ns() + (uint64_t)server->config->connection_idle_s * 1000000000u;
+    if (x->status == 0)
+        x->status = client->cut_status;
+    client->cut_status = 0;
+    (void)pthread_mutex_unlock(&client->lock);
+    bool early = x->stage == STAGE_LINGERING;
+    account(x, early || toe == MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    exchange_release(x, false);
+}

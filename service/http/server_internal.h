@@ -1,0 +1,102 @@
+#ifndef HTTP_SERVER_INTERNAL_H
+#define HTTP_SERVER_INTERNAL_H
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "http/metrics.h"
+#include "http/router.h"
+#include "http/server.h"
+#include "http/token_cache.h"
+#include "work/workers.h"
+
+/*
+ * Shared by the files of the server. Who may touch what:
+ *
+ * struct client    one TCP connection; made and freed by the library's callbacks. phase,
+ *                  deadline_ns, exchange and cut_status are read by the sweeper too and belong to
+ *                  `lock`.
+ * struct exchange  one request and its answer (exchange.h). It belongs to the server thread of its
+ *                  connection, except while a job runs: then to a worker.
+ */
+struct exchange;
+
+enum client_phase {
+    CLIENT_WAITING, /* for a request line: ended without a word */
+    CLIENT_READING, /* header or body: ended by a 408 */
+    CLIENT_WORKING, /* suspended, a worker has it: answered 503 when its time is over */
+    CLIENT_REPLYING /* sending, or lingering after an early answer */
+};
+
+struct client {
+    struct http_server *server;
+    struct client *previous, *next; /* under server->clients_lock */
+    struct MHD_Connection *connection;
+    int fd;
+    pthread_mutex_t lock;
+    enum client_phase phase;
+    uint64_t deadline_ns;
+    struct exchange *exchange;
+    unsigned cut_status; /* what the sweeper answered on its own */
+};
+
+struct http_server {
+    struct http_server_options options;
+    const struct config *config;
+    struct http_router router;
+    struct http_metrics metrics;
+    struct token_cache *tokens;
+    struct workers *io;
+    struct workers *compute;
+    struct MHD_Daemon *daemon;
+    int listen_fd; /* -1 once the library has closed it */
+    bool quiesced;
+    uint16_t port;
+
+    pthread_mutex_t clients_lock;
+    struct client *clients;
+    struct exchange *orphans; /* streams whose end() found the queue full; under clients_lock */
+
+    pthread_t sweeper;
+    bool sweeping;
+    atomic_bool sweeper_stop;
+    atomic_bool draining; /* not ready; connections close after their answer */
+    atomic_bool stopping; /* nothing is suspended any more */
+    atomic_long suspended;
+};
+
+/* client.c */
+void client_notify(void *cls,
+                   struct MHD_Connection *connection,
+                   void **socket_context,
+                   enum MHD_ConnectionNotificationCode code);
+struct client *client_of(struct MHD_Connection *connection);
+void client_enter(struct client *client, enum client_phase phase, uint64_t deadline_ns);
+/* One complete answer straight to the socket, for the places where the library takes none. The
+ * sending side is closed afterwards. */
+void client_write_raw(int fd, const struct http_response *response, const char *request_id);
+
+/* serve.c: the library's callbacks for requests */
+void *serve_request_line(void *cls, const char *uri, struct MHD_Connection *connection);
+enum MHD_Result serve_request(void *cls,
+                              struct MHD_Connection *connection,
+                              const char *url,
+                              const char *method,
+                              const char *version,
+                              const char *upload_data,
+                              size_t *upload_data_size,
+                              void **con_cls);
+void serve_completed(void *cls,
+                     struct MHD_Connection *connection,
+                     void **con_cls,
+                     enum MHD_RequestTerminationCode toe);
+
+/* sweep.c */
+void *sweep_run(void *server);
+
+/* health.c */
+extern const struct http_route health_routes[];
+bool health_owns(const struct http_route *route); /* its handler's context is the server */
+
+#endif

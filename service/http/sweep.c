@@ -1,0 +1,115 @@
+#include "http/exchange.h"
+
+#include <sys/socket.h>
+#include <time.h>
+
+#include "work/clock.h"
+
+/*
+ * The clock of the server. The library's own time-out counts from the last byte, so a client that
+ * sends one byte a second keeps its connection for ever, and a suspended connection has none at
+ * all. This thread looks at every connection a few times in the shortest time allowed.
+ */
+
+enum { BATCH = 64 };
+
+/* Connections taken back from workers in one pass; resumed outside all locks. */
+struct expired {
+    struct MHD_Connection *connections[BATCH];
+    size_t n;
+};
+
+static void cut(struct client *client)
+{
+    (void)shutdown(client->fd, SHUT_RDWR);
+    client->deadline_ns = UINT64_MAX;
+}
+
+static void cut_slow_sender(struct client *client)
+{
+    static const char body[] =
+        "{\"type\":\"/problems/timeout\",\"title\":\"the time allowed for the request is "
+        "over\",\"status\":408,\"detail\":\"the request did not arrive in time\"}";
+    static const struct http_response response = {.status = 408,
+                                                  .content_type = "application/problem+json",
+                                                  .body = body,
+                                                  .body_n = sizeof body - 1};
+    client_write_raw(client->fd, &response, "");
+    client->cut_status = 408;
+    (void)atomic_fetch_add(&client->server->metrics.timeouts, 1);
+    cut(client);
+}
+
+static void take_back(struct client *client, struct expired *expired)
+{
+    enum exchange_state running = JOB_RUNNING;
+    if (expired->n == BATCH || client->exchange == NULL)
+        return;
+    /* Won: the connection stays suspended, hence alive, until it is resumed below. */
+    if (!atomic_compare_exchange_strong(&client->exchange->state, &running, JOB_EXPIRED))
+        return;
+    expired->connections[expired->n++] = client->connection;
+    (void)atomic_fetch_add(&client->server->metrics.timeouts, 1);
+    client->deadline_ns = UINT64_MAX;
+}
+
+static void look_at(struct client *client, uint64_t now_ns, bool stopping, struct expired *expired)
+{
+    (void)pthread_mutex_lock(&client->lock);
+    bool over = now_ns >= client->deadline_ns;
+    switch (client->phase) {
+    case CLIENT_WAITING:
+    case CLIENT_REPLYING:
+        if (over)
+            cut(client);
+        break;
+    case CLIENT_READING:
+        if (over)
+            cut_slow_sender(client);
+        break;
+    case CLIENT_WORKING:
+        if (over || stopping)
+            take_back(client, expired);
+        break;
+    }
+    (void)pthread_mutex_unlock(&client->lock);
+}
+
+/* true: there may be more to take back at once. */
+static bool sweep(struct http_server *server)
+{
+    struct expired expired = {.n = 0};
+    bool stopping = atomic_load(&server->stopping);
+    uint64_t now_ns = clock_monotonic_ns();
+    (void)pthread_mutex_lock(&server->clients_lock);
+    for (struct client *client = server->clients; client != NULL; client = client->next)
+        look_at(client, now_ns, stopping, &expired);
+    (void)pthread_mutex_unlock(&server->clients_lock);
+    for (size_t i = 0; i < expired.n; i++) {
+        MHD_resume_connection(expired.connections[i]);
+        (void)atomic_fetch_sub(&server->suspended, 1);
+    }
+    exchange_retry_orphans(server);
+    return expired.n == BATCH;
+}
+
+/* A tenth of the shortest time watched, between 5 and 200 ms. */
+static long pause_ns(const struct config *config)
+{
+    int64_t ms = config->request_timeout_ms / 10;
+    if (ms > config->connection_idle_s * 100)
+        ms = config->connection_idle_s * 100;
+    ms = ms < 5 ? 5 : ms > 200 ? 200 : ms;
+    return (long)ms * 1000000L;
+}
+
+void *sweep_run(void *argument)
+{
+    struct http_server *server = argument;
+    const struct timespec pause = {.tv_nsec = pause_ns(server->config)};
+    while (!atomic_load(&server->sweeper_stop)) {
+        if (!sweep(server))
+            (void)nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
