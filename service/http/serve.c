@@ -535,6 +535,10 @@ enum MHD_Result serve_request(void *cls,
     (void)version;
     if (x == NULL)
         return answer_without_memory(connection);
+    /* With several chunks in its buffer the library goes on calling although the connection has
+     * been suspended: leaving the bytes where they are makes it stop. */
+    if (atomic_load(&x->state) == JOB_RUNNING)
+        return MHD_YES;
     switch (x->stage) {
     case STAGE_HEADERS:
         return serve_header(x, method);
