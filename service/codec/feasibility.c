@@ -57,17 +57,20 @@ static void decode_include(const struct codec_node *top, struct codec_feasibilit
 
 /* --- jobs ----------------------------------------------------------------------------------- */
 
-/* What a recorded stage has and a planned one has not; and the tasks, which a recorded one may
- * leave out. */
+/* A recorded stage may hold more than a planned one, leave its tasks out or tell them twice. */
 static void check_stage(const struct codec_node *stage)
 {
-    static const char *const recorded[] = {"name",          "task_time_s",        "duration_s",
-                                           "input_records", "nominal_rate_per_s", "skipped"};
-    for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
-        if (json_object_get(stage->json, recorded[i]) != NULL)
-            codec_fault_member(stage, recorded[i], "unknown_field", "there is no such field here");
-    if (json_is_object(stage->json) && !codec_present(stage, "task_durations_s") &&
-        !codec_present(stage, "tasks") && !codec_present(stage, "task_duration_s"))
+    static const char *const known[] = {"id",    "parents",         "task_durations_s",
+                                        "tasks", "task_duration_s", NULL};
+    if (!codec_expect_object(stage))
+        return;
+    codec_refuse_unknown(stage, known);
+    bool listed = codec_present(stage, "task_durations_s");
+    for (size_t i = 3; i < 5; i++)
+        if (listed && codec_present(stage, known[i]))
+            codec_fault_member(stage, known[i], "conflict",
+                               "must be left out where task_durations_s is given");
+    if (!listed && !codec_present(stage, "tasks") && !codec_present(stage, "task_duration_s"))
         codec_fault_member(stage, "task_durations_s", "required",
                            "is required, or tasks with task_duration_s");
 }
@@ -86,6 +89,8 @@ static void decode_stages(const struct codec_node *node,
         struct codec_node stage = codec_item(&list, i);
         check_stage(&stage);
     }
+    if (reader->err->n_faults != faults)
+        return;
     const struct codec_run_limits run_limits = {.stages = limits->stages, .tasks = limits->tasks};
     struct run run = {.duration_s = (double)NAN};
     codec_stages_decode(&list, &run_limits, &run);
