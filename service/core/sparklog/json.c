@@ -7,7 +7,7 @@
 
 struct json json_over(struct strview text)
 {
-    return (struct json){text.at, text.at + text.n, false};
+    return (struct json){text.at, text.n == 0 ? text.at : text.at + text.n, false};
 }
 
 static bool damage(struct json *json)
