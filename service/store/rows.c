@@ -1,0 +1,252 @@
+#include <math.h>
+#include <string.h>
+
+#include "store/store_internal.h"
+
+#define POSTGRES_EPOCH_US INT64_C(946684800000000)
+
+struct row row_at(const PGresult *result, int at, struct arena *arena)
+{
+    return (struct row){.result = result, .at = at, .arena = arena};
+}
+
+size_t row_count(const PGresult *result)
+{
+    int n = PQntuples(result);
+    return n < 0 ? 0 : (size_t)n;
+}
+
+enum pv_code row_done(const struct row *row, struct pv_error *err)
+{
+    return row->failed ? pv_fail(err, PV_E_MEMORY, "not enough memory for what the database holds")
+                       : PV_OK;
+}
+
+bool row_is_null(const struct row *row)
+{
+    return PQgetisnull(row->result, row->at, row->column) != 0;
+}
+
+/* The bytes of the next column, NULL for a null; moves on. */
+static const unsigned char *next(struct row *row, size_t *n)
+{
+    int column = row->column++;
+    if (PQgetisnull(row->result, row->at, column))
+        return NULL;
+    *n = (size_t)PQgetlength(row->result, row->at, column);
+    return (const unsigned char *)PQgetvalue(row->result, row->at, column);
+}
+
+static uint32_t get32(const unsigned char *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+static uint64_t get64(const unsigned char *at)
+{
+    return (uint64_t)get32(at) << 32 | get32(at + 4);
+}
+
+static double double_of(uint64_t bits)
+{
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+void row_uuid(struct row *row, char out[37])
+{
+    static const char hex[] = "0123456789abcdef";
+    size_t n = 0;
+    const unsigned char *at = next(row, &n);
+    if (at == NULL || n != 16) {
+        row->failed |= at != NULL;
+        out[0] = '\0';
+        return;
+    }
+    size_t to = 0;
+    for (size_t i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            out[to++] = '-';
+        out[to++] = hex[at[i] >> 4];
+        out[to++] = hex[at[i] & 0xf];
+    }
+    out[to] = '\0';
+}
+
+static struct strview copied(struct row *row, const unsigned char *at, size_t n)
+{
+    char *copy = arena_strndup(row->arena, (const char *)at, n);
+    row->failed |= copy == NULL;
+    return (struct strview){copy, copy == NULL ? 0 : n};
+}
+
+struct strview row_text(struct row *row)
+{
+    size_t n = 0;
+    const unsigned char *at = next(row, &n);
+    return at == NULL ? (struct strview){NULL, 0} : copied(row, at, n);
+}
+
+struct strview row_bytes(struct row *row)
+{
+    return row_text(row);
+}
+
+/* smallint, integer and bigint alike. */
+int64_t row_int(struct row *row)
+{
+    size_t n = 0;
+    const unsigned char *at = next(row, &n);
+    if (at == NULL)
+        return RUN_UNKNOWN;
+    if (n == 8)
+        return (int64_t)get64(at);
+    if (n == 4)
+        return (int32_t)get32(at);
+    if (n == 2)
+        return (int16_t)((unsigned)at[0] << 8 | at[1]);
+    row->failed = true;
+    return RUN_UNKNOWN;
+}
+
+double row_double(struct row *row)
+{
+    size_t n = 0;
+    const unsigned char *at = next(row, &n);
+    if (at == NULL)
+        return (double)NAN;
+    row->failed |= n != 8;
+    return n == 8 ? double_of(get64(at)) : (double)NAN;
+}
+
+bool row_bool(struct row *row)
+{
+    size_t n = 0;
+    const unsigned char *at = next(row, &n);
+    return at != NULL && n == 1 && at[0] != 0;
+}
+
+int64_t row_instant(struct row *row)
+{
+    size_t n = 0;
+    const unsigned char *at = next(row, &n);
+    if (at == NULL)
+        return RUN_NO_INSTANT;
+    row->failed |= n != 8;
+    return n == 8 ? (int64_t)get64(at) + POSTGRES_EPOCH_US : RUN_NO_INSTANT;
+}
+
+/* Walks a one-dimensional binary array (layout: see sql.c). */
+struct elements {
+    const unsigned char *at;
+    const unsigned char *end;
+    size_t n;
+};
+
+static bool elements_open(struct row *row, struct elements *elements)
+{
+    size_t size = 0;
+    const unsigned char *at = next(row, &size);
+    *elements = (struct elements){0};
+    if (at == NULL)
+        return false;
+    if (size < 12 || get32(at) > 1 || (get32(at) == 1 && size < 20)) {
+        row->failed = true;
+        return false;
+    }
+    if (get32(at) == 1)
+        *elements = (struct elements){at + 20, at + size, get32(at + 12)};
+    return true;
+}
+
+/* The next element; NULL for a null. A damaged array sets row->failed. */
+static const unsigned char *element(struct row *row, struct elements *elements, size_t *n)
+{
+    *n = 0;
+    if (elements->end - elements->at < 4) {
+        row->failed = true;
+        return NULL;
+    }
+    uint32_t length = get32(elements->at);
+    elements->at += 4;
+    if (length == UINT32_MAX)
+        return NULL;
+    if ((size_t)(elements->end - elements->at) < length) {
+        row->failed = true;
+        return NULL;
+    }
+    const unsigned char *at = elements->at;
+    elements->at += length;
+    *n = length;
+    return at;
+}
+
+int64_t *row_counts(struct row *row, size_t *n)
+{
+    struct elements elements;
+    *n = 0;
+    if (!elements_open(row, &elements))
+        return NULL;
+    int64_t *counts = arena_array(row->arena, elements.n, sizeof *counts);
+    row->failed |= counts == NULL;
+    for (size_t i = 0; counts != NULL && i < elements.n; i++) {
+        size_t size;
+        const unsigned char *at = element(row, &elements, &size);
+        counts[i] = size == 8 ? (int64_t)get64(at) : RUN_UNKNOWN;
+    }
+    *n = counts == NULL ? 0 : elements.n;
+    return counts;
+}
+
+double *row_doubles(struct row *row, size_t *n)
+{
+    struct elements elements;
+    *n = 0;
+    if (!elements_open(row, &elements))
+        return NULL;
+    double *numbers = arena_array(row->arena, elements.n, sizeof *numbers);
+    row->failed |= numbers == NULL;
+    for (size_t i = 0; numbers != NULL && i < elements.n; i++) {
+        size_t size;
+        const unsigned char *at = element(row, &elements, &size);
+        numbers[i] = size == 8 ? double_of(get64(at)) : (double)NAN;
+    }
+    *n = numbers == NULL ? 0 : elements.n;
+    return numbers;
+}
+
+struct strview *row_texts(struct row *row, size_t *n)
+{
+    struct elements elements;
+    *n = 0;
+    if (!elements_open(row, &elements))
+        return NULL;
+    struct strview *texts = arena_array(row->arena, elements.n, sizeof *texts);
+    row->failed |= texts == NULL;
+    for (size_t i = 0; texts != NULL && i < elements.n; i++) {
+        size_t size;
+        const unsigned char *at = element(row, &elements, &size);
+        texts[i] = at == NULL ? (struct strview){NULL, 0} : copied(row, at, size);
+    }
+    *n = texts == NULL ? 0 : elements.n;
+    return texts;
+}
+
+struct run_label *row_pairs(struct row *row, size_t *n)
+{
+    size_t n_keys;
+    size_t n_values;
+    struct strview *keys = row_texts(row, &n_keys);
+    struct strview *values = row_texts(row, &n_values);
+    *n = 0;
+    struct run_label *pairs = arena_array(row->arena, n_keys, sizeof *pairs);
+    if (pairs == NULL || n_keys != n_values || row->failed) {
+        row->failed = true;
+        return NULL;
+    }
+    for (size_t i = 0; i < n_keys; i++)
+        pairs[i] = (struct run_label){keys[i], values[i]};
+    *n = n_keys;
+    return pairs;
+}

@@ -1,0 +1,186 @@
+#ifndef STORE_STORE_INTERNAL_H
+#define STORE_STORE_INTERNAL_H
+
+#include <libpq-fe.h>
+
+#include "core/history/run.h"
+#include "store/store.h"
+
+/*
+ * Shared by the files of this directory: connections, statements with parameters, and readers of
+ * result rows. An aggregate's file reads as SQL and a mapping of fields; nothing here knows what
+ * they mean.
+ */
+
+/* --- connections (pool.c, conninfo.c, sqlstate.c)
+ * ------------------------------------------------------------------------------------------ */
+
+/* conninfo with our defaults where it does not say: application_name, connect_timeout, keepalives,
+ * tcp_user_timeout, client_encoding. Arrays end in NULL and belong to the caller (conninfo_free).
+ * NULL text in err when the string cannot be parsed. */
+struct conninfo {
+    char **keywords;
+    char **values;
+};
+enum pv_code
+conninfo_parse(const char *text, struct conninfo *parsed, struct pv_error *err) PV_MUSTCHECK;
+void conninfo_free(struct conninfo *parsed);
+
+/* A new connection, blocking for at most its connect_timeout per host; not yet in pipeline mode.
+ * PV_E_UNAVAILABLE. */
+enum pv_code
+connection_open(const struct conninfo *info, PGconn **conn, struct pv_error *err) PV_MUSTCHECK;
+
+/* A connection that was alive a moment ago, in pipeline mode, no transaction. */
+enum pv_code pool_acquire(struct store *store, PGconn **conn, struct pv_error *err) PV_MUSTCHECK;
+/* Back to the pool; closed when it is not healthy or not idle. Accepts NULL. */
+void pool_release(struct store *store, PGconn *conn, bool healthy);
+unsigned pool_statement_timeout_ms(const struct store *store);
+
+/* What an SQLSTATE means to a caller; *discard: the connection is of no more use. NULL or "" (no
+ * state: the connection is gone) is PV_E_UNAVAILABLE. */
+enum pv_code sqlstate_code(const char *state, bool *discard);
+
+/* Record a failed result (NULL: the connection is gone) in err, with retry_after_s where waiting
+ * helps; what nobody expects is logged. */
+enum pv_code
+sqlstate_fail(const PGresult *result, const char *request_id, bool *discard, struct pv_error *err);
+
+/* --- statements (sql.c)
+ * ------------------------------------------------------------------------------------------ */
+
+enum { SQL_PARAMETERS_MAX = 48 };
+
+/*
+ * A statement and its parameters, all sent in binary or as text that needs no escaping. Values are
+ * borrowed until the statement is sent. What is unknown (NAN, RUN_UNKNOWN, RUN_NO_INSTANT, at ==
+ * NULL, "" for a uuid) is NULL. Arrays are built in `arena`; when that is exhausted `exhausted` is
+ * set and sending answers PV_E_MEMORY.
+ */
+struct sql {
+    const char *text;
+    struct arena *arena;
+    int n;
+    bool exhausted;
+    Oid types[SQL_PARAMETERS_MAX];
+    const char *values[SQL_PARAMETERS_MAX];
+    int lengths[SQL_PARAMETERS_MAX];
+    int formats[SQL_PARAMETERS_MAX];
+    unsigned char fixed[SQL_PARAMETERS_MAX][8];
+};
+
+void sql_init(struct sql *sql, struct arena *arena, const char *text);
+void sql_uuid(struct sql *sql, const char *uuid);
+void sql_text(struct sql *sql, struct strview text);
+void sql_json(struct sql *sql, struct strview text);
+void sql_bytes(struct sql *sql, const void *at, size_t n);
+void sql_count(struct sql *sql, int64_t count); /* RUN_UNKNOWN is NULL */
+void sql_int(struct sql *sql, int64_t number);
+void sql_double(struct sql *sql, double number);
+void sql_bool(struct sql *sql, bool truth);
+void sql_instant(struct sql *sql, int64_t us);
+
+/* Arrays over a member of an array of structs: its first address, how many, how far apart. */
+void sql_counts(struct sql *sql, const int64_t *first, size_t n, size_t stride);
+void sql_doubles(struct sql *sql, const double *first, size_t n, size_t stride);
+void sql_bools(struct sql *sql, const bool *first, size_t n, size_t stride);
+void sql_texts(struct sql *sql, const struct strview *first, size_t n, size_t stride);
+void sql_uuids(struct sql *sql, const char *first, size_t n, size_t stride);
+/* Two parameters: keys and values. */
+void sql_pairs(struct sql *sql, const struct run_label *pairs, size_t n);
+
+/* --- transactions (transaction.c)
+ * ------------------------------------------------------------------------------------------ */
+
+struct store_tx {
+    struct store *store;
+    PGconn *conn; /* taken at the first statement */
+    struct principal who;
+    char request_id[128];
+    enum store_mode mode;
+    bool begun;        /* BEGIN was sent */
+    bool failed;       /* can only be rolled back */
+    bool broken;       /* so is the connection */
+    unsigned preamble; /* results of BEGIN and the settings still to come */
+    unsigned deferred; /* statements sent whose results say nothing but success */
+    unsigned queried;  /* statements sent whose results are wanted */
+    struct arena scratch;
+    unsigned char idempotency_hash[32]; /* from claim to keep */
+};
+
+/* A statement of tx; its first parameter, $1, is the team. */
+void tx_sql(struct store_tx *tx, struct sql *sql, const char *text);
+
+/* Put the statement into the pipeline. Its result comes with the next tx_results. */
+enum pv_code tx_send(struct store_tx *tx, const struct sql *sql, struct pv_error *err) PV_MUSTCHECK;
+/* Likewise for a statement that only has to succeed: costs no round trip of its own. */
+enum pv_code
+tx_defer(struct store_tx *tx, const struct sql *sql, struct pv_error *err) PV_MUSTCHECK;
+/* One round trip: results[i] of the i-th tx_send since the last time, in order; n must be their
+ * number. On failure there are none and the transaction can only be rolled back. tx_defer may not
+ * come after a tx_send that still waits for its result. */
+enum pv_code
+tx_results(struct store_tx *tx, PGresult *results[], size_t n, struct pv_error *err) PV_MUSTCHECK;
+/* tx_send and tx_results of one. */
+enum pv_code tx_query(struct store_tx *tx,
+                      const struct sql *sql,
+                      PGresult **result,
+                      struct pv_error *err) PV_MUSTCHECK;
+
+/* --- rows (rows.c)
+ * ------------------------------------------------------------------------------------------ */
+
+/*
+ * Reads the columns of one row from left to right; results are binary. Copies go into `arena`;
+ * `failed` tells that it is exhausted or a column is not what was asked for, so a mapping is
+ * checked once, at its end. NULL reads as what is unknown.
+ */
+struct row {
+    const PGresult *result;
+    int at;
+    int column;
+    struct arena *arena;
+    bool failed;
+};
+
+struct row row_at(const PGresult *result, int at, struct arena *arena);
+size_t row_count(const PGresult *result);
+enum pv_code row_done(const struct row *row, struct pv_error *err) PV_MUSTCHECK;
+bool row_is_null(const struct row *row); /* the next column; does not move */
+void row_uuid(struct row *row, char out[37]);
+struct strview row_text(struct row *row);  /* NUL-terminated copy */
+struct strview row_bytes(struct row *row); /* likewise */
+int64_t row_int(struct row *row);
+double row_double(struct row *row);
+bool row_bool(struct row *row);
+int64_t row_instant(struct row *row);
+int64_t *row_counts(struct row *row, size_t *n);
+double *row_doubles(struct row *row, size_t *n); /* NULL when the column is */
+struct strview *row_texts(struct row *row, size_t *n);
+struct run_label *row_pairs(struct row *row, size_t *n); /* two columns */
+
+/* --- what writers leave behind (journal.c)
+ * ------------------------------------------------------------------------------------------ */
+
+/* An audit row with the transaction: action "run.insert", subject "application/x". Deferred. */
+enum pv_code journal_audit(struct store_tx *tx,
+                           const char *action,
+                           const char *kind,
+                           struct strview subject,
+                           struct pv_error *err) PV_MUSTCHECK;
+/* An event for the outbox. Deferred. */
+enum pv_code journal_event(struct store_tx *tx,
+                           const char *type,
+                           struct strview data,
+                           struct pv_error *err) PV_MUSTCHECK;
+
+/* One transaction of nobody's team around one statement: look-ups before a team is known. */
+enum pv_code store_query_alone(struct store *store,
+                               const struct sql *sql,
+                               PGresult **result,
+                               struct pv_error *err) PV_MUSTCHECK;
+
+/* Version of the newest migration built in. */
+unsigned migrate_newest(void);
+
+#endif

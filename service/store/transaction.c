@@ -1,0 +1,306 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/pipeline.h"
+#include "store/store_internal.h"
+#include "work/clock.h"
+
+enum {
+    ANSWER_SLACK_MS = 5000, /* beyond the server's own statement timeout */
+    SCRATCH_LIMIT = 0
+};
+
+enum pv_code store_begin(struct store *store,
+                         const struct principal *who,
+                         const char *request_id,
+                         enum store_mode mode,
+                         struct store_tx **tx,
+                         struct pv_error *err)
+{
+    struct store_tx *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory");
+    made->store = store;
+    made->who = *who;
+    made->mode = mode;
+    (void)snprintf(made->request_id, sizeof made->request_id, "%s",
+                   request_id == NULL ? "" : request_id);
+    arena_init(&made->scratch, SCRATCH_LIMIT);
+    *tx = made;
+    return PV_OK;
+}
+
+static void end(struct store_tx **tx)
+{
+    struct store_tx *old = *tx;
+    pool_release(old->store, old->conn, !old->broken);
+    arena_fini(&old->scratch);
+    free(old);
+    *tx = NULL;
+}
+
+/* --- sending
+ * ------------------------------------------------------------------------------------------ */
+
+static enum pv_code lost(struct store_tx *tx, const PGresult *last, struct pv_error *err)
+{
+    tx->failed = true;
+    tx->broken = true;
+    bool discard;
+    bool spoke = last != NULL && PQresultErrorField(last, PG_DIAG_SQLSTATE) != NULL;
+    enum pv_code code = sqlstate_fail(spoke ? last : NULL, tx->request_id, &discard, err);
+    if (code == PV_E_UNAVAILABLE)
+        return code;
+    /* Whatever it said, it is gone. */
+    if (err != NULL) {
+        err->code = PV_E_UNAVAILABLE;
+        err->retry_after_s = 1;
+    }
+    return PV_E_UNAVAILABLE;
+}
+
+static bool send_statement(struct store_tx *tx, const struct sql *sql)
+{
+    return PQsendQueryParams(tx->conn, sql->text, sql->n, sql->types, sql->values, sql->lengths,
+                             sql->formats, 1) == 1;
+}
+
+static bool send_word(struct store_tx *tx, const char *word)
+{
+    return PQsendQueryParams(tx->conn, word, 0, NULL, NULL, NULL, NULL, 1) == 1;
+}
+
+/* Settings end with the transaction, so that PgBouncer may hand the server on after it. */
+static bool send_settings(struct store_tx *tx)
+{
+    char timeout[16];
+    (void)snprintf(timeout, sizeof timeout, "%u", pool_statement_timeout_ms(tx->store));
+    struct sql sql;
+    sql_init(&sql, &tx->scratch,
+             "SELECT set_config('provisor.team_id', $1, true),"
+             " set_config('statement_timeout', $2, true),"
+             " set_config('idle_in_transaction_session_timeout', '60000', true)");
+    sql_text(&sql, strview_of(tx->who.team_id));
+    sql_text(&sql, strview_of(timeout));
+    return send_statement(tx, &sql);
+}
+
+/* Connection, BEGIN and settings with the first statement; nothing waits for their results. */
+static enum pv_code start(struct store_tx *tx, struct pv_error *err)
+{
+    enum pv_code code = pool_acquire(tx->store, &tx->conn, err);
+    if (code != PV_OK) {
+        tx->failed = true;
+        return code;
+    }
+    tx->begun = true;
+    tx->preamble = 2;
+    const char *begin = tx->mode == STORE_READ
+                            ? "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+                            : "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE";
+    if (!send_word(tx, begin) || !send_settings(tx))
+        return lost(tx, NULL, err);
+    return PV_OK;
+}
+
+static enum pv_code queue(struct store_tx *tx, const struct sql *sql, struct pv_error *err)
+{
+    if (tx->failed)
+        return pv_fail(err, PV_E_INTERNAL, "the transaction has failed already");
+    if (sql->exhausted) {
+        tx->failed = true;
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the statement");
+    }
+    enum pv_code code = tx->begun ? PV_OK : start(tx, err);
+    if (code != PV_OK)
+        return code;
+    return send_statement(tx, sql) ? PV_OK : lost(tx, NULL, err);
+}
+
+void tx_sql(struct store_tx *tx, struct sql *sql, const char *text)
+{
+    sql_init(sql, &tx->scratch, text);
+    sql_uuid(sql, tx->who.team_id);
+}
+
+enum pv_code tx_send(struct store_tx *tx, const struct sql *sql, struct pv_error *err)
+{
+    enum pv_code code = queue(tx, sql, err);
+    if (code == PV_OK)
+        tx->queried++;
+    return code;
+}
+
+enum pv_code tx_defer(struct store_tx *tx, const struct sql *sql, struct pv_error *err)
+{
+    enum pv_code code = queue(tx, sql, err);
+    if (code == PV_OK)
+        tx->deferred++;
+    return code;
+}
+
+/* --- receiving
+ * ------------------------------------------------------------------------------------------ */
+
+static bool succeeded(const PGresult *result)
+{
+    ExecStatusType status = PQresultStatus(result);
+    return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
+}
+
+static uint64_t answer_deadline(const struct store_tx *tx)
+{
+    uint64_t ms = (uint64_t)pool_statement_timeout_ms(tx->store) + ANSWER_SLACK_MS;
+    return clock_monotonic_ns() + ms * 1000000;
+}
+
+/*
+ * Read up to the sync: `skip` results that only have to have succeeded, then n that are kept. The
+ * first failure is the one recorded; what follows it is the server's "aborted".
+ */
+static enum pv_code
+receive(struct store_tx *tx, unsigned skip, PGresult *results[], size_t n, struct pv_error *err)
+{
+    uint64_t deadline = answer_deadline(tx);
+    enum pv_code code = PV_OK;
+    for (size_t i = 0;; i++) {
+        PGresult *result;
+        if (!pipeline_result(tx->conn, deadline, &result)) {
+            enum pv_code gone = lost(tx, result, err);
+            PQclear(result);
+            return code == PV_OK ? gone : code;
+        }
+        if (PQresultStatus(result) == PGRES_PIPELINE_SYNC) {
+            PQclear(result);
+            return code;
+        }
+        if (code == PV_OK && !succeeded(result)) {
+            bool discard;
+            code = sqlstate_fail(result, tx->request_id, &discard, err);
+            tx->failed = true;
+            tx->broken |= discard;
+        }
+        if (i >= skip && i - skip < n)
+            results[i - skip] = result;
+        else
+            PQclear(result);
+    }
+}
+
+static enum pv_code
+exchange(struct store_tx *tx, PGresult *results[], size_t n, struct pv_error *err)
+{
+    unsigned skip = tx->preamble + tx->deferred;
+    tx->preamble = tx->deferred = tx->queried = 0;
+    for (size_t i = 0; i < n; i++)
+        results[i] = NULL;
+    enum pv_code code =
+        pipeline_sync(tx->conn) ? receive(tx, skip, results, n, err) : lost(tx, NULL, err);
+    for (size_t i = 0; code != PV_OK && i < n; i++) {
+        PQclear(results[i]);
+        results[i] = NULL;
+    }
+    arena_fini(&tx->scratch);
+    return code;
+}
+
+enum pv_code tx_results(struct store_tx *tx, PGresult *results[], size_t n, struct pv_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        results[i] = NULL;
+    if (tx->failed)
+        return pv_fail(err, PV_E_INTERNAL, "the transaction has failed already");
+    if (n != tx->queried) {
+        tx->failed = true;
+        return pv_fail(err, PV_E_INTERNAL, "results of a transaction were miscounted");
+    }
+    return exchange(tx, results, n, err);
+}
+
+enum pv_code
+tx_query(struct store_tx *tx, const struct sql *sql, PGresult **result, struct pv_error *err)
+{
+    *result = NULL;
+    enum pv_code code = tx_send(tx, sql, err);
+    return code != PV_OK ? code : tx_results(tx, result, 1, err);
+}
+
+/* --- ending
+ * ------------------------------------------------------------------------------------------ */
+
+/* COMMIT of a transaction that failed answers "ROLLBACK" and no error. */
+static enum pv_code commit(struct store_tx *tx, struct pv_error *err)
+{
+    if (tx->failed)
+        return pv_fail(err, PV_E_INTERNAL, "the transaction has failed already");
+    if (!tx->begun)
+        return PV_OK;
+    if (!send_word(tx, "COMMIT"))
+        return lost(tx, NULL, err);
+    unsigned unread = tx->queried;
+    tx->deferred += unread;
+    PGresult *result = NULL;
+    enum pv_code code = exchange(tx, &result, 1, err);
+    if (code != PV_OK)
+        return code;
+    bool committed = strcmp(PQcmdStatus(result), "COMMIT") == 0;
+    PQclear(result);
+    tx->begun = !committed;
+    return committed ? PV_OK : pv_fail(err, PV_E_INTERNAL, "the database undid the transaction");
+}
+
+enum pv_code store_commit(struct store_tx **tx, struct pv_error *err)
+{
+    enum pv_code code = commit(*tx, err);
+    if (code != PV_OK)
+        store_rollback(tx);
+    else
+        end(tx);
+    return code;
+}
+
+/* What is queued is read first; if it fails the ROLLBACK behind it is skipped, so a second one. */
+static void undo(struct store_tx *tx)
+{
+    for (int attempt = 0; attempt < 2 && !tx->broken; attempt++) {
+        if (PQtransactionStatus(tx->conn) == PQTRANS_IDLE)
+            return;
+        if (!send_word(tx, "ROLLBACK")) {
+            tx->broken = true;
+            return;
+        }
+        (void)exchange(tx, NULL, 0, NULL);
+    }
+}
+
+void store_rollback(struct store_tx **tx)
+{
+    if (*tx == NULL)
+        return;
+    if ((*tx)->begun && (*tx)->conn != NULL && !(*tx)->broken)
+        undo(*tx);
+    end(tx);
+}
+
+enum pv_code store_query_alone(struct store *store,
+                               const struct sql *sql,
+                               PGresult **result,
+                               struct pv_error *err)
+{
+    static const struct principal nobody;
+    struct store_tx *tx = NULL;
+    *result = NULL;
+    enum pv_code code = store_begin(store, &nobody, "", STORE_WRITE, &tx, err);
+    if (code == PV_OK)
+        code = queue(tx, sql, err);
+    if (code == PV_OK && !send_word(tx, "COMMIT"))
+        code = lost(tx, NULL, err);
+    PGresult *results[2] = {NULL, NULL};
+    if (code == PV_OK)
+        code = exchange(tx, results, 2, err);
+    PQclear(results[1]);
+    *result = results[0];
+    store_rollback(&tx);
+    return code;
+}

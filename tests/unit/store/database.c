@@ -1,0 +1,122 @@
+#include "database.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "work/clock.h"
+
+void database_fail(const char *file, int line, const char *what, const struct pv_error *err)
+{
+    (void)fprintf(stderr, "%s:%d: %s\n", file, line, what);
+    if (err != NULL)
+        (void)fprintf(stderr, "  %s: %s\n", pv_code_name(err->code), err->detail);
+    exit(1);
+}
+
+struct database database_open(unsigned connections)
+{
+    struct database d = {.url = getenv("PROVISOR_DATABASE_URL"),
+                         .owner_url = getenv("PROVISOR_DATABASE_OWNER_URL")};
+    if (d.url == NULL || d.owner_url == NULL) {
+        (void)puts("skipped: PROVISOR_DATABASE_URL and PROVISOR_DATABASE_OWNER_URL are not set");
+        exit(EXIT_SKIPPED);
+    }
+    struct pv_error err = {0};
+    unsigned applied;
+    DO(store_migrate(d.owner_url, &applied, &err));
+    d.store = store_open(&(struct store_options){.conninfo = d.url,
+                                                 .connections_max = connections,
+                                                 .wait_ms = 5000,
+                                                 .statement_timeout_ms = 10000});
+    CHECK(d.store != NULL);
+    return d;
+}
+
+void database_close(struct database *database)
+{
+    store_close(database->store);
+    database->store = NULL;
+}
+
+struct principal database_team(const struct database *database, const char *name)
+{
+    struct pv_error err = {0};
+    struct principal who = {.scopes = SCOPE_READ | SCOPE_WRITE | SCOPE_ADMIN, .actor = "test"};
+    clock_uuid7(who.token_id);
+    char team[80];
+    (void)snprintf(team, sizeof team, "%s %s", name, who.token_id);
+    struct token_row token = {
+        .name = strview_of("test"), .scopes = 7, .hash = {1, 2, 3}, .expires_us = RUN_NO_INSTANT};
+    memcpy(token.id, who.token_id, sizeof token.id);
+    DO(store_bootstrap_token(database->owner_url, team, &token, &err));
+    memcpy(who.team_id, token.team_id, sizeof who.team_id);
+    return who;
+}
+
+static const double tasks[] = {0.1, 1.0 / 3.0, 5e-324, 1.7976931348623157e308, 2.5};
+static const int64_t parents[] = {0};
+
+struct run database_run(struct arena *arena, int64_t problem_size, int64_t executors)
+{
+    struct run run = {.problem_size = problem_size,
+                      .executors = executors,
+                      .cores_per_executor = 4,
+                      .duration_s = 412.7000000000001,
+                      .initialization_s = (double)NAN,
+                      .started_us = INT64_C(1767607200000001),
+                      .recorded_us = RUN_NO_INSTANT,
+                      .succeeded = true,
+                      .ended = true,
+                      .has_stages = true,
+                      .jobs = RUN_UNKNOWN,
+                      .stages_completed = RUN_UNKNOWN,
+                      .stages_failed = RUN_UNKNOWN,
+                      .tasks_succeeded = RUN_UNKNOWN,
+                      .tasks_failed = RUN_UNKNOWN,
+                      .task_time_s = (double)NAN,
+                      .failed_task_time_s = (double)NAN,
+                      .executors_added = RUN_UNKNOWN};
+    run.stages = arena_calloc(arena, 3, sizeof *run.stages);
+    CHECK(run.stages != NULL);
+    run.n_stages = 3;
+    run.stages[0] = (struct run_stage){.id = 0,
+                                       .name = strview_of("map \"é\"\n"),
+                                       .n_tasks = 5,
+                                       .task_durations_s = tasks,
+                                       .task_duration_s = 0.7,
+                                       .task_time_s = 9.000000000000002,
+                                       .duration_s = 5.2,
+                                       .started_s = 0.25,
+                                       .input_records = 1e6,
+                                       .nominal_rate_per_s = 41352.5};
+    run.stages[1] = (struct run_stage){.id = 1,
+                                       .parents = parents,
+                                       .n_parents = 1,
+                                       .n_tasks = 7,
+                                       .task_duration_s = 1.5,
+                                       .task_time_s = (double)NAN,
+                                       .duration_s = (double)NAN,
+                                       .started_s = (double)NAN,
+                                       .input_records = (double)NAN,
+                                       .nominal_rate_per_s = (double)NAN};
+    run.stages[2] = (struct run_stage){.id = 7,
+                                       .n_tasks = RUN_UNKNOWN,
+                                       .task_duration_s = (double)NAN,
+                                       .task_time_s = (double)NAN,
+                                       .duration_s = (double)NAN,
+                                       .started_s = (double)NAN,
+                                       .input_records = (double)NAN,
+                                       .nominal_rate_per_s = (double)NAN,
+                                       .skipped = true};
+    return run;
+}
+
+struct run database_log_run(struct arena *arena, const char *spark_application_id, bool ended)
+{
+    struct run run = database_run(arena, 64, 8);
+    run.from_log = true;
+    run.ended = ended;
+    run.spark_application_id = strview_of(spark_application_id);
+    run.spark_version = strview_of("3.5.1");
+    return run;
+}
