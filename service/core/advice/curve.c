@@ -10,7 +10,7 @@ static const double prior_freedom = 3.0;
 static const double prior_spread = 0.10;
 /* Distance at which a run's weight has halved; keeps a repeated configuration from deciding alone.
  */
-static const double near_distance = 0.05;
+static const double near_distance = 0.1;
 
 static enum pv_code out_of_memory(struct pv_error *err)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/advice/barrier.h"
 #include "core/deadline/job_from_run.h"
 
 static enum pv_code out_of_memory(struct pv_error *err)
@@ -253,6 +254,10 @@ enum pv_code replay_prepare(const struct run *run,
         code = edf_job_from_run(run, arena, &made.job, err);
     }
     if (code == PV_OK) {
+        made.graph = made.job.stages;
+        code = barrier_add(run, arena, &made.job, err);
+    }
+    if (code == PV_OK) {
         made.job.release_s = 0.0;
         made.job.deadline_s = 1.0; /* alone on the cores: its deadline moves nothing */
         code = take_sightings(&made, arena, err);
@@ -280,8 +285,8 @@ bool replay_same_graph(const struct replay *a, const struct replay *b)
         return false;
     }
     for (size_t i = 0; i < a->job.n_stages; i++) {
-        const struct edf_stage *x = &a->job.stages[i];
-        const struct edf_stage *y = &b->job.stages[i];
+        const struct edf_stage *x = &a->graph[i];
+        const struct edf_stage *y = &b->graph[i];
         if (x->n_parents != y->n_parents ||
             (x->n_parents > 0 &&
              memcmp(x->parents, y->parents, x->n_parents * sizeof *x->parents) != 0)) {
@@ -343,19 +348,6 @@ double replay_count_tasks(const struct replay *replay, const struct replay_targe
         sum += stage_tasks(replay, s, target);
     }
     return sum;
-}
-
-/* Work of a stage on the target, given its new number of tasks. */
-static double
-scaled_work(const struct replay *replay, size_t s, const struct replay_target *target, double tasks)
-{
-    const struct stage_sighting *seen = &replay->seen[s];
-    const struct stage_law *law = &replay->laws[s];
-    if (law->follows == LAW_SIZE) {
-        return seen->work_s * tasks / (double)seen->tasks;
-    }
-    double ratio = (double)target->problem_size / (double)seen->problem_size;
-    return seen->work_s * pow(ratio, law->work_exponent);
 }
 
 static size_t greatest_divisor(size_t a, size_t b)
@@ -429,7 +421,8 @@ static enum pv_code scale_stage(const struct replay *replay,
 {
     const struct edf_stage *old = &replay->job.stages[s];
     double tasks = stage_tasks(replay, s, target);
-    double work_s = scaled_work(replay, s, target, tasks);
+    double work_s = stage_law_work(&replay->laws[s], &replay->seen[s], target->problem_size,
+                                   target->executors, target->cores_per_executor, tasks);
     *stage = *old;
     stage->tasks = (size_t)tasks;
     if (old->tasks == 0) {

@@ -12,9 +12,9 @@
  * problem size N?
  *
  * The recorded task times are scheduled again on m c cores as Spark does it (a stage may start when
- * its parents are done, first the lowest stage id): that is Clairvoyance EDF with a single job.
- * Before any prediction the run is calibrated, so that replaying it on its own cores gives back the
- * recorded duration:
+ * its parents are done and the driver submitted it, first the lowest stage id): that is
+ * Clairvoyance EDF with a single job, whose graph barrier_add has completed. Before any prediction
+ * the run is calibrated, so that replaying it on its own cores gives back the recorded duration:
  *
  *     duration = fixed + correction x makespan(tasks + overhead)
  *
@@ -28,6 +28,7 @@
 struct replay {
     const struct run *run;
     struct edf_job job; /* at deadline 1, release 0; stages of the run that were not skipped */
+    const struct edf_stage *graph; /* the same without the order that the driver imposed */
     double fixed_s;
     double overhead_s;
     double correction;

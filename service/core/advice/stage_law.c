@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+enum { SIGHTINGS_MAX = 64 };
+
 /* Counts that should be equal may differ by rounding: one task, or two percent of a large count. */
 static bool is_near(double a, double b)
 {
@@ -119,23 +121,89 @@ double stage_law_slope(
     return sxx < 1e-4 ? absent : fmin(high, fmax(low, sxy / sxx));
 }
 
-/* Slope of a figure of the sightings over their sizes, without an array of unknown length. */
-static double
-slope_over_size(const struct stage_sighting seen[], size_t n, bool of_work, double absent)
+/* Slope of the number of tasks over the sizes; 0 where they do not differ. */
+static double slope_of_tasks(const struct stage_sighting seen[], size_t n)
 {
-    enum { MOST = 64 };
-    double x[MOST], y[MOST];
-    size_t used = n < MOST ? n : MOST;
-    for (size_t i = 0; i < used; i++) {
+    double x[SIGHTINGS_MAX], y[SIGHTINGS_MAX];
+    n = n < SIGHTINGS_MAX ? n : SIGHTINGS_MAX;
+    for (size_t i = 0; i < n; i++) {
         x[i] = (double)seen[i].problem_size;
-        y[i] = of_work ? seen[i].work_s : (double)seen[i].tasks;
+        y[i] = (double)seen[i].tasks;
     }
-    return stage_law_slope(x, y, used, 0.0, 2.0, absent);
+    return stage_law_slope(x, y, n, 0.0, 2.0, 0.0);
 }
 
-struct stage_law stage_law_learn(const struct stage_sighting seen[], size_t n)
+/* Centred second moments of ln N (a), ln x (b) and ln work (w). */
+struct moments {
+    double aa, ab, bb, aw, bw;
+};
+
+static struct moments
+measure_moments(enum law_follows follows, const struct stage_sighting seen[], size_t n)
 {
-    struct stage_law law = {LAW_FIXED, 0, slope_over_size(seen, n, true, 1.0)};
+    double a = 0.0, b = 0.0, w = 0.0, used = 0.0;
+    struct moments m = {0};
+    for (int pass = 0; pass < 2; pass++) {
+        used = 0.0;
+        for (size_t i = 0; i < n; i++) {
+            if (!(seen[i].work_s > 0.0)) {
+                continue;
+            }
+            double size = log((double)seen[i].problem_size);
+            double x = log(x_of(follows, &seen[i]));
+            double work = log(seen[i].work_s);
+            used += 1.0;
+            if (pass == 0) {
+                a += (size - a) / used;
+                b += (x - b) / used;
+                w += (work - w) / used;
+            } else {
+                m.aa += (size - a) * (size - a);
+                m.ab += (size - a) * (x - b);
+                m.bb += (x - b) * (x - b);
+                m.aw += (size - a) * (work - w);
+                m.bw += (x - b) * (work - w);
+            }
+        }
+    }
+    return m;
+}
+
+static double within(double value, double low, double high)
+{
+    return fmin(high, fmax(low, value));
+}
+
+/*
+ * ln work = c + work_exponent ln N + machine_exponent ln x. A direction in which the sightings do
+ * not differ keeps its default (1 and 0); where the two cannot be told apart, growth with N comes
+ * first.
+ */
+static void learn_work(struct stage_law *law, const struct stage_sighting seen[], size_t n)
+{
+    const double least = 1e-4; /* (ln 1.01)^2: differences below a percent tell nothing */
+    bool machines = law->follows == LAW_CORES || law->follows == LAW_EXECUTORS;
+    struct moments m = measure_moments(law->follows, seen, n);
+    law->work_exponent = 1.0;
+    law->machine_exponent = 0.0;
+    bool differ_in_size = m.aa >= least;
+    bool differ_in_machines = machines && m.bb >= least;
+    double determinant = m.aa * m.bb - m.ab * m.ab;
+    if (differ_in_size && differ_in_machines && determinant > 0.05 * m.aa * m.bb) {
+        law->work_exponent = within((m.bb * m.aw - m.ab * m.bw) / determinant, 0.0, 2.0);
+    } else if (differ_in_size && !differ_in_machines) {
+        law->work_exponent = within(m.aw / m.aa, 0.0, 2.0);
+    }
+    if (differ_in_machines) {
+        double rest = m.bw - law->work_exponent * m.ab;
+        law->machine_exponent = within(rest / m.bb, 0.0, 1.0);
+    }
+}
+
+/* follows and offset; the rest is learn_work's. */
+static struct stage_law learn_count(const struct stage_sighting seen[], size_t n)
+{
+    struct stage_law law = {.follows = LAW_FIXED};
     double k;
     bool sizes = moves(LAW_SIZE, seen, n);
     bool machines = moves(LAW_CORES, seen, n);
@@ -147,10 +215,17 @@ struct stage_law stage_law_learn(const struct stage_sighting seen[], size_t n)
         law.follows = LAW_FIXED;
     } else if (follows_machines(seen, n, &law)) {
         return law;
-    } else if (sizes && (is_proportional(LAW_SIZE, 0, seen, n, &k) ||
-                         slope_over_size(seen, n, false, 0.0) > 0.5)) {
+    } else if (sizes &&
+               (is_proportional(LAW_SIZE, 0, seen, n, &k) || slope_of_tasks(seen, n) > 0.5)) {
         law.follows = LAW_SIZE;
     }
+    return law;
+}
+
+struct stage_law stage_law_learn(const struct stage_sighting seen[], size_t n)
+{
+    struct stage_law law = learn_count(seen, n);
+    learn_work(&law, seen, n);
     return law;
 }
 
@@ -167,4 +242,23 @@ double stage_law_tasks(const struct stage_law *law,
     double to = sighting_x(law->follows, problem_size, executors, cores_per_executor);
     double offset = (double)law->offset;
     return fmax(1.0, nearbyint(((double)seen->tasks - offset) * to / from + offset));
+}
+
+double stage_law_work(const struct stage_law *law,
+                      const struct stage_sighting *seen,
+                      int64_t problem_size,
+                      int64_t executors,
+                      int64_t cores_per_executor,
+                      double tasks)
+{
+    if (seen->tasks == 0) {
+        return 0.0;
+    }
+    if (law->follows == LAW_SIZE) {
+        return seen->work_s * tasks / (double)seen->tasks;
+    }
+    double size_ratio = (double)problem_size / (double)seen->problem_size;
+    double x_ratio = sighting_x(law->follows, problem_size, executors, cores_per_executor) /
+                     x_of(law->follows, seen);
+    return seen->work_s * pow(size_ratio, law->work_exponent) * pow(x_ratio, law->machine_exponent);
 }

@@ -23,8 +23,12 @@ enum law_follows {
 
 struct stage_law {
     enum law_follows follows;
-    int64_t offset;       /* tasks = k x + offset; 0 or -1 */
-    double work_exponent; /* summed task time ~ N^work_exponent where the count does not follow N */
+    int64_t offset; /* tasks = k x + offset; 0 or -1 */
+    /* Summed task time ~ N^work_exponent x^machine_exponent, where the count does not follow N; x
+     * is what it follows. 0 conserves the work when the count changes; 1 keeps the time of a task.
+     */
+    double work_exponent;
+    double machine_exponent;
 };
 
 /* One run's view of one stage. problem_size, executors, cores >= 1; tasks >= 0; work_s >= 0. */
@@ -40,6 +44,9 @@ struct stage_sighting {
  * The law that n >= 1 sightings of the same stage agree with. With one sighting (or where N and m
  * never moved) a count equal to N follows N, then one that is a small multiple of m c or m (or one
  * less) follows those; anything else is fixed.
+ *
+ * How the work grows is read off the sightings by least squares on logarithms: over N where sizes
+ * differ (else it is proportional to N), over x where machines differ (else it is conserved).
  */
 struct stage_law stage_law_learn(const struct stage_sighting seen[], size_t n);
 
@@ -49,6 +56,14 @@ double stage_law_tasks(const struct stage_law *law,
                        int64_t problem_size,
                        int64_t executors,
                        int64_t cores_per_executor);
+
+/* Summed task time under the law in another configuration, whose number of tasks is `tasks`. */
+double stage_law_work(const struct stage_law *law,
+                      const struct stage_sighting *seen,
+                      int64_t problem_size,
+                      int64_t executors,
+                      int64_t cores_per_executor,
+                      double tasks);
 
 /*
  * Slope of ln y over ln x by least squares over the n pairs whose x and y are positive, kept within

@@ -1,0 +1,25 @@
+#ifndef CORE_ADVICE_BARRIER_H
+#define CORE_ADVICE_BARRIER_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "core/deadline/clairvoyant_edf.h"
+#include "core/history/run.h"
+
+/*
+ * The order that the driver imposed. A driver submits its jobs one after another, and the graph of
+ * stages does not say so: the stages of a later job often have no parents at all. Spark submits a
+ * stage as soon as its parents are done, however busy the cores are; so a stage that was submitted
+ * later than that waited for the driver, and hence for the stages that had completed just before.
+ *
+ * Adds those as parents to the stages of `job`, which edf_job_from_run made of `run`. Of the stages
+ * that completed before, those suffice that were still running when the last of them was submitted.
+ * Does nothing where the recorded instants are unknown. Only stages with a lower id are waited for,
+ * so that no cycle arises. New arrays live in `arena`. PV_E_MEMORY. O(S^2) for S stages.
+ */
+enum pv_code barrier_add(const struct run *run,
+                         struct arena *arena,
+                         struct edf_job *job,
+                         struct pv_error *err) PV_MUSTCHECK;
+
+#endif
