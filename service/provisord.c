@@ -1,7 +1,88 @@
+#include <gsl/gsl_errno.h>
+#include <jansson.h>
+#include <sodium.h>
 #include <stdio.h>
+#include <string.h>
 
-int main(void)
+#include "command/command.h"
+#include "config/config.h"
+
+#ifndef PROVISOR_VERSION
+#define PROVISOR_VERSION "unknown"
+#endif
+
+static int command_help(int argc, char *argv[]);
+static int command_version(int argc, char *argv[]);
+
+static const struct command commands[] = {
+    {"serve", "[--config=FILE] [--SETTING=VALUE ...]", "answer requests until SIGTERM",
+     command_serve},
+    {"migrate", "[--SETTING=VALUE ...]", "apply the migrations that the database lacks",
+     command_migrate},
+    {"token", "create|list|revoke ...", "make, show and revoke tokens as the database's owner",
+     command_token},
+    {"settings", "", "print the table of settings as Markdown", command_settings},
+    {"version", "", "print the version", command_version},
+    {"help", "", "print this", command_help},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static int command_version(int argc, char *argv[])
 {
-    fputs("provisord: no subcommand given\n", stderr);
-    return 2;
+    (void)argc, (void)argv;
+    puts("provisord " PROVISOR_VERSION);
+    return COMMAND_DONE;
+}
+
+static void print_usage(FILE *out)
+{
+    fputs("usage: provisord COMMAND ...\n\n", out);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %s %s\n      %s\n", commands[i].name, commands[i].synopsis,
+                commands[i].help);
+}
+
+static int command_help(int argc, char *argv[])
+{
+    (void)argc, (void)argv;
+    print_usage(stdout);
+    fputs("\nSettings, from a file (--config=FILE or PROVISOR_CONFIG), the environment"
+          " (PROVISOR_<SETTING>)\nand the command line; later ones win:\n\n",
+          stdout);
+    config_print_help(stdout);
+    return COMMAND_DONE;
+}
+
+/* Libraries that must be told something before the first thread (conventions 3). */
+static bool set_up_libraries(void)
+{
+    (void)gsl_set_error_handler_off(); /* its default aborts */
+    json_object_seed(0);
+    return sodium_init() >= 0;
+}
+
+static const struct command *find_command(const char *word)
+{
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        word = "help";
+    if (strcmp(word, "--version") == 0)
+        word = "version";
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i].name, word) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+int main(int argc, char *argv[])
+{
+    const struct command *command = argc < 2 ? NULL : find_command(argv[1]);
+    if (command == NULL) {
+        print_usage(stderr);
+        return COMMAND_USAGE;
+    }
+    if (!set_up_libraries()) {
+        fputs("provisord: no random numbers on this system\n", stderr);
+        return COMMAND_FAILED;
+    }
+    return command->run(argc - 2, argv + 2);
 }

@@ -87,6 +87,17 @@ enum pv_code store_bootstrap_token(const char *owner_conninfo,
                                    struct token_row *token,
                                    struct pv_error *err) PV_MUSTCHECK;
 
+/* Likewise: the tokens of that team (NULL: of all), newest last; PV_E_NOT_FOUND: no such team. */
+enum pv_code store_owner_token_list(const char *owner_conninfo,
+                                    struct arena *arena,
+                                    const char *team_name,
+                                    struct token_list *list,
+                                    struct pv_error *err) PV_MUSTCHECK;
+/* Likewise: revoke it, of whatever team. PV_E_NOT_FOUND. */
+enum pv_code store_owner_token_revoke(const char *owner_conninfo,
+                                      const char *token_id,
+                                      struct pv_error *err) PV_MUSTCHECK;
+
 /*
  * 32 random bytes made by the first migration, the same for every replica: key of token hashes and
  * of the MAC in cursors. Ask once and keep it.

@@ -1,0 +1,26 @@
+#ifndef COMMAND_COMMAND_H
+#define COMMAND_COMMAND_H
+
+/*
+ * A subcommand of provisord is a file here and a row in provisord.c. It gets the words behind its
+ * name, says words on standard error and data on standard output, and answers the exit status.
+ */
+enum command_status {
+    COMMAND_DONE = 0,
+    COMMAND_FAILED = 1, /* could not be done */
+    COMMAND_USAGE = 2   /* wrong words or settings: nothing was tried */
+};
+
+struct command {
+    const char *name;
+    const char *synopsis; /* words behind the name */
+    const char *help;     /* one line */
+    int (*run)(int argc, char *argv[]);
+};
+
+int command_serve(int argc, char *argv[]);
+int command_migrate(int argc, char *argv[]);
+int command_token(int argc, char *argv[]);
+int command_settings(int argc, char *argv[]);
+
+#endif

@@ -1,0 +1,267 @@
+#define _GNU_SOURCE /* pthread_timedjoin_np */
+#include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "api/access.h"
+#include "api/api.h"
+#include "command/command.h"
+#include "command/words.h"
+#include "http/server.h"
+#include "log/log.h"
+#include "store/store.h"
+
+/*
+ * The service. Start-up order is read off command_serve, shutdown is its reverse. PostgreSQL may be
+ * down at any time: migrations are tried again until they are applied, and /readyz says what is
+ * missing.
+ */
+enum {
+    MIGRATE_AGAIN_MS = 200, /* while PostgreSQL is down */
+    MIGRATE_LATER_MS = 5000 /* when it refuses */
+};
+
+struct migrator {
+    const char *owner_url;
+    atomic_bool done;
+    pthread_mutex_t lock;
+    pthread_cond_t stop_asked;
+    bool stop;
+    pthread_t thread;
+    bool started;
+};
+
+struct service {
+    struct config config;
+    struct store *store;
+    struct api api;
+    struct migrator migrator;
+    struct http_server *server;
+};
+
+/* --- migrations beside the running server --- */
+
+/* Sleeps; false when the service is ending. */
+static bool wait_before_next(struct migrator *migrator, long ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += ms / 1000;
+    until.tv_nsec += ms % 1000 * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&migrator->lock);
+    int waited = 0;
+    while (!migrator->stop && waited != ETIMEDOUT)
+        waited = pthread_cond_timedwait(&migrator->stop_asked, &migrator->lock, &until);
+    bool go_on = !migrator->stop;
+    pthread_mutex_unlock(&migrator->lock);
+    return go_on;
+}
+
+static void *migrate(void *argument)
+{
+    struct migrator *migrator = argument;
+    char told[sizeof((struct pv_error *)0)->detail] = "";
+    for (;;) {
+        struct pv_error err = {.code = PV_OK};
+        unsigned applied = 0;
+        enum pv_code code = store_migrate(migrator->owner_url, &applied, &err);
+        if (code == PV_OK) {
+            LOG_EVENT(LOG_INFO, "migrations.applied", NULL, LOG_COUNT("count", applied));
+            atomic_store(&migrator->done, true);
+            return NULL;
+        }
+        if (strcmp(told, err.detail) != 0) /* the same reason is told once */
+            LOG_EVENT(LOG_WARN, "migrations.waiting", NULL, LOG_TEXT("reason", err.detail));
+        memcpy(told, err.detail, sizeof told);
+        long ms = code == PV_E_UNAVAILABLE ? MIGRATE_AGAIN_MS : MIGRATE_LATER_MS;
+        if (!wait_before_next(migrator, ms))
+            return NULL;
+    }
+}
+
+static bool start_migrator(struct migrator *migrator, const struct config *config)
+{
+    migrator->owner_url =
+        config->database_owner_url[0] != '\0' ? config->database_owner_url : config->database_url;
+    pthread_mutex_init(&migrator->lock, NULL);
+    pthread_cond_init(&migrator->stop_asked, NULL);
+    atomic_init(&migrator->done, !config->migrate_on_start);
+    if (!config->migrate_on_start)
+        return true;
+    migrator->started = pthread_create(&migrator->thread, NULL, migrate, migrator) == 0;
+    return migrator->started;
+}
+
+/* A migration that runs now is given a moment; one that hangs does not hold up the end. */
+static void stop_migrator(struct migrator *migrator)
+{
+    if (!migrator->started)
+        return;
+    pthread_mutex_lock(&migrator->lock);
+    migrator->stop = true;
+    pthread_cond_signal(&migrator->stop_asked);
+    pthread_mutex_unlock(&migrator->lock);
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 5;
+    if (pthread_timedjoin_np(migrator->thread, NULL, &until) != 0)
+        LOG_EVENT(LOG_WARN, "migrations.abandoned", NULL);
+}
+
+/* --- what the server asks of us --- */
+
+static struct service *service_of(void *context)
+{
+    struct api *api = context;
+    return (struct service *)(void *)((char *)api - offsetof(struct service, api));
+}
+
+static enum pv_code is_ready(void *context, struct pv_error *err)
+{
+    struct service *service = service_of(context);
+    if (!atomic_load(&service->migrator.done))
+        return pv_fail(err, PV_E_UNAVAILABLE, "the database's migrations are not applied yet");
+    return store_ready(service->store, err);
+}
+
+static void put_metrics(void *context, struct arena *arena, struct strview *text)
+{
+    struct store_statistics now = store_statistics(service_of(context)->store);
+    const char *lines =
+        arena_printf(arena,
+                     "# HELP provisor_database_connections Connections to PostgreSQL by state.\n"
+                     "# TYPE provisor_database_connections gauge\n"
+                     "provisor_database_connections{state=\"in_use\"} %u\n"
+                     "provisor_database_connections{state=\"idle\"} %u\n"
+                     "# HELP provisor_database_waiting Threads that wait for a connection.\n"
+                     "# TYPE provisor_database_waiting gauge\n"
+                     "provisor_database_waiting %u\n"
+                     "# HELP provisor_database_connects_total Connections opened, by outcome.\n"
+                     "# TYPE provisor_database_connects_total counter\n"
+                     "provisor_database_connects_total{outcome=\"ok\"} %llu\n"
+                     "provisor_database_connects_total{outcome=\"failed\"} %llu\n",
+                     now.connections_in_use, now.connections_idle, now.waiting,
+                     (unsigned long long)now.connects, (unsigned long long)now.connect_failures);
+    *text = strview_of(lines);
+}
+
+/* --- the process --- */
+
+/* Ended by signals that one thread takes in turn (conventions 3.5). */
+static void block_signals(sigset_t *ending)
+{
+    sigemptyset(ending);
+    sigaddset(ending, SIGTERM);
+    sigaddset(ending, SIGINT);
+    pthread_sigmask(SIG_BLOCK, ending, NULL);
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGPIPE, &ignore, NULL);
+}
+
+/* From here on a second signal ends the process at once. */
+static void await_end(const sigset_t *ending)
+{
+    int signal_number = 0;
+    while (sigwait(ending, &signal_number) != 0)
+        ;
+    LOG_EVENT(LOG_INFO, "service.draining", NULL, LOG_COUNT("signal", signal_number));
+    pthread_sigmask(SIG_UNBLOCK, ending, NULL);
+}
+
+/* As many open files as connections need, where the system allows it. */
+static void raise_open_files(const struct config *config)
+{
+    enum { BESIDE_CONNECTIONS = 256 };
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    rlim_t wanted =
+        (rlim_t)(config->connections_max + config->database_connections) + BESIDE_CONNECTIONS;
+    if (limit.rlim_cur >= wanted)
+        return;
+    bool short_of = limit.rlim_max != RLIM_INFINITY && limit.rlim_max < wanted;
+    limit.rlim_cur = short_of ? limit.rlim_max : wanted;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || short_of)
+        LOG_EVENT(LOG_WARN, "service.few_open_files", NULL, LOG_COUNT("wanted", wanted),
+                  LOG_COUNT("allowed", limit.rlim_cur));
+}
+
+/* Many threads that allocate little: few heaps keep the process small. */
+static void bound_heaps(void)
+{
+    (void)mallopt(M_ARENA_MAX, 4);
+}
+
+static enum pv_code open_service(struct service *service, struct pv_error *err)
+{
+    const struct config *config = &service->config;
+    struct store_options options = {.conninfo = config->database_url,
+                                    .connections_max = (unsigned)config->database_connections,
+                                    .wait_ms = (unsigned)config->database_wait_ms,
+                                    .statement_timeout_ms = (unsigned)config->statement_timeout_ms};
+    service->store = store_open(&options);
+    if (service->store == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    enum pv_code code = api_init(&service->api, config, service->store, NULL, err);
+    if (code != PV_OK)
+        return code;
+    struct http_server_options server = {.config = config,
+                                         .routes = api_routes,
+                                         .context = &service->api,
+                                         .authenticate = api_authenticate,
+                                         .ready = is_ready,
+                                         .metrics = put_metrics};
+    code = http_server_open(&server, &service->server, err);
+    if (code == PV_OK && !start_migrator(&service->migrator, config))
+        code = pv_fail(err, PV_E_UNAVAILABLE, "no thread for the migrations");
+    return code;
+}
+
+static void close_service(struct service *service)
+{
+    if (service->store == NULL)
+        return;
+    if (service->server != NULL) {
+        http_server_drain(service->server);
+        http_server_close(service->server);
+    }
+    stop_migrator(&service->migrator);
+    api_fini(&service->api);
+    store_close(service->store);
+}
+
+int command_serve(int argc, char *argv[])
+{
+    static struct service service;
+    struct word_option options[] = {{.name = NULL}};
+    size_t n;
+    if (!words_read(argc, argv, options, NULL, 0, &n, &service.config))
+        return COMMAND_USAGE;
+    sigset_t ending;
+    block_signals(&ending);
+    raise_open_files(&service.config);
+    bound_heaps();
+
+    struct pv_error err = {.code = PV_OK};
+    enum pv_code code = open_service(&service, &err);
+    if (code == PV_OK) {
+        LOG_EVENT(LOG_INFO, "service.listening", NULL,
+                  LOG_TEXT("address", service.config.listen_address),
+                  LOG_COUNT("port", http_server_port(service.server)));
+        await_end(&ending);
+    } else {
+        LOG_EVENT(LOG_ERROR, "service.not_started", NULL, LOG_TEXT("reason", err.detail));
+    }
+    close_service(&service);
+    LOG_EVENT(LOG_INFO, "service.ended", NULL);
+    return code == PV_OK ? COMMAND_DONE : COMMAND_FAILED;
+}

@@ -1,0 +1,144 @@
+#include "command/words.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/log.h"
+#include "store/principal.h"
+
+static void warn_variable(const char *name)
+{
+    LOG_EVENT(LOG_WARN, "config.unknown_variable", NULL, LOG_TEXT("name", name));
+}
+
+/* The option that a word names, or NULL; *inline_value points behind its '='. */
+static struct word_option *
+find_option(struct word_option options[], const char *word, const char **inline_value)
+{
+    if (strncmp(word, "--", 2) != 0)
+        return NULL;
+    size_t n = strcspn(word + 2, "=");
+    *inline_value = word[2 + n] == '=' ? word + 2 + n + 1 : NULL;
+    for (struct word_option *option = options; option->name != NULL; option++)
+        if (strlen(option->name) == n && strncmp(option->name, word + 2, n) == 0)
+            return option;
+    return NULL;
+}
+
+static bool complain(const char *word, const char *why)
+{
+    fprintf(stderr, "provisord: %s: %s\n", word, why);
+    return false;
+}
+
+/* Sort the words: options are taken, plain words kept, settings moved to the front of argv. */
+static bool sort_words(int argc,
+                       char *argv[],
+                       struct word_option options[],
+                       const char *positional[],
+                       size_t positional_max,
+                       size_t *n_positional,
+                       int *n_settings)
+{
+    *n_positional = 0;
+    *n_settings = 0;
+    for (int i = 0; i < argc; i++) {
+        const char *value = NULL;
+        char *word = argv[i];
+        struct word_option *option = find_option(options, word, &value);
+        if (option != NULL) {
+            if (option->value != NULL)
+                return complain(word, "is given twice");
+            if (value == NULL && i + 1 == argc)
+                return complain(word, "needs a value");
+            option->value = value == NULL ? argv[++i] : value;
+        } else if (strncmp(word, "--", 2) == 0) {
+            argv[(*n_settings)++] = word;
+        } else if (*n_positional == positional_max) {
+            return complain(word, "is one word too many");
+        } else {
+            positional[(*n_positional)++] = word;
+        }
+    }
+    return true;
+}
+
+bool words_read(int argc,
+                char *argv[],
+                struct word_option options[],
+                const char *positional[],
+                size_t positional_max,
+                size_t *n_positional,
+                struct config *config)
+{
+    enum { OPTIONS_MAX = 16 };
+    struct word_option all[OPTIONS_MAX] = {{.name = "config"}};
+    size_t n = 0;
+    for (; options[n].name != NULL && n + 2 < OPTIONS_MAX; n++)
+        all[n + 1] = options[n];
+    int n_settings;
+    if (!sort_words(argc, argv, all, positional, positional_max, n_positional, &n_settings))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        options[i].value = all[i + 1].value;
+
+    const char *file = all[0].value != NULL ? all[0].value : getenv("PROVISOR_CONFIG");
+    struct pv_error err = {.code = PV_OK};
+    if (config_read(file, n_settings, argv, config, &err) != PV_OK)
+        return complain("settings", err.detail);
+    enum log_level level;
+    if (log_level_parse(config->log_level, &level))
+        log_set_level(level);
+    config_unknown_variables(warn_variable);
+    return true;
+}
+
+bool words_duration(const char *text, int64_t *seconds)
+{
+    static const struct {
+        char unit;
+        int64_t seconds;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+    const int64_t longest = INT64_C(36525) * 86400;
+    size_t digits = strspn(text, "0123456789");
+    if (digits == 0 || digits > 12 || strlen(text) != digits + 1)
+        return false;
+    int64_t number = strtoll(text, NULL, 10);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (units[i].unit != text[digits])
+            continue;
+        if (number == 0 || number > longest / units[i].seconds)
+            return false;
+        *seconds = number * units[i].seconds;
+        return true;
+    }
+    return false;
+}
+
+static unsigned scope_of(const char *word, size_t n)
+{
+    static const struct {
+        const char *word;
+        unsigned scope;
+    } scopes[] = {{"read", SCOPE_READ}, {"write", SCOPE_WRITE}, {"admin", SCOPE_ADMIN}};
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
+        if (strlen(scopes[i].word) == n && strncmp(scopes[i].word, word, n) == 0)
+            return scopes[i].scope;
+    return 0;
+}
+
+unsigned words_scopes(const char *text)
+{
+    unsigned scopes = 0;
+    for (const char *word = text;;) {
+        size_t n = strcspn(word, ",");
+        unsigned scope = scope_of(word, n);
+        if (scope == 0 || (scopes & scope) != 0)
+            return 0;
+        scopes |= scope;
+        if (word[n] == '\0')
+            return scopes;
+        word += n + 1;
+    }
+}

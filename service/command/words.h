@@ -1,0 +1,37 @@
+#ifndef COMMAND_WORDS_H
+#define COMMAND_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "config/config.h"
+
+/*
+ * The words of a command line: options of the subcommand (--name=value or --name value), settings
+ * (--name=value, checked by config_read) and the rest.
+ */
+struct word_option {
+    const char *name;  /* "team", for --team */
+    const char *value; /* out: as given, NULL when it was not */
+};
+
+/*
+ * Fill in options (ended by a NULL name), move plain words into positional (at most
+ * positional_max) and read settings from file, environment and the words that are left. The file is
+ * --config=FILE, else PROVISOR_CONFIG. Says what is wrong on standard error and answers false.
+ */
+bool words_read(int argc,
+                char *argv[],
+                struct word_option options[],
+                const char *positional[],
+                size_t positional_max,
+                size_t *n_positional,
+                struct config *config);
+
+/* "90d", "12h", "30m", "45s" in seconds; false for anything else, zero, or over 100 years. */
+bool words_duration(const char *text, int64_t *seconds);
+
+/* "read,write" as bits of enum scope; 0 when a word is unknown, missing or twice. */
+unsigned words_scopes(const char *text);
+
+#endif

@@ -1,0 +1,69 @@
+#define _DEFAULT_SOURCE /* clearenv */
+#include "command/words.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "store/principal.h"
+
+static void clean_environment(void)
+{
+    cr_assert_eq(clearenv(), 0);
+}
+TestSuite(words, .init = clean_environment, .timeout = 20);
+
+Test(words, options_settings_and_plain_words_are_told_apart)
+{
+    char words[][24] = {"create", "--team=a=b", "--name", "--odd", "--listen-port=81"};
+    char *argv[] = {words[0], words[1], words[2], words[3], words[4]};
+    struct word_option options[] = {{.name = "team"}, {.name = "name"}, {.name = "scopes"}, {0}};
+    const char *plain[1];
+    size_t n;
+    struct config config;
+    cr_assert(words_read(5, argv, options, plain, 1, &n, &config));
+    cr_assert_eq(n, 1);
+    cr_assert_str_eq(plain[0], "create");
+    cr_assert_str_eq(options[0].value, "a=b");
+    cr_assert_str_eq(options[1].value, "--odd", "the word behind an option is its value");
+    cr_assert_null(options[2].value);
+    cr_assert_eq(config.listen_port, 81);
+}
+
+Test(words, what_cannot_be_understood_is_refused)
+{
+    char rows[][2][24] = {{"--team", ""},      {"--team=a", "--team=b"},
+                          {"a", "b"},          {"--listen_port=x", ""},
+                          {"--nothing=1", ""}, {"--config=/nonexistent", ""}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *argv[] = {rows[i][0], rows[i][1]};
+        struct word_option options[] = {{.name = "team"}, {0}};
+        const char *plain[1];
+        size_t n;
+        struct config config;
+        int argc = rows[i][1][0] == '\0' ? 1 : 2;
+        cr_expect_not(words_read(argc, argv, options, plain, 1, &n, &config), "row %zu", i);
+    }
+}
+
+Test(words, durations)
+{
+    int64_t s = 0;
+    cr_expect(words_duration("45s", &s) && s == 45);
+    cr_expect(words_duration("30m", &s) && s == 1800);
+    cr_expect(words_duration("12h", &s) && s == 43200);
+    cr_expect(words_duration("90d", &s) && s == 7776000);
+    cr_expect(words_duration("36525d", &s), "a hundred years");
+    const char *bad[] = {"",   "d",    "90",  "0d",     "-1d",
+                         "1w", "1.5h", "1d ", "36526d", "9999999999999d"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        cr_expect_not(words_duration(bad[i], &s), "%s", bad[i]);
+}
+
+Test(words, scopes)
+{
+    cr_expect_eq(words_scopes("read"), SCOPE_READ);
+    cr_expect_eq(words_scopes("admin,read,write"), SCOPE_READ | SCOPE_WRITE | SCOPE_ADMIN);
+    const char *bad[] = {"", "read,", ",read", "read,read", "READ", "read write", "readx", "rea"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        cr_expect_eq(words_scopes(bad[i]), 0, "%s", bad[i]);
+}
