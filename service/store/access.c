@@ -89,7 +89,8 @@ enum pv_code store_token_list(struct store_tx *tx,
 {
     struct sql sql;
     tx_sql(tx, &sql,
-           "SELECT id, team_id, " TOKEN_COLUMNS " FROM provisor.token WHERE team_id = $1"
+           "SELECT id, team_id, (SELECT m.name FROM provisor.team m WHERE m.team_id = "
+           "$1), " TOKEN_COLUMNS " FROM provisor.token WHERE team_id = $1"
            " AND id > coalesce($2, '00000000-0000-0000-0000-000000000000') ORDER BY id LIMIT $3");
     sql_uuid(&sql, after_id);
     sql_int(&sql, (int64_t)limit + 1);
@@ -106,6 +107,7 @@ enum pv_code store_token_list(struct store_tx *tx,
         struct row row = row_at(result, (int)i, arena);
         row_uuid(&row, read.items[i].id);
         row_uuid(&row, read.items[i].team_id);
+        read.items[i].team_name = row_text(&row);
         read_token(&row, &read.items[i]);
         code = row_done(&row, err);
     }
