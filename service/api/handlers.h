@@ -25,4 +25,24 @@ API_HANDLER(problem_type_get);
 /* feasibility.c: stores nothing; a job whose application has no run to replay is a fault */
 API_HANDLER(feasibility_check);
 
+/* applications.c */
+API_HANDLER(applications_create);
+API_HANDLER(applications_list);
+API_HANDLER(applications_get);
+API_HANDLER(applications_change);
+API_HANDLER(applications_delete);
+
+/* runs.c */
+API_HANDLER(runs_create);
+API_HANDLER(runs_list);
+API_HANDLER(runs_get);
+API_HANDLER(runs_find);
+API_HANDLER(runs_delete);
+
+/* eventlogs.c */
+extern const struct http_stream eventlogs_stream;
+
+/* profile.c */
+API_HANDLER(profile_get);
+
 #endif

@@ -16,8 +16,14 @@ api_reply(struct http_response *response, unsigned status, struct writer *w, str
     return PV_OK;
 }
 
-/* text percent-encoded for a query, in the arena; NULL when memory is exhausted. */
-static const char *encode_query(struct arena *arena, const char *text)
+void api_reply_empty(struct http_response *response)
+{
+    response->status = 204;
+    response->body = NULL;
+    response->body_n = 0;
+}
+
+const char *api_percent_encode(struct arena *arena, const char *text)
 {
     static const char hex[] = "0123456789ABCDEF";
     char *out = arena_array(arena, strlen(text) + 1, 3);
@@ -44,8 +50,8 @@ static const char *link_to(struct http_request *request, const char *cursor)
     for (size_t i = 0; link != NULL && i < request->n_query; i++) {
         if (strcmp(request->query[i].name, "cursor") == 0)
             continue;
-        const char *name = encode_query(request->arena, request->query[i].name);
-        const char *value = encode_query(request->arena, request->query[i].value);
+        const char *name = api_percent_encode(request->arena, request->query[i].name);
+        const char *value = api_percent_encode(request->arena, request->query[i].value);
         if (name == NULL || value == NULL)
             return NULL;
         link = arena_printf(request->arena, "%s&%s=%s", link, name, value);

@@ -12,6 +12,12 @@ enum pv_code api_reply(struct http_response *response,
                        struct writer *w,
                        struct pv_error *err) PV_MUSTCHECK;
 
+/* 204, no body. */
+void api_reply_empty(struct http_response *response);
+
+/* text percent-encoded for one path segment or query value; NULL when memory is exhausted. */
+const char *api_percent_encode(struct arena *arena, const char *text);
+
 /*
  * End of a page {"items": [...], "next_cursor": ...}: called behind the last item, with the array
  * and the object still open. next: the cursor of the last item, NULL when nothing follows; then a

@@ -1,6 +1,8 @@
 #include "api/api.h"
 #include "api/handlers.h"
 
+#define APPLICATION "/v1/applications/{name}"
+
 /* method, template, who may, where it runs, handler, stream, takes a body */
 const struct http_route api_routes[] = {
     {HTTP_POST, "/v1/tokens", HTTP_ADMIN, HTTP_IO, token_create, NULL, true},
@@ -14,5 +16,18 @@ const struct http_route api_routes[] = {
     {HTTP_GET, "/docs", HTTP_PUBLIC, HTTP_INLINE, reference_get, NULL, false},
     {HTTP_GET, "/problems/{name}", HTTP_PUBLIC, HTTP_INLINE, problem_type_get, NULL, false},
     {HTTP_POST, "/v1/feasibility", HTTP_READ, HTTP_COMPUTE, feasibility_check, NULL, true},
+    {HTTP_POST, "/v1/applications", HTTP_WRITE, HTTP_IO, applications_create, NULL, true},
+    {HTTP_GET, "/v1/applications", HTTP_READ, HTTP_IO, applications_list, NULL, false},
+    {HTTP_GET, APPLICATION, HTTP_READ, HTTP_IO, applications_get, NULL, false},
+    {HTTP_PATCH, APPLICATION, HTTP_WRITE, HTTP_IO, applications_change, NULL, true},
+    {HTTP_DELETE, APPLICATION, HTTP_WRITE, HTTP_IO, applications_delete, NULL, false},
+    {HTTP_POST, APPLICATION "/runs", HTTP_WRITE, HTTP_IO, runs_create, NULL, true},
+    {HTTP_GET, APPLICATION "/runs", HTTP_READ, HTTP_IO, runs_list, NULL, false},
+    {HTTP_GET, APPLICATION "/runs/{id}", HTTP_READ, HTTP_IO, runs_get, NULL, false},
+    {HTTP_DELETE, APPLICATION "/runs/{id}", HTTP_WRITE, HTTP_IO, runs_delete, NULL, false},
+    {HTTP_GET, "/v1/runs/{id}", HTTP_READ, HTTP_IO, runs_find, NULL, false},
+    {HTTP_POST, APPLICATION "/eventlogs", HTTP_WRITE, HTTP_IO, NULL, &eventlogs_stream, true},
+    {HTTP_GET, APPLICATION "/profile", HTTP_READ, HTTP_IO, profile_get, NULL, false},
+
     {.template = NULL},
 };

@@ -1,0 +1,307 @@
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/handlers.h"
+#include "api/query.h"
+#include "api/run_reply.h"
+#include "api/write.h"
+#include "base/uuid.h"
+#include "core/sparklog/sparklog.h"
+#include "framing/framing.h"
+#include "store/advice.h"
+#include "store/run.h"
+
+/*
+ * POST /v1/applications/{name}/eventlogs: a Spark event log, read while it arrives. Bytes go
+ * through framing (decompression), the digest and the log reader; what is kept is the reader's
+ * profile, so an upload of any length takes the same memory. The database is touched once, at the
+ * end: an upload that breaks off leaves nothing.
+ */
+struct upload {
+    const struct config *config;
+    const char *name; /* of the application; the request's */
+    /* query parameters; RUN_UNKNOWN, "" and 0 where not given */
+    int64_t problem_size;
+    int64_t executors;
+    int64_t cores_per_executor;
+    char advice_id[37];
+    struct run_label *labels;
+    size_t n_labels;
+
+    struct framing *framing;
+    struct sparklog *log;
+    crypto_generichash_state digest_state;
+    uint64_t bytes_sent;
+    struct arena arena; /* of the run */
+
+    bool read; /* the log is read to its end and run and digest hold the result */
+    struct run run;
+    unsigned char digest[32];
+};
+
+/* --- begin ------------------------------------------------------------------------------------ */
+
+static enum pv_code read_query(struct api *api,
+                               struct http_request *request,
+                               struct upload *upload,
+                               struct pv_error *err)
+{
+    static const char *const allowed[] = {"problem_size", "executors", "cores_per_executor",
+                                          "advice_id",    "label*",    NULL};
+    enum pv_code code = http_check_query(request, allowed, err);
+    if (code == PV_OK)
+        code = api_query_name(request, &upload->name, err);
+    if (code == PV_OK)
+        code = api_query_count(request, "problem_size", &upload->problem_size, err);
+    if (code == PV_OK)
+        code = api_query_count(request, "executors", &upload->executors, err);
+    if (code == PV_OK)
+        code = api_query_count(request, "cores_per_executor", &upload->cores_per_executor, err);
+    if (code == PV_OK)
+        code = api_query_labels(api, request, &upload->labels, &upload->n_labels, err);
+    const char *advice = http_query(request, "advice_id");
+    if (code == PV_OK && advice != NULL && !uuid_parse(advice, upload->advice_id))
+        code = pv_fault(err, PV_PLACE_PARAMETER, "advice_id", "invalid_id", "must be a UUID");
+    return code;
+}
+
+static enum pv_code too_large(const struct config *config, struct pv_error *err)
+{
+    return pv_fail(err, PV_E_TOO_LARGE,
+                   "an event log may have at most %lld bytes as sent (eventlog_bytes_max)",
+                   (long long)config->eventlog_bytes_max);
+}
+
+static enum pv_code
+check_length(const struct config *config, const struct http_request *request, struct pv_error *err)
+{
+    const char *length = http_header(request, "Content-Length");
+    if (length == NULL || strtoull(length, NULL, 10) <= (uint64_t)config->eventlog_bytes_max)
+        return PV_OK;
+    return too_large(config, err);
+}
+
+static enum pv_code take_plain(void *context, const char *bytes, size_t n, struct pv_error *err)
+{
+    struct upload *upload = context;
+    (void)crypto_generichash_update(&upload->digest_state, (const unsigned char *)bytes, n);
+    return sparklog_feed(upload->log, bytes, n, err);
+}
+
+static bool open_readers(struct upload *upload)
+{
+    const struct config *config = upload->config;
+    const struct framing_limits framing = {.total_bytes =
+                                               (uint64_t)config->eventlog_plain_bytes_max,
+                                           .ratio = (double)config->eventlog_ratio_max,
+                                           .window_log_max = (unsigned)config->zstd_window_log_max};
+    const struct sparklog_limits log = {.line_bytes = (size_t)config->eventlog_line_bytes_max,
+                                        .stages = (size_t)config->stages_max,
+                                        .tasks = (size_t)config->tasks_max,
+                                        .memory_bytes = (size_t)config->eventlog_memory_bytes_max};
+    arena_init(&upload->arena, (size_t)config->eventlog_memory_bytes_max);
+    (void)crypto_generichash_init(&upload->digest_state, NULL, 0, sizeof upload->digest);
+    upload->log = sparklog_create(&log);
+    upload->framing = framing_create(&framing, take_plain, upload);
+    return upload->log != NULL && upload->framing != NULL;
+}
+
+static enum pv_code
+begin(void *context, struct http_request *request, void **state, struct pv_error *err)
+{
+    struct api *api = context;
+    struct upload *upload = calloc(1, sizeof *upload);
+    *state = upload;
+    if (upload == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    upload->config = api->config;
+    enum pv_code code = read_query(api, request, upload, err);
+    if (code == PV_OK)
+        code = check_length(api->config, request, err);
+    if (code == PV_OK && !open_readers(upload))
+        code = pv_fail(err, PV_E_MEMORY, "out of memory");
+    return code;
+}
+
+/* --- bytes ------------------------------------------------------------------------------------ */
+
+static enum pv_code
+piece(void *context, void *state, const char *bytes, size_t n, struct pv_error *err)
+{
+    (void)context;
+    struct upload *upload = state;
+    upload->bytes_sent += n;
+    if (upload->bytes_sent > (uint64_t)upload->config->eventlog_bytes_max)
+        return too_large(upload->config, err);
+    return framing_feed(upload->framing, bytes, n, err);
+}
+
+/* --- finish ----------------------------------------------------------------------------------- */
+
+/* The caller's word stands above what the log says. */
+static void apply_query(const struct upload *upload, struct run *run)
+{
+    if (upload->problem_size != RUN_UNKNOWN)
+        run->problem_size = upload->problem_size;
+    if (upload->executors != RUN_UNKNOWN)
+        run->executors = upload->executors;
+    if (upload->cores_per_executor != RUN_UNKNOWN)
+        run->cores_per_executor = upload->cores_per_executor;
+    if (upload->advice_id[0] != '\0')
+        memcpy(run->advice_id, upload->advice_id, sizeof run->advice_id);
+    run->labels = upload->labels;
+    run->n_labels = upload->n_labels;
+}
+
+/* The end of the bytes: the run as it will be stored. Once, though finish may be tried again. */
+static enum pv_code read_end(struct upload *upload, struct pv_error *err)
+{
+    if (upload->read)
+        return PV_OK;
+    if (upload->bytes_sent == 0)
+        return pv_fail(err, PV_E_INVALID, "the body is empty where an event log is expected");
+    bool truncated = false;
+    enum pv_code code = framing_finish(upload->framing, &truncated, err);
+    if (code != PV_OK)
+        return code;
+    if (truncated)
+        sparklog_note_truncated(upload->log);
+    code = sparklog_finish(upload->log, &upload->arena, &upload->run, err);
+    if (code != PV_OK)
+        return code;
+    (void)crypto_generichash_final(&upload->digest_state, upload->digest, sizeof upload->digest);
+    apply_query(upload, &upload->run);
+    upload->read = true;
+    return PV_OK;
+}
+
+static enum pv_code add_warning(struct arena *arena,
+                                struct run *run,
+                                const char *code,
+                                const char *detail,
+                                struct pv_error *err)
+{
+    struct run_warning *warnings = arena_array(arena, run->n_warnings + 1, sizeof *warnings);
+    if (warnings == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    if (run->n_warnings > 0)
+        memcpy(warnings, run->warnings, run->n_warnings * sizeof *warnings);
+    warnings[run->n_warnings] =
+        (struct run_warning){strview_of(code), RUN_UNKNOWN, strview_of(detail)};
+    run->warnings = warnings;
+    run->n_warnings++;
+    return PV_OK;
+}
+
+/*
+ * Is the advice there? Named in the query it must be; a log may well come from a cluster whose
+ * service had other advice, so there it becomes a warning.
+ */
+static enum pv_code check_advice(struct api *api,
+                                 struct http_request *request,
+                                 const struct upload *upload,
+                                 struct run *run,
+                                 struct pv_error *err)
+{
+    if (run->advice_id[0] == '\0')
+        return PV_OK;
+    struct store_tx *tx = NULL;
+    struct pv_error why;
+    pv_error_clear(&why);
+    enum pv_code code =
+        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    if (code != PV_OK)
+        return code;
+    struct advice_row advice;
+    code = store_advice_find(tx, request->arena, run->advice_id, &advice, &why);
+    store_rollback(&tx);
+    if (code == PV_E_NOT_FOUND && upload->advice_id[0] != '\0')
+        return pv_fault(err, PV_PLACE_PARAMETER, "advice_id", "unknown_advice",
+                        "there is no such advice");
+    if (code == PV_E_NOT_FOUND) {
+        run->advice_id[0] = '\0';
+        return add_warning(request->arena, run, "unknown_advice",
+                           "the log names an advice that is not here", err);
+    }
+    if (code != PV_OK && err != NULL)
+        *err = why;
+    return code;
+}
+
+static enum pv_code insert(struct http_request *request,
+                           struct http_response *response,
+                           struct store_tx *tx,
+                           const struct upload *upload,
+                           struct run *run,
+                           struct pv_error *err)
+{
+    struct application application;
+    enum run_insert_outcome outcome = RUN_INSERTED;
+    enum pv_code code =
+        store_application_ensure(tx, request->arena, upload->name, &application, err);
+    if (code == PV_OK)
+        code =
+            store_run_insert(tx, request->arena, &application, upload->digest, run, &outcome, err);
+    if (code != PV_OK)
+        return code;
+    code = api_reply_run_location(request, response, run, application.name, err);
+    if (code == PV_OK)
+        code = api_reply_run(request, response, outcome == RUN_INSERTED ? 201 : 200, run,
+                             application.name, 0, err);
+    return code;
+}
+
+/* What an idempotency key guards: the log's content and the query. */
+static void
+hash_upload(const struct http_request *request, const struct upload *upload, unsigned char hash[32])
+{
+    struct http_request whole = *request;
+    whole.body = (const char *)upload->digest;
+    whole.body_n = sizeof upload->digest;
+    api_body_hash(&whole, hash);
+}
+
+static enum pv_code finish(void *context,
+                           struct http_request *request,
+                           void *state,
+                           struct http_response *response,
+                           struct pv_error *err)
+{
+    struct api *api = context;
+    struct upload *upload = state;
+    enum pv_code code = read_end(upload, err);
+    if (code != PV_OK)
+        return code;
+    struct run run = upload->run; /* a retry starts again from what was read */
+    code = check_advice(api, request, upload, &run, err);
+    if (code != PV_OK)
+        return code;
+    unsigned char hash[32];
+    hash_upload(request, upload, hash);
+    struct api_write write;
+    bool replayed = false;
+    code = api_write_begin(api, request, response, hash, &write, &replayed, err);
+    if (code != PV_OK || replayed)
+        return code;
+    code = insert(request, response, write.tx, upload, &run, err);
+    if (code == PV_OK)
+        code = api_write_commit(request, response, &write, err);
+    api_write_end(&write);
+    return code;
+}
+
+static void end(void *context, void *state)
+{
+    (void)context;
+    struct upload *upload = state;
+    if (upload == NULL)
+        return;
+    framing_destroy(upload->framing);
+    sparklog_destroy(upload->log);
+    arena_fini(&upload->arena);
+    free(upload);
+}
+
+const struct http_stream eventlogs_stream = {
+    .begin = begin, .piece = piece, .finish = finish, .end = end};

@@ -1,0 +1,143 @@
+#include "api/query.h"
+
+#include <stdlib.h>
+
+#include "base/instant.h"
+#include "codec/run.h"
+
+static const int64_t COUNT_MAX = 1000000000;
+enum { LABEL_VALUE_BYTES_MAX = 1024 };
+
+static int compare_labels(const void *a, const void *b)
+{
+    const struct run_label *x = a;
+    const struct run_label *y = b;
+    return strcmp(x->key.at, y->key.at);
+}
+
+static enum pv_code label_fault(struct pv_error *err, const char *code, const char *detail)
+{
+    return pv_fault(err, PV_PLACE_PARAMETER, "label", code, "%s", detail);
+}
+
+static enum pv_code
+parse_label(struct arena *arena, const char *text, struct run_label *label, struct pv_error *err)
+{
+    const char *colon = strchr(text, ':');
+    if (colon == NULL)
+        return label_fault(err, "invalid_label", "must read key:value");
+    label->key = arena_copy(arena, (struct strview){text, (size_t)(colon - text)});
+    label->value = strview_of(colon + 1);
+    if (label->key.at == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    if (!codec_is_name(label->key))
+        return label_fault(err, "invalid_name",
+                           "the key must be 1 to 255 characters without control characters");
+    if (label->value.n > LABEL_VALUE_BYTES_MAX)
+        return label_fault(err, "out_of_range", "the value must be at most 1024 bytes long");
+    return PV_OK;
+}
+
+static size_t count_named(const struct http_request *request, const char *name)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < request->n_query; i++)
+        n += strcmp(request->query[i].name, name) == 0;
+    return n;
+}
+
+enum pv_code api_query_labels(struct api *api,
+                              struct http_request *request,
+                              struct run_label **labels,
+                              size_t *n,
+                              struct pv_error *err)
+{
+    size_t most = count_named(request, "label");
+    if (most > (size_t)api->config->labels_max)
+        return pv_fault(err, PV_PLACE_PARAMETER, "label", "too_many_items",
+                        "may be given at most %lld times", (long long)api->config->labels_max);
+    struct run_label *all = arena_calloc(request->arena, most, sizeof *all);
+    if (all == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    size_t found = 0;
+    for (size_t i = 0; i < request->n_query; i++) {
+        if (strcmp(request->query[i].name, "label") != 0)
+            continue;
+        enum pv_code code =
+            parse_label(request->arena, request->query[i].value, &all[found++], err);
+        if (code != PV_OK)
+            return code;
+    }
+    qsort(all, found, sizeof *all, compare_labels);
+    for (size_t i = 1; i < found; i++)
+        if (strview_equal(all[i].key, all[i - 1].key))
+            return label_fault(err, "duplicate", "the same key is given twice");
+    *labels = all;
+    *n = found;
+    return PV_OK;
+}
+
+enum pv_code api_query_instant(const struct http_request *request,
+                               const char *name,
+                               int64_t *us,
+                               struct pv_error *err)
+{
+    const char *text = http_query(request, name);
+    *us = RUN_NO_INSTANT;
+    if (text == NULL || instant_parse(text, us))
+        return PV_OK;
+    return pv_fault(err, PV_PLACE_PARAMETER, name, "invalid_instant",
+                    "must be an RFC 3339 instant such as 2026-01-05T10:00:00Z");
+}
+
+enum pv_code api_query_count(const struct http_request *request,
+                             const char *name,
+                             int64_t *value,
+                             struct pv_error *err)
+{
+    const char *text = http_query(request, name);
+    *value = RUN_UNKNOWN;
+    if (text == NULL)
+        return PV_OK;
+    size_t digits = strspn(text, "0123456789");
+    bool number = digits > 0 && digits <= 10 && text[digits] == '\0';
+    long long parsed = number ? strtoll(text, NULL, 10) : 0;
+    if (parsed < 1 || parsed > COUNT_MAX)
+        return pv_fault(err, PV_PLACE_PARAMETER, name, "out_of_range",
+                        "must be a whole number from 1 to %lld", (long long)COUNT_MAX);
+    *value = parsed;
+    return PV_OK;
+}
+
+enum pv_code
+api_query_run_include(const struct http_request *request, unsigned *include, struct pv_error *err)
+{
+    static const struct {
+        const char *word;
+        unsigned bit;
+    } words[] = {{"stages", CODEC_RUN_STAGES}, {"tasks", CODEC_RUN_TASKS}};
+    *include = 0;
+    const char *at = http_query(request, "include");
+    while (at != NULL) {
+        size_t n = strcspn(at, ",");
+        size_t i = 0;
+        while (i < 2 && !strview_is((struct strview){at, n}, words[i].word))
+            i++;
+        if (i == 2)
+            return pv_fault(err, PV_PLACE_PARAMETER, "include", "not_allowed",
+                            "must list words out of: stages, tasks");
+        *include |= words[i].bit;
+        at = at[n] == '\0' ? NULL : at + n + 1;
+    }
+    return PV_OK;
+}
+
+enum pv_code
+api_query_name(const struct http_request *request, const char **name, struct pv_error *err)
+{
+    *name = http_path_parameter(request, "name");
+    if (codec_is_name(strview_of(*name)))
+        return PV_OK;
+    return pv_fault(err, PV_PLACE_PARAMETER, "name", "invalid_name",
+                    "must be 1 to 255 characters without control characters");
+}

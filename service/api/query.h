@@ -1,0 +1,38 @@
+#ifndef API_QUERY_H
+#define API_QUERY_H
+
+#include "api/api.h"
+#include "core/history/run.h"
+
+/* Query parameters of the history calls. A fault names the parameter (422). */
+
+/* Every ?label=key:value, sorted by key; the key ends at the first colon. */
+enum pv_code api_query_labels(struct api *api,
+                              struct http_request *request,
+                              struct run_label **labels,
+                              size_t *n,
+                              struct pv_error *err) PV_MUSTCHECK;
+
+/* An RFC 3339 instant; RUN_NO_INSTANT when absent. */
+enum pv_code api_query_instant(const struct http_request *request,
+                               const char *name,
+                               int64_t *us,
+                               struct pv_error *err) PV_MUSTCHECK;
+
+/* A whole number from 1; RUN_UNKNOWN when absent. */
+enum pv_code api_query_count(const struct http_request *request,
+                             const char *name,
+                             int64_t *value,
+                             struct pv_error *err) PV_MUSTCHECK;
+
+/* ?include=stages,tasks as a set of enum codec_run_include. */
+enum pv_code api_query_run_include(const struct http_request *request,
+                                   unsigned *include,
+                                   struct pv_error *err) PV_MUSTCHECK;
+
+/* The path parameter {name} as the name of an application that may be about to be made. */
+enum pv_code api_query_name(const struct http_request *request,
+                            const char **name,
+                            struct pv_error *err) PV_MUSTCHECK;
+
+#endif
