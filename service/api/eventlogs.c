@@ -1,6 +1,7 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "api/handlers.h"
 #include "api/query.h"
@@ -18,6 +19,8 @@
  * profile, so an upload of any length takes the same memory. The database is touched once, at the
  * end: an upload that breaks off leaves nothing.
  */
+enum { SAVE_RETRIES = 3 };
+
 struct upload {
     const struct config *config;
     const char *name; /* of the application; the request's */
@@ -35,7 +38,6 @@ struct upload {
     uint64_t bytes_sent;
     struct arena arena; /* of the run */
 
-    bool read; /* the log is read to its end and run and digest hold the result */
     struct run run;
     unsigned char digest[32];
 };
@@ -154,11 +156,9 @@ static void apply_query(const struct upload *upload, struct run *run)
     run->n_labels = upload->n_labels;
 }
 
-/* The end of the bytes: the run as it will be stored. Once, though finish may be tried again. */
+/* The end of the bytes: the run as it will be stored. */
 static enum pv_code read_end(struct upload *upload, struct pv_error *err)
 {
-    if (upload->read)
-        return PV_OK;
     if (upload->bytes_sent == 0)
         return pv_fail(err, PV_E_INVALID, "the body is empty where an event log is expected");
     bool truncated = false;
@@ -172,7 +172,6 @@ static enum pv_code read_end(struct upload *upload, struct pv_error *err)
         return code;
     (void)crypto_generichash_final(&upload->digest_state, upload->digest, sizeof upload->digest);
     apply_query(upload, &upload->run);
-    upload->read = true;
     return PV_OK;
 }
 
@@ -262,19 +261,14 @@ hash_upload(const struct http_request *request, const struct upload *upload, uns
     api_body_hash(&whole, hash);
 }
 
-static enum pv_code finish(void *context,
-                           struct http_request *request,
-                           void *state,
-                           struct http_response *response,
-                           struct pv_error *err)
+static enum pv_code save(struct api *api,
+                         struct http_request *request,
+                         struct http_response *response,
+                         const struct upload *upload,
+                         struct pv_error *err)
 {
-    struct api *api = context;
-    struct upload *upload = state;
-    enum pv_code code = read_end(upload, err);
-    if (code != PV_OK)
-        return code;
-    struct run run = upload->run; /* a retry starts again from what was read */
-    code = check_advice(api, request, upload, &run, err);
+    struct run run = upload->run;
+    enum pv_code code = check_advice(api, request, upload, &run, err);
     if (code != PV_OK)
         return code;
     unsigned char hash[32];
@@ -288,6 +282,35 @@ static enum pv_code finish(void *context,
     if (code == PV_OK)
         code = api_write_commit(request, response, &write, err);
     api_write_end(&write);
+    return code;
+}
+
+static void wait_a_little(unsigned attempt)
+{
+    unsigned spread_ms = randombytes_uniform(10);
+    struct timespec pause = {.tv_nsec = (long)(attempt * 5 + spread_ms) * 1000000L};
+    (void)nanosleep(&pause, NULL);
+}
+
+/* The bytes cannot be asked for again, so what is worth another try is tried again here. */
+static enum pv_code finish(void *context,
+                           struct http_request *request,
+                           void *state,
+                           struct http_response *response,
+                           struct pv_error *err)
+{
+    struct upload *upload = state;
+    enum pv_code code = read_end(upload, err);
+    if (code != PV_OK)
+        return code;
+    code = PV_E_RETRY;
+    for (unsigned attempt = 0; code == PV_E_RETRY && attempt <= SAVE_RETRIES; attempt++) {
+        if (attempt > 0)
+            wait_a_little(attempt);
+        pv_error_clear(err);
+        *response = (struct http_response){.status = 0};
+        code = save(context, request, response, upload, err);
+    }
     return code;
 }
 
