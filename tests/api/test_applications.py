@@ -1,0 +1,152 @@
+"""Applications: create, read, change under a version, delete with everything that is theirs."""
+import urllib.parse
+import uuid
+
+RUN = {"problem_size": 8, "executors": 2, "cores_per_executor": 2, "duration_s": 16.5}
+
+
+def path_of(name, rest=""):
+    return "/v1/applications/" + urllib.parse.quote(name, safe="") + rest
+
+
+def test_created_with_a_location_that_leads_to_it(client, name):
+    body = {"name": name, "description": "loads the warehouse", "labels": {"owner": "data", "a": "1"}}
+    made = client.post("/v1/applications", body, 201)
+    assert made.headers["Location"] == path_of(name)
+    found = client.get(made.headers["Location"])
+    assert found.json() == made.json()
+    assert found.json()["description"] == body["description"] and found.json()["labels"] == body["labels"]
+    assert found.json()["retention"] == {"days": None, "runs": None} and found.json()["runs"] == 0
+    assert found.headers["ETag"] == made.headers["ETag"]
+
+
+def test_a_name_is_taken_once_in_a_team_and_free_in_another(client, stranger, name):
+    client.post("/v1/applications", {"name": name}, 201)
+    client.post("/v1/applications", {"name": name}, 409)
+    stranger.post("/v1/applications", {"name": name}, 201)
+
+
+def test_names_with_slashes_blanks_and_umlauts_are_one_path_segment(client):
+    name = "täglich/ETL 100% ?#" + uuid.uuid4().hex[:8]
+    made = client.post("/v1/applications", {"name": name}, 201)
+    assert client.get(made.headers["Location"]).json()["name"] == name
+    run = client.post(path_of(name, "/runs"), RUN, 201)
+    assert client.get(run.headers["Location"]).json()["application"] == name
+    client.delete(path_of(name))
+    client.get(path_of(name), 404)
+
+
+def test_faults_name_their_place(client, name):
+    refuse = lambda body, pointer: client.refuse("POST", "/v1/applications", 422, pointer=pointer, json=body)
+    refuse({}, "/name")
+    refuse({"name": ""}, "/name")
+    refuse({"name": "x" * 256}, "/name")
+    refuse({"name": name, "labels": {"a": 1}}, "/labels/a")
+    refuse({"name": name, "owner": "me"}, "/owner")
+    client.refuse("POST", "/v1/applications", 400, data=b"{", headers={"Content-Type": "application/json"})
+    client.get(path_of(name), 404)
+
+
+def test_an_idempotency_key_makes_one_application(client, name):
+    headers = {"Idempotency-Key": '"%s"' % uuid.uuid4()}
+    first = client.post("/v1/applications", {"name": name}, 201, headers=headers)
+    again = client.post("/v1/applications", {"name": name}, 201, headers=headers)
+    assert again.json() == first.json() and again.headers["Location"] == first.headers["Location"]
+    client.refuse("POST", "/v1/applications", 422, header="Idempotency-Key", json={"name": name + "x"}, headers=headers)
+
+
+def test_a_patch_replaces_what_it_names_and_nothing_else(client, name):
+    client.post("/v1/applications", {"name": name, "description": "d", "labels": {"a": "1", "b": "2"}}, 201)
+    got = client.patch(path_of(name), {"retention": {"days": 30}}).json()
+    assert (got["description"], got["labels"], got["retention"]) == ("d", {"a": "1", "b": "2"}, {"days": 30, "runs": None})
+    got = client.patch(path_of(name), {"labels": {"c": "3"}, "description": None}).json()
+    assert (got["description"], got["labels"], got["retention"]["days"]) == (None, {"c": "3"}, 30)
+    assert client.patch(path_of(name), {"retention": None}).json()["retention"] == {"days": None, "runs": None}
+    client.refuse("PATCH", path_of(name), 422, pointer="/name", json={"name": "other"})
+    client.refuse("PATCH", path_of(name), 422, pointer="/retention/days", json={"retention": {"days": 0}})
+    client.patch(path_of(name), {}, 422)
+    client.patch(path_of(name + "x"), {"description": "d"}, 404)
+
+
+def test_etags_guard_against_lost_updates(client, name):
+    old = client.post("/v1/applications", {"name": name}, 201).headers["ETag"]
+    client.get(path_of(name), 304, headers={"If-None-Match": old})
+    client.get(path_of(name), 304, headers={"If-None-Match": '"other", W/' + old})
+    new = client.patch(path_of(name), {"description": "mine"}, headers={"If-Match": old}).headers["ETag"]
+    assert new != old
+    client.get(path_of(name), 200, headers={"If-None-Match": old})
+    client.patch(path_of(name), {"description": "theirs"}, 412, headers={"If-Match": old})
+    client.patch(path_of(name), {"description": "theirs"}, 412, headers={"If-Match": "W/" + new})
+    client.delete(path_of(name), 412, headers={"If-Match": old})
+    assert client.get(path_of(name)).json()["description"] == "mine"
+    client.post(path_of(name, "/runs"), RUN, 201)
+    client.get(path_of(name), 200, headers={"If-None-Match": new})  # the number of runs is part of it
+    client.patch(path_of(name), {"description": "any"}, headers={"If-Match": "*"})
+    client.delete(path_of(name), headers={"If-Match": client.get(path_of(name)).headers["ETag"]})
+    client.get(path_of(name), 404)
+
+
+def test_the_list_is_sorted_by_name_and_pages_without_gaps(client):
+    prefix = "zz-" + uuid.uuid4().hex[:8]
+    names = ["%s-%02d" % (prefix, i) for i in range(7)]
+    for name in reversed(names):
+        client.post("/v1/applications", {"name": name}, 201)
+    seen, target = [], "/v1/applications?limit=3"
+    while target:
+        page = client.get(target)
+        assert len(page.json()["items"]) <= 3
+        seen += [a["name"] for a in page.json()["items"]]
+        link = page.links.get("next", {}).get("url")
+        cursor = page.json()["next_cursor"]
+        assert (link is None) == (cursor is None)
+        target = link
+    assert [n for n in seen if n.startswith(prefix)] == names
+    assert seen == sorted(set(seen), key=lambda n: n.encode())
+
+
+def test_a_cursor_of_something_else_is_refused(client, name):
+    client.post("/v1/applications", {"name": name}, 201)
+    client.post("/v1/applications", {"name": name + "b"}, 201)
+    cursor = client.get("/v1/applications?limit=1").json()["next_cursor"]
+    client.refuse("GET", path_of(name, "/runs?cursor=" + cursor), 400, parameter="cursor")
+    client.refuse("GET", "/v1/applications?cursor=abc", 400, parameter="cursor")
+    swapped = cursor[:-4] + ("AAAA" if cursor[-4:] != "AAAA" else "BBBB")
+    client.refuse("GET", "/v1/applications?cursor=" + swapped, 400, parameter="cursor")
+    client.refuse("GET", "/v1/applications?limit=0", 422, parameter="limit")
+    client.refuse("GET", "/v1/applications?limit=100000", 422, parameter="limit")
+    client.refuse("GET", "/v1/applications?colour=red", 422, parameter="colour")
+
+
+def test_deletion_takes_the_runs_along(client, name):
+    run = client.post(path_of(name, "/runs"), RUN, 201).json()
+    client.delete(path_of(name))
+    client.get(path_of(name), 404)
+    client.get(path_of(name, "/runs"), 404)
+    client.get("/v1/runs/" + run["id"], 404)
+    client.delete(path_of(name), 404)
+    client.post(path_of(name, "/runs"), RUN, 201)
+    assert client.get(path_of(name)).json()["runs"] == 1
+
+
+def test_another_team_sees_and_changes_nothing(client, stranger, name):
+    run = client.post(path_of(name, "/runs"), dict(RUN, stages=[{"id": 0, "duration_s": 1}]), 201).json()
+    for rest in ("", "/runs", "/runs/" + run["id"], "/profile"):
+        stranger.get(path_of(name, rest), 404)
+    stranger.get("/v1/runs/" + run["id"], 404)
+    stranger.patch(path_of(name), {"description": "x"}, 404)
+    stranger.patch(path_of(name), {"description": "x"}, 404, headers={"If-Match": "*"})
+    stranger.delete(path_of(name, "/runs/" + run["id"]), 404)
+    stranger.delete(path_of(name), 404)
+    assert name not in [a["name"] for a in stranger.get("/v1/applications?limit=200").json()["items"]]
+    assert client.get("/v1/runs/" + run["id"]).json() == run
+
+
+def test_scopes_are_asked_for(service, client, name):
+    reader = service.client(service.token("alpha", scopes="read", name="reader"))
+    writer = service.client(service.token("alpha", scopes="write", name="writer"))
+    reader.post("/v1/applications", {"name": name}, 403)
+    writer.post("/v1/applications", {"name": name}, 201)
+    writer.get(path_of(name), 403)
+    reader.get(path_of(name), 200)
+    reader.delete(path_of(name), 403)
+    reader.request("GET", path_of(name), 401, token=False)

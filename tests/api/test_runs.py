@@ -1,0 +1,216 @@
+"""Runs as JSON: recorded losslessly, refused with the place at fault, listed in pages, averaged to a profile."""
+import copy
+import datetime
+import uuid
+
+import pytest
+
+RUN = {"problem_size": 64, "executors": 16, "cores_per_executor": 4, "duration_s": 412.7, "initialization_s": 9.1,
+       "started_at": "2026-01-05T10:00:00Z", "succeeded": True, "advice_id": None, "labels": {"branch": "main"},
+       "stages": [{"id": 0, "name": "map", "parents": [], "task_durations_s": [3.1, 2.9, 3.0], "task_time_s": 9.0,
+                   "duration_s": 5.2, "input_records": 1000000, "nominal_rate_per_s": 41352.5, "skipped": False}]}
+SMALL = {"problem_size": 8, "executors": 2, "cores_per_executor": 2, "duration_s": 16.5}
+
+
+def runs_of(name):
+    return "/v1/applications/%s/runs" % name
+
+
+def test_the_example_of_the_contract_comes_back_as_it_was_sent(client, name):
+    made = client.post(runs_of(name), RUN, 201)
+    assert made.headers["Location"] == runs_of(name) + "/" + made.json()["id"]
+    got = client.get(made.headers["Location"] + "?include=tasks").json()
+    for key, value in RUN.items():
+        if key != "stages":
+            assert got[key] == value, key
+    for key, value in RUN["stages"][0].items():
+        assert got["stages"][0][key] == value, key
+    assert "stages" not in made.json() and "warnings" not in got
+    assert client.get("/v1/runs/" + got["id"] + "?include=stages,tasks").json() == got
+
+
+def test_doubles_survive_to_the_last_bit(client, name):
+    durations = [0.1 + 0.2, 1 / 3, 5e-324, 1e11 / 7, 0.0, 123456789.12345679]
+    sent = dict(SMALL, initialization_s=2 / 3, duration_s=1e11 + 1 / 3, stages=[
+        {"id": 2, "parents": [5, 5], "task_durations_s": durations, "started_s": -0.25},
+        {"id": 5, "tasks": 7, "task_duration_s": 2 / 7, "input_records": 3},
+        {"id": 9}])
+    run = client.post(runs_of(name), sent, 201)
+    got = client.get(run.headers["Location"] + "?include=tasks").json()
+    assert got["initialization_s"] == 2 / 3 and got["duration_s"] == sent["duration_s"]
+    first, second, third = got["stages"]
+    assert first["task_durations_s"] == durations and first["started_s"] == -0.25 and first["parents"] == [5]
+    assert second["tasks"] == 7 and second["task_duration_s"] == 2 / 7 and second["task_time_s"] == 7 * (2 / 7)
+    assert second["nominal_rate_per_s"] == 3 / second["task_time_s"] and "task_durations_s" not in second
+    assert third["tasks"] is None and third["task_time_s"] is None and third["name"] is None
+    assert (got["started_at"], got["advice_id"], got["succeeded"], got["labels"]) == (None, None, True, {})
+    stages = client.get(run.headers["Location"] + "?include=stages").json()["stages"]
+    assert "task_durations_s" not in stages[0] and stages[0]["tasks"] == len(durations)
+
+
+def test_no_stages_and_an_empty_list_are_told_apart(client, name):
+    without = client.post(runs_of(name), SMALL, 201).headers["Location"]
+    empty = client.post(runs_of(name), dict(SMALL, stages=[]), 201).headers["Location"]
+    assert client.get(without + "?include=stages").json()["stages"] is None
+    assert client.get(empty + "?include=stages").json()["stages"] == []
+
+
+@pytest.mark.parametrize("change, pointer", [
+    ({"problem_size": 0}, "/problem_size"),
+    ({"problem_size": None}, "/problem_size"),
+    ({"executors": 1.5}, "/executors"),
+    ({"cores_per_executor": "4"}, "/cores_per_executor"),
+    ({"duration_s": "NaN"}, "/duration_s"),
+    ({"duration_s": -1}, "/duration_s"),
+    ({"initialization_s": 500}, "/initialization_s"),
+    ({"started_at": "2026-13-01T00:00:00Z"}, "/started_at"),
+    ({"advice_id": str(uuid.uuid4())}, "/advice_id"),
+    ({"advice_id": "x"}, "/advice_id"),
+    ({"labels": {"k": None}}, "/labels/k"),
+    ({"colour": "red"}, "/colour"),
+    ({"stages": [{"id": 0}, {"id": 1}, {"id": 0}]}, "/stages/2/id"),
+    ({"stages": [{"id": 0, "parents": [1]}]}, "/stages/0/parents/0"),
+    ({"stages": [{"id": 0, "parents": [1]}, {"id": 1, "parents": [0]}]}, "/stages/1/parents"),
+    ({"stages": [{"id": 0, "tasks": 3}]}, "/stages/0/task_duration_s"),
+    ({"stages": [{"id": 0, "task_durations_s": [1, None]}]}, "/stages/0/task_durations_s/1"),
+])
+def test_what_is_wrong_is_pointed_at_and_nothing_is_kept(client, name, change, pointer):
+    body = copy.deepcopy(RUN)
+    body.update(change)
+    client.refuse("POST", runs_of(name), 422, pointer=pointer, json=body)
+    client.get(runs_of(name), 404)  # not even the application was made
+
+
+def test_json_that_is_none_is_400(client, name):
+    for text in (b'{"duration_s": NaN}', b'{"duration_s": 1e999}', b'{"a": "\xff"}', b'{"a": 1, "a": 2}', b"",
+                 b'{"stages": ' + b"[" * 100 + b"]" * 100 + b"}"):
+        client.refuse("POST", runs_of(name), 400, data=text, headers={"Content-Type": "application/json"})
+
+
+def test_a_key_sent_twice_makes_one_run(client, name):
+    headers = {"Idempotency-Key": "ci-" + uuid.uuid4().hex}
+    first = client.post(runs_of(name), SMALL, 201, headers=headers).json()
+    assert client.post(runs_of(name), SMALL, 201, headers=headers).json() == first
+    client.refuse("POST", runs_of(name), 422, header="Idempotency-Key", json=RUN, headers=headers)
+    assert [r["id"] for r in client.get(runs_of(name)).json()["items"]] == [first["id"]]
+
+
+def test_120_runs_in_pages_of_seven_without_gaps_or_repeats(client, name):
+    """Equal instants and runs that come in between must not disturb the pages."""
+    start = datetime.datetime(2026, 1, 1)
+    made = []
+    for i in range(120):
+        at = start + datetime.timedelta(minutes=i // 3)  # three runs an instant
+        body = dict(SMALL, started_at=at.isoformat() + "Z", problem_size=i + 1)
+        made.append((body["started_at"], client.post(runs_of(name), body, 201).json()["id"]))
+    seen, target, pages = [], runs_of(name) + "?limit=7", 0
+    while target:
+        page = client.get(target)
+        seen += [(r["started_at"], r["id"]) for r in page.json()["items"]]
+        target = page.links.get("next", {}).get("url")
+        if pages == 3:
+            client.post(runs_of(name), dict(SMALL, started_at="2026-02-01T00:00:00Z"), 201)
+        pages += 1
+    assert pages == 18
+    assert seen == sorted(made, reverse=True)
+
+
+def test_lists_filter_by_labels_and_time(client, name):
+    for i, labels in enumerate([{"branch": "main", "ci": "a:b"}, {"branch": "main"}, {"branch": "dev"}, {}]):
+        client.post(runs_of(name), dict(SMALL, labels=labels, started_at="2026-01-0%dT00:00:00Z" % (i + 1)), 201)
+    ask = lambda query: [r["started_at"][8:10] for r in client.get(runs_of(name) + query).json()["items"]]
+    assert ask("") == ["04", "03", "02", "01"]
+    assert ask("?label=branch:main") == ["02", "01"]
+    assert ask("?label=branch:main&label=ci:a:b") == ["01"]
+    assert ask("?label=branch:") == []
+    assert ask("?since=2026-01-02T00:00:00Z&until=2026-01-04T00:00:00Z") == ["03", "02"]
+    assert ask("?since=2026-01-03T01:00:00%2B01:00") == ["04", "03"]
+    for query, parameter in (("?label=x", "label"), ("?label=a:1&label=a:2", "label"), ("?since=now", "since"),
+                             ("?include=everything", "include"), ("?until=x", "until"), ("?page=2", "page")):
+        client.refuse("GET", runs_of(name) + query, 422, parameter=parameter)
+
+
+def test_a_cursor_belongs_to_its_filters_and_its_team(client, stranger, name):
+    for _ in range(3):
+        client.post(runs_of(name), dict(SMALL, labels={"k": "v"}), 201)
+        stranger.post(runs_of(name), dict(SMALL, labels={"k": "v"}), 201)
+    cursor = client.get(runs_of(name) + "?limit=1&label=k:v").json()["next_cursor"]
+    assert len(client.get(runs_of(name) + "?limit=5&label=k:v&cursor=" + cursor).json()["items"]) == 2
+    client.refuse("GET", runs_of(name) + "?cursor=" + cursor, 400, parameter="cursor")
+    client.refuse("GET", runs_of(name) + "?label=k:w&cursor=" + cursor, 400, parameter="cursor")
+    client.refuse("GET", runs_of(name) + "?label=k:v&since=2026-01-01T00:00:00Z&cursor=" + cursor, 400, parameter="cursor")
+    stranger.refuse("GET", runs_of(name) + "?label=k:v&cursor=" + cursor, 400, parameter="cursor")
+
+
+def test_a_deleted_run_is_gone_and_counted_off(client, name):
+    keep = client.post(runs_of(name), SMALL, 201).json()["id"]
+    gone = client.post(runs_of(name), RUN, 201).json()["id"]
+    client.delete(runs_of(name) + "/" + gone)
+    client.delete(runs_of(name) + "/" + gone, 404)
+    client.get("/v1/runs/" + gone, 404)
+    assert [r["id"] for r in client.get(runs_of(name)).json()["items"]] == [keep]
+    assert client.get("/v1/applications/" + name).json()["runs"] == 1
+
+
+def test_ids_that_are_none_or_of_another_application_find_nothing(client, name):
+    run = client.post(runs_of(name), SMALL, 201).json()["id"]
+    client.post(runs_of(name + "b"), SMALL, 201)
+    client.get(runs_of(name + "b") + "/" + run, 404)
+    client.delete(runs_of(name + "b") + "/" + run, 404)
+    client.get(runs_of(name) + "/not-an-id", 404)
+    client.get("/v1/runs/" + str(uuid.uuid4()), 404)
+    client.get(runs_of(name) + "/" + run, 200)
+
+
+def test_limits_have_their_own_answer(make_service):
+    service = make_service(PROVISOR_STAGES_MAX=3, PROVISOR_TASKS_MAX=10, PROVISOR_LABELS_MAX=2,
+                           PROVISOR_BODY_BYTES_MAX=20000)
+    client = service.client(service.token("alpha"))
+    service.start()
+    post = lambda body, pointer: client.refuse("POST", runs_of("a"), 422, pointer=pointer, json=dict(SMALL, **body))
+    post({"stages": [{"id": i} for i in range(4)]}, "/stages")
+    post({"stages": [{"id": 0, "tasks": 11, "task_duration_s": 1}]}, "/stages/0/tasks")
+    post({"stages": [{"id": 0, "tasks": 6, "task_duration_s": 1}, {"id": 1, "task_durations_s": [1] * 5}]},
+         "/stages/1/task_durations_s")
+    post({"labels": {"a": "", "b": "", "c": ""}}, "/labels")
+    client.post(runs_of("a"), dict(SMALL, labels={"a": "x" * 30000}), 413)
+    client.refuse("GET", runs_of("a") + "?label=a:1&label=b:1&label=c:1", 422, parameter="label")
+
+
+# --- profile
+
+
+STAGES = [{"id": 3, "name": "scan", "duration_s": 10, "tasks": 4, "task_duration_s": 5, "input_records": 100},
+          {"id": 4, "name": "join", "parents": [3], "duration_s": 5, "tasks": 2, "task_duration_s": 4}]
+
+
+def test_the_profile_averages_runs_of_the_latest_graph(client, name):
+    other = [{"id": 0, "duration_s": 1}, {"id": 1, "duration_s": 1}]
+    doubled = [dict(s, id=s["id"] + 2, duration_s=s["duration_s"] * 3, task_duration_s=s["task_duration_s"] * 3)
+               for s in STAGES]
+    doubled[1]["parents"] = [5]
+    ids = [client.post(runs_of(name), dict(SMALL, stages=stages, started_at="2026-01-0%dT00:00:00Z" % (i + 1)), 201)
+           .json()["id"] for i, stages in enumerate([other, doubled, STAGES])]
+    client.post(runs_of(name), dict(SMALL, succeeded=False, stages=other, started_at="2026-01-09T00:00:00Z"), 201)
+    got = client.get("/v1/applications/%s/profile" % name).json()
+    assert got["run_id"] == ids[2] and got["graph_changed"] is True
+    assert [r["id"] for r in got["runs"]] == [ids[2], ids[1]]
+    scan, join = got["stages"]
+    assert (scan["id"], scan["name"], scan["duration_s"], scan["task_duration_s"]) == (3, "scan", 20, 10)
+    assert (join["parents"], join["duration_s"], join["nominal_rate_per_s"]) == ([3], 10, None)
+    assert scan["weight"] == pytest.approx(0.33 * 2 + 0.67 * 1.5, rel=1e-12) and join["weight"] == 1
+    assert scan["nominal_rate_per_s"] == pytest.approx((100 / 20 + 100 / 60) / 2, rel=1e-12)
+    assert got["average_nominal_rate_per_s"] == pytest.approx(scan["nominal_rate_per_s"], rel=1e-12)
+
+
+def test_one_graph_throughout_is_not_changed(client, name):
+    for _ in range(2):
+        client.post(runs_of(name), dict(SMALL, stages=STAGES), 201)
+    got = client.get("/v1/applications/%s/profile" % name).json()
+    assert got["graph_changed"] is False and len(got["runs"]) == 2
+
+
+def test_without_stages_there_is_no_profile(client, name):
+    client.get("/v1/applications/%s/profile" % name, 404)
+    client.post(runs_of(name), SMALL, 201)
+    client.get("/v1/applications/%s/profile" % name, 404)
