@@ -299,6 +299,7 @@ def part_fuzz():
     if not targets:
         raise PartFailed("no fuzz targets were built")
     seconds = int(os.environ.get("PROVISOR_FUZZ_SECONDS", "15"))
+    replayed = meson_tests("release", "fuzz")
     passed = failed = 0
     for target in targets:
         with tempfile.TemporaryDirectory(prefix="provisor-fuzz-") as scratch:
@@ -326,12 +327,12 @@ def part_fuzz():
                     kept = ROOT / "build-fuzz" / path.name
                     shutil.copy(path, kept)
                     say("  the input is kept as %s" % kept)
-    return Counts(passed, failed, 0)
+    return add(replayed, Counts(passed, failed, 0))
 
 
 def part_sanitize():
-    """unit, golden, api and fault again under ASan, UBSan and LSan"""
-    counts = [meson_tests("sanitize", "unit", **SANITIZER_ENV)]
+    """unit, golden, fuzz corpus, api and fault again under ASan, UBSan and LSan"""
+    counts = [meson_tests("sanitize", suite, **SANITIZER_ENV) for suite in ("unit", "golden", "fuzz")]
     for folder in ("tests/api", "tests/fault"):
         counts.append(pytest(folder, "sanitize", **SANITIZER_ENV))
     return add(*counts)

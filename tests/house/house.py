@@ -148,3 +148,18 @@ def core_symbol_faults(core, base):
         faults += ["%s needs %s" % (archive.name, s) for s in sorted(needed - defined - known)]
         faults += ["%s reaches for %s" % (archive.name, s) for s in sorted(needed) if FORBIDDEN.match(s)]
     return faults
+
+
+def doubled_symbols(archives):
+    """Functions and objects that two files define: the linker would silently take either."""
+    seen, doubled = {}, []
+    for archive in archives:
+        out = subprocess.run(["nm", "--format=posix", "--defined-only", "--extern-only", str(archive)], check=True,
+                             text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+        for line in out.splitlines():
+            words = line.split()
+            if len(words) > 1 and words[1] in "TDBRG":
+                if words[0] in seen:
+                    doubled.append("%s is defined in %s and %s" % (words[0], seen[words[0]], archive.name))
+                seen[words[0]] = archive.name
+    return doubled

@@ -57,3 +57,16 @@ def test_a_symbol_out_of_place_is_found(tmp_path, call, symbol):
         subprocess.run(["ar", "rc", "lib%s.a" % name, name + ".o"], cwd=tmp_path, check=True)
     faults = house.core_symbol_faults(tmp_path / "libf.a", tmp_path / "libg.a")
     assert faults == ["libf.a " + symbol]
+
+
+def test_no_symbol_is_defined_twice():
+    archives = [archive(room) for room in house.ROOMS if room and (house.SERVICE / room / "meson.build").is_file()]
+    assert house.doubled_symbols(archives) == []
+
+
+def test_a_doubled_symbol_is_found(tmp_path):
+    for name in ("f", "g"):
+        (tmp_path / (name + ".c")).write_text("int same(void);\nint same(void) { return 1; }\n")
+        subprocess.run(["gcc", "-c", name + ".c"], cwd=tmp_path, check=True)
+    subprocess.run(["ar", "rc", "lib.a", "f.o", "g.o"], cwd=tmp_path, check=True)
+    assert house.doubled_symbols([tmp_path / "lib.a"]) == ["same is defined in lib.a and lib.a"]
