@@ -76,9 +76,8 @@ static void sift_down(struct edf_replay *replay, size_t at, size_t n)
     }
 }
 
-/* Who is served first, and from that the rank of every stage. Heapsort: the order is total, and
- * qsort could not be told of the deadlines without a global. */
-static void order_jobs(struct edf_replay *replay, const double deadlines_s[])
+/* Heapsort: the order is total, and qsort could not be told of the deadlines without a global. */
+void edf_replay_order(struct edf_replay *replay, const double deadlines_s[])
 {
     const struct edf_plan *plan = replay->plan;
     uint32_t *jobs = replay->by_deadline;
@@ -116,7 +115,7 @@ static void reset(struct edf_replay *replay, const double deadlines_s[], size_t 
         replay->stages_left[j] = plan->jobs[j].n_stages;
     replay->jobs_left = plan->n_jobs;
     replay->too_late = false;
-    order_jobs(replay, deadlines_s);
+    edf_replay_order(replay, deadlines_s);
 }
 
 /* Stage s may run now: its tasks wait for cores, or, where it has none, it has ended. */

@@ -85,6 +85,10 @@ bool edf_replay_init(struct edf_replay *replay,
                      bool observed,
                      struct arena *arena);
 
+/* Under these deadlines (by job, relative to its release), who is served first: by_deadline, and
+ * from that the rank of every stage. The same order makes the same schedule. */
+void edf_replay_order(struct edf_replay *replay, const double deadlines_s[]);
+
 enum edf_replay_end {
     EDF_REPLAY_DONE,    /* completions_s is filled in */
     EDF_REPLAY_MISSED,  /* stop_at_miss: some job cannot meet its deadline */

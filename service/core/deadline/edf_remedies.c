@@ -295,6 +295,16 @@ static void raise_in_order(struct search *search)
     }
 }
 
+/* The deadlines as they are now have the jobs served as in the last whole replay. */
+static bool is_same_order(const struct search *search, struct edf_replay *replay)
+{
+    edf_replay_order(replay, search->deadlines_s);
+    for (size_t j = 0; j < search->plan->n_jobs; j++)
+        if (replay->by_deadline[j] != search->order[j])
+            return false;
+    return true;
+}
+
 static enum pv_code find_deadlines(struct search *search,
                                    size_t cores,
                                    uint64_t budget,
@@ -310,7 +320,7 @@ static enum pv_code find_deadlines(struct search *search,
     replay.batches = 0;
     while (end == EDF_REPLAY_DONE) {
         keep_replay(search, &replay);
-        if (!raise_missed(search))
+        if (!raise_missed(search) || is_same_order(search, &replay))
             break;
         end = edf_replay_run(&replay, search->deadlines_s, cores, false, budget, NULL);
     }
