@@ -9,6 +9,7 @@
 #include "api/write.h"
 #include "base/uuid.h"
 #include "codec/access.h"
+#include "http/problem.h"
 #include "http/token.h"
 #include "store/access.h"
 #include "work/clock.h"
@@ -222,9 +223,24 @@ static enum pv_code reply_token(struct http_request *request,
 }
 
 /*
- * The kept reply of an Idempotency-Key would hold the secret for a day, so the key is taken here
- * without keeping anything: a repeated POST makes another token, which can be revoked.
+ * Commit. What is kept under an Idempotency-Key may not be the reply, which holds the secret:
+ * a repeated request is told that it has been carried out.
  */
+static enum pv_code commit_token(struct http_request *request,
+                                 const struct token_row *row,
+                                 struct api_write *write,
+                                 struct pv_error *err)
+{
+    struct pv_error told = {.code = PV_OK};
+    struct http_response again = {.status = 0};
+    (void)pv_fail(&told, PV_E_CONFLICT,
+                  "token %s was made with this key, and its text is shown only once: revoke it and "
+                  "make another",
+                  row->id);
+    http_reply_problem(request, &again, &told, (struct http_challenge){.scope = NULL});
+    return api_write_commit(request, &again, write, err);
+}
+
 API_HANDLER(token_create)
 {
     struct api *api = context;
@@ -233,18 +249,23 @@ API_HANDLER(token_create)
     struct http_request as;
     if (code == PV_OK)
         code = choose_team(api, request, &wanted.team, &as, err);
-    struct store_tx *tx = NULL;
-    if (code == PV_OK)
-        code = store_begin(api->store, &as.principal, request->request_id, STORE_WRITE, &tx, err);
+    if (code != PV_OK)
+        return code;
+    unsigned char hash[32];
+    api_body_hash(request, hash);
+    struct api_write write;
+    bool replayed;
+    code = api_write_begin(api, &as, response, hash, &write, &replayed, err);
+    if (code != PV_OK || replayed)
+        return code;
     struct token_row row;
     char text[TOKEN_TEXT] = "";
-    if (code == PV_OK)
-        code = insert_token(api, tx, &wanted, &row, text, err);
+    code = insert_token(api, write.tx, &wanted, &row, text, err);
     if (code == PV_OK)
         code = reply_token(request, response, &row, text, err);
     if (code == PV_OK)
-        code = store_commit(&tx, err);
-    store_rollback(&tx);
+        code = commit_token(&as, &row, &write, err);
+    api_write_end(&write);
     return code;
 }
 

@@ -254,9 +254,6 @@ int command_serve(int argc, char *argv[])
     struct pv_error err = {.code = PV_OK};
     enum pv_code code = open_service(&service, &err);
     if (code == PV_OK) {
-        LOG_EVENT(LOG_INFO, "service.listening", NULL,
-                  LOG_TEXT("address", service.config.listen_address),
-                  LOG_COUNT("port", http_server_port(service.server)));
         await_end(&ending);
     } else {
         LOG_EVENT(LOG_ERROR, "service.not_started", NULL, LOG_TEXT("reason", err.detail));
