@@ -1,7 +1,8 @@
+#include "store/pipeline.h"
+
 #include <errno.h>
 #include <poll.h>
 
-#include "store/pipeline.h"
 #include "work/clock.h"
 
 /*

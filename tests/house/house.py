@@ -9,7 +9,8 @@ SERVICE = ROOT / "service"
 
 C_BASIC = {"assert.h", "errno.h", "float.h", "inttypes.h", "limits.h", "math.h", "stdarg.h", "stdbool.h",
            "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "strings.h"}
-POSIX = {"arpa/inet.h", "ctype.h", "fcntl.h", "grp.h", "netinet/in.h", "netinet/tcp.h", "poll.h", "pthread.h",
+POSIX = {"arpa/inet.h", "ctype.h", "dirent.h", "fcntl.h", "grp.h", "netdb.h",
+         "netinet/in.h", "netinet/tcp.h", "poll.h", "pthread.h",
          "signal.h", "stdatomic.h", "sys/epoll.h", "sys/eventfd.h", "sys/mman.h", "sys/resource.h", "sys/socket.h",
          "sys/stat.h", "sys/time.h", "sys/types.h", "sys/uio.h", "sys/un.h", "sys/wait.h", "time.h", "unistd.h"}
 
@@ -23,15 +24,17 @@ ROOMS = {
     "config": ({"base"}, set(), C_BASIC | POSIX),
     "work": ({"base", "log"}, set(), C_BASIC | POSIX | {"sodium.h"}),
     "codec": ({"base", "core"}, set(), C_BASIC | {"ctype.h", "jansson.h"}),
-    "store": ({"base", "core", "log"}, set(), C_BASIC | POSIX | {"libpq-fe.h", "sodium.h"}),
+    # Waits on the database are bounded by the monotonic clock.
+    "store": ({"base", "core", "log"}, {"work/clock.h"}, C_BASIC | POSIX | {"libpq-fe.h", "sodium.h"}),
     # A request carries who asks; http knows nothing else of the store.
     "http": ({"base", "codec", "config", "log", "work"}, {"store/principal.h"},
              C_BASIC | POSIX | {"microhttpd.h", "sodium.h"}),
     "api": ({"base", "codec", "config", "core", "framing", "http", "log", "store", "work"}, set(),
             C_BASIC | POSIX | {"sodium.h"}),
-    # provisord.c and what belongs to no room: the wiring may see every room.
-    "": ({"api", "base", "codec", "config", "core", "framing", "http", "log", "sample", "store", "work"}, set(),
-         C_BASIC | POSIX | {"sodium.h", "jansson.h", "zlib.h", "zstd.h", "gsl/gsl_errno.h"}),
+    # The subcommands wire the rooms together; provisord.c only chooses one.
+    "command": ({"api", "base", "codec", "config", "core", "framing", "http", "log", "store", "work"}, set(),
+                C_BASIC | POSIX | {"malloc.h", "sodium.h", "zlib.h", "zstd.h"}),
+    "": ({"base", "command", "config", "log"}, set(), C_BASIC | POSIX | {"gsl/gsl_errno.h", "jansson.h", "sodium.h"}),
 }
 
 # What the core may never reach, whatever library it came from: clocks, environment, files, threads,

@@ -8,6 +8,9 @@ import house
 
 FLAGS = ["-std=c17", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only",
          "-I", str(house.SERVICE)]
+# Where libraries keep their headers outside /usr/include.
+FLAGS += subprocess.run(["pkg-config", "--cflags", "libpq", "jansson", "libmicrohttpd", "gsl"], check=True, text=True,
+                        stdout=subprocess.PIPE).stdout.split()
 HEADERS = [p for p in house.sources() if p.suffix == ".h"]
 
 
