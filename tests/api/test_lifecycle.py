@@ -1,0 +1,257 @@
+"""Start, settings, signals, and a database that comes and goes."""
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+import requests
+
+from conftest import PROVISORD
+
+
+def lines(service):
+    return [json.loads(line) for line in service.log.read_text().splitlines()]
+
+
+def events(service):
+    return [line["event"] for line in lines(service)]
+
+
+def wait_for(condition, seconds, what):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.02)
+
+
+def resident_mb(pid):
+    status = pathlib.Path("/proc/%d/status" % pid).read_text()
+    return int(re.search(r"VmRSS:\s+(\d+) kB", status).group(1)) / 1024
+
+
+def test_the_idle_service_is_small(service, client):
+    client.get("/v1/applications")
+    if "libasan" not in pathlib.Path("/proc/%d/maps" % service.process.pid).read_text():
+        assert resident_mb(service.process.pid) < 40
+
+
+def test_every_log_line_is_json_and_holds_no_secret(service, client):
+    client.get("/v1/applications")
+    text = service.log.read_text()
+    assert lines(service)
+    password = re.search(r":([^:@]+)@", service.database_url).group(1)
+    for secret in (client.token, client.token.split("_")[2], password):
+        assert secret not in text
+
+
+@pytest.mark.parametrize("words, env, says", [
+    (["--listen_port=65536"], {}, 'listen_port = "65536" must be an integer from 0 to 65535'),
+    (["--colour=red"], {}, 'no setting or option "--colour=red"'),
+    ([], {"PROVISOR_IO_WORKERS": "0"}, 'PROVISOR_IO_WORKERS: io_workers = "0" must be an integer from 1 to 1024'),
+    ([], {"PROVISOR_TOKEN_CACHE_MS": "5001"}, "from 0 to 5000 ms"),
+    ([], {"PROVISOR_CONFIG": "/nonexistent.conf"}, "/nonexistent.conf"),
+    (["--page_default=60", "--page_max=50"], {}, "page_default = 60 must not exceed page_max = 50"),
+    (["stray"], {}, "one word too many"),
+])
+def test_wrong_settings_are_refused_at_start_with_the_reason(service, words, env, says):
+    result = subprocess.run([str(PROVISORD), "serve", *words], env=service.env(**env), text=True,
+                            capture_output=True, timeout=20)
+    assert result.returncode == 2 and says in result.stderr, result.stderr
+
+
+def test_an_unknown_variable_is_only_warned_of(make_service):
+    service = make_service()
+    service.start(PROVISOR_LISTEN_PROT=1)
+    warned = [line for line in lines(service) if line["event"] == "config.unknown_variable"]
+    assert [line["name"] for line in warned] == ["PROVISOR_LISTEN_PROT"]
+
+
+def test_a_taken_address_ends_the_start(service):
+    result = subprocess.run([str(PROVISORD), "serve", "--listen_port=%d" % service.port], env=service.env(),
+                            text=True, capture_output=True, timeout=20)
+    assert result.returncode == 1
+    assert "service.not_started" in result.stderr and str(service.port) in result.stderr
+
+
+def test_help_and_version_and_nonsense(service):
+    def run(*words):
+        return subprocess.run([str(PROVISORD), *words], text=True, capture_output=True, timeout=20)
+    assert "--listen_port=8080" in run("--help").stdout
+    assert run("--version").stdout.startswith("provisord ")
+    for words in ((), ("dance",)):
+        assert run(*words).returncode == 2 and "usage: provisord" in run(*words).stderr
+
+
+def test_a_free_port_is_logged(make_service):
+    service = make_service()
+    service.port = 0
+    service.start(wait=False)
+    def bound():
+        return [line["port"] for line in lines(service) if line["event"] == "http.listening"]
+    wait_for(bound, 10, "no port in the log")
+    service.port = bound()[0]
+    assert service.port != 0
+    service.wait_ready()
+
+
+def test_settings_come_from_a_file(make_service, tmp_path):
+    service = make_service()
+    file = tmp_path / "provisor.conf"
+    file.write_text("# small pages\npage_default = 1\npage_max = 1\n")
+    token = service.token("alpha")
+    service.start(PROVISOR_CONFIG=file)
+    service.client(token).refuse("GET", "/v1/tokens?limit=2", 422, parameter="limit")
+
+
+def test_migrations_are_applied_at_start(contract, tmp_path):
+    from conftest import Service
+    tmp_path.chmod(0o755)
+    for parent in tmp_path.parents:
+        if parent.stat().st_uid == os.getuid() and parent != pathlib.Path("/tmp"):
+            parent.chmod(0o755)
+        if parent == pathlib.Path("/tmp"):
+            break
+    service = Service(tmp_path, contract)  # no `provisord migrate`
+    try:
+        service.start()
+        migrated = [line for line in lines(service) if line["event"] == "migrations.applied"]
+        assert migrated and migrated[0]["count"] >= 1
+    finally:
+        assert service.close() == 0
+
+
+class Slow:
+    """A request whose body arrives late: it is being served while the signal comes."""
+
+    def __init__(self, service, token, body):
+        self.body = body
+        self.socket = socket.create_connection(("127.0.0.1", service.port), timeout=30)
+        head = ("POST /v1/applications HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"
+                "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % (token, len(body)))
+        self.socket.sendall(head.encode() + body[:1])
+
+    def finish(self):
+        self.socket.sendall(self.body[1:])
+        return self.reply()
+
+    def reply(self):
+        data = b""
+        while b"\r\n\r\n" not in data:
+            piece = self.socket.recv(65536)
+            if not piece:
+                break
+            data += piece
+        return int(data.split(b" ")[1]) if data else None
+
+
+def test_sigterm_drains(make_service):
+    service = make_service()
+    token = service.token("alpha")
+    service.start()
+    slow = Slow(service, token, b'{"name": "late"}')
+    time.sleep(0.3)
+    service.process.send_signal(signal.SIGTERM)
+    wait_for(lambda: "service.draining" in events(service), 5, "no word of draining")
+    assert service.process.poll() is None, "a request is under way"
+    assert slow.finish() == 201
+    assert service.process.wait(timeout=20) == 0
+    assert events(service)[-1] == "service.ended"
+    service.process = None
+    service.start()
+    assert service.client(token).get("/v1/applications/late").json()["name"] == "late"
+
+
+def test_a_request_that_never_ends_holds_the_end_up_no_longer_than_drain_s(make_service):
+    service = make_service(PROVISOR_DRAIN_S=1)
+    token = service.token("alpha")
+    service.start()
+    slow = Slow(service, token, b'{"name": "never"}')
+    time.sleep(0.3)
+    begun = time.monotonic()
+    service.process.send_signal(signal.SIGTERM)
+    assert service.process.wait(timeout=20) == 0
+    assert 0.8 < time.monotonic() - begun < 6
+    service.process = None
+    slow.socket.close()
+
+
+def test_a_second_signal_ends_at_once(make_service):
+    service = make_service(PROVISOR_DRAIN_S=60)
+    token = service.token("alpha")
+    service.start()
+    slow = Slow(service, token, b'{"name": "never"}')
+    time.sleep(0.3)
+    service.process.send_signal(signal.SIGTERM)
+    wait_for(lambda: "service.draining" in events(service), 5, "no word of draining")
+    time.sleep(0.2)
+    begun = time.monotonic()
+    service.process.send_signal(signal.SIGTERM)
+    assert service.process.wait(timeout=10) == -signal.SIGTERM
+    assert time.monotonic() - begun < 1
+    service.process = None
+    slow.socket.close()
+
+
+def test_the_database_may_be_down_at_start_and_may_restart(make_service):
+    service = make_service()
+    token = service.token("alpha")
+    service.stop_database()
+    service.start(wait=False)
+    wait_for(lambda: "http.listening" in events(service), 10, "does not listen without its database")
+    assert requests.get(service.base_url + "/healthz", timeout=5).status_code == 200
+    ready = requests.get(service.base_url + "/readyz", timeout=10)
+    assert ready.status_code == 503 and int(ready.headers["Retry-After"]) >= 1
+    down = requests.get(service.base_url + "/v1/applications", headers={"Authorization": "Bearer " + token}, timeout=10)
+    assert down.status_code == 503 and int(down.headers["Retry-After"]) >= 1
+
+    service.start_database()
+    up = time.monotonic()
+    service.wait_ready(seconds=10)
+    assert time.monotonic() - up < 1, "ready within a second of PostgreSQL"
+    client = service.client(token)
+    client.post("/v1/applications", {"name": "kept"}, 201)
+
+    service.kill_database()
+    time.sleep(0.2)
+    outage = client.request("GET", "/v1/applications", (200, 503))
+    assert outage.status_code == 503 and int(outage.headers["Retry-After"]) >= 1
+    service.start_database()
+    service.wait_ready(seconds=10)
+    assert client.get("/v1/applications/kept").json()["name"] == "kept"
+    assert service.process.poll() is None, "the same process all along"
+
+
+def test_sigpipe_is_no_end(service, client):
+    """Clients that go away in the middle of a reply."""
+    for _ in range(20):
+        with socket.create_connection(("127.0.0.1", service.port)) as s:
+            s.sendall(b"GET /openapi.yaml HTTP/1.1\r\nHost: x\r\n\r\n" * 20)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+    client.get("/v1/applications")
+
+
+def test_many_threads_at_once(service, client):
+    """Requests of several connections are answered side by side, each with its own id."""
+    ids, faults = [], []
+
+    def ask():
+        session = requests.Session()
+        for _ in range(20):
+            reply = session.get(service.base_url + "/v1/applications?limit=1",
+                                headers={"Authorization": "Bearer " + client.token}, timeout=20)
+            ids.append(reply.headers["X-Request-Id"])
+            if reply.status_code != 200:
+                faults.append(reply.status_code)
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == [] and len(set(ids)) == 160
