@@ -84,6 +84,7 @@ void client_enter(struct client *client, enum client_phase phase, uint64_t deadl
     (void)pthread_mutex_lock(&client->lock);
     client->phase = phase;
     client->deadline_ns = deadline_ns;
+    client->ended_ns = 0;
     (void)pthread_mutex_unlock(&client->lock);
 }
 

@@ -24,7 +24,7 @@ struct exchange;
 
 enum client_phase {
     CLIENT_WAITING, /* for a request line: ended without a word */
-    CLIENT_READING, /* header or body: ended by a 408 */
+    CLIENT_READING, /* header or body: ended by a 408, or a 400 when it breaks off */
     CLIENT_WORKING, /* suspended, a worker has it: answered 503 when its time is over */
     CLIENT_REPLYING /* sending, or lingering after an early answer */
 };
@@ -38,6 +38,7 @@ struct client {
     enum client_phase phase;
     uint64_t deadline_ns;
     struct exchange *exchange;
+    uint64_t ended_ns;   /* since when nothing more can come; the sweeper's */
     unsigned cut_status; /* what the sweeper answered on its own */
 };
 

@@ -1,0 +1,736 @@
+"""The traps of the HTTP library and the duties of RFC 9110 and 9112, over raw sockets.
+
+The server under test is tests/http/trap_server.c: provisord's http room with routes of its own and no
+database, so that every state of a request can be brought about at will.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("PROVISOR_BUILD", ROOT / "build")).resolve()
+SERVER = BUILD / "tests" / "http" / "trap_server"
+READ, WRITE = "Authorization: Bearer prv_r\r\n", "Authorization: Bearer prv_write\r\n"
+JSON = "Content-Type: application/json\r\n"
+
+
+class Server:
+    def __init__(self, **settings):
+        words = ["--%s=%s" % item for item in {"listen_port": 0, "http_threads": 2, "log_level": "info", **settings}.items()]
+        self.process = subprocess.Popen([str(SERVER)] + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        if not line.startswith("port "):
+            raise AssertionError("the server did not start: " + self.process.communicate(timeout=10)[1])
+        self.port = int(line.split()[1])
+        self.log_lines = []
+        self.reader = threading.Thread(target=self.read_log, daemon=True)
+        self.reader.start()
+
+    def read_log(self):
+        for line in self.process.stderr:
+            self.log_lines.append(line)
+
+    def connect(self, timeout=10):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=timeout)
+
+    def counters(self):
+        return json.loads(self.ask("GET", "/v1/counters").body)
+
+    def ask(self, method, target, headers="", body=b""):
+        length = "Content-Length: %d\r\n" % len(body) if body or method in ("POST", "PUT", "PATCH") else ""
+        with self.connect() as s:
+            s.sendall(("%s %s HTTP/1.1\r\nHost: h\r\n%s%s\r\n" % (method, target, headers, length)).encode("latin1") + body)
+            return Reply(s, head=method == "HEAD")
+
+    def terminate(self, timeout=20):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(timeout=timeout)
+        self.reader.join(5)
+        self.last_words = self.process.stdout.read()
+        return code
+
+    def log(self, event):
+        return [line for line in map(json.loads, filter(lambda l: l.startswith("{"), list(self.log_lines))) if line["event"] == event]
+
+
+class Reply:
+    """One answer read off a socket; status 0 when the connection ended without one."""
+
+    def __init__(self, s, head=False, rest=b""):
+        data = rest
+        self.status, self.headers, self.body, self.rest = 0, {}, b"", b""
+        while b"\r\n\r\n" not in data:
+            piece = receive(s)
+            if not piece:
+                self.rest = data
+                return
+            data += piece
+        text, data = data.split(b"\r\n\r\n", 1)
+        lines = text.decode("latin1").split("\r\n")
+        self.status = int(lines[0].split()[1])
+        for line in lines[1:]:
+            name, value = line.split(":", 1)
+            self.headers[name.strip().lower()] = value.strip()
+        n = 0 if head or self.status in (100, 204, 304) else int(self.headers.get("content-length", 0))
+        while len(data) < n:
+            piece = receive(s)
+            assert piece, "the body was cut"
+            data += piece
+        self.body, self.rest = data[:n], data[n:]
+
+    def problem(self):
+        assert self.headers["content-type"] == "application/problem+json", self.body
+        problem = json.loads(self.body)
+        assert problem["status"] == self.status
+        assert problem["type"].startswith("/problems/") and problem["title"] and problem["detail"]
+        assert self.headers.get("x-request-id", problem.get("request_id")) == problem.get("request_id")
+        return problem
+
+    def json(self):
+        assert self.headers["content-type"] == "application/json", self.headers
+        return json.loads(self.body)
+
+
+def receive(s):
+    try:
+        return s.recv(65536)
+    except ConnectionResetError:
+        return b""
+
+
+def is_closed(s, within=5):
+    s.settimeout(within)
+    try:
+        while True:
+            if not s.recv(65536):
+                return True
+    except ConnectionResetError:
+        return True
+    except socket.timeout:
+        return False
+
+
+def wait_until(condition, seconds=10):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return
+        time.sleep(0.02)
+    raise AssertionError("it did not come about within %s s" % seconds)
+
+
+@contextlib.contextmanager
+def running(**settings):
+    server = Server(**settings)
+    try:
+        yield server
+        assert server.terminate() == 0, "".join(server.log_lines)
+    finally:
+        if server.process.poll() is None:
+            server.process.kill()
+            server.process.wait()
+
+
+@pytest.fixture(scope="module")
+def server():
+    if not SERVER.exists():
+        pytest.skip("%s is not built" % SERVER)
+    with running(body_bytes_max=100000, header_bytes_max=8192, headers_max=50) as server:
+        yield server
+    begun, ended = re.search(r"begun (\d+) ended (\d+)", server.last_words).groups()
+    assert begun == ended, "every stream that began has ended, once"
+
+
+def exchange(server, raw, n=1):
+    """Send bytes, read n answers; the socket is left to the caller."""
+    s = server.connect()
+    s.sendall(raw if isinstance(raw, bytes) else raw.encode("latin1"))
+    replies, rest = [], b""
+    for _ in range(n):
+        reply = Reply(s, rest=rest)
+        rest = reply.rest
+        replies.append(reply)
+    return s, replies
+
+
+# --- request smuggling ------------------------------------------------------------------------------------
+
+SMUGGLED = "GET /v1/inline HTTP/1.1\r\nHost: h\r\n\r\n"
+AMBIGUOUS = {
+    "length and chunked": (400, "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
+    "chunked and length": (400, "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n", "0\r\n\r\n"),
+    "two lengths": (400, "Content-Length: 0\r\nContent-Length: 38\r\n", ""),
+    "equal lengths": (400, "Content-Length: 0\r\nContent-Length: 0\r\n", ""),
+    "two hosts": (400, "Host: other\r\n", ""),
+    "space before colon": (400, "Transfer-Encoding : chunked\r\n", "0\r\n\r\n"),
+    "gzip, chunked": (501, "Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n"),
+    "chunked twice": (400, "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
+    "identity": (501, "Transfer-Encoding: identity\r\n", ""),
+    "xchunked": (501, "Transfer-Encoding: xchunked\r\n", "0\r\n\r\n"),
+    "name is no token": (400, "Bad(Name): x\r\n", ""),
+    "two authorizations": (400, "Authorization: Bearer prv_a\r\nAuthorization: Bearer prv_b\r\n", ""),
+}
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "GET"])
+@pytest.mark.parametrize("name", AMBIGUOUS)
+def test_ambiguous_framing_is_refused_and_hides_nothing(server, name, method):
+    """What could be read in two ways is answered once, the connection ends, the request behind it never runs."""
+    status, headers, body = AMBIGUOUS[name]
+    before = server.counters()["handled"]
+    s, (reply,) = exchange(server, "%s /v1/json HTTP/1.1\r\nHost: h\r\n%s%s\r\n%s%s" % (method, JSON, headers, body, SMUGGLED))
+    assert reply.status == status
+    assert reply.headers["connection"].lower() == "close"
+    reply.problem()
+    assert b"HTTP/1.1" not in reply.rest
+    assert is_closed(s)
+    assert server.counters()["handled"] == before
+
+
+@pytest.mark.parametrize("headers", ["Content-Length: -1\r\n", "Content-Length: 1x\r\n", "Content-Length: 99999999999999999999999\r\n"])
+def test_a_bad_length_is_refused(server, headers):
+    """The library answers these on its own; what counts is a 4xx and that the connection ends."""
+    s, (reply,) = exchange(server, "POST /v1/json HTTP/1.1\r\nHost: h\r\n%s%s\r\n%s" % (JSON, headers, SMUGGLED))
+    assert 400 <= reply.status < 500
+    assert is_closed(s)
+
+
+def test_a_missing_host_is_refused(server):
+    s, (reply,) = exchange(server, "GET /v1/inline HTTP/1.1\r\n\r\n")
+    assert reply.status == 400
+    assert is_closed(s)
+
+
+# --- paths and queries --------------------------------------------------------------------------------------
+
+def test_an_encoded_slash_stays_in_its_segment(server):
+    reply = server.ask("GET", "/v1/echo/a%2Fb%20c%C3%A9?q=a%26b+c", READ)
+    assert reply.status == 200
+    assert reply.json()["name"] == "a/b cé"
+    assert reply.json()["query"] == {"q": "a&b c"}
+    assert server.ask("GET", "/v1/echo%2Fa", READ).status == 404
+
+
+@pytest.mark.parametrize("target", ["/v1/echo/a%00b", "/v1/echo/%ff", "/v1/echo/%4", "/v1/echo/%zz", "/v1/echo/a?q=%00",
+                                    "/v1/echo/a?q=%C0%AF", "/v1/echo/a#b", "/v1/echo/\xe9", "nothing", "ftp://h/v1/inline"])
+def test_a_malformed_target_is_400(server, target):
+    reply = server.ask("GET", target, READ)
+    assert reply.status == 400
+    assert reply.problem()["type"] == "/problems/malformed"
+
+
+def test_a_faulty_parameter_is_named(server):
+    assert server.ask("GET", "/v1/inline?since=%zz").problem()["errors"][0]["parameter"] == "since"
+
+
+def test_paths_match_exactly(server):
+    assert server.ask("GET", "/v1/inline/").status == 404
+    assert server.ask("GET", "/V1/inline").status == 404
+    assert server.ask("GET", "/v1/echo//runs/1").status == 404
+    assert server.ask("GET", "/v1/echo/x/runs/export").headers["etag"] == '"v7"'
+    assert server.ask("GET", "/v1/echo/x/runs/2").json()["id"] == "2"
+
+
+def test_absolute_form_reaches_the_same_route(server):
+    assert server.ask("GET", "http://h/v1/inline?a=b").json()["query"] == {"a": "b"}
+    assert server.ask("GET", "http://h").status == 404
+
+
+# --- methods ---------------------------------------------------------------------------------------------------
+
+def test_head_is_get_without_a_body(server):
+    get = server.ask("GET", "/v1/inline")
+    with server.connect() as s:
+        s.sendall(b"HEAD /v1/inline HTTP/1.1\r\nHost: h\r\n\r\n" * 2)
+        first = Reply(s, head=True)
+        second = Reply(s, head=True, rest=first.rest)
+    assert (first.status, second.status) == (200, 200)
+    assert first.headers["content-length"] == get.headers["content-length"]
+    assert first.body == b"" and second.rest == b""
+
+
+def test_options_tells_the_methods(server):
+    reply = server.ask("OPTIONS", "/v1/echo/a")
+    assert (reply.status, reply.headers["allow"]) == (204, "GET, HEAD, PUT, PATCH, DELETE, OPTIONS")
+    assert "content-type" not in reply.headers
+    reply = server.ask("OPTIONS", "*")
+    assert reply.status == 204 and "POST" in reply.headers["allow"]
+    assert server.ask("OPTIONS", "/nothing").status == 404
+    assert server.ask("GET", "*").status == 400
+
+
+def test_a_known_path_with_another_method_is_405(server):
+    reply = server.ask("POST", "/v1/echo/a", JSON, b"{}")
+    assert reply.status == 405
+    assert reply.headers["allow"] == "GET, HEAD, PUT, PATCH, DELETE, OPTIONS"
+    assert reply.problem()["type"] == "/problems/method-not-allowed"
+
+
+@pytest.mark.parametrize("method", ["BREW", "get", "TRACE", "CONNECT", "PROPFIND"])
+def test_an_unknown_method_is_501_anywhere(server, method):
+    assert server.ask(method, "/v1/inline").problem()["status"] == 501
+    assert server.ask(method, "/nothing").problem()["status"] == 501
+
+
+# --- bodies ----------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("headers,answer", [
+    ("Content-Type: text/plain\r\n", "accept"), ("", "accept"), ("Content-Type: application/json; charset=latin1\r\n", "accept"),
+    (JSON + "Content-Encoding: gzip\r\n", "accept-encoding")])
+def test_other_types_and_codings_are_415(server, headers, answer):
+    with server.connect() as s:
+        request = "POST /v1/json HTTP/1.1\r\nHost: h\r\n%sContent-Length: 2\r\n\r\n{}" % headers
+        s.sendall(request.encode())
+        reply = Reply(s)
+        assert reply.status == 415
+        assert reply.headers[answer] == ("application/json" if answer == "accept" else "identity")
+        s.sendall(b"GET /v1/inline HTTP/1.1\r\nHost: h\r\n\r\n")
+        assert Reply(s).status == 200, "a small refused body does not cost the connection"
+
+
+def test_json_with_charset_is_taken(server):
+    assert server.ask("POST", "/v1/json", "Content-Type: application/json; charset=UTF-8\r\n", b"{}").json()["body_bytes"] == 2
+
+
+def test_a_body_where_none_is_taken_is_400(server):
+    s, (reply,) = exchange(server, "GET /v1/inline HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}")
+    assert reply.status == 400 and "no body" in reply.problem()["detail"]
+    s.close()
+
+
+def test_a_large_body_is_413_before_it_is_read(server):
+    """Content-Length says enough: the answer comes although not a byte of the body was sent."""
+    for expect in ("", "Expect: 100-continue\r\n"):
+        s, (reply,) = exchange(server, "POST /v1/json HTTP/1.1\r\nHost: h\r\n%s%sContent-Length: 100001\r\n\r\n" % (JSON, expect))
+        assert reply.status == 413
+        assert reply.problem()["type"] == "/problems/body-too-large"
+        assert reply.headers["connection"].lower() == "close"
+        s.close()
+    assert server.ask("POST", "/v1/json", JSON, b" " * 100000).json()["body_bytes"] == 100000
+
+
+def test_a_large_body_that_is_sent_anyway_still_gets_its_413(server):
+    s = server.connect()
+    s.sendall(("POST /v1/json HTTP/1.1\r\nHost: h\r\n%sContent-Length: 4000000\r\n\r\n" % JSON).encode())
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        s.sendall(b" " * 4000000)
+    assert Reply(s).status == 413
+    s.close()
+
+
+def test_a_chunked_body_over_the_limit_is_413(server):
+    s = server.connect()
+    s.sendall(("POST /v1/json HTTP/1.1\r\nHost: h\r\n%sTransfer-Encoding: chunked\r\n\r\n" % JSON).encode())
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        for _ in range(20):
+            s.sendall(b"2710\r\n" + b" " * 10000 + b"\r\n")
+        s.sendall(b"0\r\n\r\n")
+    assert Reply(s).status == 413
+    assert is_closed(s)
+
+
+def test_continue_is_said_only_to_bodies_that_are_taken(server):
+    with server.connect() as s:
+        s.sendall(("POST /v1/json HTTP/1.1\r\nHost: h\r\n%sExpect: 100-continue\r\nContent-Length: 2\r\n\r\n" % JSON).encode())
+        assert Reply(s).status == 100
+        s.sendall(b"{}")
+        assert Reply(s).status == 200
+    with server.connect() as s:
+        s.sendall(b"POST /v1/json HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+        assert Reply(s).status == 415
+
+
+def test_another_expectation_is_417(server):
+    s, (reply,) = exchange(server, "POST /v1/json HTTP/1.1\r\nHost: h\r\n%sExpect: 200-ok\r\nContent-Length: 2\r\n\r\n{}" % JSON)
+    assert reply.status == 417
+    s.close()
+
+
+def test_a_chunked_body_is_put_together(server):
+    s, (reply,) = exchange(server, "POST /v1/json HTTP/1.1\r\nHost: h\r\n%sTransfer-Encoding: chunked\r\n\r\n"
+                           "3;x=y\r\n{\"a\r\n4\r\n\":1}\r\n0\r\nTrailer: x\r\n\r\n" % JSON)
+    assert reply.json()["body_bytes"] == 7
+    s.close()
+
+
+@pytest.mark.parametrize("tail", ["5\r\n{}", "zz\r\n{}\r\n", "-1\r\n{}\r\n"])
+def test_a_broken_chunked_body_runs_nothing(server, tail):
+    before = server.counters()["handled"]
+    s = server.connect()
+    s.sendall(("POST /v1/json HTTP/1.1\r\nHost: h\r\n%sTransfer-Encoding: chunked\r\n\r\n%s" % (JSON, tail)).encode())
+    s.shutdown(socket.SHUT_WR)
+    assert Reply(s).status in (0, 400)
+    assert is_closed(s)
+    assert server.counters()["handled"] == before
+
+
+def test_a_truncated_body_runs_nothing(server):
+    before = server.counters()["handled"]
+    s = server.connect()
+    s.sendall(("POST /v1/json HTTP/1.1\r\nHost: h\r\n%sContent-Length: 100\r\n\r\n{}" % JSON).encode())
+    s.shutdown(socket.SHUT_WR)
+    assert Reply(s).problem()["detail"] == "the request ended too early"
+    assert is_closed(s)
+    assert server.counters()["handled"] == before
+
+
+def test_header_limits_are_431(server):
+    assert server.ask("GET", "/v1/inline", "".join("X-%d: y\r\n" % i for i in range(60))).problem()["status"] == 431
+    assert server.ask("GET", "/v1/inline", "X: %s\r\n" % ("y" * 9000)).problem()["type"] == "/problems/headers-too-large"
+    assert server.ask("GET", "/v1/inline", "X: %s\r\n" % ("y" * 7000)).status == 200
+
+
+def test_memory_over_the_limit_is_an_error_of_that_request_alone(server):
+    with running(request_memory_bytes_max=1048576) as small:
+        assert small.ask("GET", "/v1/eat").problem()["status"] == 500
+        assert small.ask("GET", "/v1/inline").status == 200
+
+
+# --- streams --------------------------------------------------------------------------------------------------------
+
+def chunked(n, size):
+    return (b"%x\r\n" % size + b"z" * size + b"\r\n") * (n // size) + b"0\r\n\r\n"
+
+
+@pytest.mark.parametrize("size", [1, 100, 4000, 16384, 250000])
+def test_a_stream_of_any_chunk_size_arrives_whole(server, size):
+    """The library goes on calling for further chunks in its buffer although the connection is suspended."""
+    total = max(size * 8, 1000000 if size > 1 else 3000) // size * size
+    s, (reply,) = exchange(server, b"POST /v1/upload HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked(total, size))
+    assert reply.json() == {"bytes": total}
+    s.close()
+
+
+def test_a_stream_takes_any_type_and_more_than_the_body_limit(server):
+    assert server.ask("POST", "/v1/upload", "Content-Type: application/gzip\r\n", b"z" * 3000001).json() == {"bytes": 3000001}
+    assert server.ask("POST", "/v1/upload").json() == {"bytes": 0}
+
+
+def test_a_stream_can_be_refused_before_it_starts(server):
+    s, (reply,) = exchange(server, "POST /v1/upload?refuse=1 HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 9000000\r\n\r\n")
+    assert reply.status == 409
+    s.close()
+
+
+@pytest.mark.parametrize("framing", ["length", "chunked"])
+def test_a_stream_that_fails_midway_is_answered_at_once(server, framing):
+    before = server.counters()
+    s = server.connect()
+    head = "Content-Length: 4000000" if framing == "length" else "Transfer-Encoding: chunked"
+    body = b"z" * 4000000 if framing == "length" else chunked(4000000, 10000)
+    s.sendall(("POST /v1/upload?fail_at=300000 HTTP/1.1\r\nHost: h\r\n%s\r\n\r\n" % head).encode())
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        s.sendall(body)
+    reply = Reply(s)
+    assert reply.status == 422
+    reply.problem()
+    s.close()
+    wait_until(lambda: server.counters()["ended"] == before["ended"] + 1)
+    assert server.counters()["finished"] == before["finished"]
+
+
+@pytest.mark.parametrize("sent", [10, 300000])
+def test_a_client_that_vanishes_ends_its_stream_once(server, sent):
+    """Also while a worker has the connection: nothing is finished, end() runs once."""
+    before = server.counters()
+    s = server.connect()
+    s.sendall(b"POST /v1/upload?piece_ms=200 HTTP/1.1\r\nHost: h\r\nContent-Length: 9000000\r\n\r\n" + b"z" * sent)
+    wait_until(lambda: server.counters()["begun"] == before["begun"] + 1)
+    s.close()
+    wait_until(lambda: server.counters()["ended"] == before["ended"] + 1)
+    time.sleep(0.3)
+    after = server.counters()
+    assert after["finished"] == before["finished"] and after["ended"] == before["ended"] + 1
+
+
+def test_a_stream_needs_its_token_before_its_body(server):
+    for headers, status in (("", 401), (READ, 403), (WRITE, 200)):
+        s = server.connect()
+        s.sendall(("POST /v1/private-upload HTTP/1.1\r\nHost: h\r\n%sExpect: 100-continue\r\nContent-Length: 2\r\n\r\n" % headers).encode())
+        reply = Reply(s)
+        if status == 200:
+            assert reply.status == 100
+            s.sendall(b"zz")
+            reply = Reply(s)
+        assert reply.status == status
+        s.close()
+
+
+# --- access ---------------------------------------------------------------------------------------------------------
+
+def test_challenges(server):
+    reply = server.ask("GET", "/v1/echo/a")
+    assert (reply.status, reply.headers["www-authenticate"]) == (401, 'Bearer realm="provisor"')
+    reply = server.ask("GET", "/v1/echo/a", "Authorization: Basic eDp5\r\n")
+    assert reply.headers["www-authenticate"] == 'Bearer realm="provisor"'
+    reply = server.ask("GET", "/v1/echo/a", "Authorization: Bearer nonsense\r\n")
+    assert (reply.status, reply.headers["www-authenticate"]) == (401, 'Bearer realm="provisor", error="invalid_token"')
+    reply = server.ask("PUT", "/v1/echo/a", READ + JSON, b"{}")
+    assert (reply.status, reply.headers["www-authenticate"]) == (403, 'Bearer error="insufficient_scope", scope="write"')
+    assert server.ask("DELETE", "/v1/echo/a", WRITE).headers["www-authenticate"].endswith('scope="admin"')
+    assert server.ask("PUT", "/v1/echo/a", WRITE + JSON, b"{}").json()["team"] == "team-of-write"
+    assert server.ask("GET", "/v1/echo/a", "authorization: bearer prv_r\r\n").status == 200
+
+
+def test_answers_of_a_team_are_not_kept_by_others(server):
+    for _ in range(2):  # asked for, then remembered
+        assert server.ask("GET", "/v1/echo/a", READ).headers["cache-control"] == "private, no-cache"
+    assert server.ask("GET", "/v1/inline").headers["x-content-type-options"] == "nosniff"
+
+
+def test_etags(server):
+    reply = server.ask("GET", "/v1/tagged", READ + 'If-None-Match: W/"v7"\r\n')
+    assert (reply.status, reply.headers["etag"], reply.body) == (304, '"v7"', b"")
+    assert reply.headers["cache-control"] == "private, no-cache" and "content-type" not in reply.headers
+    assert server.ask("GET", "/v1/tagged", READ + 'If-None-Match: "v8"\r\n').status == 200
+    assert server.ask("GET", "/v1/tagged", READ + 'If-Match: W/"v7"\r\n').status == 412
+
+
+# --- ids, traces, errors, metrics -------------------------------------------------------------------------------------
+
+def test_request_ids(server):
+    assert server.ask("GET", "/v1/inline", "X-Request-Id: ci-1.2_A\r\n").headers["x-request-id"] == "ci-1.2_A"
+    for bad in ("a b", "x" * 129, "a\"b", "caf\xe9"):
+        made = server.ask("GET", "/v1/inline", "X-Request-Id: %s\r\n" % bad).headers["x-request-id"]
+        assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", made)
+
+
+def test_traces_go_on_with_our_own_span(server):
+    trace, span = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+    reply = server.ask("GET", "/v1/inline", "traceparent: 00-%s-%s-01\r\nX-Request-Id: traced\r\n" % (trace, span))
+    version, same, own, flags = reply.headers["traceparent"].split("-")
+    assert (version, same, flags) == ("00", trace, "01") and own != span
+    fresh = server.ask("GET", "/v1/inline", "traceparent: ff-%s-%s-01\r\n" % (trace, span)).headers["traceparent"]
+    assert trace not in fresh
+    wait_until(lambda: [l for l in server.log("http.request") if l.get("request_id") == "traced"])
+    line = [l for l in server.log("http.request") if l.get("request_id") == "traced"][0]
+    assert (line["trace_id"], line["method"], line["route"], line["status"]) == (trace, "GET", "/v1/inline", 200)
+    assert line["duration_ms"] > 0 and line["bytes"] == len(reply.body)
+
+
+def test_no_token_and_no_query_in_the_log(server):
+    server.ask("GET", "/v1/echo/very-private?q=hidden", "Authorization: Bearer prv_mysecret\r\n")
+    wait_until(lambda: server.log("http.request"))
+    text = "".join(server.log_lines)
+    assert "mysecret" not in text and "hidden" not in text and "very-private" not in text
+
+
+def test_inner_detail_is_for_the_log_only(server):
+    reply = server.ask("GET", "/v1/fail?code=internal")
+    assert reply.status == 500 and b"SELECT" not in reply.body
+    wait_until(lambda: any("SELECT" in line["detail"] for line in server.log("http.failed")))
+    problem = server.ask("GET", "/v1/fail?code=x").problem()
+    assert [(e.get("pointer"), e.get("parameter")) for e in problem["errors"]] == [("/jobs/0/name", None), (None, "code")]
+    assert server.ask("GET", "/v1/fail?code=unavailable").headers["retry-after"] == "1"
+
+
+def test_a_collision_is_tried_again(server):
+    assert server.ask("GET", "/v1/again").status == 200
+    assert server.ask("GET", "/v1/fail?code=retry").status == 503
+
+
+def test_metrics_text(server):
+    server.ask("GET", "/v1/echo/some-name", READ)
+    server.ask("BREW", "/no/such/path")
+    reply = server.ask("GET", "/metrics")
+    assert reply.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    text = reply.body.decode()
+    assert text.endswith("\n") and "some-name" not in text and "/no/such" not in text and "BREW" not in text
+    assert 'provisor_http_requests_total{route="/v1/eat",method="GET",status="5xx"} 0\n' in text
+    assert re.search(r'requests_total\{route="unmatched",method="other",status="5xx"\} [1-9]', text)
+    assert re.search(r'duration_seconds_bucket\{route="/v1/echo/\{name\}",le="\+Inf"\} [1-9]', text)
+    assert re.search(r"provisor_http_requests_in_flight [1-9]", text), "this request itself"
+    for line in text.splitlines():
+        assert re.fullmatch(r'# (HELP|TYPE) provisor_\w+ .+|provisor_\w+(\{[^{}]*(\{\w+\}[^{}]*)*\})? [0-9.e+-]+', line), line
+
+
+def test_health(server):
+    assert server.ask("GET", "/healthz").json() == {"status": "ok"}
+    assert server.ask("GET", "/readyz").json() == {"status": "ready"}
+    assert server.ask("GET", "/healthz?x=1").status == 422
+    assert server.ask("HEAD", "/readyz").status == 200
+
+
+# --- connections ------------------------------------------------------------------------------------------------------
+
+def test_pipelined_requests_are_answered_in_order(server):
+    first = "GET /v1/slow?ms=150 HTTP/1.1\r\nHost: h\r\n\r\n"
+    second = "POST /v1/json HTTP/1.1\r\nHost: h\r\n%sContent-Length: 2\r\n\r\n{}" % JSON
+    third = "GET /v1/inline HTTP/1.1\r\nHost: h\r\n\r\n"
+    s, replies = exchange(server, first + second + third, 3)
+    assert [r.json()["path"] for r in replies] == ["/v1/slow", "/v1/json", "/v1/inline"]
+    s.close()
+
+
+def test_slow_requests_do_not_stall_others(server):
+    threads = [threading.Thread(target=server.ask, args=("GET", "/v1/slow?ms=800")) for _ in range(6)]
+    for t in threads:
+        t.start()
+    time.sleep(0.1)
+    start = time.monotonic()
+    for _ in range(20):
+        assert server.ask("GET", "/v1/inline").status == 200
+    assert time.monotonic() - start < 0.7
+    for t in threads:
+        t.join()
+
+
+def test_a_full_queue_is_503_at_once():
+    with running(compute_workers=1, compute_queue=1, io_workers=1) as server:
+        slow = [server.connect() for _ in range(2)]
+        for s in slow:
+            s.sendall(b"GET /v1/slow?ms=1000 HTTP/1.1\r\nHost: h\r\n\r\n")
+            time.sleep(0.1)
+        start = time.monotonic()
+        reply = server.ask("GET", "/v1/slow?ms=0")
+        assert time.monotonic() - start < 0.5
+        assert reply.problem()["type"] == "/problems/unavailable" and reply.status == 503
+        assert int(reply.headers["retry-after"]) >= 1
+        assert server.ask("GET", "/readyz").status == 503, "not ready while a queue is full"
+        assert server.ask("GET", "/healthz").status == 200
+        assert [Reply(s).status for s in slow] == [200, 200]
+        assert "provisor_http_rejected_total 1\n" in server.ask("GET", "/metrics").body.decode()
+
+
+def test_deadlines():
+    """A handler that takes too long, header bytes that trickle, a body that trickles, a silent connection."""
+    with running(request_timeout_ms=500, connection_idle_s=2, compute_workers=2) as server:
+        start = time.monotonic()
+        reply = server.ask("GET", "/v1/slow?ms=3000")
+        assert reply.status == 503 and reply.problem()["type"] == "/problems/timeout"
+        assert "retry-after" in reply.headers
+        assert 0.4 < time.monotonic() - start < 1.5
+
+        def trickle(first, most):
+            s = server.connect()
+            s.sendall(first)
+            begin = time.monotonic()
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                while time.monotonic() - begin < 10:
+                    s.settimeout(0.1)
+                    try:
+                        answer = s.recv(4096)
+                        return time.monotonic() - begin, answer
+                    except socket.timeout:
+                        s.sendall(b"x")
+            return time.monotonic() - begin, b""
+
+        took, answer = trickle(b"GET /v1/inline HTTP/1.1\r\nHost: h\r\nX-Slow: ", 2)
+        assert took < 2 and answer.startswith(b"HTTP/1.1 408 ")
+        took, answer = trickle(b"POST /v1/json HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n", 2)
+        assert took < 2 and answer.startswith(b"HTTP/1.1 408 ")
+        took, answer = trickle(b"GET /a-request-line-that-never-ends", 4)
+        assert took < 4 and not answer.startswith(b"HTTP/1.1 2")
+        with server.connect() as s:
+            assert is_closed(s, 5), "a connection that says nothing is closed"
+        assert server.ask("GET", "/v1/inline").status == 200
+
+
+def test_a_stream_may_last_longer_than_a_request():
+    """Only silence ends an upload, not the time it takes as a whole."""
+    with running(request_timeout_ms=400, connection_idle_s=2) as server:
+        with server.connect() as s:
+            s.sendall(b"POST /v1/upload HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n")
+            for _ in range(10):
+                time.sleep(0.12)
+                s.sendall(b"z")
+            assert Reply(s).json() == {"bytes": 10}
+        with server.connect() as s:
+            s.sendall(b"POST /v1/upload HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nz")
+            assert is_closed(s, 6)
+        wait_until(lambda: server.counters()["ended"] == 2)
+        with server.connect() as s:  # a piece that takes too long
+            s.sendall(b"POST /v1/upload?piece_ms=1500 HTTP/1.1\r\nHost: h\r\nContent-Length: 600000\r\n\r\n" + b"z" * 600000)
+            assert Reply(s).status == 503
+        wait_until(lambda: server.counters()["ended"] == 3)
+        assert server.counters()["finished"] == 1
+
+
+def test_a_vanished_client_costs_nothing_but_its_work(server):
+    for _ in range(5):
+        s = server.connect()
+        s.sendall(b"GET /v1/slow?ms=200 HTTP/1.1\r\nHost: h\r\n\r\n")
+        time.sleep(0.02)
+        s.close()
+    time.sleep(0.6)
+    assert server.ask("GET", "/v1/inline").status == 200
+
+
+def test_connections_beyond_the_limit_wait_and_are_served():
+    with running(connections_max=4, http_threads=1, connection_idle_s=1) as server:
+        held = [server.connect() for _ in range(4)]
+        assert server.ask("GET", "/v1/inline").status == 200, "served once the silent ones have been closed"
+        for s in held:
+            s.close()
+
+
+def test_drain_lets_requests_finish():
+    with running(drain_s=5, compute_workers=2) as server:
+        busy, idle = server.connect(), server.connect()
+        idle.sendall(b"GET /v1/inline HTTP/1.1\r\nHost: h\r\n\r\n")
+        assert Reply(idle).status == 200
+        busy.sendall(b"GET /v1/slow?ms=1000 HTTP/1.1\r\nHost: h\r\n\r\n")
+        time.sleep(0.2)
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(0.2)
+        idle.sendall(b"GET /readyz HTTP/1.1\r\nHost: h\r\n\r\n")
+        ready = Reply(idle)
+        assert ready.status == 503 and ready.headers["connection"] == "close"
+        with pytest.raises(OSError):
+            with server.connect(timeout=1) as s:
+                s.sendall(b"GET /v1/inline HTTP/1.1\r\nHost: h\r\n\r\n")
+                if Reply(s).status == 0:
+                    raise OSError("not accepted")
+        reply = Reply(busy)
+        assert reply.status == 200 and reply.headers["connection"] == "close"
+        assert server.terminate() == 0
+
+
+def test_drain_ends_in_time_whatever_runs():
+    with running(drain_s=1, compute_workers=2) as server:
+        late = [server.connect() for _ in range(6)]
+        for s in late:
+            s.sendall(b"GET /v1/slow?ms=2500 HTTP/1.1\r\nHost: h\r\n\r\n")
+        upload = server.connect()
+        upload.sendall(b"POST /v1/upload HTTP/1.1\r\nHost: h\r\nContent-Length: 900\r\n\r\nz")
+        time.sleep(0.3)
+        start = time.monotonic()
+        server.process.send_signal(signal.SIGTERM)
+        replies = [Reply(s) for s in late]
+        assert [r.status for r in replies] == [503] * 6
+        assert time.monotonic() - start < 2.5
+        assert all("shutting down" in r.problem()["detail"] for r in replies)
+        assert server.terminate() == 0
+        assert "begun 1 ended 1" in server.last_words
+
+
+def test_an_address_in_use_is_told(server):
+    other = subprocess.run([str(SERVER), "--listen_port=%d" % server.port], capture_output=True, text=True, timeout=10)
+    assert other.returncode == 1 and "in use" in other.stderr
+
+
+def test_idle_connections_are_cheap():
+    """5,000 idle connections under 250 MB; here 1,000 under a fifth of that above the empty server."""
+    with running(connections_max=2000, connection_idle_s=60, request_timeout_ms=60000) as server:
+        def resident():
+            return int(re.search(r"resident_memory_bytes (\d+)", server.ask("GET", "/metrics").body.decode()).group(1))
+        before = resident()
+        held = []
+        for _ in range(900):
+            s = server.connect()
+            s.sendall(b"GET /v1/inline HTTP/1.1\r\nHost: h\r\n\r\n")
+            assert Reply(s).status == 200
+            held.append(s)
+        assert (resident() - before) / len(held) < 45000
+        for s in held:
+            s.close()

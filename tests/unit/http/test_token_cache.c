@@ -1,0 +1,31 @@
+#include "http/token_cache.h"
+
+#include <criterion/criterion.h>
+#include <sodium.h>
+
+/* A right that was taken away must be gone when the time is over, counted from the question. */
+Test(token_cache, forgets_in_time, .timeout = 5)
+{
+    cr_assert_geq(sodium_init(), 0);
+    struct token_cache *cache = token_cache_create(1000);
+    const struct principal put = {.team_id = "t", .scopes = SCOPE_READ};
+    struct principal got = {0};
+    cr_assert_not(token_cache_get(cache, "prv_a", 10, &got));
+    token_cache_put(cache, "prv_a", 100, &put);
+    cr_assert(token_cache_get(cache, "prv_a", 1099, &got));
+    cr_assert_str_eq(got.team_id, "t");
+    cr_assert_eq(got.scopes, SCOPE_READ);
+    cr_assert_not(token_cache_get(cache, "prv_b", 200, &got));
+    cr_assert_not(token_cache_get(cache, "prv_a", 1100, &got));
+    token_cache_destroy(cache);
+}
+
+Test(token_cache, can_be_switched_off, .timeout = 5)
+{
+    cr_assert_geq(sodium_init(), 0);
+    struct token_cache *cache = token_cache_create(0);
+    struct principal who = {.scopes = SCOPE_READ};
+    token_cache_put(cache, "prv_a", 100, &who);
+    cr_assert_not(token_cache_get(cache, "prv_a", 100, &who));
+    token_cache_destroy(cache);
+}
