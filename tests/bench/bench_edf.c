@@ -1,0 +1,144 @@
+/*
+ * Clairvoyance EDF: time and memory of one schedule of 50 jobs of 20 stages on 1,024 cores, from
+ * 10^4 to 10^7 tasks; every task's duration different, the same with placements observed, and all
+ * tasks of a stage equal. One row a process of its own, so that memory is that row's.
+ *
+ *     bench_edf [TASKS_MAX]
+ *
+ * seconds are of the processor. bytes/task: growth of the resident set over the whole row (the
+ * durations that the caller holds, 8 bytes each, and working memory).
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/deadline/clairvoyant_edf.h"
+
+enum { JOBS = 50, STAGES = 20, CORES = 1024 };
+
+struct workload {
+    struct edf_job jobs[JOBS];
+    struct edf_stage stages[JOBS][STAGES];
+    size_t parents[JOBS][STAGES][2];
+    double *durations;
+};
+
+static double random_unit(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(*state >> 11) / 9007199254740992.0;
+}
+
+/* Stage k follows k - 1, or k - 2 where that leaves two branches. */
+static void add_stage(struct workload *load, size_t j, size_t s, size_t tasks)
+{
+    struct edf_stage *stage = &load->stages[j][s];
+    *stage = (struct edf_stage){.id = (int64_t)s, .tasks = tasks, .parents = load->parents[j][s]};
+    if (s > 0)
+        load->parents[j][s][stage->n_parents++] = s % 3 == 2 && s > 1 ? s - 2 : s - 1;
+    if (s % 3 == 0 && s > 1)
+        load->parents[j][s][stage->n_parents++] = s - 2;
+}
+
+static void make_workload(struct workload *load, size_t tasks, bool equal)
+{
+    uint64_t state = 42;
+    size_t at = 0;
+    for (size_t j = 0; j < JOBS; j++) {
+        for (size_t s = 0; s < STAGES; s++) {
+            size_t end = tasks * (j * STAGES + s + 1) / (JOBS * STAGES);
+            add_stage(load, j, s, end - at);
+            load->stages[j][s].task_duration_s = 1 + random_unit(&state);
+            if (!equal)
+                load->stages[j][s].task_durations_s = &load->durations[at];
+            /* Long-tailed, as recorded tasks are. */
+            for (; at < end; at++)
+                if (!equal)
+                    load->durations[at] = 0.5 + pow(1 - random_unit(&state), -0.5);
+        }
+        double all = 2.5 * (double)tasks / CORES;
+        load->jobs[j] = (struct edf_job){.release_s = all / JOBS * (double)j * 0.5,
+                                         .deadline_s = 1 + all * random_unit(&state),
+                                         .overhead_per_task_s = 0.01,
+                                         .stages = load->stages[j],
+                                         .n_stages = STAGES};
+    }
+}
+
+static double cpu_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static double peak_bytes(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss * 1024;
+}
+
+static bool count(void *context, const struct edf_placement *placement)
+{
+    *(size_t *)context += placement->core + 1;
+    return true;
+}
+
+static int run_row(size_t tasks, const char *kind, bool equal, bool observed)
+{
+    double before = peak_bytes();
+    struct workload *load = calloc(1, sizeof *load);
+    if (load == NULL || (load->durations = malloc((equal ? 1 : tasks) * sizeof(double))) == NULL)
+        return 1;
+    make_workload(load, tasks, equal);
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    struct edf_outcome outcomes[JOBS];
+    struct edf_metrics metrics;
+    size_t checksum = 0;
+    const struct edf_observer observer = {count, &checksum};
+    double began = cpu_s();
+    enum pv_code code = edf_schedule(load->jobs, JOBS, CORES, &scratch, outcomes, &metrics,
+                                     observed ? &observer : NULL, NULL);
+    double took = cpu_s() - began;
+    double bytes = peak_bytes() - before;
+    printf("%10zu  %-20s %10.4f %9.1f %11.1f %8.3f %5zu\n", tasks, kind, took,
+           1e9 * took / (double)tasks, bytes / (double)tasks, metrics.utilization, metrics.advance);
+    arena_fini(&scratch);
+    free(load->durations);
+    free(load);
+    return code == PV_OK ? 0 : 1;
+}
+
+static int in_own_process(size_t tasks, const char *kind, bool equal, bool observed)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        int failed = run_row(tasks, kind, equal, observed);
+        fflush(stdout);
+        _exit(failed);
+    }
+    int status;
+    return child < 0 || waitpid(child, &status, 0) < 0 || status != 0;
+}
+
+int main(int argc, char **argv)
+{
+    size_t most = argc > 1 ? (size_t)strtoull(argv[1], NULL, 10) : 10000000;
+    int failed = 0;
+    printf("%d jobs of %d stages, %d cores\n", JOBS, STAGES, CORES);
+    printf("%10s  %-20s %10s %9s %11s %8s %5s\n", "tasks", "durations", "seconds", "ns/task",
+           "bytes/task", "busy", "met");
+    for (size_t tasks = 10000; tasks <= most && tasks <= 10000000; tasks *= 10) {
+        failed |= in_own_process(tasks, "all different", false, false);
+        failed |= in_own_process(tasks, "different, observed", false, true);
+        failed |= in_own_process(tasks, "equal in a stage", true, false);
+    }
+    return failed;
+}
