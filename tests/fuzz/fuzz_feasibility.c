@@ -1,0 +1,158 @@
+/*
+ * Any bytes as the body of POST /v1/feasibility. Refused bodies say where they are wrong; a body
+ * that is taken has a schedule that keeps the rules: every task once, one task a core at a time, no
+ * task before its job's release or its stage's parents, the same instants with and without an
+ * observer; its remedies hold, and the reply is JSON.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "codec/feasibility.h"
+#include "fuzz.h"
+
+enum { TASKS_MAX = 300, CORES_MAX = 64, JOBS_MAX = 8 };
+
+static const struct codec_feasibility_limits limits = {
+    .jobs = JOBS_MAX, .stages = 8, .tasks = TASKS_MAX, .cores = CORES_MAX};
+
+struct placed {
+    struct edf_placement rows[TASKS_MAX];
+    size_t n;
+};
+
+static bool keep(void *context, const struct edf_placement *placement)
+{
+    struct placed *placed = context;
+    FUZZ_REQUIRE(placed->n < TASKS_MAX);
+    placed->rows[placed->n++] = *placement;
+    return true;
+}
+
+/* In order of start, so a core's last task is the one to compare with. */
+static void require_capacity(const struct codec_feasibility *asked, const struct placed *placed)
+{
+    double busy_until[CORES_MAX];
+    for (size_t c = 0; c < CORES_MAX; c++)
+        busy_until[c] = -INFINITY;
+    for (size_t i = 0; i < placed->n; i++) {
+        const struct edf_placement *row = &placed->rows[i];
+        FUZZ_REQUIRE(row->core < asked->cores);
+        FUZZ_REQUIRE(row->start_s >= busy_until[row->core]);
+        FUZZ_REQUIRE(row->end_s >= row->start_s);
+        FUZZ_REQUIRE(row->start_s >= asked->jobs[row->job].release_s);
+        FUZZ_REQUIRE(i == 0 || row->start_s >= placed->rows[i - 1].start_s);
+        busy_until[row->core] = row->end_s;
+    }
+    FUZZ_REQUIRE(placed->n == codec_feasibility_tasks(asked));
+}
+
+static void require_precedence(const struct codec_feasibility *asked, const struct placed *placed)
+{
+    for (size_t i = 0; i < placed->n; i++) {
+        const struct edf_placement *child = &placed->rows[i];
+        const struct edf_stage *stage = &asked->jobs[child->job].stages[child->stage];
+        for (size_t k = 0; k < placed->n; k++) {
+            const struct edf_placement *row = &placed->rows[k];
+            for (size_t p = 0; row->job == child->job && p < stage->n_parents; p++)
+                FUZZ_REQUIRE(stage->parents[p] != row->stage || row->end_s <= child->start_s);
+            FUZZ_REQUIRE(i == k || row->job != child->job || row->stage != child->stage ||
+                         row->task != child->task);
+        }
+    }
+}
+
+static size_t late(const struct codec_feasibility *asked, size_t cores, struct arena *scratch)
+{
+    struct edf_outcome outcomes[JOBS_MAX];
+    struct edf_metrics metrics;
+    FUZZ_REQUIRE(edf_schedule(asked->jobs, asked->n_jobs, cores, scratch, outcomes, &metrics, NULL,
+                              NULL) == PV_OK);
+    return metrics.delayed;
+}
+
+static void require_remedies(struct codec_feasibility *asked,
+                             const struct edf_remedies *remedies,
+                             struct arena *scratch)
+{
+    if (remedies->has_min_total_cores) {
+        FUZZ_REQUIRE(late(asked, remedies->min_total_cores, scratch) == 0);
+        for (size_t cores = 1; cores < remedies->min_total_cores && cores < 6; cores++)
+            FUZZ_REQUIRE(late(asked, cores, scratch) > 0);
+    } else if (remedies->exact) {
+        FUZZ_REQUIRE(late(asked, TASKS_MAX, scratch) > 0);
+    }
+    for (size_t j = 0; j < asked->n_jobs; j++)
+        if (!isnan(remedies->deadlines_s[j]))
+            asked->jobs[j].deadline_s = remedies->deadlines_s[j];
+    FUZZ_REQUIRE(late(asked, asked->cores, scratch) == 0);
+}
+
+static void require_reply(const struct codec_feasibility *asked,
+                          const struct edf_outcome outcomes[],
+                          const struct edf_metrics *metrics,
+                          const struct edf_remedies *remedies,
+                          struct arena *arena)
+{
+    struct writer w;
+    writer_init(&w, arena);
+    writer_begin_object(&w);
+    codec_feasibility_encode(&w, asked, outcomes, metrics, remedies);
+    writer_end_object(&w);
+    size_t n;
+    const char *text = writer_finish(&w, &n);
+    FUZZ_REQUIRE(text != NULL);
+    json_t *json = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
+    FUZZ_REQUIRE(json != NULL);
+    json_decref(json);
+}
+
+static void require_lawful(struct codec_feasibility *asked, struct arena *arena)
+{
+    static struct placed placed;
+    struct arena scratch;
+    arena_init(&scratch, 0);
+    struct edf_outcome outcomes[JOBS_MAX];
+    struct edf_outcome quick[JOBS_MAX];
+    struct edf_metrics metrics;
+    struct edf_remedies remedies;
+    const struct edf_observer observer = {keep, &placed};
+    placed.n = 0;
+    FUZZ_REQUIRE(edf_schedule(asked->jobs, asked->n_jobs, asked->cores, &scratch, outcomes,
+                              &metrics, &observer, NULL) == PV_OK);
+    FUZZ_REQUIRE(edf_schedule(asked->jobs, asked->n_jobs, asked->cores, &scratch, quick, NULL, NULL,
+                              NULL) == PV_OK);
+    for (size_t j = 0; j < asked->n_jobs; j++)
+        FUZZ_REQUIRE(outcomes[j].completion_s == quick[j].completion_s);
+    require_capacity(asked, &placed);
+    require_precedence(asked, &placed);
+    FUZZ_REQUIRE(edf_find_remedies(asked->jobs, asked->n_jobs, asked->cores, 20000, arena, &scratch,
+                                   &remedies, NULL) == PV_OK);
+    require_reply(asked, outcomes, &metrics, &remedies, arena);
+    require_remedies(asked, &remedies, &scratch);
+    arena_fini(&scratch);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    struct pv_error err = {0};
+    json_t *json = NULL;
+    if (codec_parse((const char *)data, n, 16, &json, &err) != PV_OK) {
+        FUZZ_REQUIRE(err.detail[0] != '\0' || err.n_faults > 0);
+        return 0;
+    }
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct codec_reader reader = {&arena, &err};
+    struct codec_node top = codec_top(&reader, json);
+    struct codec_feasibility asked;
+    codec_feasibility_decode(&top, &limits, &asked);
+    bool inline_only = codec_result(&reader) == PV_OK;
+    for (size_t i = 0; inline_only && i < asked.n_jobs; i++)
+        inline_only = asked.sources[i].application.at == NULL;
+    FUZZ_REQUIRE(codec_result(&reader) == PV_OK || err.n_faults > 0);
+    if (inline_only)
+        require_lawful(&asked, &arena);
+    json_decref(json);
+    arena_fini(&arena);
+    return 0;
+}
