@@ -118,7 +118,8 @@ static bool set_tasks(struct stage *stage, struct arena *arena, struct run_stage
 {
     out->n_tasks = (int64_t)stage->n_tasks;
     out->task_time_s = seconds(stage->task_ms);
-    out->task_duration_s = stage->n_tasks == 0 ? (double)NAN : out->task_time_s / (double)stage->n_tasks;
+    out->task_duration_s =
+        stage->n_tasks == 0 ? (double)NAN : out->task_time_s / (double)stage->n_tasks;
     if (stage->n_tasks == 0)
         return true;
     qsort(stage->tasks, stage->n_tasks, sizeof *stage->tasks, compare_tasks);
@@ -169,7 +170,8 @@ set_records(const struct sparklog *log, const struct stage *stage, struct run_st
     if (records == 0)
         records = written_by_parents(log, stage);
     out->input_records = records == 0 ? (double)NAN : (double)records;
-    out->nominal_rate_per_s = stage->task_ms == 0 ? (double)NAN : out->input_records / out->task_time_s;
+    out->nominal_rate_per_s =
+        stage->task_ms == 0 ? (double)NAN : out->input_records / out->task_time_s;
 }
 
 static bool set_identity(const struct stage *stage, struct arena *arena, struct run_stage *out)

@@ -16,8 +16,9 @@ static const char *const marks[] = {
     "eyJ",  "dapi", "sk-",  "prv_", "whsec_", "AIza",        "ya29.",
 };
 
-/* Longer runs of letters and digits mixed are taken for random. */
-enum { RANDOM_RUN = 24, KEY_RUN = 16 };
+/* Runs of letters and digits as long as these, with as many digits, are taken for random: names
+ * have few digits in many letters. */
+enum { RANDOM_RUN = 24, RANDOM_SHARE = 8, LONG_RUN = 36, LONG_DIGITS = 2, KEY_RUN = 16 };
 
 static char lower(char c)
 {
@@ -58,7 +59,10 @@ static bool looks_random(struct strview run)
     size_t digits = 0;
     for (size_t i = 0; i < run.n; i++)
         digits += run.at[i] >= '0' && run.at[i] <= '9';
-    return run.n >= RANDOM_RUN && digits >= run.n / 8 && digits < run.n;
+    if (digits == run.n)
+        return false;
+    return (run.n >= RANDOM_RUN && digits >= run.n / RANDOM_SHARE) ||
+           (run.n >= LONG_RUN && digits >= LONG_DIGITS);
 }
 
 static bool has_key(struct strview text)

@@ -1,0 +1,52 @@
+#include "sparklog_cases.h"
+
+#include <string.h>
+
+const struct sparklog_limits case_limits = {
+    .line_bytes = 1 << 20, .stages = 1000, .tasks = 10000, .memory_bytes = 8 << 20};
+
+void reading_init(struct reading *reading,
+                  const char *text,
+                  size_t piece,
+                  const struct sparklog_limits *limits)
+{
+    memset(reading, 0, sizeof *reading);
+    arena_init(&reading->arena, 0);
+    struct sparklog *log = sparklog_create(limits);
+    if (log == NULL) {
+        reading->code = PV_E_MEMORY;
+        return;
+    }
+    size_t n = strlen(text);
+    piece = piece == 0 ? n + 1 : piece;
+    for (size_t at = 0; at < n && reading->code == PV_OK; at += piece)
+        reading->code =
+            sparklog_feed(log, text + at, n - at < piece ? n - at : piece, &reading->err);
+    if (reading->code == PV_OK)
+        reading->code = sparklog_finish(log, &reading->arena, &reading->run, &reading->err);
+    reading->counts = sparklog_counts(log);
+    sparklog_destroy(log);
+}
+
+void reading_fini(struct reading *reading)
+{
+    arena_fini(&reading->arena);
+}
+
+int64_t reading_warning(const struct reading *reading, const char *code)
+{
+    for (size_t i = 0; i < reading->run.n_warnings; i++) {
+        if (strview_is(reading->run.warnings[i].code, code))
+            return reading->run.warnings[i].count;
+    }
+    return 0;
+}
+
+const struct run_stage *reading_stage(const struct reading *reading, int64_t id)
+{
+    for (size_t i = 0; i < reading->run.n_stages; i++) {
+        if (reading->run.stages[i].id == id)
+            return &reading->run.stages[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,212 @@
+/* The scanner of event-log lines: what it reads, skips, resolves and calls damaged. */
+#include "core/sparklog/json.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/sparklog/block.h"
+
+struct pair {
+    int64_t a;
+    struct json_text b;
+    int64_t c;
+    struct strview raw;
+};
+
+static const struct json_field inner_fields[] = {JSON_FIELD("c", JSON_INT, struct pair, c)};
+static const struct json_shape inner = JSON_SHAPE(inner_fields);
+static const struct json_field fields[] = {
+    JSON_FIELD("a", JSON_INT, struct pair, a),
+    JSON_FIELD("b", JSON_TEXT, struct pair, b),
+    JSON_FIELD("raw", JSON_RAW, struct pair, raw),
+    JSON_INSIDE("in", inner),
+};
+static const struct json_shape shape = JSON_SHAPE(fields);
+
+static bool read(const char *text, struct pair *pair)
+{
+    struct json json = json_over(strview_of(text));
+    *pair = (struct pair){-1, {NULL, 0, false}, -1, {NULL, 0}};
+    return json_read_object(&json, &shape, pair) && json_at_end(&json);
+}
+
+Test(sparklog_json, reads_members_in_any_order_and_passes_the_rest)
+{
+    struct pair pair;
+    cr_assert(
+        read("{\"x\":[1,{\"a\":9}],\"in\":{\"y\":null,\"c\":3},\"b\":\"t\",\"a\":5,\"z\":-1.5e3}",
+             &pair));
+    cr_assert_eq(pair.a, 5);
+    cr_assert_eq(pair.c, 3);
+    cr_assert(json_text_is(pair.b, strview_of("t")));
+    cr_assert(read(" { \"a\" :\t7 , \"raw\" : [ 1 , 2 ] } ", &pair));
+    cr_assert_eq(pair.a, 7);
+    cr_assert(strview_is(pair.raw, "[ 1 , 2 ]"));
+    cr_assert(read("{}", &pair));
+    cr_assert_eq(pair.a, -1);
+}
+
+Test(sparklog_json, knows_keys_that_are_written_with_escapes)
+{
+    struct pair pair;
+    cr_assert(read("{\"\\u0061\":5,\"\\u0069n\":{\"\\u0063\":6}}", &pair));
+    cr_assert_eq(pair.a, 5);
+    cr_assert_eq(pair.c, 6);
+}
+
+Test(sparklog_json, a_value_of_another_kind_counts_as_absent)
+{
+    struct pair pair;
+    cr_assert(read("{\"a\":\"5\",\"b\":7,\"in\":[],\"raw\":null}", &pair));
+    cr_assert_eq(pair.a, -1);
+    cr_assert_null(pair.b.at);
+    cr_assert_eq(pair.c, -1);
+    cr_assert_null(pair.raw.at);
+    cr_assert(read("{\"a\":null,\"a\":true,\"in\":{\"c\":NaN}}", &pair));
+    cr_assert_eq(pair.a, -1);
+}
+
+Test(sparklog_json, integers_to_the_ends_of_their_range)
+{
+    static const struct {
+        const char *text;
+        int64_t value;
+    } rows[] = {{"0", 0},
+                {"-0", 0},
+                {"9007199254740993", INT64_C(9007199254740993)},
+                {"9223372036854775807", INT64_MAX},
+                {"9223372036854775808", INT64_MAX},
+                {"99999999999999999999999", INT64_MAX},
+                {"-9223372036854775808", INT64_MIN},
+                {"-9223372036854775809", INT64_MIN},
+                {"1.9", 1},
+                {"-2e3", -2000},
+                {"1e300", INT64_MAX},
+                {"-1e300", INT64_MIN}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[64];
+        (void)snprintf(text, sizeof text, "{\"a\":%s}", rows[i].text);
+        struct pair pair;
+        cr_assert(read(text, &pair), "%s", rows[i].text);
+        cr_assert_eq(pair.a, rows[i].value, "%s", rows[i].text);
+    }
+}
+
+Test(sparklog_json, what_breaks_the_structure_is_damage)
+{
+    static const char *const rows[] = {"",
+                                       "{",
+                                       "[]x",
+                                       "{\"a\"}",
+                                       "{\"a\":}",
+                                       "{\"a\":1,}",
+                                       "{\"a\":1 \"b\":2}",
+                                       "{a:1}",
+                                       "{\"a\":1}}",
+                                       "{\"a\":x}",
+                                       "{\"a\":-}",
+                                       "{\"a\":\"\\",
+                                       "{\"x\":\"\\\"}",
+                                       "{\"x\":[1,2}",
+                                       "{,}",
+                                       "{\"x\":tru}"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pair pair;
+        cr_assert_not(read(rows[i], &pair), "%s", rows[i]);
+    }
+}
+
+Test(sparklog_json, every_cut_of_a_line_is_damage)
+{
+    static const char line[] =
+        "{\"a\":1,\"b\":\"x\\\"y\",\"skip\":{\"q\":[\"}\",{\"r\":\"\\\\\"}]},\"in\":{\"c\":2}}";
+    for (size_t n = 0; n < sizeof line - 1; n++) {
+        char cut[sizeof line];
+        memcpy(cut, line, n);
+        cut[n] = '\0';
+        struct pair pair;
+        cr_assert_not(read(cut, &pair), "%s", cut);
+    }
+    struct pair pair;
+    cr_assert(read(line, &pair));
+}
+
+/* Skipping goes 64 bytes at a time: put quotes, escapes and brackets at every offset of a block. */
+Test(sparklog_json, skips_values_whatever_their_offset)
+{
+    static const char *const values[] = {"[\"]\",\"\\\"]\",\"\\\\\",[[\"\\\\\\\"[\"]]]",
+                                         "{\"k\":\"}\\\\\\\\\",\"l\":{\"m\":[{}]}}", "\"[{\\\"\""};
+    for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+        for (size_t pad = 0; pad < 150; pad++) {
+            char text[512];
+            char filler[151];
+            memset(filler, 'f', pad);
+            filler[pad] = '\0';
+            (void)snprintf(text, sizeof text, "{\"s\":[\"%s\",%s,\"%s\"],\"a\":4}", filler,
+                           values[v], filler);
+            struct pair pair;
+            cr_assert(read(text, &pair), "%s", text);
+            cr_assert_eq(pair.a, 4);
+        }
+    }
+}
+
+Test(sparklog_json, both_ways_to_classify_a_block_agree)
+{
+    static const char alphabet[] = "\"\\{}[]:,ab\x80\xff\x5a\x7e\x3b \n";
+    uint32_t state = 1;
+    for (int round = 0; round < 2000; round++) {
+        char bytes[BLOCK];
+        for (size_t i = 0; i < BLOCK; i++) {
+            state = state * 1664525U + 1013904223U;
+            bytes[i] =
+                round % 2 ? (char)(state >> 24) : alphabet[(state >> 16) % (sizeof alphabet - 1)];
+        }
+        struct block fast = block_classify(bytes);
+        struct block slow = block_classify_portable(bytes);
+        cr_assert_eq(fast.quote, slow.quote);
+        cr_assert_eq(fast.backslash, slow.backslash);
+        cr_assert_eq(fast.open, slow.open);
+        cr_assert_eq(fast.close, slow.close);
+    }
+}
+
+Test(sparklog_json, texts_become_valid_utf8)
+{
+    static const struct {
+        const char *written;
+        const char *want;
+    } rows[] = {{"plain", "plain"},
+                {"\\\"\\\\\\/", "\"\\/"},
+                {"\\u00e9\\u20ac", "\xc3\xa9\xe2\x82\xac"},
+                {"\\ud83d\\ude00", "\xf0\x9f\x98\x80"},
+                {"\xc3\xa9", "\xc3\xa9"},
+                {"\\ud83dx", "\xef\xbf\xbdx"},
+                {"\\ude00", "\xef\xbf\xbd"},
+                {"\\u12", "\xef\xbf\xbd"
+                          "12"},
+                {"\\n\\u0000", "\xef\xbf\xbd\xef\xbf\xbd"},
+                {"a\xff"
+                 "b",
+                 "a\xef\xbf\xbd"
+                 "b"},
+                {"\xc3", "\xef\xbf\xbd"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct json_text text = {rows[i].written, strlen(rows[i].written), true};
+        char out[64];
+        bool cut;
+        size_t n = json_text_decode(text, out, sizeof out, &cut);
+        cr_assert_not(cut);
+        cr_assert(strview_is((struct strview){out, n}, rows[i].want), "%s", rows[i].written);
+    }
+}
+
+Test(sparklog_json, a_text_is_cut_between_characters)
+{
+    struct json_text text = {"a\xe2\x82\xac", 4, false};
+    char out[3];
+    bool cut;
+    cr_assert_eq(json_text_decode(text, out, sizeof out, &cut), 1);
+    cr_assert(cut);
+}
