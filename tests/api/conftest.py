@@ -193,8 +193,8 @@ def make_service(contract):
         directory = tempfile.mkdtemp(prefix="provisor-api-")
         os.chmod(directory, 0o755)
         service = Service(directory, contract, environment)
-        service.command("migrate")
         made.append(service)
+        service.command("migrate")
         return service
 
     yield make
