@@ -9,7 +9,7 @@ const char *http_path_parameter(const struct http_request *request, const char *
     for (size_t i = 0; i < request->n_path_parameters; i++)
         if (strcmp(request->path_parameters[i].name, name) == 0)
             return request->path_parameters[i].value;
-    assert(!"the template has no such parameter");
+    assert(false && "the template has no such parameter");
     return "";
 }
 

@@ -36,6 +36,7 @@ void *serve_request_line(void *cls, const char *uri, struct MHD_Connection *conn
     if (x != NULL) {
         client->phase = CLIENT_READING;
         client->deadline_ns = x->request.deadline_ns;
+        client->ended_ns = 0;
     }
     (void)pthread_mutex_unlock(&client->lock);
     return x;
