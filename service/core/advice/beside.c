@@ -49,11 +49,17 @@ static enum pv_code make_new_job(const struct beside_question *question,
     struct replay *replays = arena_calloc(scratch, question->n_runs, sizeof *replays);
     struct replay_outcome outcome;
     enum pv_code code = replays == NULL ? out_of_memory(err) : PV_OK;
+    size_t n = 0;
     for (size_t i = 0; i < question->n_runs && code == PV_OK; i++) {
-        code = replay_prepare(&question->runs[i], scratch, scratch, &replays[i], err);
+        code = replay_prepare(&question->runs[i], scratch, scratch, &replays[n], NULL);
+        n += code == PV_OK ? 1 : 0;
+        code = code == PV_E_TOO_FEW ? PV_OK : code; /* the curve passed it over, too */
+    }
+    if (code == PV_OK && n == 0) {
+        code = pv_fail(err, PV_E_TOO_FEW, "no run can be replayed");
     }
     if (code == PV_OK) {
-        code = replay_learn(replays, question->n_runs, 0, question->n_runs, scratch, err);
+        code = replay_learn(replays, n, 0, n, scratch, err);
     }
     if (code == PV_OK) {
         code = replay_predict(&replays[0], &question->target, scratch, &outcome, err);

@@ -26,16 +26,15 @@ static int count_compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-size_t curve_grid(int64_t dense, int64_t most, const int64_t extra[], size_t n_extra, int64_t out[])
+size_t curve_grid(size_t room, int64_t most, const int64_t extra[], size_t n_extra, int64_t out[])
 {
     /* Room for the extras and for `most` itself; steps widen until the rest fits. */
-    size_t room = CURVE_POINTS_MAX - n_extra - 1;
-    dense = dense < (int64_t)room / 2 ? dense : (int64_t)room / 2;
-    double ratio = 1.02;
+    room = room < 8 ? 8 : room;
+    room = (room < CURVE_POINTS_MAX ? room : CURVE_POINTS_MAX) - 1;
+    room = room > n_extra + 4 ? room - n_extra : 4;
+    int64_t dense = (int64_t)room / 2;
     double steps = (double)room / 2.0 - 1.0;
-    if (most > dense && log((double)most / (double)dense) / log(ratio) > steps) {
-        ratio = exp(log((double)most / (double)dense) / steps);
-    }
+    double ratio = most > dense ? exp(log((double)most / (double)dense) / steps) : 1.0;
     size_t n = 0;
     for (int64_t m = 1; m <= most && n < room;) {
         out[n++] = m;
@@ -209,6 +208,7 @@ static enum pv_code choose_replays(const struct run runs[],
                                    struct arena *scratch,
                                    struct replay **replays,
                                    size_t *chosen,
+                                   size_t *unusable,
                                    struct pv_error *err)
 {
     struct ranked *order = arena_array(scratch, n, sizeof *order);
@@ -221,17 +221,26 @@ static enum pv_code choose_replays(const struct run runs[],
     }
     qsort(order, n, sizeof *order, ranked_compare);
     double spent = 0.0;
-    for (*chosen = 0; *chosen < n; ++*chosen) {
+    *chosen = 0;
+    for (size_t i = 0; i < n && spent <= (double)question->task_budget; i++) {
+        struct pv_error why = {0};
         enum pv_code code =
-            replay_prepare(&runs[order[*chosen].index], scratch, scratch, &made[*chosen], err);
+            replay_prepare(&runs[order[i].index], scratch, scratch, &made[*chosen], &why);
+        if (code == PV_E_TOO_FEW) {
+            *unusable += 1;
+            pv_fail(err, code, "%s", why.detail); /* of the first one; dropped when another fits */
+            continue;
+        }
         if (code != PV_OK) {
-            return code;
+            return pv_fail(err, code, "%s", why.detail);
         }
         spent += cost_of(&made[*chosen], question, *chosen);
-        if (spent > (double)question->task_budget) {
-            break;
-        }
+        *chosen += spent <= (double)question->task_budget ? 1 : 0;
     }
+    if (*unusable == n) {
+        return PV_E_TOO_FEW;
+    }
+    pv_error_clear(err);
     *replays = made;
     return *chosen > 0
                ? PV_OK
@@ -349,10 +358,11 @@ enum pv_code curve_predict(const struct run runs[],
     struct arena_mark mark = arena_mark(scratch);
     struct replay *replays = NULL;
     size_t chosen = 0;
-    enum pv_code code = choose_replays(runs, n, question, scratch, &replays, &chosen, err);
+    enum pv_code code = choose_replays(
+        runs, n, question, scratch, &replays, &chosen, &made.runs_unusable, err);
     if (code == PV_OK) {
         describe_runs(replays, chosen, &made);
-        made.runs_left_out = n - chosen;
+        made.runs_left_out = n - chosen - made.runs_unusable;
         code = judge_by_leaving_out(replays, chosen, scratch, &made, err);
     }
     if (code == PV_OK) {

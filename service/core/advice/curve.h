@@ -52,6 +52,7 @@ struct curve {
     double freedom;          /* degrees of freedom of the spread */
     size_t runs;             /* replayed */
     size_t runs_left_out;    /* beyond the budget */
+    size_t runs_unusable; /* something a replay needs is unknown */
     double loo_mape_percent; /* NAN with fewer than two runs */
     double residual_spread;  /* scale before distance */
     bool size_extrapolated;  /* N outside the runs' sizes */
@@ -69,17 +70,18 @@ struct curve {
 enum { CURVE_POINTS_MAX = 512 };
 
 /*
- * Executor counts to predict: all of 1..dense, then steps of about two percent up to `most`, and
- * every count in `extra` (zeros are passed over). Ascending, distinct; at most CURVE_POINTS_MAX.
- * out has room for CURVE_POINTS_MAX. Returns how many.
+ * Executor counts to predict: all from 1 on for half of `room` points, then growing steps up to
+ * `most`, and every count in `extra` (zeros are passed over). Ascending, distinct. out has room for
+ * CURVE_POINTS_MAX; `room` is kept within 8 and that, extras included. Returns how many.
  */
 size_t
-curve_grid(int64_t dense, int64_t most, const int64_t extra[], size_t n_extra, int64_t out[]);
+curve_grid(size_t room, int64_t most, const int64_t extra[], size_t n_extra, int64_t out[]);
 
 /*
- * runs     n >= 1, complete (replay_prepare's demands), any order; borrowed during the call.
+ * runs     n >= 1, any order; borrowed during the call. Those that replay_prepare refuses are
+ *          passed over and counted.
  * arena    holds curve->points; scratch is back at its mark.
- * PV_E_TOO_FEW: a run cannot be replayed. PV_E_LIMIT: not even the nearest run's replays fit the
+ * PV_E_TOO_FEW: no run can be replayed; detail says what the first one lacks. PV_E_LIMIT: not even the nearest run's replays fit the
  * budget. PV_E_MEMORY.
  * One input has one answer. O(sum of simulated tasks x log K).
  */

@@ -165,6 +165,17 @@ static void warn_history(struct explanation *e)
         (void)note_add(&e->advice->warnings, e->arena, &e->spare, "graph_changed",
                        "The replayed runs do not all have the same stages.");
     }
+    if (curve->runs_unusable > 0) {
+        struct note *note = note_add(&e->advice->warnings,
+                                     e->arena,
+                                     &e->spare,
+                                     "runs_ignored",
+                                     "%zu run%s could not be replayed: task times or the size of "
+                                     "the cluster are unknown.",
+                                     curve->runs_unusable,
+                                     curve->runs_unusable == 1 ? "" : "s");
+        note_number(note, "runs", (double)curve->runs_unusable);
+    }
     if (curve->runs_left_out > 0) {
         struct note *note = note_add(&e->advice->warnings, e->arena, &e->spare, "runs_left_out",
                                      "%zu run%s further away were left out to bound the work.",

@@ -223,7 +223,7 @@ Test(curve, grid)
 {
     int64_t grid[CURVE_POINTS_MAX];
     int64_t extra[] = {777, 0, 5};
-    size_t n = curve_grid(100, 100000, extra, 3, grid);
+    size_t n = curve_grid(CURVE_POINTS_MAX, 100000, extra, 3, grid);
     cr_assert_leq(n, (size_t)CURVE_POINTS_MAX);
     for (size_t i = 0; i < 100; i++) {
         cr_assert_eq(grid[i], (int64_t)i + 1);
