@@ -224,3 +224,70 @@ enum pv_code explain_advice(const struct curve *curve,
                ? pv_fail(err, PV_E_MEMORY, "not enough memory for the reasons")
                : PV_OK;
 }
+
+static void explain_new_job(const struct beside_question *question,
+                            const struct beside_outcome *outcome,
+                            struct arena *arena,
+                            struct advice *advice)
+{
+    struct note spare;
+    struct note *note = note_add(&advice->reasons, arena, &spare,
+                                 outcome->met ? "met_beside_running" : "missed_beside_running",
+                                 "Earliest deadline first beside %zu running job%s on %zu cores, it "
+                                 "ends after %.6g s%s.",
+                                 question->n_running, question->n_running == 1 ? "" : "s",
+                                 question->cores, outcome->execution_s,
+                                 outcome->met ? "" : " and misses its deadline");
+    note_number(note, "execution_s", outcome->execution_s);
+    note_number(note, "deadline_s", question->deadline_s);
+    note_number(note, "running", (double)question->n_running);
+    note_number(note, "cores", (double)question->cores);
+}
+
+/* One warning for all running jobs that are late although (or because) the new one joins. */
+static void warn_of_late_jobs(const struct beside_question *question,
+                              const struct beside_outcome *outcome,
+                              const char *const names[],
+                              bool because,
+                              struct arena *arena,
+                              struct advice *advice)
+{
+    size_t n = 0, first = 0;
+    for (size_t i = question->n_running; i-- > 0;) {
+        if (!outcome->running[i].met && outcome->running[i].met_alone == because) {
+            n++;
+            first = i;
+        }
+    }
+    if (n == 0) {
+        return;
+    }
+    struct note spare;
+    struct note *note = note_add(&advice->warnings, arena, &spare,
+                                 because ? "running_jobs_delayed" : "running_jobs_late",
+                                 because ? "%zu running job%s would miss the deadline because of "
+                                           "this one."
+                                         : "%zu running job%s miss the deadline, with this one or "
+                                           "without.",
+                                 n, n == 1 ? "" : "s");
+    note_text(note, "first", names[first]);
+    note_number(note, "jobs", (double)n);
+    note_number(note, "execution_s", outcome->running[first].execution_s);
+    note_number(note, "deadline_s", question->running[first].deadline_s);
+}
+
+enum pv_code explain_beside(const struct beside_question *question,
+                            const struct beside_outcome *outcome,
+                            const char *const names[],
+                            struct arena *arena,
+                            struct advice *advice,
+                            struct pv_error *err)
+{
+    advice->feasible = advice->feasible && outcome->met;
+    explain_new_job(question, outcome, arena, advice);
+    warn_of_late_jobs(question, outcome, names, true, arena, advice);
+    warn_of_late_jobs(question, outcome, names, false, arena, advice);
+    return advice->reasons.failed || advice->warnings.failed
+               ? pv_fail(err, PV_E_MEMORY, "not enough memory for the reasons")
+               : PV_OK;
+}

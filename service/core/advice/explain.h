@@ -2,6 +2,7 @@
 #define CORE_ADVICE_EXPLAIN_H
 
 #include "core/advice/advise.h"
+#include "core/advice/beside.h"
 
 /*
  * Fill in advice->reasons and advice->warnings: why this executor count, from which runs, what
@@ -12,6 +13,18 @@ enum pv_code explain_advice(const struct curve *curve,
                             const struct curve_point *point,
                             const struct advise_question *question,
                             bool below_confidence,
+                            struct arena *arena,
+                            struct advice *advice,
+                            struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * What the jobs beside it mean for the advice: a reason, a warning for running jobs that are late or
+ * that the new job makes late, and feasible = false where the new job itself misses its deadline.
+ * names: of the question's running jobs, NUL-terminated, living as long as the advice. PV_E_MEMORY.
+ */
+enum pv_code explain_beside(const struct beside_question *question,
+                            const struct beside_outcome *outcome,
+                            const char *const names[],
                             struct arena *arena,
                             struct advice *advice,
                             struct pv_error *err) PV_MUSTCHECK;

@@ -1,0 +1,324 @@
+#include "api/advice_history.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/application.h"
+#include "store/run.h"
+#include "work/clock.h"
+
+static enum pv_code out_of_memory(struct pv_error *err)
+{
+    return pv_fail(err, PV_E_MEMORY, "out of memory");
+}
+
+static enum pv_code
+find_application(struct store_tx *tx,
+                 struct arena *arena,
+                 const char *name,
+                 const char *pointer,
+                 struct application *application,
+                 struct pv_error *err)
+{
+    struct pv_error why = {0};
+    enum pv_code code = store_application_find(tx, arena, name, application, &why);
+    if (code == PV_E_NOT_FOUND)
+        return pv_fault(err, PV_PLACE_POINTER, pointer, "unknown_application",
+                        "there is no application of this name");
+    if (code != PV_OK && err != NULL)
+        *err = why;
+    return code;
+}
+
+/* --- the curve ------------------------------------------------------------------------------- */
+
+/* Tasks of all runs on the asked size: what one point of the curve costs. */
+static double tasks_a_point(const struct run runs[], size_t n, int64_t problem_size)
+{
+    double tasks = 1.0;
+    for (size_t i = 0; i < n; i++) {
+        double grown = runs[i].problem_size < 1
+                           ? 1.0
+                           : fmax(1.0, (double)problem_size / (double)runs[i].problem_size);
+        for (size_t s = 0; s < runs[i].n_stages; s++)
+            if (runs[i].stages[s].n_tasks > 0)
+                tasks += (double)runs[i].stages[s].n_tasks * grown;
+    }
+    return tasks;
+}
+
+/* A fifth of the budget is the leaving out's; the rest says how many points there can be. */
+static size_t
+affordable_points(const struct config *config, const struct run runs[], size_t n, int64_t size)
+{
+    double points = 0.8 * (double)config->remedy_task_budget / tasks_a_point(runs, n, size);
+    return points > CURVE_POINTS_MAX ? CURVE_POINTS_MAX : points < 24.0 ? 24 : (size_t)points;
+}
+
+static int64_t most_executors(const struct config *config, int64_t cores_per_executor)
+{
+    int64_t by_cores = config->cores_max / cores_per_executor;
+    int64_t most = config->executors_max < by_cores ? config->executors_max : by_cores;
+    return most < 1 ? 1 : most;
+}
+
+/* Where the request leaves size or cores open, the nearest run fills in. */
+static enum pv_code predict(const struct config *config,
+                            const struct codec_advice_request *asked,
+                            const struct run runs[],
+                            size_t n,
+                            struct arena *arena,
+                            struct curve *curve,
+                            struct pv_error *err)
+{
+    int64_t grid[CURVE_POINTS_MAX];
+    struct curve_question question = {.problem_size = asked->problem_size,
+                                      .cores_per_executor = asked->cores_per_executor,
+                                      .executors = grid,
+                                      .task_budget = (uint64_t)config->remedy_task_budget};
+    if (question.problem_size == RUN_UNKNOWN)
+        question.problem_size = runs[0].problem_size;
+    if (question.cores_per_executor == RUN_UNKNOWN)
+        question.cores_per_executor = runs[0].cores_per_executor;
+    if (question.problem_size < 1 || question.cores_per_executor < 1)
+        return pv_fail(err, PV_E_TOO_FEW,
+                       "the problem size or the cores per executor of the nearest run are unknown");
+    int64_t most = most_executors(config, question.cores_per_executor);
+    const struct advise_question *constraints = &asked->question;
+    const int64_t extra[] = {constraints->min_executors <= most ? constraints->min_executors : 0,
+                             constraints->max_executors <= most ? constraints->max_executors : 0};
+    size_t room = affordable_points(config, runs, n, question.problem_size);
+    question.n_executors = curve_grid(room, most, extra, 2, grid);
+    struct arena scratch;
+    arena_init(&scratch, (size_t)config->request_memory_bytes_max);
+    enum pv_code code = curve_predict(runs, n, &question, arena, &scratch, curve, err);
+    arena_fini(&scratch);
+    return code;
+}
+
+static struct history_key key_of(const struct http_request *request,
+                                 const struct codec_advice_request *asked)
+{
+    return (struct history_key){.team_id = request->principal.team_id,
+                                .application = asked->application.at,
+                                .problem_size = asked->problem_size,
+                                .cores_per_executor = asked->cores_per_executor,
+                                .min_executors = asked->question.min_executors,
+                                .max_executors = asked->question.max_executors};
+}
+
+static enum pv_code too_few_runs(const struct application *application,
+                                 size_t looked_at,
+                                 const char *why,
+                                 struct pv_error *err)
+{
+    return pv_fail(err, PV_E_TOO_FEW,
+                   "the application has %lld runs; of the %zu nearest that succeeded with "
+                   "executors, cores and stages none can be replayed%s%s",
+                   (long long)application->runs, looked_at, why[0] == '\0' ? "" : ": ", why);
+}
+
+/* The nearest runs and the curve from them; the application is known. */
+static enum pv_code compute(struct api *api,
+                            struct store_tx **tx,
+                            const struct codec_advice_request *asked,
+                            const struct application *application,
+                            struct history_item *item,
+                            struct pv_error *err)
+{
+    struct run_list runs;
+    struct pv_error why = {0};
+    struct arena loaded;
+    arena_init(&loaded, (size_t)api->config->request_memory_bytes_max);
+    enum pv_code code = store_run_nearest(*tx, &loaded, application, asked->problem_size, true,
+                                          (size_t)api->config->nearest_runs, &runs, &why);
+    store_rollback(tx); /* the connection is not held while computing */
+    if (code == PV_OK && runs.n == 0)
+        code = PV_E_TOO_FEW;
+    else if (code == PV_OK)
+        code = predict(api->config, asked, runs.items, runs.n, &item->arena, &item->curve, &why);
+    arena_fini(&loaded);
+    if (code == PV_E_TOO_FEW)
+        return too_few_runs(application, runs.n, why.detail, err);
+    if (code != PV_OK && err != NULL)
+        *err = why;
+    memcpy(item->application_id, application->id, sizeof item->application_id);
+    item->history_version = application->history_version;
+    return code;
+}
+
+static enum pv_code load(struct api *api,
+                         struct http_request *request,
+                         const struct codec_advice_request *asked,
+                         const struct history_item *stale,
+                         const struct history_item **item,
+                         struct pv_error *err)
+{
+    struct store_tx *tx = NULL;
+    struct application application;
+    struct history_key key = key_of(request, asked);
+    uint64_t read_ns = clock_monotonic_ns();
+    uint64_t epoch = history_cache_epoch(api->history);
+    enum pv_code code =
+        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    if (code == PV_OK)
+        code = find_application(tx, request->arena, asked->application.at, "/application",
+                                &application, err);
+    if (code == PV_OK && stale != NULL && strcmp(stale->application_id, application.id) == 0 &&
+        stale->history_version == application.history_version) {
+        store_rollback(&tx);
+        history_cache_confirm(api->history, stale, read_ns);
+        *item = stale;
+        return PV_OK;
+    }
+    struct history_item *made = NULL;
+    if (code == PV_OK) {
+        made = history_item_create((size_t)api->config->request_memory_bytes_max);
+        code = made == NULL ? out_of_memory(err)
+                            : compute(api, &tx, asked, &application, made, err);
+    }
+    store_rollback(&tx);
+    history_item_release(stale);
+    if (code != PV_OK) {
+        history_item_release(made);
+        return code;
+    }
+    history_cache_publish(api->history, &key, made, read_ns, epoch);
+    *item = made;
+    return PV_OK;
+}
+
+static enum pv_code curve_of_profile(struct api *api,
+                                     const struct codec_advice_request *asked,
+                                     const struct history_item **item,
+                                     struct pv_error *err)
+{
+    struct history_item *made =
+        history_item_create((size_t)api->config->request_memory_bytes_max);
+    if (made == NULL)
+        return out_of_memory(err);
+    struct pv_error why = {0};
+    enum pv_code code =
+        predict(api->config, asked, &asked->profile, 1, &made->arena, &made->curve, &why);
+    if (code == PV_OK) {
+        *item = made;
+        return PV_OK;
+    }
+    history_item_release(made);
+    if (code == PV_E_TOO_FEW)
+        return pv_fault(err, PV_PLACE_POINTER, "/profile", "too_few_observations", "%s",
+                        why.detail);
+    if (err != NULL)
+        *err = why;
+    return code;
+}
+
+enum pv_code advice_history_curve(struct api *api,
+                                  struct http_request *request,
+                                  const struct codec_advice_request *asked,
+                                  const struct history_item **item,
+                                  struct pv_error *err)
+{
+    if (asked->application.at == NULL)
+        return curve_of_profile(api, asked, item, err);
+    const struct history_item *found = NULL;
+    struct history_key key = key_of(request, asked);
+    if (history_cache_find(api->history, &key, clock_monotonic_ns(), &found) == HISTORY_FRESH) {
+        *item = found;
+        return PV_OK;
+    }
+    return load(api, request, asked, found, item, err);
+}
+
+/* --- beside running jobs --------------------------------------------------------------------- */
+
+/* The recorded run that stands for running job i. */
+static enum pv_code load_running(struct store_tx *tx,
+                                 struct arena *arena,
+                                 const struct codec_advice_running *running,
+                                 size_t i,
+                                 struct beside_running *job,
+                                 struct pv_error *err)
+{
+    char pointer[64];
+    struct application application;
+    struct run_list runs;
+    (void)snprintf(pointer, sizeof pointer, "/running/%zu/application", i);
+    enum pv_code code =
+        find_application(tx, arena, running->application.at, pointer, &application, err);
+    if (code == PV_OK)
+        code = store_run_nearest(tx, arena, &application, running->problem_size, true, 1, &runs,
+                                 err);
+    if (code != PV_OK)
+        return code;
+    if (runs.n == 0)
+        return pv_fault(err, PV_PLACE_POINTER, pointer, "no_history",
+                        "has no successful run with stages, executors and cores");
+    *job = (struct beside_running){.run = &runs.items[0],
+                                   .release_s = running->release_s,
+                                   .deadline_s = running->deadline_s,
+                                   .progress = running->progress};
+    return PV_OK;
+}
+
+static enum pv_code load_all(struct api *api,
+                             struct http_request *request,
+                             const struct codec_advice_request *asked,
+                             int64_t problem_size,
+                             struct beside_question *question,
+                             struct pv_error *err)
+{
+    struct arena *arena = request->arena;
+    struct store_tx *tx = NULL;
+    struct beside_running *jobs = arena_calloc(arena, asked->n_running, sizeof *jobs);
+    if (jobs == NULL)
+        return out_of_memory(err);
+    enum pv_code code =
+        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    for (size_t i = 0; i < asked->n_running && code == PV_OK; i++)
+        code = load_running(tx, arena, &asked->running[i], i, &jobs[i], err);
+    question->running = jobs;
+    question->n_running = asked->n_running;
+    question->runs = &asked->profile;
+    question->n_runs = 1;
+    struct application application;
+    struct run_list runs = {0};
+    if (code == PV_OK && asked->application.at != NULL) {
+        code = find_application(tx, arena, asked->application.at, "/application", &application,
+                                err);
+        if (code == PV_OK)
+            code = store_run_nearest(tx, arena, &application, problem_size, true,
+                                     (size_t)api->config->nearest_runs, &runs, err);
+        question->runs = runs.items;
+        question->n_runs = runs.n;
+    }
+    store_rollback(&tx);
+    return code;
+}
+
+enum pv_code advice_history_beside(struct api *api,
+                                   struct http_request *request,
+                                   const struct codec_advice_request *asked,
+                                   const struct curve *curve,
+                                   const struct advice *advice,
+                                   struct beside_question *question,
+                                   struct beside_outcome *outcome,
+                                   struct pv_error *err)
+{
+    *question = (struct beside_question){
+        .target = {curve->problem_size, advice->recommendation.executors,
+                   curve->cores_per_executor},
+        .predicted_duration_s = advice->recommendation.predicted_duration_s,
+        .deadline_s = asked->question.deadline_s,
+        .cores = (size_t)asked->question.max_executors * (size_t)curve->cores_per_executor,
+        .task_budget = (uint64_t)api->config->remedy_task_budget};
+    enum pv_code code = load_all(api, request, asked, curve->problem_size, question, err);
+    if (code != PV_OK)
+        return code;
+    struct arena scratch;
+    arena_init(&scratch, (size_t)api->config->request_memory_bytes_max);
+    code = beside_check(question, request->arena, &scratch, outcome, err);
+    arena_fini(&scratch);
+    return code;
+}

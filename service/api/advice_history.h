@@ -1,0 +1,38 @@
+#ifndef API_ADVICE_HISTORY_H
+#define API_ADVICE_HISTORY_H
+
+#include "api/api.h"
+#include "api/history_cache.h"
+#include "codec/advice.h"
+#include "core/advice/beside.h"
+
+/*
+ * What an advice knows: the curve of its application, from the cache where it is fresh, else from
+ * the nearest runs; and the recorded runs of the jobs beside it.
+ */
+
+/*
+ * The curve for the request; *item is to be released. Faults: /application when there is no such
+ * application; PV_E_TOO_FEW when none of its runs can be replayed (detail counts them).
+ */
+enum pv_code advice_history_curve(struct api *api,
+                                  struct http_request *request,
+                                  const struct codec_advice_request *asked,
+                                  const struct history_item **item,
+                                  struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * Schedule the recommended configuration beside asked->running. *question and *outcome live in the
+ * request's arena, names[i] too (NUL-terminated).
+ * Faults: /running/i/application without such an application or without a usable run.
+ */
+enum pv_code advice_history_beside(struct api *api,
+                                   struct http_request *request,
+                                   const struct codec_advice_request *asked,
+                                   const struct curve *curve,
+                                   const struct advice *advice,
+                                   struct beside_question *question,
+                                   struct beside_outcome *outcome,
+                                   struct pv_error *err) PV_MUSTCHECK;
+
+#endif

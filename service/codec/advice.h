@@ -1,0 +1,78 @@
+#ifndef CODEC_ADVICE_H
+#define CODEC_ADVICE_H
+
+#include "codec/reader.h"
+#include "codec/run.h"
+#include "codec/writer.h"
+#include "core/advice/advise.h"
+#include "core/advice/beside.h"
+#include "core/advice/curve.h"
+
+/* What a client may ask for; from struct config. */
+struct codec_advice_limits {
+    struct codec_run_limits run;
+    int64_t executors;
+    int64_t cores; /* executors x cores_per_executor */
+    size_t running;
+};
+
+/* The optional members of a reply. */
+enum codec_advice_include {
+    CODEC_ADVICE_ALTERNATIVES = 1,
+    CODEC_ADVICE_CONTENTION = 2,
+    CODEC_ADVICE_SPARK = 4,
+    CODEC_ADVICE_DATA_NEEDED = 8
+};
+
+struct codec_advice_running {
+    struct strview application;
+    int64_t problem_size; /* RUN_UNKNOWN: that of the latest run */
+    double release_s;
+    double deadline_s;
+    double progress; /* NAN: unknown */
+};
+
+/* POST /v1/advice (design.md section 3, "Advice"). */
+struct codec_advice_request {
+    struct strview application; /* at == NULL: the profile instead */
+    struct run profile;
+    int64_t problem_size;             /* RUN_UNKNOWN: that of the profile or the latest run */
+    int64_t cores_per_executor;       /* RUN_UNKNOWN: that of the nearest run */
+    struct advise_question question;  /* max_executors: the service's limit where none was sent */
+    struct codec_advice_running *running;
+    size_t n_running;
+    unsigned include; /* of enum codec_advice_include */
+};
+
+/*
+ * Faults: unknown members; types and ranges; both of application and profile, or neither; no
+ * problem size anywhere; min_executors above max_executors; max_cost without a price; running jobs
+ * without max_executors (the size of the cluster) or twice under one name; a word in `include` that
+ * is not known or that the service does not answer yet.
+ *
+ * The request lives in the reader's arena and is complete only when codec_result says PV_OK.
+ */
+void codec_advice_decode(const struct codec_node *node,
+                         const struct codec_advice_limits *limits,
+                         struct codec_advice_request *request);
+
+/* Everything a reply is made of; borrowed. */
+struct codec_advice_reply {
+    const char *id;
+    int64_t created_us;
+    const struct codec_advice_request *request;
+    const struct curve *curve;
+    const struct advice *advice;
+    const struct beside_outcome *beside; /* NULL without running jobs */
+};
+
+/* The representation of an advice. */
+void codec_advice_encode(struct writer *w, const struct codec_advice_reply *reply);
+
+/* What the event advice.created tells: ids and the headline. */
+void codec_advice_encode_event(struct writer *w, const struct codec_advice_reply *reply);
+
+/* The name under which the new job stands beside the running ones. */
+struct strview codec_advice_job_name(const struct codec_advice_request *request);
+
+#endif
