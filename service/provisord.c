@@ -21,6 +21,7 @@ static const struct command commands[] = {
      command_migrate},
     {"token", "create|list|revoke ...", "make, show and revoke tokens as the database's owner",
      command_token},
+    {"sample", "--out=DIR [--seed=N]", "write event logs of invented applications", command_sample},
     {"settings", "", "print the table of settings as Markdown", command_settings},
     {"version", "", "print the version", command_version},
     {"help", "", "print this", command_help},

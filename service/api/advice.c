@@ -223,10 +223,7 @@ static enum pv_code answer_and_keep(struct api *api,
     return code;
 }
 
-enum pv_code advice_create(void *context,
-                           struct http_request *request,
-                           struct http_response *response,
-                           struct pv_error *err)
+API_HANDLER(advice_create)
 {
     struct api *api = context;
     struct consultation made = {0};
@@ -245,10 +242,7 @@ enum pv_code advice_create(void *context,
 
 /* --- GET /v1/advice/{id} --------------------------------------------------------------------- */
 
-enum pv_code advice_get(void *context,
-                        struct http_request *request,
-                        struct http_response *response,
-                        struct pv_error *err)
+API_HANDLER(advice_get)
 {
     static const char *const no_parameters[] = {NULL};
     struct api *api = context;
@@ -327,10 +321,7 @@ static enum pv_code reply_list(struct api *api,
     return api_reply_page(api, request, response, &w, scope, list->more ? &next : NULL, err);
 }
 
-enum pv_code advice_list(void *context,
-                         struct http_request *request,
-                         struct http_response *response,
-                         struct pv_error *err)
+API_HANDLER(advice_list)
 {
     struct api *api = context;
     struct store_tx *tx = NULL;

@@ -3,6 +3,7 @@
 
 #include "api/cursor.h"
 #include "api/handlers.h"
+#include "api/history_cache.h"
 #include "api/reply.h"
 #include "api/write.h"
 #include "codec/application.h"
@@ -274,6 +275,8 @@ API_HANDLER(applications_delete)
         api_reply_empty(response);
         code = api_write_commit(request, response, &write, err);
     }
+    if (code == PV_OK)
+        history_cache_invalidate(api->history, request->principal.team_id, name);
     api_write_end(&write);
     return code;
 }

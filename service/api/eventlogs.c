@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "api/handlers.h"
+#include "api/history_cache.h"
 #include "api/query.h"
 #include "api/run_reply.h"
 #include "api/write.h"
@@ -281,6 +282,9 @@ static enum pv_code save(struct api *api,
     code = insert(request, response, write.tx, upload, &run, err);
     if (code == PV_OK)
         code = api_write_commit(request, response, &write, err);
+    if (code == PV_OK)
+        history_cache_invalidate(api->history, request->principal.team_id,
+                                 http_path_parameter(request, "name"));
     api_write_end(&write);
     return code;
 }

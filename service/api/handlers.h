@@ -42,6 +42,11 @@ API_HANDLER(runs_delete);
 /* eventlogs.c */
 extern const struct http_stream eventlogs_stream;
 
+/* advice.c */
+API_HANDLER(advice_create);
+API_HANDLER(advice_list);
+API_HANDLER(advice_get);
+
 /* profile.c */
 API_HANDLER(profile_get);
 

@@ -3,6 +3,7 @@
 
 #include "api/cursor.h"
 #include "api/handlers.h"
+#include "api/history_cache.h"
 #include "api/query.h"
 #include "api/reply.h"
 #include "api/run_reply.h"
@@ -82,6 +83,9 @@ API_HANDLER(runs_create)
     code = insert(request, response, write.tx, name, &run, err);
     if (code == PV_OK)
         code = api_write_commit(request, response, &write, err);
+    if (code == PV_OK)
+        history_cache_invalidate(api->history, request->principal.team_id,
+                                 http_path_parameter(request, "name"));
     api_write_end(&write);
     return code;
 }
@@ -151,6 +155,9 @@ API_HANDLER(runs_delete)
         api_reply_empty(response);
         code = api_write_commit(request, response, &write, err);
     }
+    if (code == PV_OK)
+        history_cache_invalidate(api->history, request->principal.team_id,
+                                 http_path_parameter(request, "name"));
     api_write_end(&write);
     return code;
 }

@@ -10,6 +10,7 @@
 
 #include "api/access.h"
 #include "api/api.h"
+#include "api/history_cache.h"
 #include "command/command.h"
 #include "command/words.h"
 #include "http/server.h"
@@ -39,6 +40,7 @@ struct migrator {
 struct service {
     struct config config;
     struct store *store;
+    struct history_cache *history;
     struct api api;
     struct migrator migrator;
     struct http_server *server;
@@ -211,7 +213,11 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
     service->store = store_open(&options);
     if (service->store == NULL)
         return pv_fail(err, PV_E_MEMORY, "out of memory");
-    enum pv_code code = api_init(&service->api, config, service->store, NULL, err);
+    service->history =
+        history_cache_create((size_t)config->history_cache_entries, config->history_cache_ms);
+    if (service->history == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    enum pv_code code = api_init(&service->api, config, service->store, service->history, err);
     if (code != PV_OK)
         return code;
     struct http_server_options server = {.config = config,
@@ -236,6 +242,7 @@ static void close_service(struct service *service)
     }
     stop_migrator(&service->migrator);
     api_fini(&service->api);
+    history_cache_destroy(service->history);
     store_close(service->store);
 }
 

@@ -32,7 +32,7 @@ ROOMS = {
     "api": ({"base", "codec", "config", "core", "framing", "http", "log", "store", "work"}, set(),
             C_BASIC | POSIX | {"sodium.h"}),
     # The subcommands wire the rooms together; provisord.c only chooses one.
-    "command": ({"api", "base", "codec", "config", "core", "framing", "http", "log", "store", "work"}, set(),
+    "command": ({"api", "base", "codec", "config", "core", "framing", "http", "log", "sample", "store", "work"}, set(),
                 C_BASIC | POSIX | {"malloc.h", "sodium.h", "zlib.h", "zstd.h"}),
     "": ({"base", "command", "config", "log"}, set(), C_BASIC | POSIX | {"gsl/gsl_errno.h", "jansson.h", "sodium.h"}),
 }
