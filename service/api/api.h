@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include "api/ingest.h"
 #include "config/config.h"
 #include "http/message.h"
 #include "http/route.h"
@@ -19,6 +20,7 @@ struct api {
     const struct config *config;
     struct store *store;
     struct history_cache *history;
+    struct ingest_counts ingest;
     /* The database's service key, asked for once (api_service_key). */
     pthread_mutex_t key_lock;
     bool has_key;

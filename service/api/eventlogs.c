@@ -320,10 +320,14 @@ static enum pv_code finish(void *context,
 
 static void end(void *context, void *state)
 {
-    (void)context;
+    struct api *api = context;
     struct upload *upload = state;
     if (upload == NULL)
         return;
+    if (upload->log != NULL) {
+        struct sparklog_counts read = sparklog_counts(upload->log);
+        ingest_count(&api->ingest, upload->bytes_sent, &read);
+    }
     framing_destroy(upload->framing);
     sparklog_destroy(upload->log);
     arena_fini(&upload->arena);

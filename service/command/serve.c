@@ -137,22 +137,25 @@ static enum pv_code is_ready(void *context, struct pv_error *err)
 
 static void put_metrics(void *context, struct arena *arena, struct strview *text)
 {
+    struct api *api = context;
     struct store_statistics now = store_statistics(service_of(context)->store);
-    const char *lines =
-        arena_printf(arena,
-                     "# HELP provisor_database_connections Connections to PostgreSQL by state.\n"
-                     "# TYPE provisor_database_connections gauge\n"
-                     "provisor_database_connections{state=\"in_use\"} %u\n"
-                     "provisor_database_connections{state=\"idle\"} %u\n"
-                     "# HELP provisor_database_waiting Threads that wait for a connection.\n"
-                     "# TYPE provisor_database_waiting gauge\n"
-                     "provisor_database_waiting %u\n"
-                     "# HELP provisor_database_connects_total Connections opened, by outcome.\n"
-                     "# TYPE provisor_database_connects_total counter\n"
-                     "provisor_database_connects_total{outcome=\"ok\"} %llu\n"
-                     "provisor_database_connects_total{outcome=\"failed\"} %llu\n",
-                     now.connections_in_use, now.connections_idle, now.waiting,
-                     (unsigned long long)now.connects, (unsigned long long)now.connect_failures);
+    const char *ingest = ingest_write_metrics(&api->ingest, arena);
+    const char *lines = arena_printf(
+        arena,
+        "# HELP provisor_database_connections Connections to PostgreSQL by state.\n"
+        "# TYPE provisor_database_connections gauge\n"
+        "provisor_database_connections{state=\"in_use\"} %u\n"
+        "provisor_database_connections{state=\"idle\"} %u\n"
+        "# HELP provisor_database_waiting Threads that wait for a connection.\n"
+        "# TYPE provisor_database_waiting gauge\n"
+        "provisor_database_waiting %u\n"
+        "# HELP provisor_database_connects_total Connections opened, by outcome.\n"
+        "# TYPE provisor_database_connects_total counter\n"
+        "provisor_database_connects_total{outcome=\"ok\"} %llu\n"
+        "provisor_database_connects_total{outcome=\"failed\"} %llu\n"
+        "%s",
+        now.connections_in_use, now.connections_idle, now.waiting, (unsigned long long)now.connects,
+        (unsigned long long)now.connect_failures, ingest == NULL ? "" : ingest);
     *text = strview_of(lines);
 }
 

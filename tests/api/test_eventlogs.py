@@ -9,6 +9,7 @@ import time
 import uuid
 
 import pytest
+import requests
 
 LOGS = [  # path, how it is sent
     ("rapids/profiling/eventlog-gpu-dsv2.zstd", "as it is"),
@@ -302,6 +303,28 @@ def test_another_team_has_its_own_log_of_the_same_name(client, stranger, name):
     assert mine["id"] != theirs["id"]
     stranger.get("/v1/runs/" + mine["id"], 404)
     assert [r["id"] for r in runs_of(stranger, name)] == [theirs["id"]]
+
+
+def counters(service):
+    lines = requests.get(service.base_url + "/metrics").text.splitlines()
+    return {l.split()[0]: int(l.split()[1]) for l in lines if l.startswith("provisor_ingest_")}
+
+
+def test_metrics_count_bytes_and_lines(client, service, name):
+    before = counters(service)
+    lines = tiny_log().splitlines(keepends=True)
+    plain = b"".join(lines[:4] + [b"not json\n"] + lines[4:])
+    sent = gzip.compress(plain)
+    upload(client, name, sent)
+    end = time.monotonic() + 5  # the upload is over a moment after its answer
+    while time.monotonic() < end:
+        grown = {k: v - before[k] for k, v in counters(service).items()}
+        if grown["provisor_ingest_bytes_total{form=\"sent\"}"]:
+            break
+    assert grown == {"provisor_ingest_bytes_total{form=\"sent\"}": len(sent),
+                     "provisor_ingest_bytes_total{form=\"plain\"}": len(plain),
+                     "provisor_ingest_lines_total{state=\"ok\"}": len(lines),
+                     "provisor_ingest_lines_total{state=\"damaged\"}": 1}
 
 
 # --- limits
