@@ -103,6 +103,7 @@ void codec_pointer(const struct codec_node *node, char *out, size_t n)
     out[put_path(node, out, n)] = '\0';
 }
 
+PV_PRINTF(3, 0)
 static void
 fault_at(const struct codec_node *node, const char *code, const char *format, va_list args)
 {
