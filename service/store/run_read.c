@@ -283,23 +283,26 @@ static enum pv_code read_list(struct store_tx *tx,
     " AND (" t ".instant, " t "." id ") < (coalesce($5, 'infinity'),"                              \
     " coalesce($6, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))"
 
-/* With labels the rows of the first one are walked newest first; the others are looked up. */
-static const char by_time[] =
-    "SELECT " SELECTED
-    " FROM provisor.run r WHERE r.team_id = $1 AND r.application_id = $2" IN_WINDOW(
-        "r", "id") " ORDER BY r.instant DESC, r.id DESC LIMIT $7";
+#define RUN_IN_WINDOW IN_WINDOW("r", "id")
+#define LABEL_IN_WINDOW IN_WINDOW("l", "run_id")
+
+static const char by_time[] = "SELECT " SELECTED " FROM provisor.run r"
+                              " WHERE r.team_id = $1 AND r.application_id = $2" RUN_IN_WINDOW
+                              " ORDER BY r.instant DESC, r.id DESC LIMIT $7";
+
+/* With labels the rows of the first one are walked newest first. The others are counted row by row:
+ * an anti-join here made the server read every label of the application (54 ms against 2). */
 static const char by_label[] =
     "SELECT " SELECTED " FROM (SELECT l.run_id FROM provisor.run_label l"
-    " WHERE l.team_id = $1 AND l.application_id = $2 AND l.key = $8 AND l.value = $9" IN_WINDOW(
-        "l",
-        "run_id") " AND NOT EXISTS (SELECT FROM unnest($10, $11) AS w (key, value) WHERE NOT EXISTS"
-                  " (SELECT FROM provisor.run_label o WHERE o.team_id = $1 AND o.application_id = "
-                  "$2"
-                  " AND o.run_id = l.run_id AND o.key = w.key AND o.value = w.value))"
-                  " ORDER BY l.instant DESC, l.run_id DESC LIMIT $7) AS chosen"
-                  " JOIN provisor.run r ON r.team_id = $1 AND r.application_id = $2 AND r.id = "
-                  "chosen.run_id"
-                  " ORDER BY r.instant DESC, r.id DESC";
+    " WHERE l.team_id = $1 AND l.application_id = $2 AND l.key = $8 AND l.value = "
+    "$9" LABEL_IN_WINDOW
+    " AND cardinality($10) = (SELECT count(*) FROM unnest($10, $11) AS w (key, value)"
+    " JOIN provisor.run_label o ON o.team_id = $1 AND o.application_id = $2"
+    " AND o.run_id = l.run_id AND o.key = w.key AND o.value = w.value)"
+    " ORDER BY l.instant DESC, l.run_id DESC LIMIT $7) AS chosen"
+    " JOIN provisor.run r"
+    " ON r.team_id = $1 AND r.application_id = $2 AND r.id = chosen.run_id"
+    " ORDER BY r.instant DESC, r.id DESC";
 
 enum pv_code store_run_list(struct store_tx *tx,
                             struct arena *arena,
