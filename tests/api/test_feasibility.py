@@ -1,0 +1,122 @@
+"""POST /v1/feasibility: jobs in the request and jobs from history, schedule, remedies, faults, limits."""
+import pytest
+
+CLUSTER = {"executors": 1, "cores_per_executor": 2}
+
+
+def job(name, deadline, *stages, **more):
+    return dict({"name": name, "deadline_s": deadline, "stages": list(stages)}, **more)
+
+
+def stage(number, *durations, parents=()):
+    return {"id": number, "parents": list(parents), "task_durations_s": list(durations)}
+
+
+def ask(client, *jobs, cluster=CLUSTER, **more):
+    return client.post("/v1/feasibility", dict({"cluster": cluster, "jobs": list(jobs)}, **more), 200).json()
+
+
+def store_run(client, name, **changes):
+    """16 tasks of 10 s on 2 x 4 cores in 26 s: (26 - 160/8)/(16/8) = 3 s of overhead a task."""
+    run = {"problem_size": 16, "executors": 2, "cores_per_executor": 4, "duration_s": 26, "succeeded": True,
+           "stages": [{"id": 0, "parents": [], "task_durations_s": [10] * 8, "duration_s": 10},
+                      {"id": 1, "parents": [0], "skipped": True},
+                      {"id": 2, "parents": [1], "tasks": 8, "task_duration_s": 10, "duration_s": 10}]}
+    run.update(changes)
+    return client.post("/v1/applications/%s/runs" % name, run, 201).json()
+
+
+def test_the_schedule_is_there_when_asked_for(client):
+    jobs = job("A", 10, stage(0, 4, 3, 2), stage(1, 1, parents=[0])),
+    answer = ask(client, *jobs, include=["schedule"])
+    assert answer["feasible"] and "remedies" not in answer
+    assert [(r["stage"], r["task"], r["core"], r["start_s"], r["end_s"]) for r in answer["schedule"]] == [
+        (0, 0, 0, 0, 4), (0, 1, 1, 0, 3), (0, 2, 1, 3, 5), (1, 0, 0, 5, 6)]
+    assert "schedule" not in ask(client, *jobs)
+
+
+def test_remedies_make_it_feasible(client):
+    jobs = [job("A", 4, stage(0, 3)), job("B", 5, stage(0, 5)), job("C", 7, stage(0, 2))]
+    one = {"executors": 1, "cores_per_executor": 1}
+    answer = ask(client, *jobs, cluster=one)
+    assert not answer["feasible"]
+    assert answer["remedies"] == {"min_total_cores": 2, "deadlines_s": {"B": 8, "C": 10}}
+    assert ask(client, *jobs, cluster={"executors": 2, "cores_per_executor": 1})["feasible"]
+    for j in jobs:
+        j["deadline_s"] = answer["remedies"]["deadlines_s"].get(j["name"], j["deadline_s"])
+    assert ask(client, *jobs, cluster=one)["feasible"]
+
+
+def test_a_job_from_history_takes_tasks_and_overhead_from_the_nearest_run(client, name):
+    store_run(client, name)
+    store_run(client, name, problem_size=100, duration_s=300)
+    recorded = {"name": "J", "application": name, "problem_size": 20, "release_s": 5, "deadline_s": 60}
+    answer = ask(client, recorded, cluster={"executors": 2, "cores_per_executor": 4}, include=["schedule"])
+    assert answer["jobs"][0]["execution_s"] == pytest.approx(26), "two rounds of 10 + 3 s: as long as the run took"
+    assert {r["stage"] for r in answer["schedule"]} == {0, 2}, "the skipped stage has no tasks"
+    plain = ask(client, dict(recorded, overhead_per_task_s=0), cluster={"executors": 2, "cores_per_executor": 4})
+    assert plain["jobs"][0]["execution_s"] == pytest.approx(20)
+    twice = ask(client, recorded, dict(recorded, name="K", deadline_s=70), job("L", 500, stage(0, 1)),
+                cluster={"executors": 4, "cores_per_executor": 4})
+    assert [j["execution_s"] for j in twice["jobs"][:2]] == pytest.approx([26, 26])
+
+
+def test_an_application_without_a_run_to_replay(client, stranger, name):
+    mine = {"name": "J", "application": name, "deadline_s": 60}
+    body = {"cluster": CLUSTER, "jobs": [job("A", 9, stage(0, 1)), mine]}
+    client.refuse("POST", "/v1/feasibility", 422, pointer="/jobs/1/application", json=body)
+    store_run(client, name, succeeded=False)
+    client.refuse("POST", "/v1/feasibility", 422, pointer="/jobs/1/application", json=body)
+    store_run(client, name)
+    client.post("/v1/feasibility", body, 200)
+    stranger.refuse("POST", "/v1/feasibility", 422, pointer="/jobs/1/application", json=body)
+
+
+def test_faults_come_with_pointers_and_all_at_once(client):
+    body = {"cluster": CLUSTER, "jobs": [job("A", 0, stage(0, 1)), job("A", 5, stage(3, 1, parents=[4]))], "seed": 1}
+    problem = client.refuse("POST", "/v1/feasibility", 422, json=body)
+    assert {e["pointer"] for e in problem["errors"]} == {
+        "/seed", "/jobs/0/deadline_s", "/jobs/1/name", "/jobs/1/stages/0/parents/0"}
+    client.refuse("POST", "/v1/feasibility", 400, data="{\"cluster\": NaN}", headers={"Content-Type": "application/json"})
+    client.refuse("POST", "/v1/feasibility?deep=1", 422, parameter="deep", json=dict(body, seed=None))
+
+
+def test_limits_have_their_own_faults(make_service):
+    service = make_service(PROVISOR_JOBS_MAX=2, PROVISOR_STAGES_MAX=2, PROVISOR_TASKS_MAX=10, PROVISOR_CORES_MAX=8,
+                           PROVISOR_REQUEST_MEMORY_BYTES_MAX=1048576)
+    token = service.token("limits")
+    service.start()
+    client = service.client(token)
+    jobs = [job(n, 9, stage(0, 1)) for n in "ABC"]
+
+    def refuse(pointer, cluster=CLUSTER, **body):
+        client.refuse("POST", "/v1/feasibility", 422, pointer=pointer, json=dict({"cluster": cluster}, **body))
+
+    refuse("/jobs", jobs=jobs)
+    refuse("/jobs/0/stages", jobs=[job("A", 9, stage(0, 1), stage(1, 1), stage(2, 1))])
+    refuse("/jobs/0/stages/0/task_durations_s", jobs=[job("A", 9, stage(0, *[1] * 11))])
+    refuse("/jobs/1/stages", jobs=[job("A", 9, stage(0, *[1] * 6)), job("B", 9, stage(0, *[1] * 6))])
+    refuse("/cluster", cluster={"executors": 3, "cores_per_executor": 3}, jobs=jobs[:1])
+    ask(client, *jobs[:2])
+
+
+def test_a_schedule_too_large_for_the_memory_of_a_request(make_service):
+    service = make_service(PROVISOR_REQUEST_MEMORY_BYTES_MAX=1048576)
+    token = service.token("memory")
+    service.start()
+    client = service.client(token)
+    body = {"cluster": CLUSTER, "include": ["schedule"], "jobs": [
+        {"name": "A", "deadline_s": 9, "stages": [{"id": 0, "tasks": 50000, "task_duration_s": 1}]}]}
+    client.refuse("POST", "/v1/feasibility", 422, pointer="/include", json=body)
+    del body["include"]
+    client.post("/v1/feasibility", body, 200)
+
+
+def test_the_search_is_cut_by_its_budget_and_says_so(make_service):
+    service = make_service(PROVISOR_REMEDY_TASK_BUDGET=5)
+    token = service.token("budget")
+    service.start()
+    answer = ask(service.client(token), job("A", 9, stage(0, *[1.5 + i / 10 for i in range(40)])))
+    assert answer["remedies"]["exact"] is False
+    assert "min_total_cores" not in answer["remedies"]
+    assert answer["remedies"]["deadlines_s"]["A"] == answer["jobs"][0]["execution_s"]
