@@ -115,6 +115,8 @@ static void reset(struct edf_replay *replay, const double deadlines_s[], size_t 
         replay->stages_left[j] = plan->jobs[j].n_stages;
     replay->jobs_left = plan->n_jobs;
     replay->too_late = false;
+    /* So that a search of many short replays of many stages comes to an end as well. */
+    replay->steps += plan->n_stages;
     edf_replay_order(replay, deadlines_s);
 }
 
@@ -234,7 +236,7 @@ static bool dispatch(struct edf_replay *replay, const struct edf_observer *obser
             low = n = equal_tasks(stage, next, least_of(replay->free, UINT32_MAX));
         }
         heap_push(&replay->events, end, pack(s, low));
-        replay->batches++;
+        replay->steps++;
         replay->free -= n;
         replay->started[s] += n;
         if (replay->started[s] == stage->tasks)
@@ -262,7 +264,7 @@ enum edf_replay_end edf_replay_run(struct edf_replay *replay,
                                    const double deadlines_s[],
                                    size_t cores,
                                    bool stop_at_miss,
-                                   uint64_t batches_max,
+                                   uint64_t steps_max,
                                    const struct edf_observer *observer)
 {
     const struct edf_plan *plan = replay->plan;
@@ -282,7 +284,7 @@ enum edf_replay_end edf_replay_run(struct edf_replay *replay,
             release_job(replay, plan->by_release[released]);
         if (stop_at_miss && (replay->too_late || is_missed(replay, deadlines_s, &front)))
             return EDF_REPLAY_MISSED;
-        if (replay->batches >= batches_max)
+        if (replay->steps >= steps_max)
             return EDF_REPLAY_CUT;
         if (!dispatch(replay, observer))
             return EDF_REPLAY_REFUSED;

@@ -100,8 +100,9 @@ struct edf_remedies {
 /*
  * Look for the remedies of design.md section 4. `task_budget` bounds the number of simulated tasks
  * over all replays of each of the two searches (never a clock: same request, same answer); equal
- * tasks of a stage that start together are simulated as one. Where the budget cuts the search of
- * deadlines, those given are still met all together, but more may be raised than need be.
+ * tasks of a stage that start together are simulated as one, and every stage counts as one more a
+ * replay. Where the budget cuts the search of deadlines, those given are still met all together,
+ * but more may be raised than need be.
  *
  * arena     holds remedies->deadlines_s; scratch is back at its mark.
  * PV_E_MEMORY, PV_E_DOMAIN as edf_schedule.

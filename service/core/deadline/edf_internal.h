@@ -76,7 +76,7 @@ struct edf_replay {
     size_t jobs_left;
     const double *latest_starts_s; /* by stage, or NULL: opened later, its job is late */
     bool too_late;                 /* some stage was */
-    uint64_t batches;              /* so far, over all replays */
+    uint64_t steps; /* over all replays: batches started, and every stage once a replay */
 };
 
 bool edf_replay_init(struct edf_replay *replay,
@@ -92,7 +92,7 @@ void edf_replay_order(struct edf_replay *replay, const double deadlines_s[]);
 enum edf_replay_end {
     EDF_REPLAY_DONE,    /* completions_s is filled in */
     EDF_REPLAY_MISSED,  /* stop_at_miss: some job cannot meet its deadline */
-    EDF_REPLAY_CUT,     /* batches reached batches_max */
+    EDF_REPLAY_CUT,     /* steps reached steps_max */
     EDF_REPLAY_REFUSED, /* the observer said so */
 };
 
@@ -104,7 +104,7 @@ enum edf_replay_end edf_replay_run(struct edf_replay *replay,
                                    const double deadlines_s[],
                                    size_t cores,
                                    bool stop_at_miss,
-                                   uint64_t batches_max,
+                                   uint64_t steps_max,
                                    const struct edf_observer *observer);
 
 /* met: execution <= deadline, the one comparison that decides. */

@@ -191,11 +191,11 @@ static enum pv_code make_room(struct search *search,
                               struct edf_replay *replay,
                               struct pv_error *err)
 {
-    uint64_t batches = replay->batches;
+    uint64_t steps = replay->steps;
     arena_rewind(search->scratch, mark);
     if (!edf_replay_init(replay, search->plan, cores, false, search->scratch))
         return pv_fail(err, PV_E_MEMORY, "out of memory for the search of cores");
-    replay->batches = batches;
+    replay->steps = steps;
     replay->latest_starts_s = search->latest_starts_s;
     return PV_OK;
 }
@@ -317,7 +317,7 @@ static enum pv_code find_deadlines(struct search *search,
     /* The first replay is the schedule that was asked about; the budget is for the others. */
     enum edf_replay_end end =
         edf_replay_run(&replay, search->deadlines_s, cores, false, UINT64_MAX, NULL);
-    replay.batches = 0;
+    replay.steps = 0;
     while (end == EDF_REPLAY_DONE) {
         keep_replay(search, &replay);
         if (!raise_missed(search) || is_same_order(search, &replay))
