@@ -1,0 +1,225 @@
+"""Advice over HTTP: from recorded runs (or a profile) to an executor count, stored and readable again."""
+import json
+import uuid
+
+import pytest
+
+PROFILE = {
+    "problem_size": 40, "executors": 2, "cores_per_executor": 2, "duration_s": 25.0, "initialization_s": 5.0,
+    "stages": [{"id": 0, "parents": [], "task_durations_s": [2.0] * 40, "duration_s": 20.0}]}
+
+
+def run_of(executors, size=40, task_s=2.0, init_s=5.0):
+    """size equal tasks on executors x 2 cores: init + ceil(size / K) rounds."""
+    rounds = -(-size // (2 * executors))
+    return {"problem_size": size, "executors": executors, "cores_per_executor": 2,
+            "duration_s": init_s + rounds * task_s, "initialization_s": init_s,
+            "stages": [{"id": 0, "parents": [], "task_durations_s": [task_s] * size, "duration_s": rounds * task_s}]}
+
+
+@pytest.fixture
+def application(client):
+    """An application whose runs follow the law of equal tasks exactly."""
+    name = "equal-" + uuid.uuid4().hex[:8]
+    for executors in (1, 2, 4, 5):
+        client.post("/v1/applications/%s/runs" % name, run_of(executors), status=201)
+    return name
+
+
+def ask(client, status=201, path="/v1/advice", **body):
+    return client.post(path, body, status=status).json()
+
+
+def evidence(advice, code, where="reasons"):
+    found = [n["evidence"] for n in advice[where] if n["code"] == code]
+    assert found, (code, advice[where])
+    return found[0]
+
+
+def test_fewest_executors_that_meet_the_deadline(client, application):
+    """5 s + ceil(40 / 2m) x 2 s within 26 s with room for doubt: the law gives the count by hand."""
+    advice = ask(client, application=application, problem_size=40, deadline_s=26, constraints={"max_executors": 20})
+    assert advice["feasible"] is True
+    chosen = advice["recommendation"]
+    m = chosen["executors"]
+    assert chosen["cores_per_executor"] == 2
+    assert chosen["predicted_duration_s"] == pytest.approx(5 + 2 * -(-40 // (2 * m)), rel=1e-6)
+    assert chosen["deadline_probability"] >= 0.95
+    assert chosen["interval_s"][0] < chosen["predicted_duration_s"] < chosen["interval_s"][1]
+    assert evidence(advice, "deadline_met")["fewer_executors_probability"] < 0.95
+    assert evidence(advice, "replayed_runs")["runs"] == 4
+    assert advice["model"]["kind"] == "replay" and advice["model"]["observations"] == 4
+    assert advice["model"]["loo_mape_percent"] == pytest.approx(0, abs=1e-6)
+    assert advice["spark"]["properties"] == {"spark.executor.cores": "2", "spark.executor.instances": str(m)}
+    times = [a["predicted_duration_s"] for a in advice["alternatives"]]
+    assert times == sorted(times) and len(times) > 3
+
+
+def test_infeasible_says_what_would_do(client, application):
+    """Two executors cannot: the remedies, asked again, are feasible."""
+    body = dict(application=application, problem_size=40, deadline_s=15)
+    advice = ask(client, constraints={"max_executors": 2}, **body)
+    assert advice["feasible"] is False
+    assert advice["recommendation"]["executors"] == 2
+    remedies = advice["remedies"]
+    assert evidence(advice, "deadline_missed")["predicted_duration_s"] == pytest.approx(25)
+    again = ask(client, constraints={"max_executors": remedies["max_executors"]}, **body)
+    assert again["feasible"] is True
+    later = ask(client, application=application, problem_size=40, deadline_s=remedies["deadline_s"] * (1 + 1e-9),
+                constraints={"max_executors": 2})
+    assert later["feasible"] is True and later["warnings"] == [] or \
+        "below_confidence" not in [w["code"] for w in later["warnings"]]
+
+
+def test_below_confidence_is_said(client, application):
+    """The deadline equals the median: met as predicted, with probability one half."""
+    advice = ask(client, application=application, problem_size=40, deadline_s=25.0001, confidence=0.9,
+                 constraints={"min_executors": 2, "max_executors": 2})
+    assert advice["feasible"] is True
+    assert evidence(advice, "below_confidence", "warnings")["deadline_probability"] == pytest.approx(0.5, abs=0.01)
+
+
+def test_without_a_deadline_efficiency_decides_and_says_so(client, application):
+    advice = ask(client, application=application)
+    assert advice["objective"] == "efficiency" and advice["deadline_s"] is None
+    assert advice["recommendation"]["deadline_probability"] is None
+    assert any("Without a deadline" in r["message"] for r in advice["reasons"])
+
+
+@pytest.mark.parametrize("objective", ["min_time", "max_speedup", "min_cost", "efficiency"])
+def test_objectives(client, application, objective):
+    """No alternative within the constraints is better by the asked measure."""
+    advice = ask(client, application=application, problem_size=40, objective=objective,
+                 constraints={"max_executors": 20, "price_per_executor_hour": 0.36})
+    chosen = advice["recommendation"]
+    assert chosen["cost"] == pytest.approx(chosen["executors"] * chosen["predicted_duration_s"] * 1e-4)
+    others = advice["alternatives"]
+    if objective == "min_cost":
+        assert chosen["cost"] <= min(o["cost"] for o in others) * (1 + 1e-9)
+    if objective in ("min_time", "max_speedup"):
+        assert chosen["predicted_duration_s"] <= min(o["predicted_duration_s"] for o in others) * 1.01
+
+
+def test_profile_of_a_job_never_seen(client):
+    advice = ask(client, profile=PROFILE, deadline_s=60, include=["data_needed"])
+    assert advice["application"] is None and advice["model"]["observations"] == 1
+    assert advice["model"]["loo_mape_percent"] is None
+    assert "few_runs" in [w["code"] for w in advice["warnings"]]
+    assert advice["data_needed"]["runs"] == 4
+    assert "alternatives" not in advice and "spark" not in advice
+
+
+def test_extrapolation_is_flagged_and_widens(client, application):
+    near = ask(client, application=application, problem_size=40, constraints={"min_executors": 4, "max_executors": 4})
+    far = ask(client, application=application, problem_size=400, constraints={"min_executors": 4, "max_executors": 4})
+    assert near["model"]["extrapolation"] is False and far["model"]["extrapolation"] is True
+    assert evidence(far, "extrapolation", "warnings")["most_problem_size"] == 40
+
+    def width(advice):
+        return advice["recommendation"]["interval_s"][1] / advice["recommendation"]["predicted_duration_s"]
+    assert width(far) > width(near)
+    assert far["recommendation"]["predicted_duration_s"] == pytest.approx(5 + 50 * 2, rel=1e-6)
+
+
+def test_stored_read_and_listed_as_it_was_given(client, application):
+    reply = client.post("/v1/advice", {"application": application, "deadline_s": 60}, status=201)
+    assert reply.headers["Location"] == "/v1/advice/" + reply.json()["id"]
+    assert client.get(reply.headers["Location"]).content == reply.content
+    other = ask(client, application=application, deadline_s=70)
+    page = client.get("/v1/advice?application=%s&limit=1" % application).json()
+    assert [a["id"] for a in page["items"]] == [other["id"]]
+    page = client.get("/v1/advice?application=%s&limit=1&cursor=%s" % (application, page["next_cursor"])).json()
+    assert page["items"] == [reply.json()]
+    assert page["next_cursor"] is None
+
+
+def test_dry_run_stores_nothing(client, application):
+    advice = ask(client, 200, "/v1/advice?dry_run=true", application=application, deadline_s=60)
+    client.get("/v1/advice/" + advice["id"], status=404)
+    assert client.get("/v1/advice?application=" + application).json()["items"] == []
+
+
+def test_idempotency_key_gives_one_advice(client, application):
+    head = {"Idempotency-Key": '"%s"' % uuid.uuid4()}
+    body = {"application": application, "deadline_s": 60}
+    first = client.post("/v1/advice", body, status=201, headers=head)
+    second = client.post("/v1/advice", body, status=201, headers=head)
+    assert first.content == second.content and second.headers["Location"] == first.headers["Location"]
+    assert len(client.get("/v1/advice?application=" + application).json()["items"]) == 1
+    client.refuse("POST", "/v1/advice", 422, header="Idempotency-Key", headers=head, json=dict(body, deadline_s=61))
+
+
+def test_a_new_run_counts_at_once(client, application):
+    """The cache of this process does not outlive a write through it."""
+    before = ask(client, application=application, deadline_s=60)
+    client.post("/v1/applications/%s/runs" % application, run_of(8), status=201)
+    after = ask(client, application=application, deadline_s=60)
+    assert (before["model"]["observations"], after["model"]["observations"]) == (4, 5)
+
+
+def test_beside_running_jobs(client, application):
+    """On 4 cores the running job's 10 rounds take 2 s and an overhead of (13 - 80/10) / (40/10) s each: 32.5 s.
+    Then come 10 rounds of 2 s, and 5 s need no core: the new job ends after 57.5 s."""
+    running = [{"application": application, "release_s": 0, "deadline_s": 40}]
+    other = "beside-" + uuid.uuid4().hex[:8]
+    client.post("/v1/applications/%s/runs" % other, run_of(2), status=201)
+    body = dict(application=other, problem_size=40, constraints={"min_executors": 2, "max_executors": 2},
+                include=["contention"], running=running, confidence=0.5)
+    missed = ask(client, deadline_s=50, **body)
+    assert missed["feasible"] is False
+    assert missed["contention"] == {"with_running": True, "met": [application], "missed": [other]}
+    assert evidence(missed, "missed_beside_running")["cores"] == 4
+    assert evidence(missed, "missed_beside_running")["execution_s"] == pytest.approx(57.5, abs=0.01)
+    assert missed["remedies"]["deadline_s"] == pytest.approx(57.5, abs=0.01)
+    assert missed["remedies"]["max_executors"] > 2
+    met = ask(client, **dict(body, deadline_s=58))
+    assert met["feasible"] is True and met["contention"]["missed"] == []
+    # Most of the running job is done: 4 tasks of 3.25 s are left, then 20 s and 5 s.
+    done = ask(client, **dict(body, deadline_s=50, running=[dict(running[0], progress=0.9)]))
+    assert done["feasible"] is True and sorted(done["contention"]["met"]) == sorted([application, other])
+    assert evidence(done, "met_beside_running")["execution_s"] == pytest.approx(28.25, abs=0.01)
+
+
+def test_no_application_and_no_usable_runs(client):
+    client.refuse("POST", "/v1/advice", 422, pointer="/application", json={"application": "nobody-knows-it"})
+    name = "bare-" + uuid.uuid4().hex[:8]
+    client.post("/v1/applications/%s/runs" % name,
+                {"problem_size": 4, "executors": 2, "cores_per_executor": 2, "duration_s": 10}, status=201)
+    problem = client.refuse("POST", "/v1/advice", 422, json={"application": name})
+    assert problem["type"].endswith("too-few-observations") and "1 run" in problem["detail"], problem
+
+
+@pytest.mark.parametrize("body, pointer", [
+    ({}, "/application"),
+    ({"application": "a", "profile": PROFILE}, "/profile"),
+    ({"profile": PROFILE, "deadline_s": 0}, "/deadline_s"),
+    ({"profile": PROFILE, "deadline_s": "NaN"}, "/deadline_s"),
+    ({"profile": PROFILE, "confidence": 1}, "/confidence"),
+    ({"profile": PROFILE, "objective": "fastest"}, "/objective"),
+    ({"profile": PROFILE, "surprise": 1}, "/surprise"),
+    ({"profile": PROFILE, "constraints": {"cluster": "eu"}}, "/constraints/cluster"),
+    ({"profile": PROFILE, "constraints": {"min_executors": 5, "max_executors": 4}}, "/constraints/min_executors"),
+    ({"profile": PROFILE, "constraints": {"max_cost": 1}}, "/constraints/price_per_executor_hour"),
+    ({"profile": PROFILE, "constraints": {"max_cost": 1e-9, "price_per_executor_hour": 1}}, "/constraints/max_cost"),
+    ({"profile": PROFILE, "include": ["alternatives", "memory"]}, "/include/1"),
+    ({"profile": PROFILE, "running": [{"application": "a", "deadline_s": 5}]}, "/constraints/max_executors"),
+    ({"profile": PROFILE, "constraints": {"max_executors": 2},
+      "running": [{"application": "nobody-knows-it", "deadline_s": 5}]}, "/running/0/application"),
+    ({"profile": dict(PROFILE, duration_s=-1)}, "/profile/duration_s"),
+    ({"profile": dict(PROFILE, stages=[])}, "/profile"),
+])
+def test_faults_name_their_place(client, body, pointer):
+    client.refuse("POST", "/v1/advice", 422, pointer=pointer, json=body)
+
+
+def test_parameters(client):
+    client.refuse("POST", "/v1/advice?format=markdown", 422, parameter="format", json={"profile": PROFILE})
+    client.refuse("POST", "/v1/advice?dry_run=maybe", 422, parameter="dry_run", json={"profile": PROFILE})
+    client.get("/v1/advice/%s" % uuid.uuid4(), status=404)
+
+
+def test_another_team_sees_nothing(client, stranger, application):
+    advice = ask(client, application=application, deadline_s=60)
+    stranger.get("/v1/advice/" + advice["id"], status=404)
+    assert advice["id"] not in json.dumps(stranger.get("/v1/advice").json())
+    stranger.refuse("POST", "/v1/advice", 422, pointer="/application", json={"application": application})
