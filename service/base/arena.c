@@ -33,8 +33,10 @@ static struct arena_block *add_block(struct arena *arena, size_t n)
     size_t total;
     if (__builtin_add_overflow(arena->total, capacity, &total))
         return NULL;
-    if (arena->limit != 0 && total > arena->limit)
+    if (arena->limit != 0 && total > arena->limit) {
+        arena->limited = true;
         return NULL;
+    }
     size_t size;
     if (__builtin_add_overflow(capacity, sizeof(struct arena_block), &size))
         return NULL;

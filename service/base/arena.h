@@ -1,6 +1,7 @@
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/code.h"
@@ -17,6 +18,7 @@ struct arena {
     size_t used;              /* bytes handed out of head */
     size_t total;             /* bytes in all blocks */
     size_t limit;             /* total may not exceed it; 0: no limit */
+    bool limited;             /* an allocation failed because of the limit */
 };
 
 struct arena_mark {

@@ -16,6 +16,7 @@ struct exchange *exchange_create(struct http_server *server, struct client *clie
         return NULL;
     x->server = server;
     x->client = client;
+    x->label = HTTP_LABEL_OTHER;
     x->connection = client->connection;
     atomic_init(&x->holders, 1);
     atomic_init(&x->state, JOB_NONE);
@@ -109,8 +110,20 @@ void exchange_fail(struct exchange *x, const struct pv_error *err)
     http_reply_problem(&x->request, &x->response, err, challenge);
 }
 
+/* Too much memory for one request is the request's fault, not ours. */
+static void blame_limit(const struct exchange *x, struct pv_error *err)
+{
+    if (!x->arena.limited)
+        return;
+    pv_error_clear(err);
+    (void)pv_fail(err, PV_E_LIMIT, "the request needs more than %lld bytes of memory",
+                  (long long)x->server->config->request_memory_bytes_max);
+}
+
 static void fail_with(struct exchange *x, enum pv_code code, struct pv_error *err)
 {
+    if (code == PV_E_MEMORY)
+        blame_limit(x, err);
     if (err->code == PV_OK)
         err->code = code;
     exchange_fail(x, err);

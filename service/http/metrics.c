@@ -245,7 +245,7 @@ static void write_process(struct text *t, const struct http_metrics *m)
     line(t, "provisor_process_cpu_seconds_total %.6f", usage.cpu_s);
     write_one(t, "provisor_process_resident_memory_bytes", "gauge", "Resident set size.",
               usage.resident_bytes);
-    write_one(t, "provisor_process_open_fds", "gauge", "Open file descriptors.", usage.open_fds);
+    write_one(t, "provisor_process_open_fds", "gauge", "Open file descriptors.", get(&m->open_fds));
     write_one(t, "provisor_process_max_fds", "gauge", "File descriptors allowed.", usage.max_fds);
     head(t, "provisor_process_start_time_seconds", "gauge", "Start, in seconds since 1970.");
     line(t, "provisor_process_start_time_seconds %.3f", (double)m->started_us * 1e-6);

@@ -45,6 +45,7 @@ struct http_metrics {
     atomic_uint_least64_t body_bytes;   /* received */
     atomic_long in_flight;
     atomic_long connections;
+    atomic_uint_least64_t open_fds; /* kept up to date by the sweeper */
     int64_t started_us;
 };
 

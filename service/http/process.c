@@ -23,7 +23,7 @@ static unsigned long long resident_bytes(void)
     return second == NULL || page <= 0 ? 0 : strtoull(second, NULL, 10) * (unsigned long long)page;
 }
 
-static unsigned long long open_fds(void)
+unsigned long long process_count_fds(void)
 {
     DIR *dir = opendir("/proc/self/fd");
     if (dir == NULL)
@@ -42,7 +42,7 @@ static double seconds(struct timeval t)
 
 void process_usage_read(struct process_usage *usage)
 {
-    *usage = (struct process_usage){.resident_bytes = resident_bytes(), .open_fds = open_fds()};
+    *usage = (struct process_usage){.resident_bytes = resident_bytes()};
     struct rusage self;
     if (getrusage(RUSAGE_SELF, &self) == 0)
         usage->cpu_s = seconds(self.ru_utime) + seconds(self.ru_stime);

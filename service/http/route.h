@@ -43,6 +43,7 @@ struct http_stream {
     void (*end)(void *context, void *state);
 };
 
+/* A call needs exactly the scope of its row; no scope contains another. */
 enum http_access {
     HTTP_PUBLIC, /* no token looked at */
     HTTP_READ,

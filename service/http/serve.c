@@ -244,11 +244,19 @@ static enum pv_code check_body(struct exchange *x, struct pv_error *err)
 
 /* --- refusals, by how much of the body is still to come --- */
 
+/* The answer waits for the end of a body that is short, and for no longer than a request may. */
+static void swallow_rest(struct exchange *x)
+{
+    uint64_t allowed_ns = (uint64_t)x->server->config->request_timeout_ms * 1000000u;
+    x->stage = STAGE_SWALLOWING;
+    client_enter(x->client, CLIENT_READING, clock_monotonic_ns() + allowed_ns);
+}
+
 /* The library takes answers only before the body or after it. */
 static enum MHD_Result refuse_at_header(struct exchange *x)
 {
     if (!x->framing.has_body) {
-        x->stage = STAGE_SWALLOWING;
+        swallow_rest(x);
         return MHD_YES;
     }
     if (x->framing.expect_continue) {
@@ -256,7 +264,7 @@ static enum MHD_Result refuse_at_header(struct exchange *x)
         return exchange_reply(x, x->connection);
     }
     if (!x->framing.chunked && x->framing.length <= SWALLOW_MAX) {
-        x->stage = STAGE_SWALLOWING;
+        swallow_rest(x);
         return MHD_YES;
     }
     exchange_reply_raw(x);
@@ -267,7 +275,7 @@ static void refuse_in_body(struct exchange *x)
 {
     uint64_t left = x->framing.length > x->received ? x->framing.length - x->received : 0;
     if (!x->framing.chunked && left <= SWALLOW_MAX)
-        x->stage = STAGE_SWALLOWING;
+        swallow_rest(x);
     else
         exchange_reply_raw(x);
 }
@@ -575,10 +583,11 @@ static void account(struct exchange *x, bool whole)
     if (!whole)
         (void)atomic_fetch_add(&metrics->aborted, 1);
     http_metrics_count(metrics, x->resource, x->label, x->status, took_ns);
-    LOG_EVENT(LOG_INFO, "http.request", x->request.request_id,
-              LOG_TEXT("method", http_method_label_text[x->label]), LOG_TEXT("route", route),
-              LOG_COUNT("status", x->status), LOG_NUMBER("duration_ms", (double)took_ns * 1e-6),
-              LOG_COUNT("bytes", x->sent_bytes), LOG_TEXT("trace_id", x->request.trace_id),
+    const char *id = x->request.request_id[0] == '\0' ? NULL : x->request.request_id;
+    LOG_EVENT(LOG_INFO, "http.request", id, LOG_TEXT("method", http_method_label_text[x->label]),
+              LOG_TEXT("route", route), LOG_COUNT("status", x->status),
+              LOG_NUMBER("duration_ms", (double)took_ns * 1e-6), LOG_COUNT("bytes", x->sent_bytes),
+              LOG_TEXT("trace_id", x->request.trace_id),
               LOG_TEXT("outcome", whole ? "answered" : "cut"));
     if (x->counted)
         (void)atomic_fetch_sub(&metrics->in_flight, 1);

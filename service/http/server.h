@@ -19,8 +19,8 @@ struct http_server_options {
     void *context;                   /* for handlers */
     /*
      * Who holds this bearer token ("prv_..." as sent)? PV_E_UNAUTHENTICATED, PV_E_UNAVAILABLE.
-     * Called from io workers (it may ask PostgreSQL); a cache in front (authenticate_cached, on
-     * server threads, answers false when it does not know) keeps most requests from that detour.
+     * Called from io workers (it may ask PostgreSQL); what it answered is remembered for
+     * config->token_cache_ms (http/token_cache.h), which keeps most requests from that detour.
      */
     enum pv_code (*authenticate)(void *context,
                                  const char *token,

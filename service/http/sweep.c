@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "http/process.h"
 #include "work/clock.h"
 
 /*
@@ -133,7 +134,14 @@ void *sweep_run(void *argument)
 {
     struct http_server *server = argument;
     const struct timespec pause = {.tv_nsec = pause_ns(server->config)};
+    const uint64_t count_every_ns = 5u * UINT64_C(1000000000);
+    uint64_t count_at_ns = 0;
     while (!atomic_load(&server->sweeper_stop)) {
+        uint64_t now_ns = clock_monotonic_ns();
+        if (now_ns >= count_at_ns) {
+            atomic_store(&server->metrics.open_fds, process_count_fds());
+            count_at_ns = now_ns + count_every_ns;
+        }
         if (!sweep(server))
             (void)nanosleep(&pause, NULL);
     }

@@ -393,7 +393,9 @@ def test_header_limits_are_431(server):
 
 def test_memory_over_the_limit_is_an_error_of_that_request_alone(server):
     with running(request_memory_bytes_max=1048576) as small:
-        assert small.ask("GET", "/v1/eat").problem()["status"] == 500
+        problem = small.ask("GET", "/v1/eat").problem()
+        assert (problem["status"], problem["type"]) == (422, "/problems/limit-exceeded")
+        assert "1048576 bytes" in problem["detail"]
         assert small.ask("GET", "/v1/inline").status == 200
 
 
@@ -737,3 +739,27 @@ def test_idle_connections_are_cheap():
         assert (resident() - before) / len(held) < 45000
         for s in held:
             s.close()
+
+
+def test_a_client_that_only_stops_sending_gets_its_answer(server):
+    with server.connect() as s:
+        s.sendall(b"GET /v1/slow?ms=300 HTTP/1.1\r\nHost: h\r\n\r\n")
+        s.shutdown(socket.SHUT_WR)
+        assert Reply(s).status == 200
+
+
+def test_a_refused_body_that_trickles_is_cut():
+    """Also when asking for the token suspended the connection in between."""
+    with running(request_timeout_ms=500, connection_idle_s=5) as server:
+        with server.connect() as s:
+            s.sendall(("PUT /v1/echo/a HTTP/1.1\r\nHost: h\r\n%s%sContent-Length: 1000\r\n\r\n" % (READ, JSON)).encode())
+            begin = time.monotonic()
+            answer = b""
+            while time.monotonic() - begin < 4 and not answer:
+                s.settimeout(0.1)
+                try:
+                    s.sendall(b"x")
+                    answer = s.recv(4096)
+                except socket.timeout:
+                    pass
+            assert time.monotonic() - begin < 2 and answer.startswith(b"HTTP/1.1 408 ")

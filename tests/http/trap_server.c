@@ -247,6 +247,9 @@ int main(int argc, char *argv[])
         fprintf(stderr, "%s\n", err.detail);
         return 2;
     }
+    enum log_level level = LOG_INFO;
+    if (log_level_parse(config.log_level, &level))
+        log_set_level(level);
     const struct http_server_options options = {
         .config = &config, .routes = routes, .authenticate = authenticate};
     if (http_server_open(&options, &server, &err) != PV_OK) {
