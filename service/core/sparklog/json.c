@@ -265,6 +265,9 @@ find_field(const struct json_shape *shape, struct json_text key, size_t *next)
     for (size_t i = 0; i < shape->n; i++) {
         size_t at = *next + i < shape->n ? *next + i : *next + i - shape->n;
         const struct json_field *field = &shape->fields[at];
+        /* Most names differ in their length already, and hardly any is written with escapes. */
+        if (!key.escaped && key.n != field->name.n)
+            continue;
         if (json_text_is(key, field->name)) {
             *next = at + 1 < shape->n ? at + 1 : 0;
             return field;
