@@ -196,6 +196,14 @@ enum pv_code sparklog_feed(struct sparklog *log, const char *bytes, size_t n, st
 void sparklog_note_truncated(struct sparklog *log)
 {
     log->notices[NOTICE_TRUNCATED]++;
+    if (log->failed != PV_OK)
+        return;
+    /* The line the cut went through ends here, so that it does not spoil the first line of the next
+     * part. If it is not whole, that is what `truncated` says already. */
+    int64_t damaged = log->notices[NOTICE_DAMAGED_LINE];
+    struct lines_sink sink = sink_of(log);
+    log->failed = lines_finish(&log->lines, &sink, NULL);
+    log->notices[NOTICE_DAMAGED_LINE] = damaged;
 }
 
 enum pv_code

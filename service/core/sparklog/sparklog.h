@@ -34,7 +34,9 @@ void sparklog_destroy(struct sparklog *log);
 enum pv_code
 sparklog_feed(struct sparklog *log, const char *bytes, size_t n, struct pv_error *err) PV_MUSTCHECK;
 
-/* The compressed stream under the log was cut: becomes the warning `truncated`. */
+/* The compressed stream under the log was cut here: becomes the warning `truncated`. A line that
+ * the cut went through is not counted as damaged; what is fed next (another part) begins a new
+ * line. */
 void sparklog_note_truncated(struct sparklog *log);
 
 /*

@@ -40,14 +40,14 @@ static const char two_stages[] = LOG_START EXECUTOR("1", 1005, 4) APP_START(1000
                                                                                         "")
            SUBMITTED(1, 0, 1, 2100) TASK(1, 0, "TaskKilled", 2100, 2200, "") TASK(
                1, 0, "Success", 2100, 2350, "\"Shuffle Read Metrics\":{\"Total Records Read\":16}")
-               COMPLETED(
-                   1,
-                   0,
-                   1,
-                   2100,
-                   2400,
-                   "") "{\"Event\":\"SparkListenerJobEnd\",\"Job ID\":0,\"Completion "
-                       "Time\":2400,\"Job Result\":{\"Result\":\"JobSucceeded\"}}\n" APP_END(3000);
+               COMPLETED(1,
+                         0,
+                         1,
+                         2100,
+                         2400,
+                         "") "{\"Event\":\"SparkListenerJobEnd\",\"Job ID\":0,\"Completion "
+                             "Time\":2400,\"Job Result\":{\"Result\":\"JobSucceeded\"}}\n" APP_END(
+                                 3000);
 
 static void expect(double got, double want)
 {
@@ -434,4 +434,25 @@ Test(sparklog, a_second_start_is_passed_over)
     expect(r.run.duration_s, 0.004);
     cr_assert_eq(reading_warning(&r, "several_applications"), 1);
     reading_fini(&r);
+}
+
+Test(sparklog, a_cut_stream_ends_its_last_line)
+{
+    static const char part[] = APP_START(1000) "{\"Event\":\"SparkListenerTaskEnd\",\"Sta";
+    static const char next[] = APP_END(3000);
+    struct sparklog *log = sparklog_create(&case_limits);
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct run run;
+    cr_assert_eq(sparklog_feed(log, part, sizeof part - 1, NULL), PV_OK);
+    sparklog_note_truncated(log);
+    cr_assert_eq(sparklog_feed(log, next, sizeof next - 1, NULL), PV_OK);
+    cr_assert_eq(sparklog_finish(log, &arena, &run, NULL), PV_OK);
+    expect(run.duration_s, 2.0);
+    cr_assert_eq(run.n_warnings, 1);
+    cr_assert(strview_is(run.warnings[0].code, "truncated"));
+    cr_assert_eq(run.warnings[0].count, 1);
+    cr_assert_neq(sparklog_feed(log, next, 1, NULL), PV_OK, "a finished reader takes nothing more");
+    arena_fini(&arena);
+    sparklog_destroy(log);
 }
