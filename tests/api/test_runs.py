@@ -174,6 +174,15 @@ def test_limits_have_their_own_answer(make_service):
          "/stages/1/task_durations_s")
     post({"labels": {"a": "", "b": "", "c": ""}}, "/labels")
     client.post(runs_of("a"), dict(SMALL, labels={"a": "x" * 30000}), 413)
+    ids = [client.post(runs_of("b"), dict(SMALL, stages=[{"id": 0, "task_durations_s": [1] * n}]), 201).json()["id"]
+           for n in (4, 5, 10, 3)]
+    pages, target = [], runs_of("b") + "?include=tasks"  # pages of at most ten tasks, or one run
+    while target:
+        page = client.get(target)
+        pages.append([(r["id"], len(r["stages"][0]["task_durations_s"])) for r in page.json()["items"]])
+        target = page.links.get("next", {}).get("url")
+    assert [[n for _, n in page] for page in pages] == [[3], [10], [5, 4]]
+    assert [i for page in pages for i, _ in page] == ids[::-1]
     client.refuse("GET", runs_of("a") + "?label=a:1&label=b:1&label=c:1", 422, parameter="label")
 
 
