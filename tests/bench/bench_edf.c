@@ -6,7 +6,8 @@
  *     bench_edf [TASKS_MAX]
  *
  * seconds are of the processor. bytes/task: growth of the resident set over the whole row (the
- * durations that the caller holds, 8 bytes each, and working memory).
+ * durations that the caller holds, 8 bytes each, and working memory). scratch: bytes of working
+ * memory alone, all of the schedule's own.
  */
 #include <math.h>
 #include <stdio.h>
@@ -83,9 +84,17 @@ static double peak_bytes(void)
     return (double)usage.ru_maxrss * 1024;
 }
 
+struct seen {
+    const struct arena *scratch;
+    size_t tasks;
+    size_t scratch_bytes;
+};
+
 static bool count(void *context, const struct edf_placement *placement)
 {
-    *(size_t *)context += placement->core + 1;
+    struct seen *seen = context;
+    seen->tasks += placement->core < CORES;
+    seen->scratch_bytes = seen->scratch->total;
     return true;
 }
 
@@ -100,19 +109,24 @@ static int run_row(size_t tasks, const char *kind, bool equal, bool observed)
     arena_init(&scratch, 0);
     struct edf_outcome outcomes[JOBS];
     struct edf_metrics metrics;
-    size_t checksum = 0;
-    const struct edf_observer observer = {count, &checksum};
+    struct seen seen = {&scratch, 0, 0};
+    const struct edf_observer observer = {count, &seen};
     double began = cpu_s();
     enum pv_code code = edf_schedule(load->jobs, JOBS, CORES, &scratch, outcomes, &metrics,
                                      observed ? &observer : NULL, NULL);
     double took = cpu_s() - began;
     double bytes = peak_bytes() - before;
-    printf("%10zu  %-20s %10.4f %9.1f %11.1f %8.3f %5zu\n", tasks, kind, took,
-           1e9 * took / (double)tasks, bytes / (double)tasks, metrics.utilization, metrics.advance);
+    printf("%10zu  %-20s %10.4f %9.1f %11.1f", tasks, kind, took, 1e9 * took / (double)tasks,
+           bytes / (double)tasks);
+    if (observed)
+        printf(" %9zu", seen.scratch_bytes);
+    else
+        printf(" %9s", "");
+    printf(" %8.3f %5zu\n", metrics.utilization, metrics.advance);
     arena_fini(&scratch);
     free(load->durations);
     free(load);
-    return code == PV_OK ? 0 : 1;
+    return code == PV_OK && (!observed || seen.tasks == tasks) ? 0 : 1;
 }
 
 static int in_own_process(size_t tasks, const char *kind, bool equal, bool observed)
@@ -133,8 +147,8 @@ int main(int argc, char **argv)
     size_t most = argc > 1 ? (size_t)strtoull(argv[1], NULL, 10) : 10000000;
     int failed = 0;
     printf("%d jobs of %d stages, %d cores\n", JOBS, STAGES, CORES);
-    printf("%10s  %-20s %10s %9s %11s %8s %5s\n", "tasks", "durations", "seconds", "ns/task",
-           "bytes/task", "busy", "met");
+    printf("%10s  %-20s %10s %9s %11s %9s %8s %5s\n", "tasks", "durations", "seconds", "ns/task",
+           "bytes/task", "scratch", "busy", "met");
     for (size_t tasks = 10000; tasks <= most && tasks <= 10000000; tasks *= 10) {
         failed |= in_own_process(tasks, "all different", false, false);
         failed |= in_own_process(tasks, "different, observed", false, true);
