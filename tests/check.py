@@ -292,6 +292,11 @@ def part_fault():
     return pytest("tests/fault", "release")
 
 
+def part_walk():
+    """./run and the README's walk-through, line by line"""
+    return pytest("tests/e2e")
+
+
 def part_fuzz():
     """every fuzz target for some seconds, from its corpus (PROVISOR_FUZZ_SECONDS, default 15)"""
     directory = build("fuzz") / "tests" / "fuzz"
@@ -377,6 +382,7 @@ PARTS = [
     ("contract", part_contract, True),
     ("api", part_api, True),
     ("fault", part_fault, True),
+    ("walk", part_walk, True),
     ("fuzz", part_fuzz, True),
     ("sanitize", part_sanitize, True),
     ("tidy", part_tidy, False),
