@@ -90,14 +90,18 @@ static void *migrate(void *argument)
     }
 }
 
-static bool start_migrator(struct migrator *migrator, const struct config *config)
+static void init_migrator(struct migrator *migrator, const struct config *config)
 {
     migrator->owner_url =
         config->database_owner_url[0] != '\0' ? config->database_owner_url : config->database_url;
     pthread_mutex_init(&migrator->lock, NULL);
     pthread_cond_init(&migrator->stop_asked, NULL);
     atomic_init(&migrator->done, !config->migrate_on_start);
-    if (!config->migrate_on_start)
+}
+
+static bool start_migrator(struct migrator *migrator)
+{
+    if (atomic_load(&migrator->done))
         return true;
     migrator->started = pthread_create(&migrator->thread, NULL, migrate, migrator) == 0;
     return migrator->started;
@@ -200,10 +204,11 @@ static void raise_open_files(const struct config *config)
                   LOG_COUNT("allowed", limit.rlim_cur));
 }
 
-/* Many threads that allocate little: few heaps keep the process small. */
-static void bound_heaps(void)
+/* Threads that wait for PostgreSQL allocate little: they share heaps, which keeps the process
+ * small. */
+static void bound_heaps(const struct config *config)
 {
-    (void)mallopt(M_ARENA_MAX, 4);
+    (void)mallopt(M_ARENA_MAX, (int)(4 + config->compute_workers));
 }
 
 static enum pv_code open_service(struct service *service, struct pv_error *err)
@@ -229,8 +234,9 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
                                          .authenticate = api_authenticate,
                                          .ready = is_ready,
                                          .metrics = put_metrics};
+    init_migrator(&service->migrator, config); /* the server asks it whether it is ready */
     code = http_server_open(&server, &service->server, err);
-    if (code == PV_OK && !start_migrator(&service->migrator, config))
+    if (code == PV_OK && !start_migrator(&service->migrator))
         code = pv_fail(err, PV_E_UNAVAILABLE, "no thread for the migrations");
     return code;
 }
@@ -259,7 +265,7 @@ int command_serve(int argc, char *argv[])
     sigset_t ending;
     block_signals(&ending);
     raise_open_files(&service.config);
-    bound_heaps();
+    bound_heaps(&service.config);
 
     struct pv_error err = {.code = PV_OK};
     enum pv_code code = open_service(&service, &err);
