@@ -263,6 +263,12 @@ def part_db():
     return total
 
 
+def part_store():
+    """every call of the store on a real PostgreSQL"""
+    with private_database() as (url, owner_url, _):
+        return meson_tests("release", "database", PROVISOR_DATABASE_URL=url, PROVISOR_DATABASE_OWNER_URL=owner_url)
+
+
 def tap(text):
     """Counts of a TAP stream; a plan that is not kept is a failure."""
     passed = failed = skipped = 0
@@ -379,6 +385,7 @@ PARTS = [
     ("golden", part_golden, True),
     ("vectors", part_vectors, True),
     ("db", part_db, True),
+    ("store", part_store, True),
     ("contract", part_contract, True),
     ("api", part_api, True),
     ("fault", part_fault, True),
