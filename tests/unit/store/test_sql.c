@@ -31,10 +31,10 @@ static PGresult *echo(const struct sql *sql)
     cr_assert_not_null(result);
     cr_assert(PQsetResultAttrs(result, sql->n, columns));
     for (int i = 0; i < sql->n; i++) {
-        char *copy = arena_strndup(&arena, sql->values[i] == NULL ? "" : sql->values[i],
-                                   (size_t)sql->lengths[i]);
-        cr_assert(PQsetvalue(result, 0, i, sql->values[i] == NULL ? NULL : copy,
-                             sql->values[i] == NULL ? -1 : sql->lengths[i]));
+        const char *value = sql->values[i];
+        int length = value == NULL ? -1 : sql->lengths[i];
+        char *copy = value == NULL ? NULL : arena_strndup(&arena, value, (size_t)length);
+        cr_assert(PQsetvalue(result, 0, i, copy, length));
     }
     return result;
 }
