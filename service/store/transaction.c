@@ -242,6 +242,11 @@ static enum pv_code commit(struct store_tx *tx, struct pv_error *err)
     tx->deferred += unread;
     PGresult *result = NULL;
     enum pv_code code = exchange(tx, &result, 1, err);
+    if (code != PV_OK && tx->broken && err != NULL)
+        (void)snprintf(
+            err->detail, sizeof err->detail,
+            "the connection to the database was lost while committing, so it is not known"
+            " whether the change was made; ask again with the same Idempotency-Key");
     if (code != PV_OK)
         return code;
     bool committed = strcmp(PQcmdStatus(result), "COMMIT") == 0;
