@@ -1,0 +1,106 @@
+#include "codec/writer.h"
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/history/run.h"
+
+Test(writer, shape_and_commas)
+{
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct writer w;
+    writer_init(&w, &arena);
+    writer_begin_object(&w);
+    writer_member_string(&w, "a", "x");
+    writer_key(&w, "b");
+    writer_begin_array(&w);
+    writer_integer(&w, -3);
+    writer_boolean(&w, true);
+    writer_null(&w);
+    writer_begin_object(&w);
+    writer_end_object(&w);
+    writer_end_array(&w);
+    writer_member_number(&w, "c", (double)NAN);
+    writer_member_count(&w, "d", RUN_UNKNOWN);
+    writer_member_text(&w, "e", (struct strview){NULL, 0});
+    writer_member_instant(&w, "f", RUN_NO_INSTANT);
+    writer_key(&w, "g");
+    writer_raw(&w, strview_of("[1,2]"));
+    writer_end_object(&w);
+    size_t n;
+    const char *text = writer_finish(&w, &n);
+    cr_assert_str_eq(text, "{\"a\":\"x\",\"b\":[-3,true,null,{}],\"c\":null,\"d\":null,\"e\":null,"
+                           "\"f\":null,\"g\":[1,2]}");
+    cr_assert_eq(n, strlen(text));
+    arena_fini(&arena);
+}
+
+/* Every byte that JSON must escape comes back through another reader. */
+Test(writer, texts_read_back)
+{
+    char all[128];
+    for (int i = 0; i < 127; i++)
+        all[i] = (char)(i + 1);
+    all[127] = '\0';
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct writer w;
+    writer_init(&w, &arena);
+    writer_begin_array(&w);
+    writer_string(&w, all);
+    writer_string(&w, "\xc3\xa9\xf0\x9f\x98\x80");
+    writer_end_array(&w);
+    size_t n;
+    const char *text = writer_finish(&w, &n);
+    json_t *json = json_loads(text, 0, NULL);
+    cr_assert_not_null(json);
+    cr_assert_str_eq(json_string_value(json_array_get(json, 0)), all);
+    cr_assert_str_eq(json_string_value(json_array_get(json, 1)), "\xc3\xa9\xf0\x9f\x98\x80");
+    json_decref(json);
+    arena_fini(&arena);
+}
+
+Test(writer, numbers_are_short_and_exact)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } rows[] = {{0.1, "0.1"},
+                {1.0 / 3, "0.3333333333333333"},
+                {1e300, "1e+300"},
+                {-2.5, "-2.5"},
+                {0, "0.0"},
+                {16, "16.0"},
+                {5e-324, "4.94065645841247e-324"}};
+    char text[32];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        writer_format_number(rows[i].value, text);
+        cr_assert_str_eq(text, rows[i].text);
+    }
+    srand(7);
+    for (int i = 0; i < 100000; i++) {
+        double value = ldexp((double)rand() / 7 + (double)rand() * 1e9, rand() % 200 - 100);
+        cr_assert_lt(writer_format_number(value, text), sizeof text);
+        cr_assert_eq(strtod(text, NULL), value, "%s", text);
+    }
+}
+
+Test(writer, running_out_of_memory_is_told_at_the_end)
+{
+    struct arena arena;
+    arena_init(&arena, 8192);
+    struct writer w;
+    writer_init(&w, &arena);
+    writer_begin_array(&w);
+    for (int i = 0; i < 10000; i++)
+        writer_integer(&w, i);
+    writer_end_array(&w);
+    size_t n = 7;
+    cr_assert_null(writer_finish(&w, &n));
+    cr_assert_eq(n, 7u);
+    arena_fini(&arena);
+}
