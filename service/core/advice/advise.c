@@ -1,5 +1,6 @@
 #include "core/advice/advise.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,31 +14,47 @@ const char *advise_objective_name(enum advise_objective objective)
     return names[objective];
 }
 
+/* The question and what every look at a point needs of Student's t, computed once. */
+struct view {
+    const struct curve *curve;
+    const struct advise_question *question;
+    double t_confident; /* exceeded with probability 1 - confidence */
+    double t_interval;  /* half width of an interval of that probability */
+};
+
+static struct view make_view(const struct curve *curve, const struct advise_question *question)
+{
+    return (struct view){.curve = curve,
+                         .question = question,
+                         .t_confident = gsl_cdf_tdist_Pinv(question->confidence, curve->freedom),
+                         .t_interval =
+                             gsl_cdf_tdist_Pinv(0.5 + question->confidence / 2.0, curve->freedom)};
+}
+
 static double cost_of(const struct advise_question *question, double executor_s)
 {
     return executor_s / 3600.0 * question->price_per_executor_hour;
 }
 
-static struct advise_choice describe(const struct curve *curve,
-                                     const struct advise_question *question,
-                                     const struct curve_point *point)
+static struct advise_choice describe(const struct view *view, const struct curve_point *point)
 {
+    const struct advise_question *question = view->question;
     double m = (double)point->executors;
-    double tail = (1.0 - question->confidence) / 2.0;
-    double speedup = curve_speedup(curve, point);
+    double width = exp(point->spread * view->t_interval);
+    double speedup = curve_speedup(view->curve, point);
     double executor_s = m * point->duration_s;
-    return (struct advise_choice){.executors = point->executors,
-                                  .predicted_duration_s = point->duration_s,
-                                  .lower_s = curve_quantile(curve, point, tail),
-                                  .upper_s = curve_quantile(curve, point, 1.0 - tail),
-                                  .deadline_probability =
-                                      isnan(question->deadline_s)
-                                          ? (double)NAN
-                                          : curve_probability(curve, point, question->deadline_s),
-                                  .speedup = speedup,
-                                  .efficiency = speedup / m,
-                                  .executor_s = executor_s,
-                                  .cost = cost_of(question, executor_s)};
+    return (struct advise_choice){
+        .executors = point->executors,
+        .predicted_duration_s = point->duration_s,
+        .lower_s = point->duration_s / width,
+        .upper_s = point->duration_s * width,
+        .deadline_probability = isnan(question->deadline_s)
+                                    ? (double)NAN
+                                    : curve_probability(view->curve, point, question->deadline_s),
+        .speedup = speedup,
+        .efficiency = speedup / m,
+        .executor_s = executor_s,
+        .cost = cost_of(question, executor_s)};
 }
 
 /* --- which points may be chosen ------------------------------------------------------------- */
@@ -53,17 +70,14 @@ static bool is_allowed(const struct advise_question *question, const struct curv
 enum standing { ANY, PREDICTED, CONFIDENT };
 
 /* How a point stands to the deadline. */
-static enum standing standing_of(const struct curve *curve,
-                                 const struct advise_question *question,
-                                 const struct curve_point *point)
+static enum standing standing_of(const struct view *view, const struct curve_point *point)
 {
-    if (isnan(question->deadline_s)) {
+    double deadline_s = view->question->deadline_s;
+    if (isnan(deadline_s) ||
+        log(deadline_s / point->duration_s) >= point->spread * view->t_confident) {
         return CONFIDENT;
     }
-    if (curve_probability(curve, point, question->deadline_s) >= question->confidence) {
-        return CONFIDENT;
-    }
-    return point->duration_s <= question->deadline_s ? PREDICTED : ANY;
+    return point->duration_s <= deadline_s ? PREDICTED : ANY;
 }
 
 /* Smaller is better. */
@@ -91,15 +105,15 @@ score(const struct curve *curve, enum advise_objective objective, const struct c
  * Best allowed point whose standing is at least `least`; NULL: none. Points ascend in executors, so
  * a tie goes to the fewer.
  */
-static const struct curve_point *best_point(const struct curve *curve,
-                                            const struct advise_question *question,
-                                            enum advise_objective objective,
-                                            enum standing least)
+static const struct curve_point *
+best_point(const struct view *view, enum advise_objective objective, enum standing least)
 {
+    const struct curve *curve = view->curve;
+    const struct advise_question *question = view->question;
     const struct curve_point *best = NULL;
     for (size_t i = 0; i < curve->n_points; i++) {
         const struct curve_point *point = &curve->points[i];
-        if (is_allowed(question, point) && standing_of(curve, question, point) >= least &&
+        if (is_allowed(question, point) && standing_of(view, point) >= least &&
             (best == NULL || score(curve, objective, point) < score(curve, objective, best))) {
             best = point;
         }
@@ -110,7 +124,7 @@ static const struct curve_point *best_point(const struct curve *curve,
     /* Within a percent of the peak more executors buy nothing: take the fewest. */
     for (size_t i = 0; i < curve->n_points; i++) {
         const struct curve_point *point = &curve->points[i];
-        if (is_allowed(question, point) && standing_of(curve, question, point) >= least &&
+        if (is_allowed(question, point) && standing_of(view, point) >= least &&
             point->duration_s <= best->duration_s * 1.01) {
             return point;
         }
@@ -120,14 +134,15 @@ static const struct curve_point *best_point(const struct curve *curve,
 
 /* Where none has the asked confidence: the most probable of those predicted to meet the deadline.
  */
-static const struct curve_point *most_probable(const struct curve *curve,
-                                               const struct advise_question *question)
+static const struct curve_point *most_probable(const struct view *view)
 {
+    const struct curve *curve = view->curve;
+    const struct advise_question *question = view->question;
     const struct curve_point *best = NULL;
     double greatest = -1.0;
     for (size_t i = 0; i < curve->n_points; i++) {
         const struct curve_point *point = &curve->points[i];
-        if (is_allowed(question, point) && standing_of(curve, question, point) >= PREDICTED) {
+        if (is_allowed(question, point) && standing_of(view, point) >= PREDICTED) {
             double p = curve_probability(curve, point, question->deadline_s);
             if (p > greatest) {
                 greatest = p;
@@ -139,14 +154,15 @@ static const struct curve_point *most_probable(const struct curve *curve,
 }
 
 /* The fewest executors beyond the allowed ones that would do, with confidence if possible. */
-static int64_t executors_that_would_do(const struct curve *curve,
-                                       const struct advise_question *question)
+static int64_t executors_that_would_do(const struct view *view)
 {
+    const struct curve *curve = view->curve;
+    const struct advise_question *question = view->question;
     for (int least = CONFIDENT; least >= PREDICTED; least--) {
         for (size_t i = 0; i < curve->n_points; i++) {
             const struct curve_point *point = &curve->points[i];
             if (point->executors > question->max_executors &&
-                (int)standing_of(curve, question, point) >= least) {
+                (int)standing_of(view, point) >= least) {
                 return point->executors;
             }
         }
@@ -158,59 +174,61 @@ static int64_t executors_that_would_do(const struct curve *curve,
 
 enum { ALTERNATIVES_MAX = 16 };
 
-/* Is there no allowed point that is both faster (or as fast) and cheaper (or as cheap)? */
-static bool is_on_front(const struct curve *curve,
-                        const struct advise_question *question,
-                        const struct curve_point *point)
+static double executor_seconds(const struct curve_point *point)
 {
-    double executor_s = (double)point->executors * point->duration_s;
-    for (size_t i = 0; i < curve->n_points; i++) {
-        const struct curve_point *other = &curve->points[i];
-        double other_s = (double)other->executors * other->duration_s;
-        if (other != point && is_allowed(question, other) &&
-            other->duration_s <= point->duration_s && other_s <= executor_s &&
-            (other->duration_s < point->duration_s || other_s < executor_s || other < point)) {
-            return false;
-        }
-    }
-    return true;
+    return (double)point->executors * point->duration_s;
 }
 
+/* Faster first; equally fast: cheaper first. */
 static int faster_first(const void *left, const void *right)
 {
-    const struct advise_choice *a = left;
-    const struct advise_choice *b = right;
-    return (a->predicted_duration_s > b->predicted_duration_s) -
-           (a->predicted_duration_s < b->predicted_duration_s);
+    const struct curve_point *a = *(const struct curve_point *const *)left;
+    const struct curve_point *b = *(const struct curve_point *const *)right;
+    if (a->duration_s != b->duration_s) {
+        return a->duration_s < b->duration_s ? -1 : 1;
+    }
+    return (executor_seconds(a) > executor_seconds(b)) -
+           (executor_seconds(a) < executor_seconds(b));
+}
+
+/* Allowed points that no other beats in both time and executor seconds. Returns how many. */
+static size_t find_front(const struct view *view, const struct curve_point *front[])
+{
+    size_t n = 0, kept = 0;
+    for (size_t i = 0; i < view->curve->n_points; i++) {
+        if (is_allowed(view->question, &view->curve->points[i])) {
+            front[n++] = &view->curve->points[i];
+        }
+    }
+    qsort(front, n, sizeof *front, faster_first);
+    for (size_t i = 0; i < n; i++) {
+        if (kept == 0 || executor_seconds(front[i]) < executor_seconds(front[kept - 1])) {
+            front[kept++] = front[i];
+        }
+    }
+    return kept;
 }
 
 /* The front, thinned evenly to ALTERNATIVES_MAX with both ends kept. */
-static enum pv_code list_alternatives(const struct curve *curve,
-                                      const struct advise_question *question,
+static enum pv_code list_alternatives(const struct view *view,
                                       struct arena *arena,
                                       struct advice *advice,
                                       struct pv_error *err)
 {
-    struct advise_choice *front = arena_array(arena, curve->n_points, sizeof *front);
-    if (front == NULL) {
+    const struct curve_point **front =
+        arena_array(arena, view->curve->n_points, sizeof(const struct curve_point *));
+    struct advise_choice *chosen = arena_array(arena, ALTERNATIVES_MAX, sizeof *chosen);
+    if (front == NULL || chosen == NULL) {
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the alternatives");
     }
-    size_t n = 0;
-    for (size_t i = 0; i < curve->n_points; i++) {
-        const struct curve_point *point = &curve->points[i];
-        if (is_allowed(question, point) && is_on_front(curve, question, point)) {
-            front[n++] = describe(curve, question, point);
-        }
+    size_t n = find_front(view, front);
+    size_t listed = n < ALTERNATIVES_MAX ? n : ALTERNATIVES_MAX;
+    for (size_t i = 0; i < listed; i++) {
+        size_t at = listed == n ? i : i * (n - 1) / (ALTERNATIVES_MAX - 1);
+        chosen[i] = describe(view, front[at]);
     }
-    qsort(front, n, sizeof *front, faster_first);
-    if (n > ALTERNATIVES_MAX) {
-        for (size_t i = 0; i < ALTERNATIVES_MAX; i++) {
-            front[i] = front[i * (n - 1) / (ALTERNATIVES_MAX - 1)];
-        }
-        n = ALTERNATIVES_MAX;
-    }
-    advice->alternatives = front;
-    advice->n_alternatives = n;
+    advice->alternatives = chosen;
+    advice->n_alternatives = listed;
     return PV_OK;
 }
 
@@ -238,20 +256,18 @@ static void judge_history(const struct curve *curve, struct advice *advice)
 
 /* --- the advice ----------------------------------------------------------------------------- */
 
-static const struct curve_point *choose(const struct curve *curve,
-                                        const struct advise_question *question,
-                                        struct advice *advice,
-                                        enum standing *reached)
+static const struct curve_point *
+choose(const struct view *view, struct advice *advice, enum standing *reached)
 {
     *reached = CONFIDENT;
-    const struct curve_point *point = best_point(curve, question, advice->objective, CONFIDENT);
+    const struct curve_point *point = best_point(view, advice->objective, CONFIDENT);
     if (point == NULL) {
         *reached = PREDICTED;
-        point = most_probable(curve, question);
+        point = most_probable(view);
     }
     if (point == NULL) {
         *reached = ANY;
-        point = best_point(curve, question, ADVISE_MIN_TIME, ANY);
+        point = best_point(view, ADVISE_MIN_TIME, ANY);
     }
     return point;
 }
@@ -266,21 +282,22 @@ enum pv_code advise(const struct curve *curve,
     if (isnan(question->deadline_s) && question->objective == ADVISE_MIN_EXECUTORS) {
         made.objective = ADVISE_EFFICIENCY;
     }
+    struct view view = make_view(curve, question);
     enum standing reached;
-    const struct curve_point *point = choose(curve, question, &made, &reached);
+    const struct curve_point *point = choose(&view, &made, &reached);
     if (point == NULL) {
         return pv_fault(err, PV_PLACE_POINTER,
                         isnan(question->max_cost) ? "/constraints" : "/constraints/max_cost",
                         "unsatisfiable", "no executor count satisfies the constraints");
     }
     made.feasible = reached != ANY;
-    made.recommendation = describe(curve, question, point);
+    made.recommendation = describe(&view, point);
     if (!made.feasible) {
         made.remedies.deadline_s = curve_quantile(curve, point, question->confidence);
-        made.remedies.max_executors = executors_that_would_do(curve, question);
+        made.remedies.max_executors = executors_that_would_do(&view);
     }
     judge_history(curve, &made);
-    enum pv_code code = list_alternatives(curve, question, arena, &made, err);
+    enum pv_code code = list_alternatives(&view, arena, &made, err);
     if (code == PV_OK) {
         code = explain_advice(curve, point, question, reached == PREDICTED, arena, &made, err);
     }

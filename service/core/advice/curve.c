@@ -358,8 +358,8 @@ enum pv_code curve_predict(const struct run runs[],
     struct arena_mark mark = arena_mark(scratch);
     struct replay *replays = NULL;
     size_t chosen = 0;
-    enum pv_code code = choose_replays(
-        runs, n, question, scratch, &replays, &chosen, &made.runs_unusable, err);
+    enum pv_code code =
+        choose_replays(runs, n, question, scratch, &replays, &chosen, &made.runs_unusable, err);
     if (code == PV_OK) {
         describe_runs(replays, chosen, &made);
         made.runs_left_out = n - chosen - made.runs_unusable;

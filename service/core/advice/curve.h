@@ -52,7 +52,7 @@ struct curve {
     double freedom;          /* degrees of freedom of the spread */
     size_t runs;             /* replayed */
     size_t runs_left_out;    /* beyond the budget */
-    size_t runs_unusable; /* something a replay needs is unknown */
+    size_t runs_unusable;    /* something a replay needs is unknown */
     double loo_mape_percent; /* NAN with fewer than two runs */
     double residual_spread;  /* scale before distance */
     bool size_extrapolated;  /* N outside the runs' sizes */
@@ -74,16 +74,15 @@ enum { CURVE_POINTS_MAX = 512 };
  * `most`, and every count in `extra` (zeros are passed over). Ascending, distinct. out has room for
  * CURVE_POINTS_MAX; `room` is kept within 8 and that, extras included. Returns how many.
  */
-size_t
-curve_grid(size_t room, int64_t most, const int64_t extra[], size_t n_extra, int64_t out[]);
+size_t curve_grid(size_t room, int64_t most, const int64_t extra[], size_t n_extra, int64_t out[]);
 
 /*
  * runs     n >= 1, any order; borrowed during the call. Those that replay_prepare refuses are
  *          passed over and counted.
  * arena    holds curve->points; scratch is back at its mark.
- * PV_E_TOO_FEW: no run can be replayed; detail says what the first one lacks. PV_E_LIMIT: not even the nearest run's replays fit the
- * budget. PV_E_MEMORY.
- * One input has one answer. O(sum of simulated tasks x log K).
+ * PV_E_TOO_FEW: no run can be replayed; detail says what the first one lacks. PV_E_LIMIT: not even
+ * the nearest run's replays fit the budget. PV_E_MEMORY. One input has one answer. O(sum of
+ * simulated tasks x log K).
  */
 enum pv_code curve_predict(const struct run runs[],
                            size_t n,

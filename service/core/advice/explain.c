@@ -166,14 +166,10 @@ static void warn_history(struct explanation *e)
                        "The replayed runs do not all have the same stages.");
     }
     if (curve->runs_unusable > 0) {
-        struct note *note = note_add(&e->advice->warnings,
-                                     e->arena,
-                                     &e->spare,
-                                     "runs_ignored",
+        struct note *note = note_add(&e->advice->warnings, e->arena, &e->spare, "runs_ignored",
                                      "%zu run%s could not be replayed: task times or the size of "
                                      "the cluster are unknown.",
-                                     curve->runs_unusable,
-                                     curve->runs_unusable == 1 ? "" : "s");
+                                     curve->runs_unusable, curve->runs_unusable == 1 ? "" : "s");
         note_number(note, "runs", (double)curve->runs_unusable);
     }
     if (curve->runs_left_out > 0) {
@@ -231,13 +227,13 @@ static void explain_new_job(const struct beside_question *question,
                             struct advice *advice)
 {
     struct note spare;
-    struct note *note = note_add(&advice->reasons, arena, &spare,
-                                 outcome->met ? "met_beside_running" : "missed_beside_running",
-                                 "Earliest deadline first beside %zu running job%s on %zu cores, it "
-                                 "ends after %.6g s%s.",
-                                 question->n_running, question->n_running == 1 ? "" : "s",
-                                 question->cores, outcome->execution_s,
-                                 outcome->met ? "" : " and misses its deadline");
+    struct note *note =
+        note_add(&advice->reasons, arena, &spare,
+                 outcome->met ? "met_beside_running" : "missed_beside_running",
+                 "Earliest deadline first beside %zu running job%s on %zu cores, it "
+                 "ends after %.6g s%s.",
+                 question->n_running, question->n_running == 1 ? "" : "s", question->cores,
+                 outcome->execution_s, outcome->met ? "" : " and misses its deadline");
     note_number(note, "execution_s", outcome->execution_s);
     note_number(note, "deadline_s", question->deadline_s);
     note_number(note, "running", (double)question->n_running);

@@ -18,9 +18,10 @@ enum pv_code explain_advice(const struct curve *curve,
                             struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * What the jobs beside it mean for the advice: a reason, a warning for running jobs that are late or
- * that the new job makes late, and feasible = false where the new job itself misses its deadline.
- * names: of the question's running jobs, NUL-terminated, living as long as the advice. PV_E_MEMORY.
+ * What the jobs beside it mean for the advice: a reason, a warning for running jobs that are late
+ * or that the new job makes late, and feasible = false where the new job itself misses its
+ * deadline. names: of the question's running jobs, NUL-terminated, living as long as the advice.
+ * PV_E_MEMORY.
  */
 enum pv_code explain_beside(const struct beside_question *question,
                             const struct beside_outcome *outcome,
