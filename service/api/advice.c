@@ -136,24 +136,23 @@ static struct advice_row row_of(const struct consultation *made,
                                 const struct http_request *request,
                                 const struct http_response *response)
 {
-    struct advice_row row = {
-        .application_name = codec_advice_job_name(&made->asked),
-        .objective = strview_of(advise_objective_name(made->advice.objective)),
-        .feasible = made->advice.feasible,
-        .executors = made->advice.recommendation.executors,
-        .predicted_duration_s = made->advice.recommendation.predicted_duration_s,
-        .deadline_s = made->asked.question.deadline_s,
-        .request = {request->body, request->body_n},
-        .document = {response->body, response->body_n},
-        .created_us = reply->created_us};
+    struct advice_row row = {.application_name = codec_advice_job_name(&made->asked),
+                             .objective = strview_of(advise_objective_name(made->advice.objective)),
+                             .feasible = made->advice.feasible,
+                             .executors = made->advice.recommendation.executors,
+                             .predicted_duration_s =
+                                 made->advice.recommendation.predicted_duration_s,
+                             .deadline_s = made->asked.question.deadline_s,
+                             .request = {request->body, request->body_n},
+                             .document = {response->body, response->body_n},
+                             .created_us = reply->created_us};
     memcpy(row.id, reply->id, sizeof row.id);
     memcpy(row.application_id, made->history->application_id, sizeof row.application_id);
     return row;
 }
 
-static void add_location(struct http_request *request,
-                         struct http_response *response,
-                         const char *id)
+static void
+add_location(struct http_request *request, struct http_response *response, const char *id)
 {
     const char *location = arena_printf(request->arena, "/v1/advice/%s", id);
     http_response_header(request, response, "Location", location == NULL ? "" : location);
@@ -174,9 +173,8 @@ static enum pv_code keep(struct http_request *request,
     writer_init(&event, request->arena);
     codec_advice_encode_event(&event, &reply);
     const char *event_text = writer_finish(&event, &event_n);
-    enum pv_code code = event_text == NULL
-                            ? out_of_memory(err)
-                            : write_document(request, &reply, 201, response, err);
+    enum pv_code code = event_text == NULL ? out_of_memory(err)
+                                           : write_document(request, &reply, 201, response, err);
     if (code != PV_OK)
         return code;
     add_location(request, response, id);
@@ -184,8 +182,7 @@ static enum pv_code keep(struct http_request *request,
     if (code != PV_OK)
         return code;
     struct advice_row row = row_of(made, &reply, request, response);
-    return store_advice_insert_commit(&write->tx, &row, (struct strview){event_text, event_n},
-                                      err);
+    return store_advice_insert_commit(&write->tx, &row, (struct strview){event_text, event_n}, err);
 }
 
 static enum pv_code answer_dry(struct http_request *request,
@@ -253,8 +250,8 @@ API_HANDLER(advice_get)
     if (code == PV_OK && !uuid_parse(http_path_parameter(request, "id"), id))
         code = pv_fail(err, PV_E_NOT_FOUND, "there is no advice of that id");
     if (code == PV_OK)
-        code = store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx,
-                           err);
+        code =
+            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
     if (code == PV_OK)
         code = store_advice_find(tx, request->arena, id, &row, err);
     store_rollback(&tx);
@@ -330,8 +327,8 @@ API_HANDLER(advice_list)
     const char *scope = NULL;
     enum pv_code code = read_filter(api, request, &scope, &filter, err);
     if (code == PV_OK)
-        code = store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx,
-                           err);
+        code =
+            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
     if (code == PV_OK)
         code = store_advice_list(tx, request->arena, &filter, &list, err);
     store_rollback(&tx);

@@ -13,13 +13,12 @@ static enum pv_code out_of_memory(struct pv_error *err)
     return pv_fail(err, PV_E_MEMORY, "out of memory");
 }
 
-static enum pv_code
-find_application(struct store_tx *tx,
-                 struct arena *arena,
-                 const char *name,
-                 const char *pointer,
-                 struct application *application,
-                 struct pv_error *err)
+static enum pv_code find_application(struct store_tx *tx,
+                                     struct arena *arena,
+                                     const char *name,
+                                     const char *pointer,
+                                     struct application *application,
+                                     struct pv_error *err)
 {
     struct pv_error why = {0};
     enum pv_code code = store_application_find(tx, arena, name, application, &why);
@@ -175,8 +174,8 @@ static enum pv_code load(struct api *api,
     struct history_item *made = NULL;
     if (code == PV_OK) {
         made = history_item_create((size_t)api->config->request_memory_bytes_max);
-        code = made == NULL ? out_of_memory(err)
-                            : compute(api, &tx, asked, &application, made, err);
+        code =
+            made == NULL ? out_of_memory(err) : compute(api, &tx, asked, &application, made, err);
     }
     store_rollback(&tx);
     history_item_release(stale);
@@ -194,8 +193,7 @@ static enum pv_code curve_of_profile(struct api *api,
                                      const struct history_item **item,
                                      struct pv_error *err)
 {
-    struct history_item *made =
-        history_item_create((size_t)api->config->request_memory_bytes_max);
+    struct history_item *made = history_item_create((size_t)api->config->request_memory_bytes_max);
     if (made == NULL)
         return out_of_memory(err);
     struct pv_error why = {0};
@@ -248,8 +246,8 @@ static enum pv_code load_running(struct store_tx *tx,
     enum pv_code code =
         find_application(tx, arena, running->application.at, pointer, &application, err);
     if (code == PV_OK)
-        code = store_run_nearest(tx, arena, &application, running->problem_size, true, 1, &runs,
-                                 err);
+        code =
+            store_run_nearest(tx, arena, &application, running->problem_size, true, 1, &runs, err);
     if (code != PV_OK)
         return code;
     if (runs.n == 0)
@@ -285,8 +283,8 @@ static enum pv_code load_all(struct api *api,
     struct application application;
     struct run_list runs = {0};
     if (code == PV_OK && asked->application.at != NULL) {
-        code = find_application(tx, arena, asked->application.at, "/application", &application,
-                                err);
+        code =
+            find_application(tx, arena, asked->application.at, "/application", &application, err);
         if (code == PV_OK)
             code = store_run_nearest(tx, arena, &application, problem_size, true,
                                      (size_t)api->config->nearest_runs, &runs, err);

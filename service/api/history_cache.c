@@ -233,10 +233,9 @@ void history_cache_confirm(struct history_cache *cache,
                            uint64_t read_ns)
 {
     pthread_mutex_lock(&cache->lock);
-    for (struct slot *slot = cache->newest; slot != NULL; slot = slot->older) {
+    for (struct slot *slot = cache->newest; slot != NULL; slot = slot->older)
         if (&slot->shared->item == item && slot->confirmed_ns < read_ns)
             slot->confirmed_ns = read_ns;
-    }
     pthread_mutex_unlock(&cache->lock);
 }
 

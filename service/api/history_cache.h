@@ -8,9 +8,10 @@
 #include "core/advice/curve.h"
 
 /*
- * Predicted curves, ready to choose from: what makes a repeated question cost one insert and nothing
- * else. Bounded (least recently used goes first), safe from any thread. An item is immutable once
- * published and lives until its last holder lets go, also when it has left the cache.
+ * Predicted curves, ready to choose from: what makes a repeated question cost one insert and
+ * nothing else. Bounded (least recently used goes first), safe from any thread. An item is
+ * immutable once published and lives until its last holder lets go, also when it has left the
+ * cache.
  *
  * An item counts as fresh for max_age_ms after it was confirmed against the application's
  * history_version; then whoever wants it confirms it again. Writes through this process

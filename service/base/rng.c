@@ -15,9 +15,8 @@ struct rng rng_make(uint64_t seed, uint64_t stream)
     struct rng rng;
     uint64_t mixed_stream = stream;
     uint64_t state = seed ^ splitmix(&mixed_stream);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         rng.state[i] = splitmix(&state);
-    }
     return rng;
 }
 

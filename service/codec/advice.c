@@ -7,20 +7,21 @@
 
 /* --- request --------------------------------------------------------------------------------- */
 
-static const char *const known_members[] = {"application", "profile", "problem_size", "deadline_s",
-                                            "confidence", "objective", "constraints", "running",
-                                            "include", NULL};
+static const char *const known_members[] = {
+    "application", "profile",     "problem_size", "deadline_s", "confidence",
+    "objective",   "constraints", "running",      "include",    NULL};
 
 /* In the order of enum advise_objective. */
-static const char *const objectives[] = {"min_executors", "min_cost", "min_time", "max_speedup",
-                                         "efficiency", NULL};
+static const char *const objectives[] = {"min_executors", "min_cost",   "min_time",
+                                         "max_speedup",   "efficiency", NULL};
 
 static void decode_constraints(const struct codec_node *node,
                                const struct codec_advice_limits *limits,
                                struct codec_advice_request *request)
 {
-    static const char *const known[] = {"min_executors", "max_executors", "cores_per_executor",
-                                        "max_cost", "price_per_executor_hour", NULL};
+    static const char *const known[] = {"min_executors",           "max_executors",
+                                        "cores_per_executor",      "max_cost",
+                                        "price_per_executor_hour", NULL};
     struct codec_node constraints = codec_object(node, "constraints", CODEC_OPTIONAL);
     struct advise_question *question = &request->question;
     question->min_executors = 1;
@@ -37,9 +38,8 @@ static void decode_constraints(const struct codec_node *node,
         codec_integer(&constraints, "max_executors", CODEC_OPTIONAL, 1, limits->executors);
     question->min_executors = least == RUN_UNKNOWN ? 1 : least;
     question->max_executors = most == RUN_UNKNOWN ? limits->executors : most;
-    request->cores_per_executor =
-        codec_integer(&constraints, "cores_per_executor", CODEC_OPTIONAL, 1,
-                      limits->cores / question->max_executors);
+    request->cores_per_executor = codec_integer(&constraints, "cores_per_executor", CODEC_OPTIONAL,
+                                                1, limits->cores / question->max_executors);
     question->max_cost = codec_number(&constraints, "max_cost", CODEC_ABOVE, 0.0, 1e15);
     question->price_per_executor_hour =
         codec_number(&constraints, "price_per_executor_hour", CODEC_OPTIONAL, 0.0, 1e12);
@@ -64,7 +64,7 @@ static bool is_twice(const struct codec_advice_running running[], size_t i)
 static void decode_running_job(const struct codec_node *item, struct codec_advice_running *running)
 {
     static const char *const known[] = {"application", "problem_size", "release_s",
-                                        "deadline_s", "progress", NULL};
+                                        "deadline_s",  "progress",     NULL};
     *running = (struct codec_advice_running){.problem_size = RUN_UNKNOWN};
     if (!codec_expect_object(item))
         return;
@@ -75,8 +75,7 @@ static void decode_running_job(const struct codec_node *item, struct codec_advic
     running->release_s = codec_number(item, "release_s", CODEC_OPTIONAL, -1e12, 1e12);
     if (isnan(running->release_s))
         running->release_s = 0;
-    running->deadline_s =
-        codec_number(item, "deadline_s", CODEC_REQUIRED | CODEC_ABOVE, 0.0, 1e12);
+    running->deadline_s = codec_number(item, "deadline_s", CODEC_REQUIRED | CODEC_ABOVE, 0.0, 1e12);
     running->progress = codec_number(item, "progress", CODEC_NULLABLE, 0.0, 1.0);
 }
 
@@ -103,8 +102,8 @@ static void decode_running(const struct codec_node *node,
             codec_fault_member(&item, "application", "duplicate", "stands twice in the list");
     }
     struct codec_node constraints = codec_member(node, "constraints");
-    if (n > 0 && (!json_is_object(constraints.json) ||
-                  !codec_present(&constraints, "max_executors")))
+    if (n > 0 &&
+        (!json_is_object(constraints.json) || !codec_present(&constraints, "max_executors")))
         codec_fault_member(&constraints, "max_executors", "required",
                            "beside running jobs the size of the cluster must be known");
 }
@@ -168,8 +167,8 @@ void codec_advice_decode(const struct codec_node *node,
 {
     codec_refuse_unknown(node, known_members);
     decode_subject(node, limits, request);
-    request->question.deadline_s = codec_number(node, "deadline_s", CODEC_NULLABLE | CODEC_ABOVE,
-                                                0.0, 1e12);
+    request->question.deadline_s =
+        codec_number(node, "deadline_s", CODEC_NULLABLE | CODEC_ABOVE, 0.0, 1e12);
     double confidence =
         codec_number(node, "confidence", CODEC_OPTIONAL | CODEC_ABOVE, 0.0, 1.0 - 1e-9);
     request->question.confidence = isnan(confidence) ? 0.95 : confidence;

@@ -36,9 +36,9 @@ struct codec_advice_running {
 struct codec_advice_request {
     struct strview application; /* at == NULL: the profile instead */
     struct run profile;
-    int64_t problem_size;             /* RUN_UNKNOWN: that of the profile or the latest run */
-    int64_t cores_per_executor;       /* RUN_UNKNOWN: that of the nearest run */
-    struct advise_question question;  /* max_executors: the service's limit where none was sent */
+    int64_t problem_size;            /* RUN_UNKNOWN: that of the profile or the latest run */
+    int64_t cores_per_executor;      /* RUN_UNKNOWN: that of the nearest run */
+    struct advise_question question; /* max_executors: the service's limit where none was sent */
     struct codec_advice_running *running;
     size_t n_running;
     unsigned include; /* of enum codec_advice_include */

@@ -32,24 +32,20 @@ static int event_compare(const void *left, const void *right)
 {
     const struct event *x = left;
     const struct event *y = right;
-    if (x->at_ms != y->at_ms) {
+    if (x->at_ms != y->at_ms)
         return x->at_ms < y->at_ms ? -1 : 1;
-    }
-    if (x->kind != y->kind) {
+    if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
-    }
-    if (x->a != y->a) {
+    if (x->a != y->a)
         return x->a < y->a ? -1 : 1;
-    }
     return (x->b > y->b) - (x->b < y->b);
 }
 
 static size_t count_events(const struct sample_run *run)
 {
     size_t n = (size_t)run->executors + 2 * (size_t)run->n_jobs;
-    for (int s = 0; s < run->application->n_stages; s++) {
+    for (int s = 0; s < run->application->n_stages; s++)
         n += 2 + 2 * run->stages[s].n_tasks;
-    }
     return n;
 }
 
@@ -89,16 +85,13 @@ static void write_stage_info(const struct log *log, int s, bool submitted, bool 
             "{\"Stage ID\":%d,\"Stage Attempt ID\":0,\"Stage Name\":\"%s\",\"Number of "
             "Tasks\":%zu,\"RDD Info\":[],\"Parent IDs\":[",
             s, stage->stage->source, stage->n_tasks);
-    for (int i = 0; i < SAMPLE_PARENTS_MAX && stage->stage->parents[i] >= 0; i++) {
+    for (int i = 0; i < SAMPLE_PARENTS_MAX && stage->stage->parents[i] >= 0; i++)
         fprintf(log->out, "%s%d", i == 0 ? "" : ",", stage->stage->parents[i]);
-    }
     fprintf(log->out, "],\"Details\":\"%s\"", stage->stage->name);
-    if (submitted) {
+    if (submitted)
         fprintf(log->out, ",\"Submission Time\":%" PRId64, log->start_ms + stage->submitted_ms);
-    }
-    if (completed) {
+    if (completed)
         fprintf(log->out, ",\"Completion Time\":%" PRId64, log->start_ms + stage->completed_ms);
-    }
     fputs(",\"Accumulables\":[],\"Resource Profile Id\":0}", log->out);
 }
 
@@ -119,11 +112,9 @@ static void write_task_info(const struct log *log, int s, int t, bool finished)
 static bool feeds_another(const struct sample_run *run, int s)
 {
     for (int later = s + 1; later < run->application->n_stages; later++) {
-        for (int i = 0; i < SAMPLE_PARENTS_MAX; i++) {
-            if (run->application->stages[later].parents[i] == s) {
+        for (int i = 0; i < SAMPLE_PARENTS_MAX; i++)
+            if (run->application->stages[later].parents[i] == s)
                 return true;
-            }
-        }
     }
     return false;
 }
@@ -211,9 +202,8 @@ static void write_job_start(const struct log *log, int j)
         write_stage_info(log, s, false, false);
     }
     fputs("],\"Stage IDs\":[", log->out);
-    for (int s = job->first_stage; s <= job->last_stage; s++) {
+    for (int s = job->first_stage; s <= job->last_stage; s++)
         fprintf(log->out, "%s%d", s == job->first_stage ? "" : ",", s);
-    }
     fputs("],\"Properties\":{}}\n", log->out);
 }
 
@@ -289,18 +279,15 @@ enum pv_code sample_write_eventlog(const struct sample_run *run,
 {
     struct arena_mark mark = arena_mark(scratch);
     struct event *events = arena_array(scratch, count_events(run), sizeof *events);
-    if (events == NULL) {
+    if (events == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for a sample log");
-    }
     struct log log = {.run = run, .start_ms = start_ms, .out = out};
-    for (int s = 1; s < run->application->n_stages; s++) {
+    for (int s = 1; s < run->application->n_stages; s++)
         log.first_task[s] = log.first_task[s - 1] + (int64_t)run->stages[s - 1].n_tasks;
-    }
     size_t n = list_events(run, events);
     write_head(&log, number);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         write_event(&log, &events[i]);
-    }
     fprintf(out, "{\"Event\":\"SparkListenerApplicationEnd\",\"Timestamp\":%" PRId64 "}\n",
             start_ms + run->ended_ms);
     arena_rewind(scratch, mark);

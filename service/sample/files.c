@@ -14,9 +14,8 @@ static const int64_t hour_ms = INT64_C(3600000);
 
 static enum pv_code make_directory(const char *path, struct pv_error *err)
 {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST) {
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
         return PV_OK;
-    }
     return pv_fail(err, PV_E_UNAVAILABLE, "%.150s: %s", path, strerror(errno));
 }
 
@@ -30,18 +29,15 @@ static enum pv_code write_log(const struct sample_run *run,
     int64_t start_ms = first_start_ms + number * hour_ms;
     const char *path =
         arena_printf(arena, "%s/application_%" PRId64 "_%04d", folder, start_ms, number);
-    if (path == NULL) {
+    if (path == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for a file name");
-    }
     FILE *out = fopen(path, "wb");
-    if (out == NULL) {
+    if (out == NULL)
         return pv_fail(err, PV_E_UNAVAILABLE, "%.150s: %s", path, strerror(errno));
-    }
     enum pv_code code = sample_write_eventlog(run, start_ms, number, out, arena, err);
     long bytes = ftell(out);
-    if (fclose(out) != 0 && code == PV_OK) {
+    if (fclose(out) != 0 && code == PV_OK)
         code = pv_fail(err, PV_E_UNAVAILABLE, "%.150s: %s", path, strerror(errno));
-    }
     tally->logs++;
     tally->bytes += bytes > 0 ? (uint64_t)bytes : 0;
     return code;
@@ -67,9 +63,8 @@ static enum pv_code write_application(const struct sample_application *applicati
                 code = sample_simulate(application, application->sizes[i],
                                        application->executors[j], seed, &arena, &run, err);
             }
-            if (code == PV_OK) {
+            if (code == PV_OK)
                 code = write_log(&run, folder, ++*number, &arena, tally, err);
-            }
             arena_rewind(&arena, mark);
         }
     }
@@ -86,11 +81,9 @@ enum pv_code sample_write_files(const char *directory,
     struct sample_tally made = {0};
     int number = 0;
     enum pv_code code = make_directory(directory, err);
-    for (size_t i = 0; i < sample_catalogue_n && code == PV_OK; i++) {
+    for (size_t i = 0; i < sample_catalogue_n && code == PV_OK; i++)
         code = write_application(&sample_catalogue[i], directory, seed + i, &number, &made, err);
-    }
-    if (code == PV_OK) {
+    if (code == PV_OK)
         *tally = made;
-    }
     return code;
 }

@@ -47,9 +47,8 @@ static void deal_shares(const struct sample_stage *stage, double shares[], size_
         shares[i] = 1.0 + stage->skew / (1.0 + 2.0 * (double)rank);
         sum += shares[i];
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         shares[i] *= (double)n / sum;
-    }
 }
 
 /* Seconds of work of each task, before the executor's own speed. */
@@ -89,21 +88,18 @@ static enum pv_code make_cluster(const struct sample_run *run,
     cluster->cores = executors * (size_t)cluster->cores_per_executor;
     cluster->free_ms = arena_calloc(arena, cluster->cores, sizeof *cluster->free_ms);
     cluster->speed = arena_array(arena, executors, sizeof *cluster->speed);
-    if (cluster->free_ms == NULL || cluster->speed == NULL) {
+    if (cluster->free_ms == NULL || cluster->speed == NULL)
         return out_of_memory(err);
-    }
-    for (size_t i = 0; i < executors; i++) {
+    for (size_t i = 0; i < executors; i++)
         cluster->speed[i] = rng_lognormal(rng, 1.0, 0.03);
-    }
     return PV_OK;
 }
 
 static size_t first_free_core(const struct cluster *cluster)
 {
     size_t first = 0;
-    for (size_t i = 1; i < cluster->cores; i++) {
+    for (size_t i = 1; i < cluster->cores; i++)
         first = cluster->free_ms[i] < cluster->free_ms[first] ? i : first;
-    }
     return first;
 }
 
@@ -111,11 +107,9 @@ static size_t first_free_core(const struct cluster *cluster)
 
 static bool parents_done(const struct sample_stage *stage, const bool done[])
 {
-    for (int i = 0; i < SAMPLE_PARENTS_MAX && stage->parents[i] >= 0; i++) {
-        if (!done[stage->parents[i]]) {
+    for (int i = 0; i < SAMPLE_PARENTS_MAX && stage->parents[i] >= 0; i++)
+        if (!done[stage->parents[i]])
             return false;
-        }
-    }
     return true;
 }
 
@@ -167,13 +161,11 @@ static enum pv_code run_stage(struct sample_run *run,
 {
     double *work_s = arena_array(arena, stage->n_tasks, sizeof *work_s);
     stage->tasks = arena_calloc(arena, stage->n_tasks, sizeof *stage->tasks);
-    if (work_s == NULL || stage->tasks == NULL) {
+    if (work_s == NULL || stage->tasks == NULL)
         return out_of_memory(err);
-    }
     draw_work(run, stage->stage, rng, work_s, stage->n_tasks);
-    for (size_t i = 0; i < stage->n_tasks; i++) {
+    for (size_t i = 0; i < stage->n_tasks; i++)
         launch_task(run, cluster, stage, i, work_s[i], rng);
-    }
     stage->completed_ms += 2; /* the driver hears of the last task */
     return PV_OK;
 }
@@ -194,16 +186,14 @@ static enum pv_code run_job(struct sample_run *run,
     for (int s = job->first_stage; s <= job->last_stage; s++) {
         const struct sample_stage *stage = &run->application->stages[s];
         struct sample_stage_run *made = &run->stages[s];
-        if (!parents_done(stage, done)) {
+        if (!parents_done(stage, done))
             return pv_fail(err, PV_E_INTERNAL, "a sample stage stands before its parents");
-        }
         made->stage = stage;
         made->n_tasks = count_tasks(stage, run->application, run->problem_size, run->executors);
         made->submitted_ms = latest_parent(run, stage, job->submitted_ms) + 6;
         enum pv_code code = run_stage(run, cluster, made, rng, arena, err);
-        if (code != PV_OK) {
+        if (code != PV_OK)
             return code;
-        }
         done[s] = true;
         job->completed_ms =
             made->completed_ms > job->completed_ms ? made->completed_ms : job->completed_ms;
@@ -216,9 +206,8 @@ static int last_stage_of(const struct sample_application *application, int first
 {
     int last = first;
     while (last + 1 < application->n_stages &&
-           application->stages[last + 1].job == application->stages[first].job) {
+           application->stages[last + 1].job == application->stages[first].job)
         last++;
-    }
     return last;
 }
 

@@ -74,9 +74,8 @@ static enum standing standing_of(const struct view *view, const struct curve_poi
 {
     double deadline_s = view->question->deadline_s;
     if (isnan(deadline_s) ||
-        log(deadline_s / point->duration_s) >= point->spread * view->t_confident) {
+        log(deadline_s / point->duration_s) >= point->spread * view->t_confident)
         return CONFIDENT;
-    }
     return point->duration_s <= deadline_s ? PREDICTED : ANY;
 }
 
@@ -114,20 +113,17 @@ best_point(const struct view *view, enum advise_objective objective, enum standi
     for (size_t i = 0; i < curve->n_points; i++) {
         const struct curve_point *point = &curve->points[i];
         if (is_allowed(question, point) && standing_of(view, point) >= least &&
-            (best == NULL || score(curve, objective, point) < score(curve, objective, best))) {
+            (best == NULL || score(curve, objective, point) < score(curve, objective, best)))
             best = point;
-        }
     }
-    if (best == NULL || objective != ADVISE_MAX_SPEEDUP) {
+    if (best == NULL || objective != ADVISE_MAX_SPEEDUP)
         return best;
-    }
     /* Within a percent of the peak more executors buy nothing: take the fewest. */
     for (size_t i = 0; i < curve->n_points; i++) {
         const struct curve_point *point = &curve->points[i];
         if (is_allowed(question, point) && standing_of(view, point) >= least &&
-            point->duration_s <= best->duration_s * 1.01) {
+            point->duration_s <= best->duration_s * 1.01)
             return point;
-        }
     }
     return best;
 }
@@ -162,9 +158,8 @@ static int64_t executors_that_would_do(const struct view *view)
         for (size_t i = 0; i < curve->n_points; i++) {
             const struct curve_point *point = &curve->points[i];
             if (point->executors > question->max_executors &&
-                (int)standing_of(view, point) >= least) {
+                (int)standing_of(view, point) >= least)
                 return point->executors;
-            }
         }
     }
     return RUN_UNKNOWN;
@@ -184,9 +179,8 @@ static int faster_first(const void *left, const void *right)
 {
     const struct curve_point *a = *(const struct curve_point *const *)left;
     const struct curve_point *b = *(const struct curve_point *const *)right;
-    if (a->duration_s != b->duration_s) {
+    if (a->duration_s != b->duration_s)
         return a->duration_s < b->duration_s ? -1 : 1;
-    }
     return (executor_seconds(a) > executor_seconds(b)) -
            (executor_seconds(a) < executor_seconds(b));
 }
@@ -195,17 +189,13 @@ static int faster_first(const void *left, const void *right)
 static size_t find_front(const struct view *view, const struct curve_point *front[])
 {
     size_t n = 0, kept = 0;
-    for (size_t i = 0; i < view->curve->n_points; i++) {
-        if (is_allowed(view->question, &view->curve->points[i])) {
+    for (size_t i = 0; i < view->curve->n_points; i++)
+        if (is_allowed(view->question, &view->curve->points[i]))
             front[n++] = &view->curve->points[i];
-        }
-    }
     qsort(front, n, sizeof *front, faster_first);
-    for (size_t i = 0; i < n; i++) {
-        if (kept == 0 || executor_seconds(front[i]) < executor_seconds(front[kept - 1])) {
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || executor_seconds(front[i]) < executor_seconds(front[kept - 1]))
             front[kept++] = front[i];
-        }
-    }
     return kept;
 }
 
@@ -218,9 +208,8 @@ static enum pv_code list_alternatives(const struct view *view,
     const struct curve_point **front =
         arena_array(arena, view->curve->n_points, sizeof(const struct curve_point *));
     struct advise_choice *chosen = arena_array(arena, ALTERNATIVES_MAX, sizeof *chosen);
-    if (front == NULL || chosen == NULL) {
+    if (front == NULL || chosen == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the alternatives");
-    }
     size_t n = find_front(view, front);
     size_t listed = n < ALTERNATIVES_MAX ? n : ALTERNATIVES_MAX;
     for (size_t i = 0; i < listed; i++) {
@@ -279,9 +268,8 @@ enum pv_code advise(const struct curve *curve,
                     struct pv_error *err)
 {
     struct advice made = {.objective = question->objective, .remedies = {(double)NAN, RUN_UNKNOWN}};
-    if (isnan(question->deadline_s) && question->objective == ADVISE_MIN_EXECUTORS) {
+    if (isnan(question->deadline_s) && question->objective == ADVISE_MIN_EXECUTORS)
         made.objective = ADVISE_EFFICIENCY;
-    }
     struct view view = make_view(curve, question);
     enum standing reached;
     const struct curve_point *point = choose(&view, &made, &reached);
@@ -298,11 +286,9 @@ enum pv_code advise(const struct curve *curve,
     }
     judge_history(curve, &made);
     enum pv_code code = list_alternatives(&view, arena, &made, err);
-    if (code == PV_OK) {
+    if (code == PV_OK)
         code = explain_advice(curve, point, question, reached == PREDICTED, arena, &made, err);
-    }
-    if (code == PV_OK) {
+    if (code == PV_OK)
         *advice = made;
-    }
     return code;
 }

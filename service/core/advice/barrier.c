@@ -24,17 +24,14 @@ static bool read_record(const struct run *run, const struct edf_job *job, struct
 {
     size_t at = 0;
     for (size_t s = 0; s < job->n_stages; s++) {
-        while (at < run->n_stages && run->stages[at].id != job->stages[s].id) {
+        while (at < run->n_stages && run->stages[at].id != job->stages[s].id)
             at++;
-        }
-        if (at == run->n_stages) {
+        if (at == run->n_stages)
             return false;
-        }
         record->start_s[s] = run->stages[at].started_s;
         record->end_s[s] = run->stages[at].started_s + run->stages[at].duration_s;
-        if (!isfinite(record->end_s[s])) {
+        if (!isfinite(record->end_s[s]))
             return false;
-        }
     }
     record->n = job->n_stages;
     return true;
@@ -43,11 +40,9 @@ static bool read_record(const struct run *run, const struct edf_job *job, struct
 static bool parents_come_first(const struct edf_job *job)
 {
     for (size_t s = 0; s < job->n_stages; s++) {
-        for (size_t p = 0; p < job->stages[s].n_parents; p++) {
-            if (job->stages[s].parents[p] >= s) {
+        for (size_t p = 0; p < job->stages[s].n_parents; p++)
+            if (job->stages[s].parents[p] >= s)
                 return false;
-            }
-        }
     }
     return true;
 }
@@ -56,9 +51,8 @@ static bool parents_come_first(const struct edf_job *job)
 static double parents_done(const struct edf_stage *stage, const struct record *record)
 {
     double done_s = (double)-INFINITY;
-    for (size_t p = 0; p < stage->n_parents; p++) {
+    for (size_t p = 0; p < stage->n_parents; p++)
         done_s = fmax(done_s, record->end_s[stage->parents[p]]);
-    }
     return done_s;
 }
 
@@ -74,20 +68,15 @@ find_awaited(const struct edf_job *job, const struct record *record, size_t s, s
 {
     double done_s = parents_done(&job->stages[s], record);
     double last_start_s = (double)-INFINITY;
-    if (record->start_s[s] <= done_s + at_once_s) {
+    if (record->start_s[s] <= done_s + at_once_s)
         return 0; /* its parents explain when it began */
-    }
-    for (size_t a = 0; a < s; a++) {
-        if (was_awaited(record, a, s, done_s)) {
+    for (size_t a = 0; a < s; a++)
+        if (was_awaited(record, a, s, done_s))
             last_start_s = fmax(last_start_s, record->start_s[a]);
-        }
-    }
     size_t n = 0;
-    for (size_t a = 0; a < s; a++) {
-        if (was_awaited(record, a, s, done_s) && record->end_s[a] >= last_start_s) {
+    for (size_t a = 0; a < s; a++)
+        if (was_awaited(record, a, s, done_s) && record->end_s[a] >= last_start_s)
             found[n++] = a;
-        }
-    }
     return n;
 }
 
@@ -98,12 +87,10 @@ static enum pv_code add_parents(struct edf_stage *stage,
                                 struct pv_error *err)
 {
     size_t *parents = arena_array(arena, stage->n_parents + n, sizeof *parents);
-    if (parents == NULL) {
+    if (parents == NULL)
         return out_of_memory(err);
-    }
-    if (stage->n_parents > 0) {
+    if (stage->n_parents > 0)
         memcpy(parents, stage->parents, stage->n_parents * sizeof *parents);
-    }
     /* None is there already: parents completed before all that are found. */
     memcpy(parents + stage->n_parents, found, n * sizeof *parents);
     stage->parents = parents;
@@ -119,19 +106,16 @@ barrier_add(const struct run *run, struct arena *arena, struct edf_job *job, str
     record.end_s = arena_array(arena, job->n_stages, sizeof *record.end_s);
     size_t *found = arena_array(arena, job->n_stages, sizeof *found);
     struct edf_stage *stages = arena_array(arena, job->n_stages, sizeof *stages);
-    if (record.start_s == NULL || record.end_s == NULL || found == NULL || stages == NULL) {
+    if (record.start_s == NULL || record.end_s == NULL || found == NULL || stages == NULL)
         return out_of_memory(err);
-    }
-    if (!read_record(run, job, &record) || !parents_come_first(job)) {
+    if (!read_record(run, job, &record) || !parents_come_first(job))
         return PV_OK;
-    }
     memcpy(stages, job->stages, job->n_stages * sizeof *stages);
     for (size_t s = 0; s < job->n_stages; s++) {
         size_t n = find_awaited(job, &record, s, found);
         enum pv_code code = n == 0 ? PV_OK : add_parents(&stages[s], found, n, arena, err);
-        if (code != PV_OK) {
+        if (code != PV_OK)
             return code;
-        }
     }
     job->stages = stages;
     return PV_OK;

@@ -17,20 +17,17 @@ static enum pv_code
 stretch_job(struct edf_job *job, double scale, struct arena *arena, struct pv_error *err)
 {
     struct edf_stage *stages = arena_array(arena, job->n_stages, sizeof *stages);
-    if (stages == NULL) {
+    if (stages == NULL)
         return out_of_memory(err);
-    }
     for (size_t s = 0; s < job->n_stages; s++) {
         stages[s] = job->stages[s];
         stages[s].task_duration_s *= scale;
         if (stages[s].task_durations_s != NULL) {
             double *durations_s = arena_array(arena, stages[s].tasks, sizeof *durations_s);
-            if (durations_s == NULL) {
+            if (durations_s == NULL)
                 return out_of_memory(err);
-            }
-            for (size_t t = 0; t < stages[s].tasks; t++) {
+            for (size_t t = 0; t < stages[s].tasks; t++)
                 durations_s[t] = stages[s].task_durations_s[t] * scale;
-            }
             stages[s].task_durations_s = durations_s;
         }
     }
@@ -55,21 +52,16 @@ static enum pv_code make_new_job(const struct beside_question *question,
         n += code == PV_OK ? 1 : 0;
         code = code == PV_E_TOO_FEW ? PV_OK : code; /* the curve passed it over, too */
     }
-    if (code == PV_OK && n == 0) {
+    if (code == PV_OK && n == 0)
         code = pv_fail(err, PV_E_TOO_FEW, "no run can be replayed");
-    }
-    if (code == PV_OK) {
+    if (code == PV_OK)
         code = replay_learn(replays, n, 0, n, scratch, err);
-    }
-    if (code == PV_OK) {
+    if (code == PV_OK)
         code = replay_predict(&replays[0], &question->target, scratch, &outcome, err);
-    }
-    if (code == PV_OK) {
+    if (code == PV_OK)
         code = replay_job(&replays[0], &question->target, scratch, job, err);
-    }
-    if (code != PV_OK) {
+    if (code != PV_OK)
         return code;
-    }
     double ratio = question->predicted_duration_s / outcome.duration_s;
     *fixed_s = outcome.fixed_s * ratio;
     job->deadline_s = isnan(question->deadline_s)
@@ -86,25 +78,22 @@ static enum pv_code
 drop_done(struct edf_job *job, double seconds, struct arena *arena, struct pv_error *err)
 {
     struct edf_stage *stages = arena_array(arena, job->n_stages, sizeof *stages);
-    if (stages == NULL) {
+    if (stages == NULL)
         return out_of_memory(err);
-    }
     for (size_t s = 0; s < job->n_stages; s++) {
         struct edf_stage *stage = &stages[s];
         *stage = job->stages[s];
         double *left_s = arena_array(arena, stage->tasks, sizeof *left_s);
-        if (left_s == NULL) {
+        if (left_s == NULL)
             return out_of_memory(err);
-        }
         size_t n = 0;
         for (size_t t = 0; t < stage->tasks; t++) {
             double task_s = stage->task_durations_s == NULL ? stage->task_duration_s
                                                             : stage->task_durations_s[t];
             double done_s = fmin(task_s, seconds);
             seconds -= done_s;
-            if (done_s < task_s) {
+            if (done_s < task_s)
                 left_s[n++] = task_s - done_s;
-            }
         }
         stage->tasks = n;
         stage->task_durations_s = left_s;
@@ -131,14 +120,12 @@ static enum pv_code make_running_job(const struct beside_running *running,
                                      struct pv_error *err)
 {
     enum pv_code code = edf_job_from_run(running->run, scratch, job, err);
-    if (code != PV_OK) {
+    if (code != PV_OK)
         return code;
-    }
     job->release_s = running->release_s;
     job->deadline_s = running->deadline_s;
-    if (isnan(running->progress)) {
+    if (isnan(running->progress))
         return PV_OK;
-    }
     /* What is left starts now, with what is left of the deadline. */
     job->release_s = fmax(0.0, running->release_s);
     job->deadline_s = fmax(least_deadline_s, running->deadline_s + fmin(0.0, running->release_s));
@@ -151,9 +138,8 @@ static enum pv_code make_running_jobs(const struct beside_question *question,
                                       struct pv_error *err)
 {
     enum pv_code code = PV_OK;
-    for (size_t i = 0; i < question->n_running && code == PV_OK; i++) {
+    for (size_t i = 0; i < question->n_running && code == PV_OK; i++)
         code = make_running_job(&question->running[i], scratch, &jobs[i], err);
-    }
     return code;
 }
 
@@ -189,23 +175,18 @@ static enum pv_code check_jobs(const struct beside_question *question,
     struct edf_job *jobs = arena_calloc(scratch, n + 1, sizeof *jobs);
     struct edf_outcome *alone = arena_calloc(scratch, n + 1, sizeof *alone);
     struct edf_outcome *with = arena_calloc(scratch, n + 1, sizeof *with);
-    if (jobs == NULL || alone == NULL || with == NULL) {
+    if (jobs == NULL || alone == NULL || with == NULL)
         return out_of_memory(err);
-    }
     double fixed_s = 0.0;
     enum pv_code code = make_running_jobs(question, scratch, jobs, err);
-    if (code == PV_OK) {
+    if (code == PV_OK)
         code = make_new_job(question, scratch, &jobs[n], &fixed_s, err);
-    }
-    if (code == PV_OK && n > 0) {
+    if (code == PV_OK && n > 0)
         code = edf_schedule(jobs, n, question->cores, scratch, alone, NULL, NULL, err);
-    }
-    if (code == PV_OK) {
+    if (code == PV_OK)
         code = edf_schedule(jobs, n + 1, question->cores, scratch, with, NULL, NULL, err);
-    }
-    if (code != PV_OK) {
+    if (code != PV_OK)
         return code;
-    }
     for (size_t i = 0; i < n; i++) {
         outcome->running[i] =
             (struct beside_standing){alone[i].met, with[i].met, with[i].execution_s};
@@ -224,14 +205,12 @@ enum pv_code beside_check(const struct beside_question *question,
 {
     struct beside_outcome made = {.min_total_cores = RUN_UNKNOWN, .deadline_s = (double)NAN};
     made.running = arena_calloc(arena, question->n_running, sizeof *made.running);
-    if (made.running == NULL) {
+    if (made.running == NULL)
         return out_of_memory(err);
-    }
     struct arena_mark mark = arena_mark(scratch);
     enum pv_code code = check_jobs(question, arena, scratch, &made, err);
     arena_rewind(scratch, mark);
-    if (code == PV_OK) {
+    if (code == PV_OK)
         *outcome = made;
-    }
     return code;
 }

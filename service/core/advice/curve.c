@@ -42,18 +42,14 @@ size_t curve_grid(size_t room, int64_t most, const int64_t extra[], size_t n_ext
         m = m < dense || wider <= m ? m + 1 : wider;
     }
     out[n++] = most;
-    for (size_t i = 0; i < n_extra; i++) {
-        if (extra[i] >= 1) {
+    for (size_t i = 0; i < n_extra; i++)
+        if (extra[i] >= 1)
             out[n++] = extra[i];
-        }
-    }
     qsort(out, n, sizeof *out, count_compare);
     size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (kept == 0 || out[kept - 1] != out[i]) {
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || out[kept - 1] != out[i])
             out[kept++] = out[i];
-        }
-    }
     return kept;
 }
 
@@ -102,14 +98,12 @@ static enum pv_code combine(const struct replay replays[],
     double sum = 0.0, weights = 0.0;
     made->nearest = (double)INFINITY;
     for (size_t i = 0; i < n; i++) {
-        if (i == skip) {
+        if (i == skip)
             continue;
-        }
         struct replay_outcome outcome = {0};
         enum pv_code code = replay_predict(&replays[i], target, scratch, &outcome, err);
-        if (code != PV_OK) {
+        if (code != PV_OK)
             return code;
-        }
         double d = distance(replays[i].run, target);
         double weight = weight_at(d);
         sum += weight * log(outcome.duration_s);
@@ -128,9 +122,8 @@ static enum pv_code learn_all(
 {
     for (size_t i = 0; i < n; i++) {
         enum pv_code code = i == skip ? PV_OK : replay_learn(replays, n, i, skip, scratch, err);
-        if (code != PV_OK) {
+        if (code != PV_OK)
             return code;
-        }
     }
     return PV_OK;
 }
@@ -148,12 +141,10 @@ static enum pv_code judge_by_leaving_out(struct replay replays[],
         struct combination made;
         struct replay_target target = target_of(replays[i].run);
         enum pv_code code = learn_all(replays, n, i, scratch, err);
-        if (code == PV_OK) {
+        if (code == PV_OK)
             code = combine(replays, n, i, &target, scratch, &made, err);
-        }
-        if (code != PV_OK) {
+        if (code != PV_OK)
             return code;
-        }
         double actual_s = replays[i].run->duration_s;
         double residual = log(actual_s / made.duration_s) / (1.0 + made.nearest);
         squares += residual * residual;
@@ -177,9 +168,8 @@ static int ranked_compare(const void *left, const void *right)
 {
     const struct ranked *a = left;
     const struct ranked *b = right;
-    if (a->distance != b->distance) {
+    if (a->distance != b->distance)
         return a->distance < b->distance ? -1 : 1;
-    }
     return (a->index > b->index) - (a->index < b->index);
 }
 
@@ -213,12 +203,10 @@ static enum pv_code choose_replays(const struct run runs[],
 {
     struct ranked *order = arena_array(scratch, n, sizeof *order);
     struct replay *made = arena_calloc(scratch, n, sizeof *made);
-    if (order == NULL || made == NULL) {
+    if (order == NULL || made == NULL)
         return out_of_memory(err);
-    }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         order[i] = (struct ranked){i, size_distance(&runs[i], question->problem_size)};
-    }
     qsort(order, n, sizeof *order, ranked_compare);
     double spent = 0.0;
     *chosen = 0;
@@ -231,15 +219,13 @@ static enum pv_code choose_replays(const struct run runs[],
             pv_fail(err, code, "%s", why.detail); /* of the first one; dropped when another fits */
             continue;
         }
-        if (code != PV_OK) {
+        if (code != PV_OK)
             return pv_fail(err, code, "%s", why.detail);
-        }
         spent += cost_of(&made[*chosen], question, *chosen);
         *chosen += spent <= (double)question->task_budget ? 1 : 0;
     }
-    if (*unusable == n) {
+    if (*unusable == n)
         return PV_E_TOO_FEW;
-    }
     pv_error_clear(err);
     *replays = made;
     return *chosen > 0
@@ -255,9 +241,8 @@ static bool seen_before(const struct replay replays[], size_t i, bool by_size)
     for (size_t j = 0; j < i; j++) {
         struct replay_target a = target_of(replays[i].run);
         struct replay_target b = target_of(replays[j].run);
-        if (by_size ? a.problem_size == b.problem_size : target_cores(&a) == target_cores(&b)) {
+        if (by_size ? a.problem_size == b.problem_size : target_cores(&a) == target_cores(&b))
             return true;
-        }
     }
     return false;
 }
@@ -328,16 +313,14 @@ static enum pv_code predict_points(const struct replay replays[],
     for (size_t i = 0; i < question->n_executors; i++) {
         enum pv_code code = predict_point(replays, n, curve, question->executors[i], scratch,
                                           &curve->points[i], err);
-        if (code != PV_OK) {
+        if (code != PV_OK)
             return code;
-        }
     }
     curve->n_points = question->n_executors;
     struct curve_point single;
     enum pv_code code = predict_point(replays, n, curve, 1, scratch, &single, err);
-    if (code == PV_OK) {
+    if (code == PV_OK)
         curve->single_s = single.duration_s;
-    }
     return code;
 }
 
@@ -352,9 +335,8 @@ enum pv_code curve_predict(const struct run runs[],
     struct curve made = {.problem_size = question->problem_size,
                          .cores_per_executor = question->cores_per_executor};
     made.points = arena_calloc(arena, question->n_executors, sizeof *made.points);
-    if (made.points == NULL) {
+    if (made.points == NULL)
         return out_of_memory(err);
-    }
     struct arena_mark mark = arena_mark(scratch);
     struct replay *replays = NULL;
     size_t chosen = 0;
@@ -365,16 +347,13 @@ enum pv_code curve_predict(const struct run runs[],
         made.runs_left_out = n - chosen - made.runs_unusable;
         code = judge_by_leaving_out(replays, chosen, scratch, &made, err);
     }
-    if (code == PV_OK) {
+    if (code == PV_OK)
         code = learn_all(replays, chosen, chosen, scratch, err);
-    }
-    if (code == PV_OK) {
+    if (code == PV_OK)
         code = predict_points(replays, chosen, question, scratch, &made, err);
-    }
     arena_rewind(scratch, mark);
-    if (code == PV_OK) {
+    if (code == PV_OK)
         *curve = made;
-    }
     return code;
 }
 
@@ -397,10 +376,8 @@ double curve_speedup(const struct curve *curve, const struct curve_point *point)
 
 const struct curve_point *curve_find(const struct curve *curve, int64_t executors)
 {
-    for (size_t i = 0; i < curve->n_points; i++) {
-        if (curve->points[i].executors == executors) {
+    for (size_t i = 0; i < curve->n_points; i++)
+        if (curve->points[i].executors == executors)
             return &curve->points[i];
-        }
-    }
     return NULL;
 }

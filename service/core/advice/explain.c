@@ -203,14 +203,12 @@ enum pv_code explain_advice(const struct curve *curve,
     if (!advice->feasible) {
         explain_deadline_missed(&e);
     } else {
-        if (!isnan(question->deadline_s)) {
+        if (!isnan(question->deadline_s))
             explain_deadline_met(&e);
-        }
-        if (!below_confidence) {
+        if (!below_confidence)
             explain_objective(&e);
-        } else {
+        else
             warn_below_confidence(&e);
-        }
     }
     explain_runs(&e);
     explain_bound(&e);
@@ -255,9 +253,8 @@ static void warn_of_late_jobs(const struct beside_question *question,
             first = i;
         }
     }
-    if (n == 0) {
+    if (n == 0)
         return;
-    }
     struct note spare;
     struct note *note = note_add(&advice->warnings, arena, &spare,
                                  because ? "running_jobs_delayed" : "running_jobs_late",

@@ -7,9 +7,8 @@
 
 static struct note *next_note(struct note_list *list, struct arena *arena, struct note *spare)
 {
-    if (list->items == NULL) {
+    if (list->items == NULL)
         list->items = arena_calloc(arena, NOTES_MAX, sizeof *list->items);
-    }
     if (list->items == NULL || list->n == NOTES_MAX) {
         list->failed = true;
         return spare;
@@ -43,14 +42,12 @@ struct note *note_add(struct note_list *list,
 
 void note_number(struct note *note, const char *name, double value)
 {
-    if (note->n_evidence < NOTE_EVIDENCE_MAX && isfinite(value)) {
+    if (note->n_evidence < NOTE_EVIDENCE_MAX && isfinite(value))
         note->evidence[note->n_evidence++] = (struct note_evidence){name, value, NULL};
-    }
 }
 
 void note_text(struct note *note, const char *name, const char *text)
 {
-    if (note->n_evidence < NOTE_EVIDENCE_MAX && text != NULL && text[0] != '\0') {
+    if (note->n_evidence < NOTE_EVIDENCE_MAX && text != NULL && text[0] != '\0')
         note->evidence[note->n_evidence++] = (struct note_evidence){name, (double)NAN, text};
-    }
 }

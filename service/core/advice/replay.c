@@ -17,17 +17,16 @@ static enum pv_code out_of_memory(struct pv_error *err)
 static enum pv_code check_known(const struct run *run, struct pv_error *err)
 {
     const char *missing = NULL;
-    if (run->executors < 1) {
+    if (run->executors < 1)
         missing = "executors";
-    } else if (run->cores_per_executor < 1) {
+    else if (run->cores_per_executor < 1)
         missing = "cores_per_executor";
-    } else if (run->problem_size < 1) {
+    else if (run->problem_size < 1)
         missing = "problem_size";
-    } else if (!(run->duration_s > 0.0) || !isfinite(run->duration_s)) {
+    else if (!(run->duration_s > 0.0) || !isfinite(run->duration_s))
         missing = "duration_s";
-    } else if (!run->has_stages || run->n_stages == 0) {
+    else if (!run->has_stages || run->n_stages == 0)
         missing = "stages";
-    }
     return missing == NULL
                ? PV_OK
                : pv_fail(err, PV_E_TOO_FEW, "the run cannot be replayed: %s unknown", missing);
@@ -90,13 +89,11 @@ static double unexplained_time(const struct run *run, struct arena *scratch)
 
 static double stage_work(const struct edf_stage *stage)
 {
-    if (stage->task_durations_s == NULL) {
+    if (stage->task_durations_s == NULL)
         return (double)stage->tasks * stage->task_duration_s;
-    }
     double sum = 0.0;
-    for (size_t i = 0; i < stage->tasks; i++) {
+    for (size_t i = 0; i < stage->tasks; i++)
         sum += stage->task_durations_s[i];
-    }
     return sum;
 }
 
@@ -108,16 +105,14 @@ static enum pv_code makespan(const struct edf_job *job,
 {
     struct edf_outcome outcome;
     size_t tasks = 0;
-    for (size_t i = 0; i < job->n_stages; i++) {
+    for (size_t i = 0; i < job->n_stages; i++)
         tasks += job->stages[i].tasks;
-    }
     /* Cores beyond one a task stay idle: leaving them out changes nothing and costs no memory. */
     size_t useful = tasks < 1 ? 1 : tasks;
     cores = cores < useful ? cores : useful;
     enum pv_code code = edf_schedule(job, 1, cores, scratch, &outcome, NULL, NULL, err);
-    if (code == PV_OK) {
+    if (code == PV_OK)
         *seconds = outcome.execution_s;
-    }
     return code;
 }
 
@@ -125,9 +120,8 @@ static enum pv_code makespan(const struct edf_job *job,
 static double rounds_of_tasks(const struct edf_job *job, size_t cores)
 {
     double rounds = 0.0;
-    for (size_t i = 0; i < job->n_stages; i++) {
+    for (size_t i = 0; i < job->n_stages; i++)
         rounds += ceil((double)job->stages[i].tasks / (double)cores);
-    }
     return rounds;
 }
 
@@ -152,16 +146,14 @@ static enum pv_code solve_overhead(struct replay *replay,
         double seconds = 0.0;
         job.overhead_per_task_s = low + (target_s - low_s) / slope;
         enum pv_code code = makespan(&job, cores, scratch, &seconds, err);
-        if (code != PV_OK) {
+        if (code != PV_OK)
             return code;
-        }
         if (seconds <= target_s * (1.0 + 1e-12) && seconds > best_s) {
             best = job.overhead_per_task_s;
             best_s = seconds;
         }
-        if (job.overhead_per_task_s > low && seconds > low_s) {
+        if (job.overhead_per_task_s > low && seconds > low_s)
             slope = (seconds - low_s) / (job.overhead_per_task_s - low);
-        }
         if (seconds < target_s) {
             low = job.overhead_per_task_s;
             low_s = seconds;
@@ -182,12 +174,10 @@ static enum pv_code calibrate(struct replay *replay, struct arena *scratch, stru
     double target_s = run->duration_s - replay->fixed_s;
     double seconds = 0.0;
     enum pv_code code = makespan(&replay->job, cores, scratch, &seconds, err);
-    if (code == PV_OK && seconds < target_s && allotted_s > 0.0) {
+    if (code == PV_OK && seconds < target_s && allotted_s > 0.0)
         code = solve_overhead(replay, cores, target_s, &seconds, scratch, err);
-    }
-    if (code != PV_OK) {
+    if (code != PV_OK)
         return code;
-    }
     /* What no overhead explains is the driver's; a replay slower than the record is scaled. */
     replay->correction = seconds > target_s && seconds > 0.0 ? target_s / seconds : 1.0;
     replay->fixed_s = run->duration_s - replay->correction * seconds;
@@ -199,9 +189,8 @@ static enum pv_code take_sightings(struct replay *replay, struct arena *arena, s
     const struct edf_job *job = &replay->job;
     replay->seen = arena_calloc(arena, job->n_stages, sizeof *replay->seen);
     replay->laws = arena_calloc(arena, job->n_stages, sizeof *replay->laws);
-    if (replay->seen == NULL || replay->laws == NULL) {
+    if (replay->seen == NULL || replay->laws == NULL)
         return out_of_memory(err);
-    }
     for (size_t i = 0; i < job->n_stages; i++) {
         replay->n_tasks += job->stages[i].tasks;
         replay->seen[i] =
@@ -226,9 +215,8 @@ static int double_compare(const void *left, const void *right)
 static enum pv_code sort_durations(struct replay *replay, struct arena *arena, struct pv_error *err)
 {
     double *at = arena_array(arena, replay->n_tasks, sizeof *at);
-    if (at == NULL) {
+    if (at == NULL)
         return out_of_memory(err);
-    }
     replay->sorted_s = at;
     for (size_t i = 0; i < replay->job.n_stages; i++) {
         const struct edf_stage *stage = &replay->job.stages[i];
@@ -250,9 +238,8 @@ enum pv_code replay_prepare(const struct run *run,
 {
     struct replay made = {.run = run, .correction = 1.0};
     enum pv_code code = check_known(run, err);
-    if (code == PV_OK) {
+    if (code == PV_OK)
         code = edf_job_from_run(run, arena, &made.job, err);
-    }
     if (code == PV_OK) {
         made.graph = made.job.stages;
         code = barrier_add(run, arena, &made.job, err);
@@ -262,18 +249,14 @@ enum pv_code replay_prepare(const struct run *run,
         made.job.deadline_s = 1.0; /* alone on the cores: its deadline moves nothing */
         code = take_sightings(&made, arena, err);
     }
-    if (code == PV_OK && made.n_tasks == 0) {
+    if (code == PV_OK && made.n_tasks == 0)
         code = pv_fail(err, PV_E_TOO_FEW, "the run cannot be replayed: its stages hold no task");
-    }
-    if (code == PV_OK) {
+    if (code == PV_OK)
         code = sort_durations(&made, arena, err);
-    }
-    if (code == PV_OK) {
+    if (code == PV_OK)
         code = calibrate(&made, scratch, err);
-    }
-    if (code == PV_OK) {
+    if (code == PV_OK)
         *replay = made;
-    }
     return code;
 }
 
@@ -281,17 +264,15 @@ enum pv_code replay_prepare(const struct run *run,
 
 bool replay_same_graph(const struct replay *a, const struct replay *b)
 {
-    if (a->job.n_stages != b->job.n_stages) {
+    if (a->job.n_stages != b->job.n_stages)
         return false;
-    }
     for (size_t i = 0; i < a->job.n_stages; i++) {
         const struct edf_stage *x = &a->graph[i];
         const struct edf_stage *y = &b->graph[i];
         if (x->n_parents != y->n_parents ||
             (x->n_parents > 0 &&
-             memcmp(x->parents, y->parents, x->n_parents * sizeof *x->parents) != 0)) {
+             memcmp(x->parents, y->parents, x->n_parents * sizeof *x->parents) != 0))
             return false;
-        }
     }
     return true;
 }
@@ -322,9 +303,8 @@ enum pv_code replay_learn(struct replay replays[],
         }
     }
     for (size_t s = 0; s < mine->job.n_stages && count > 0; s++) {
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < count; i++)
             seen[i] = peers[i]->seen[s];
-        }
         mine->laws[s] = stage_law_learn(seen, count);
     }
     /* The driver's share may grow with the input, never faster than in proportion. */
@@ -344,9 +324,8 @@ static double stage_tasks(const struct replay *replay, size_t s, const struct re
 double replay_count_tasks(const struct replay *replay, const struct replay_target *target)
 {
     double sum = 0.0;
-    for (size_t s = 0; s < replay->job.n_stages; s++) {
+    for (size_t s = 0; s < replay->job.n_stages; s++)
         sum += stage_tasks(replay, s, target);
-    }
     return sum;
 }
 
@@ -366,9 +345,8 @@ static size_t mixing_step(size_t n)
 {
     size_t step = (size_t)((double)n * 0.6180339887498949);
     step = step == 0 ? 1 : step;
-    while (greatest_divisor(n, step) != 1) {
+    while (greatest_divisor(n, step) != 1)
         step++;
-    }
     return step;
 }
 
@@ -376,13 +354,11 @@ static size_t mixing_step(size_t n)
 static double quantile_of(const double *ascending, size_t n, double p)
 {
     double position = p * (double)n - 0.5;
-    if (position <= 0.0) {
+    if (position <= 0.0)
         return ascending[0];
-    }
     size_t below = (size_t)position;
-    if (below + 1 >= n) {
+    if (below + 1 >= n)
         return ascending[n - 1];
-    }
     double share = position - (double)below;
     return ascending[below] * (1.0 - share) + ascending[below + 1] * share;
 }
@@ -398,16 +374,14 @@ static void draw_durations(
         sum += durations_s[i];
     }
     double scale = sum > 0.0 ? work_s / sum : 0.0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         durations_s[i] *= scale;
-    }
 }
 
 static void scale_durations(const double *from, double scale, double to[], size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         to[i] = from[i] * scale;
-    }
 }
 
 /* One stage on the target; `ascending` are its recorded durations. */
@@ -425,26 +399,22 @@ static enum pv_code scale_stage(const struct replay *replay,
                                    target->executors, target->cores_per_executor, tasks);
     *stage = *old;
     stage->tasks = (size_t)tasks;
-    if (old->tasks == 0) {
+    if (old->tasks == 0)
         return PV_OK;
-    }
     if (old->task_durations_s == NULL) {
         stage->task_duration_s = work_s / tasks;
         return PV_OK;
     }
     double old_work_s = replay->seen[s].work_s;
-    if (stage->tasks == old->tasks && (work_s == old_work_s || old_work_s == 0.0)) {
+    if (stage->tasks == old->tasks && (work_s == old_work_s || old_work_s == 0.0))
         return PV_OK; /* nothing moves: the recorded durations, in their recorded order */
-    }
     double *durations_s = arena_array(arena, stage->tasks, sizeof *durations_s);
-    if (durations_s == NULL) {
+    if (durations_s == NULL)
         return out_of_memory(err);
-    }
-    if (stage->tasks == old->tasks) {
+    if (stage->tasks == old->tasks)
         scale_durations(old->task_durations_s, work_s / old_work_s, durations_s, stage->tasks);
-    } else {
+    else
         draw_durations(ascending, old->tasks, work_s, durations_s, stage->tasks);
-    }
     stage->task_durations_s = durations_s;
     return PV_OK;
 }
@@ -456,15 +426,13 @@ enum pv_code replay_job(const struct replay *replay,
                         struct pv_error *err)
 {
     struct edf_stage *stages = arena_array(arena, replay->job.n_stages, sizeof *stages);
-    if (stages == NULL || replay_count_tasks(replay, target) > (double)(SIZE_MAX / 16)) {
+    if (stages == NULL || replay_count_tasks(replay, target) > (double)(SIZE_MAX / 16))
         return out_of_memory(err);
-    }
     const double *ascending = replay->sorted_s;
     for (size_t s = 0; s < replay->job.n_stages; s++) {
         enum pv_code code = scale_stage(replay, s, target, ascending, arena, &stages[s], err);
-        if (code != PV_OK) {
+        if (code != PV_OK)
             return code;
-        }
         ascending += replay->job.stages[s].tasks;
     }
     *job = replay->job;
@@ -486,9 +454,8 @@ static enum pv_code measure_bounds(const struct edf_job *job,
                                    struct pv_error *err)
 {
     double *path_s = arena_array(scratch, job->n_stages, sizeof *path_s);
-    if (path_s == NULL) {
+    if (path_s == NULL)
         return out_of_memory(err);
-    }
     for (size_t s = 0; s < job->n_stages; s++) {
         const struct edf_stage *stage = &job->stages[s];
         double longest_s = stage->tasks == 0 ? 0.0 : stage->task_duration_s;
@@ -523,12 +490,10 @@ enum pv_code replay_predict(const struct replay *replay,
     size_t cores = (size_t)target->executors * (size_t)target->cores_per_executor;
     double seconds = 0.0;
     enum pv_code code = replay_job(replay, target, scratch, &job, err);
-    if (code == PV_OK) {
+    if (code == PV_OK)
         code = makespan(&job, cores, scratch, &seconds, err);
-    }
-    if (code == PV_OK) {
+    if (code == PV_OK)
         code = measure_bounds(&job, scratch, &made, err);
-    }
     arena_rewind(scratch, mark);
     if (code == PV_OK) {
         made.duration_s = made.fixed_s + replay->correction * seconds;

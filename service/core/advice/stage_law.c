@@ -37,21 +37,17 @@ static double x_of(enum law_follows follows, const struct stage_sighting *seen)
 
 static bool moves(enum law_follows follows, const struct stage_sighting seen[], size_t n)
 {
-    for (size_t i = 1; i < n; i++) {
-        if (x_of(follows, &seen[i]) != x_of(follows, &seen[0])) {
+    for (size_t i = 1; i < n; i++)
+        if (x_of(follows, &seen[i]) != x_of(follows, &seen[0]))
             return true;
-        }
-    }
     return false;
 }
 
 static bool all_tasks_are(const struct stage_sighting seen[], size_t n, size_t tasks)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (seen[i].tasks != tasks) {
+    for (size_t i = 0; i < n; i++)
+        if (seen[i].tasks != tasks)
             return false;
-        }
-    }
     return true;
 }
 
@@ -63,15 +59,13 @@ static bool is_proportional(enum law_follows follows,
                             double *k)
 {
     size_t largest = 0;
-    for (size_t i = 1; i < n; i++) {
+    for (size_t i = 1; i < n; i++)
         largest = x_of(follows, &seen[i]) > x_of(follows, &seen[largest]) ? i : largest;
-    }
     *k = ((double)seen[largest].tasks - (double)offset) / x_of(follows, &seen[largest]);
     for (size_t i = 0; i < n; i++) {
         double want = *k * x_of(follows, &seen[i]) + (double)offset;
-        if (!is_near((double)seen[i].tasks, want)) {
+        if (!is_near((double)seen[i].tasks, want))
             return false;
-        }
     }
     return true;
 }
@@ -146,9 +140,8 @@ measure_moments(enum law_follows follows, const struct stage_sighting seen[], si
     for (int pass = 0; pass < 2; pass++) {
         used = 0.0;
         for (size_t i = 0; i < n; i++) {
-            if (!(seen[i].work_s > 0.0)) {
+            if (!(seen[i].work_s > 0.0))
                 continue;
-            }
             double size = log((double)seen[i].problem_size);
             double x = log(x_of(follows, &seen[i]));
             double work = log(seen[i].work_s);
@@ -189,11 +182,10 @@ static void learn_work(struct stage_law *law, const struct stage_sighting seen[]
     bool differ_in_size = m.aa >= least;
     bool differ_in_machines = machines && m.bb >= least;
     double determinant = m.aa * m.bb - m.ab * m.ab;
-    if (differ_in_size && differ_in_machines && determinant > 0.05 * m.aa * m.bb) {
+    if (differ_in_size && differ_in_machines && determinant > 0.05 * m.aa * m.bb)
         law->work_exponent = within((m.bb * m.aw - m.ab * m.bw) / determinant, 0.0, 2.0);
-    } else if (differ_in_size && !differ_in_machines) {
+    else if (differ_in_size && !differ_in_machines)
         law->work_exponent = within(m.aw / m.aa, 0.0, 2.0);
-    }
     if (differ_in_machines) {
         double rest = m.bw - law->work_exponent * m.ab;
         law->machine_exponent = within(rest / m.bb, 0.0, 1.0);
@@ -207,18 +199,16 @@ static struct stage_law learn_count(const struct stage_sighting seen[], size_t n
     double k;
     bool sizes = moves(LAW_SIZE, seen, n);
     bool machines = moves(LAW_CORES, seen, n);
-    if (all_tasks_are(seen, n, 1)) {
+    if (all_tasks_are(seen, n, 1))
         law.follows = LAW_ONE;
-    } else if (is_proportional(LAW_SIZE, 0, seen, n, &k) && is_near(k, 1.0) && k == nearbyint(k)) {
+    else if (is_proportional(LAW_SIZE, 0, seen, n, &k) && is_near(k, 1.0) && k == nearbyint(k))
         law.follows = LAW_SIZE;
-    } else if (sizes && machines && all_tasks_are(seen, n, seen[0].tasks)) {
+    else if (sizes && machines && all_tasks_are(seen, n, seen[0].tasks))
         law.follows = LAW_FIXED;
-    } else if (follows_machines(seen, n, &law)) {
+    else if (follows_machines(seen, n, &law))
         return law;
-    } else if (sizes &&
-               (is_proportional(LAW_SIZE, 0, seen, n, &k) || slope_of_tasks(seen, n) > 0.5)) {
+    else if (sizes && (is_proportional(LAW_SIZE, 0, seen, n, &k) || slope_of_tasks(seen, n) > 0.5))
         law.follows = LAW_SIZE;
-    }
     return law;
 }
 
@@ -235,9 +225,8 @@ double stage_law_tasks(const struct stage_law *law,
                        int64_t executors,
                        int64_t cores_per_executor)
 {
-    if (seen->tasks == 0 || law->follows == LAW_ONE || law->follows == LAW_FIXED) {
+    if (seen->tasks == 0 || law->follows == LAW_ONE || law->follows == LAW_FIXED)
         return (double)seen->tasks;
-    }
     double from = x_of(law->follows, seen);
     double to = sighting_x(law->follows, problem_size, executors, cores_per_executor);
     double offset = (double)law->offset;
@@ -251,12 +240,10 @@ double stage_law_work(const struct stage_law *law,
                       int64_t cores_per_executor,
                       double tasks)
 {
-    if (seen->tasks == 0) {
+    if (seen->tasks == 0)
         return 0.0;
-    }
-    if (law->follows == LAW_SIZE) {
+    if (law->follows == LAW_SIZE)
         return seen->work_s * tasks / (double)seen->tasks;
-    }
     double size_ratio = (double)problem_size / (double)seen->problem_size;
     double x_ratio = sighting_x(law->follows, problem_size, executors, cores_per_executor) /
                      x_of(law->follows, seen);

@@ -12,9 +12,8 @@ struct run_stage stage_of_tasks(int64_t id, const double *durations_s, size_t n)
                               .started_s = (double)NAN,
                               .input_records = (double)NAN,
                               .nominal_rate_per_s = (double)NAN};
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         stage.task_time_s += durations_s[i];
-    }
     stage.task_duration_s = n > 0 ? stage.task_time_s / (double)n : (double)NAN;
     return stage;
 }
@@ -51,13 +50,11 @@ stage_as_run_stage(const struct sample_stage_run *from, int64_t id, struct arena
     double *durations_s = arena_array(arena, from->n_tasks, sizeof *durations_s);
     int64_t *parents = arena_array(arena, SAMPLE_PARENTS_MAX, sizeof *parents);
     cr_assert(durations_s != NULL && parents != NULL);
-    for (size_t t = 0; t < from->n_tasks; t++) {
+    for (size_t t = 0; t < from->n_tasks; t++)
         durations_s[t] = seconds(from->tasks[t].finish_ms - from->tasks[t].launch_ms);
-    }
     struct run_stage stage = stage_of_tasks(id, durations_s, from->n_tasks);
-    for (int i = 0; i < SAMPLE_PARENTS_MAX && from->stage->parents[i] >= 0; i++) {
+    for (int i = 0; i < SAMPLE_PARENTS_MAX && from->stage->parents[i] >= 0; i++)
         parents[stage.n_parents++] = from->stage->parents[i];
-    }
     stage.parents = parents;
     stage.started_s = seconds(from->submitted_ms);
     stage.duration_s = seconds(from->completed_ms - from->submitted_ms);
@@ -76,9 +73,8 @@ struct run sample_as_run(const struct sample_application *application,
                  PV_OK);
     struct run_stage *stages = arena_calloc(arena, (size_t)application->n_stages, sizeof *stages);
     cr_assert(stages != NULL);
-    for (int s = 0; s < application->n_stages; s++) {
+    for (int s = 0; s < application->n_stages; s++)
         stages[s] = stage_as_run_stage(&sample.stages[s], s, arena);
-    }
     return run_of_stages(stages, (size_t)application->n_stages, problem_size, executors,
                          application->cores_per_executor, seconds(sample.ended_ms),
                          seconds(sample.stages[0].submitted_ms));

@@ -34,9 +34,8 @@ static void set_up(void)
                            .least_cores = 4,
                            .most_cores = 48,
                            .distinct_cores = 4};
-    for (int64_t m = 1; m <= POINTS; m++) {
+    for (int64_t m = 1; m <= POINTS; m++)
         points[m - 1] = (struct curve_point){.executors = m, .duration_s = law(m), .spread = 0.02};
-    }
 }
 
 static void tear_down(void)
@@ -67,11 +66,9 @@ static struct advice ask(const struct advise_question *asked)
 
 static bool has(const struct note_list *notes, const char *code)
 {
-    for (size_t i = 0; i < notes->n; i++) {
-        if (strcmp(notes->items[i].code, code) == 0) {
+    for (size_t i = 0; i < notes->n; i++)
+        if (strcmp(notes->items[i].code, code) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -108,7 +105,8 @@ Test(advise, infeasible_with_remedies)
     struct advice advice = ask(&asked);
     cr_assert(!advice.feasible);
     cr_assert_eq(advice.recommendation.executors, 10);
-    cr_assert_eq(advice.remedies.max_executors, 12); /* 17.5 s, with confidence; 11 only predicted */
+    cr_assert_eq(advice.remedies.max_executors,
+                 12); /* 17.5 s, with confidence; 11 only predicted */
     asked.deadline_s = advice.remedies.deadline_s * (1.0 + 1e-9);
     advice = ask(&asked);
     cr_assert(advice.feasible && !has(&advice.warnings, "below_confidence"));

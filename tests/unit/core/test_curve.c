@@ -72,9 +72,8 @@ static void judge(const struct sample_application *application,
     for (int i = 0; application->sizes[i] > 0; i++) {
         for (int j = 0; application->executors[j] > 0; j++) {
             int64_t size = application->sizes[i], m = application->executors[j];
-            if (!hide(application, size, m)) {
+            if (!hide(application, size, m))
                 continue;
-            }
             struct curve curve = predict_at(runs, n, size, application->cores_per_executor, &m, 1);
             struct run truth = sample_as_run(application, size, m, seed, &arena);
             tally->errors += fabs(curve.points[0].duration_s / truth.duration_s - 1.0);
@@ -107,11 +106,9 @@ static struct tally judge_all(bool (*hide)(const struct sample_application *, in
                               const char *what)
 {
     struct tally tally = {0};
-    for (size_t a = 0; a < sample_catalogue_n; a++) {
-        for (uint64_t seed = 1; seed <= 4; seed++) {
+    for (size_t a = 0; a < sample_catalogue_n; a++)
+        for (uint64_t seed = 1; seed <= 4; seed++)
             judge(&sample_catalogue[a], seed * 100 + a, hide, &tally);
-        }
-    }
     cr_log_info("%s: mape %.2f %%, %zu of %zu inside 90 %%", what,
                 100.0 * tally.errors / (double)tally.predictions, tally.inside, tally.predictions);
     return tally;
@@ -175,15 +172,13 @@ Test(curve, does_not_depend_on_the_order_of_runs)
     const struct sample_application *application = &sample_catalogue[1];
     struct run runs[64], backwards[64];
     size_t n = runs_of(application, 9, hide_none, runs);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         backwards[i] = runs[n - 1 - i];
-    }
     int64_t m[] = {1, 3, 7};
     struct curve a = predict_at(runs, n, 30, 2, m, 3);
     struct curve b = predict_at(backwards, n, 30, 2, m, 3);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; i++)
         cr_assert_float_eq(a.points[i].duration_s, b.points[i].duration_s, 1e-9);
-    }
 }
 
 /* Probability and quantile are each other's inverse; the median has probability one half. */
@@ -225,9 +220,8 @@ Test(curve, grid)
     int64_t extra[] = {777, 0, 5};
     size_t n = curve_grid(CURVE_POINTS_MAX, 100000, extra, 3, grid);
     cr_assert_leq(n, (size_t)CURVE_POINTS_MAX);
-    for (size_t i = 0; i < 100; i++) {
+    for (size_t i = 0; i < 100; i++)
         cr_assert_eq(grid[i], (int64_t)i + 1);
-    }
     bool seen = false;
     for (size_t i = 1; i < n; i++) {
         cr_assert_lt(grid[i - 1], grid[i]);

@@ -42,9 +42,8 @@ static double predict(const struct replay *replay, int64_t size, int64_t executo
 static double *equal_tasks(size_t n, double each_s)
 {
     double *durations_s = arena_array(&arena, n, sizeof *durations_s);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         durations_s[i] = each_s;
-    }
     return durations_s;
 }
 
@@ -112,9 +111,8 @@ Test(replay, scales_with_time)
     for (size_t s = 0; s < slow.n_stages; s++) {
         struct run_stage *stage = &slow.stages[s];
         double *durations_s = arena_array(&arena, (size_t)stage->n_tasks, sizeof *durations_s);
-        for (int64_t t = 0; t < stage->n_tasks; t++) {
+        for (int64_t t = 0; t < stage->n_tasks; t++)
             durations_s[t] = stage->task_durations_s[t] * k;
-        }
         stage->task_durations_s = durations_s;
         stage->started_s *= k;
         stage->duration_s *= k;
@@ -150,9 +148,8 @@ Test(replay, stages_that_follow_the_cores_are_rescaled)
     cr_assert_eq(job.stages[0].tasks, 100);
     cr_assert_eq(job.stages[1].tasks, 24);
     double work_s = 0.0;
-    for (size_t t = 0; t < 24; t++) {
+    for (size_t t = 0; t < 24; t++)
         work_s += job.stages[1].task_durations_s[t];
-    }
     cr_assert_float_eq(work_s, 12.0, 1e-9);
 }
 
@@ -199,9 +196,8 @@ Test(replay, survives_running_out_of_memory)
         struct replay_outcome outcome;
         struct replay_target target = {64, 9, 4};
         enum pv_code code = replay_prepare(&run, &small, &small, &replay, NULL);
-        if (code == PV_OK) {
+        if (code == PV_OK)
             code = replay_predict(&replay, &target, &small, &outcome, NULL);
-        }
         cr_assert(code == PV_OK || code == PV_E_MEMORY);
         finished = code == PV_OK;
         arena_fini(&small);

@@ -36,9 +36,8 @@ static const struct {
 ParameterizedTestParameters(stage_law, follows)
 {
     static size_t index[sizeof rows / sizeof *rows];
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         index[i] = i;
-    }
     return cr_make_param_array(size_t, index, sizeof index / sizeof *index);
 }
 
