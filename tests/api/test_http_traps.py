@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import re
 import signal
 import socket
@@ -763,3 +764,37 @@ def test_a_refused_body_that_trickles_is_cut():
                 except socket.timeout:
                     pass
             assert time.monotonic() - begin < 2 and answer.startswith(b"HTTP/1.1 408 ")
+
+
+def test_whatever_is_sent_the_server_stands():
+    """Random requests, cut, doubled and contradicting: it goes on, ends every stream it began, drains and exits 0."""
+    targets = ["/v1/inline", "/v1/json", "/v1/slow?ms=20", "/v1/slow?ms=600", "/v1/upload", "/v1/upload?fail_at=1000", "/metrics",
+               "/v1/upload?piece_ms=400", "/v1/private-upload", "/v1/echo/a%2Fb", "/readyz", "*", "/%00", "/v1/eat", "/v1/again"]
+    fields = [JSON, "Content-Length: 5\r\n", "Content-Length: 300000\r\n", "Transfer-Encoding: chunked\r\n", "Expect: 100-continue\r\n",
+              WRITE, "Authorization: Bearer no\r\n", "Connection: close\r\n", "Bad Name: x\r\n", "X: %s\r\n" % ("y" * 5000)]
+    bodies = [b"", b"{}   ", b"z" * 300000, b"5\r\nhello\r\n0\r\n\r\n", b"3\r\nab", chunked(300000, 30000), b"junk\r\n"]
+
+    def run(server, seed, end):
+        draw = random.Random(seed)
+        while time.monotonic() < end:
+            with contextlib.suppress(OSError), server.connect(timeout=1) as s:
+                for _ in range(draw.randint(1, 4)):
+                    head = "%s %s HTTP/1.1\r\nHost: h\r\n" % (draw.choice(["GET", "POST", "PUT", "DELETE", "HEAD", "BREW"]), draw.choice(targets))
+                    raw = (head + "".join(draw.sample(fields, draw.randint(0, 4))) + "\r\n").encode() + draw.choice(bodies)
+                    s.sendall(raw[:draw.randint(0, len(raw))] if draw.random() < 0.1 else raw)
+                    if draw.random() < 0.5:
+                        s.settimeout(draw.choice([0.01, 0.7]))
+                        s.recv(70000)
+
+    with running(request_timeout_ms=300, connection_idle_s=1, io_queue=4, io_workers=2, compute_workers=2, compute_queue=4,
+                 drain_s=1, request_memory_bytes_max=1048576) as server:
+        end = time.monotonic() + 3
+        threads = [threading.Thread(target=run, args=(server, seed, end)) for seed in range(8)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert server.process.poll() is None
+        assert server.terminate() == 0
+        begun, ended = re.search(r"begun (\d+) ended (\d+)", server.last_words).groups()
+        assert begun == ended and int(begun) > 0
