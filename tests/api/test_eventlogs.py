@@ -233,6 +233,16 @@ def test_the_same_log_sent_by_eight_at_once_is_one_run(client, service, name):
     assert len({r.json()["id"] for r in replies}) == 1 and len(runs_of(client, name)) == 1
 
 
+def test_eight_logs_at_once_into_a_new_application_are_eight_runs(client, service, name):
+    def send(i):
+        return upload(service.client(client.token), name, tiny_log(app="app-%d" % i), 201).json()["id"]
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        ids = set(pool.map(send, range(8)))
+    assert {r["id"] for r in runs_of(client, name)} == ids and len(ids) == 8
+    assert client.get("/v1/applications/" + name).json()["runs"] == 8
+
+
 def test_a_key_of_an_upload_guards_content_and_query(client, name):
     headers = {"Idempotency-Key": uuid.uuid4().hex, "Content-Type": "application/octet-stream"}
     first = upload(client, name, tiny_log(), headers=headers)
