@@ -50,7 +50,7 @@ static double active_time(const struct run *run, struct arena *scratch)
     struct arena_mark mark = arena_mark(scratch);
     struct span *spans = arena_array(scratch, run->n_stages, sizeof *spans);
     size_t n = 0;
-    double total = 0.0, reached = -INFINITY;
+    double total = 0.0, reached = (double)-INFINITY;
     for (size_t i = 0; spans != NULL && i < run->n_stages; i++) {
         const struct run_stage *stage = &run->stages[i];
         if (!stage->skipped) {
@@ -60,7 +60,7 @@ static double active_time(const struct run *run, struct arena *scratch)
     }
     if (n == 0 || !isfinite(total)) {
         arena_rewind(scratch, mark);
-        return NAN;
+        return (double)NAN;
     }
     qsort(spans, n, sizeof *spans, span_compare);
     total = 0.0;
