@@ -111,8 +111,7 @@ static enum pv_code decode_token(struct api *api,
                                  struct pv_error *err)
 {
     json_t *json;
-    enum pv_code code = codec_parse(request->body, request->body_n,
-                                    (size_t)api->config->json_depth_max, &json, err);
+    enum pv_code code = api_parse(api->config, request, &json, err);
     if (code != PV_OK)
         return code;
     struct codec_reader reader = {.arena = request->arena, .err = err};
@@ -361,8 +360,7 @@ static enum pv_code decode_team(struct api *api,
                                 struct pv_error *err)
 {
     json_t *json;
-    enum pv_code code = codec_parse(request->body, request->body_n,
-                                    (size_t)api->config->json_depth_max, &json, err);
+    enum pv_code code = api_parse(api->config, request, &json, err);
     if (code != PV_OK)
         return code;
     struct codec_reader reader = {.arena = request->arena, .err = err};

@@ -49,8 +49,7 @@ static enum pv_code decode(const struct config *config,
         .running = (size_t)config->jobs_max,
     };
     json_t *json = NULL;
-    enum pv_code code =
-        codec_parse(request->body, request->body_n, (size_t)config->json_depth_max, &json, err);
+    enum pv_code code = api_parse(config, request, &json, err);
     if (code != PV_OK)
         return code;
     struct codec_reader reader = {request->arena, err};

@@ -61,8 +61,7 @@ decode(struct api *api,
        struct pv_error *err)
 {
     json_t *json = NULL;
-    enum pv_code code = codec_parse(request->body, request->body_n,
-                                    (size_t)api->config->json_depth_max, &json, err);
+    enum pv_code code = api_parse(api->config, request, &json, err);
     if (code != PV_OK)
         return code;
     struct codec_reader reader = {request->arena, err};

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "api/api.h"
+#include "api/reply.h"
 #include "codec/feasibility.h"
 #include "core/deadline/job_from_run.h"
 #include "store/run.h"
@@ -25,8 +26,7 @@ static enum pv_code decode(const struct config *config,
         .cores = (size_t)config->cores_max,
     };
     json_t *json = NULL;
-    enum pv_code code =
-        codec_parse(request->body, request->body_n, (size_t)config->json_depth_max, &json, err);
+    enum pv_code code = api_parse(config, request, &json, err);
     if (code != PV_OK)
         return code;
     struct codec_reader reader = {request->arena, err};

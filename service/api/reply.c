@@ -3,6 +3,16 @@
 #include <ctype.h>
 #include <string.h>
 
+enum pv_code api_parse(const struct config *config,
+                       const struct http_request *request,
+                       json_t **json,
+                       struct pv_error *err)
+{
+    const struct codec_bounds bounds = {.depth = (size_t)config->json_depth_max,
+                                        .values = (size_t)config->json_values_max};
+    return codec_parse(request->body, request->body_n, &bounds, json, err);
+}
+
 enum pv_code
 api_reply(struct http_response *response, unsigned status, struct writer *w, struct pv_error *err)
 {

@@ -2,9 +2,16 @@
 #define API_REPLY_H
 
 #include "api/cursor.h"
+#include "codec/reader.h"
 #include "codec/writer.h"
 
-/* What the last lines of most handlers have in common. */
+/* What the first and the last lines of most handlers have in common. */
+
+/* The body as JSON, within the configured bounds. *json is new: json_decref it. As codec_parse. */
+enum pv_code api_parse(const struct config *config,
+                       const struct http_request *request,
+                       json_t **json,
+                       struct pv_error *err) PV_MUSTCHECK;
 
 /* The finished text becomes the body. PV_E_MEMORY when the writer ran out of it. */
 enum pv_code api_reply(struct http_response *response,

@@ -30,8 +30,7 @@ decode(struct api *api, struct http_request *request, struct run *run, struct pv
                                             .tasks = (size_t)config->tasks_max,
                                             .labels = (size_t)config->labels_max};
     json_t *json = NULL;
-    enum pv_code code =
-        codec_parse(request->body, request->body_n, (size_t)config->json_depth_max, &json, err);
+    enum pv_code code = api_parse(config, request, &json, err);
     if (code != PV_OK)
         return code;
     struct codec_reader reader = {request->arena, err};

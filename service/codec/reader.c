@@ -9,13 +9,16 @@
 #include "base/instant.h"
 #include "base/uuid.h"
 
-/* Nesting depth, judged on the raw text so that a deep document costs nothing. */
-static size_t text_depth(const char *text, size_t n, size_t stop_above)
+/*
+ * Nesting and number of values, judged on the raw text: a tree takes some fifty bytes a value, so
+ * that a body of commas would cost many times its own size.
+ */
+static struct codec_bounds measure(const char *text, size_t n, const struct codec_bounds *stop)
 {
+    struct codec_bounds seen = {0, 0};
     size_t depth = 0;
-    size_t deepest = 0;
     bool in_string = false;
-    for (size_t i = 0; i < n && deepest <= stop_above; i++) {
+    for (size_t i = 0; i < n && seen.depth <= stop->depth && seen.values <= stop->values; i++) {
         char c = text[i];
         if (in_string) {
             if (c == '\\')
@@ -25,23 +28,33 @@ static size_t text_depth(const char *text, size_t n, size_t stop_above)
         } else if (c == '"') {
             in_string = true;
         } else if (c == '{' || c == '[') {
-            if (++depth > deepest)
-                deepest = depth;
+            seen.values++;
+            if (++depth > seen.depth)
+                seen.depth = depth;
         } else if ((c == '}' || c == ']') && depth > 0) {
             depth--;
+        } else if (c == ',') {
+            seen.values++;
         }
     }
-    return deepest;
+    return seen;
 }
 
-enum pv_code
-codec_parse(const char *text, size_t n, size_t max_depth, json_t **json, struct pv_error *err)
+enum pv_code codec_parse(const char *text,
+                         size_t n,
+                         const struct codec_bounds *bounds,
+                         json_t **json,
+                         struct pv_error *err)
 {
     if (n == 0)
         return pv_fail(err, PV_E_SYNTAX, "the body is empty where a JSON object is expected");
-    if (text_depth(text, n, max_depth) > max_depth)
+    struct codec_bounds seen = measure(text, n, bounds);
+    if (seen.depth > bounds->depth)
         return pv_fail(err, PV_E_SYNTAX,
-                       "the JSON is nested deeper than %zu levels (json_depth_max)", max_depth);
+                       "the JSON is nested deeper than %zu levels (json_depth_max)", bounds->depth);
+    if (seen.values > bounds->values)
+        return pv_fail(err, PV_E_LIMIT, "the JSON holds more than %zu values (json_values_max)",
+                       bounds->values);
     json_error_t why;
     json_t *parsed = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
     if (parsed == NULL) {

@@ -38,13 +38,23 @@ enum codec_flags {
     CODEC_ABOVE = 4     /* numbers: the lower bound itself is not allowed */
 };
 
+/* How much a document may hold; both are judged before anything is built from it. */
+struct codec_bounds {
+    size_t depth;  /* levels of nesting */
+    size_t values; /* members and items, a little over-counted */
+};
+
 /*
- * Parse one JSON text whose top is an object. Depth is judged before anything is built.
- * PV_E_SYNTAX: not JSON, a key twice, NaN, a number out of range, bad UTF-8, deeper than max_depth.
- * PV_E_INVALID: JSON, but no object. *json is new: json_decref it.
+ * Parse one JSON text whose top is an object.
+ * PV_E_SYNTAX: not JSON, a key twice, NaN, a number out of range, bad UTF-8, deeper than allowed.
+ * PV_E_LIMIT: more values than allowed. PV_E_INVALID: JSON, but no object.
+ * *json is new: json_decref it.
  */
-enum pv_code codec_parse(
-    const char *text, size_t n, size_t max_depth, json_t **json, struct pv_error *err) PV_MUSTCHECK;
+enum pv_code codec_parse(const char *text,
+                         size_t n,
+                         const struct codec_bounds *bounds,
+                         json_t **json,
+                         struct pv_error *err) PV_MUSTCHECK;
 
 /* The top of a document. prefix: pointer under which it stands in the request, NULL for the top
  * itself. */

@@ -40,6 +40,7 @@ struct config {
     int64_t body_bytes_max;
     int64_t request_memory_bytes_max;
     int64_t json_depth_max;
+    int64_t json_values_max;
     int64_t jobs_max;
     int64_t stages_max; /* per job or run */
     int64_t tasks_max;  /* per request or run */

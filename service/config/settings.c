@@ -63,6 +63,7 @@ const struct setting settings[] = {
     INTEGER(body_bytes_max, "bytes", KIB, GIB, "8388608", "a JSON body; a larger one is 413"),
     INTEGER(request_memory_bytes_max, "bytes", MIB, 64 * GIB, "536870912", "memory one request may take for its answer"),
     INTEGER(json_depth_max, "", 4, 512, "64", "nesting of a JSON body; deeper is 400"),
+    INTEGER(json_values_max, "", 100, 100000000, "2000000", "members and items of a JSON body; more are 422"),
     INTEGER(jobs_max, "", 1, 100000, "1000", "jobs of a request"),
     INTEGER(stages_max, "", 1, 1000000, "10000", "stages of a job or run"),
     INTEGER(tasks_max, "", 1, 100000000, "1000000", "tasks of a request or run"),

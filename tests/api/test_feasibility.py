@@ -120,3 +120,15 @@ def test_the_search_is_cut_by_its_budget_and_says_so(make_service):
     assert answer["remedies"]["exact"] is False
     assert "min_total_cores" not in answer["remedies"]
     assert answer["remedies"]["deadlines_s"]["A"] == answer["jobs"][0]["execution_s"]
+
+
+def test_a_body_of_too_many_values_is_refused_before_it_is_built(make_service):
+    service = make_service(PROVISOR_JSON_VALUES_MAX=100)
+    service.start()
+    client = service.client(service.token("alpha"))
+    body = {"cluster": {"executors": 1, "cores_per_executor": 1},
+            "jobs": [{"name": "A", "deadline_s": 1, "stages": [{"id": 0, "task_durations_s": [0.1] * 200}]}]}
+    problem = client.refuse("POST", "/v1/feasibility", 422, json=body)
+    assert problem["type"] == "/problems/limit-exceeded" and "json_values_max" in problem["detail"]
+    body["jobs"][0]["stages"][0]["task_durations_s"] = [0.1] * 50
+    client.post("/v1/feasibility", body, 200)

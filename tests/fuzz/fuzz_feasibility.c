@@ -10,6 +10,8 @@
 #include "codec/feasibility.h"
 #include "fuzz.h"
 
+static const struct codec_bounds bounds = {.depth = 16, .values = 1000000};
+
 enum { TASKS_MAX = 300, CORES_MAX = 64, JOBS_MAX = 8 };
 
 static const struct codec_feasibility_limits limits = {
@@ -136,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct pv_error err = {0};
     json_t *json = NULL;
-    if (codec_parse((const char *)data, n, 16, &json, &err) != PV_OK) {
+    if (codec_parse((const char *)data, n, &bounds, &json, &err) != PV_OK) {
         FUZZ_REQUIRE(err.detail[0] != '\0' || err.n_faults > 0);
         return 0;
     }

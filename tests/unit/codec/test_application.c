@@ -3,6 +3,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+static const struct codec_bounds bounds = {.depth = 16, .values = 1000000};
+
 static struct arena arena;
 static struct pv_error err;
 static struct codec_application application;
@@ -14,7 +16,7 @@ static enum pv_code decode(const char *text, bool change)
     pv_error_clear(&err);
     struct codec_reader reader = {&arena, &err};
     json_t *json = NULL;
-    enum pv_code code = codec_parse(text, strlen(text), 16, &json, &err);
+    enum pv_code code = codec_parse(text, strlen(text), &bounds, &json, &err);
     if (code != PV_OK)
         return code;
     struct codec_node top = codec_top(&reader, json);

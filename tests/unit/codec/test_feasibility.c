@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static const struct codec_bounds bounds = {.depth = 64, .values = 1000000};
+
 static const struct codec_feasibility_limits limits = {
     .jobs = 3, .stages = 4, .tasks = 20000, .cores = 1000};
 
@@ -64,7 +66,7 @@ static struct answer ask(const char *body, const struct codec_feasibility_limits
 {
     struct answer answer = {0};
     json_t *json = NULL;
-    answer.code = codec_parse(body, strlen(body), 64, &json, &answer.err);
+    answer.code = codec_parse(body, strlen(body), &bounds, &json, &answer.err);
     if (answer.code != PV_OK)
         return answer;
     struct arena arena;
@@ -216,7 +218,7 @@ Test(codec_feasibility, reads_what_is_optional)
     struct pv_error err = {0};
     json_t *json = NULL;
     const char *body = REQUEST(GOOD "," JOB("B", "\"application\":\"hourly\",\"problem_size\":7"));
-    cr_assert_eq(codec_parse(body, strlen(body), 64, &json, &err), PV_OK);
+    cr_assert_eq(codec_parse(body, strlen(body), &bounds, &json, &err), PV_OK);
     struct codec_reader reader = {&arena, &err};
     struct codec_node top = codec_top(&reader, json);
     struct codec_feasibility asked;

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+static const struct codec_bounds bounds = {.depth = 16, .values = 1000000};
+
 struct document {
     struct arena arena;
     struct pv_error err;
@@ -17,7 +19,7 @@ static void document_open(struct document *d, const char *text)
     memset(d, 0, sizeof *d);
     arena_init(&d->arena, 0);
     d->reader = (struct codec_reader){&d->arena, &d->err};
-    cr_assert_eq(codec_parse(text, strlen(text), 16, &d->json, &d->err), PV_OK, "%s",
+    cr_assert_eq(codec_parse(text, strlen(text), &bounds, &d->json, &d->err), PV_OK, "%s",
                  d->err.detail);
     d->top = codec_top(&d->reader, d->json);
 }
@@ -32,7 +34,7 @@ static enum pv_code parse_code(const char *text)
 {
     json_t *json = NULL;
     struct pv_error err = {0};
-    enum pv_code code = codec_parse(text, strlen(text), 16, &json, &err);
+    enum pv_code code = codec_parse(text, strlen(text), &bounds, &json, &err);
     cr_assert_eq(code == PV_OK, json != NULL);
     json_decref(json);
     return code;
@@ -186,4 +188,18 @@ Test(reader, running_out_of_memory_is_an_ordinary_error)
         document_close(&d);
     }
     cr_assert_gt(failures, 0u);
+}
+
+Test(reader, values_are_counted_before_anything_is_built)
+{
+    const struct codec_bounds few = {.depth = 16, .values = 5};
+    json_t *json = NULL;
+    struct pv_error err = {0};
+    const char *six = "{\"a\": [1, 2, 3, 4, 5, 6]}";
+    cr_assert_eq(codec_parse(six, strlen(six), &few, &json, &err), PV_E_LIMIT);
+    cr_assert_not_null(strstr(err.detail, "json_values_max"));
+    const char *four = "{\"a\": [1, 2, 3, \",,,,,,\"]}";
+    pv_error_clear(&err);
+    cr_assert_eq(codec_parse(four, strlen(four), &few, &json, &err), PV_OK);
+    json_decref(json);
 }

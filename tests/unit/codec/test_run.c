@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static const struct codec_bounds bounds = {.depth = 32, .values = 1000000};
+
 /* Everything a test of the decoder needs; fini gives it all back. */
 struct bench {
     struct arena arena;
@@ -21,7 +23,7 @@ static enum pv_code decode(struct bench *b, const char *text, const struct codec
     memset(b, 0, sizeof *b);
     arena_init(&b->arena, 0);
     b->reader = (struct codec_reader){&b->arena, &b->err};
-    enum pv_code code = codec_parse(text, strlen(text), 32, &b->json, &b->err);
+    enum pv_code code = codec_parse(text, strlen(text), &bounds, &b->json, &b->err);
     if (code != PV_OK)
         return code;
     struct codec_node top = codec_top(&b->reader, b->json);
@@ -313,7 +315,7 @@ Test(codec_run, out_of_memory_is_an_ordinary_error)
         for (size_t i = 0; i < 2000; i++)
             strcat(text, ",1");
         strcat(text, "]}]}");
-        cr_assert_eq(codec_parse(text, strlen(text), 32, &b.json, &b.err), PV_OK);
+        cr_assert_eq(codec_parse(text, strlen(text), &bounds, &b.json, &b.err), PV_OK);
         struct codec_node top = codec_top(&b.reader, b.json);
         codec_run_decode(&top, &wide, &b.run);
         enum pv_code code = codec_result(&b.reader);
