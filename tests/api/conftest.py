@@ -28,6 +28,10 @@ PROVISORD = BUILD / "service" / "provisord"
 PRIVATE_POSTGRES = ROOT / "ops" / "private-postgres"
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "resident_memory: bounds on memory, which sanitizers exceed by themselves")
+
+
 class Client:
     """Requests of one token; replies are checked against the contract."""
 

@@ -381,6 +381,7 @@ def resident_kib(service):
         return next(int(line.split()[1]) for line in f if line.startswith("VmRSS"))
 
 
+@pytest.mark.resident_memory
 def test_memory_does_not_grow_with_the_length_of_a_log(make_service, name):
     """30 MB of lines that are read and dropped must not stay in memory."""
     service = make_service()

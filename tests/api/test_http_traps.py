@@ -723,10 +723,9 @@ def test_an_address_in_use_is_told(server):
     assert other.returncode == 1 and "in use" in other.stderr
 
 
+@pytest.mark.resident_memory
 def test_idle_connections_are_cheap():
     """5,000 idle connections under 250 MB: 45 kB each leaves room for the program itself."""
-    if b"__asan_init" in SERVER.read_bytes() or b"__tsan_init" in SERVER.read_bytes():
-        pytest.skip("sanitizers take memory of their own")
     with running(connections_max=2000, connection_idle_s=60, request_timeout_ms=60000) as server:
         def resident():
             return int(re.search(r"resident_memory_bytes (\d+)", server.ask("GET", "/metrics").body.decode()).group(1))
