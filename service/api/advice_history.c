@@ -62,6 +62,37 @@ static int64_t most_executors(const struct config *config, int64_t cores_per_exe
     return most < 1 ? 1 : most;
 }
 
+/*
+ * All runs on a coarser grid rather than fewer runs on a fine one: stages that grow with the
+ * machines make points dearer than affordable_points foresees.
+ */
+static enum pv_code predict_within_budget(struct curve_question *question,
+                                          const int64_t extra[2],
+                                          int64_t most,
+                                          size_t room,
+                                          const struct run runs[],
+                                          size_t n,
+                                          struct arena *arena,
+                                          struct arena *scratch,
+                                          struct curve *curve,
+                                          struct pv_error *err)
+{
+    int64_t grid[CURVE_POINTS_MAX];
+    question->executors = grid;
+    for (;; room /= 2) {
+        struct pv_error why = {0};
+        bool last = room < 48;
+        question->least_runs = last ? 1 : n;
+        question->n_executors = curve_grid(room, most, extra, 2, grid);
+        enum pv_code code = curve_predict(runs, n, question, arena, scratch, curve, &why);
+        if (code == PV_E_LIMIT && !last)
+            continue;
+        if (code != PV_OK && err != NULL)
+            *err = why;
+        return code;
+    }
+}
+
 /* Where the request leaves size or cores open, the nearest run fills in. */
 static enum pv_code predict(const struct config *config,
                             const struct codec_advice_request *asked,
@@ -71,10 +102,8 @@ static enum pv_code predict(const struct config *config,
                             struct curve *curve,
                             struct pv_error *err)
 {
-    int64_t grid[CURVE_POINTS_MAX];
     struct curve_question question = {.problem_size = asked->problem_size,
                                       .cores_per_executor = asked->cores_per_executor,
-                                      .executors = grid,
                                       .task_budget = (uint64_t)config->remedy_task_budget};
     if (question.problem_size == RUN_UNKNOWN)
         question.problem_size = runs[0].problem_size;
@@ -88,10 +117,10 @@ static enum pv_code predict(const struct config *config,
     const int64_t extra[] = {constraints->min_executors <= most ? constraints->min_executors : 0,
                              constraints->max_executors <= most ? constraints->max_executors : 0};
     size_t room = affordable_points(config, runs, n, question.problem_size);
-    question.n_executors = curve_grid(room, most, extra, 2, grid);
     struct arena scratch;
     arena_init(&scratch, (size_t)config->request_memory_bytes_max);
-    enum pv_code code = curve_predict(runs, n, &question, arena, &scratch, curve, err);
+    enum pv_code code =
+        predict_within_budget(&question, extra, most, room, runs, n, arena, &scratch, curve, err);
     arena_fini(&scratch);
     return code;
 }

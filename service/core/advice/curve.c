@@ -228,10 +228,12 @@ static enum pv_code choose_replays(const struct run runs[],
         return PV_E_TOO_FEW;
     pv_error_clear(err);
     *replays = made;
-    return *chosen > 0
+    size_t usable = n - *unusable;
+    size_t least = question->least_runs < usable ? question->least_runs : usable;
+    return *chosen > 0 && *chosen >= least
                ? PV_OK
                : pv_fail(err, PV_E_LIMIT,
-                         "replaying the nearest run for this problem size takes more than %llu "
+                         "replaying the nearest runs for this problem size takes more than %llu "
                          "simulated tasks",
                          (unsigned long long)question->task_budget);
 }

@@ -29,6 +29,7 @@ struct curve_question {
     const int64_t *executors; /* the counts to predict, ascending, >= 1 */
     size_t n_executors;
     uint64_t task_budget; /* simulated tasks over all replays; far runs are left out beyond it */
+    size_t least_runs;    /* as many must fit the budget (where there are so many) */
 };
 
 struct curve_point {

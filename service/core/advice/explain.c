@@ -25,13 +25,16 @@ static const struct curve_point *point_below(const struct explanation *e)
                                                                                          : NULL;
 }
 
+/* Nothing that a few runs predict is certain: the sentence stops at three nines. */
 static void explain_deadline_met(struct explanation *e)
 {
     const struct advise_choice *choice = &e->advice->recommendation;
-    struct note *note = note_add(
-        &e->advice->reasons, e->arena, &e->spare, "deadline_met",
-        "%" PRId64 " executor%s finish within %.6g s with probability %.3g.", choice->executors,
-        plural(choice->executors), e->question->deadline_s, choice->deadline_probability);
+    double p = choice->deadline_probability;
+    struct note *note =
+        note_add(&e->advice->reasons, e->arena, &e->spare, "deadline_met",
+                 "%" PRId64 " executor%s within %.6g s with probability %s%.3g.", choice->executors,
+                 choice->executors == 1 ? " finishes" : "s finish", e->question->deadline_s,
+                 p > 0.999 ? "above " : "", fmin(p, 0.999));
     note_number(note, "deadline_s", e->question->deadline_s);
     note_number(note, "predicted_duration_s", choice->predicted_duration_s);
     note_number(note, "deadline_probability", choice->deadline_probability);
@@ -174,8 +177,9 @@ static void warn_history(struct explanation *e)
     }
     if (curve->runs_left_out > 0) {
         struct note *note = note_add(&e->advice->warnings, e->arena, &e->spare, "runs_left_out",
-                                     "%zu run%s further away were left out to bound the work.",
-                                     curve->runs_left_out, curve->runs_left_out == 1 ? "" : "s");
+                                     "%zu run%s further away %s left out to bound the work.",
+                                     curve->runs_left_out, curve->runs_left_out == 1 ? "" : "s",
+                                     curve->runs_left_out == 1 ? "was" : "were");
         note_number(note, "runs", (double)curve->runs_left_out);
     }
 }

@@ -204,11 +204,14 @@ Test(curve, keeps_to_its_budget)
     struct run runs[64];
     size_t n = runs_of(application, 5, hide_none, runs);
     int64_t m[] = {2, 4};
-    struct curve_question question = {64, 4, m, 2, 10000};
+    struct curve_question question = {64, 4, m, 2, 10000, 1};
     struct curve curve;
     cr_assert_eq(curve_predict(runs, n, &question, &arena, &scratch, &curve, NULL), PV_OK);
     cr_assert(curve.runs >= 1 && curve.runs < n);
     cr_assert_eq(curve.runs + curve.runs_left_out, n);
+    question.least_runs = n;
+    cr_assert_eq(curve_predict(runs, n, &question, &arena, &scratch, &curve, NULL), PV_E_LIMIT);
+    question.least_runs = 1;
     question.task_budget = 10;
     cr_assert_eq(curve_predict(runs, n, &question, &arena, &scratch, &curve, NULL), PV_E_LIMIT);
 }
