@@ -85,12 +85,12 @@ def measure_database(service, advice, seconds, directory):
                        " FROM provisor.advice a WHERE id = '%s'" % advice["id"])
     team, application, request, document, event, token = (text.replace("'", "''") for text in service_row)
     script = directory / "advice.sql"
-    # pgbench reads ":name" as a variable wherever a letter follows a colon: JSON may hold blanks there.
-    spaced = [re.sub(r":(?=[A-Za-z_])", ": ", text) for text in (request, document, event)]
+    # pgbench reads ":name" as a variable, also inside quotes: a blank keeps colons apart.
+    spaced = [re.sub(r":(?=[A-Za-z0-9_])", ": ", text) for text in (request, document, event)]
     script.write_text(PGBENCH_SCRIPT.format(team=team, application=application, request=spaced[0],
                                             document=spaced[1], event=spaced[2], token=token))
     os.chmod(directory, 0o755)
-    out = service.run(PGBENCH, "-n", "-c", CONNECTIONS, "-j", 2, "-T", seconds, "-f", script, service.database_url)
+    out = service.run(PGBENCH, "-n", "-M", "prepared", "-c", CONNECTIONS, "-j", 2, "-T", seconds, "-f", script, service.database_url)
     print(out)
     return float(re.search(r"tps = ([\d.]+) \(without", out).group(1))
 
