@@ -15,7 +15,7 @@ static enum pv_code out_of_memory(struct pv_error *err)
     return pv_fail(err, PV_E_MEMORY, "out of memory");
 }
 
-/* --- POST /v1/advice ------------------------------------------------------------------------- */
+/* --- POST /v1/advice --- */
 
 static enum pv_code
 read_query(const struct http_request *request, bool *dry_run, struct pv_error *err)
@@ -236,7 +236,7 @@ API_HANDLER(advice_create)
     return code;
 }
 
-/* --- GET /v1/advice/{id} --------------------------------------------------------------------- */
+/* --- GET /v1/advice/{id} --- */
 
 API_HANDLER(advice_get)
 {
@@ -262,7 +262,7 @@ API_HANDLER(advice_get)
     return PV_OK;
 }
 
-/* --- GET /v1/advice -------------------------------------------------------------------------- */
+/* --- GET /v1/advice --- */
 
 static enum pv_code read_filter(struct api *api,
                                 struct http_request *request,

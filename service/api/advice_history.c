@@ -30,7 +30,7 @@ static enum pv_code find_application(struct store_tx *tx,
     return code;
 }
 
-/* --- the curve ------------------------------------------------------------------------------- */
+/* --- the curve --- */
 
 /* Tasks of all runs on the asked size: what one point of the curve costs. */
 static double tasks_a_point(const struct run runs[], size_t n, int64_t problem_size)
@@ -258,7 +258,7 @@ enum pv_code advice_history_curve(struct api *api,
     return load(api, request, asked, found, item, err);
 }
 
-/* --- beside running jobs --------------------------------------------------------------------- */
+/* --- beside running jobs --- */
 
 /* The recorded run that stands for running job i. */
 static enum pv_code load_running(struct store_tx *tx,

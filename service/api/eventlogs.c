@@ -43,7 +43,7 @@ struct upload {
     unsigned char digest[32];
 };
 
-/* --- begin ------------------------------------------------------------------------------------ */
+/* --- begin --- */
 
 static enum pv_code read_query(struct api *api,
                                struct http_request *request,
@@ -127,7 +127,7 @@ begin(void *context, struct http_request *request, void **state, struct pv_error
     return code;
 }
 
-/* --- bytes ------------------------------------------------------------------------------------ */
+/* --- bytes --- */
 
 static enum pv_code
 piece(void *context, void *state, const char *bytes, size_t n, struct pv_error *err)
@@ -140,7 +140,7 @@ piece(void *context, void *state, const char *bytes, size_t n, struct pv_error *
     return framing_feed(upload->framing, bytes, n, err);
 }
 
-/* --- finish ----------------------------------------------------------------------------------- */
+/* --- finish --- */
 
 /* The caller's word stands above what the log says. */
 static void apply_query(const struct upload *upload, struct run *run)

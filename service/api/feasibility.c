@@ -36,7 +36,7 @@ static enum pv_code decode(const struct config *config,
     return codec_result(&reader);
 }
 
-/* --- jobs from history ------------------------------------------------------------------------ */
+/* --- jobs from history --- */
 
 static enum pv_code
 fault_at_application(struct pv_error *err, size_t i, const char *code, const char *detail)
@@ -134,7 +134,7 @@ static enum pv_code load_jobs(struct api *api,
     return code;
 }
 
-/* --- the answer ------------------------------------------------------------------------------- */
+/* --- the answer --- */
 
 struct rows {
     struct writer *writer;

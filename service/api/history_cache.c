@@ -39,7 +39,7 @@ struct history_cache {
     struct history_cache_statistics counts;
 };
 
-/* --- items ----------------------------------------------------------------------------------- */
+/* --- items --- */
 
 struct history_item *history_item_create(size_t memory_max)
 {
@@ -77,7 +77,7 @@ void history_item_release(const struct history_item *item)
     }
 }
 
-/* --- table ----------------------------------------------------------------------------------- */
+/* --- table --- */
 
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
 {
@@ -173,7 +173,7 @@ static struct slot *make_slot(const struct history_key *key, uint64_t hash)
     return slot;
 }
 
-/* --- the cache ------------------------------------------------------------------------------- */
+/* --- the cache --- */
 
 struct history_cache *history_cache_create(size_t entries_max, int64_t max_age_ms)
 {

@@ -20,7 +20,7 @@ static unsigned store_with(unsigned include)
            ((include & CODEC_RUN_TASKS) != 0 ? RUN_WITH_STAGES | RUN_WITH_TASKS : 0u);
 }
 
-/* --- recording -------------------------------------------------------------------------------- */
+/* --- recording --- */
 
 static enum pv_code
 decode(struct api *api, struct http_request *request, struct run *run, struct pv_error *err)
@@ -89,7 +89,7 @@ API_HANDLER(runs_create)
     return code;
 }
 
-/* --- reading ---------------------------------------------------------------------------------- */
+/* --- reading --- */
 
 /* name NULL: of whatever application. What is no id at all names nothing that exists. */
 static enum pv_code read_one(struct api *api,
@@ -161,7 +161,7 @@ API_HANDLER(runs_delete)
     return code;
 }
 
-/* --- pages ------------------------------------------------------------------------------------ */
+/* --- pages --- */
 
 struct list_query {
     unsigned include;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- request --------------------------------------------------------------------------------- */
+/* --- request --- */
 
 static const char *const known_members[] = {
     "application", "profile",     "problem_size", "deadline_s", "confidence",
@@ -179,7 +179,7 @@ void codec_advice_decode(const struct codec_node *node,
     decode_include(node, request);
 }
 
-/* --- reply ----------------------------------------------------------------------------------- */
+/* --- reply --- */
 
 struct strview codec_advice_job_name(const struct codec_advice_request *request)
 {

@@ -55,7 +55,7 @@ static void decode_include(const struct codec_node *top, struct codec_feasibilit
     }
 }
 
-/* --- jobs ----------------------------------------------------------------------------------- */
+/* --- jobs --- */
 
 /* A recorded stage may hold more than a planned one, leave its tasks out or tell them twice. */
 static void check_stage(const struct codec_node *stage)
@@ -242,7 +242,7 @@ void codec_feasibility_decode(const struct codec_node *node,
     decode_include(node, request);
 }
 
-/* --- the reply ------------------------------------------------------------------------------ */
+/* --- the reply --- */
 
 static void encode_jobs(struct writer *w,
                         const struct codec_feasibility *request,

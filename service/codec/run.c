@@ -57,7 +57,7 @@ void codec_run_decode(const struct codec_node *node,
         codec_stages_decode(&stages, limits, run);
 }
 
-/* --- writing ---------------------------------------------------------------------------------- */
+/* --- writing --- */
 
 static void encode_map(struct writer *w, const char *key, const struct run_label pairs[], size_t n)
 {

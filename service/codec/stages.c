@@ -167,7 +167,7 @@ static void decode_stage(const struct codec_node *node,
     stage->skipped = codec_boolean(node, "skipped", CODEC_NULLABLE, false);
 }
 
-/* --- the graph -------------------------------------------------------------------------------- */
+/* --- the graph --- */
 
 static int compare_places(const void *a, const void *b)
 {

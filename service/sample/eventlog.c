@@ -75,7 +75,7 @@ static size_t list_events(const struct sample_run *run, struct event events[])
     return n;
 }
 
-/* --- pieces -------------------------------------------------------------------------------- */
+/* --- pieces --- */
 
 /* submitted, completed: whether these instants are known at the time of the event. */
 static void write_stage_info(const struct log *log, int s, bool submitted, bool completed)
@@ -150,7 +150,7 @@ static void write_task_metrics(const struct log *log, int s, int t)
             written * 60, written * 90, written, input * 110, input);
 }
 
-/* --- events -------------------------------------------------------------------------------- */
+/* --- events --- */
 
 static void write_head(const struct log *log, int number)
 {

@@ -14,7 +14,7 @@ static int64_t to_ms(double seconds)
     return (int64_t)llround(seconds * 1000.0);
 }
 
-/* --- task times ---------------------------------------------------------------------------- */
+/* --- task times --- */
 
 static size_t count_tasks(const struct sample_stage *stage,
                           const struct sample_application *application,
@@ -68,7 +68,7 @@ static void draw_work(const struct sample_run *run,
     }
 }
 
-/* --- the cluster --------------------------------------------------------------------------- */
+/* --- the cluster --- */
 
 struct cluster {
     int64_t *free_ms; /* one a core; executor = core / cores_per_executor */
@@ -103,7 +103,7 @@ static size_t first_free_core(const struct cluster *cluster)
     return first;
 }
 
-/* --- scheduling ---------------------------------------------------------------------------- */
+/* --- scheduling --- */
 
 static bool parents_done(const struct sample_stage *stage, const bool done[])
 {

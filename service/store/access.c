@@ -6,8 +6,7 @@
 #include "store/store_internal.h"
 #include "work/clock.h"
 
-/* --- tokens
- * ------------------------------------------------------------------------------------------ */
+/* --- tokens --- */
 
 #define TOKEN_COLUMNS "name, scopes, hash, created_at, expires_at, last_used_at, revoked_at"
 
@@ -135,8 +134,7 @@ enum pv_code store_token_revoke(struct store_tx *tx, const char *token_id, struc
     return journal_audit(tx, "token.revoke", "token", strview_of(token_id), err);
 }
 
-/* --- teams
- * ------------------------------------------------------------------------------------------ */
+/* --- teams --- */
 
 static void read_team(struct row *row, struct team_row *team)
 {
@@ -206,8 +204,7 @@ enum pv_code store_team_list(struct store_tx *tx,
     return code;
 }
 
-/* --- the command line and the service's own key
- * ------------------------------------------------------------------------------------------ */
+/* --- the command line and the service's own key --- */
 
 /* The transaction goes on as that team. */
 static enum pv_code become(struct store_tx *tx, const char *team_id, struct pv_error *err)

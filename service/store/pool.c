@@ -111,8 +111,7 @@ unsigned pool_statement_timeout_ms(const struct store *store)
     return store->statement_timeout_ms;
 }
 
-/* --- making and judging connections
- * ------------------------------------------------------------------------------------------ */
+/* --- making and judging connections --- */
 
 /* Notices are for people at a terminal; libpq would print them. */
 static void ignore_notice(void *context, const PGresult *result)
@@ -163,8 +162,7 @@ static enum pv_code open_pipelined(struct store *store, PGconn **conn, struct pv
     return PV_OK;
 }
 
-/* --- acquire and release: the lock is held where a name ends in _locked
- * ------------------------------------------------------------------------------------------ */
+/* --- acquire and release: the lock is held where a name ends in _locked --- */
 
 static PGconn *take_idle_locked(struct store *store)
 {

@@ -6,8 +6,7 @@
 
 #define SELECTED "r.id, r.application_id, r.instant, r.recorded_at, " RUN_COLUMNS
 
-/* --- rows
- * ------------------------------------------------------------------------------------------ */
+/* --- rows --- */
 
 static struct run_warning *read_warnings(struct row *row, size_t *n)
 {
@@ -107,8 +106,7 @@ static void read_stage(struct row *row, struct run_stage *stage)
         stage->n_tasks = (int64_t)n;
 }
 
-/* --- stages of many runs in one statement
- * ------------------------------------------------------------------------------------------ */
+/* --- stages of many runs in one statement --- */
 
 static void stages_query(struct store_tx *tx,
                          const char *application_id,
@@ -174,8 +172,7 @@ static enum pv_code load_stages(struct store_tx *tx,
     return code;
 }
 
-/* --- one run
- * ------------------------------------------------------------------------------------------ */
+/* --- one run --- */
 
 enum pv_code run_load(struct store_tx *tx,
                       struct arena *arena,
@@ -245,8 +242,7 @@ enum pv_code store_run_find(struct store_tx *tx,
     return PV_OK;
 }
 
-/* --- lists
- * ------------------------------------------------------------------------------------------ */
+/* --- lists --- */
 
 static enum pv_code read_list(struct store_tx *tx,
                               const struct sql *sql,

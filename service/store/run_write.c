@@ -18,8 +18,7 @@ struct situation {
     bool log_same;
 };
 
-/* --- looking
- * ------------------------------------------------------------------------------------------ */
+/* --- looking --- */
 
 static enum pv_code send_lock(struct store_tx *tx, const char *application_id, struct pv_error *err)
 {
@@ -114,8 +113,7 @@ static enum pv_code look(struct store_tx *tx,
     return code;
 }
 
-/* --- writing: all queued
- * ------------------------------------------------------------------------------------------ */
+/* --- writing: all queued --- */
 
 static enum pv_code write_run(struct store_tx *tx,
                               const char *application_id,
@@ -377,8 +375,7 @@ static enum pv_code write_all(struct store_tx *tx,
     return code;
 }
 
-/* --- the calls
- * ------------------------------------------------------------------------------------------ */
+/* --- the calls --- */
 
 enum pv_code store_run_insert(struct store_tx *tx,
                               struct arena *arena,

@@ -46,8 +46,7 @@ struct store_statistics {
 };
 struct store_statistics store_statistics(struct store *store);
 
-/* --- transactions
- * ----------------------------------------------------------------------------------- */
+/* --- transactions --- */
 
 struct store_tx;
 
@@ -70,8 +69,7 @@ enum pv_code store_commit(struct store_tx **tx, struct pv_error *err) PV_MUSTCHE
 /* Undo and give the connection back; accepts a NULL *tx. */
 void store_rollback(struct store_tx **tx);
 
-/* --- migrations
- * ------------------------------------------------------------------------------------- */
+/* --- migrations --- */
 
 /*
  * Apply the numbered migrations built into the program that the database lacks, each in a

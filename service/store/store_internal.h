@@ -12,8 +12,7 @@
  * they mean.
  */
 
-/* --- connections (pool.c, conninfo.c, sqlstate.c)
- * ------------------------------------------------------------------------------------------ */
+/* --- connections (pool.c, conninfo.c, sqlstate.c) --- */
 
 /* conninfo with our defaults where it does not say: application_name, connect_timeout, keepalives,
  * tcp_user_timeout, client_encoding. Arrays end in NULL and belong to the caller (conninfo_free).
@@ -46,8 +45,7 @@ enum pv_code sqlstate_code(const char *state, bool *discard);
 enum pv_code
 sqlstate_fail(const PGresult *result, const char *request_id, bool *discard, struct pv_error *err);
 
-/* --- statements (sql.c)
- * ------------------------------------------------------------------------------------------ */
+/* --- statements (sql.c) --- */
 
 enum { SQL_PARAMETERS_MAX = 48 };
 
@@ -89,8 +87,7 @@ void sql_uuids(struct sql *sql, const char *first, size_t n, size_t stride);
 /* Two parameters: keys and values. */
 void sql_pairs(struct sql *sql, const struct run_label *pairs, size_t n);
 
-/* --- transactions (transaction.c)
- * ------------------------------------------------------------------------------------------ */
+/* --- transactions (transaction.c) --- */
 
 struct store_tx {
     struct store *store;
@@ -127,8 +124,7 @@ enum pv_code tx_query(struct store_tx *tx,
                       PGresult **result,
                       struct pv_error *err) PV_MUSTCHECK;
 
-/* --- rows (rows.c)
- * ------------------------------------------------------------------------------------------ */
+/* --- rows (rows.c) --- */
 
 /*
  * Reads the columns of one row from left to right; results are binary. Copies go into `arena`;
@@ -159,8 +155,7 @@ double *row_doubles(struct row *row, size_t *n); /* NULL when the column is */
 struct strview *row_texts(struct row *row, size_t *n);
 struct run_label *row_pairs(struct row *row, size_t *n); /* two columns */
 
-/* --- what writers leave behind (journal.c)
- * ------------------------------------------------------------------------------------------ */
+/* --- what writers leave behind (journal.c) --- */
 
 /* An audit row with the transaction: action "run.insert", subject "application/x". Deferred. */
 enum pv_code journal_audit(struct store_tx *tx,

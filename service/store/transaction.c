@@ -40,8 +40,7 @@ static void end(struct store_tx **tx)
     *tx = NULL;
 }
 
-/* --- sending
- * ------------------------------------------------------------------------------------------ */
+/* --- sending --- */
 
 static enum pv_code lost(struct store_tx *tx, const PGresult *last, struct pv_error *err)
 {
@@ -140,8 +139,7 @@ enum pv_code tx_defer(struct store_tx *tx, const struct sql *sql, struct pv_erro
     return code;
 }
 
-/* --- receiving
- * ------------------------------------------------------------------------------------------ */
+/* --- receiving --- */
 
 static bool succeeded(const PGresult *result)
 {
@@ -226,8 +224,7 @@ tx_query(struct store_tx *tx, const struct sql *sql, PGresult **result, struct p
     return code != PV_OK ? code : tx_results(tx, result, 1, err);
 }
 
-/* --- ending
- * ------------------------------------------------------------------------------------------ */
+/* --- ending --- */
 
 /* COMMIT of a transaction that failed answers "ROLLBACK" and no error. */
 static enum pv_code commit(struct store_tx *tx, struct pv_error *err)

@@ -57,7 +57,7 @@ static struct advise_choice describe(const struct view *view, const struct curve
         .cost = cost_of(question, executor_s)};
 }
 
-/* --- which points may be chosen ------------------------------------------------------------- */
+/* --- which points may be chosen --- */
 
 static bool is_allowed(const struct advise_question *question, const struct curve_point *point)
 {
@@ -165,7 +165,7 @@ static int64_t executors_that_would_do(const struct view *view)
     return RUN_UNKNOWN;
 }
 
-/* --- alternatives --------------------------------------------------------------------------- */
+/* --- alternatives --- */
 
 enum { ALTERNATIVES_MAX = 16 };
 
@@ -221,7 +221,7 @@ static enum pv_code list_alternatives(const struct view *view,
     return PV_OK;
 }
 
-/* --- more data ------------------------------------------------------------------------------ */
+/* --- more data --- */
 
 static void judge_history(const struct curve *curve, struct advice *advice)
 {
@@ -243,7 +243,7 @@ static void judge_history(const struct curve *curve, struct advice *advice)
     }
 }
 
-/* --- the advice ----------------------------------------------------------------------------- */
+/* --- the advice --- */
 
 static const struct curve_point *
 choose(const struct view *view, struct advice *advice, enum standing *reached)

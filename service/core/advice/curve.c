@@ -17,7 +17,7 @@ static enum pv_code out_of_memory(struct pv_error *err)
     return pv_fail(err, PV_E_MEMORY, "not enough memory to predict from the recorded runs");
 }
 
-/* --- which counts -------------------------------------------------------------------------- */
+/* --- which counts --- */
 
 static int count_compare(const void *left, const void *right)
 {
@@ -53,7 +53,7 @@ size_t curve_grid(size_t room, int64_t most, const int64_t extra[], size_t n_ext
     return kept;
 }
 
-/* --- distances ----------------------------------------------------------------------------- */
+/* --- distances --- */
 
 static struct replay_target target_of(const struct run *run)
 {
@@ -78,7 +78,7 @@ static double weight_at(double d)
     return 1.0 / (1.0 + x * x);
 }
 
-/* --- combining replays --------------------------------------------------------------------- */
+/* --- combining replays --- */
 
 struct combination {
     double duration_s;
@@ -157,7 +157,7 @@ static enum pv_code judge_by_leaving_out(struct replay replays[],
     return PV_OK;
 }
 
-/* --- the runs ------------------------------------------------------------------------------ */
+/* --- the runs --- */
 
 struct ranked {
     size_t index;
@@ -277,7 +277,7 @@ static void describe_runs(const struct replay replays[], size_t n, struct curve 
         curve->problem_size < curve->least_size || curve->problem_size > curve->most_size;
 }
 
-/* --- the curve ----------------------------------------------------------------------------- */
+/* --- the curve --- */
 
 static enum pv_code predict_point(const struct replay replays[],
                                   size_t n,

@@ -12,7 +12,7 @@ static enum pv_code out_of_memory(struct pv_error *err)
     return pv_fail(err, PV_E_MEMORY, "not enough memory to replay the recorded runs");
 }
 
-/* --- the recorded run ---------------------------------------------------------------------- */
+/* --- the recorded run --- */
 
 static enum pv_code check_known(const struct run *run, struct pv_error *err)
 {
@@ -260,7 +260,7 @@ enum pv_code replay_prepare(const struct run *run,
     return code;
 }
 
-/* --- laws from several runs ---------------------------------------------------------------- */
+/* --- laws from several runs --- */
 
 bool replay_same_graph(const struct replay *a, const struct replay *b)
 {
@@ -313,7 +313,7 @@ enum pv_code replay_learn(struct replay replays[],
     return PV_OK;
 }
 
-/* --- another configuration ----------------------------------------------------------------- */
+/* --- another configuration --- */
 
 static double stage_tasks(const struct replay *replay, size_t s, const struct replay_target *target)
 {

@@ -292,7 +292,7 @@ enum edf_replay_end edf_replay_run(struct edf_replay *replay,
     return EDF_REPLAY_DONE;
 }
 
-/* --- the public call ------------------------------------------------------------------------ */
+/* --- the public call --- */
 
 static void judge(const struct edf_job *job, double completion_s, struct edf_outcome *out)
 {

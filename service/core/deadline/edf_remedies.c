@@ -43,7 +43,7 @@ struct search {
     double rounding_s; /* no sum of a replay is further from the truth than this */
 };
 
-/* --- a bound from below ---------------------------------------------------------------------- */
+/* --- a bound from below --- */
 
 /* Longest way from the start of each stage to the end of its job. */
 static void measure_tails(struct search *search)
@@ -166,7 +166,7 @@ static size_t bound_from_below(struct search *search)
     return bound < most ? (size_t)bound : search->plan->tasks;
 }
 
-/* --- more cores ------------------------------------------------------------------------------ */
+/* --- more cores --- */
 
 static bool critical_paths_fit(const struct search *search)
 {
@@ -243,7 +243,7 @@ static enum pv_code find_cores(struct search *search,
     return try_upwards(search, bound == 0 ? 1 : bound, budget, remedies, err);
 }
 
-/* --- later deadlines ------------------------------------------------------------------------- */
+/* --- later deadlines --- */
 
 static void keep_replay(struct search *search, const struct edf_replay *replay)
 {
@@ -331,7 +331,7 @@ static enum pv_code find_deadlines(struct search *search,
     return PV_OK;
 }
 
-/* --- the public call ------------------------------------------------------------------------- */
+/* --- the public call --- */
 
 static bool init_search(struct search *search)
 {

@@ -91,7 +91,7 @@ static const struct pv_fault *find_fault(const struct answer *answer, const char
     return NULL;
 }
 
-/* --- faults ----------------------------------------------------------------------------------- */
+/* --- faults --- */
 
 #define CLUSTER "\"cluster\":{\"executors\":2,\"cores_per_executor\":2}"
 #define STAGE "{\"id\":0,\"task_durations_s\":[1]}"
@@ -239,7 +239,7 @@ Test(codec_feasibility, reads_what_is_optional)
     arena_fini(&arena);
 }
 
-/* --- stored cases ----------------------------------------------------------------------------- */
+/* --- stored cases --- */
 
 static void compare(const json_t *want, const json_t *got, double tolerance, const char *where)
 {

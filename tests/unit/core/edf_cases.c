@@ -72,7 +72,7 @@ bool placements_add(void *context, const struct edf_placement *placement)
     return true;
 }
 
-/* --- the plain scheduler ------------------------------------------------------------------- */
+/* --- the plain scheduler --- */
 
 enum { CORES_MAX = CASE_JOBS * CASE_STAGES * CASE_TASKS };
 

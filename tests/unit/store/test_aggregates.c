@@ -38,8 +38,7 @@ static void insert_run(const struct principal *who,
     DO(store_commit(&tx, &err));
 }
 
-/* --- applications
- * ------------------------------------------------------------------------------------------ */
+/* --- applications --- */
 
 static void applications_keep_their_fields_and_versions(struct arena *arena)
 {
@@ -120,8 +119,7 @@ static void deleting_an_application_takes_everything_with_it(struct arena *arena
     insert_run(&who, arena, &a, &run);
 }
 
-/* --- runs
- * ------------------------------------------------------------------------------------------ */
+/* --- runs --- */
 
 static bool same_double(double a, double b)
 {
@@ -347,8 +345,7 @@ static void the_nearest_runs_are_nearest_then_latest(struct arena *arena)
     DO(store_commit(&tx, &err));
 }
 
-/* --- advice
- * ------------------------------------------------------------------------------------------ */
+/* --- advice --- */
 
 static struct advice_row new_advice(const struct application *a, bool feasible)
 {
@@ -399,8 +396,7 @@ static void advice_is_kept_byte_for_byte(struct arena *arena)
     DO(store_commit(&tx, &err));
 }
 
-/* --- access
- * ------------------------------------------------------------------------------------------ */
+/* --- access --- */
 
 static void tokens_are_found_revoked_and_noted(struct arena *arena)
 {
@@ -469,8 +465,7 @@ static void another_team_sees_and_changes_nothing(struct arena *arena)
     CHECK(memcmp(key, again, 32) == 0 && memcmp(key, (unsigned char[32]){0}, 32) != 0);
 }
 
-/* --- idempotency
- * ------------------------------------------------------------------------------------------ */
+/* --- idempotency --- */
 
 static void a_key_replays_its_reply_and_refuses_another_body(struct arena *arena)
 {

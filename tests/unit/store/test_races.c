@@ -38,8 +38,7 @@ static size_t count_kind(const struct witness witnesses[THREADS], unsigned kind)
     return n;
 }
 
-/* --- the same log, and the application it belongs to, from all threads
- * ------------------------------------------------------------------------------------------ */
+/* --- the same log, and the application it belongs to, from all threads --- */
 
 static void *ingest(void *argument)
 {
@@ -83,8 +82,7 @@ static void the_same_log_from_all_threads_is_one_run(void)
     arena_fini(&arena);
 }
 
-/* --- one idempotency key from all threads
- * ------------------------------------------------------------------------------------------ */
+/* --- one idempotency key from all threads --- */
 
 enum { CLAIMED = 1, REPLAYED = 2, TOLD_TO_WAIT = 3 };
 
@@ -131,8 +129,7 @@ static void one_key_is_claimed_once(void)
     CHECK(count_kind(seen, REPLAYED) == THREADS);
 }
 
-/* --- replicas that start together
- * ------------------------------------------------------------------------------------------ */
+/* --- replicas that start together --- */
 
 static void *migrate_too(void *argument)
 {
@@ -154,8 +151,7 @@ static void replicas_may_migrate_together(void)
     DO(store_ready(db.store, &err));
 }
 
-/* --- more callers than connections
- * ------------------------------------------------------------------------------------------ */
+/* --- more callers than connections --- */
 
 static void *use_a_connection(void *argument)
 {
