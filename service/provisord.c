@@ -62,9 +62,14 @@ static bool set_up_libraries(void)
     return sodium_init() >= 0;
 }
 
+static bool asks_for_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
 static const struct command *find_command(const char *word)
 {
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+    if (asks_for_help(word))
         word = "help";
     if (strcmp(word, "--version") == 0)
         word = "version";
@@ -77,6 +82,8 @@ static const struct command *find_command(const char *word)
 int main(int argc, char *argv[])
 {
     const struct command *command = argc < 2 ? NULL : find_command(argv[1]);
+    if (command != NULL && argc > 2 && asks_for_help(argv[argc - 1]))
+        command = find_command("help");
     if (command == NULL) {
         print_usage(stderr);
         return COMMAND_USAGE;

@@ -20,6 +20,10 @@
 static int fail(const char *what, const struct pv_error *err)
 {
     fprintf(stderr, "provisord: token %s: %s\n", what, err->detail);
+    if (err->code == PV_E_UNAVAILABLE)
+        fputs("provisord: database_owner_url says which database (PROVISOR_DATABASE_OWNER_URL, or"
+              " PROVISOR_DATABASE_OWNER_URL_FILE for a file that holds it)\n",
+              stderr);
     return COMMAND_FAILED;
 }
 

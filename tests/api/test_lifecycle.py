@@ -84,8 +84,16 @@ def test_help_and_version_and_nonsense(service):
         return subprocess.run([str(PROVISORD), *words], text=True, capture_output=True, timeout=20)
     assert "--listen_port=8080" in run("--help").stdout
     assert run("--version").stdout.startswith("provisord ")
+    for command in ("serve", "token", "migrate"):
+        assert run(command, "--help").returncode == 0 and "--listen_port=8080" in run(command, "--help").stdout
     for words in ((), ("dance",)):
         assert run(*words).returncode == 2 and "usage: provisord" in run(*words).stderr
+
+
+def test_a_token_command_without_a_database_names_the_setting():
+    result = subprocess.run([str(PROVISORD), "token", "list"], text=True, capture_output=True, timeout=30,
+                            env={"PROVISOR_DATABASE_OWNER_URL": "host=127.0.0.1 port=9 connect_timeout=2"})
+    assert result.returncode == 1 and "PROVISOR_DATABASE_OWNER_URL_FILE" in result.stderr
 
 
 def test_a_free_port_is_logged(make_service):

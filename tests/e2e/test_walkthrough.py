@@ -35,7 +35,7 @@ def test_the_walk_through_works_as_printed(place):
     script = ["set -euo pipefail"]
     for number, block in enumerate(blocks()):
         block = block.replace("8080", str(port)).replace("--data-dir var", "--data-dir %s/var" % folder)
-        block = block.replace("var/token", "%s/var/token" % folder).replace("/tmp/provisor-logs", "%s/logs" % folder)
+        block = re.sub(r"(?<![\w/$])var/|\$PWD/var/", "%s/var/" % folder, block)
         # -f would hide the body of the one request that is wrong on purpose.
         block = re.sub(r"\bcurl -sS\b", "curl -sS -w '\\\\n<%{http_code}>\\\\n'", block)
         script.append("echo '<block %d>'\n%s" % (number, block))
@@ -43,7 +43,7 @@ def test_the_walk_through_works_as_printed(place):
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900)
     assert result.returncode == 0, result.stdout[-6000:]
     statuses = [int(s) for s in re.findall(r"^<(\d{3})>$", result.stdout, re.M)]
-    assert len(statuses) == "\n".join(blocks()).count("curl -sS")
+    assert len(statuses) == len(re.findall(r"^(?:ask|curl) ", "\n".join(blocks()), re.M))
     wrong = [s for s in statuses if not 200 <= s < 300]
     assert wrong == [422], "only the request that is wrong on purpose may fail: %s\n%s" % (statuses, result.stdout[-8000:])
     replies = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
