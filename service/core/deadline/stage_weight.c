@@ -14,7 +14,9 @@ void stage_weights(
             continue;
         left_s += durations_s[i];
         stages_left += 1;
-        weights[i] = durations_s[i] > 0 ? beta * stages_left + (1 - beta) * left_s / durations_s[i]
-                                        : (double)NAN;
+        /* The quotient first: then the last stage weighs exactly 1. */
+        weights[i] = durations_s[i] > 0
+                         ? beta * stages_left + (1 - beta) * (left_s / durations_s[i])
+                         : (double)NAN;
     }
 }

@@ -1,0 +1,21 @@
+#include "base/whole.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+static bool is_nearly(double x, double whole)
+{
+    return fabs(x - whole) <= 1e-9 * fmax(1, fabs(x));
+}
+
+double whole_ceil(double x)
+{
+    double nearest = round(x);
+    return is_nearly(x, nearest) ? nearest : ceil(x);
+}
+
+double whole_floor(double x)
+{
+    double nearest = round(x);
+    return is_nearly(x, nearest) ? nearest : floor(x);
+}
