@@ -1,8 +1,8 @@
 #include "codec/feasibility.h"
 
 #include <math.h>
-#include <stdlib.h>
 
+#include "codec/names.h"
 #include "codec/run.h"
 #include "core/deadline/job_from_run.h"
 
@@ -139,40 +139,16 @@ static void decode_job(const struct codec_node *node,
     job->overhead_per_task_s = isnan(source->overhead_s) ? 0 : source->overhead_s;
 }
 
-struct named {
-    struct strview name;
-    size_t index;
-};
-
-static int compare_names(const void *a, const void *b)
-{
-    const struct named *x = a;
-    const struct named *y = b;
-    size_t n = x->name.n < y->name.n ? x->name.n : y->name.n;
-    int order = n == 0 ? 0 : memcmp(x->name.at, y->name.at, n);
-    if (order != 0)
-        return order;
-    if (x->name.n != y->name.n)
-        return x->name.n < y->name.n ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
 static void check_names(const struct codec_node *list, const struct codec_feasibility *request)
 {
-    struct named *names = arena_array(list->reader->arena, request->n_jobs, sizeof *names);
+    struct strview *names = arena_array(list->reader->arena, request->n_jobs, sizeof *names);
     if (names == NULL) {
         (void)pv_fail(list->reader->err, PV_E_MEMORY, "out of memory");
         return;
     }
     for (size_t i = 0; i < request->n_jobs; i++)
-        names[i] = (struct named){request->sources[i].name, i};
-    qsort(names, request->n_jobs, sizeof *names, compare_names);
-    for (size_t i = 1; i < request->n_jobs; i++) {
-        if (names[i].name.n == 0 || !strview_equal(names[i].name, names[i - 1].name))
-            continue;
-        struct codec_node job = codec_item(list, names[i].index);
-        codec_fault_member(&job, "name", "duplicate", "another job has this name");
-    }
+        names[i] = request->sources[i].name;
+    codec_refuse_same_names(list, names, request->n_jobs, "another job has this name");
 }
 
 static size_t tasks_of(const struct edf_job *job)

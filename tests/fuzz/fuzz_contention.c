@@ -1,0 +1,74 @@
+/*
+ * Any bytes as the body of POST /v1/contention. Refused bodies say where they are wrong; shares are
+ * numbers, none below 0, together no more than there are cores, and the reply is JSON.
+ */
+#include <math.h>
+
+#include "codec/contention.h"
+#include "fuzz.h"
+
+enum { APPLICATIONS_MAX = 32 };
+
+static const struct codec_contention_limits limits = {.applications = APPLICATIONS_MAX,
+                                                      .cores = 1e6};
+static const struct codec_bounds bounds = {.depth = 16, .values = 1000000};
+
+static void require_shares(const struct codec_contention *asked,
+                           const struct contention_share shares[],
+                           const struct contention_outcome *outcome)
+{
+    double saturating = 0;
+    double cores = 0;
+    for (size_t i = 0; i < asked->n; i++) {
+        FUZZ_REQUIRE(shares[i].saturating_cores >= 0 && shares[i].cores >= 0);
+        FUZZ_REQUIRE(isnan(shares[i].weight) ||
+                     (shares[i].weight >= 0 && isfinite(shares[i].weight)));
+        FUZZ_REQUIRE(!outcome->contention || shares[i].cores == shares[i].saturating_cores);
+        saturating += shares[i].saturating_cores;
+        cores += shares[i].cores;
+    }
+    double most = asked->terms.max_cores * (1 + 1e-9);
+    FUZZ_REQUIRE(saturating <= most && cores <= most);
+    FUZZ_REQUIRE(outcome->requested_cores > 0 || cores == 0);
+}
+
+static void require_lawful(const struct codec_contention *asked, struct arena *arena)
+{
+    struct contention_share shares[APPLICATIONS_MAX];
+    struct contention_outcome outcome;
+    FUZZ_REQUIRE(contention_resolve(asked->strategy, &asked->terms, asked->applications, asked->n,
+                                    arena, shares, &outcome, NULL) == PV_OK);
+    require_shares(asked, shares, &outcome);
+    struct writer w;
+    writer_init(&w, arena);
+    codec_contention_encode(&w, asked, shares, &outcome);
+    size_t n;
+    const char *text = writer_finish(&w, &n);
+    FUZZ_REQUIRE(text != NULL);
+    json_t *json = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
+    FUZZ_REQUIRE(json != NULL);
+    json_decref(json);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    struct pv_error err = {0};
+    json_t *json = NULL;
+    if (codec_parse((const char *)data, n, &bounds, &json, &err) != PV_OK) {
+        FUZZ_REQUIRE(err.detail[0] != '\0' || err.n_faults > 0);
+        return 0;
+    }
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct codec_reader reader = {&arena, &err};
+    struct codec_node top = codec_top(&reader, json);
+    struct codec_contention asked;
+    codec_contention_decode(&top, &limits, &asked);
+    bool taken = codec_result(&reader) == PV_OK;
+    FUZZ_REQUIRE(taken || err.n_faults > 0);
+    if (taken)
+        require_lawful(&asked, &arena);
+    json_decref(json);
+    arena_fini(&arena);
+    return 0;
+}

@@ -1,0 +1,78 @@
+/*
+ * Any bytes as the body of POST /v1/stage-plans. Refused bodies say where they are wrong; a plan
+ * holds each stage that is not skipped once, in order, end to start; without pins it ends at alpha
+ * times the deadline; no stage is promised more cores than there are, and the reply is JSON.
+ */
+#include <math.h>
+
+#include "codec/stage_plan.h"
+#include "fuzz.h"
+
+static const struct codec_stage_plan_limits limits = {.stages = 16, .cores = 100000};
+static const struct codec_bounds bounds = {.depth = 16, .values = 1000000};
+
+static void require_steps(const struct codec_stage_plan *asked, const struct stage_plan *plan)
+{
+    double all = asked->terms.executors * asked->terms.cores_per_executor;
+    double spent_s = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < asked->n_stages; i++) {
+        if (asked->stages[i].skipped)
+            continue;
+        FUZZ_REQUIRE(n < plan->n_steps);
+        const struct stage_plan_step *step = &plan->steps[n++];
+        FUZZ_REQUIRE(step->id == asked->stages[i].id);
+        FUZZ_REQUIRE(step->weight >= 1);
+        FUZZ_REQUIRE(step->start_s == spent_s && step->deadline_s >= 0);
+        FUZZ_REQUIRE(step->max_allocable_cores > 0 && step->max_allocable_cores <= all);
+        FUZZ_REQUIRE(step->initial_cores_per_executor > 0);
+        FUZZ_REQUIRE(step->estimated_cores <= all || !plan->feasible);
+        spent_s += step->deadline_s;
+    }
+    FUZZ_REQUIRE(n == plan->n_steps && n > 0);
+    double end_s = asked->terms.alpha * asked->terms.deadline_s;
+    FUZZ_REQUIRE(asked->n_pins > 0 || fabs(spent_s - end_s) <= 1e-9 * end_s);
+}
+
+static void require_reply(const struct stage_plan *plan, struct arena *arena)
+{
+    struct writer w;
+    writer_init(&w, arena);
+    writer_begin_object(&w);
+    codec_stage_plan_encode(&w, plan);
+    writer_end_object(&w);
+    size_t n;
+    const char *text = writer_finish(&w, &n);
+    FUZZ_REQUIRE(text != NULL);
+    json_t *json = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
+    FUZZ_REQUIRE(json != NULL);
+    json_decref(json);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    struct pv_error err = {0};
+    json_t *json = NULL;
+    if (codec_parse((const char *)data, n, &bounds, &json, &err) != PV_OK) {
+        FUZZ_REQUIRE(err.detail[0] != '\0' || err.n_faults > 0);
+        return 0;
+    }
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct codec_reader reader = {&arena, &err};
+    struct codec_node top = codec_top(&reader, json);
+    struct codec_stage_plan asked;
+    struct stage_plan plan;
+    codec_stage_plan_decode(&top, &limits, &asked);
+    bool taken = codec_result(&reader) == PV_OK;
+    FUZZ_REQUIRE(taken || err.n_faults > 0);
+    if (taken && asked.stages != NULL) {
+        FUZZ_REQUIRE(stage_plan_make(&asked.terms, asked.stages, asked.n_stages, &arena, &plan,
+                                     NULL) == PV_OK);
+        require_steps(&asked, &plan);
+        require_reply(&plan, &arena);
+    }
+    json_decref(json);
+    arena_fini(&arena);
+    return 0;
+}
