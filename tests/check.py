@@ -225,7 +225,8 @@ def part_vectors():
     if not runner.is_file():
         say("  skipped: no shared data at %s (set PROVISOR_SHARED)" % SHARED)
         return Counts(0, 0, 1)
-    folders = [SHARED / "golden" / "vectors" / f for f in ("feasibility", "errors/feasibility")]
+    calls = ("feasibility", "stage-plans", "contention")
+    folders = [SHARED / "golden" / "vectors" / f for c in calls for f in (c, "errors/" + c)]
     with running_service("release") as (base_url, token):
         result = subprocess.run([PYTHON, "-B", str(runner), "--base-url", base_url, "--token-file", str(token),
                                  *map(str, folders)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

@@ -62,20 +62,11 @@ static int64_t most_executors(const struct config *config, int64_t cores_per_exe
     return most < 1 ? 1 : most;
 }
 
-/* Enough to replay the largest run that may be stored on the coarsest grid: a second or two. */
-static uint64_t last_budget(const struct config *config)
-{
-    uint64_t least = 24 * (uint64_t)config->tasks_max;
-    uint64_t usual = (uint64_t)config->remedy_task_budget;
-    return usual > least ? usual : least;
-}
-
 /*
  * All runs on a coarser grid rather than fewer runs on a fine one: stages that grow with the
- * machines make points dearer than affordable_points foresees. At last whatever fits last_budget.
+ * machines make points dearer than affordable_points foresees.
  */
-static enum pv_code predict_within_budget(const struct config *config,
-                                          struct curve_question *question,
+static enum pv_code predict_within_budget(struct curve_question *question,
                                           const int64_t extra[2],
                                           int64_t most,
                                           size_t room,
@@ -90,10 +81,8 @@ static enum pv_code predict_within_budget(const struct config *config,
     question->executors = grid;
     for (;; room /= 2) {
         struct pv_error why = {0};
-        bool last = room < 16;
-        question->least_runs = room < 48 ? 1 : n;
-        if (last)
-            question->task_budget = last_budget(config);
+        bool last = room < 48;
+        question->least_runs = last ? 1 : n;
         question->n_executors = curve_grid(room, most, extra, 2, grid);
         enum pv_code code = curve_predict(runs, n, question, arena, scratch, curve, &why);
         if (code == PV_E_LIMIT && !last)
@@ -130,8 +119,8 @@ static enum pv_code predict(const struct config *config,
     size_t room = affordable_points(config, runs, n, question.problem_size);
     struct arena scratch;
     arena_init(&scratch, (size_t)config->request_memory_bytes_max);
-    enum pv_code code = predict_within_budget(config, &question, extra, most, room, runs, n, arena,
-                                              &scratch, curve, err);
+    enum pv_code code =
+        predict_within_budget(&question, extra, most, room, runs, n, arena, &scratch, curve, err);
     arena_fini(&scratch);
     return code;
 }
@@ -152,13 +141,10 @@ static enum pv_code too_few_runs(const struct application *application,
                                  const char *why,
                                  struct pv_error *err)
 {
-    (void)pv_fail(err, PV_E_TOO_FEW,
-                  "the application has %lld runs; of the %zu nearest that succeeded with "
-                  "executors, cores and stages none can be replayed%s%s",
-                  (long long)application->runs, looked_at, why[0] == '\0' ? "" : ": ", why);
-    (void)pv_fault(err, PV_PLACE_POINTER, "/application", "too_few_observations",
-                   "needs a run that can be replayed");
-    return PV_E_TOO_FEW;
+    return pv_fail(err, PV_E_TOO_FEW,
+                   "the application has %lld runs; of the %zu nearest that succeeded with "
+                   "executors, cores and stages none can be replayed%s%s",
+                   (long long)application->runs, looked_at, why[0] == '\0' ? "" : ": ", why);
 }
 
 /* The nearest runs and the curve from them; the application is known. */

@@ -25,6 +25,10 @@ API_HANDLER(problem_type_get);
 /* feasibility.c: stores nothing; a job whose application has no run to replay is a fault */
 API_HANDLER(feasibility_check);
 
+/* stage_plans.c, contention.c: store nothing either */
+API_HANDLER(stage_plan_create);
+API_HANDLER(contention_share);
+
 /* applications.c */
 API_HANDLER(applications_create);
 API_HANDLER(applications_list);

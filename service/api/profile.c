@@ -1,13 +1,10 @@
 #include "core/history/run_profile.h"
 
 #include "api/handlers.h"
+#include "api/recent_runs.h"
 #include "api/reply.h"
-#include "store/run.h"
 
 /* GET /v1/applications/{name}/profile: the latest stage graph with what recent runs show. */
-
-/* So many of the latest runs are looked at; a profile is about now, not about all history. */
-enum { RECENT_RUNS = 20 };
 
 static void encode_stage(struct writer *w, const struct run_profile_stage *stage)
 {
@@ -66,27 +63,12 @@ static void encode(struct writer *w,
     writer_end_object(w);
 }
 
-/* Keep, in place, the runs a profile can be drawn from; answers how many. */
-static size_t keep_usable(struct run runs[], size_t n)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (runs[i].succeeded && runs[i].has_stages && runs[i].n_stages > 0)
-            runs[kept++] = runs[i];
-    return kept;
-}
-
 static enum pv_code load(struct api *api,
                          struct http_request *request,
                          struct application *application,
                          struct run_list *list,
                          struct pv_error *err)
 {
-    const struct run_filter filter = {.since_us = RUN_NO_INSTANT,
-                                      .until_us = RUN_NO_INSTANT,
-                                      .before_us = RUN_NO_INSTANT,
-                                      .limit = RECENT_RUNS,
-                                      .with = RUN_WITH_STAGES};
     struct store_tx *tx = NULL;
     enum pv_code code =
         store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
@@ -95,7 +77,7 @@ static enum pv_code load(struct api *api,
     code = store_application_find(tx, request->arena, http_path_parameter(request, "name"),
                                   application, err);
     if (code == PV_OK)
-        code = store_run_list(tx, request->arena, application, &filter, list, err);
+        code = recent_runs_load(tx, request->arena, application, list, err);
     store_rollback(&tx);
     return code;
 }
@@ -110,13 +92,12 @@ API_HANDLER(profile_get)
         code = load(context, request, &application, &list, err);
     if (code != PV_OK)
         return code;
-    size_t n = keep_usable(list.items, list.n);
-    if (n == 0)
+    if (list.n == 0)
         return pv_fail(err, PV_E_NOT_FOUND,
                        "none of the latest %d runs succeeded and has stages: there is no profile",
-                       RECENT_RUNS);
+                       RECENT_RUNS_MAX);
     struct run_profile profile;
-    code = run_profile_build(list.items, n, request->arena, &profile, err);
+    code = run_profile_build(list.items, list.n, request->arena, &profile, err);
     if (code != PV_OK)
         return code;
     struct writer w;

@@ -180,22 +180,12 @@ def test_beside_running_jobs(client, application):
     assert evidence(done, "met_beside_running")["execution_s"] == pytest.approx(28.25, abs=0.01)
 
 
-@pytest.mark.parametrize("tasks", [200000, 1000000])
-def test_the_largest_run_that_may_be_stored_can_be_replayed(client, tasks):
-    name = "large-%d-%s" % (tasks, uuid.uuid4().hex[:8])
-    client.post("/v1/applications/%s/runs" % name,
-                {"problem_size": tasks, "executors": 100, "cores_per_executor": 4, "duration_s": tasks / 400,
-                 "stages": [{"id": 0, "tasks": tasks, "task_duration_s": 1, "duration_s": tasks / 400}]}, status=201)
-    advice = ask(client, application=name, deadline_s=tasks / 400 * 1.5)
-    assert advice["feasible"] is True and 270 <= advice["recommendation"]["executors"] * 4 <= 4000
-
-
 def test_no_application_and_no_usable_runs(client):
     client.refuse("POST", "/v1/advice", 422, pointer="/application", json={"application": "nobody-knows-it"})
     name = "bare-" + uuid.uuid4().hex[:8]
     client.post("/v1/applications/%s/runs" % name,
                 {"problem_size": 4, "executors": 2, "cores_per_executor": 2, "duration_s": 10}, status=201)
-    problem = client.refuse("POST", "/v1/advice", 422, pointer="/application", json={"application": name})
+    problem = client.refuse("POST", "/v1/advice", 422, json={"application": name})
     assert problem["type"].endswith("too-few-observations") and "1 run" in problem["detail"], problem
 
 

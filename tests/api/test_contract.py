@@ -117,10 +117,10 @@ def test_every_call_is_403_without_its_scope(service):
 
 def test_vectors_are_allowed_by_the_contract():
     """Every request that must work is one that the document allows."""
-    folder = SHARED / "golden" / "vectors" / "feasibility"
+    folder = SHARED / "golden" / "vectors"
     if not folder.is_dir():
         pytest.skip("shared data not found at PROVISOR_SHARED=%s" % SHARED)
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(p for call in ("feasibility", "stage-plans", "contention") for p in (folder / call).glob("*.json")):
         with open(path) as f:
             vector = yaml.safe_load(f)
         method, call = vector["call"].split()
