@@ -18,6 +18,8 @@ const struct http_route api_routes[] = {
     {HTTP_POST, "/v1/feasibility", HTTP_READ, HTTP_COMPUTE, feasibility_check, NULL, true},
     {HTTP_POST, "/v1/stage-plans", HTTP_READ, HTTP_IO, stage_plan_create, NULL, true},
     {HTTP_POST, "/v1/contention", HTTP_READ, HTTP_COMPUTE, contention_share, NULL, true},
+    {HTTP_POST, "/v1/models/fit", HTTP_READ, HTTP_COMPUTE, models_fit, NULL, true},
+    {HTTP_POST, "/v1/models/predict", HTTP_READ, HTTP_COMPUTE, models_predict, NULL, true},
     {HTTP_POST, "/v1/applications", HTTP_WRITE, HTTP_IO, applications_create, NULL, true},
     {HTTP_GET, "/v1/applications", HTTP_READ, HTTP_IO, applications_list, NULL, false},
     {HTTP_GET, APPLICATION, HTTP_READ, HTTP_IO, applications_get, NULL, false},

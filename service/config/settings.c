@@ -72,6 +72,8 @@ const struct setting settings[] = {
     INTEGER(executors_max, "", 1, 100000, "1000", "most executors an advice considers"),
     INTEGER(remedy_task_budget, "", 0, INT64_C(10000000000), "5000000", "tasks simulated in the search for remedies; a search cut short says so"),
     INTEGER(nearest_runs, "", 1, 100, "5", "runs of the history that an advice replays"),
+    INTEGER(observations_max, "", 1, 100000, "1000", "observations of a fit"),
+    INTEGER(points_max, "", 1, 1000000, "10000", "points of a request for predictions"),
     INTEGER(page_default, "", 1, 1000, "50", "items of a page when `limit` is not given"),
     INTEGER(page_max, "", 1, 1000, "200", "most items of a page; a larger `limit` is 422"),
 

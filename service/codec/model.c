@@ -1,0 +1,489 @@
+#include "codec/model.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double COUNT_MAX = 1e12;
+static const double SECONDS_MAX = 1e12;
+/* Shorter ones would only make percentages overflow. */
+static const double SECONDS_MIN = 1e-9;
+static const double NUMBER_MAX = 1e300;
+
+static const char *const weights_words[] = {"seconds", "relative", NULL};
+static const char *const reference_words[] = {"measured", "extrapolated", "ratio", NULL};
+static const enum model_reference references[] = {MODEL_MEASURED, MODEL_EXTRAPOLATED, MODEL_RATIO};
+
+/* --- the kind -----------------------------------------------------------------------------------
+ */
+
+static const struct model_kind *decode_kind(const struct codec_node *node)
+{
+    char name[32];
+    char known[128] = "";
+    size_t faults = node->reader->err->n_faults;
+    struct strview word = codec_text(node, "model", CODEC_REQUIRED, 1, 255);
+    if (node->reader->err->n_faults != faults || word.at == NULL)
+        return NULL;
+    if (word.n < sizeof name) {
+        memcpy(name, word.at, word.n);
+        name[word.n] = '\0';
+        const struct model_kind *kind = model_find_kind(name);
+        if (kind != NULL)
+            return kind;
+    }
+    for (size_t i = 0; model_kinds[i] != NULL; i++) {
+        (void)strncat(known, i == 0 ? "" : ", ", sizeof known - strlen(known) - 1);
+        (void)strncat(known, model_kinds[i]->name, sizeof known - strlen(known) - 1);
+    }
+    codec_fault_member(node, "model", "not_allowed", "must be one of: %s", known);
+    return NULL;
+}
+
+/* --- observations -------------------------------------------------------------------------------
+ */
+
+/* One of the two, and the same one in every row. */
+static void check_form(const struct codec_node *row, bool speedups)
+{
+    const char *wanted = speedups ? "speedup" : "duration_s";
+    const char *other = speedups ? "duration_s" : "speedup";
+    if (codec_present(row, other))
+        codec_fault_member(row, other, "conflict",
+                           codec_present(row, wanted)
+                               ? "must be left out where %s is given"
+                               : "must be left out: the first observation has %s",
+                           wanted);
+    if (!codec_present(row, wanted))
+        codec_fault_member(row, wanted, "required",
+                           speedups ? "is required, as in the first observation"
+                                    : "is required, or speedup in all observations");
+    if (speedups && codec_present(row, "initialization_s"))
+        codec_fault_member(row, "initialization_s", "conflict", "goes with duration_s");
+}
+
+static void decode_row(const struct codec_node *row, bool speedups, struct observation *out)
+{
+    static const char *const known[] = {"problem_size",     "executors", "duration_s",
+                                        "initialization_s", "speedup",   NULL};
+    if (!codec_expect_object(row))
+        return;
+    codec_refuse_unknown(row, known);
+    check_form(row, speedups);
+    out->problem_size = codec_number(row, "problem_size", CODEC_REQUIRED, 1, COUNT_MAX);
+    out->executors = codec_number(row, "executors", CODEC_REQUIRED, 1, COUNT_MAX);
+    out->duration_s = codec_number(row, "duration_s", CODEC_NULLABLE, SECONDS_MIN, SECONDS_MAX);
+    out->initialization_s = codec_number(row, "initialization_s", CODEC_NULLABLE, 0, SECONDS_MAX);
+    out->speedup = codec_number(row, "speedup", CODEC_NULLABLE, SECONDS_MIN, SECONDS_MAX);
+    if (out->initialization_s > out->duration_s)
+        codec_fault_member(row, "initialization_s", "out_of_range",
+                           "must not be longer than duration_s");
+}
+
+static void decode_rows(const struct codec_node *node, size_t most, struct codec_model_fit *request)
+{
+    struct codec_node list = codec_array(node, "observations", CODEC_REQUIRED, 1, most);
+    if (list.json == NULL)
+        return;
+    request->n = json_array_size(list.json);
+    request->rows = arena_calloc(node->reader->arena, request->n, sizeof *request->rows);
+    if (request->rows == NULL) {
+        (void)pv_fail(node->reader->err, PV_E_MEMORY, "out of memory");
+        return;
+    }
+    struct codec_node first = codec_item(&list, 0);
+    bool speedups = json_is_object(first.json) && codec_present(&first, "speedup") &&
+                    !codec_present(&first, "duration_s");
+    if (speedups && request->kind != NULL && (request->kind->forms & MODEL_OF_SPEEDUPS) == 0)
+        codec_fault_member(&first, "speedup", "not_allowed", "%s is fitted to duration_s",
+                           request->kind->name);
+    for (size_t i = 0; i < request->n; i++) {
+        struct codec_node row = codec_item(&list, i);
+        decode_row(&row, speedups, &request->rows[i]);
+    }
+    if (speedups && codec_present(node, "weights") && request->weights == MODEL_SECONDS)
+        codec_fault_member(node, "weights", "conflict", "of speedups can only be relative");
+}
+
+void codec_model_fit_decode(const struct codec_node *node,
+                            size_t most,
+                            struct codec_model_fit *request)
+{
+    static const char *const known[] = {"model", "observations", "weights", NULL};
+    *request = (struct codec_model_fit){.kind = NULL};
+    codec_refuse_unknown(node, known);
+    request->kind = decode_kind(node);
+    request->weights = codec_choice(node, "weights", CODEC_OPTIONAL, weights_words, 0) == 1
+                           ? MODEL_RELATIVE
+                           : MODEL_SECONDS;
+    decode_rows(node, most, request);
+}
+
+/* --- a model ------------------------------------------------------------------------------------
+ */
+
+static void encode_parameters(struct writer *w, const struct model *model)
+{
+    writer_key(w, "parameters");
+    writer_begin_object(w);
+    for (size_t j = 0; j < model->kind->n_parameters; j++) {
+        const struct model_parameter *parameter = &model->parameters[j];
+        if (isnan(parameter->estimate))
+            continue;
+        writer_key(w, model->kind->rules[j].name);
+        writer_begin_object(w);
+        writer_member_number(w, "estimate", parameter->estimate);
+        writer_member_number(w, "std_error", parameter->std_error);
+        writer_member_number(w, "p_value", parameter->p_value);
+        if (parameter->dropped)
+            writer_member_boolean(w, "dropped", true);
+        writer_end_object(w);
+    }
+    writer_end_object(w);
+}
+
+static void encode_pair(struct writer *w, const char *key, const double pair[2])
+{
+    writer_key(w, key);
+    writer_begin_array(w);
+    writer_number(w, pair[0]);
+    writer_number(w, pair[1]);
+    writer_end_array(w);
+}
+
+/* {"alpha": {"alpha": .., "beta": ..}, ..}: the pairs that are not 0. */
+static void encode_covariance(struct writer *w, const struct model *model)
+{
+    size_t n = model->kind->n_parameters;
+    writer_key(w, "covariance");
+    writer_begin_object(w);
+    for (size_t a = 0; a < n; a++) {
+        if (!(model->uncertainty.covariance[a][a] > 0))
+            continue;
+        writer_key(w, model->kind->rules[a].name);
+        writer_begin_object(w);
+        for (size_t b = 0; b < n; b++)
+            if (model->uncertainty.covariance[a][b] != 0)
+                writer_member_number(w, model->kind->rules[b].name,
+                                     model->uncertainty.covariance[a][b]);
+        writer_end_object(w);
+    }
+    writer_end_object(w);
+}
+
+static void encode_uncertainty(struct writer *w, const struct model *model)
+{
+    const struct model_uncertainty *u = &model->uncertainty;
+    writer_key(w, "uncertainty");
+    if (u->observations == 0) {
+        writer_null(w);
+        return;
+    }
+    writer_begin_object(w);
+    writer_member_integer(w, "observations", (int64_t)u->observations);
+    writer_member_number(w, "confidence", u->confidence);
+    writer_member_number(w, "degrees_of_freedom", u->freedom);
+    writer_member_number(w, "residual_std", u->residual_std);
+    writer_member_boolean(w, "relative", u->relative);
+    encode_pair(w, "problem_size", u->problem_size);
+    encode_pair(w, "executors", u->executors);
+    encode_covariance(w, model);
+    writer_key(w, "scores");
+    writer_begin_array(w);
+    for (size_t i = 0; i < u->n_scores; i++)
+        writer_number(w, u->scores[i]);
+    writer_end_array(w);
+    writer_end_object(w);
+}
+
+void codec_model_encode(struct writer *w, const struct model *model)
+{
+    writer_member_string(w, "model", model->kind->name);
+    encode_parameters(w, model);
+    writer_key(w, "reference");
+    if (model->reference == MODEL_NO_REFERENCE)
+        writer_null(w);
+    for (size_t i = 0; reference_words[i] != NULL; i++)
+        if (references[i] == model->reference)
+            writer_string(w, reference_words[i]);
+    encode_uncertainty(w, model);
+}
+
+/* --- a fit --------------------------------------------------------------------------------------
+ */
+
+static void encode_residuals(struct writer *w, const struct model_fit *fit)
+{
+    writer_key(w, "residuals");
+    writer_begin_array(w);
+    for (size_t i = 0; i < fit->n; i++) {
+        const struct model_residual *residual = &fit->residuals[i];
+        writer_begin_object(w);
+        writer_member_number(w, "problem_size", residual->problem_size);
+        writer_member_number(w, "executors", residual->executors);
+        writer_member_number(w, "actual", residual->actual);
+        writer_member_number(w, "predicted", residual->predicted);
+        writer_member_number(w, "error_percent", residual->error_percent);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+}
+
+static void encode_peak(struct writer *w, const struct model_peak *peak)
+{
+    writer_key(w, "peak");
+    if (!(peak->problem_size > 0)) {
+        writer_null(w);
+        return;
+    }
+    writer_begin_object(w);
+    writer_member_number(w, "problem_size", peak->problem_size);
+    writer_member_number(w, "executors", peak->executors);
+    writer_member_number(w, "speedup", peak->speedup);
+    writer_end_object(w);
+}
+
+static void encode_warnings(struct writer *w, const struct model_fit *fit)
+{
+    writer_key(w, "warnings");
+    writer_begin_array(w);
+    for (size_t i = 0; i < fit->n_warnings; i++) {
+        writer_begin_object(w);
+        writer_member_string(w, "code", fit->warnings[i].code);
+        writer_member_string(w, "message", fit->warnings[i].message);
+        if (fit->warnings[i].count > 0)
+            writer_member_integer(w, "count", (int64_t)fit->warnings[i].count);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+}
+
+void codec_model_fit_encode(struct writer *w, const struct model_fit *fit)
+{
+    writer_begin_object(w);
+    codec_model_encode(w, &fit->model);
+    writer_key(w, "fit");
+    writer_begin_object(w);
+    writer_member_integer(w, "observations", (int64_t)fit->n);
+    writer_member_number(w, "r_squared", fit->r_squared);
+    writer_member_number(w, "mape_percent", fit->mape_percent);
+    writer_member_number(w, "max_error_percent", fit->max_error_percent);
+    writer_member_number(w, "loo_mape_percent", fit->loo_mape_percent);
+    writer_end_object(w);
+    encode_residuals(w, fit);
+    writer_member_string(w, "scaling_type", fit->scaling_type);
+    encode_peak(w, &fit->peak);
+    encode_warnings(w, fit);
+    writer_end_object(w);
+}
+
+/* --- a model read back --------------------------------------------------------------------------
+ */
+
+static void refuse_unknown_parameters(const struct codec_node *node, const struct model_kind *kind)
+{
+    const char *known[MODEL_PARAMETERS_MAX + 1] = {NULL};
+    for (size_t j = 0; j < kind->n_parameters; j++)
+        known[j] = kind->rules[j].name;
+    codec_refuse_unknown(node, known);
+}
+
+/* Seconds are known unless only what a model of speedups has is there. */
+static enum model_form find_form(const struct codec_node *node, const struct model_kind *kind)
+{
+    if ((kind->forms & MODEL_OF_SPEEDUPS) == 0)
+        return MODEL_OF_DURATIONS;
+    for (size_t j = 0; j < kind->n_parameters; j++)
+        if (kind->rules[j].forms == MODEL_OF_DURATIONS && codec_present(node, kind->rules[j].name))
+            return MODEL_OF_DURATIONS;
+    return MODEL_OF_SPEEDUPS;
+}
+
+static void decode_parameter(const struct codec_node *node,
+                             const struct model_parameter_rule *rule,
+                             struct model_parameter *parameter)
+{
+    static const char *const known[] = {"estimate", "std_error", "p_value", "dropped", NULL};
+    struct codec_node member = codec_object(node, rule->name, CODEC_REQUIRED);
+    if (member.json == NULL)
+        return;
+    codec_refuse_unknown(&member, known);
+    parameter->estimate = codec_number(&member, "estimate", CODEC_REQUIRED,
+                                       fmax(rule->low, -NUMBER_MAX), fmin(rule->high, NUMBER_MAX));
+    parameter->std_error = codec_number(&member, "std_error", CODEC_NULLABLE, 0, NUMBER_MAX);
+    parameter->p_value = codec_number(&member, "p_value", CODEC_NULLABLE, 0, 1);
+    parameter->dropped = codec_boolean(&member, "dropped", CODEC_OPTIONAL, false);
+}
+
+static void decode_parameters(const struct codec_node *node, struct model *model)
+{
+    struct codec_node list = codec_object(node, "parameters", CODEC_REQUIRED);
+    if (list.json == NULL)
+        return;
+    refuse_unknown_parameters(&list, model->kind);
+    model->form = find_form(&list, model->kind);
+    for (size_t j = 0; j < model->kind->n_parameters; j++) {
+        const struct model_parameter_rule *rule = &model->kind->rules[j];
+        if ((rule->forms & model->form) != 0)
+            decode_parameter(&list, rule, &model->parameters[j]);
+        else if (codec_present(&list, rule->name))
+            codec_fault_member(
+                &list, rule->name, "conflict",
+                "belongs to a model of speedups, and others here to one of durations");
+    }
+}
+
+static void decode_pair(const struct codec_node *node, const char *key, double pair[2])
+{
+    struct codec_node list = codec_array(node, key, CODEC_REQUIRED, 2, 2);
+    if (list.json == NULL)
+        return;
+    for (size_t i = 0; i < 2; i++) {
+        struct codec_node item = codec_item(&list, i);
+        pair[i] = codec_as_number(&item, CODEC_REQUIRED, 1, COUNT_MAX);
+    }
+    if (pair[1] < pair[0])
+        codec_fault_member(node, key, "out_of_range", "must ascend");
+}
+
+static void decode_covariance(const struct codec_node *node, struct model *model)
+{
+    const struct model_kind *kind = model->kind;
+    struct codec_node list = codec_object(node, "covariance", CODEC_REQUIRED);
+    if (list.json == NULL)
+        return;
+    refuse_unknown_parameters(&list, kind);
+    for (size_t a = 0; a < kind->n_parameters; a++) {
+        struct codec_node row = codec_object(&list, kind->rules[a].name, CODEC_OPTIONAL);
+        if (row.json == NULL)
+            continue;
+        refuse_unknown_parameters(&row, kind);
+        for (size_t b = 0; b < kind->n_parameters; b++) {
+            double low = a == b ? 0 : -NUMBER_MAX;
+            double value = codec_number(&row, kind->rules[b].name, CODEC_OPTIONAL, low, NUMBER_MAX);
+            model->uncertainty.covariance[a][b] = isnan(value) ? 0 : value;
+        }
+    }
+}
+
+static void decode_scores(const struct codec_node *node, struct model_uncertainty *u)
+{
+    struct codec_node list = codec_array(node, "scores", CODEC_REQUIRED, 0, MODEL_SCORES_MAX);
+    if (list.json == NULL)
+        return;
+    u->n_scores = json_array_size(list.json);
+    for (size_t i = 0; i < u->n_scores; i++) {
+        struct codec_node item = codec_item(&list, i);
+        u->scores[i] = codec_as_number(&item, CODEC_REQUIRED, 0, 700);
+        if (i > 0 && u->scores[i] < u->scores[i - 1])
+            codec_fault(&item, "out_of_range", "must not be less than the one before");
+    }
+}
+
+static void decode_uncertainty(const struct codec_node *node, struct model *model)
+{
+    static const char *const known[] = {
+        "observations", "confidence", "degrees_of_freedom", "residual_std", "relative",
+        "problem_size", "executors",  "covariance",         "scores",       NULL};
+    struct model_uncertainty *u = &model->uncertainty;
+    struct codec_node list = codec_object(node, "uncertainty", CODEC_NULLABLE);
+    if (list.json == NULL)
+        return;
+    codec_refuse_unknown(&list, known);
+    int64_t n = codec_integer(&list, "observations", CODEC_REQUIRED, 1, 1000000000);
+    u->observations = n > 0 ? (size_t)n : 0;
+    u->confidence = codec_number(&list, "confidence", CODEC_REQUIRED, 0.01, 0.9999);
+    u->freedom = codec_number(&list, "degrees_of_freedom", CODEC_REQUIRED, 0, 1e9);
+    u->residual_std = codec_number(&list, "residual_std", CODEC_NULLABLE, 0, NUMBER_MAX);
+    u->relative = codec_boolean(&list, "relative", CODEC_OPTIONAL, false);
+    decode_pair(&list, "problem_size", u->problem_size);
+    decode_pair(&list, "executors", u->executors);
+    decode_covariance(&list, model);
+    decode_scores(&list, u);
+}
+
+void codec_model_decode(const struct codec_node *node, struct model *model)
+{
+    const struct model_kind *kind = decode_kind(node);
+    if (kind == NULL)
+        return;
+    *model = model_bare(kind);
+    decode_parameters(node, model);
+    size_t reference = codec_choice(node, "reference", CODEC_NULLABLE, reference_words, 3);
+    if (reference < 3)
+        model->reference = references[reference];
+    decode_uncertainty(node, model);
+}
+
+/* --- predictions --------------------------------------------------------------------------------
+ */
+
+static void
+decode_points(const struct codec_node *node, size_t most, struct codec_model_predict *request)
+{
+    static const char *const known[] = {"problem_size", "executors", NULL};
+    struct codec_node list = codec_array(node, "points", CODEC_REQUIRED, 1, most);
+    if (list.json == NULL)
+        return;
+    request->n = json_array_size(list.json);
+    request->points = arena_calloc(node->reader->arena, request->n, sizeof *request->points);
+    if (request->points == NULL) {
+        (void)pv_fail(node->reader->err, PV_E_MEMORY, "out of memory");
+        return;
+    }
+    for (size_t i = 0; i < request->n; i++) {
+        struct codec_node item = codec_item(&list, i);
+        if (!codec_expect_object(&item))
+            continue;
+        codec_refuse_unknown(&item, known);
+        request->points[i].problem_size =
+            codec_number(&item, "problem_size", CODEC_REQUIRED, 1, COUNT_MAX);
+        request->points[i].executors =
+            codec_number(&item, "executors", CODEC_REQUIRED, 1, COUNT_MAX);
+    }
+}
+
+void codec_model_predict_decode(const struct codec_node *node,
+                                size_t most,
+                                struct codec_model_predict *request)
+{
+    static const char *const known[] = {"model",       "parameters", "reference",
+                                        "uncertainty", "points",     NULL};
+    memset(request, 0, sizeof *request);
+    codec_refuse_unknown(node, known);
+    codec_model_decode(node, &request->model);
+    decode_points(node, most, request);
+}
+
+void codec_model_prediction_encode(struct writer *w,
+                                   const struct model *model,
+                                   const struct codec_model_point *point,
+                                   const struct model_prediction *prediction)
+{
+    const struct model_uncertainty *u = &model->uncertainty;
+    writer_begin_object(w);
+    writer_member_number(w, "problem_size", point->problem_size);
+    writer_member_number(w, "executors", point->executors);
+    writer_member_number(w, "duration_s", prediction->duration_s);
+    writer_member_number(w, "speedup", prediction->speedup);
+    if (isnan(prediction->interval_s[0])) {
+        writer_key(w, "interval_s");
+        writer_null(w);
+    } else {
+        encode_pair(w, "interval_s", prediction->interval_s);
+    }
+    writer_key(w, "warnings");
+    writer_begin_array(w);
+    if (prediction->extrapolated) {
+        writer_begin_object(w);
+        writer_member_string(w, "code", "extrapolation");
+        writer_member_string(w, "message", "lies outside the observations that were fitted");
+        writer_key(w, "evidence");
+        writer_begin_object(w);
+        encode_pair(w, "problem_size", u->problem_size);
+        encode_pair(w, "executors", u->executors);
+        writer_end_object(w);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+    writer_end_object(w);
+}

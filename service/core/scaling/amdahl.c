@@ -1,0 +1,117 @@
+#include "core/scaling/amdahl.h"
+
+#include <math.h>
+
+#include "core/scaling/design.h"
+#include "core/scaling/nonnegative.h"
+#include "core/scaling/share.h"
+
+enum { ETA, SEQUENTIAL, PARAMETERS };
+
+static const struct model_parameter_rule rules[PARAMETERS] = {
+    [ETA] = {"eta", 0, 1, MODEL_OF_DURATIONS | MODEL_OF_SPEEDUPS},
+    [SEQUENTIAL] = {"sequential_s", 0, HUGE_VAL, MODEL_OF_DURATIONS},
+};
+
+double amdahl_speedup(double eta, double executors, double *slope)
+{
+    double speedup = 1 / (eta / executors + 1 - eta);
+    *slope = speedup * speedup * (1 - 1 / executors);
+    return speedup;
+}
+
+static double speedup(const double p[], enum model_form form, double problem_size, double executors)
+{
+    double ignored;
+    (void)form;
+    (void)problem_size;
+    return amdahl_speedup(p[ETA], executors, &ignored);
+}
+
+static double duration(const double p[], double problem_size, double executors)
+{
+    (void)problem_size;
+    return p[SEQUENTIAL] * (p[ETA] / executors + 1 - p[ETA]);
+}
+
+/* Fixed size without scale-out-induced work: the type hangs on eta alone (design.md section 4). */
+static const char *scaling_type(const double p[])
+{
+    return p[ETA] >= 1 ? "Is" : "IIIs,1";
+}
+
+static enum pv_code fit_durations(const struct model_data *data,
+                                  const struct design *design,
+                                  struct arena *scratch,
+                                  double left_out[],
+                                  double freedom[],
+                                  struct model_fit *fit,
+                                  struct pv_error *err)
+{
+    struct nonnegative_fit line;
+    struct pv_error why = {0};
+    double covariance[2][2];
+    double *x = arena_array(scratch, data->n, 2 * sizeof *x);
+    double *y = arena_array(scratch, data->n, sizeof *y);
+    if (x == NULL || y == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    for (size_t i = 0; i < data->n; i++) {
+        x[2 * i] = 1;
+        x[2 * i + 1] = 1 / data->rows[i].executors;
+        y[i] = data->rows[i].duration_s;
+    }
+    enum pv_code code =
+        nonnegative_fit(x, data->n, 2, y, data->factors, scratch, left_out, &line, &why);
+    if (code == PV_E_SINGULAR)
+        return design_blame(design, data, "amdahl", err);
+    if (code != PV_OK)
+        return pv_fail(err, code, "%s", why.detail);
+    const double part[2][2] = {{line.covariance[0][0], line.covariance[0][1]},
+                               {line.covariance[1][0], line.covariance[1][1]}};
+    share_of_line(line.b, part, &fit->model.parameters[ETA].estimate,
+                  &fit->model.parameters[SEQUENTIAL].estimate, covariance);
+    for (size_t a = 0; a < 2; a++) {
+        freedom[a] = line.freedom;
+        for (size_t b = 0; b < 2; b++)
+            fit->model.uncertainty.covariance[a][b] = covariance[a][b];
+    }
+    fit->model.reference = MODEL_EXTRAPOLATED;
+    return PV_OK;
+}
+
+static enum pv_code fit_amdahl(const struct model_data *data,
+                               struct arena *scratch,
+                               double left_out[],
+                               double freedom[],
+                               struct model_fit *fit,
+                               struct pv_error *err)
+{
+    struct design design;
+    enum pv_code code = design_survey(data, scratch, &design, err);
+    if (code == PV_OK)
+        code = design_require(&design, data, "amdahl", 2, 2, err);
+    if (code != PV_OK)
+        return code;
+    if (design.sizes > 1)
+        model_warn(fit, design.sizes, "problem_size_varies",
+                   "amdahl is a law of one problem size; these observations hold %zu",
+                   design.sizes);
+    if (data->form == MODEL_OF_DURATIONS)
+        return fit_durations(data, &design, scratch, left_out, freedom, fit, err);
+    fit->model.parameters[ETA].estimate =
+        share_fit(amdahl_speedup, data, left_out, &fit->model.uncertainty.covariance[ETA][ETA],
+                  &freedom[ETA]);
+    fit->model.reference = MODEL_RATIO;
+    return PV_OK;
+}
+
+const struct model_kind amdahl_kind = {
+    .name = "amdahl",
+    .forms = MODEL_OF_DURATIONS | MODEL_OF_SPEEDUPS,
+    .rules = rules,
+    .n_parameters = PARAMETERS,
+    .fit = fit_amdahl,
+    .duration_s = duration,
+    .speedup = speedup,
+    .scaling_type = scaling_type,
+};

@@ -1,0 +1,130 @@
+#include "core/scaling/gustafson.h"
+
+#include <math.h>
+
+#include "core/scaling/design.h"
+#include "core/scaling/nonnegative.h"
+#include "core/scaling/share.h"
+
+enum { ETA, SEQUENTIAL, SIZE, PARAMETERS };
+
+static const struct model_parameter_rule rules[PARAMETERS] = {
+    [ETA] = {"eta", 0, 1, MODEL_OF_DURATIONS | MODEL_OF_SPEEDUPS},
+    [SEQUENTIAL] = {"sequential_s", 0, HUGE_VAL, MODEL_OF_DURATIONS},
+    [SIZE] = {"size_per_executor", 1e-12, 1e12, MODEL_OF_DURATIONS},
+};
+
+static double law(double eta, double executors, double *slope)
+{
+    *slope = executors - 1;
+    return 1 + eta * (executors - 1);
+}
+
+static double speedup(const double p[], enum model_form form, double problem_size, double executors)
+{
+    double ignored;
+    (void)form;
+    (void)problem_size;
+    return law(p[ETA], executors, &ignored);
+}
+
+static double duration(const double p[], double problem_size, double executors)
+{
+    return p[SEQUENTIAL] * (1 - p[ETA] + p[ETA] * problem_size / (executors * p[SIZE]));
+}
+
+/* EX ~ n, IN constant, nothing induced: delta = 1, gamma = 0 (design.md section 4). */
+static const char *scaling_type(const double p[])
+{
+    (void)p;
+    return "It";
+}
+
+static enum pv_code fit_durations(const struct model_data *data,
+                                  const struct design *design,
+                                  struct arena *scratch,
+                                  double left_out[],
+                                  double freedom[],
+                                  struct model_fit *fit,
+                                  struct pv_error *err)
+{
+    struct nonnegative_fit line;
+    struct pv_error why = {0};
+    double covariance[2][2];
+    double sizes = 0;
+    double executors = 0;
+    double *x = arena_array(scratch, data->n, 2 * sizeof *x);
+    double *y = arena_array(scratch, data->n, sizeof *y);
+    if (x == NULL || y == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    for (size_t i = 0; i < data->n; i++) {
+        sizes += data->rows[i].problem_size;
+        executors += data->rows[i].executors;
+    }
+    for (size_t i = 0; i < data->n; i++) {
+        x[2 * i] = 1;
+        x[2 * i + 1] = data->rows[i].problem_size / data->rows[i].executors * executors / sizes;
+        y[i] = data->rows[i].duration_s;
+    }
+    enum pv_code code =
+        nonnegative_fit(x, data->n, 2, y, data->factors, scratch, left_out, &line, &why);
+    if (code == PV_E_SINGULAR)
+        return design_blame(design, data, "gustafson", err);
+    if (code != PV_OK)
+        return pv_fail(err, code, "%s", why.detail);
+    const double part[2][2] = {{line.covariance[0][0], line.covariance[0][1]},
+                               {line.covariance[1][0], line.covariance[1][1]}};
+    share_of_line(line.b, part, &fit->model.parameters[ETA].estimate,
+                  &fit->model.parameters[SEQUENTIAL].estimate, covariance);
+    fit->model.parameters[SIZE].estimate = sizes / executors;
+    for (size_t a = 0; a < 2; a++) {
+        freedom[a] = line.freedom;
+        for (size_t b = 0; b < 2; b++)
+            fit->model.uncertainty.covariance[a][b] = covariance[a][b];
+    }
+    fit->model.reference = MODEL_EXTRAPOLATED;
+    return PV_OK;
+}
+
+static enum pv_code fit_gustafson(const struct model_data *data,
+                                  struct arena *scratch,
+                                  double left_out[],
+                                  double freedom[],
+                                  struct model_fit *fit,
+                                  struct pv_error *err)
+{
+    struct design design;
+    enum pv_code code = design_survey(data, scratch, &design, err);
+    bool durations = data->form == MODEL_OF_DURATIONS;
+    if (code == PV_OK)
+        code = design_require(&design, data, "gustafson", 2, durations ? 1 : 2, err);
+    if (code != PV_OK)
+        return code;
+    if (durations && design.shares == 1)
+        return pv_fail(
+            err, PV_E_SINGULAR,
+            "durations at one problem_size per executor do not tell eta: by this law they "
+            "are all the same; add runs at another one, or give speedups");
+    if (durations)
+        return fit_durations(data, &design, scratch, left_out, freedom, fit, err);
+    if (design.shares > 1)
+        model_warn(
+            fit, design.shares, "size_per_executor_varies",
+            "gustafson is a law of one problem_size per executor; these observations hold %zu",
+            design.shares);
+    fit->model.parameters[ETA].estimate =
+        share_fit(law, data, left_out, &fit->model.uncertainty.covariance[ETA][ETA], &freedom[ETA]);
+    fit->model.reference = MODEL_RATIO;
+    return PV_OK;
+}
+
+const struct model_kind gustafson_kind = {
+    .name = "gustafson",
+    .forms = MODEL_OF_DURATIONS | MODEL_OF_SPEEDUPS,
+    .rules = rules,
+    .n_parameters = PARAMETERS,
+    .fit = fit_gustafson,
+    .duration_s = duration,
+    .speedup = speedup,
+    .scaling_type = scaling_type,
+};

@@ -1,0 +1,13 @@
+#ifndef CORE_SCALING_INTERVAL_H
+#define CORE_SCALING_INTERVAL_H
+
+#include "core/scaling/model.h"
+
+/* |ln(actual / predicted)|; a prediction below a thousandth of what came counts as that, so that a
+ * fit that goes below zero does not make every interval endless. */
+double interval_score(double actual, double predicted);
+
+/* Sort the n scores in place and keep them, or quantiles of them, in `uncertainty`. */
+void interval_keep_scores(double scores[], size_t n, struct model_uncertainty *uncertainty);
+
+#endif

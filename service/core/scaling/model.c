@@ -1,0 +1,385 @@
+#include "core/scaling/model.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/scaling/amdahl.h"
+#include "core/scaling/ernest.h"
+#include "core/scaling/gustafson.h"
+#include "core/scaling/interval.h"
+#include "core/scaling/linear.h"
+#include "core/scaling/usba.h"
+#include "core/scaling/usba_scaled.h"
+
+static const double default_confidence = 0.95;
+
+const struct model_kind *const model_kinds[] = {
+    &amdahl_kind, &gustafson_kind, &usba_kind, &usba_scaled_kind, &ernest_kind, NULL,
+};
+
+const struct model_kind *model_find_kind(const char *name)
+{
+    for (size_t i = 0; model_kinds[i] != NULL; i++)
+        if (strcmp(model_kinds[i]->name, name) == 0)
+            return model_kinds[i];
+    return NULL;
+}
+
+struct model model_bare(const struct model_kind *kind)
+{
+    struct model model = {.kind = kind, .form = MODEL_OF_DURATIONS};
+    for (size_t j = 0; j < MODEL_PARAMETERS_MAX; j++)
+        model.parameters[j] =
+            (struct model_parameter){(double)NAN, (double)NAN, (double)NAN, false};
+    return model;
+}
+
+void model_warn(struct model_fit *fit, size_t count, const char *code, const char *format, ...)
+{
+    if (fit->n_warnings == MODEL_WARNINGS_MAX)
+        return;
+    struct model_warning *warning = &fit->warnings[fit->n_warnings++];
+    warning->count = count;
+    (void)snprintf(warning->code, sizeof warning->code, "%s", code);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(warning->message, sizeof warning->message, format, args);
+    va_end(args);
+}
+
+static enum pv_code out_of_memory(struct pv_error *err)
+{
+    return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+struct sorted {
+    struct observation row;
+    size_t index;
+};
+
+static int compare(double a, double b)
+{
+    /* NAN, which is "not measured", stands at the end. */
+    if (isnan(a) || isnan(b))
+        return isnan(a) - isnan(b);
+    return (a > b) - (a < b);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const struct sorted *x = a;
+    const struct sorted *y = b;
+    int order = compare(x->row.problem_size, y->row.problem_size);
+    if (order == 0)
+        order = compare(x->row.executors, y->row.executors);
+    if (order == 0)
+        order = compare(x->row.duration_s, y->row.duration_s);
+    if (order == 0)
+        order = compare(x->row.initialization_s, y->row.initialization_s);
+    if (order == 0)
+        order = compare(x->row.speedup, y->row.speedup);
+    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+static bool is_speedup(const struct observation *row)
+{
+    return !isnan(row->speedup);
+}
+
+static enum pv_code check_form(const struct model_kind *kind,
+                               const struct observation rows[],
+                               size_t n,
+                               enum model_form *form,
+                               struct pv_error *err)
+{
+    if (n == 0)
+        return pv_fail(err, PV_E_TOO_FEW, "there are no observations");
+    *form = is_speedup(&rows[0]) ? MODEL_OF_SPEEDUPS : MODEL_OF_DURATIONS;
+    for (size_t i = 1; i < n; i++)
+        if (is_speedup(&rows[i]) != is_speedup(&rows[0]))
+            return pv_fail(err, PV_E_INVALID, "durations and speedups cannot be fitted together");
+    if ((kind->forms & *form) == 0)
+        return pv_fail(err, PV_E_INVALID, "%s is fitted to durations, not to speedups", kind->name);
+    return PV_OK;
+}
+
+/* The rows to fit, in canonical order, with where they stood. */
+static enum pv_code select_rows(const struct model_kind *kind,
+                                const struct observation rows[],
+                                size_t n,
+                                struct arena *arena,
+                                struct model_data *data,
+                                size_t **index,
+                                struct model_fit *fit,
+                                struct pv_error *err)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++)
+        known += isnan(rows[i].initialization_s) ? 0 : 1;
+    bool skip = kind->wants_initialization && known > 0;
+    struct sorted *sorted = arena_array(arena, n, sizeof *sorted);
+    struct observation *chosen = arena_array(arena, n, sizeof *chosen);
+    data->factors = arena_array(arena, n, sizeof *data->factors);
+    *index = arena_array(arena, n, sizeof **index);
+    if (sorted == NULL || chosen == NULL || data->factors == NULL || *index == NULL)
+        return out_of_memory(err);
+    for (size_t i = 0; i < n; i++)
+        if (!skip || !isnan(rows[i].initialization_s))
+            sorted[data->n++] = (struct sorted){rows[i], i};
+    qsort(sorted, data->n, sizeof *sorted, by_value);
+    for (size_t i = 0; i < data->n; i++) {
+        chosen[i] = sorted[i].row;
+        (*index)[i] = sorted[i].index;
+        data->factors[i] = data->weights == MODEL_RELATIVE ? 1 / chosen[i].duration_s : 1;
+    }
+    data->rows = chosen;
+    data->knows_initialization = known > 0;
+    if (data->n < n)
+        model_warn(fit, n - data->n, "initialization_unknown",
+                   "%zu observations without initialization_s were left out", n - data->n);
+    else if (kind->wants_initialization && known == 0 && data->form == MODEL_OF_DURATIONS)
+        model_warn(fit, n, "initialization_unknown",
+                   "no observation has initialization_s: whole durations count as parallel time");
+    return PV_OK;
+}
+
+/* --- how good a fit is --------------------------------------------------------------------------
+ */
+
+static void set_range(const struct model_data *data, struct model_uncertainty *u)
+{
+    u->problem_size[0] = data->rows[0].problem_size;
+    u->problem_size[1] = data->rows[data->n - 1].problem_size;
+    u->executors[0] = u->executors[1] = data->rows[0].executors;
+    for (size_t i = 1; i < data->n; i++) {
+        u->executors[0] = fmin(u->executors[0], data->rows[i].executors);
+        u->executors[1] = fmax(u->executors[1], data->rows[i].executors);
+    }
+}
+
+static void tell_parameters(struct model *model, const double freedom[])
+{
+    for (size_t j = 0; j < model->kind->n_parameters; j++) {
+        struct model_parameter *parameter = &model->parameters[j];
+        double variance = model->uncertainty.covariance[j][j];
+        if (!(variance > 0) || parameter->dropped)
+            continue;
+        parameter->std_error = sqrt(variance);
+        parameter->p_value = linear_p_value(parameter->estimate, parameter->std_error, freedom[j]);
+    }
+}
+
+static void tell_residuals(const struct model_data *data,
+                           const size_t index[],
+                           const double left_out[],
+                           struct model_fit *fit)
+{
+    struct model_spread none = {(double)NAN, (double)NAN};
+    struct model bare = fit->model;
+    bare.uncertainty.observations = 0;
+    for (size_t i = 0; i < data->n; i++) {
+        const struct observation *row = &data->rows[i];
+        struct model_prediction predicted;
+        model_predict(&bare, &none, row->problem_size, row->executors, &predicted);
+        bool speedup = data->form == MODEL_OF_SPEEDUPS;
+        struct model_residual *residual = &fit->residuals[i];
+        *residual = (struct model_residual){.observation = index[i],
+                                            .problem_size = row->problem_size,
+                                            .executors = row->executors,
+                                            .actual = speedup ? row->speedup : row->duration_s,
+                                            .left_out = left_out[i]};
+        residual->predicted = speedup ? predicted.speedup : predicted.duration_s;
+        residual->error_percent = 100 * (residual->predicted - residual->actual) / residual->actual;
+    }
+}
+
+/* Leaves scores[] ready for the interval; returns the sum of squared residuals. */
+static double sum_up(struct model_fit *fit, bool relative, double scores[])
+{
+    double n = (double)fit->n;
+    double mean = 0;
+    for (size_t i = 0; i < fit->n; i++)
+        mean += fit->residuals[i].actual / n;
+    double total = 0;
+    double rest = 0;
+    double weighted = 0;
+    fit->mape_percent = fit->max_error_percent = fit->loo_mape_percent = 0;
+    for (size_t i = 0; i < fit->n; i++) {
+        const struct model_residual *r = &fit->residuals[i];
+        double error = r->predicted - r->actual;
+        double off = fabs(r->error_percent);
+        total += (r->actual - mean) * (r->actual - mean);
+        rest += error * error;
+        weighted += relative ? error * error / (r->actual * r->actual) : error * error;
+        fit->mape_percent += off / n;
+        fit->max_error_percent = fmax(fit->max_error_percent, off);
+        fit->loo_mape_percent += 100 * fabs(r->left_out - r->actual) / r->actual / n;
+        scores[i] = interval_score(r->actual, r->left_out);
+    }
+    fit->r_squared = total > 0 ? 1 - rest / total : (double)NAN;
+    return weighted;
+}
+
+static enum pv_code tell_uncertainty(const struct model_data *data,
+                                     struct arena *arena,
+                                     struct model_fit *fit,
+                                     struct pv_error *err)
+{
+    struct model_uncertainty *u = &fit->model.uncertainty;
+    double *scores = arena_array(arena, fit->n, sizeof *scores);
+    if (scores == NULL)
+        return out_of_memory(err);
+    u->relative = data->form == MODEL_OF_SPEEDUPS || data->weights == MODEL_RELATIVE;
+    double squares = sum_up(fit, u->relative, scores);
+    size_t known = 0;
+    for (size_t j = 0; j < fit->model.kind->n_parameters; j++)
+        known += u->covariance[j][j] > 0;
+    u->observations = fit->n;
+    u->confidence = default_confidence;
+    u->freedom = fit->n > known ? (double)(fit->n - known) : 0;
+    u->residual_std = u->freedom > 0 ? sqrt(squares / u->freedom) : (double)NAN;
+    if (isfinite(fit->loo_mape_percent))
+        interval_keep_scores(scores, fit->n, u);
+    else
+        model_warn(
+            fit, 0, "no_leave_one_out",
+            "some observation alone determines a parameter: there is no leave-one-out error");
+    return PV_OK;
+}
+
+static int by_observation(const void *a, const void *b)
+{
+    const struct model_residual *x = a;
+    const struct model_residual *y = b;
+    return (x->observation > y->observation) - (x->observation < y->observation);
+}
+
+/* --- best executors -----------------------------------------------------------------------------
+ */
+
+static double speed(const struct model *model, const double p[], double size, double m)
+{
+    if (model->form == MODEL_OF_DURATIONS)
+        return -model->kind->duration_s(p, size, m);
+    return model->kind->speedup(p, model->form, size, m);
+}
+
+double
+model_best_executors(const struct model *model, double problem_size, double most, bool *rising)
+{
+    double p[MODEL_PARAMETERS_MAX];
+    double turns[4];
+    for (size_t j = 0; j < model->kind->n_parameters; j++)
+        p[j] = model->parameters[j].estimate;
+    size_t n = 0;
+    if (model->kind->turning_points != NULL)
+        n = model->kind->turning_points(p, model->form, problem_size, turns);
+    double best =
+        speed(model, p, problem_size, 1) >= speed(model, p, problem_size, most) ? 1 : most;
+    for (size_t i = 0; i < 2 * n; i++) {
+        double m = i % 2 == 0 ? floor(turns[i / 2]) : ceil(turns[i / 2]);
+        if (!(m >= 1) || m > most)
+            continue;
+        double gain = speed(model, p, problem_size, m) - speed(model, p, problem_size, best);
+        if (gain > 0 || (gain == 0 && m < best))
+            best = m;
+    }
+    if (rising != NULL)
+        *rising = best == most &&
+                  speed(model, p, problem_size, most + 1) > speed(model, p, problem_size, most);
+    return best;
+}
+
+/* At the largest size observed, within the executors that size can use. */
+static void find_peak(struct model_fit *fit)
+{
+    double size = fit->model.uncertainty.problem_size[1];
+    struct model_spread none = {(double)NAN, (double)NAN};
+    struct model_prediction there;
+    bool rising;
+    if (fit->model.kind->turning_points == NULL)
+        return;
+    double m = model_best_executors(&fit->model, size, floor(size), &rising);
+    if (rising)
+        return;
+    model_predict(&fit->model, &none, size, m, &there);
+    if (isfinite(there.speedup))
+        fit->peak = (struct model_peak){size, m, there.speedup};
+}
+
+/* --- the fit ------------------------------------------------------------------------------------
+ */
+
+static bool is_finite(const struct model_fit *fit)
+{
+    double sum = fit->mape_percent;
+    for (size_t j = 0; j < fit->model.kind->n_parameters; j++) {
+        double estimate = fit->model.parameters[j].estimate;
+        sum += isnan(estimate) ? 0 : estimate;
+    }
+    return isfinite(sum);
+}
+
+static enum pv_code finish(const struct model_data *data,
+                           const size_t index[],
+                           const double left_out[],
+                           const double freedom[],
+                           struct arena *arena,
+                           struct model_fit *fit,
+                           struct pv_error *err)
+{
+    double p[MODEL_PARAMETERS_MAX];
+    fit->residuals = arena_array(arena, data->n, sizeof *fit->residuals);
+    if (fit->residuals == NULL)
+        return out_of_memory(err);
+    fit->n = data->n;
+    tell_parameters(&fit->model, freedom);
+    tell_residuals(data, index, left_out, fit);
+    set_range(data, &fit->model.uncertainty);
+    enum pv_code code = tell_uncertainty(data, arena, fit, err);
+    if (code != PV_OK)
+        return code;
+    if (!is_finite(fit))
+        return pv_fail(err, PV_E_SINGULAR, "the observations give no finite parameters");
+    qsort(fit->residuals, fit->n, sizeof *fit->residuals, by_observation);
+    for (size_t j = 0; j < fit->model.kind->n_parameters; j++)
+        p[j] = fit->model.parameters[j].estimate;
+    if (fit->model.kind->scaling_type != NULL)
+        fit->scaling_type = fit->model.kind->scaling_type(p);
+    find_peak(fit);
+    return PV_OK;
+}
+
+enum pv_code model_fit(const struct model_kind *kind,
+                       const struct observation rows[],
+                       size_t n,
+                       enum model_weights weights,
+                       struct arena *arena,
+                       struct model_fit *fit,
+                       struct pv_error *err)
+{
+    struct model_data data = {.weights = weights};
+    struct model_fit made = {.model = model_bare(kind)};
+    double freedom[MODEL_PARAMETERS_MAX] = {0};
+    size_t *index = NULL;
+    enum pv_code code = check_form(kind, rows, n, &data.form, err);
+    if (code == PV_OK)
+        code = select_rows(kind, rows, n, arena, &data, &index, &made, err);
+    if (code != PV_OK)
+        return code;
+    made.model.form = data.form;
+    double *left_out = arena_array(arena, data.n, sizeof *left_out);
+    if (left_out == NULL)
+        return out_of_memory(err);
+    code = kind->fit(&data, arena, left_out, freedom, &made, err);
+    if (code == PV_OK)
+        code = finish(&data, index, left_out, freedom, arena, &made, err);
+    if (code == PV_OK)
+        *fit = made;
+    return code;
+}
