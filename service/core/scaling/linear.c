@@ -99,7 +99,7 @@ static void judge(const double x[],
         used += w != 0;
     }
     /* Exact data leave only rounding, which must not pass for knowledge of every digit. */
-    double rounding = 16 * DBL_EPSILON * DBL_EPSILON * squares;
+    double rounding = 4096 * DBL_EPSILON * DBL_EPSILON * squares;
     fit->variance = used > k ? fmax(fit->rss, rounding) / (double)(used - k) : (double)NAN;
 }
 

@@ -75,7 +75,7 @@ double share_fit(share_law law,
     least = evaluate(law, data, data->n, best, &slope, &curvature);
     *freedom = (double)data->n - 1;
     bool inner = best > 0 && best < 1 && curvature > 0 && *freedom > 0;
-    double rounding = (double)data->n * 16 * DBL_EPSILON * DBL_EPSILON;
+    double rounding = (double)data->n * 4096 * DBL_EPSILON * DBL_EPSILON;
     *variance = inner ? fmax(least, rounding) / *freedom / curvature : 0;
     return best;
 }

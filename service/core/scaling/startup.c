@@ -220,7 +220,7 @@ static enum pv_code tell_variance(const double executors[],
         sizes += w * w * times_s[i] * times_s[i];
     }
     fit->freedom = n > k ? (double)(n - k) : 0;
-    fit->variance = n > k ? fmax(squares, sizes * 1e-30) / fit->freedom : (double)NAN;
+    fit->variance = n > k ? fmax(squares, sizes * 2e-28) / fit->freedom : (double)NAN;
     enum pv_code code = linear_fit(x, n, k, residuals, weights, scratch, &linear, &why);
     if (code == PV_E_MEMORY)
         return pv_fail(err, code, "%s", why.detail);

@@ -362,7 +362,7 @@ static enum pv_code tell_parameters(const struct problem *problem,
     if (code != PV_OK)
         return pv_fail(err, code, "%s", why.detail);
     double left = problem->data->n > k ? (double)(problem->data->n - k) : 0;
-    double rounding = (double)problem->data->n * 1e-30;
+    double rounding = (double)problem->data->n * 2e-28;
     double variance = fmax(sum_of_squares(problem, p), rounding) / left;
     for (size_t a = 0; a < k && left > 0; a++) {
         freedom[order[known[a]]] = left;

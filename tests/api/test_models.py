@@ -1,0 +1,166 @@
+"""POST /v1/models/fit and /predict: what goes in, what comes back, each fault with its place, limits."""
+import math
+
+import pytest
+
+FIT, PREDICT = "/v1/models/fit", "/v1/models/predict"
+SHAPES = [(n, m) for n in (4, 16, 64) for m in (1, 2, 4, 8, 16)]
+
+
+def ernest(n, m):
+    return 12 + 3.5 * n / m + 1.25 * math.log(m) + 0.4 * m
+
+
+def rows(of=ernest, shapes=SHAPES, noise=0.0):
+    """Durations of a law, each off by up to +-noise of itself, in a fixed pattern."""
+    return [{"problem_size": n, "executors": m, "duration_s": of(n, m) * (1 + noise * ((i * 7) % 5 - 2) / 2)}
+            for i, (n, m) in enumerate(shapes)]
+
+
+def fit(client, model, observations, **more):
+    return client.post(FIT, dict({"model": model, "observations": observations}, **more), 200).json()
+
+
+def predict(client, fitted, *points, **changes):
+    body = {k: fitted[k] for k in ("model", "parameters", "reference", "uncertainty")}
+    body["points"] = [{"problem_size": n, "executors": m} for n, m in points]
+    return client.post(PREDICT, dict(body, **changes), 200).json()["predictions"]
+
+
+def test_a_fit_sent_back_predicts_what_the_fit_did(client):
+    fitted = fit(client, "ernest", rows(noise=0.04))
+    predictions = predict(client, fitted, *SHAPES)
+    for residual, prediction in zip(fitted["residuals"], predictions):
+        assert prediction["duration_s"] == pytest.approx(residual["predicted"], rel=1e-12)
+        low, high = prediction["interval_s"]
+        assert 0 <= low < prediction["duration_s"] < high and prediction["warnings"] == []
+
+
+def test_intervals_hold_most_of_what_was_left_out_and_widen_outside(client):
+    fitted = fit(client, "ernest", rows(noise=0.04))
+    inside, near, far = predict(client, fitted, (64, 16), (64, 32), (64, 256))
+    width = lambda p: (p["interval_s"][1] - p["interval_s"][0]) / p["duration_s"]
+    assert width(inside) < width(near) < width(far)
+    assert [len(p["warnings"]) for p in (inside, near, far)] == [0, 1, 1]
+    assert far["warnings"][0]["code"] == "extrapolation"
+    held = sum(p["interval_s"][0] <= r["actual"] <= p["interval_s"][1]
+               for p, r in zip(predict(client, fitted, *SHAPES), fitted["residuals"]))
+    assert held >= 0.95 * len(SHAPES)
+
+
+def test_a_lower_confidence_narrows_and_no_uncertainty_means_no_interval(client):
+    fitted = fit(client, "ernest", rows(noise=0.04))
+    wide = predict(client, fitted, (16, 4))[0]["interval_s"]
+    narrow = predict(client, fitted, (16, 4), uncertainty=dict(fitted["uncertainty"], confidence=0.5))[0]["interval_s"]
+    assert wide[0] < narrow[0] and narrow[1] < wide[1]
+    assert predict(client, fitted, (16, 4), uncertainty=None)[0]["interval_s"] is None
+
+
+def test_scaling_all_times_scales_parameters_predictions_and_intervals(client):
+    observations = rows(noise=0.04)
+    once = predict(client, fit(client, "ernest", observations), (32, 6))[0]
+    longer = [dict(o, duration_s=10 * o["duration_s"]) for o in observations]
+    tenfold = predict(client, fit(client, "ernest", longer), (32, 6))[0]
+    assert tenfold["duration_s"] == pytest.approx(10 * once["duration_s"], rel=1e-9)
+    assert tenfold["interval_s"] == pytest.approx([10 * x for x in once["interval_s"]], rel=1e-6)
+    assert tenfold["speedup"] == pytest.approx(once["speedup"], rel=1e-9)
+
+
+def test_the_order_of_observations_changes_no_digit(client):
+    observations = rows(noise=0.04)
+    forward, backward = fit(client, "ernest", observations), fit(client, "ernest", observations[::-1])
+    assert forward["residuals"] == backward["residuals"][::-1]
+    for member in ("parameters", "fit", "uncertainty", "peak"):
+        assert forward[member] == backward[member]
+
+
+def test_relative_weights_differ_from_seconds(client):
+    seconds, relative = (fit(client, "ernest", rows(noise=0.1), weights=w) for w in ("seconds", "relative"))
+    assert relative["fit"]["mape_percent"] < seconds["fit"]["mape_percent"]
+    assert relative["fit"]["r_squared"] < seconds["fit"]["r_squared"]
+    assert relative["uncertainty"]["relative"] and not seconds["uncertainty"]["relative"]
+
+
+def test_speedups_give_no_seconds(client):
+    observations = [{"problem_size": 64, "executors": m, "speedup": 1 / (0.9 / m + 0.1)} for m in (2, 4, 8, 32)]
+    fitted = fit(client, "amdahl", observations)
+    assert fitted["parameters"] == {"eta": fitted["parameters"]["eta"]}
+    assert fitted["parameters"]["eta"]["estimate"] == pytest.approx(0.9, abs=1e-12)
+    prediction = predict(client, fitted, (64, 16))[0]
+    assert prediction["duration_s"] is None and prediction["interval_s"] is None
+    assert prediction["speedup"] == pytest.approx(6.4)
+
+
+def test_usba_skips_runs_without_an_initialization_and_says_so(client):
+    law = lambda n, m: 20 + 5 * math.log(n / m) + 0.4 * m
+    observations = [dict(o, initialization_s=3) for o in rows(law)]
+    del observations[4]["initialization_s"]
+    fitted = fit(client, "usba", observations)
+    assert fitted["fit"]["observations"] == len(observations) - 1 == len(fitted["residuals"])
+    assert [w["count"] for w in fitted["warnings"] if w["code"] == "initialization_unknown"] == [1]
+    assert fitted["parameters"]["gamma"] == {"estimate": 0, "std_error": None, "p_value": None, "dropped": True}
+
+
+@pytest.mark.parametrize("pointer, change", [
+    ("/model", {"model": "ipso"}),
+    ("/model", {"model": "auto"}),
+    ("/model", {"model": 3}),
+    ("/weights", {"weights": "heavy"}),
+    ("/seed", {"seed": 1}),
+    ("/observations", {"observations": []}),
+    ("/observations/0", {"observations": [3]}),
+    ("/observations/0/duration_s", {"observations": [{"problem_size": 1, "executors": 1}]}),
+    ("/observations/0/executors", {"observations": [{"problem_size": 1, "executors": 0, "duration_s": 1}]}),
+    ("/observations/0/duration_s", {"observations": [{"problem_size": 1, "executors": 1, "duration_s": 0}]}),
+    ("/observations/0/initialization_s",
+     {"observations": [{"problem_size": 1, "executors": 1, "duration_s": 1, "initialization_s": 2}]}),
+    ("/observations/0/speedup", {"observations": [{"problem_size": 1, "executors": 1, "speedup": 2}]}),
+    ("/observations/1/speedup", {"observations": rows()[:1] + [{"problem_size": 1, "executors": 1, "speedup": 2}]}),
+])
+def test_each_fault_of_a_fit_is_named(client, pointer, change):
+    body = dict({"model": "ernest", "observations": rows()}, **change)
+    client.refuse("POST", FIT, 422, pointer=pointer, json=body)
+
+
+@pytest.mark.parametrize("model, shapes, words", [
+    ("ernest", SHAPES[:3], "1 more are missing"),
+    ("ernest", [(n, 4) for n in (1, 2, 4, 8)], "different executor counts"),
+    ("usba", [(n, 4) for n in (1, 2, 4, 8)], "different executor counts"),
+    ("usba", [(4 * m, m) for m in (1, 2, 4, 8)], "another problem_size per executor"),
+    ("amdahl", [(8, 4), (8, 4)], "missing"),
+    ("gustafson", [(4 * m, m) for m in (1, 2, 4)], "speedups"),
+])
+def test_too_few_or_degenerate_observations_say_what_is_missing(client, model, shapes, words):
+    body = {"model": model, "observations": rows(shapes=shapes)}
+    problem = client.refuse("POST", FIT, 422, pointer="/observations", json=body)
+    assert words in problem["detail"]
+
+
+@pytest.mark.parametrize("pointer, change", [
+    ("/model", {"model": "magic"}),
+    ("/parameters", {"parameters": None}),
+    ("/parameters/d", {"parameters": {k: {"estimate": 1} for k in "abc"}}),
+    ("/parameters/e", {"parameters": {k: {"estimate": 1} for k in "abcde"}}),
+    ("/parameters/b/estimate", {"parameters": {k: {"estimate": -1} for k in "abcd"}}),
+    ("/points", {"points": []}),
+    ("/points/0/executors", {"points": [{"problem_size": 1, "executors": "one"}]}),
+    ("/reference", {"reference": "guessed"}),
+    ("/uncertainty/scores", {"uncertainty": {"observations": 3}}),
+    ("/fit", {"fit": {}}),
+])
+def test_each_fault_of_a_prediction_is_named(client, pointer, change):
+    body = {"model": "ernest", "parameters": {k: {"estimate": 1} for k in "abcd"},
+            "points": [{"problem_size": 1, "executors": 1}]}
+    client.post(PREDICT, body, 200)
+    client.refuse("POST", PREDICT, 422, pointer=pointer, json=dict(body, **change))
+
+
+def test_limits_have_their_own_faults(make_service):
+    service = make_service(PROVISOR_OBSERVATIONS_MAX=14, PROVISOR_POINTS_MAX=2)
+    token = service.token("limits")
+    service.start()
+    client = service.client(token)
+    client.refuse("POST", FIT, 422, pointer="/observations", json={"model": "ernest", "observations": rows()})
+    fitted = fit(client, "ernest", rows()[:14])
+    body = {"model": "ernest", "parameters": fitted["parameters"], "points": [{"problem_size": 1, "executors": 1}] * 3}
+    client.refuse("POST", PREDICT, 422, pointer="/points", json=body)
