@@ -168,7 +168,8 @@ void model_predict(const struct model *model,
                    struct model_prediction *prediction);
 
 /* The executor count in [1, most] of least duration (or highest speedup) for a problem size, by the
- * formula of the kind. *rising (may be NULL): it would go on getting faster beyond `most`. */
+ * formula of the kind; usba_scaled is meant for most <= problem_size, where ln(N/m) >= 0. *rising
+ * (may be NULL): it would go on getting faster beyond `most`. */
 double
 model_best_executors(const struct model *model, double problem_size, double most, bool *rising);
 
