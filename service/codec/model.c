@@ -454,16 +454,42 @@ void codec_model_predict_decode(const struct codec_node *node,
     decode_points(node, most, request);
 }
 
+static void encode_extrapolation(struct writer *w, const struct model_uncertainty *u)
+{
+    writer_begin_object(w);
+    writer_member_string(w, "code", "extrapolation");
+    writer_member_string(w, "message", "lies outside the observations that were fitted");
+    writer_key(w, "evidence");
+    writer_begin_object(w);
+    encode_pair(w, "problem_size", u->problem_size);
+    encode_pair(w, "executors", u->executors);
+    writer_end_object(w);
+    writer_end_object(w);
+}
+
+static void encode_negative(struct writer *w, double duration_s)
+{
+    writer_begin_object(w);
+    writer_member_string(w, "code", "not_positive");
+    writer_member_string(w, "message", "the model gives no duration above 0 here");
+    writer_key(w, "evidence");
+    writer_begin_object(w);
+    writer_member_number(w, "duration_s", duration_s);
+    writer_end_object(w);
+    writer_end_object(w);
+}
+
 void codec_model_prediction_encode(struct writer *w,
                                    const struct model *model,
                                    const struct codec_model_point *point,
                                    const struct model_prediction *prediction)
 {
-    const struct model_uncertainty *u = &model->uncertainty;
+    /* Far from what was observed a linear law may fall below zero: that is no duration. */
+    bool negative = prediction->duration_s <= 0;
     writer_begin_object(w);
     writer_member_number(w, "problem_size", point->problem_size);
     writer_member_number(w, "executors", point->executors);
-    writer_member_number(w, "duration_s", prediction->duration_s);
+    writer_member_number(w, "duration_s", negative ? (double)NAN : prediction->duration_s);
     writer_member_number(w, "speedup", prediction->speedup);
     if (isnan(prediction->interval_s[0])) {
         writer_key(w, "interval_s");
@@ -473,17 +499,10 @@ void codec_model_prediction_encode(struct writer *w,
     }
     writer_key(w, "warnings");
     writer_begin_array(w);
-    if (prediction->extrapolated) {
-        writer_begin_object(w);
-        writer_member_string(w, "code", "extrapolation");
-        writer_member_string(w, "message", "lies outside the observations that were fitted");
-        writer_key(w, "evidence");
-        writer_begin_object(w);
-        encode_pair(w, "problem_size", u->problem_size);
-        encode_pair(w, "executors", u->executors);
-        writer_end_object(w);
-        writer_end_object(w);
-    }
+    if (prediction->extrapolated)
+        encode_extrapolation(w, &model->uncertainty);
+    if (negative)
+        encode_negative(w, prediction->duration_s);
     writer_end_array(w);
     writer_end_object(w);
 }

@@ -101,6 +101,17 @@ def test_usba_skips_runs_without_an_initialization_and_says_so(client):
     assert fitted["parameters"]["gamma"] == {"estimate": 0, "std_error": None, "p_value": None, "dropped": True}
 
 
+def test_a_law_below_zero_is_no_duration(client):
+    """T = 9 + 20 (1 - ln(N/m)) falls below zero for large N."""
+    estimates = {"alpha": -1, "beta": 0, "gamma": 0, "epsilon": 0, "theta": 1, "initialization_s": 9, "parallel_s": 20}
+    body = {"model": "usba", "parameters": {k: {"estimate": v} for k, v in estimates.items()},
+            "points": [{"problem_size": 1, "executors": 1}, {"problem_size": 1000, "executors": 1}]}
+    fine, below = client.post(PREDICT, body, 200).json()["predictions"]
+    assert fine["duration_s"] == 29 and fine["warnings"] == []
+    assert below["duration_s"] is None and below["speedup"] is None
+    assert [w["code"] for w in below["warnings"]] == ["not_positive"]
+
+
 @pytest.mark.parametrize("pointer, change", [
     ("/model", {"model": "ipso"}),
     ("/model", {"model": "auto"}),

@@ -111,7 +111,9 @@ static void set_interval(const struct model *model,
     double high = (double)-INFINITY;
     double far = overshoot(size, u->problem_size) + overshoot(m, u->executors);
     out->extrapolated = far > 0;
-    if (isfinite(spread->score) && out->duration_s > 0) {
+    if (!(out->duration_s > 0))
+        return;
+    if (isfinite(spread->score)) {
         double factor = exp(spread->score * (1 + far));
         low = out->duration_s / factor;
         high = out->duration_s * factor;
@@ -142,9 +144,12 @@ void model_predict(const struct model *model,
     *out = (struct model_prediction){(double)NAN, (double)NAN, {(double)NAN, (double)NAN}, false};
     if (model->form == MODEL_OF_DURATIONS)
         out->duration_s = kind->duration_s(p, problem_size, executors);
-    if (kind->speedup != NULL)
+    bool nonsense = model->form == MODEL_OF_DURATIONS && !(out->duration_s > 0);
+    if (nonsense)
+        out->speedup = (double)NAN;
+    else if (kind->speedup != NULL)
         out->speedup = kind->speedup(p, model->form, problem_size, executors);
-    else if (out->duration_s > 0)
+    else
         out->speedup = kind->duration_s(p, problem_size, 1) / out->duration_s;
     if (!(out->speedup > 0))
         out->speedup = (double)NAN;

@@ -226,6 +226,7 @@ static double sum_up(struct model_fit *fit, bool relative, double scores[])
 }
 
 static enum pv_code tell_uncertainty(const struct model_data *data,
+                                     double freedom,
                                      struct arena *arena,
                                      struct model_fit *fit,
                                      struct pv_error *err)
@@ -236,12 +237,10 @@ static enum pv_code tell_uncertainty(const struct model_data *data,
         return out_of_memory(err);
     u->relative = data->form == MODEL_OF_SPEEDUPS || data->weights == MODEL_RELATIVE;
     double squares = sum_up(fit, u->relative, scores);
-    size_t known = 0;
-    for (size_t j = 0; j < fit->model.kind->n_parameters; j++)
-        known += u->covariance[j][j] > 0;
     u->observations = fit->n;
     u->confidence = default_confidence;
-    u->freedom = fit->n > known ? (double)(fit->n - known) : 0;
+    /* The first parameter of every kind belongs to the part of the law that leaves least. */
+    u->freedom = freedom;
     u->residual_std = u->freedom > 0 ? sqrt(squares / u->freedom) : (double)NAN;
     if (isfinite(fit->loo_mape_percent))
         interval_keep_scores(scores, fit->n, u);
@@ -341,7 +340,7 @@ static enum pv_code finish(const struct model_data *data,
     tell_parameters(&fit->model, freedom);
     tell_residuals(data, index, left_out, fit);
     set_range(data, &fit->model.uncertainty);
-    enum pv_code code = tell_uncertainty(data, arena, fit, err);
+    enum pv_code code = tell_uncertainty(data, freedom[0], arena, fit, err);
     if (code != PV_OK)
         return code;
     if (!is_finite(fit))

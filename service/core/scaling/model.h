@@ -140,7 +140,7 @@ enum pv_code model_fit(const struct model_kind *kind,
  */
 
 struct model_prediction {
-    double duration_s;    /* NAN: a model of speedups knows no seconds */
+    double duration_s;    /* <= 0: the law has left its domain; NAN: of a model of speedups */
     double speedup;       /* NAN: not defined, such as by a reference time <= 0 */
     double interval_s[2]; /* NAN: unknown */
     bool extrapolated;    /* outside the range observed */

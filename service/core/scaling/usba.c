@@ -392,7 +392,7 @@ static enum pv_code fit_durations(const struct model_data *data,
                                   struct pv_error *err)
 {
     struct parallel part;
-    struct linear_fit linear;
+    struct linear_fit linear = {.n = 0};
     const double *y = NULL;
     double *before_s = arena_array(scratch, data->n, sizeof *before_s);
     if (before_s == NULL)

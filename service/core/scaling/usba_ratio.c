@@ -400,17 +400,21 @@ static enum pv_code step_without_each(const struct problem *problem,
                                       double left_out[],
                                       struct pv_error *err)
 {
-    struct linear_fit linear;
+    struct linear_fit linear = {.leverage = NULL};
+    struct pv_error why = {0};
     size_t known[FREE_MAX];
     size_t k = select_known(problem, p, known);
-    enum pv_code code = linearise(problem, p, known, k, &linear, err);
-    for (size_t i = 0; code == PV_OK && i < problem->data->n; i++) {
+    enum pv_code code = linearise(problem, p, known, k, &linear, &why);
+    if (code != PV_OK && code != PV_E_SINGULAR)
+        return pv_fail(err, code, "%s", why.detail);
+    for (size_t i = 0; i < problem->data->n; i++) {
         double d;
         const struct observation *row = &problem->data->rows[i];
         double off = speedup_of(p, row, &d) / row->speedup - 1;
-        left_out[i] = row->speedup * (1 + off / (1 - linear.leverage[i]));
+        double rest = linear.leverage == NULL ? 0 : 1 - linear.leverage[i];
+        left_out[i] = rest > 0 ? row->speedup * (1 + off / rest) : (double)NAN;
     }
-    return code;
+    return PV_OK;
 }
 
 enum pv_code usba_fit_ratio(const struct model_data *data,
