@@ -55,7 +55,7 @@ static enum pv_code out_of_memory(struct pv_error *err)
     return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
 }
 
-/* --- rows ------------------------------------------------------------------------------------- */
+/* --- rows --- */
 
 struct sorted {
     struct observation row;

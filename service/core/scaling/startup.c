@@ -32,7 +32,7 @@ double startup_factor(double epsilon, double theta, double m)
     return 1 - epsilon + epsilon * fmin(m, theta);
 }
 
-/* --- groups ----------------------------------------------------------------------------------- */
+/* --- groups --- */
 
 static int by_executors(const void *a, const void *b)
 {
@@ -79,7 +79,7 @@ static bool make_groups(const double executors[],
     return true;
 }
 
-/* --- one theta, one gap ----------------------------------------------------------------------- */
+/* --- one theta, one gap --- */
 
 static void measure(const struct groups *g, struct line *line)
 {
