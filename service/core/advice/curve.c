@@ -292,15 +292,21 @@ static enum pv_code predict_point(const struct replay replays[],
     enum pv_code code = combine(replays, n, n, &target, scratch, &made, err);
     if (code == PV_OK) {
         double cores = target_cores(&target);
-        *point = (struct curve_point){.executors = executors,
-                                      .duration_s = made.duration_s,
-                                      .spread = curve->residual_spread * (1.0 + made.nearest),
-                                      .fixed_s = made.of_nearest.fixed_s,
-                                      .critical_path_s = made.of_nearest.critical_path_s,
-                                      .work_s = made.of_nearest.work_s,
-                                      .longest_task_s = made.of_nearest.longest_task_s,
-                                      .extrapolated = cores < (double)curve->least_cores ||
-                                                      cores > (double)curve->most_cores};
+        *point =
+            (struct curve_point){.executors = executors,
+                                 .duration_s = made.duration_s,
+                                 .spread = curve->residual_spread * (1.0 + made.nearest),
+                                 .fixed_s = made.of_nearest.fixed_s,
+                                 .critical_path_s = made.of_nearest.critical_path_s,
+                                 .work_s = made.of_nearest.work_s,
+                                 .longest_task_s = made.of_nearest.longest_task_s,
+                                 .longest_is_cut_anew = made.of_nearest.longest_is_cut_anew,
+                                 .longest_follows_cores = made.of_nearest.longest_follows_cores,
+                                 .recorded_work_s = made.of_nearest.recorded_work_s,
+                                 .overhead_per_task_s = made.of_nearest.overhead_per_task_s,
+                                 .tasks = (double)made.of_nearest.tasks,
+                                 .extrapolated = cores < (double)curve->least_cores ||
+                                                 cores > (double)curve->most_cores};
     }
     return code;
 }
@@ -351,6 +357,10 @@ enum pv_code curve_predict(const struct run runs[],
     }
     if (code == PV_OK)
         code = learn_all(replays, chosen, chosen, scratch, err);
+    for (size_t i = 0; i < chosen && code == PV_OK; i++) {
+        size_t assumed = replay_count_assumed(&replays[i]);
+        made.stages_assumed = assumed > made.stages_assumed ? assumed : made.stages_assumed;
+    }
     if (code == PV_OK)
         code = predict_points(replays, chosen, question, scratch, &made, err);
     arena_rewind(scratch, mark);

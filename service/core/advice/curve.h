@@ -41,6 +41,11 @@ struct curve_point {
     double critical_path_s;
     double work_s;
     double longest_task_s;
+    bool longest_is_cut_anew;
+    bool longest_follows_cores;
+    double recorded_work_s;
+    double overhead_per_task_s;
+    double tasks;
     bool extrapolated; /* cores outside what the runs cover */
 };
 
@@ -57,6 +62,7 @@ struct curve {
     double loo_mape_percent; /* NAN with fewer than two runs */
     double residual_spread;  /* scale before distance */
     bool size_extrapolated;  /* N outside the runs' sizes */
+    size_t stages_assumed;   /* of one run: follow the cores, as far as one number of cores tells */
     bool graph_changed;      /* the runs do not all have the same stages */
     int64_t least_size, most_size;
     int64_t least_cores, most_cores;

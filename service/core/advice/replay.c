@@ -260,6 +260,14 @@ enum pv_code replay_prepare(const struct run *run,
     return code;
 }
 
+size_t replay_count_assumed(const struct replay *replay)
+{
+    size_t n = 0;
+    for (size_t s = 0; s < replay->job.n_stages; s++)
+        n += replay->laws[s].assumed ? 1 : 0;
+    return n;
+}
+
 /* --- laws from several runs --- */
 
 bool replay_same_graph(const struct replay *a, const struct replay *b)
@@ -448,7 +456,8 @@ double replay_fixed_s(const struct replay *replay, int64_t problem_size)
 }
 
 /* Figures that bound the makespan whatever the number of cores. */
-static enum pv_code measure_bounds(const struct edf_job *job,
+static enum pv_code measure_bounds(const struct replay *replay,
+                                   const struct edf_job *job,
                                    struct arena *scratch,
                                    struct replay_outcome *outcome,
                                    struct pv_error *err)
@@ -471,7 +480,12 @@ static enum pv_code measure_bounds(const struct edf_job *job,
         }
         path_s[s] = before_s + longest_s;
         outcome->critical_path_s = fmax(outcome->critical_path_s, path_s[s]);
-        outcome->longest_task_s = fmax(outcome->longest_task_s, longest_s);
+        if (longest_s > outcome->longest_task_s) {
+            outcome->longest_task_s = longest_s;
+            outcome->longest_is_cut_anew = stage->tasks != replay->job.stages[s].tasks;
+            outcome->longest_follows_cores = stage_law_cuts_tasks(&replay->laws[s]);
+        }
+        outcome->recorded_work_s += replay->seen[s].work_s;
         outcome->work_s += stage_work(stage) + (double)stage->tasks * job->overhead_per_task_s;
         outcome->tasks += stage->tasks;
     }
@@ -493,13 +507,14 @@ enum pv_code replay_predict(const struct replay *replay,
     if (code == PV_OK)
         code = makespan(&job, cores, scratch, &seconds, err);
     if (code == PV_OK)
-        code = measure_bounds(&job, scratch, &made, err);
+        code = measure_bounds(replay, &job, scratch, &made, err);
     arena_rewind(scratch, mark);
     if (code == PV_OK) {
         made.duration_s = made.fixed_s + replay->correction * seconds;
         made.critical_path_s *= replay->correction;
         made.work_s *= replay->correction;
         made.longest_task_s *= replay->correction;
+        made.overhead_per_task_s = replay->overhead_s * replay->correction;
         *outcome = made;
     }
     return code;

@@ -53,6 +53,10 @@ struct replay_outcome {
     double critical_path_s; /* of it: longest chain of stages, each as long as its longest task */
     double work_s;          /* task seconds in all stages, overhead included */
     double longest_task_s;
+    bool longest_is_cut_anew;   /* it stands in a stage whose number of tasks the target changes */
+    bool longest_follows_cores; /* ... whose tasks get shorter with more machines */
+    double recorded_work_s;     /* task seconds of the run as recorded, without any overhead */
+    double overhead_per_task_s; /* the calibrated one, counted in work_s for every task */
     size_t tasks;
 };
 
@@ -66,6 +70,9 @@ enum pv_code replay_prepare(const struct run *run,
                             struct arena *scratch,
                             struct replay *replay,
                             struct pv_error *err) PV_MUSTCHECK;
+
+/* Stages whose number of tasks is taken to follow the machines on the evidence of one size only. */
+size_t replay_count_assumed(const struct replay *replay);
 
 /* Do both runs have the same stages with the same parents (names and ids aside)? */
 bool replay_same_graph(const struct replay *a, const struct replay *b);

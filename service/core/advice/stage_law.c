@@ -1,7 +1,6 @@
 #include "core/advice/stage_law.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 enum { SIGHTINGS_MAX = 64 };
 
@@ -162,6 +161,11 @@ measure_moments(enum law_follows follows, const struct stage_sighting seen[], si
     return m;
 }
 
+static bool follows_any_machines(const struct stage_law *law)
+{
+    return law->follows == LAW_CORES || law->follows == LAW_EXECUTORS;
+}
+
 static double within(double value, double low, double high)
 {
     return fmin(high, fmax(low, value));
@@ -175,7 +179,7 @@ static double within(double value, double low, double high)
 static void learn_work(struct stage_law *law, const struct stage_sighting seen[], size_t n)
 {
     const double least = 1e-4; /* (ln 1.01)^2: differences below a percent tell nothing */
-    bool machines = law->follows == LAW_CORES || law->follows == LAW_EXECUTORS;
+    bool machines = follows_any_machines(law);
     struct moments m = measure_moments(law->follows, seen, n);
     law->work_exponent = 1.0;
     law->machine_exponent = 0.0;
@@ -216,7 +220,13 @@ struct stage_law stage_law_learn(const struct stage_sighting seen[], size_t n)
 {
     struct stage_law law = learn_count(seen, n);
     learn_work(&law, seen, n);
+    law.assumed = follows_any_machines(&law) && !moves(law.follows, seen, n);
     return law;
+}
+
+bool stage_law_cuts_tasks(const struct stage_law *law)
+{
+    return follows_any_machines(law) && law->machine_exponent < 0.5;
 }
 
 double stage_law_tasks(const struct stage_law *law,

@@ -1,6 +1,7 @@
 #ifndef CORE_ADVICE_STAGE_LAW_H
 #define CORE_ADVICE_STAGE_LAW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,9 @@ struct stage_law {
      */
     double work_exponent;
     double machine_exponent;
+    /* The count is taken to follow the machines although all sightings had as many of them: a
+     * coincidence looks the same. */
+    bool assumed;
 };
 
 /* One run's view of one stage. problem_size, executors, cores >= 1; tasks >= 0; work_s >= 0. */
@@ -49,6 +53,9 @@ struct stage_sighting {
  * differ (else it is proportional to N), over x where machines differ (else it is conserved).
  */
 struct stage_law stage_law_learn(const struct stage_sighting seen[], size_t n);
+
+/* Does the count follow the machines, and does a task get shorter with more of them? */
+bool stage_law_cuts_tasks(const struct stage_law *law);
 
 /* Number of tasks under the law in another configuration; at least 1 where `seen` has any. */
 double stage_law_tasks(const struct stage_law *law,
