@@ -22,11 +22,23 @@ struct view {
     double t_interval;  /* half width of an interval of that probability */
 };
 
+/* The quantile, rounded up so that the probability computed from it is not below the asked one. */
+static double confident_t(double confidence, double freedom)
+{
+    double t = gsl_cdf_tdist_Pinv(confidence, freedom);
+    double step = 1e-15 * fmax(1.0, fabs(t));
+    while (gsl_cdf_tdist_P(t, freedom) < confidence && step < 1e-6) {
+        t += step;
+        step *= 2.0;
+    }
+    return t;
+}
+
 static struct view make_view(const struct curve *curve, const struct advise_question *question)
 {
     return (struct view){.curve = curve,
                          .question = question,
-                         .t_confident = gsl_cdf_tdist_Pinv(question->confidence, curve->freedom),
+                         .t_confident = confident_t(question->confidence, curve->freedom),
                          .t_interval =
                              gsl_cdf_tdist_Pinv(0.5 + question->confidence / 2.0, curve->freedom)};
 }
@@ -59,7 +71,7 @@ static struct advise_choice describe(const struct view *view, const struct curve
 
 /* --- which points may be chosen --- */
 
-static bool is_allowed(const struct advise_question *question, const struct curve_point *point)
+bool advise_is_allowed(const struct advise_question *question, const struct curve_point *point)
 {
     double executor_s = (double)point->executors * point->duration_s;
     return point->executors >= question->min_executors &&
@@ -69,14 +81,19 @@ static bool is_allowed(const struct advise_question *question, const struct curv
 
 enum standing { ANY, PREDICTED, CONFIDENT };
 
-/* How a point stands to the deadline. */
-static enum standing standing_of(const struct view *view, const struct curve_point *point)
+/* How a point stands to a deadline. */
+static enum standing
+standing_at(const struct view *view, const struct curve_point *point, double deadline_s)
 {
-    double deadline_s = view->question->deadline_s;
     if (isnan(deadline_s) ||
         log(deadline_s / point->duration_s) >= point->spread * view->t_confident)
         return CONFIDENT;
     return point->duration_s <= deadline_s ? PREDICTED : ANY;
+}
+
+static enum standing standing_of(const struct view *view, const struct curve_point *point)
+{
+    return standing_at(view, point, view->question->deadline_s);
 }
 
 /* Smaller is better. */
@@ -100,6 +117,19 @@ score(const struct curve *curve, enum advise_objective objective, const struct c
     return 0.0;
 }
 
+/* The fewest allowed executors that take at most duration_s; NULL: none. */
+static const struct curve_point *
+fewest_within(const struct view *view, double duration_s, enum standing least)
+{
+    for (size_t i = 0; i < view->curve->n_points; i++) {
+        const struct curve_point *point = &view->curve->points[i];
+        if (advise_is_allowed(view->question, point) && standing_of(view, point) >= least &&
+            point->duration_s <= duration_s)
+            return point;
+    }
+    return NULL;
+}
+
 /*
  * Best allowed point whose standing is at least `least`; NULL: none. Points ascend in executors, so
  * a tie goes to the fewer.
@@ -112,20 +142,14 @@ best_point(const struct view *view, enum advise_objective objective, enum standi
     const struct curve_point *best = NULL;
     for (size_t i = 0; i < curve->n_points; i++) {
         const struct curve_point *point = &curve->points[i];
-        if (is_allowed(question, point) && standing_of(view, point) >= least &&
+        if (advise_is_allowed(question, point) && standing_of(view, point) >= least &&
             (best == NULL || score(curve, objective, point) < score(curve, objective, best)))
             best = point;
     }
-    if (best == NULL || objective != ADVISE_MAX_SPEEDUP)
-        return best;
     /* Within a percent of the peak more executors buy nothing: take the fewest. */
-    for (size_t i = 0; i < curve->n_points; i++) {
-        const struct curve_point *point = &curve->points[i];
-        if (is_allowed(question, point) && standing_of(view, point) >= least &&
-            point->duration_s <= best->duration_s * 1.01)
-            return point;
-    }
-    return best;
+    return best == NULL || objective != ADVISE_MAX_SPEEDUP
+               ? best
+               : fewest_within(view, best->duration_s * 1.01, least);
 }
 
 /* Where none has the asked confidence: the most probable of those predicted to meet the deadline.
@@ -138,7 +162,7 @@ static const struct curve_point *most_probable(const struct view *view)
     double greatest = -1.0;
     for (size_t i = 0; i < curve->n_points; i++) {
         const struct curve_point *point = &curve->points[i];
-        if (is_allowed(question, point) && standing_of(view, point) >= PREDICTED) {
+        if (advise_is_allowed(question, point) && standing_of(view, point) >= PREDICTED) {
             double p = curve_probability(curve, point, question->deadline_s);
             if (p > greatest) {
                 greatest = p;
@@ -163,6 +187,44 @@ static int64_t executors_that_would_do(const struct view *view)
         }
     }
     return RUN_UNKNOWN;
+}
+
+/*
+ * The least deadline that some allowed point meets with confidence: the least of their quantiles,
+ * which need not be that of the fastest point, for the spread grows with the distance from the
+ * runs. Asked again it holds, whatever logarithm and exponential round off.
+ */
+static double deadline_that_would_do(const struct view *view)
+{
+    const struct curve_point *best = NULL;
+    double least_s = (double)INFINITY;
+    for (size_t i = 0; i < view->curve->n_points; i++) {
+        const struct curve_point *point = &view->curve->points[i];
+        double deadline_s = point->duration_s * exp(point->spread * view->t_confident);
+        if (advise_is_allowed(view->question, point) && deadline_s < least_s) {
+            least_s = deadline_s;
+            best = point;
+        }
+    }
+    if (best == NULL || !isfinite(least_s))
+        return (double)NAN;
+    double confidence = view->question->confidence;
+    for (double step = 1e-15;
+         step < 1e-6 && (standing_at(view, best, least_s) < CONFIDENT ||
+                         curve_probability(view->curve, best, least_s) < confidence);
+         step *= 2.0)
+        least_s *= 1.0 + step;
+    return least_s;
+}
+
+const struct curve_point *advise_point_below(const struct curve *curve,
+                                             const struct advise_question *question,
+                                             const struct curve_point *point)
+{
+    while (point > curve->points)
+        if (advise_is_allowed(question, --point))
+            return point;
+    return NULL;
 }
 
 /* --- alternatives --- */
@@ -190,7 +252,7 @@ static size_t find_front(const struct view *view, const struct curve_point *fron
 {
     size_t n = 0, kept = 0;
     for (size_t i = 0; i < view->curve->n_points; i++)
-        if (is_allowed(view->question, &view->curve->points[i]))
+        if (advise_is_allowed(view->question, &view->curve->points[i]))
             front[n++] = &view->curve->points[i];
     qsort(front, n, sizeof *front, faster_first);
     for (size_t i = 0; i < n; i++)
@@ -199,25 +261,47 @@ static size_t find_front(const struct view *view, const struct curve_point *fron
     return kept;
 }
 
-/* The front, thinned evenly to ALTERNATIVES_MAX with both ends kept. */
+/* Thin n entries evenly to at most `room`, both ends kept. Returns how many are left. */
+static size_t thin_front(const struct curve_point *front[], size_t n, size_t room)
+{
+    if (n <= room)
+        return n;
+    for (size_t i = 0; i < room; i++)
+        front[i] = front[i * (n - 1) / (room - 1)];
+    return room;
+}
+
+static size_t
+add_if_absent(const struct curve_point *front[], size_t n, const struct curve_point *point)
+{
+    for (size_t i = 0; i < n; i++)
+        if (front[i] == point)
+            return n;
+    if (point != NULL)
+        front[n++] = point;
+    return n;
+}
+
+/* The front, thinned to leave room for the point chosen and the next fewer, which always stand. */
 static enum pv_code list_alternatives(const struct view *view,
+                                      const struct curve_point *recommended,
                                       struct arena *arena,
                                       struct advice *advice,
                                       struct pv_error *err)
 {
     const struct curve_point **front =
-        arena_array(arena, view->curve->n_points, sizeof(const struct curve_point *));
+        arena_array(arena, view->curve->n_points + 2, sizeof(const struct curve_point *));
     struct advise_choice *chosen = arena_array(arena, ALTERNATIVES_MAX, sizeof *chosen);
     if (front == NULL || chosen == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the alternatives");
-    size_t n = find_front(view, front);
-    size_t listed = n < ALTERNATIVES_MAX ? n : ALTERNATIVES_MAX;
-    for (size_t i = 0; i < listed; i++) {
-        size_t at = listed == n ? i : i * (n - 1) / (ALTERNATIVES_MAX - 1);
-        chosen[i] = describe(view, front[at]);
-    }
+    size_t n = thin_front(front, find_front(view, front), ALTERNATIVES_MAX - 2);
+    n = add_if_absent(front, n, recommended);
+    n = add_if_absent(front, n, advise_point_below(view->curve, view->question, recommended));
+    qsort(front, n, sizeof *front, faster_first);
+    for (size_t i = 0; i < n; i++)
+        chosen[i] = describe(view, front[i]);
     advice->alternatives = chosen;
-    advice->n_alternatives = listed;
+    advice->n_alternatives = n;
     return PV_OK;
 }
 
@@ -257,6 +341,8 @@ choose(const struct view *view, struct advice *advice, enum standing *reached)
     if (point == NULL) {
         *reached = ANY;
         point = best_point(view, ADVISE_MIN_TIME, ANY);
+        if (point != NULL)
+            point = fewest_within(view, point->duration_s * (1.0 + ADVISE_NEAR_FASTEST), ANY);
     }
     return point;
 }
@@ -281,11 +367,11 @@ enum pv_code advise(const struct curve *curve,
     made.feasible = reached != ANY;
     made.recommendation = describe(&view, point);
     if (!made.feasible) {
-        made.remedies.deadline_s = curve_quantile(curve, point, question->confidence);
+        made.remedies.deadline_s = deadline_that_would_do(&view);
         made.remedies.max_executors = executors_that_would_do(&view);
     }
     judge_history(curve, &made);
-    enum pv_code code = list_alternatives(&view, arena, &made, err);
+    enum pv_code code = list_alternatives(&view, point, arena, &made, err);
     if (code == PV_OK)
         code = explain_advice(curve, point, question, reached == PREDICTED, arena, &made, err);
     if (code == PV_OK)

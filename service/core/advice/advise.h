@@ -36,6 +36,9 @@ struct advise_question {
     double max_cost;                /* NAN: no limit; needs a price */
 };
 
+/* Share of the shortest time by which an answer that is late anyway may be slower. */
+#define ADVISE_NEAR_FASTEST 0.02
+
 /* One executor count with everything that follows from the curve. */
 struct advise_choice {
     int64_t executors;
@@ -50,7 +53,7 @@ struct advise_choice {
 };
 
 struct advise_remedies {
-    double deadline_s;     /* NAN: none needed or known */
+    double deadline_s;     /* the least that an allowed count meets with confidence; NAN: none */
     int64_t max_executors; /* RUN_UNKNOWN: no count on the curve helps */
 };
 
@@ -59,7 +62,8 @@ struct advice {
     enum advise_objective objective; /* the one followed: efficiency where a deadline was lacking */
     struct advise_choice recommendation;
     struct advise_choice
-        *alternatives; /* Pareto front of time and executor seconds, fastest first */
+        *alternatives; /* Pareto front of time and executor seconds, the recommendation and the
+                          next fewer executors; fastest first */
     size_t n_alternatives;
     struct advise_remedies remedies; /* only when not feasible */
     struct note_list reasons;
@@ -68,7 +72,18 @@ struct advice {
     const char *data_needed_why;
 };
 
+/* May this point be chosen: within the executors and the cost that are allowed? */
+bool advise_is_allowed(const struct advise_question *question, const struct curve_point *point);
+
+/* The allowed point with the next fewer executors than `point` of the same curve, or NULL. */
+const struct curve_point *advise_point_below(const struct curve *curve,
+                                             const struct advise_question *question,
+                                             const struct curve_point *point);
+
 /*
+ * Choose, and say why. Where no allowed point is predicted to meet the deadline, the recommendation
+ * is the fewest executors within ADVISE_NEAR_FASTEST of the shortest time allowed.
+ *
  * curve      must hold a point within [min_executors, max_executors]; points beyond max_executors
  *            serve the remedies. Borrowed.
  * advice     what it points at lives in `arena`.

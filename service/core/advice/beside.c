@@ -184,6 +184,8 @@ static enum pv_code check_jobs(const struct beside_question *question,
     if (code == PV_OK && n > 0)
         code = edf_schedule(jobs, n, question->cores, scratch, alone, NULL, NULL, err);
     if (code == PV_OK)
+        code = edf_schedule(&jobs[n], 1, question->cores, scratch, &alone[n], NULL, NULL, err);
+    if (code == PV_OK)
         code = edf_schedule(jobs, n + 1, question->cores, scratch, with, NULL, NULL, err);
     if (code != PV_OK)
         return code;
@@ -193,6 +195,7 @@ static enum pv_code check_jobs(const struct beside_question *question,
     }
     outcome->met = isnan(question->deadline_s) || with[n].met;
     outcome->execution_s = with[n].execution_s + fixed_s;
+    outcome->alone_s = alone[n].execution_s + fixed_s;
     return outcome->met ? PV_OK
                         : find_remedies(question, jobs, fixed_s, arena, scratch, outcome, err);
 }

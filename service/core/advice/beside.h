@@ -48,6 +48,7 @@ struct beside_outcome {
     struct beside_standing *running; /* n_running */
     bool met;                        /* the new job; true without a deadline */
     double execution_s;              /* the new job, from now to its end */
+    double alone_s;                  /* the same without the running jobs */
     bool has_remedies;               /* looked for when the new job misses */
     int64_t min_total_cores;         /* RUN_UNKNOWN: none found */
     bool exact;                      /* false: the search was cut by its budget */

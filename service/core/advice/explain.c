@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 struct explanation {
     const struct curve *curve;
@@ -15,14 +17,6 @@ struct explanation {
 static const char *plural(int64_t n)
 {
     return n == 1 ? "" : "s";
-}
-
-/* The allowed point with the next fewer executors, or NULL. */
-static const struct curve_point *point_below(const struct explanation *e)
-{
-    const struct curve_point *below = e->point - 1;
-    return e->point > e->curve->points && below->executors >= e->question->min_executors ? below
-                                                                                         : NULL;
 }
 
 /* Nothing that a few runs predict is certain: the sentence stops at three nines. */
@@ -39,7 +33,7 @@ static void explain_deadline_met(struct explanation *e)
     note_number(note, "predicted_duration_s", choice->predicted_duration_s);
     note_number(note, "deadline_probability", choice->deadline_probability);
     note_number(note, "confidence", e->question->confidence);
-    const struct curve_point *below = point_below(e);
+    const struct curve_point *below = advise_point_below(e->curve, e->question, e->point);
     if (below != NULL && e->advice->objective == ADVISE_MIN_EXECUTORS) {
         note_number(note, "fewer_executors", (double)below->executors);
         note_number(note, "fewer_executors_probability",
@@ -47,18 +41,41 @@ static void explain_deadline_met(struct explanation *e)
     }
 }
 
+static const struct curve_point *fastest_allowed(const struct explanation *e)
+{
+    const struct curve_point *fastest = e->point;
+    for (size_t i = 0; i < e->curve->n_points; i++) {
+        const struct curve_point *point = &e->curve->points[i];
+        if (advise_is_allowed(e->question, point) && point->duration_s < fastest->duration_s)
+            fastest = point;
+    }
+    return fastest;
+}
+
 static void explain_deadline_missed(struct explanation *e)
 {
     const struct advise_choice *choice = &e->advice->recommendation;
+    const struct curve_point *fastest = fastest_allowed(e);
+    char nearest[160];
+    if (fastest == e->point)
+        (void)snprintf(nearest, sizeof nearest, "%" PRId64 " executor%s nearest with %.6g s",
+                       choice->executors, choice->executors == 1 ? " comes" : "s come",
+                       choice->predicted_duration_s);
+    else
+        (void)snprintf(nearest, sizeof nearest,
+                       "%" PRId64 " executor%s %.6g s, the fewest within 2 percent of the shortest "
+                       "time allowed (%.6g s with %" PRId64 ")",
+                       choice->executors, choice->executors == 1 ? " takes" : "s take",
+                       choice->predicted_duration_s, fastest->duration_s, fastest->executors);
     struct note *note =
         note_add(&e->advice->reasons, e->arena, &e->spare, "deadline_missed",
-                 "No allowed executor count is predicted to finish within %.6g s; %" PRId64
-                 " executor%s come nearest with %.6g s.",
-                 e->question->deadline_s, choice->executors, plural(choice->executors),
-                 choice->predicted_duration_s);
+                 "No allowed executor count is predicted to finish within %.6g s; %s.",
+                 e->question->deadline_s, nearest);
     note_number(note, "deadline_s", e->question->deadline_s);
     note_number(note, "predicted_duration_s", choice->predicted_duration_s);
     note_number(note, "max_executors", (double)e->question->max_executors);
+    note_number(note, "fastest_executors", (double)fastest->executors);
+    note_number(note, "fastest_duration_s", fastest->duration_s);
 }
 
 static void explain_objective(struct explanation *e)
@@ -99,32 +116,64 @@ static void explain_runs(struct explanation *e)
     note_number(note, "loo_mape_percent", curve->loo_mape_percent);
 }
 
+struct bound {
+    const char *kind;
+    const char *text;
+};
+
+/*
+ * What a chain of stages waits for. A long task of a stage that is cut to the cores is no
+ * straggler: it is the stage's work, and more executors cut it shorter.
+ */
+static struct bound bound_of_chain(const struct curve_point *point)
+{
+    if (point->longest_task_s <= 0.5 * point->critical_path_s)
+        return (struct bound){"critical_path", "the chain of stages with their longest tasks"};
+    if (point->longest_follows_cores)
+        return (struct bound){
+            "stage_cut_to_cores",
+            "the longest task of a stage whose number of tasks is taken to follow "
+            "the cores: more executors cut it shorter"};
+    return (struct bound){"straggler", "a single long task: split it or spread its keys"};
+}
+
+static struct bound bound_of(const struct curve_point *point, double share_s)
+{
+    if (point->fixed_s > share_s && point->fixed_s >= point->critical_path_s)
+        return (struct bound){
+            "serial_part",
+            "the time outside any stage (start and driver), which executors do not shorten"};
+    if (point->critical_path_s > share_s)
+        return bound_of_chain(point);
+    return (struct bound){"work", "work shared among the cores: more executors help"};
+}
+
 /* What would have to change for the job to be faster here. */
 static void explain_bound(struct explanation *e)
 {
     const struct curve_point *point = e->point;
     double cores = (double)point->executors * (double)e->curve->cores_per_executor;
     double share_s = point->work_s / cores;
-    const char *text = "work shared among the cores: more executors help";
-    const char *kind = "work";
-    if (point->fixed_s > share_s && point->fixed_s >= point->critical_path_s) {
-        kind = "serial_part";
-        text = "the time outside any stage (start and driver), which executors do not shorten";
-    } else if (point->critical_path_s > share_s) {
-        bool straggler = point->longest_task_s > 0.5 * point->critical_path_s;
-        kind = straggler ? "straggler" : "critical_path";
-        text = straggler ? "a single long task on the critical path: split it or spread its keys"
-                         : "the chain of stages with their longest tasks, which executors do not "
-                           "shorten";
-    }
+    double overhead_s = point->tasks * point->overhead_per_task_s;
+    struct bound bound = bound_of(point, share_s);
+    char overhead[160] = "";
+    if (overhead_s > 0.005 * point->work_s)
+        (void)snprintf(overhead, sizeof overhead,
+                       " Of the %.6g s of work %.6g s are no recorded task time but overhead: %.3g "
+                       "s a task, set so that the run's own duration comes out.",
+                       point->work_s, overhead_s, point->overhead_per_task_s);
     struct note *note = note_add(&e->advice->reasons, e->arena, &e->spare, "bound",
-                                 "The duration is mostly %s.", text);
-    note_text(note, "bound_by", kind);
+                                 "The duration is mostly %s.%s", bound.text, overhead);
+    note_text(note, "bound_by", bound.kind);
     note_number(note, "serial_s", point->fixed_s);
     note_number(note, "critical_path_s", point->critical_path_s);
     note_number(note, "work_s", point->work_s);
     note_number(note, "work_per_core_s", share_s);
+    note_number(note, "recorded_work_s", point->recorded_work_s);
+    note_number(note, "task_overhead_s", point->overhead_per_task_s);
     note_number(note, "longest_task_s", point->longest_task_s);
+    note_text(note, "longest_task_of",
+              point->longest_is_cut_anew ? "stage_cut_anew" : "stage_as_recorded");
 }
 
 static void warn_extrapolation(struct explanation *e)
@@ -150,6 +199,23 @@ static void warn_extrapolation(struct explanation *e)
         note_number(note, "least_cores", (double)curve->least_cores);
         note_number(note, "most_cores", (double)curve->most_cores);
     }
+}
+
+/* One number of cores cannot tell a stage cut to the cores from one that happens to fit them. */
+static void warn_assumed(struct explanation *e)
+{
+    size_t n = e->curve->stages_assumed;
+    if (n == 0)
+        return;
+    struct note *note =
+        note_add(&e->advice->warnings, e->arena, &e->spare, "stages_assumed_to_follow_cores",
+                 "The number of tasks of %zu stage%s is taken to follow the cores: it fits them in "
+                 "the replayed runs, but no run with the same stages had another number of cores "
+                 "(or of executors). Record a run with another executor count to find out.",
+                 n, n == 1 ? "" : "s");
+    note_number(note, "stages", (double)n);
+    if (e->curve->least_cores == e->curve->most_cores)
+        note_number(note, "cores", (double)e->curve->least_cores);
 }
 
 static void warn_history(struct explanation *e)
@@ -217,29 +283,67 @@ enum pv_code explain_advice(const struct curve *curve,
     explain_runs(&e);
     explain_bound(&e);
     warn_extrapolation(&e);
+    warn_assumed(&e);
     warn_history(&e);
     return advice->reasons.failed || advice->warnings.failed
                ? pv_fail(err, PV_E_MEMORY, "not enough memory for the reasons")
                : PV_OK;
 }
 
+/* A reason that an earlier look gave without the running jobs must not read as the answer. */
+static void mark_alone(struct arena *arena, struct advice *advice)
+{
+    for (size_t i = 0; i < advice->reasons.n; i++) {
+        struct note *note = &advice->reasons.items[i];
+        bool met = strcmp(note->code, "deadline_met") == 0;
+        if (!met && strcmp(note->code, "objective") != 0)
+            continue;
+        const char *message = arena_printf(arena, "Alone on the cluster: %s", note->message);
+        advice->reasons.failed = advice->reasons.failed || message == NULL;
+        note->message = message == NULL ? note->message : message;
+        note->code = met ? "deadline_met_alone" : "objective_alone";
+    }
+}
+
+/* The last reason becomes the first. */
+static void move_to_front(struct note_list *list)
+{
+    if (list->failed || list->n < 2)
+        return;
+    struct note last = list->items[list->n - 1];
+    memmove(&list->items[1], &list->items[0], (list->n - 1) * sizeof *list->items);
+    list->items[0] = last;
+}
+
 static void explain_new_job(const struct beside_question *question,
                             const struct beside_outcome *outcome,
+                            bool met_alone,
                             struct arena *arena,
                             struct advice *advice)
 {
     struct note spare;
+    bool turned = !outcome->met && met_alone;
+    if (turned)
+        mark_alone(arena, advice);
+    const char *verdict = isnan(question->deadline_s) ? ""
+                          : outcome->met              ? " and meets its deadline"
+                                                      : " and misses its deadline";
     struct note *note =
         note_add(&advice->reasons, arena, &spare,
                  outcome->met ? "met_beside_running" : "missed_beside_running",
-                 "Earliest deadline first beside %zu running job%s on %zu cores, it "
-                 "ends after %.6g s%s.",
+                 "With the %zu running job%s, all sharing the cluster's %zu cores (max_executors x "
+                 "cores_per_executor) earliest deadline first, it ends after %.6g s%s; without "
+                 "them on the same cores after %.6g s. The recommended executors are no cap in "
+                 "either.",
                  question->n_running, question->n_running == 1 ? "" : "s", question->cores,
-                 outcome->execution_s, outcome->met ? "" : " and misses its deadline");
+                 outcome->execution_s, verdict, outcome->alone_s);
     note_number(note, "execution_s", outcome->execution_s);
+    note_number(note, "alone_s", outcome->alone_s);
     note_number(note, "deadline_s", question->deadline_s);
     note_number(note, "running", (double)question->n_running);
     note_number(note, "cores", (double)question->cores);
+    if (turned)
+        move_to_front(&advice->reasons);
 }
 
 /* One warning for all running jobs that are late although (or because) the new one joins. */
@@ -260,13 +364,13 @@ static void warn_of_late_jobs(const struct beside_question *question,
     if (n == 0)
         return;
     struct note spare;
-    struct note *note = note_add(&advice->warnings, arena, &spare,
-                                 because ? "running_jobs_delayed" : "running_jobs_late",
-                                 because ? "%zu running job%s would miss the deadline because of "
-                                           "this one."
-                                         : "%zu running job%s miss the deadline, with this one or "
-                                           "without.",
-                                 n, n == 1 ? "" : "s");
+    struct note *note = note_add(
+        &advice->warnings, arena, &spare, because ? "running_jobs_delayed" : "running_jobs_late",
+        because ? "%zu running job%s would miss the deadline because of "
+                  "this one."
+                : "%zu running job%s the deadline, with this one or "
+                  "without.",
+        n, because ? (n == 1 ? "" : "s") : (n == 1 ? " misses" : "s miss"));
     note_text(note, "first", names[first]);
     note_number(note, "jobs", (double)n);
     note_number(note, "execution_s", outcome->running[first].execution_s);
@@ -280,8 +384,9 @@ enum pv_code explain_beside(const struct beside_question *question,
                             struct advice *advice,
                             struct pv_error *err)
 {
-    advice->feasible = advice->feasible && outcome->met;
-    explain_new_job(question, outcome, arena, advice);
+    bool met_alone = advice->feasible;
+    advice->feasible = met_alone && outcome->met;
+    explain_new_job(question, outcome, met_alone, arena, advice);
     warn_of_late_jobs(question, outcome, names, true, arena, advice);
     warn_of_late_jobs(question, outcome, names, false, arena, advice);
     return advice->reasons.failed || advice->warnings.failed

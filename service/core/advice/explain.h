@@ -20,8 +20,9 @@ enum pv_code explain_advice(const struct curve *curve,
 /*
  * What the jobs beside it mean for the advice: a reason, a warning for running jobs that are late
  * or that the new job makes late, and feasible = false where the new job itself misses its
- * deadline. names: of the question's running jobs, NUL-terminated, living as long as the advice.
- * PV_E_MEMORY.
+ * deadline; what was found for the new job alone is then marked as such (codes deadline_met_alone
+ * and objective_alone) and stands behind missed_beside_running. names: of the question's running
+ * jobs, NUL-terminated, living as long as the advice. PV_E_MEMORY.
  */
 enum pv_code explain_beside(const struct beside_question *question,
                             const struct beside_outcome *outcome,

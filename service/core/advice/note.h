@@ -8,7 +8,7 @@
 #include "base/code.h"
 
 /* Reasons and warnings: a stable code, a sentence, and the figures behind it. */
-enum { NOTE_EVIDENCE_MAX = 8, NOTES_MAX = 16 };
+enum { NOTE_EVIDENCE_MAX = 12, NOTES_MAX = 16 };
 
 struct note_evidence {
     const char *name; /* static */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/advice/advise.h"
+#include "core/advice/explain.h"
 #include "core/history/run.h"
 
 /* A curve by hand: T(m) = 10 + 90/m, but m = 5 is an anomaly (slower than 4). Tight spread. */
@@ -165,6 +166,222 @@ Test(advise, alternatives_are_the_pareto_front)
             cr_assert_lt(advice.alternatives[i].executor_s, advice.alternatives[i - 1].executor_s);
         }
     }
+}
+
+static bool lists(const struct advice *advice, int64_t executors)
+{
+    for (size_t i = 0; i < advice->n_alternatives; i++)
+        if (advice->alternatives[i].executors == executors)
+            return true;
+    return false;
+}
+
+/* What is recommended and the next fewer stand among the alternatives, dominated or thinned out. */
+Test(advise, alternatives_hold_what_the_reasons_name)
+{
+    struct advise_question asked = question(ADVISE_MIN_EXECUTORS, 33.2);
+    struct advice advice = ask(&asked); /* 6; the next fewer is the anomaly */
+    cr_assert_eq(advice.recommendation.executors, 6);
+    cr_assert(lists(&advice, 6) && lists(&advice, 5));
+
+    enum { MANY = 300 };
+    static struct curve_point many[MANY];
+    for (int64_t m = 1; m <= MANY; m++)
+        many[m - 1] = (struct curve_point){
+            .executors = m, .duration_s = 10.0 + 9000.0 / (double)m, .spread = 0.02};
+    curve.points = many;
+    curve.n_points = MANY;
+    asked.max_executors = MANY;
+    for (double deadline_s = 50.0; deadline_s < 500.0; deadline_s += 7.0) {
+        asked.deadline_s = deadline_s;
+        advice = ask(&asked);
+        cr_assert_leq(advice.n_alternatives, 16);
+        cr_assert(lists(&advice, advice.recommendation.executors));
+        cr_assert(lists(&advice, advice.recommendation.executors - 1));
+        cr_assert(lists(&advice, 1) && lists(&advice, MANY));
+        for (size_t i = 1; i < advice.n_alternatives; i++)
+            cr_assert_gt(advice.alternatives[i].predicted_duration_s,
+                         advice.alternatives[i - 1].predicted_duration_s);
+    }
+}
+
+static const struct note *find(const struct note_list *notes, const char *code)
+{
+    for (size_t i = 0; i < notes->n; i++)
+        if (strcmp(notes->items[i].code, code) == 0)
+            return &notes->items[i];
+    return NULL;
+}
+
+static double evidence(const struct note_list *notes, const char *code, const char *name)
+{
+    const struct note *note = find(notes, code);
+    cr_assert_not_null(note, "%s", code);
+    for (size_t i = 0; i < note->n_evidence; i++)
+        if (strcmp(note->evidence[i].name, name) == 0)
+            return note->evidence[i].value;
+    cr_assert_fail("%s has no %s", code, name);
+    return (double)NAN;
+}
+
+static const char *message(const struct note_list *notes, const char *code)
+{
+    const struct note *note = find(notes, code);
+    cr_assert_not_null(note, "%s", code);
+    return note->message;
+}
+
+/*
+ * Whatever the curve, more allowed executors never ask for a later deadline, and the deadline that
+ * would do, asked again, is met with the asked probability. Spreads grow away from the runs, so
+ * that the fastest point is often not the one to trust.
+ */
+Test(advise, the_remedy_is_the_least_deadline_and_holds)
+{
+    uint64_t state = 42;
+    for (int round = 0; round < 200; round++) {
+        for (size_t i = 0; i < POINTS; i++) {
+            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            double noise = (double)(state >> 40) / (double)(1 << 24);
+            points[i].duration_s = law((int64_t)i + 1) * (0.8 + 0.4 * noise);
+            points[i].spread = 0.02 + 0.06 * noise * (double)i;
+        }
+        double before_s = (double)INFINITY;
+        for (int64_t most = 1; most <= POINTS; most++) {
+            struct advise_question asked = question(ADVISE_MIN_EXECUTORS, 0.5);
+            asked.confidence = 0.5 + 0.0024 * (double)round;
+            asked.max_executors = most;
+            struct advice advice = ask(&asked);
+            cr_assert(!advice.feasible);
+            cr_assert_leq(advice.remedies.deadline_s, before_s);
+            before_s = advice.remedies.deadline_s;
+            double below_s = before_s * (1.0 - 1e-6);
+            asked.deadline_s = before_s;
+            advice = ask(&asked);
+            cr_assert(advice.feasible && !has(&advice.warnings, "below_confidence"));
+            cr_assert_geq(advice.recommendation.deadline_probability, asked.confidence);
+            asked.deadline_s = below_s; /* and none earlier would do */
+            advice = ask(&asked);
+            cr_assert(!advice.feasible || has(&advice.warnings, "below_confidence"));
+        }
+    }
+}
+
+/* Too late anyway: two percent of time are not worth six times the executors. */
+Test(advise, infeasible_recommends_the_fewest_near_the_fastest)
+{
+    for (int64_t m = 1; m <= POINTS; m++)
+        points[m - 1].duration_s = m < 3 ? 60.0 : 50.0 - 0.1 * (double)m;
+    struct advise_question asked = question(ADVISE_MIN_EXECUTORS, 20.0);
+    struct advice advice = ask(&asked); /* 10: 49.0; 3: 49.7, within 49.98 */
+    cr_assert(!advice.feasible);
+    cr_assert_eq(advice.recommendation.executors, 3);
+    cr_assert_eq(evidence(&advice.reasons, "deadline_missed", "fastest_executors"), 10.0);
+    cr_assert_eq(evidence(&advice.reasons, "deadline_missed", "fastest_duration_s"), 49.0);
+    cr_assert_not_null(strstr(message(&advice.reasons, "deadline_missed"), "within 2 percent"));
+}
+
+/* The work the cores share is told apart from the overhead that the calibration added. */
+Test(advise, bound_tells_recorded_work_from_overhead)
+{
+    for (size_t i = 0; i < POINTS; i++) {
+        points[i].work_s = 500.0;
+        points[i].recorded_work_s = 200.0;
+        points[i].overhead_per_task_s = 3.0;
+        points[i].tasks = 100.0;
+    }
+    struct advise_question asked = question(ADVISE_MIN_TIME, (double)NAN);
+    struct advice advice = ask(&asked);
+    cr_assert_eq(evidence(&advice.reasons, "bound", "recorded_work_s"), 200.0);
+    cr_assert_eq(evidence(&advice.reasons, "bound", "task_overhead_s"), 3.0);
+    cr_assert_not_null(
+        strstr(message(&advice.reasons, "bound"), "500 s of work 300 s are no recorded"));
+}
+
+static const char *bound_by(const struct advice *advice)
+{
+    return find(&advice->reasons, "bound")->evidence[0].text;
+}
+
+/* A long task of a stage that is cut to the cores is no straggler. */
+Test(advise, a_stage_taken_to_follow_the_cores_is_no_straggler)
+{
+    for (size_t i = 0; i < POINTS; i++) {
+        points[i].work_s = 40.0;
+        points[i].critical_path_s = 20.0;
+        points[i].longest_task_s = 19.0;
+        points[i].longest_is_cut_anew = true;
+        points[i].longest_follows_cores = true;
+    }
+    struct advise_question asked = question(ADVISE_MIN_TIME, (double)NAN);
+    curve.stages_assumed = 1;
+    struct advice advice = ask(&asked);
+    cr_assert_str_eq(bound_by(&advice), "stage_cut_to_cores");
+    cr_assert_null(strstr(message(&advice.reasons, "bound"), "split it"));
+    cr_assert_eq(evidence(&advice.warnings, "stages_assumed_to_follow_cores", "stages"), 1.0);
+    for (size_t i = 0; i < POINTS; i++)
+        points[i].longest_is_cut_anew = points[i].longest_follows_cores = false;
+    curve.stages_assumed = 0;
+    advice = ask(&asked);
+    cr_assert_str_eq(bound_by(&advice), "straggler");
+    cr_assert(!has(&advice.warnings, "stages_assumed_to_follow_cores"));
+}
+
+static struct advice look_beside(double deadline_s, const struct beside_outcome *outcome, size_t n)
+{
+    static const char *const names[] = {"hourly", "daily"};
+    static const struct beside_running running[] = {{.deadline_s = 30.0}, {.deadline_s = 40.0}};
+    struct advise_question asked = question(ADVISE_MIN_EXECUTORS, deadline_s);
+    struct advice advice = ask(&asked);
+    struct beside_question beside = {
+        .deadline_s = deadline_s, .running = running, .n_running = n, .cores = 40};
+    struct pv_error err = {0};
+    cr_assert_eq(explain_beside(&beside, outcome, names, &arena, &advice, &err), PV_OK);
+    return advice;
+}
+
+/* What stops the job stands first; what was found without the others says so. */
+Test(advise, missed_beside_running_comes_first)
+{
+    struct beside_standing late[] = {{false, false, 50.0}, {false, false, 60.0}};
+    struct beside_outcome outcome = {
+        .running = late, .met = false, .execution_s = 57.5, .alone_s = 31.0};
+    struct advice advice = look_beside(34.0, &outcome, 1);
+    cr_assert(!advice.feasible);
+    cr_assert_str_eq(advice.reasons.items[0].code, "missed_beside_running");
+    cr_assert(has(&advice.reasons, "deadline_met_alone") &&
+              has(&advice.reasons, "objective_alone"));
+    cr_assert(!has(&advice.reasons, "deadline_met") && !has(&advice.reasons, "objective"));
+    cr_assert_eq(strncmp(message(&advice.reasons, "deadline_met_alone"), "Alone", 5), 0);
+    cr_assert_eq(evidence(&advice.reasons, "missed_beside_running", "cores"), 40.0);
+    cr_assert_eq(evidence(&advice.reasons, "missed_beside_running", "execution_s"), 57.5);
+    cr_assert_eq(evidence(&advice.reasons, "missed_beside_running", "alone_s"), 31.0);
+    cr_assert_not_null(strstr(message(&advice.reasons, "missed_beside_running"), "no cap"));
+
+    outcome.met = true;
+    advice = look_beside(34.0, &outcome, 1);
+    cr_assert(advice.feasible);
+    cr_assert_str_eq(advice.reasons.items[0].code, "deadline_met");
+    outcome.met = false;
+    advice = look_beside(10.0, &outcome, 1); /* alone neither */
+    cr_assert_str_eq(advice.reasons.items[0].code, "deadline_missed");
+}
+
+/* One job misses, two miss. */
+Test(advise, late_jobs_in_words)
+{
+    struct beside_standing late[] = {{false, false, 50.0}, {false, false, 60.0}};
+    struct beside_outcome outcome = {.running = late, .met = true};
+    struct advice advice = look_beside(34.0, &outcome, 1);
+    cr_assert_not_null(
+        strstr(message(&advice.warnings, "running_jobs_late"), "1 running job misses"));
+    advice = look_beside(34.0, &outcome, 2);
+    cr_assert_not_null(
+        strstr(message(&advice.warnings, "running_jobs_late"), "2 running jobs miss the"));
+    late[0].met_alone = late[1].met_alone = true;
+    advice = look_beside(34.0, &outcome, 1);
+    cr_assert_not_null(
+        strstr(message(&advice.warnings, "running_jobs_delayed"), "1 running job would miss"));
 }
 
 /* Constraints that leave nothing are a fault of the request. */
