@@ -136,15 +136,57 @@ static struct history_key key_of(const struct http_request *request,
                                 .max_executors = asked->question.max_executors};
 }
 
-static enum pv_code too_few_runs(const struct application *application,
-                                 size_t looked_at,
-                                 const char *why,
-                                 struct pv_error *err)
+/* ": without executors 2, stages 1; failed 1" in `text`; what no run lacks is not named. */
+static void list_lacks(const struct run_lacks *lacks, char *text, size_t room)
 {
+    const struct {
+        int64_t n;
+        const char *what;
+    } parts[] = {{lacks->executors, "executors"},
+                 {lacks->cores_per_executor, "cores_per_executor"},
+                 {lacks->problem_size, "problem_size"},
+                 {lacks->stages, "stages"}};
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i].n == 0 || used >= room)
+            continue;
+        int n = snprintf(text + used, room - used, "%s%s %lld", used == 0 ? ": without " : ", ",
+                         parts[i].what, (long long)parts[i].n);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    if (lacks->failed > 0 && used < room)
+        (void)snprintf(text + used, room - used, "%s failed %lld", used == 0 ? ":" : ";",
+                       (long long)lacks->failed);
+}
+
+/* Why no run of the application can be replayed, counted over its latest runs. */
+static enum pv_code
+refuse_history(struct store_tx *tx, const struct application *application, struct pv_error *err)
+{
+    struct run_lacks lacks;
+    char missing[200], among[64] = "";
+    enum pv_code code = store_run_count_lacks(tx, application, &lacks, err);
+    if (code != PV_OK)
+        return code;
+    if (lacks.runs == 0)
+        return pv_fail(err, PV_E_TOO_FEW, "the application has no runs yet");
+    list_lacks(&lacks, missing, sizeof missing);
+    if (lacks.runs < application->runs)
+        (void)snprintf(among, sizeof among, "; of the %lld latest", (long long)lacks.runs);
     return pv_fail(err, PV_E_TOO_FEW,
-                   "the application has %lld runs; of the %zu nearest that succeeded with "
-                   "executors, cores and stages none can be replayed%s%s",
-                   (long long)application->runs, looked_at, why[0] == '\0' ? "" : ": ", why);
+                   "the application has %lld run%s, but none that succeeded with executors, "
+                   "cores_per_executor, problem_size and stages known%s%s",
+                   (long long)application->runs, application->runs == 1 ? "" : "s", among, missing);
+}
+
+/* The nearest runs have what the store can ask for, and yet `why`. */
+static enum pv_code refuse_runs(size_t looked_at, const char *why, struct pv_error *err)
+{
+    if (looked_at == 1)
+        return pv_fail(err, PV_E_TOO_FEW, "the only run near enough cannot be replayed: %s", why);
+    return pv_fail(err, PV_E_TOO_FEW, "none of the %zu nearest runs can be replayed: %s", looked_at,
+                   why);
 }
 
 /* The nearest runs and the curve from them; the application is known. */
@@ -161,14 +203,17 @@ static enum pv_code compute(struct api *api,
     arena_init(&loaded, (size_t)api->config->request_memory_bytes_max);
     enum pv_code code = store_run_nearest(*tx, &loaded, application, asked->problem_size, true,
                                           (size_t)api->config->nearest_runs, &runs, &why);
+    if (code == PV_OK && runs.n == 0) {
+        code = refuse_history(*tx, application, err);
+        arena_fini(&loaded);
+        return code;
+    }
     store_rollback(tx); /* the connection is not held while computing */
-    if (code == PV_OK && runs.n == 0)
-        code = PV_E_TOO_FEW;
-    else if (code == PV_OK)
+    if (code == PV_OK)
         code = predict(api->config, asked, runs.items, runs.n, &item->arena, &item->curve, &why);
     arena_fini(&loaded);
     if (code == PV_E_TOO_FEW)
-        return too_few_runs(application, runs.n, why.detail, err);
+        return refuse_runs(runs.n, why.detail, err);
     if (code != PV_OK && err != NULL)
         *err = why;
     memcpy(item->application_id, application->id, sizeof item->application_id);

@@ -377,3 +377,38 @@ enum pv_code store_run_nearest(struct store_tx *tx,
         *list = read;
     return code;
 }
+
+enum pv_code store_run_count_lacks(struct store_tx *tx,
+                                   const struct application *application,
+                                   struct run_lacks *lacks,
+                                   struct pv_error *err)
+{
+    static const char text[] =
+        "SELECT count(*), count(*) FILTER (WHERE NOT r.succeeded),"
+        " count(*) FILTER (WHERE r.executors IS NULL),"
+        " count(*) FILTER (WHERE r.cores_per_executor IS NULL),"
+        " count(*) FILTER (WHERE r.problem_size IS NULL),"
+        " count(*) FILTER (WHERE NOT r.has_stages) FROM"
+        " (SELECT * FROM provisor.run WHERE team_id = $1 AND application_id = $2"
+        "  ORDER BY instant DESC, id DESC LIMIT $3) AS r";
+    struct sql sql;
+    PGresult *result;
+    tx_sql(tx, &sql, text);
+    sql_uuid(&sql, application->id);
+    sql_int(&sql, RUN_LACKS_LOOKED_AT);
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code != PV_OK)
+        return code;
+    struct row row = row_at(result, 0, &tx->scratch);
+    struct run_lacks read = {.runs = row_int(&row)};
+    read.failed = row_int(&row);
+    read.executors = row_int(&row);
+    read.cores_per_executor = row_int(&row);
+    read.problem_size = row_int(&row);
+    read.stages = row_int(&row);
+    code = row_done(&row, err);
+    PQclear(result);
+    if (code == PV_OK)
+        *lacks = read;
+    return code;
+}

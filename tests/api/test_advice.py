@@ -71,6 +71,48 @@ def test_infeasible_says_what_would_do(client, application):
         "below_confidence" not in [w["code"] for w in later["warnings"]]
 
 
+def test_more_executors_never_ask_for_a_later_deadline(client, application):
+    """The remedy is the least deadline over all allowed counts, and asked again it is met with confidence."""
+    before = float("inf")
+    for most in (1, 2, 5, 16, 100, 1000):
+        limits = {"max_executors": most}
+        late = ask(client, application=application, problem_size=40, deadline_s=1, constraints=limits)
+        deadline_s = late["remedies"]["deadline_s"]
+        assert late["feasible"] is False and deadline_s <= before
+        before = deadline_s
+        again = ask(client, application=application, problem_size=40, deadline_s=deadline_s, constraints=limits)
+        assert again["feasible"] is True and again["recommendation"]["deadline_probability"] >= 0.95, (most, again)
+        # Fewer by far where the rest buys nothing: 40 tasks need no more than 20 executors of 2 cores.
+        assert late["recommendation"]["executors"] <= 20
+
+
+def test_alternatives_hold_what_the_reasons_name(client, application):
+    for deadline_s in (12, 16, 20, 26, 40):
+        advice = ask(client, application=application, problem_size=40, deadline_s=deadline_s,
+                     constraints={"max_executors": 1000})
+        listed = [a["executors"] for a in advice["alternatives"]]
+        assert advice["recommendation"]["executors"] in listed and len(listed) <= 16
+        for reason in advice["reasons"]:
+            if "fewer_executors" in reason["evidence"]:
+                assert reason["evidence"]["fewer_executors"] in listed
+
+
+def test_stages_that_only_fit_the_cores_are_told(client):
+    """30 tasks on 30 cores may follow them or not: said, until a run on another number of cores shows it."""
+    name = "cut-" + uuid.uuid4().hex[:8]
+    run = {"problem_size": 64, "executors": 15, "cores_per_executor": 2, "duration_s": 6.0, "initialization_s": 2.0,
+           "stages": [{"id": 0, "parents": [], "task_durations_s": [4.0] * 30, "duration_s": 4.0}]}
+    client.post("/v1/applications/%s/runs" % name, run, status=201)
+    advice = ask(client, application=name, deadline_s=60)
+    assert evidence(advice, "stages_assumed_to_follow_cores", "warnings")["stages"] == 1
+    assert evidence(advice, "bound")["bound_by"] != "straggler"
+    assert evidence(advice, "bound")["recorded_work_s"] == pytest.approx(120)
+    other = dict(run, executors=5, duration_s=14.0, stages=[dict(run["stages"][0], duration_s=12.0)])
+    client.post("/v1/applications/%s/runs" % name, other, status=201)
+    advice = ask(client, application=name, deadline_s=60)
+    assert "stages_assumed_to_follow_cores" not in [w["code"] for w in advice["warnings"]]
+
+
 def test_below_confidence_is_said(client, application):
     """The deadline equals the median: met as predicted, with probability one half."""
     advice = ask(client, application=application, problem_size=40, deadline_s=25.0001, confidence=0.9,
@@ -174,6 +216,11 @@ def test_beside_running_jobs(client, application):
     assert missed["remedies"]["max_executors"] > 2
     met = ask(client, **dict(body, deadline_s=58))
     assert met["feasible"] is True and met["contention"]["missed"] == []
+    assert missed["reasons"][0]["code"] == "missed_beside_running"
+    assert "no cap" in missed["reasons"][0]["message"]
+    assert evidence(missed, "missed_beside_running")["alone_s"] == pytest.approx(25, abs=0.01)
+    assert "deadline_met" not in [r["code"] for r in missed["reasons"]]
+    assert evidence(missed, "deadline_met_alone")["predicted_duration_s"] == pytest.approx(25, abs=0.01)
     # Most of the running job is done: 4 tasks of 3.25 s are left, then 20 s and 5 s.
     done = ask(client, **dict(body, deadline_s=50, running=[dict(running[0], progress=0.9)]))
     assert done["feasible"] is True and sorted(done["contention"]["met"]) == sorted([application, other])
@@ -186,7 +233,19 @@ def test_no_application_and_no_usable_runs(client):
     client.post("/v1/applications/%s/runs" % name,
                 {"problem_size": 4, "executors": 2, "cores_per_executor": 2, "duration_s": 10}, status=201)
     problem = client.refuse("POST", "/v1/advice", 422, json={"application": name})
-    assert problem["type"].endswith("too-few-observations") and "1 run" in problem["detail"], problem
+    assert problem["type"].endswith("too-few-observations"), problem
+    assert "has 1 run, but" in problem["detail"] and problem["detail"].endswith(": without stages 1"), problem
+    # A log that neither shows executors nor an end: of the two runs now there, each lack is counted.
+    log = json.dumps({"Event": "SparkListenerApplicationStart", "App Name": "bare", "App ID": name, "Timestamp": 1000,
+                      "User": "someone"}) + "\n"
+    client.request("POST", "/v1/applications/%s/eventlogs" % name, 201, data=log.encode(),
+                   headers={"Content-Type": "application/octet-stream"})
+    problem = client.refuse("POST", "/v1/advice", 422, json={"application": name, "problem_size": 4})
+    assert "has 2 runs, but" in problem["detail"], problem
+    assert problem["detail"].endswith(": without executors 1, cores_per_executor 1, problem_size 1, stages 1; failed 1")
+    empty = "empty-" + uuid.uuid4().hex[:8]
+    client.post("/v1/applications", {"name": empty}, status=201)
+    assert "has no runs yet" in client.refuse("POST", "/v1/advice", 422, json={"application": empty})["detail"]
 
 
 @pytest.mark.parametrize("body, pointer", [
