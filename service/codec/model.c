@@ -13,8 +13,7 @@ static const char *const weights_words[] = {"seconds", "relative", NULL};
 static const char *const reference_words[] = {"measured", "extrapolated", "ratio", NULL};
 static const enum model_reference references[] = {MODEL_MEASURED, MODEL_EXTRAPOLATED, MODEL_RATIO};
 
-/* --- the kind -----------------------------------------------------------------------------------
- */
+/* --- the kind --- */
 
 static const struct model_kind *decode_kind(const struct codec_node *node)
 {
@@ -39,8 +38,7 @@ static const struct model_kind *decode_kind(const struct codec_node *node)
     return NULL;
 }
 
-/* --- observations -------------------------------------------------------------------------------
- */
+/* --- observations --- */
 
 /* One of the two, and the same one in every row. */
 static void check_form(const struct codec_node *row, bool speedups)
@@ -118,8 +116,7 @@ void codec_model_fit_decode(const struct codec_node *node,
     decode_rows(node, most, request);
 }
 
-/* --- a model ------------------------------------------------------------------------------------
- */
+/* --- a model --- */
 
 static void encode_parameters(struct writer *w, const struct model *model)
 {
@@ -208,8 +205,7 @@ void codec_model_encode(struct writer *w, const struct model *model)
     encode_uncertainty(w, model);
 }
 
-/* --- a fit --------------------------------------------------------------------------------------
- */
+/* --- a fit --- */
 
 static void encode_residuals(struct writer *w, const struct model_fit *fit)
 {
@@ -276,8 +272,7 @@ void codec_model_fit_encode(struct writer *w, const struct model_fit *fit)
     writer_end_object(w);
 }
 
-/* --- a model read back --------------------------------------------------------------------------
- */
+/* --- a model read back --- */
 
 static void refuse_unknown_parameters(const struct codec_node *node, const struct model_kind *kind)
 {
@@ -414,8 +409,7 @@ void codec_model_decode(const struct codec_node *node, struct model *model)
     decode_uncertainty(node, model);
 }
 
-/* --- predictions --------------------------------------------------------------------------------
- */
+/* --- predictions --- */
 
 static void
 decode_points(const struct codec_node *node, size_t most, struct codec_model_predict *request)

@@ -148,8 +148,7 @@ static enum pv_code select_rows(const struct model_kind *kind,
     return PV_OK;
 }
 
-/* --- how good a fit is --------------------------------------------------------------------------
- */
+/* --- how good a fit is --- */
 
 static void set_range(const struct model_data *data, struct model_uncertainty *u)
 {
@@ -258,8 +257,7 @@ static int by_observation(const void *a, const void *b)
     return (x->observation > y->observation) - (x->observation < y->observation);
 }
 
-/* --- best executors -----------------------------------------------------------------------------
- */
+/* --- best executors --- */
 
 static double speed(const struct model *model, const double p[], double size, double m)
 {
@@ -311,8 +309,7 @@ static void find_peak(struct model_fit *fit)
         fit->peak = (struct model_peak){size, m, there.speedup};
 }
 
-/* --- the fit ------------------------------------------------------------------------------------
- */
+/* --- the fit --- */
 
 static bool is_finite(const struct model_fit *fit)
 {

@@ -74,8 +74,7 @@ struct model {
     struct model_uncertainty uncertainty;
 };
 
-/* --- fitting ------------------------------------------------------------------------------------
- */
+/* --- fitting --- */
 
 struct model_warning {
     char code[32];
@@ -136,8 +135,7 @@ enum pv_code model_fit(const struct model_kind *kind,
                        struct model_fit *fit,
                        struct pv_error *err) PV_MUSTCHECK;
 
-/* --- predicting ---------------------------------------------------------------------------------
- */
+/* --- predicting --- */
 
 struct model_prediction {
     double duration_s;    /* <= 0: the law has left its domain; NAN: of a model of speedups */
@@ -173,8 +171,7 @@ void model_predict(const struct model *model,
 double
 model_best_executors(const struct model *model, double problem_size, double most, bool *rising);
 
-/* --- kinds --------------------------------------------------------------------------------------
- */
+/* --- kinds --- */
 
 struct model_parameter_rule {
     const char *name;

@@ -171,8 +171,7 @@ static struct line search(const struct groups *g, size_t from, size_t to)
     return best;
 }
 
-/* --- what is known of the parameters ------------------------------------------------------------
- */
+/* --- what is known of the parameters --- */
 
 /* Derivatives of the time by t0, epsilon, theta, for those the data can tell. */
 static size_t differentiate(const struct startup *fit, double m, double row[3], size_t which[3])
@@ -230,8 +229,7 @@ static enum pv_code tell_variance(const double executors[],
     return PV_OK;
 }
 
-/* --- without one row ----------------------------------------------------------------------------
- */
+/* --- without one row --- */
 
 static void leave_out(struct groups *g,
                       const struct line *best,

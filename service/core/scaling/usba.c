@@ -19,8 +19,7 @@ const struct model_parameter_rule usba_rules[USBA_PARAMETERS] = {
     [USBA_RATIO] = {"initialization_ratio", 0, HUGE_VAL, MODEL_OF_SPEEDUPS},
 };
 
-/* --- the law ------------------------------------------------------------------------------------
- */
+/* --- the law --- */
 
 double usba_growth(const double p[], double problem_size, double executors)
 {
@@ -57,8 +56,7 @@ static size_t turn(const double p[], enum model_form form, double problem_size, 
     return 3;
 }
 
-/* --- the two parts of a duration ----------------------------------------------------------------
- */
+/* --- the two parts of a duration --- */
 
 double *usba_parallel_times(const struct model_data *data, struct arena *scratch)
 {
@@ -151,8 +149,7 @@ enum pv_code usba_set_parallel(const double c[4],
     return PV_OK;
 }
 
-/* --- the parallel part by least squares ---------------------------------------------------------
- */
+/* --- the parallel part by least squares --- */
 
 struct parallel {
     const struct model_data *data;

@@ -108,8 +108,7 @@ static double sum_of_squares(const struct problem *problem, const double p[])
     return sum;
 }
 
-/* --- the solver ---------------------------------------------------------------------------------
- */
+/* --- the solver --- */
 
 static int tell_residuals(const gsl_vector *u, void *context, gsl_vector *f)
 {
@@ -178,8 +177,7 @@ descend(struct problem *problem, double p[USBA_PARAMETERS], struct pv_error *err
     return PV_OK;
 }
 
-/* --- starts -------------------------------------------------------------------------------------
- */
+/* --- starts --- */
 
 struct start {
     double p[USBA_PARAMETERS];
@@ -304,8 +302,7 @@ solve(struct problem *problem, const struct design *design, double p[], struct p
     return code;
 }
 
-/* --- what is known of the parameters ------------------------------------------------------------
- */
+/* --- what is known of the parameters --- */
 
 /* Which free parameters the data can tell: not those on a bound. */
 static size_t select_known(const struct problem *problem, const double p[], size_t known[])
@@ -373,8 +370,7 @@ static enum pv_code tell_parameters(const struct problem *problem,
     return PV_OK;
 }
 
-/* --- without one row ----------------------------------------------------------------------------
- */
+/* --- without one row --- */
 
 static enum pv_code refit_without_each(struct problem *problem,
                                        const double p[],

@@ -185,8 +185,7 @@ Test(scaling_linear, nonnegative_left_out_equals_refit)
     }
 }
 
-/* --- startup ------------------------------------------------------------------------------------
- */
+/* --- startup --- */
 
 enum { TIMES = 10 };
 static const double counts[TIMES] = {1, 2, 2, 4, 8, 8, 16, 24, 32, 64};

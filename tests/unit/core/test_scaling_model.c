@@ -94,8 +94,7 @@ static double scaled_law(double size, double m)
     return size / m * (8 + 2 * log(size / m) + 0.5 * m + 0.01 * size);
 }
 
-/* --- parameters come back ------------------------------------------------------------------------
- */
+/* --- parameters come back --- */
 
 Test(scaling_model, usba_without_a_unit_run_is_extrapolated)
 {
