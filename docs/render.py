@@ -120,7 +120,7 @@ def main():
     with open(output, "w") as f:
         f.write(page.render(info=document["info"], tags=document["tags"], calls=list(calls(document)),
                             schemas=document["components"]["schemas"],
-                            problems={k: v for k, v in problem_types.items() if k != "ok"}))
+                            problems={k: v for k, v in problem_types.items() if not v["meaning"].startswith("Not a problem")}))
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ static double tasks_a_point(const struct run runs[], size_t n, int64_t problem_s
 static size_t
 affordable_points(const struct config *config, const struct run runs[], size_t n, int64_t size)
 {
-    double points = 0.8 * (double)config->remedy_task_budget / tasks_a_point(runs, n, size);
+    double points = 0.8 * (double)config->advice_task_budget / tasks_a_point(runs, n, size);
     return points > CURVE_POINTS_MAX ? CURVE_POINTS_MAX : points < 24.0 ? 24 : (size_t)points;
 }
 
@@ -104,7 +104,7 @@ static enum pv_code predict(const struct config *config,
 {
     struct curve_question question = {.problem_size = asked->problem_size,
                                       .cores_per_executor = asked->cores_per_executor,
-                                      .task_budget = (uint64_t)config->remedy_task_budget};
+                                      .task_budget = (uint64_t)config->advice_task_budget};
     if (question.problem_size == RUN_UNKNOWN)
         question.problem_size = runs[0].problem_size;
     if (question.cores_per_executor == RUN_UNKNOWN)
@@ -246,6 +246,8 @@ static enum pv_code load(struct api *api,
         return PV_OK;
     }
     struct history_item *made = NULL;
+    if (code == PV_OK && !request->may_compute)
+        code = PV_E_DEFER;
     if (code == PV_OK) {
         made = history_item_create((size_t)api->config->request_memory_bytes_max);
         code =
@@ -292,6 +294,8 @@ enum pv_code advice_history_curve(struct api *api,
                                   const struct history_item **item,
                                   struct pv_error *err)
 {
+    if (!request->may_compute && (asked->application.at == NULL || asked->n_running > 0))
+        return PV_E_DEFER;
     if (asked->application.at == NULL)
         return curve_of_profile(api, asked, item, err);
     const struct history_item *found = NULL;

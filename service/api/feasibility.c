@@ -9,6 +9,8 @@
 #include "core/deadline/job_from_run.h"
 #include "store/run.h"
 
+enum { LIGHT_BODY = 64 * 1024 }; /* bytes that are decoded in a millisecond */
+
 static enum pv_code out_of_memory(struct pv_error *err)
 {
     return pv_fail(err, PV_E_MEMORY, "out of memory");
@@ -175,6 +177,7 @@ static enum pv_code write_schedule(const struct codec_feasibility *asked,
 /* scratch is not the arena the reply grows in: the schedule gives it back while rows are kept. */
 static enum pv_code answer(const struct config *config,
                            const struct codec_feasibility *asked,
+                           bool may_compute,
                            struct arena *scratch,
                            struct writer *w,
                            struct pv_error *err)
@@ -186,6 +189,10 @@ static enum pv_code answer(const struct config *config,
         return out_of_memory(err);
     enum pv_code code = edf_schedule(asked->jobs, asked->n_jobs, asked->cores, scratch, outcomes,
                                      &metrics, NULL, err);
+    /* The search replays the jobs over and over: light for a tenth of the tasks only. */
+    if (code == PV_OK && metrics.delayed > 0 && !may_compute &&
+        codec_feasibility_tasks(asked) > (size_t)config->light_tasks / 10)
+        return PV_E_DEFER;
     if (code == PV_OK && metrics.delayed > 0)
         code = edf_find_remedies(asked->jobs, asked->n_jobs, asked->cores,
                                  (uint64_t)config->remedy_task_budget, w->arena, scratch, &remedies,
@@ -209,17 +216,22 @@ enum pv_code feasibility_check(void *context,
     static const char *const no_parameters[] = {NULL};
     struct codec_feasibility asked;
     enum pv_code code = http_check_query(request, no_parameters, err);
+    if (code == PV_OK && !request->may_compute && request->body_n > LIGHT_BODY)
+        return PV_E_DEFER;
     if (code == PV_OK)
         code = decode(api->config, request, &asked, err);
     if (code == PV_OK)
         code = load_jobs(api, request, &asked, err);
     if (code != PV_OK)
         return code;
+    size_t light = (size_t)api->config->light_tasks;
+    if (!request->may_compute && codec_feasibility_tasks(&asked) > light)
+        return PV_E_DEFER;
     struct arena scratch;
     arena_init(&scratch, (size_t)api->config->request_memory_bytes_max);
     struct writer w;
     writer_init(&w, request->arena);
-    code = answer(api->config, &asked, &scratch, &w, err);
+    code = answer(api->config, &asked, request->may_compute, &scratch, &w, err);
     arena_fini(&scratch);
     if (code != PV_OK)
         return code;

@@ -15,7 +15,7 @@ const struct http_route api_routes[] = {
     {HTTP_GET, "/openapi.yaml", HTTP_PUBLIC, HTTP_INLINE, contract_get, NULL, false},
     {HTTP_GET, "/docs", HTTP_PUBLIC, HTTP_INLINE, reference_get, NULL, false},
     {HTTP_GET, "/problems/{name}", HTTP_PUBLIC, HTTP_INLINE, problem_type_get, NULL, false},
-    {HTTP_POST, "/v1/feasibility", HTTP_READ, HTTP_COMPUTE, feasibility_check, NULL, true},
+    {HTTP_POST, "/v1/feasibility", HTTP_READ, HTTP_IO, feasibility_check, NULL, true},
     {HTTP_POST, "/v1/stage-plans", HTTP_READ, HTTP_IO, stage_plan_create, NULL, true},
     {HTTP_POST, "/v1/contention", HTTP_READ, HTTP_COMPUTE, contention_share, NULL, true},
     {HTTP_POST, "/v1/models/fit", HTTP_READ, HTTP_COMPUTE, models_fit, NULL, true},

@@ -31,6 +31,7 @@
     X(PV_E_TIMEOUT, "timeout", "the time allowed for the request is over")                         \
     X(PV_E_RETRY, "retry", "a concurrent change got in the way")                                   \
     X(PV_E_UNAVAILABLE, "unavailable", "the service cannot answer just now")                       \
+    X(PV_E_DEFER, "deferred", "the answer is worked out by another worker")                        \
     X(PV_E_CANCELLED, "cancelled", "the work was cancelled")                                       \
     X(PV_E_INTERNAL, "internal", "an internal error")
 

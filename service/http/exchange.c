@@ -175,6 +175,11 @@ void exchange_handle(struct exchange *x)
         x->response = (struct http_response){0};
         code = x->route->handler(context, &x->request, &x->response, &err);
     }
+    if (code == PV_E_DEFER && x->route->place == HTTP_IO && !x->request.may_compute) {
+        arena_rewind(&x->arena, mark);
+        x->deferred = true;
+        return;
+    }
     if (code == PV_OK)
         code = check_response(&x->response, &err);
     if (code == PV_OK)
@@ -235,12 +240,32 @@ void exchange_stream_finish(struct exchange *x)
     end_stream(x);
 }
 
+static void run_job(void *argument);
+
+/* false: the queue is full, and the answer says so. The worker's hold goes with the job. */
+static bool go_on_computing(struct exchange *x)
+{
+    struct pv_error err = {.retry_after_s = 1};
+    x->deferred = false;
+    x->request.may_compute = true;
+    x->waiting_ns = clock_monotonic_ns();
+    atomic_store(&x->taken, false);
+    if (workers_submit(x->server->compute, run_job, x))
+        return true;
+    (void)atomic_fetch_add(&x->server->metrics.rejected, 1);
+    fail_with(x, pv_fail(&err, PV_E_UNAVAILABLE, "too many requests are being computed"), &err);
+    return false;
+}
+
 static void run_job(void *argument)
 {
     struct exchange *x = argument;
     struct http_server *server = x->server;
+    atomic_store(&x->taken, true);
     if (atomic_load(&x->state) == JOB_RUNNING)
         x->job(x);
+    if (x->deferred && go_on_computing(x))
+        return;
     struct MHD_Connection *connection = x->connection;
     enum exchange_state expected = JOB_RUNNING;
     if (atomic_compare_exchange_strong(&x->state, &expected, JOB_DONE)) {
@@ -261,6 +286,8 @@ bool exchange_submit(struct exchange *x, struct workers *workers, exchange_job j
     if (x->route->stream != NULL)
         give_time(x);
     x->job = job;
+    x->waiting_ns = clock_monotonic_ns();
+    atomic_store(&x->taken, false);
     atomic_store(&x->state, JOB_RUNNING);
     (void)atomic_fetch_add(&x->holders, 1);
     struct MHD_Connection *connection = x->connection;

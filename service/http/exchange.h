@@ -62,6 +62,9 @@ struct exchange {
     enum exchange_stage stage;
     _Atomic enum exchange_state state;
     exchange_job job;
+    bool deferred;               /* the job is to go on with a compute worker */
+    _Atomic bool taken;          /* a worker has begun the job */
+    _Atomic uint64_t waiting_ns; /* since when it has been queued */
 
     char *body;
     size_t body_n;

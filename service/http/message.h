@@ -49,6 +49,7 @@ struct http_request {
     char request_id[129];
     char trace_id[33];
     char span_id[17];     /* our own */
+    bool may_compute;     /* on a compute worker; see PV_E_DEFER in http/route.h */
     uint64_t deadline_ns; /* monotonic: work that is not done by then is given up (PV_E_TIMEOUT) */
 };
 

@@ -45,6 +45,7 @@ unsigned http_status_of(enum pv_code code)
     case PV_E_TIMEOUT:
     case PV_E_RETRY:
     case PV_E_UNAVAILABLE:
+    case PV_E_DEFER:
     case PV_E_CANCELLED:
         return 503;
     }

@@ -14,6 +14,10 @@
  * which http/problem.c turns into problem details; nothing may be half done then. A handler that
  * answers PV_E_RETRY is run again from the start (at most 3 times, with jitter), so it may not
  * change its request. `context` is what http_server_open was given (the api's struct api).
+ *
+ * A handler that finds on an io worker that its answer takes long on a core returns PV_E_DEFER: it
+ * is run again from the start on a compute worker (request->may_compute is set then), so that
+ * light requests never wait behind heavy ones.
  */
 typedef enum pv_code (*http_handler)(void *context,
                                      struct http_request *request,

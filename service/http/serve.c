@@ -304,6 +304,7 @@ static enum MHD_Result finish_body(struct exchange *x)
             x->body[x->body_n] = '\0';
     }
     x->stage = STAGE_WORKING;
+    x->request.may_compute = x->route->place == HTTP_COMPUTE;
     if (!stream && x->route->place == HTTP_INLINE) {
         exchange_handle(x);
         return exchange_reply(x, x->connection);

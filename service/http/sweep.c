@@ -65,6 +65,20 @@ static void look_for_end(struct client *client, uint64_t now_ns)
                        "malformed\",\"status\":400,\"detail\":\"the request ended too early\"}");
 }
 
+/*
+ * Has the client left while its request still waits for a worker? Under load such work would keep
+ * others waiting. Work once begun is finished; and since a client that only ended its sending side
+ * looks the same, a second of waiting must have passed.
+ */
+static bool left_while_queued(struct client *client, uint64_t now_ns)
+{
+    const uint64_t patience_ns = 1000000000u;
+    char byte;
+    struct exchange *x = client->exchange;
+    return x != NULL && !atomic_load(&x->taken) && now_ns > x->waiting_ns + patience_ns &&
+           recv(client->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 static void take_back(struct client *client, struct expired *expired)
 {
     enum exchange_state running = JOB_RUNNING;
@@ -95,7 +109,7 @@ static void look_at(struct client *client, uint64_t now_ns, bool stopping, struc
             look_for_end(client, now_ns);
         break;
     case CLIENT_WORKING:
-        if (over || stopping)
+        if (over || stopping || left_while_queued(client, now_ns))
             take_back(client, expired);
         break;
     }

@@ -70,6 +70,12 @@ def test_a_broken_reply_would_be_noticed(service, client):
         CONTRACT.check_reply("GET", "/healthz", reply)
 
 
+def test_calls_of_operation_answer_as_documented(client):
+    for path in ("/healthz", "/readyz", "/metrics"):
+        client.get(path, token=False)
+        client.request("HEAD", path, 200, token=False)
+
+
 def test_the_document_is_served_as_it_is(client):
     reply = client.get("/openapi.yaml", token=False)
     assert reply.content == (ROOT / "openapi" / "provisor.yaml").read_bytes()

@@ -1,0 +1,101 @@
+"""Heavy requests do not hold up light ones, and work whose client has left is dropped while it waits.
+
+Times are compared with what one heavy request takes on the same machine, never with a clock of their own.
+"""
+import json
+import socket
+import threading
+import time
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def narrow(make_service):
+    """One compute worker: two heavy requests already wait for each other."""
+    service = make_service(PROVISOR_COMPUTE_WORKERS=1)
+    service.alpha_token = service.token("alpha")
+    return service.start()
+
+
+def heavy_body(seed):
+    """Distinct durations and a deadline that cannot be kept: decoding, a schedule, a search for remedies."""
+    durations = [1 + ((i * 7919 + seed) % 10007) / 10007 for i in range(250000)]
+    return json.dumps({"cluster": {"executors": 16, "cores_per_executor": 4},
+                       "jobs": [{"name": "A", "deadline_s": 100, "stages": [{"id": 0, "task_durations_s": durations}]},
+                                {"name": "B", "release_s": 5, "deadline_s": 10, "stages": [{"id": 0, "tasks": 50, "task_duration_s": 1}]}]})
+
+
+LIGHT = {"cluster": {"executors": 1, "cores_per_executor": 2},
+         "jobs": [{"name": "A", "deadline_s": 5, "stages": [{"id": 0, "task_durations_s": [1, 2, 3]}]}]}
+
+
+def post(client, body):
+    return client.request("POST", "/v1/feasibility", 200, data=body, headers={"Content-Type": "application/json"}, timeout=120)
+
+
+def test_light_requests_pass_heavy_ones(narrow):
+    client = narrow.client(narrow.alpha_token)
+    began = time.monotonic()
+    post(client, heavy_body(0))
+    alone = time.monotonic() - began
+    crowd = [threading.Thread(target=post, args=(narrow.client(narrow.alpha_token), heavy_body(i))) for i in range(1, 7)]
+    for thread in crowd:
+        thread.start()
+    time.sleep(alone / 2)
+    slowest = 0
+    for _ in range(5):
+        for ask in (lambda: client.post("/v1/feasibility", LIGHT, 200), lambda: client.get("/v1/applications"),
+                    lambda: client.get("/readyz", token=False)):
+            began = time.monotonic()
+            ask()
+            slowest = max(slowest, time.monotonic() - began)
+    assert any(thread.is_alive() for thread in crowd), "the crowd was too small to tell"
+    for thread in crowd:
+        thread.join()
+    assert slowest < 2 * alone, "a light request waited %.2f s; one heavy request takes %.2f s" % (slowest, alone)
+
+
+def test_work_of_clients_that_left_is_dropped(narrow):
+    client = narrow.client(narrow.alpha_token)
+    began = time.monotonic()
+    post(client, heavy_body(10))
+    alone = time.monotonic() - began
+    left = []
+    for i in range(20):
+        body = heavy_body(20 + i).encode()
+        s = socket.create_connection(("127.0.0.1", narrow.port))
+        s.sendall(("POST /v1/feasibility HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"
+                   "Content-Length: %d\r\n\r\n" % (narrow.alpha_token, len(body))).encode() + body)
+        left.append(s)
+    for s in left:
+        s.close()
+    began = time.monotonic()
+    post(client, heavy_body(50))
+    waited = time.monotonic() - began
+    assert waited < 10 * alone + 3, "waited %.1f s behind clients that had left; one request takes %.2f s" % (waited, alone)
+
+
+def test_an_advice_that_must_be_computed_does_not_hold_up_the_rest(narrow, name):
+    client = narrow.client(narrow.alpha_token)
+    stages = [{"id": 0, "task_durations_s": [1 + ((i * 7919) % 10007) / 10007 for i in range(20000)]}]
+    client.post("/v1/applications/%s/runs" % name, {"problem_size": 20000, "executors": 16, "cores_per_executor": 4,
+                                                    "duration_s": 480, "initialization_s": 2, "stages": stages}, 201)
+    asked = {"application": name, "deadline_s": 600}
+    began = time.monotonic()
+    first = client.post("/v1/advice", asked, 201).json()
+    alone = time.monotonic() - began
+    # Other sizes are other predictions: none of these is in the cache.
+    crowd = [threading.Thread(target=narrow.client(narrow.alpha_token).post,
+                              args=("/v1/advice", dict(asked, problem_size=20000 + i), 201)) for i in range(1, 9)]
+    for thread in crowd:
+        thread.start()
+    slowest = 0
+    for _ in range(10):
+        began = time.monotonic()
+        again = client.post("/v1/advice", asked, 201).json()
+        slowest = max(slowest, time.monotonic() - began)
+    for thread in crowd:
+        thread.join()
+    assert again["recommendation"] == first["recommendation"]
+    assert slowest < 2 * alone + 1
