@@ -53,6 +53,7 @@ static void average_stage(const struct run runs[],
                                       .nominal_rate_per_s = mean_get(&rate)};
 }
 
+/* xSpark weighs stages by their serialized duration: the summed task time. */
 static bool weigh(struct arena *scratch, struct run_profile *profile)
 {
     size_t n = profile->n_stages;
@@ -62,7 +63,7 @@ static bool weigh(struct arena *scratch, struct run_profile *profile)
     if (durations_s == NULL || weights == NULL || skipped == NULL)
         return false;
     for (size_t i = 0; i < n; i++) {
-        durations_s[i] = profile->stages[i].duration_s;
+        durations_s[i] = profile->stages[i].task_time_s;
         skipped[i] = profile->stages[i].latest->skipped;
     }
     stage_weights(durations_s, skipped, n, STAGE_WEIGHT_BETA, weights);

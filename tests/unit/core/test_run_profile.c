@@ -103,7 +103,8 @@ Test(run_profile, means_are_over_the_runs_that_share_the_latest_graph)
     cr_expect(profile.stages[0].task_duration_s == 8, "means 4 and 12 of 8/2 and 24/2");
     double rate = (100.0 / 8 + 100.0 / 24) / 2;
     cr_expect(fabs(profile.stages[0].nominal_rate_per_s - rate) < 1e-12);
-    cr_expect(fabs(profile.stages[0].weight - (0.33 * 2 + 0.67 * 12 / 8)) < 1e-12);
+    cr_expect(fabs(profile.stages[0].weight - (0.33 * 2 + 0.67 * 20 / 16)) < 1e-12,
+              "by summed task time: 16 and 4");
     cr_expect(isnan(profile.stages[1].nominal_rate_per_s));
     cr_expect(fabs(profile.average_nominal_rate_per_s - rate) < 1e-12,
               "only the stage whose rate is known");
