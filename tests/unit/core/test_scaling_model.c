@@ -186,8 +186,7 @@ Test(scaling_model, amdahl_and_gustafson_by_hand)
     cr_expect_str_eq(fit.scaling_type, "Is");
 }
 
-/* --- laws
- * ----------------------------------------------------------------------------------------- */
+/* --- laws --- */
 
 /* All times by k: seconds by k, numbers without unit as they were. */
 Test(scaling_model, scaling_all_times_scales_the_answer)
@@ -274,8 +273,7 @@ Test(scaling_model, left_out_unit_run_is_extrapolated)
     cr_expect_float_eq(all.residuals[ROWS].left_out, there.duration_s, 1e-8);
 }
 
-/* --- standard errors
- * ------------------------------------------------------------------------------ */
+/* --- standard errors --- */
 
 /* Ernest's are those of the normal equations, inverted here by Gauss-Jordan. */
 Test(scaling_model, standard_errors_of_ernest)
@@ -312,8 +310,7 @@ Test(scaling_model, standard_errors_of_ernest)
     }
 }
 
-/* --- gamma, guards
- * ---------------------------------------------------------------------------------*/
+/* --- gamma, guards --- */
 
 static double without_gamma(double size, double m)
 {
@@ -370,8 +367,7 @@ Test(scaling_model, one_problem_size_is_enough_without_gamma)
     cr_expect(fit.mape_percent < 1e-9);
 }
 
-/* --- predictions
- * -----------------------------------------------------------------------------------*/
+/* --- predictions --- */
 
 /* The best executors by formula against all of them tried. */
 Test(scaling_model, best_executors_by_brute_force)
