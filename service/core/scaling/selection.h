@@ -1,0 +1,69 @@
+#ifndef CORE_SCALING_SELECTION_H
+#define CORE_SCALING_SELECTION_H
+
+#include "core/scaling/model.h"
+
+/*
+ * Which of the kinds describes a history (design.md section 3 "Models", `auto`): all are fitted,
+ * with relative weights where durations were observed, and the one that predicts runs it has not
+ * seen best is taken.
+ *
+ * What is compared is the mean absolute percentage error of leaving each run out, over the runs
+ * that all of the comparable candidates used, so that no kind gains by leaving runs out. A
+ * candidate with fewer parameters is preferred to the best one when its error exceeds that one's by
+ * no more than noise: one standard error of the paired differences of the runs' errors (L.
+ * Breiman and others, "Classification and Regression Trees", 1984, section 3.4.3), but at most a
+ * fifth of the least error, so that many parameters cannot be saved by one wild run.
+ */
+
+/* Why a candidate takes part in the comparison or not. */
+enum model_standing {
+    MODEL_COMPARED,
+    MODEL_NOT_FITTED,       /* code and detail tell why */
+    MODEL_NO_LEAVE_ONE_OUT, /* without some run a parameter is not determined */
+    MODEL_FEW_RUNS_USED,    /* it can use less than half of the runs */
+    MODEL_NOT_POSITIVE      /* it predicts a time <= 0 for a run that was observed */
+};
+
+struct model_candidate {
+    const struct model_kind *kind;
+    enum model_standing standing;
+    enum pv_code code; /* of a kind that could not be fitted */
+    char detail[256];
+    struct model_fit fit;         /* unless MODEL_NOT_FITTED */
+    size_t parameters;            /* that were estimated and kept */
+    double compared_mape_percent; /* leave-one-out, over the runs compared; NAN: not compared */
+    double difference_percent;    /* to the least of them; NAN: not compared */
+    double noise_percent;         /* within which that difference counts as none */
+    bool close;                   /* it does: the data hardly tell it from the best */
+};
+
+struct model_selection {
+    struct model_candidate *candidates; /* in the order of model_kinds */
+    size_t n;
+    size_t observations;                    /* given */
+    size_t compared;                        /* runs over which errors were compared */
+    const struct model_candidate *selected; /* NULL: no kind can be compared */
+    /* Why: least_error, simpler_within_noise, only_candidate, none_comparable, none_fitted. */
+    char code[32];
+    char message[256];
+};
+
+/* Word for a standing, as it stands on the wire. */
+const char *model_standing_name(enum model_standing standing);
+
+/*
+ * rows  n of them, of one form, borrowed; their order changes no digit of the answer
+ * arena holds the candidates and working memory
+ *
+ * Kinds that cannot be fitted are an answer, not an error, even when that is all of them. Kinds
+ * that do not take the form of the rows are MODEL_NOT_FITTED. PV_E_MEMORY; *selection is written
+ * only on PV_OK. No global state.
+ */
+enum pv_code model_select(const struct observation rows[],
+                          size_t n,
+                          struct arena *arena,
+                          struct model_selection *selection,
+                          struct pv_error *err) PV_MUSTCHECK;
+
+#endif

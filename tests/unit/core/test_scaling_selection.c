@@ -1,0 +1,299 @@
+/* Which kind of model a history gets: the law behind exact data, the simpler of two that cannot be
+ * told apart, none where there is nothing to compare. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "core/scaling/selection.h"
+
+enum { ROWS = 20 };
+
+static const double sizes[4] = {8, 16, 40, 64};
+static const double counts[5] = {1, 2, 4, 8, 16};
+
+static struct arena arena;
+
+static void start(void)
+{
+    arena_init(&arena, 0);
+}
+
+static void end(void)
+{
+    arena_fini(&arena);
+}
+
+TestSuite(scaling_selection, .init = start, .fini = end);
+
+typedef double (*law)(double size, double m);
+
+static double amdahl_law(double size, double m)
+{
+    (void)size;
+    return 30 + 270 / m;
+}
+
+static double ernest_law(double size, double m)
+{
+    return 12 + 3.5 * size / m + 1.25 * log(m) + 0.4 * m;
+}
+
+static double usba_law(double size, double m)
+{
+    return 20 * (1 - 0.05 - 0.01 + 1.58 * log(size / m) + 0.05 * m + 0.01 * size);
+}
+
+static double scaled_law(double size, double m)
+{
+    return size / m * (8 + 2 * log(size / m) + 0.5 * m + 0.01 * size);
+}
+
+static void make_rows(law of, double noise, struct observation rows[ROWS])
+{
+    struct rng rng = rng_make(5, 0);
+    for (size_t i = 0; i < ROWS; i++) {
+        double size = sizes[i / 5];
+        double m = counts[i % 5];
+        double before = 4 + 0.5 * fmin(m, 6);
+        double factor = 1 + noise * (2 * rng_uniform(&rng) - 1);
+        rows[i] = (struct observation){size, m, factor * (before + of(size, m)), factor * before,
+                                       (double)NAN};
+    }
+}
+
+static struct model_selection select_from(const struct observation rows[], size_t n)
+{
+    struct model_selection selection;
+    struct pv_error err = {0};
+    cr_assert_eq(model_select(rows, n, &arena, &selection, &err), PV_OK, "%s", err.detail);
+    return selection;
+}
+
+static const struct model_candidate *find(const struct model_selection *selection, const char *name)
+{
+    for (size_t k = 0; k < selection->n; k++)
+        if (strcmp(selection->candidates[k].kind->name, name) == 0)
+            return &selection->candidates[k];
+    cr_assert(false, "there is no candidate %s", name);
+    return NULL;
+}
+
+/* --- recovery --- */
+
+static void expect_law(law of, bool initialization, const char *name)
+{
+    struct observation rows[ROWS];
+    make_rows(of, 0, rows);
+    for (size_t i = 0; !initialization && i < ROWS; i++) {
+        rows[i].duration_s -= rows[i].initialization_s;
+        rows[i].initialization_s = 0;
+    }
+    struct model_selection selection = select_from(rows, ROWS);
+    cr_assert_not_null(selection.selected, "%s: %s", name, selection.message);
+    cr_expect_str_eq(selection.selected->kind->name, name, "%s", selection.message);
+    cr_expect_lt(selection.selected->compared_mape_percent, 1e-6);
+    cr_expect_eq(selection.compared, ROWS);
+    cr_expect_eq(selection.n, 5, "all candidates are kept");
+}
+
+Test(scaling_selection, exact_data_give_the_law_behind_them)
+{
+    expect_law(amdahl_law, false, "amdahl");
+    expect_law(ernest_law, false, "ernest");
+    expect_law(usba_law, true, "usba");
+    expect_law(scaled_law, true, "usba_scaled");
+}
+
+/* Within one problem size Ernest holds Amdahl's law: both are exact, two parameters do. */
+Test(scaling_selection, of_two_exact_laws_the_simpler_is_taken)
+{
+    struct observation rows[5];
+    for (size_t i = 0; i < 5; i++)
+        rows[i] = (struct observation){32, counts[i], amdahl_law(32, counts[i]), (double)NAN,
+                                       (double)NAN};
+    struct model_selection selection = select_from(rows, 5);
+    cr_assert_not_null(selection.selected);
+    cr_expect_str_eq(selection.selected->kind->name, "amdahl", "%s", selection.message);
+    cr_expect_lt(find(&selection, "ernest")->compared_mape_percent, 1e-6);
+    cr_expect(find(&selection, "ernest")->close);
+}
+
+/* --- noise --- */
+
+/* Whoever is selected: nobody with fewer parameters is close, and nobody is better by more than
+ * noise. */
+static void expect_simplest_of_the_close(const struct model_selection *selection)
+{
+    cr_assert_not_null(selection->selected);
+    cr_expect(selection->selected->close);
+    for (size_t k = 0; k < selection->n; k++) {
+        const struct model_candidate *other = &selection->candidates[k];
+        if (other->standing != MODEL_COMPARED)
+            continue;
+        cr_expect_geq(other->difference_percent, 0);
+        cr_expect(!other->close || other->parameters >= selection->selected->parameters, "%s",
+                  other->kind->name);
+    }
+}
+
+Test(scaling_selection, within_noise_the_simpler_is_taken)
+{
+    const law laws[] = {amdahl_law, ernest_law, usba_law, scaled_law};
+    for (size_t k = 0; k < 4; k++)
+        for (int step = 1; step <= 4; step++) {
+            struct observation rows[ROWS];
+            make_rows(laws[k], 0.05 * step, rows);
+            struct model_selection selection = select_from(rows, ROWS);
+            expect_simplest_of_the_close(&selection);
+        }
+}
+
+/* Repetitions of one size with 3 % of noise: the noise hides that Ernest's two other terms are 0,
+ * and does not make up for them. */
+Test(scaling_selection, noise_does_not_buy_parameters)
+{
+    struct rng rng = rng_make(11, 0);
+    struct observation rows[ROWS];
+    for (size_t i = 0; i < ROWS; i++) {
+        double m = counts[i % 5];
+        double factor = 1 + 0.03 * (2 * rng_uniform(&rng) - 1);
+        rows[i] = (struct observation){32, m, factor * amdahl_law(32, m), (double)NAN, (double)NAN};
+    }
+    struct model_selection selection = select_from(rows, ROWS);
+    cr_assert_not_null(selection.selected);
+    cr_expect_str_eq(selection.selected->kind->name, "amdahl", "%s", selection.message);
+}
+
+/* One wild run makes every difference noisy; a kind that is five times as wrong is not taken for
+ * its few parameters. */
+Test(scaling_selection, noise_is_bounded_by_the_least_error)
+{
+    struct observation rows[ROWS];
+    make_rows(ernest_law, 0.01, rows);
+    rows[7].duration_s *= 6;
+    struct model_selection selection = select_from(rows, ROWS);
+    cr_assert_not_null(selection.selected);
+    double least = HUGE_VAL;
+    for (size_t k = 0; k < selection.n; k++)
+        if (selection.candidates[k].standing == MODEL_COMPARED)
+            least = fmin(least, selection.candidates[k].compared_mape_percent);
+    cr_expect_leq(selection.selected->compared_mape_percent, 1.2 * least + 1e-9);
+}
+
+/* --- laws --- */
+
+Test(scaling_selection, order_changes_no_digit)
+{
+    struct observation rows[ROWS];
+    struct observation turned[ROWS];
+    make_rows(ernest_law, 0.1, rows);
+    for (size_t i = 0; i < ROWS; i++)
+        turned[i] = rows[(i * 7 + 3) % ROWS];
+    struct model_selection a = select_from(rows, ROWS);
+    struct model_selection b = select_from(turned, ROWS);
+    cr_expect_eq(a.selected->kind, b.selected->kind);
+    cr_expect_str_eq(a.message, b.message);
+    for (size_t k = 0; k < a.n; k++) {
+        cr_expect_eq(a.candidates[k].standing, b.candidates[k].standing);
+        if (a.candidates[k].standing != MODEL_COMPARED)
+            continue;
+        cr_expect_eq(a.candidates[k].compared_mape_percent, b.candidates[k].compared_mape_percent);
+        cr_expect_eq(a.candidates[k].noise_percent, b.candidates[k].noise_percent);
+    }
+}
+
+Test(scaling_selection, the_unit_of_time_does_not_matter)
+{
+    struct observation rows[ROWS];
+    make_rows(scaled_law, 0.1, rows);
+    struct model_selection once = select_from(rows, ROWS);
+    for (size_t i = 0; i < ROWS; i++) {
+        rows[i].duration_s *= 1024;
+        rows[i].initialization_s *= 1024;
+    }
+    struct model_selection more = select_from(rows, ROWS);
+    cr_expect_eq(more.selected->kind, once.selected->kind);
+    cr_expect_float_eq(more.selected->compared_mape_percent, once.selected->compared_mape_percent,
+                       1e-7);
+}
+
+/* --- what cannot be compared --- */
+
+/* A run that USBA leaves out, because its initialization is unknown, counts for nobody; a kind that
+ * can use only a few runs does not take part. */
+Test(scaling_selection, errors_are_compared_over_the_same_runs)
+{
+    struct observation rows[ROWS];
+    make_rows(usba_law, 0.02, rows);
+    rows[3].initialization_s = (double)NAN;
+    rows[3].duration_s *= 40;
+    struct model_selection selection = select_from(rows, ROWS);
+    cr_expect_eq(find(&selection, "usba")->fit.n, ROWS - 1);
+    cr_expect_eq(selection.compared, ROWS - 1);
+    cr_expect_lt(find(&selection, "ernest")->compared_mape_percent,
+                 find(&selection, "ernest")->fit.loo_mape_percent);
+    for (size_t i = 0; i < ROWS; i++)
+        if (i % 2 == 1 || i == 0)
+            rows[i].initialization_s = (double)NAN;
+    selection = select_from(rows, ROWS);
+    cr_expect_eq(find(&selection, "usba")->standing, MODEL_FEW_RUNS_USED);
+    cr_expect_eq(selection.compared, ROWS);
+}
+
+Test(scaling_selection, kinds_that_cannot_be_fitted_say_why)
+{
+    struct observation rows[4];
+    for (size_t i = 0; i < 4; i++)
+        rows[i] = (struct observation){sizes[i], 8, 10 + sizes[i], (double)NAN, (double)NAN};
+    struct model_selection selection = select_from(rows, 4);
+    const struct model_candidate *amdahl = find(&selection, "amdahl");
+    cr_expect_eq(amdahl->standing, MODEL_NOT_FITTED);
+    cr_expect_eq(amdahl->code, PV_E_SINGULAR);
+    cr_expect(strstr(amdahl->detail, "executor counts") != NULL, "%s", amdahl->detail);
+    selection = select_from(rows, 1);
+    cr_expect_null(selection.selected);
+    cr_expect_str_eq(selection.code, "none_fitted");
+    cr_expect_eq(find(&selection, "ernest")->code, PV_E_TOO_FEW);
+    selection = select_from(rows, 0);
+    cr_expect_null(selection.selected);
+    cr_expect_str_eq(selection.code, "none_fitted");
+}
+
+/* Two runs fit Amdahl's law without telling how well it predicts a third. */
+Test(scaling_selection, without_a_leave_one_out_error_nothing_is_selected)
+{
+    struct observation rows[] = {{8, 1, 300, (double)NAN, (double)NAN},
+                                 {8, 4, 100, (double)NAN, (double)NAN}};
+    struct model_selection selection = select_from(rows, 2);
+    cr_expect_eq(find(&selection, "amdahl")->standing, MODEL_NO_LEAVE_ONE_OUT);
+    cr_expect_null(selection.selected);
+    cr_expect_str_eq(selection.code, "none_comparable");
+}
+
+Test(scaling_selection, speedups_are_left_to_the_kinds_that_take_them)
+{
+    struct observation rows[ROWS];
+    for (size_t i = 0; i < ROWS; i++) {
+        double m = counts[i % 5];
+        rows[i] =
+            (struct observation){sizes[i / 5], m, (double)NAN, (double)NAN, 1 / (0.8 / m + 0.2)};
+    }
+    struct model_selection selection = select_from(rows, ROWS);
+    cr_expect_eq(find(&selection, "ernest")->standing, MODEL_NOT_FITTED);
+    cr_assert_not_null(selection.selected);
+    cr_expect_str_eq(selection.selected->kind->name, "amdahl", "%s", selection.message);
+}
+
+Test(scaling_selection, no_memory_is_an_ordinary_answer)
+{
+    struct observation rows[ROWS];
+    struct arena small;
+    struct model_selection selection = {.n = 77};
+    struct pv_error err = {0};
+    make_rows(ernest_law, 0, rows);
+    arena_init(&small, 1024);
+    cr_expect_eq(model_select(rows, ROWS, &small, &selection, &err), PV_E_MEMORY);
+    cr_expect_eq(selection.n, 77, "untouched");
+    arena_fini(&small);
+}
