@@ -3,10 +3,9 @@
 #include <math.h>
 
 #include "core/scaling/design.h"
-#include "core/scaling/nonnegative.h"
 #include "core/scaling/share.h"
 
-enum { ETA, SEQUENTIAL, SIZE, PARAMETERS };
+enum { ETA = SHARE_ETA, SEQUENTIAL = SHARE_SEQUENTIAL, SIZE, PARAMETERS };
 
 static const struct model_parameter_rule rules[PARAMETERS] = {
     [ETA] = {"eta", 0, 1, MODEL_OF_DURATIONS | MODEL_OF_SPEEDUPS},
@@ -48,42 +47,19 @@ static enum pv_code fit_durations(const struct model_data *data,
                                   struct model_fit *fit,
                                   struct pv_error *err)
 {
-    struct nonnegative_fit line;
-    struct pv_error why = {0};
-    double covariance[2][2];
     double sizes = 0;
     double executors = 0;
-    double *x = arena_array(scratch, data->n, 2 * sizeof *x);
-    double *y = arena_array(scratch, data->n, sizeof *y);
-    if (x == NULL || y == NULL)
+    double *x = arena_array(scratch, data->n, sizeof *x);
+    if (x == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
     for (size_t i = 0; i < data->n; i++) {
         sizes += data->rows[i].problem_size;
         executors += data->rows[i].executors;
     }
-    for (size_t i = 0; i < data->n; i++) {
-        x[2 * i] = 1;
-        x[2 * i + 1] = data->rows[i].problem_size / data->rows[i].executors * executors / sizes;
-        y[i] = data->rows[i].duration_s;
-    }
-    enum pv_code code =
-        nonnegative_fit(x, data->n, 2, y, data->factors, scratch, left_out, &line, &why);
-    if (code == PV_E_SINGULAR)
-        return design_blame(design, data, "gustafson", err);
-    if (code != PV_OK)
-        return pv_fail(err, code, "%s", why.detail);
-    const double part[2][2] = {{line.covariance[0][0], line.covariance[0][1]},
-                               {line.covariance[1][0], line.covariance[1][1]}};
-    share_of_line(line.b, part, &fit->model.parameters[ETA].estimate,
-                  &fit->model.parameters[SEQUENTIAL].estimate, covariance);
+    for (size_t i = 0; i < data->n; i++)
+        x[i] = data->rows[i].problem_size / data->rows[i].executors * executors / sizes;
     fit->model.parameters[SIZE].estimate = sizes / executors;
-    for (size_t a = 0; a < 2; a++) {
-        freedom[a] = line.freedom;
-        for (size_t b = 0; b < 2; b++)
-            fit->model.uncertainty.covariance[a][b] = covariance[a][b];
-    }
-    fit->model.reference = MODEL_EXTRAPOLATED;
-    return PV_OK;
+    return share_fit_durations("gustafson", x, data, design, scratch, left_out, freedom, fit, err);
 }
 
 static enum pv_code fit_gustafson(const struct model_data *data,

@@ -3,6 +3,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "core/scaling/nonnegative.h"
+
 enum { GRID = 33, STEPS = 60 };
 
 /* Sum of squared relative errors without row `skip`, its half slope and curvature (Gauss-Newton).
@@ -80,11 +82,12 @@ double share_fit(share_law law,
     return best;
 }
 
-void share_of_line(const double line[2],
-                   const double line_covariance[2][2],
-                   double *eta,
-                   double *sequential,
-                   double covariance[2][2])
+/* T = a + b x -> eta and the time at x = 1, with the covariance of both from that of a and b. */
+static void share_of_line(const double line[2],
+                          const double line_covariance[2][2],
+                          double *eta,
+                          double *sequential,
+                          double covariance[2][2])
 {
     double sum = line[0] + line[1];
     *sequential = sum;
@@ -98,4 +101,45 @@ void share_of_line(const double line[2],
                     covariance[i][j] += jacobian[i][a] * line_covariance[a][b] * jacobian[j][b];
         }
     }
+}
+
+enum pv_code share_fit_durations(const char *name,
+                                 const double x[],
+                                 const struct model_data *data,
+                                 const struct design *design,
+                                 struct arena *scratch,
+                                 double left_out[],
+                                 double freedom[],
+                                 struct model_fit *fit,
+                                 struct pv_error *err)
+{
+    struct nonnegative_fit line;
+    struct pv_error why = {0};
+    double covariance[2][2];
+    double *columns = arena_array(scratch, data->n, 2 * sizeof *columns);
+    double *y = arena_array(scratch, data->n, sizeof *y);
+    if (columns == NULL || y == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    for (size_t i = 0; i < data->n; i++) {
+        columns[2 * i] = 1;
+        columns[2 * i + 1] = x[i];
+        y[i] = data->rows[i].duration_s;
+    }
+    enum pv_code code =
+        nonnegative_fit(columns, data->n, 2, y, data->factors, scratch, left_out, &line, &why);
+    if (code == PV_E_SINGULAR)
+        return design_blame(design, data, name, err);
+    if (code != PV_OK)
+        return pv_fail(err, code, "%s", why.detail);
+    const double part[2][2] = {{line.covariance[0][0], line.covariance[0][1]},
+                               {line.covariance[1][0], line.covariance[1][1]}};
+    share_of_line(line.b, part, &fit->model.parameters[SHARE_ETA].estimate,
+                  &fit->model.parameters[SHARE_SEQUENTIAL].estimate, covariance);
+    for (size_t a = 0; a < 2; a++) {
+        freedom[a] = line.freedom;
+        for (size_t b = 0; b < 2; b++)
+            fit->model.uncertainty.covariance[a][b] = covariance[a][b];
+    }
+    fit->model.reference = MODEL_EXTRAPOLATED;
+    return PV_OK;
 }

@@ -1,6 +1,7 @@
 #ifndef CORE_SCALING_SHARE_H
 #define CORE_SCALING_SHARE_H
 
+#include "core/scaling/design.h"
 #include "core/scaling/model.h"
 
 /* A speedup law of one parameter, the share eta in [0, 1] that runs in parallel; *slope is dS/deta.
@@ -18,14 +19,23 @@ double share_fit(share_law law,
                  double *variance,
                  double *freedom);
 
+/* First two parameters of every kind that is such a law. */
+enum { SHARE_ETA, SHARE_SEQUENTIAL, SHARE_PARAMETERS };
+
 /*
- * T = a + b x -> time at x = 1 and the parallel share of it: sequential = a + b, eta = b / (a + b),
- * with the covariance of both (eta first) from that of a and b.
+ * Durations as the line T = a + b x with a, b >= 0: time at x = 1 (parameter SHARE_SEQUENTIAL) is
+ * a + b, and eta its parallel share b / (a + b); estimates, covariance, degrees of freedom and
+ * left_out are filled in as a kind's fit must. x: one regressor a row. name: of the kind.
+ * PV_E_SINGULAR names what the design lacks; PV_E_MEMORY.
  */
-void share_of_line(const double line[2],
-                   const double line_covariance[2][2],
-                   double *eta,
-                   double *sequential,
-                   double covariance[2][2]);
+enum pv_code share_fit_durations(const char *name,
+                                 const double x[],
+                                 const struct model_data *data,
+                                 const struct design *design,
+                                 struct arena *scratch,
+                                 double left_out[],
+                                 double freedom[],
+                                 struct model_fit *fit,
+                                 struct pv_error *err) PV_MUSTCHECK;
 
 #endif
