@@ -34,6 +34,11 @@ FEASIBILITY = {
         {"id": 1, "parents": [0], "tasks": 300, "task_duration_s": 2.25},
         {"id": 2, "parents": [1], "tasks": 100, "task_duration_s": 0.75}]}
         for name, release, deadline in (("A", 0, 120), ("B", 10, 90), ("C", 20, 150))]}
+# USBA with every term, and noise that keeps gamma: 20 runs, leave-one-out errors included in the reply.
+FIT = {"model": "usba", "observations": [
+    {"problem_size": n, "executors": m, "initialization_s": 4 + 0.3 * m,
+     "duration_s": 4 + 0.3 * m + 40 - 6 * (m / n) ** 0.5 + 0.4 * m + 0.8 * n + 0.1 * ((7 * n + 3 * m) % 5)}
+    for n in (8, 16, 32, 64) for m in (1, 2, 4, 8, 16)]}
 
 WRK = """
 wrk.method = "%s"
@@ -99,7 +104,9 @@ def main():
         row("resident, %d idle connections" % IDLE_CONNECTIONS, idle_connections(service), "MB", "< 250")
         for name, method, path, body in (("GET /healthz", "GET", "/healthz", ""),
                                          ("POST /v1/feasibility, 3 jobs of 1,000 tasks", "POST", "/v1/feasibility",
-                                          json.dumps(FEASIBILITY))):
+                                          json.dumps(FEASIBILITY)),
+                                         ("POST /v1/models/fit, 20 observations (goal 4000 /s)", "POST", "/v1/models/fit",
+                                          json.dumps(FIT))):
             rate, p50, p99 = wrk(service, directory, method, path, body, token, seconds)
             print("%-52s %10.0f /s  p50 %.2f ms, p99 %.2f ms" % (name, rate, p50, p99))
     finally:
