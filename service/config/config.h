@@ -21,7 +21,8 @@ struct config {
     int64_t connections_max;
     int64_t connection_idle_s;
     int64_t request_timeout_ms; /* from the first header to the reply */
-    int64_t drain_s;            /* SIGTERM: how long requests may finish */
+    int64_t drain_delay_ms;     /* SIGTERM: not ready, but still answering, for this long */
+    int64_t drain_s;            /* then: how long requests may finish */
     /* workers */
     int64_t io_workers;
     int64_t io_queue;

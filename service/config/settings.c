@@ -44,6 +44,7 @@ const struct setting settings[] = {
     INTEGER(connections_max, "", 1, 1000000, "10000", "open connections; more wait in the backlog"),
     INTEGER(connection_idle_s, "s", 1, 86400, "75", "a connection without traffic is closed after this"),
     INTEGER(request_timeout_ms, "ms", 100, 3600000, "30000", "a request is answered within this or given up with 503"),
+    INTEGER(drain_delay_ms, "ms", 0, 600000, "0", "after SIGTERM, how long new requests are still taken while /readyz says no: the balancer's time to notice"),
     INTEGER(drain_s, "s", 0, 3600, "25", "after SIGTERM, how long requests may finish"),
 
     INTEGER(io_workers, "", 1, 1024, "16", "threads that wait for PostgreSQL"),

@@ -196,8 +196,9 @@ static void resume_all(struct http_server *server)
 void http_server_drain(struct http_server *server)
 {
     enum { LAST_REPLIES_MS = 1000 };
-    uint64_t now_ns = clock_monotonic_ns();
     atomic_store(&server->draining, true);
+    pause_ms((long)server->config->drain_delay_ms);
+    uint64_t now_ns = clock_monotonic_ns();
     quiesce(server);
     bool done = wait_for_none(&server->metrics.in_flight,
                               now_ns + (uint64_t)server->config->drain_s * 1000000000u);

@@ -175,6 +175,18 @@ def test_sigterm_drains(make_service):
     assert service.client(token).get("/v1/applications/late").json()["name"] == "late"
 
 
+def test_readiness_goes_first_and_the_listener_a_while_later(make_service):
+    service = make_service(PROVISOR_DRAIN_DELAY_MS=3000)
+    token = service.token("alpha")
+    service.start()
+    service.process.send_signal(signal.SIGTERM)
+    client = service.client(token)
+    wait_for(lambda: client.get("/readyz", (200, 503), token=False).status_code == 503, 2, "still ready")
+    client.get("/v1/applications")
+    assert service.process.wait(timeout=20) == 0
+    service.process = None
+
+
 def test_a_request_that_never_ends_holds_the_end_up_no_longer_than_drain_s(make_service):
     service = make_service(PROVISOR_DRAIN_S=1)
     token = service.token("alpha")
