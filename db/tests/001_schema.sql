@@ -2,15 +2,16 @@
 -- a log kept once, partitions by time.
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
-SELECT plan(30);
+SELECT plan(33);
 
 SELECT has_table('provisor', t, 'table ' || t)
   FROM unnest(ARRAY['migration', 'service_key', 'team', 'token', 'application', 'run', 'run_log', 'run_label',
-                    'run_stage', 'advice', 'audit', 'outbox', 'idempotency_key']) AS t;
+                    'run_stage', 'advice', 'audit', 'outbox', 'idempotency_key', 'application_model']) AS t;
 
 SELECT col_type_is('provisor', 'run_stage', 'task_durations_s', 'double precision[]',
                    'durations of tasks are exact doubles, not a row each');
 SELECT col_type_is('provisor', 'advice', 'document', 'json', 'a document keeps its bytes: json, not jsonb');
+SELECT col_type_is('provisor', 'application_model', 'document', 'json', 'fitted models are given back as they were written');
 SELECT col_type_is('provisor', 'advice', 'request', 'json', 'a request keeps its bytes');
 
 -- Whatever table comes: the key begins with the team, then the application where the table has one.
@@ -20,7 +21,7 @@ SELECT is_empty($$
      WHERE c.relnamespace = 'provisor'::regnamespace AND i.indisprimary AND i.indkey[0] <> team.attnum
 $$, 'every primary key of a team''s table begins with team_id');
 SELECT is_empty($$
-    SELECT t FROM unnest(ARRAY['run', 'run_log', 'run_label', 'run_stage']) AS t
+    SELECT t FROM unnest(ARRAY['run', 'run_log', 'run_label', 'run_stage', 'application_model']) AS t
       JOIN pg_index i ON i.indrelid = ('provisor.' || t)::regclass AND i.indisprimary
       JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attname = 'application_id'
      WHERE i.indkey[1] <> a.attnum
@@ -37,6 +38,9 @@ SELECT lives_ok($$
     CREATE TABLE provisor.run_2099_01 PARTITION OF provisor.run
         FOR VALUES FROM ('03b35f2c-0000-7000-8000-000000000000') TO ('03b3ffff-0000-7000-8000-000000000000')
 $$, 'a month of runs can be split off without touching the keys');
+
+SELECT fk_ok('provisor', 'application_model', ARRAY['team_id', 'application_id'],
+             'provisor', 'application', ARRAY['team_id', 'id'], 'models go with their application');
 
 SELECT is((SELECT octet_length(key) FROM provisor.service_key), 32, 'the service''s key has 32 bytes');
 SELECT throws_ok($$ INSERT INTO provisor.service_key (key) VALUES (sha256('x')) $$, '23505', NULL,

@@ -19,7 +19,8 @@ SELECT table_privs_are('provisor', t, 'provisor_service', string_to_array(privil
                ('run_label', 'SELECT INSERT DELETE'), ('advice', 'SELECT INSERT DELETE'),
                ('application', 'SELECT INSERT UPDATE DELETE'), ('run', 'SELECT INSERT UPDATE DELETE'),
                ('run_log', 'SELECT INSERT UPDATE DELETE'), ('outbox', 'SELECT INSERT UPDATE DELETE'),
-               ('idempotency_key', 'SELECT INSERT UPDATE DELETE')) AS wanted (t, privileges);
+               ('idempotency_key', 'SELECT INSERT UPDATE DELETE'),
+               ('application_model', 'SELECT INSERT UPDATE DELETE')) AS wanted (t, privileges);
 SELECT is_empty($$
     SELECT c.relname FROM pg_class c WHERE c.relnamespace = 'provisor'::regnamespace AND c.relispartition
        AND c.relkind = 'r' AND has_table_privilege('provisor_service', c.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE')

@@ -32,6 +32,10 @@ API_HANDLER(contention_share);
 API_HANDLER(models_fit);
 API_HANDLER(models_predict);
 
+/* history_models.c */
+API_HANDLER(history_models_get);
+API_HANDLER(history_speedup_get);
+
 /* applications.c */
 API_HANDLER(applications_create);
 API_HANDLER(applications_list);

@@ -1,6 +1,7 @@
 #include "api/query.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/instant.h"
 #include "codec/run.h"
@@ -107,6 +108,78 @@ enum pv_code api_query_count(const struct http_request *request,
                         "must be a whole number from 1 to %lld", (long long)COUNT_MAX);
     *value = parsed;
     return PV_OK;
+}
+
+/* One item of a list; 0: it is none. */
+static int64_t parse_count(struct strview text)
+{
+    int64_t value = 0;
+    if (text.n == 0 || text.n > 10)
+        return 0;
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.at[i] < '0' || text.at[i] > '9')
+            return 0;
+        value = 10 * value + (text.at[i] - '0');
+    }
+    return value <= COUNT_MAX ? value : 0;
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static enum pv_code refuse_repetition(
+    struct arena *arena, const char *name, const double values[], size_t n, struct pv_error *err)
+{
+    double *sorted = arena_array(arena, n, sizeof *sorted);
+    if (sorted == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    memcpy(sorted, values, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare_counts);
+    for (size_t i = 1; i < n; i++)
+        if (sorted[i] <= sorted[i - 1])
+            return pv_fault(err, PV_PLACE_PARAMETER, name, "duplicate", "names %.0f twice",
+                            sorted[i]);
+    return PV_OK;
+}
+
+enum pv_code api_query_counts(const struct http_request *request,
+                              const char *name,
+                              size_t most,
+                              double **values,
+                              size_t *n,
+                              struct pv_error *err)
+{
+    const char *at = http_query(request, name);
+    size_t count = 1;
+    *values = NULL;
+    *n = 0;
+    if (at == NULL)
+        return PV_OK;
+    for (const char *c = at; *c != '\0'; c++)
+        count += *c == ',';
+    if (count > most)
+        return pv_fault(err, PV_PLACE_PARAMETER, name, "too_many_items",
+                        "may list at most %zu numbers, lists %zu", most, count);
+    double *list = arena_array(request->arena, count, sizeof *list);
+    if (list == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strcspn(at, ",");
+        int64_t value = parse_count((struct strview){at, length});
+        if (value < 1)
+            return pv_fault(err, PV_PLACE_PARAMETER, name, "out_of_range",
+                            "must list whole numbers from 1 to %lld, such as 1,2,4",
+                            (long long)COUNT_MAX);
+        list[i] = (double)value;
+        at += length + 1;
+    }
+    *values = list;
+    *n = count;
+    return refuse_repetition(request->arena, name, list, count, err);
 }
 
 enum pv_code

@@ -25,6 +25,15 @@ enum pv_code api_query_count(const struct http_request *request,
                              int64_t *value,
                              struct pv_error *err) PV_MUSTCHECK;
 
+/* ?name=1,2,4: different whole numbers from 1, at most `most`, in the order given; *values is NULL
+ * when absent. */
+enum pv_code api_query_counts(const struct http_request *request,
+                              const char *name,
+                              size_t most,
+                              double **values,
+                              size_t *n,
+                              struct pv_error *err) PV_MUSTCHECK;
+
 /* ?include=stages,tasks as a set of enum codec_run_include. */
 enum pv_code api_query_run_include(const struct http_request *request,
                                    unsigned *include,

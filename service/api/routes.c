@@ -32,6 +32,8 @@ const struct http_route api_routes[] = {
     {HTTP_GET, "/v1/runs/{id}", HTTP_READ, HTTP_IO, runs_find, NULL, false},
     {HTTP_POST, APPLICATION "/eventlogs", HTTP_WRITE, HTTP_IO, NULL, &eventlogs_stream, true},
     {HTTP_GET, APPLICATION "/profile", HTTP_READ, HTTP_IO, profile_get, NULL, false},
+    {HTTP_GET, APPLICATION "/models", HTTP_READ, HTTP_IO, history_models_get, NULL, false},
+    {HTTP_GET, APPLICATION "/speedup", HTTP_READ, HTTP_IO, history_speedup_get, NULL, false},
     {HTTP_POST, "/v1/advice", HTTP_WRITE, HTTP_IO, advice_create, NULL, true},
     {HTTP_GET, "/v1/advice", HTTP_READ, HTTP_IO, advice_list, NULL, false},
     {HTTP_GET, "/v1/advice/{id}", HTTP_READ, HTTP_IO, advice_get, NULL, false},

@@ -253,10 +253,8 @@ static void encode_warnings(struct writer *w, const struct model_fit *fit)
     writer_end_array(w);
 }
 
-void codec_model_fit_encode(struct writer *w, const struct model_fit *fit)
+void codec_model_quality_encode(struct writer *w, const struct model_fit *fit)
 {
-    writer_begin_object(w);
-    codec_model_encode(w, &fit->model);
     writer_key(w, "fit");
     writer_begin_object(w);
     writer_member_integer(w, "observations", (int64_t)fit->n);
@@ -265,10 +263,17 @@ void codec_model_fit_encode(struct writer *w, const struct model_fit *fit)
     writer_member_number(w, "max_error_percent", fit->max_error_percent);
     writer_member_number(w, "loo_mape_percent", fit->loo_mape_percent);
     writer_end_object(w);
-    encode_residuals(w, fit);
     writer_member_string(w, "scaling_type", fit->scaling_type);
     encode_peak(w, &fit->peak);
     encode_warnings(w, fit);
+}
+
+void codec_model_fit_encode(struct writer *w, const struct model_fit *fit)
+{
+    writer_begin_object(w);
+    codec_model_encode(w, &fit->model);
+    codec_model_quality_encode(w, fit);
+    encode_residuals(w, fit);
     writer_end_object(w);
 }
 

@@ -22,6 +22,9 @@ void codec_model_fit_decode(const struct codec_node *node,
                             size_t most,
                             struct codec_model_fit *request);
 
+/* The members "fit", "scaling_type", "peak" and "warnings" of a reply: how good it is. */
+void codec_model_quality_encode(struct writer *w, const struct model_fit *fit);
+
 /* The whole reply. */
 void codec_model_fit_encode(struct writer *w, const struct model_fit *fit);
 

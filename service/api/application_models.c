@@ -1,0 +1,207 @@
+#include "api/application_models.h"
+
+#include <string.h>
+
+#include "codec/history_model.h"
+
+/* Raised by whoever changes what a fit of the same runs gives: what is kept is then made anew. */
+static const int fits_revision = 1;
+
+static enum pv_code out_of_memory(struct pv_error *err)
+{
+    return pv_fail(err, PV_E_MEMORY, "not enough memory for the models of an application");
+}
+
+/* What besides the history decides about the models. */
+static enum pv_code
+make_recipe(const struct api *api, struct arena *arena, const char **recipe, struct pv_error *err)
+{
+    *recipe = arena_printf(arena, "fits %d, observations %lld", fits_revision,
+                           (long long)api->config->observations_max);
+    return *recipe == NULL ? out_of_memory(err) : PV_OK;
+}
+
+/* --- what is missing --- */
+
+static const struct model_candidate *first_unfitted(const struct model_selection *selection)
+{
+    for (size_t k = 0; k < selection->n; k++)
+        if (selection->candidates[k].standing == MODEL_NOT_FITTED)
+            return &selection->candidates[k];
+    return NULL;
+}
+
+/* ", failed 1, without executors 2": of what there is. */
+static const char *list_skipped(const struct run_observations *seen, struct arena *arena)
+{
+    const struct {
+        size_t n;
+        const char *what;
+    } parts[] = {{seen->failed, "failed"},
+                 {seen->without_problem_size, "without problem_size"},
+                 {seen->without_executors, "without executors"},
+                 {seen->without_duration, "without duration_s"}};
+    const char *text = "";
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && text != NULL; i++)
+        if (parts[i].n > 0)
+            text = arena_printf(arena, "%s, %s %zu", text, parts[i].what, parts[i].n);
+    return text;
+}
+
+/* One sentence: how many runs can be used, and what the kind that needs least lacks. */
+static enum pv_code tell_refusal(const struct run_observations *seen,
+                                 const struct model_selection *selection,
+                                 struct arena *arena,
+                                 struct application_model *model,
+                                 struct pv_error *err)
+{
+    const struct model_candidate *unfitted = first_unfitted(selection);
+    bool none = model->fitted == 0 && unfitted != NULL;
+    const char *need = "every kind that fits needs more runs than it has parameters to be judged";
+    if (seen->n == 0)
+        need = "a model needs runs that succeeded with problem_size, executors and duration_s";
+    else if (none)
+        need = unfitted->detail;
+    const char *skipped = list_skipped(seen, arena);
+    const char *text =
+        skipped == NULL
+            ? NULL
+            : arena_printf(arena, "%zu of the application's %lld runs can be used%s: %s", seen->n,
+                           (long long)seen->runs, skipped, need);
+    if (text == NULL)
+        return out_of_memory(err);
+    enum pv_code code = none && unfitted->code == PV_E_SINGULAR ? PV_E_SINGULAR : PV_E_TOO_FEW;
+    model->refusal_code = strview_of(pv_code_name(code));
+    model->refusal = strview_of(text);
+    return PV_OK;
+}
+
+enum pv_code application_models_refuse(const struct application_model *model, struct pv_error *err)
+{
+    bool singular = strview_is(model->refusal_code, pv_code_name(PV_E_SINGULAR));
+    return pv_fail(err, singular ? PV_E_SINGULAR : PV_E_TOO_FEW, "%s", model->refusal.at);
+}
+
+/* --- fitting --- */
+
+static enum pv_code find_axes(const struct run_observations *seen,
+                              struct arena *arena,
+                              struct codec_history_axes *axes,
+                              struct pv_error *err)
+{
+    double *values = arena_array(arena, seen->n, sizeof *values);
+    if (values == NULL)
+        return out_of_memory(err);
+    for (size_t i = 0; i < seen->n; i++)
+        values[i] = seen->rows[i].problem_size;
+    axes->n_sizes = surface_ticks(values, seen->n, HISTORY_MODEL_SIZES_MAX, axes->problem_sizes);
+    for (size_t i = 0; i < seen->n; i++)
+        values[i] = seen->rows[i].executors;
+    axes->n_executors =
+        surface_ticks(values, seen->n, HISTORY_MODEL_EXECUTORS_MAX, axes->executors);
+    return PV_OK;
+}
+
+static enum pv_code write_document(const struct run_observations *seen,
+                                   const struct model_selection *selection,
+                                   struct arena *arena,
+                                   struct application_model *model,
+                                   struct pv_error *err)
+{
+    struct codec_history_models all = {.application = model->application,
+                                       .history_version = seen->history_version,
+                                       .runs = seen->runs,
+                                       .looked_at = seen->looked_at,
+                                       .used = seen->n,
+                                       .failed = seen->failed,
+                                       .without_problem_size = seen->without_problem_size,
+                                       .without_executors = seen->without_executors,
+                                       .without_duration = seen->without_duration,
+                                       .selection = selection};
+    if (seen->n > 0)
+        all.smallest = surface_smallest(seen->rows, seen->n);
+    enum pv_code code = find_axes(seen, arena, &all.axes, err);
+    if (code != PV_OK)
+        return code;
+    struct writer w;
+    writer_init(&w, arena);
+    codec_history_models_encode(&w, &all);
+    model->document.at = writer_finish(&w, &model->document.n);
+    return model->document.at == NULL ? out_of_memory(err) : PV_OK;
+}
+
+static enum pv_code fit(const struct run_observations *seen,
+                        struct arena *arena,
+                        struct application_model *model,
+                        struct pv_error *err)
+{
+    struct model_selection selection;
+    enum pv_code code = model_select(seen->rows, seen->n, arena, &selection, err);
+    if (code != PV_OK)
+        return code;
+    model->history_version = seen->history_version;
+    model->fitted = 0;
+    for (size_t k = 0; k < selection.n; k++)
+        model->fitted += selection.candidates[k].standing != MODEL_NOT_FITTED;
+    model->selected = model->refusal_code = model->refusal = (struct strview){NULL, 0};
+    if (selection.selected != NULL)
+        model->selected = strview_of(selection.selected->kind->name);
+    else
+        code = tell_refusal(seen, &selection, arena, model, err);
+    return code == PV_OK ? write_document(seen, &selection, arena, model, err) : code;
+}
+
+/* What cannot be kept is answered all the same: whoever asks next fits again. */
+static void
+keep(struct api *api, const struct http_request *request, const struct application_model *model)
+{
+    struct store_tx *tx = NULL;
+    enum pv_code code =
+        store_begin(api->store, &request->principal, request->request_id, STORE_WRITE, &tx, NULL);
+    if (code == PV_OK)
+        code = store_application_model_keep(tx, model, NULL);
+    if (code == PV_OK)
+        code = store_commit(&tx, NULL);
+    (void)code;
+    store_rollback(&tx);
+}
+
+static bool is_current(const struct application_model *model, const char *recipe)
+{
+    return model->history_version == model->history_now && strview_is(model->recipe, recipe);
+}
+
+enum pv_code application_models_load(struct api *api,
+                                     struct http_request *request,
+                                     const char *name,
+                                     struct application_model *model,
+                                     struct pv_error *err)
+{
+    struct arena *arena = request->arena;
+    struct store_tx *tx = NULL;
+    struct run_observations seen = {.n = 0};
+    struct application_model found;
+    const char *recipe = NULL;
+    enum pv_code code = make_recipe(api, arena, &recipe, err);
+    if (code == PV_OK)
+        code =
+            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    if (code == PV_OK)
+        code = store_application_model_find(tx, arena, name, &found, err);
+    bool current = code == PV_OK && is_current(&found, recipe);
+    if (code == PV_OK && !current && !request->may_compute)
+        code = PV_E_DEFER;
+    if (code == PV_OK && !current)
+        code = store_run_observations(tx, arena, found.application_id,
+                                      (size_t)api->config->observations_max, &seen, err);
+    store_rollback(&tx); /* the connection is not held while fitting */
+    if (code == PV_OK && !current) {
+        found.recipe = strview_of(recipe);
+        code = fit(&seen, arena, &found, err);
+        if (code == PV_OK)
+            keep(api, request, &found);
+    }
+    if (code == PV_OK)
+        *model = found;
+    return code;
+}

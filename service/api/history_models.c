@@ -1,0 +1,163 @@
+#include <stdio.h>
+
+#include "api/application_models.h"
+#include "api/handlers.h"
+#include "api/query.h"
+#include "api/reply.h"
+#include "codec/history_model.h"
+
+/* GET /v1/applications/{name}/models and /speedup: what the history teaches of how it scales. */
+
+API_HANDLER(history_models_get)
+{
+    static const char *const allowed[] = {NULL};
+    struct application_model model;
+    enum pv_code code = http_check_query(request, allowed, err);
+    if (code == PV_OK)
+        code = application_models_load(context, request, http_path_parameter(request, "name"),
+                                       &model, err);
+    if (code != PV_OK)
+        return code;
+    if (model.fitted == 0)
+        return application_models_refuse(&model, err);
+    response->status = 200;
+    response->body = model.document.at;
+    response->body_n = model.document.n;
+    return PV_OK;
+}
+
+/* --- the surface --- */
+
+struct asked {
+    const struct model_kind *kind; /* NULL: the one selected */
+    double *problem_sizes;         /* NULL: those observed */
+    size_t n_sizes;
+    double *executors;
+    size_t n_executors;
+};
+
+static enum pv_code
+read_kind(const struct http_request *request, const struct model_kind **kind, struct pv_error *err)
+{
+    const char *word = http_query(request, "model");
+    *kind = word == NULL ? NULL : model_find_kind(word);
+    if (word == NULL || *kind != NULL)
+        return PV_OK;
+    char known[128] = "";
+    size_t used = 0;
+    for (size_t i = 0; model_kinds[i] != NULL && used < sizeof known; i++) {
+        int n = snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ",
+                         model_kinds[i]->name);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return pv_fault(err, PV_PLACE_PARAMETER, "model", "not_allowed", "must be one of: %s", known);
+}
+
+static enum pv_code read_asked(const struct api *api,
+                               struct http_request *request,
+                               struct asked *asked,
+                               struct pv_error *err)
+{
+    static const char *const allowed[] = {"model", "problem_sizes", "executors", NULL};
+    size_t most = (size_t)api->config->points_max;
+    *asked = (struct asked){.kind = NULL};
+    enum pv_code code = http_check_query(request, allowed, err);
+    if (code == PV_OK)
+        code = read_kind(request, &asked->kind, err);
+    if (code == PV_OK)
+        code = api_query_counts(request, "problem_sizes", most, &asked->problem_sizes,
+                                &asked->n_sizes, err);
+    if (code == PV_OK)
+        code = api_query_counts(request, "executors", most, &asked->executors, &asked->n_executors,
+                                err);
+    return code;
+}
+
+/* The model that was asked for, out of the document that is kept. */
+static enum pv_code read_model(struct http_request *request,
+                               const struct application_model *stored,
+                               const struct model_kind *kind,
+                               struct codec_history_model *model,
+                               struct pv_error *err)
+{
+    const struct codec_bounds bounds = {.depth = WRITER_DEPTH_MAX, .values = stored->document.n};
+    json_t *json = NULL;
+    struct pv_error why = {0};
+    enum pv_code code = codec_parse(stored->document.at, stored->document.n, &bounds, &json, &why);
+    if (code == PV_OK) {
+        struct codec_reader reader = {request->arena, &why};
+        struct codec_node top = codec_top(&reader, json);
+        codec_history_model_decode(&top, kind, model);
+        code = codec_result(&reader);
+    }
+    json_decref(json);
+    if (code == PV_E_MEMORY)
+        return pv_fail(err, code, "%s", why.detail);
+    if (code != PV_OK)
+        return pv_fail(err, PV_E_INTERNAL, "the models kept for the application cannot be read");
+    return PV_OK;
+}
+
+static enum pv_code choose_model(struct api *api,
+                                 struct http_request *request,
+                                 const struct asked *asked,
+                                 struct application_model *stored,
+                                 struct codec_history_model *model,
+                                 struct pv_error *err)
+{
+    enum pv_code code =
+        application_models_load(api, request, http_path_parameter(request, "name"), stored, err);
+    if (code != PV_OK)
+        return code;
+    if (stored->fitted == 0 || (asked->kind == NULL && stored->selected.at == NULL))
+        return application_models_refuse(stored, err);
+    code = read_model(request, stored, asked->kind, model, err);
+    if (code == PV_OK && !model->fitted)
+        code = pv_fault(err, PV_PLACE_PARAMETER, "model", "not_fitted", "%.180s", model->why);
+    return code;
+}
+
+static enum pv_code
+check_points(const struct api *api, const struct codec_speedup *speedup, struct pv_error *err)
+{
+    size_t points;
+    size_t most = (size_t)api->config->points_max;
+    if (!__builtin_mul_overflow(speedup->n_sizes, speedup->n_executors, &points) && points <= most)
+        return PV_OK;
+    return pv_fault(err, PV_PLACE_PARAMETER, "executors", "too_many_items",
+                    "%zu problem sizes by %zu executor counts are more than %zu points",
+                    speedup->n_sizes, speedup->n_executors, most);
+}
+
+API_HANDLER(history_speedup_get)
+{
+    struct api *api = context;
+    struct asked asked;
+    struct application_model stored;
+    struct codec_history_model model;
+    struct writer w;
+    enum pv_code code = read_asked(api, request, &asked, err);
+    if (code == PV_OK)
+        code = choose_model(api, request, &asked, &stored, &model, err);
+    if (code != PV_OK)
+        return code;
+    bool sizes = asked.problem_sizes != NULL;
+    bool counts = asked.executors != NULL;
+    struct codec_speedup speedup = {
+        .application = stored.application,
+        .history_version = stored.history_version,
+        .selected = strview_is(stored.selected, model.model.kind->name),
+        .model = &model.model,
+        .smallest = &model.smallest,
+        .problem_sizes = sizes ? asked.problem_sizes : model.axes.problem_sizes,
+        .n_sizes = sizes ? asked.n_sizes : model.axes.n_sizes,
+        .executors = counts ? asked.executors : model.axes.executors,
+        .n_executors = counts ? asked.n_executors : model.axes.n_executors,
+        .executors_max = (double)api->config->executors_max};
+    code = check_points(api, &speedup, err);
+    if (code != PV_OK)
+        return code;
+    writer_init(&w, request->arena);
+    codec_speedup_encode(&w, &speedup);
+    return api_reply(response, 200, &w, err);
+}

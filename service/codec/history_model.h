@@ -1,0 +1,67 @@
+#ifndef CODEC_HISTORY_MODEL_H
+#define CODEC_HISTORY_MODEL_H
+
+#include "codec/model.h"
+#include "core/scaling/selection.h"
+#include "core/scaling/surface.h"
+
+/* The models of an application's history (GET .../models, .../speedup). */
+
+enum { HISTORY_MODEL_SIZES_MAX = 8, HISTORY_MODEL_EXECUTORS_MAX = 12 };
+
+/* Values of an axis where none are asked for: what was observed, thinned. */
+struct codec_history_axes {
+    double problem_sizes[HISTORY_MODEL_SIZES_MAX];
+    size_t n_sizes;
+    double executors[HISTORY_MODEL_EXECUTORS_MAX];
+    size_t n_executors;
+};
+
+struct codec_history_models {
+    struct strview application;
+    int64_t history_version;
+    int64_t runs;
+    size_t looked_at;
+    size_t used;
+    size_t failed;
+    size_t without_problem_size;
+    size_t without_executors;
+    size_t without_duration;
+    struct surface_base smallest; /* where used > 0 */
+    struct codec_history_axes axes;
+    const struct model_selection *selection;
+};
+
+/* The whole reply: every candidate, which is selected and why. */
+void codec_history_models_encode(struct writer *w, const struct codec_history_models *models);
+
+/* What the reply says of one kind, read back; kind NULL: the one selected. */
+struct codec_history_model {
+    bool fitted;
+    struct model model;
+    const char *why; /* where the kind was not fitted */
+    struct surface_base smallest;
+    struct codec_history_axes axes;
+};
+void codec_history_model_decode(const struct codec_node *document,
+                                const struct model_kind *kind,
+                                struct codec_history_model *model);
+
+/* GET .../speedup. */
+struct codec_speedup {
+    struct strview application;
+    int64_t history_version;
+    bool selected; /* rather than asked for */
+    const struct model *model;
+    const struct surface_base *smallest;
+    const double *problem_sizes;
+    size_t n_sizes;
+    const double *executors;
+    size_t n_executors;
+    double executors_max; /* of the ridge */
+};
+
+/* Computes each point as it is written. */
+void codec_speedup_encode(struct writer *w, const struct codec_speedup *speedup);
+
+#endif

@@ -1,0 +1,154 @@
+#include "store/application_model.h"
+
+#include <math.h>
+
+#include "store/store_internal.h"
+
+/* What a model can say of itself on the wire, so that what is kept can be read back. */
+static const int64_t count_max = 1000000000000;
+static const double seconds_min = 1e-9;
+static const double seconds_max = 1e12;
+
+static bool is_count(int64_t count)
+{
+    return count >= 1 && count <= count_max;
+}
+
+/* The next five columns; false: there is no run. */
+static bool read_observation(struct row *row, struct run_observations *all)
+{
+    if (row_is_null(row))
+        return false;
+    bool succeeded = row_bool(row);
+    int64_t problem_size = row_int(row);
+    int64_t executors = row_int(row);
+    double duration_s = row_double(row);
+    double initialization_s = row_double(row);
+    bool timed = duration_s >= seconds_min && duration_s <= seconds_max;
+    all->failed += !succeeded;
+    all->without_problem_size += !is_count(problem_size);
+    all->without_executors += !is_count(executors);
+    all->without_duration += !timed;
+    if (succeeded && is_count(problem_size) && is_count(executors) && timed)
+        all->rows[all->n++] = (struct observation){
+            (double)problem_size, (double)executors, duration_s,
+            initialization_s <= duration_s ? initialization_s : (double)NAN, (double)NAN};
+    return true;
+}
+
+static enum pv_code read_observations(const PGresult *result,
+                                      struct arena *arena,
+                                      struct run_observations *observations,
+                                      struct pv_error *err)
+{
+    struct run_observations all = {0};
+    size_t n = row_count(result);
+    enum pv_code code = PV_OK;
+    all.rows = arena_array(arena, n, sizeof *all.rows);
+    if (all.rows == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the runs of an application");
+    if (n == 0)
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
+    for (size_t i = 0; i < n && code == PV_OK; i++) {
+        struct row row = row_at(result, (int)i, arena);
+        all.history_version = row_int(&row);
+        all.runs = row_int(&row);
+        all.looked_at += read_observation(&row, &all);
+        code = row_done(&row, err);
+    }
+    if (code == PV_OK)
+        *observations = all;
+    return code;
+}
+
+enum pv_code store_run_observations(struct store_tx *tx,
+                                    struct arena *arena,
+                                    const char *application_id,
+                                    size_t most,
+                                    struct run_observations *observations,
+                                    struct pv_error *err)
+{
+    struct sql sql;
+    PGresult *result;
+    tx_sql(tx, &sql,
+           "SELECT a.history_version, a.runs, r.succeeded, r.problem_size, r.executors,"
+           " r.duration_s, r.initialization_s FROM provisor.application a"
+           " LEFT JOIN LATERAL (SELECT * FROM provisor.run"
+           "  WHERE team_id = $1 AND application_id = $2"
+           "  ORDER BY instant DESC, id DESC LIMIT $3) AS r ON true"
+           " WHERE a.team_id = $1 AND a.id = $2");
+    sql_uuid(&sql, application_id);
+    sql_int(&sql, (int64_t)most);
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code == PV_OK)
+        code = read_observations(result, arena, observations, err);
+    PQclear(result);
+    return code;
+}
+
+enum pv_code store_application_model_find(struct store_tx *tx,
+                                          struct arena *arena,
+                                          const char *name,
+                                          struct application_model *model,
+                                          struct pv_error *err)
+{
+    struct sql sql;
+    PGresult *result;
+    tx_sql(tx, &sql,
+           "SELECT a.id, a.name, a.history_version, m.history_version, m.recipe, m.fitted,"
+           " m.selected, m.refusal_code, m.refusal, m.document FROM provisor.application a"
+           " LEFT JOIN provisor.application_model m"
+           "  ON m.team_id = a.team_id AND m.application_id = a.id"
+           " WHERE a.team_id = $1 AND a.name = $2");
+    sql_text(&sql, strview_of(name));
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code == PV_OK && row_count(result) == 0)
+        code = pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
+    if (code == PV_OK) {
+        struct row row = row_at(result, 0, arena);
+        struct application_model m = {.fitted = 0};
+        row_uuid(&row, m.application_id);
+        m.application = row_text(&row);
+        m.history_now = row_int(&row);
+        m.history_version = row_int(&row);
+        m.recipe = row_text(&row);
+        m.fitted = row_int(&row);
+        m.selected = row_text(&row);
+        m.refusal_code = row_text(&row);
+        m.refusal = row_text(&row);
+        m.document = row_text(&row);
+        code = row_done(&row, err);
+        if (code == PV_OK)
+            *model = m;
+    }
+    PQclear(result);
+    return code;
+}
+
+/* The application is locked against removal first: models of one that is gone are nobody's. */
+enum pv_code store_application_model_keep(struct store_tx *tx,
+                                          const struct application_model *model,
+                                          struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "INSERT INTO provisor.application_model AS m (team_id, application_id, history_version,"
+           " recipe, fitted, selected, refusal_code, refusal, document)"
+           " SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 FROM (SELECT FROM provisor.application"
+           "  WHERE team_id = $1 AND id = $2 FOR KEY SHARE) AS a"
+           " ON CONFLICT (team_id, application_id) DO UPDATE SET"
+           "  history_version = excluded.history_version, recipe = excluded.recipe,"
+           "  fitted = excluded.fitted, selected = excluded.selected,"
+           "  refusal_code = excluded.refusal_code, refusal = excluded.refusal,"
+           "  document = excluded.document, fitted_at = now()"
+           " WHERE m.history_version <= excluded.history_version");
+    sql_uuid(&sql, model->application_id);
+    sql_int(&sql, model->history_version);
+    sql_text(&sql, model->recipe);
+    sql_int(&sql, model->fitted);
+    sql_text(&sql, model->selected);
+    sql_text(&sql, model->refusal_code);
+    sql_text(&sql, model->refusal);
+    sql_json(&sql, model->document);
+    return tx_defer(tx, &sql, err);
+}

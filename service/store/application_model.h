@@ -1,0 +1,59 @@
+#ifndef STORE_APPLICATION_MODEL_H
+#define STORE_APPLICATION_MODEL_H
+
+#include "core/scaling/model.h"
+#include "store/store.h"
+
+/* What an application's history teaches about how it scales: the runs as observations, and the
+ * models fitted to them, kept until the history moves on. */
+
+struct run_observations {
+    int64_t history_version; /* of the snapshot they come from */
+    int64_t runs;            /* of the application */
+    size_t looked_at;        /* the newest of them */
+    struct observation *rows;
+    size_t n;
+    /* Those left out; one may lack several things. */
+    size_t failed;
+    size_t without_problem_size;
+    size_t without_executors;
+    size_t without_duration;
+};
+
+/*
+ * The newest runs of the application, at most `most`, out of columns of the run alone. One
+ * statement, so history_version and rows belong together. PV_E_NOT_FOUND.
+ */
+enum pv_code store_run_observations(struct store_tx *tx,
+                                    struct arena *arena,
+                                    const char *application_id,
+                                    size_t most,
+                                    struct run_observations *observations,
+                                    struct pv_error *err) PV_MUSTCHECK;
+
+struct application_model {
+    char application_id[37];
+    struct strview application; /* its name */
+    int64_t history_now;        /* history_version of the application */
+    int64_t history_version;    /* that the models were fitted to; RUN_UNKNOWN: never fitted */
+    struct strview recipe;      /* of the fits */
+    int64_t fitted;             /* how many kinds could be */
+    struct strview selected;    /* the kind; at == NULL: none */
+    struct strview refusal_code;
+    struct strview refusal; /* where none is selected: what is missing */
+    struct strview document;
+};
+
+/* The application of that name with what is kept of its models. PV_E_NOT_FOUND: no application. */
+enum pv_code store_application_model_find(struct store_tx *tx,
+                                          struct arena *arena,
+                                          const char *name,
+                                          struct application_model *model,
+                                          struct pv_error *err) PV_MUSTCHECK;
+
+/* Keep the models, unless ones of a later history are there or the application is gone. */
+enum pv_code store_application_model_keep(struct store_tx *tx,
+                                          const struct application_model *model,
+                                          struct pv_error *err) PV_MUSTCHECK;
+
+#endif

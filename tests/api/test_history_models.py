@@ -1,0 +1,227 @@
+"""GET /v1/applications/{name}/models and /speedup: what is fitted to a history, which kind is selected and why, when it
+is fitted anew, what a history lacks."""
+import math
+
+import pytest
+
+SHAPES = [(n, m) for n in (8, 16, 64) for m in (1, 2, 4, 8, 16)]
+
+
+def ernest(n, m):
+    return 12 + 3.5 * n / m + 1.25 * math.log(m) + 0.4 * m
+
+
+def add(client, name, n, m, duration_s, **more):
+    body = dict({"problem_size": n, "executors": m, "cores_per_executor": 4, "duration_s": duration_s}, **more)
+    return client.post("/v1/applications/%s/runs" % name, body, 201).json()["id"]
+
+
+def fill(client, name, of=ernest, shapes=SHAPES, noise=0.0):
+    for i, (n, m) in enumerate(shapes):
+        add(client, name, n, m, of(n, m) * (1 + noise * ((i * 7) % 5 - 2) / 2))
+
+
+def models(client, name, status=200):
+    return client.get("/v1/applications/%s/models" % name, status).json()
+
+
+def speedup(client, name, status=200, **query):
+    return client.get("/v1/applications/%s/speedup" % name, status, params=query).json()
+
+
+def test_every_kind_is_a_candidate_and_the_law_behind_the_runs_is_selected(client, name):
+    fill(client, name)
+    all_of_them = models(client, name)
+    by_kind = {c["model"]: c for c in all_of_them["candidates"]}
+    assert set(by_kind) == {"amdahl", "gustafson", "usba", "usba_scaled", "ernest"}
+    assert all_of_them["selected"] == "ernest" and by_kind["ernest"]["selected"]
+    assert [k for k, c in by_kind.items() if c["selected"]] == ["ernest"]
+    assert by_kind["ernest"]["parameters"]["b"]["estimate"] == pytest.approx(3.5, rel=1e-6)
+    assert by_kind["ernest"]["comparison"]["loo_mape_percent"] < 1e-6 < by_kind["amdahl"]["comparison"]["difference_percent"]
+    assert all_of_them["observations"]["used"] == len(SHAPES) and all_of_them["observations"]["skipped"] == 0
+    assert all_of_them["reason"]["evidence"]["runs_compared"] == len(SHAPES)
+
+
+def test_a_candidate_is_what_a_fit_of_the_same_runs_replies(client, name):
+    fill(client, name, noise=0.04)
+    body = {"model": "ernest", "weights": "relative", "observations": [
+        {"problem_size": n, "executors": m, "duration_s": ernest(n, m) * (1 + 0.04 * ((i * 7) % 5 - 2) / 2)}
+        for i, (n, m) in enumerate(SHAPES)]}
+    fitted = client.post("/v1/models/fit", body, 200).json()
+    candidate = next(c for c in models(client, name)["candidates"] if c["model"] == "ernest")
+    for member in ("parameters", "reference", "uncertainty", "fit", "peak"):
+        assert candidate[member] == fitted[member]
+
+
+def test_of_two_exact_laws_the_one_with_fewer_parameters_is_selected(client, name):
+    fill(client, name, lambda n, m: 30 + 270 / m, [(32, m) for m in (1, 2, 4, 8, 16)])
+    all_of_them = models(client, name)
+    assert all_of_them["selected"] == "amdahl", all_of_them["reason"]
+    assert "ernest" in all_of_them["reason"]["evidence"]["close"] or \
+        all_of_them["reason"]["evidence"]["least_error"] == "ernest"
+
+
+def test_models_follow_runs_that_come_and_go(client, name):
+    fill(client, name)
+    before = models(client, name)
+    assert models(client, name) == before
+    extra = add(client, name, 64, 32, 900)
+    after = models(client, name)
+    assert after["history_version"] == before["history_version"] + 1
+    assert after["observations"]["used"] == len(SHAPES) + 1
+    assert after["candidates"] != before["candidates"]
+    assert speedup(client, name)["history_version"] == after["history_version"]
+    client.delete("/v1/applications/%s/runs/%s" % (name, extra))
+    again = models(client, name)
+    assert again["history_version"] == after["history_version"] + 1
+    assert again["candidates"] == before["candidates"]
+
+
+def test_models_of_an_application_made_again_are_not_the_old_ones(client, name):
+    fill(client, name)
+    models(client, name)
+    client.delete("/v1/applications/" + name)
+    models(client, name, 404)
+    add(client, name, 8, 1, 40)
+    assert "1 of the application's 1 runs" in models(client, name, 422)["detail"]
+
+
+def test_runs_that_cannot_be_used_are_counted(client, name):
+    fill(client, name)
+    add(client, name, 64, 4, 1, succeeded=False)
+    seen = models(client, name)["observations"]
+    assert (seen["runs"], seen["looked_at"], seen["used"], seen["skipped"]) == (16, 16, 15, 1)
+    assert seen["failed"] == 1 and seen["without_executors"] == 0
+    assert seen["smallest"] == {"problem_size": 8, "executors": 1}
+
+
+def test_the_newest_runs_are_used(make_service):
+    service = make_service(PROVISOR_OBSERVATIONS_MAX=10)
+    client = service.start().client(service.token("alpha"))
+    for i, (n, m) in enumerate(SHAPES):
+        add(client, "a", n, m, ernest(n, m) * (100 if i < 5 else 1), started_at="2026-01-%02dT00:00:00Z" % (i + 1))
+    all_of_them = models(client, "a")
+    assert all_of_them["observations"]["runs"] == 15 and all_of_them["observations"]["used"] == 10
+    assert all_of_them["selected"] == "ernest"
+    service.stop()
+    service.start(PROVISOR_OBSERVATIONS_MAX=12)
+    assert models(client, "a")["observations"]["used"] == 12, "another bound, another fit"
+
+
+# --- too little ---
+
+@pytest.mark.parametrize("path", ["models", "speedup"])
+def test_too_few_runs_say_how_many_and_what_is_missing(client, name, path):
+    client.post("/v1/applications", {"name": name}, 201)
+    problem = client.get("/v1/applications/%s/%s" % (name, path), 422).json()
+    assert problem["type"].endswith("/too-few-observations") and "0 of the application's 0 runs" in problem["detail"]
+    add(client, name, 8, 1, 40)
+    add(client, name, 8, 2, 30, succeeded=False)
+    problem = client.get("/v1/applications/%s/%s" % (name, path), 422).json()
+    assert "1 of the application's 2 runs can be used, failed 1" in problem["detail"]
+    assert "1 more are missing" in problem["detail"]
+
+
+def test_runs_that_do_not_tell_the_effects_apart_say_so(client, name):
+    for i in range(6):
+        add(client, name, 64, 8, 100 + i)
+    assert "different pairs of problem_size and executors" in models(client, name, 422)["detail"]
+
+
+def test_without_a_judged_candidate_none_is_selected_but_one_may_be_asked_for(client, name):
+    add(client, name, 8, 1, 300)
+    add(client, name, 8, 4, 100)
+    all_of_them = models(client, name)
+    assert all_of_them["selected"] is None and all_of_them["reason"]["code"] == "none_comparable"
+    usba = next(c for c in all_of_them["candidates"] if c["model"] == "usba")
+    assert usba["standing"] == "not_fitted" and usba["parameters"] is None
+    assert usba["error"]["code"] == "too-few-observations" and "2 more are missing" in usba["error"]["message"]
+    assert "needs more runs" in speedup(client, name, 422)["detail"]
+    assert speedup(client, name, model="amdahl")["surface"][0]["points"][0]["duration_s"] == pytest.approx(300)
+    client.refuse("GET", "/v1/applications/%s/speedup?model=usba" % name, 422, parameter="model")
+
+
+# --- the surface ---
+
+def test_the_surface_is_what_predict_says(client, name):
+    fill(client, name, noise=0.04)
+    candidate = next(c for c in models(client, name)["candidates"] if c["model"] == "ernest")
+    body = {k: candidate[k] for k in ("model", "parameters", "reference", "uncertainty")}
+    body["points"] = [{"problem_size": n, "executors": m} for n in (8, 16) for m in (1, 2, 64)]
+    predictions = client.post("/v1/models/predict", body, 200).json()["predictions"]
+    grid = speedup(client, name, problem_sizes="8,16", executors="1,2,64", model="ernest")
+    points = [dict(p, problem_size=row["problem_size"]) for row in grid["surface"] for p in row["points"]]
+    assert len(points) == 6
+    for point, prediction in zip(points, predictions):
+        for member in ("problem_size", "executors", "duration_s", "speedup", "interval_s"):
+            assert point[member] == prediction[member]
+        assert point["extrapolation"] == bool(prediction["warnings"]) == (point["executors"] == 64)
+
+
+def test_speedups_are_ratios_of_times_and_also_relative_to_the_smallest_run(client, name):
+    fill(client, name, shapes=[(n, m) for n, m in SHAPES if m > 1 and n > 8])
+    grid = speedup(client, name, problem_sizes="16,64", executors="2,8", model="ernest")
+    assert grid["relative_to"] == {"problem_size": 16, "executors": 2}
+    for row in grid["surface"]:
+        n = row["problem_size"]
+        for point in row["points"]:
+            m = point["executors"]
+            assert point["speedup"] == pytest.approx(ernest(n, 1) / ernest(n, m), rel=1e-6)
+            assert point["relative_speedup"] == pytest.approx(n / 16 * ernest(16, 2) / ernest(n, m), rel=1e-6)
+
+
+def test_the_ridge_holds_the_best_executors(client, name):
+    fill(client, name)
+    grid = speedup(client, name, problem_sizes="64,1,1000000", model="ernest")
+    for crest, n in zip(grid["ridge"], (64, 1, 1000000)):
+        assert crest["problem_size"] == n
+        limit = min(n, 1000)
+        best = min(range(1, limit + 1), key=lambda m: ernest(n, m))
+        assert crest["executors"] == best
+        assert crest["rising"] == (best == limit and ernest(n, limit + 1) < ernest(n, limit))
+        assert crest["duration_s"] == pytest.approx(ernest(n, best), rel=1e-6)
+
+
+def test_without_parameters_the_grid_is_what_was_observed(client, name):
+    fill(client, name, noise=0.02)
+    grid = speedup(client, name)
+    assert grid["selected"] and grid["model"] == models(client, name)["selected"]
+    assert [row["problem_size"] for row in grid["surface"]] == [8, 16, 64] and grid["executors"] == [1, 2, 4, 8, 16]
+    assert not any(p["extrapolation"] for row in grid["surface"] for p in row["points"])
+
+
+@pytest.mark.parametrize("query,parameter", [
+    ("problem_sizes=", "problem_sizes"), ("problem_sizes=8,", "problem_sizes"), ("problem_sizes=0", "problem_sizes"),
+    ("problem_sizes=8,x", "problem_sizes"), ("executors=1.5", "executors"), ("executors=-1", "executors"),
+    ("executors=2,4,2", "executors"), ("executors=99999999999", "executors"), ("executors=" + "1," * 10000 + "1", "executors"),
+    ("model=magic", "model"), ("model=", "model"), ("colour=red", "colour")])
+def test_faults_name_the_parameter(client, name, query, parameter):
+    fill(client, name)
+    client.refuse("GET", "/v1/applications/%s/speedup?%s" % (name, query), (400, 414, 422, 431) if len(query) > 9999 else 422,
+                  parameter=None if len(query) > 9999 else parameter)
+
+
+def test_the_grid_has_a_limit(client, name):
+    fill(client, name)
+    sizes = ",".join(str(i) for i in range(1, 103))
+    problem = client.refuse("GET", "/v1/applications/%s/speedup?problem_sizes=%s&executors=%s" % (
+        name, sizes, ",".join(str(i) for i in range(1, 101))), 422, parameter="executors")
+    assert "10000" in problem["errors"][0]["detail"]
+
+
+# --- whose ---
+
+def test_another_team_sees_nothing(client, stranger, name):
+    fill(client, name)
+    models(client, name)
+    for path in ("models", "speedup"):
+        assert stranger.get("/v1/applications/%s/%s" % (name, path), 404).status_code == 404
+    stranger.post("/v1/applications", {"name": name}, 201)
+    assert "0 of the application's 0 runs" in models(stranger, name, 422)["detail"]
+    assert models(client, name)["selected"] == "ernest"
+
+
+def test_there_is_no_model_of_what_is_not_there(client):
+    models(client, "nobody", 404)
+    speedup(client, "nobody", 404)
+    client.get("/v1/applications/nobody/models?x=1", 422)
