@@ -9,6 +9,8 @@
 static const double rounding_percent = 1e-6;
 /* Of the least error: beyond it no difference is noise. */
 static const double noise_share = 0.2;
+/* Of the least error: up to it, and within noise, two candidates tie. */
+static const double tie_share = 0.02;
 
 const char *model_standing_name(enum model_standing standing)
 {
@@ -234,13 +236,20 @@ static void tell_noise(struct model_selection *selection,
     }
 }
 
-/* Of the close ones the one with the fewest parameters, of those the one with the least error. */
+static bool is_tied(const struct model_candidate *candidate, double least)
+{
+    return candidate->close &&
+           candidate->difference_percent <= fmax(tie_share * least, rounding_percent);
+}
+
+/* Of those that tie the one with the fewest parameters, of these the one with the least error. */
 static const struct model_candidate *choose(const struct model_selection *selection, size_t best)
 {
     const struct model_candidate *chosen = &selection->candidates[best];
     for (size_t k = 0; k < selection->n; k++) {
         const struct model_candidate *other = &selection->candidates[k];
-        if (!other->close || other->parameters > chosen->parameters)
+        if (!is_tied(other, selection->candidates[best].compared_mape_percent) ||
+            other->parameters > chosen->parameters)
             continue;
         if (other->parameters < chosen->parameters ||
             other->compared_mape_percent < chosen->compared_mape_percent)
@@ -277,7 +286,7 @@ static void explain(struct model_selection *selection, size_t best)
         code = "simpler_within_noise";
         (void)snprintf(selection->message, sizeof selection->message,
                        "%s (%zu parameters) errs by %.3g %% with a run left out, %s (%zu) by "
-                       "%.3g %%: a difference within noise (%.2g), so the simpler is taken",
+                       "%.3g %%: within noise (%.2g) that is the same, so the simpler is taken",
                        chosen->kind->name, chosen->parameters, chosen->compared_mape_percent,
                        least->kind->name, least->parameters, least->compared_mape_percent,
                        chosen->noise_percent);

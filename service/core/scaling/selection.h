@@ -10,10 +10,11 @@
  *
  * What is compared is the mean absolute percentage error of leaving each run out, over the runs
  * that all of the comparable candidates used, so that no kind gains by leaving runs out. A
- * candidate with fewer parameters is preferred to the best one when its error exceeds that one's by
- * no more than noise: one standard error of the paired differences of the runs' errors (L.
- * Breiman and others, "Classification and Regression Trees", 1984, section 3.4.3), but at most a
- * fifth of the least error, so that many parameters cannot be saved by one wild run.
+ * candidate comes close when its error exceeds the least by no more than noise: one standard error
+ * of the paired differences of the runs' errors (L. Breiman and others, "Classification and
+ * Regression Trees", 1984, section 3.4.3), but at most a fifth of the least error, so that one wild
+ * run does not make everything close. The least error wins; only where a close one exceeds it by no
+ * more than a fiftieth, which is a tie, the one with fewer parameters does.
  */
 
 /* Why a candidate takes part in the comparison or not. */
