@@ -61,4 +61,7 @@ API_HANDLER(advice_get);
 /* profile.c */
 API_HANDLER(profile_get);
 
+/* accuracy.c */
+API_HANDLER(accuracy_list);
+
 #endif

@@ -8,8 +8,10 @@ insert(struct store_tx *tx, const struct advice_row *advice, struct pv_error *er
     struct sql sql;
     tx_sql(tx, &sql,
            "INSERT INTO provisor.advice (team_id, id, application_id, application_name, objective,"
-           " feasible, executors, predicted_duration_s, deadline_s, request, document, created_at)"
-           " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12, now()))");
+           " feasible, executors, predicted_duration_s, deadline_s, request, document, created_at,"
+           " problem_size, cores_per_executor, lower_s, upper_s, confidence, model_kind)"
+           " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12, now()), $13, $14,"
+           " $15, $16, $17, $18)");
     sql_uuid(&sql, advice->id);
     sql_uuid(&sql, advice->application_id);
     sql_text(&sql, advice->application_name);
@@ -21,6 +23,12 @@ insert(struct store_tx *tx, const struct advice_row *advice, struct pv_error *er
     sql_json(&sql, advice->request);
     sql_json(&sql, advice->document);
     sql_instant(&sql, advice->created_us > 0 ? advice->created_us : RUN_NO_INSTANT);
+    sql_count(&sql, advice->problem_size);
+    sql_count(&sql, advice->cores_per_executor);
+    sql_double(&sql, advice->lower_s);
+    sql_double(&sql, advice->upper_s);
+    sql_double(&sql, advice->confidence);
+    sql_text(&sql, advice->model_kind);
     return tx_defer(tx, &sql, err);
 }
 

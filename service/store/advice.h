@@ -3,18 +3,28 @@
 
 #include "store/store.h"
 
-/* Advice is kept as the reply that was sent, byte for byte, beside the columns that lists need. */
+/*
+ * Advice is kept as the reply that was sent, byte for byte, beside the columns that lists and
+ * accuracy need; problem_size, cores_per_executor, the interval, confidence and model_kind are only
+ * written here (store/accuracy.h reads them).
+ */
 struct advice_row {
     char id[37];             /* UUIDv7, made by the caller before the document is written */
     char application_id[37]; /* "" for a profile that was never stored */
     struct strview application_name;
     struct strview objective;
     bool feasible;
+    int64_t problem_size;
     int64_t executors;
+    int64_t cores_per_executor;
     double predicted_duration_s; /* NAN: unknown */
-    double deadline_s;           /* NAN: none asked */
-    struct strview request;      /* JSON text */
-    struct strview document;     /* JSON text of the reply */
+    double lower_s;              /* its interval */
+    double upper_s;
+    double confidence;
+    struct strview model_kind;
+    double deadline_s;       /* NAN: none asked */
+    struct strview request;  /* JSON text */
+    struct strview document; /* JSON text of the reply */
     int64_t created_us;
 };
 

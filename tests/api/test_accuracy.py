@@ -1,0 +1,115 @@
+"""Accuracy over HTTP: every run that names the advice it followed is held against what was predicted."""
+import json
+import uuid
+
+import pytest
+
+from test_advice import run_of
+
+
+@pytest.fixture
+def name(client):
+    name = "followed-" + uuid.uuid4().hex[:8]
+    for executors in (1, 2, 4):
+        client.post("/v1/applications/%s/runs" % name, run_of(executors), status=201)
+    return name
+
+
+def advise(client, name, executors=2, **more):
+    limits = {"min_executors": executors, "max_executors": executors}
+    body = dict(application=name, problem_size=40, constraints=limits, **more)
+    return client.post("/v1/advice", body, status=201).json()
+
+
+def follow(client, name, advice, duration_s, **more):
+    run = dict({"problem_size": 40, "executors": advice["recommendation"]["executors"], "cores_per_executor": 2,
+                "duration_s": duration_s, "advice_id": advice["id"]}, **more)
+    return client.post("/v1/applications/%s/runs" % name, run, status=201).json()
+
+
+def accuracy(client, name, query=""):
+    return client.get("/v1/applications/%s/accuracy%s" % (name, query)).json()
+
+
+def test_nothing_followed_nothing_told(client, name):
+    """Runs without advice are no part of it, and means over nothing are null, not 0."""
+    got = accuracy(client, name)
+    assert got == {"summary": {"count": 0, "compared": 0, "mape_percent": None, "mean_error_percent": None,
+                               "inside_interval": None}, "items": [], "next_cursor": None}
+
+
+def test_predicted_beside_actual(client, name):
+    """25 s are predicted for 2 executors; 25 s are no error, 50 s are half of it too short, and outside."""
+    advice = advise(client, name, confidence=0.9)
+    assert advice["recommendation"]["predicted_duration_s"] == pytest.approx(25)
+    exact = follow(client, name, advice, 25.0)
+    slow = follow(client, name, advice, 50.0)
+    got = accuracy(client, name)
+    assert [i["run_id"] for i in got["items"]] == [slow["id"], exact["id"]]
+    first, last = got["items"]
+    assert last["error_percent"] == pytest.approx(0, abs=1e-6) and last["inside_interval"] is True
+    assert first["error_percent"] == pytest.approx(-50) and first["inside_interval"] is False
+    assert first["advised"] == {
+        "problem_size": 40, "executors": 2, "cores_per_executor": 2, "model": advice["model"]["kind"],
+        "predicted_duration_s": advice["recommendation"]["predicted_duration_s"],
+        "interval_s": advice["recommendation"]["interval_s"], "confidence": 0.9}
+    assert first["used"] == {"problem_size": 40, "executors": 2, "cores_per_executor": 2, "duration_s": 50.0}
+    assert got["summary"]["count"] == got["summary"]["compared"] == 2
+    assert got["summary"]["mape_percent"] == pytest.approx(25)
+    assert got["summary"]["mean_error_percent"] == pytest.approx(-25)
+    assert got["summary"]["inside_interval"] == 0.5
+
+
+def test_what_did_not_follow_does_not_count(client, name):
+    """Failed, or on other executors or cores: listed, but the prediction is not to blame."""
+    advice = advise(client, name)
+    follow(client, name, advice, 500.0, executors=3)
+    follow(client, name, advice, 500.0, cores_per_executor=1)
+    follow(client, name, advice, 500.0, succeeded=False)
+    follow(client, name, advice, 20.0)
+    got = accuracy(client, name)
+    assert [i["compared"] for i in got["items"]] == [True, False, False, False]
+    assert got["items"][1]["error_percent"] is None and got["items"][1]["inside_interval"] is None
+    assert got["items"][3]["used"]["executors"] == 3 and got["items"][3]["advised"]["executors"] == 2
+    assert got["summary"]["count"] == 4 and got["summary"]["compared"] == 1
+    assert got["summary"]["mape_percent"] == pytest.approx(25)
+
+
+def test_pages_share_one_summary(client, name):
+    advice = advise(client, name)
+    made = [follow(client, name, advice, 25.0 + k, started_at="2026-01-0%dT00:00:00Z" % (1 + k))["id"] for k in range(5)]
+    seen, query = [], "?limit=2"
+    while query:
+        page = accuracy(client, name, query)
+        assert page["summary"]["count"] == 5
+        seen += [i["run_id"] for i in page["items"]]
+        query = "?limit=2&cursor=" + page["next_cursor"] if page["next_cursor"] else None
+    assert seen == made[::-1]
+
+
+def test_a_log_names_its_advice_by_property(client, name):
+    """spark.provisor.adviceId in the log, without any query parameter."""
+    advice = advise(client, name)
+    lines = [
+        {"Event": "SparkListenerLogStart", "Spark Version": "3.5.0"},
+        {"Event": "SparkListenerApplicationStart", "App Name": "x", "App ID": "app-" + uuid.uuid4().hex, "Timestamp": 1000,
+         "User": "u"},
+        {"Event": "SparkListenerEnvironmentUpdate", "Spark Properties": {"spark.provisor.adviceId": advice["id"]},
+         "JVM Information": {}, "System Properties": {}, "Classpath Entries": {}},
+        {"Event": "SparkListenerApplicationEnd", "Timestamp": 31000}]
+    body = "".join(json.dumps(line) + "\n" for line in lines)
+    path = "/v1/applications/%s/eventlogs?executors=2" % name
+    run = client.request("POST", path, 201, data=body, headers={"Content-Type": "application/octet-stream"}).json()
+    assert run["advice_id"] == advice["id"]
+    item, = accuracy(client, name)["items"]
+    assert item["run_id"] == run["id"] and item["used"]["duration_s"] == 30.0
+    assert item["error_percent"] == pytest.approx(100 * (25 - 30) / 30)
+
+
+def test_of_others_there_is_nothing(client, stranger, name):
+    advice = advise(client, name)
+    follow(client, name, advice, 25.0)
+    stranger.get("/v1/applications/%s/accuracy" % name, 404)
+    client.get("/v1/applications/%s-not/accuracy" % name, 404)
+    client.refuse("GET", "/v1/applications/%s/accuracy?colour=red" % name, 422, parameter="colour")
+    client.refuse("GET", "/v1/applications/%s/accuracy?limit=0" % name, 422, parameter="limit")
