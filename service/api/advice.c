@@ -67,6 +67,8 @@ struct consultation {
     struct beside_question beside_question;
     struct beside_outcome beside;
     bool has_beside;
+    struct stage_plan quotas;
+    bool has_quotas;
 };
 
 static enum pv_code look_beside(struct api *api,
@@ -104,6 +106,10 @@ static enum pv_code consult(struct api *api,
                       err);
     if (code == PV_OK && made->asked.n_running > 0)
         code = look_beside(api, request, made, err);
+    if (code == PV_OK && (made->asked.include & CODEC_ADVICE_STAGES) != 0)
+        code = quotas_plan(&made->history->stages, &made->asked.question,
+                           made->history->curve.cores_per_executor, request->arena, &made->advice,
+                           &made->quotas, &made->has_quotas, err);
     return code;
 }
 
@@ -115,7 +121,8 @@ reply_of(const struct consultation *made, const char *id, int64_t created_us)
                                        .request = &made->asked,
                                        .curve = &made->history->curve,
                                        .advice = &made->advice,
-                                       .beside = made->has_beside ? &made->beside : NULL};
+                                       .beside = made->has_beside ? &made->beside : NULL,
+                                       .quotas = made->has_quotas ? &made->quotas : NULL};
 }
 
 static enum pv_code write_document(struct http_request *request,

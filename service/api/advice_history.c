@@ -211,6 +211,8 @@ static enum pv_code compute(struct api *api,
     store_rollback(tx); /* the connection is not held while computing */
     if (code == PV_OK)
         code = predict(api->config, asked, runs.items, runs.n, &item->arena, &item->curve, &why);
+    if (code == PV_OK)
+        code = quotas_take_run(&runs.items[0], &item->arena, &item->stages, &why);
     arena_fini(&loaded);
     if (code == PV_E_TOO_FEW)
         return refuse_runs(runs.n, why.detail, err);
@@ -275,6 +277,8 @@ static enum pv_code curve_of_profile(struct api *api,
     struct pv_error why = {0};
     enum pv_code code =
         predict(api->config, asked, &asked->profile, 1, &made->arena, &made->curve, &why);
+    if (code == PV_OK)
+        code = quotas_take_run(&asked->profile, &made->arena, &made->stages, &why);
     if (code == PV_OK) {
         *item = made;
         return PV_OK;

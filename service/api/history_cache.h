@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "core/advice/curve.h"
+#include "core/advice/quotas.h"
 
 /*
  * Predicted curves, ready to choose from: what makes a repeated question cost one insert and
@@ -34,6 +35,7 @@ struct history_item {
     char application_id[37];
     int64_t history_version;
     struct curve curve;
+    struct quota_source stages; /* of the nearest run that has them */
 };
 
 /* NULL when memory is exhausted. */

@@ -112,6 +112,7 @@ static const struct {
     const char *word;
     unsigned bit;
 } includes[] = {{"alternatives", CODEC_ADVICE_ALTERNATIVES},
+                {"stages", CODEC_ADVICE_STAGES},
                 {"contention", CODEC_ADVICE_CONTENTION},
                 {"spark", CODEC_ADVICE_SPARK},
                 {"data_needed", CODEC_ADVICE_DATA_NEEDED}};
@@ -120,7 +121,7 @@ static void decode_include(const struct codec_node *node, struct codec_advice_re
 {
     enum { WORDS = sizeof includes / sizeof *includes };
     struct codec_node list = codec_array(node, "include", CODEC_OPTIONAL, 0, 64);
-    request->include = CODEC_ADVICE_ALTERNATIVES | CODEC_ADVICE_SPARK;
+    request->include = CODEC_ADVICE_ALTERNATIVES | CODEC_ADVICE_STAGES | CODEC_ADVICE_SPARK;
     if (list.json == NULL)
         return;
     request->include = 0;
@@ -132,7 +133,7 @@ static void decode_include(const struct codec_node *node, struct codec_advice_re
             k++;
         if (word == NULL || k == WORDS)
             codec_fault(&item, "unknown_value",
-                        "is none of alternatives, contention, spark, data_needed");
+                        "is none of alternatives, stages, contention, spark, data_needed");
         else
             request->include |= includes[k].bit;
     }
@@ -276,6 +277,27 @@ static void write_alternatives(struct writer *w, const struct advice *advice)
     writer_end_array(w);
 }
 
+static void write_quotas(struct writer *w, const struct stage_plan *quotas)
+{
+    writer_key(w, "stages");
+    if (quotas == NULL) {
+        writer_null(w);
+        return;
+    }
+    writer_begin_array(w);
+    for (size_t i = 0; i < quotas->n_steps; i++) {
+        const struct stage_plan_step *step = &quotas->steps[i];
+        writer_begin_object(w);
+        writer_member_integer(w, "id", step->id);
+        writer_member_number(w, "deadline_s", step->deadline_s);
+        writer_member_number(w, "estimated_cores", step->estimated_cores);
+        writer_member_number(w, "max_allocable_cores", step->max_allocable_cores);
+        writer_member_number(w, "initial_cores_per_executor", step->initial_cores_per_executor);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+}
+
 /* Names of the jobs that meet their deadline (or miss it). */
 static void write_jobs(struct writer *w, const struct codec_advice_reply *reply, bool met)
 {
@@ -383,6 +405,8 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
         write_remedies(w, reply);
     if (request->include & CODEC_ADVICE_ALTERNATIVES)
         write_alternatives(w, advice);
+    if (request->include & CODEC_ADVICE_STAGES)
+        write_quotas(w, reply->quotas);
     if (request->include & CODEC_ADVICE_CONTENTION)
         write_contention(w, reply);
     if (request->include & CODEC_ADVICE_SPARK)

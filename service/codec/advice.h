@@ -7,6 +7,7 @@
 #include "core/advice/advise.h"
 #include "core/advice/beside.h"
 #include "core/advice/curve.h"
+#include "core/deadline/stage_plan.h"
 
 /* What a client may ask for; from struct config. */
 struct codec_advice_limits {
@@ -21,7 +22,8 @@ enum codec_advice_include {
     CODEC_ADVICE_ALTERNATIVES = 1,
     CODEC_ADVICE_CONTENTION = 2,
     CODEC_ADVICE_SPARK = 4,
-    CODEC_ADVICE_DATA_NEEDED = 8
+    CODEC_ADVICE_DATA_NEEDED = 8,
+    CODEC_ADVICE_STAGES = 16
 };
 
 struct codec_advice_running {
@@ -64,6 +66,7 @@ struct codec_advice_reply {
     const struct curve *curve;
     const struct advice *advice;
     const struct beside_outcome *beside; /* NULL without running jobs */
+    const struct stage_plan *quotas;     /* NULL: none could be made */
 };
 
 /* The representation of an advice. */

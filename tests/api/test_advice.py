@@ -282,3 +282,36 @@ def test_another_team_sees_nothing(client, stranger, application):
     stranger.get("/v1/advice/" + advice["id"], status=404)
     assert advice["id"] not in json.dumps(stranger.get("/v1/advice").json())
     stranger.refuse("POST", "/v1/advice", 422, pointer="/application", json={"application": application})
+
+
+# --- quotas for stages
+
+def test_quotas_are_the_stage_plan_of_the_recommended_executors(client):
+    """The same figures as POST /v1/stage-plans gives for the deadline and the executors recommended."""
+    name = "quotas-" + uuid.uuid4().hex[:8]
+    run = {"problem_size": 40, "executors": 2, "cores_per_executor": 2, "duration_s": 40.0, "initialization_s": 2.0,
+           "stages": [{"id": 0, "parents": [], "task_durations_s": [2.0] * 40, "duration_s": 20.0,
+                       "input_records": 80000, "nominal_rate_per_s": 1000.0},
+                      {"id": 1, "parents": [0], "task_durations_s": [4.0] * 16, "duration_s": 16.0},
+                      {"id": 2, "parents": [1], "skipped": True}]}
+    made = client.post("/v1/applications/%s/runs" % name, run, status=201).json()
+    advice = ask(client, application=name, deadline_s=60)
+    chosen = advice["recommendation"]
+    plan = client.post("/v1/stage-plans", {
+        "application": name, "deadline_s": 60, "executors": chosen["executors"],
+        "cores_per_executor": chosen["cores_per_executor"]}, status=200).json()
+    members = ("id", "deadline_s", "estimated_cores", "max_allocable_cores", "initial_cores_per_executor")
+    assert [s["id"] for s in advice["stages"]] == [0, 1]
+    assert advice["stages"] == [{k: s[k] for k in members} for s in plan["stages"]]
+    assert evidence(advice, "stage_quotas")["run"] == made["id"]
+    assert client.get("/v1/advice/" + advice["id"]).json() == advice
+
+
+def test_without_a_deadline_there_are_no_quotas(client, application):
+    advice = ask(client, application=application, problem_size=40)
+    assert advice["stages"] is None
+    assert "deadline" in [r["message"] for r in advice["reasons"] if r["code"] == "no_stage_quotas"][0]
+    advice = ask(client, application=application, problem_size=40, deadline_s=30, include=["spark"])
+    assert "stages" not in advice and "alternatives" not in advice
+    assert not [r for r in advice["reasons"] if "quotas" in r["code"]]
+    assert ask(client, profile=PROFILE, deadline_s=60, include=["stages"])["stages"][0]["id"] == 0

@@ -1,0 +1,101 @@
+#include "core/advice/quotas.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum pv_code quotas_take_run(const struct run *run,
+                             struct arena *arena,
+                             struct quota_source *source,
+                             struct pv_error *err)
+{
+    struct quota_source taken = {.n_stages = run->n_stages, .problem_size = run->problem_size};
+    struct pv_error why = {0};
+    memcpy(taken.run_id, run->id, sizeof taken.run_id);
+    enum pv_code code = stage_plan_take_run(run, arena, &taken.stages, &why);
+    if (code == PV_E_TOO_FEW) {
+        taken.n_stages = 0;
+        taken.missing = arena_printf(arena, "%s", why.detail);
+        code = taken.missing == NULL ? pv_fail(err, PV_E_MEMORY, "out of memory") : PV_OK;
+    } else if (code != PV_OK) {
+        return pv_fail(err, code, "%s", why.detail);
+    }
+    if (code == PV_OK)
+        *source = taken;
+    return code;
+}
+
+/* Stages that would need more cores than are recommended to end within their share. */
+static size_t count_short(const struct stage_plan *plan, double cores)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < plan->n_steps; i++)
+        n += plan->steps[i].estimated_cores > cores;
+    return n;
+}
+
+static void explain_plan(const struct quota_source *source,
+                         const struct stage_plan_terms *terms,
+                         const struct stage_plan *plan,
+                         struct arena *arena,
+                         struct advice *advice)
+{
+    struct note spare;
+    size_t n_short = count_short(plan, terms->executors * terms->cores_per_executor);
+    struct note *note = note_add(
+        &advice->reasons, arena, &spare, "stage_quotas",
+        "The quotas share %.3g percent of the deadline among the %zu stage%s of a run of problem "
+        "size %" PRId64 ", one after another; %s.",
+        100.0 * terms->alpha, plan->n_steps, plan->n_steps == 1 ? "" : "s", source->problem_size,
+        n_short == 0 ? "none asks for more cores than are recommended"
+                     : "some ask for more cores than are recommended");
+    note_number(note, "deadline_s", terms->deadline_s);
+    note_number(note, "stages", (double)plan->n_steps);
+    note_number(note, "stages_short_of_cores", (double)n_short);
+    note_number(note, "problem_size", (double)source->problem_size);
+    if (source->run_id[0] != '\0')
+        note_text(note, "run", source->run_id);
+}
+
+static void explain_lack(const struct quota_source *source,
+                         bool has_deadline,
+                         struct arena *arena,
+                         struct advice *advice)
+{
+    struct note spare;
+    (void)note_add(&advice->reasons, arena, &spare, "no_stage_quotas",
+                   "There are no quotas for stages: %s.",
+                   !has_deadline             ? "without a deadline there is none to share"
+                   : source->missing != NULL ? source->missing
+                                             : "no run has stages");
+}
+
+enum pv_code quotas_plan(const struct quota_source *source,
+                         const struct advise_question *question,
+                         int64_t cores_per_executor,
+                         struct arena *arena,
+                         struct advice *advice,
+                         struct stage_plan *plan,
+                         bool *planned,
+                         struct pv_error *err)
+{
+    const struct stage_plan_terms terms = {.deadline_s = question->deadline_s,
+                                           .alpha = STAGE_PLAN_ALPHA,
+                                           .beta = STAGE_WEIGHT_BETA,
+                                           .overscale = STAGE_PLAN_OVERSCALE,
+                                           .core_quantum = STAGE_PLAN_CORE_QUANTUM,
+                                           .executors = (double)advice->recommendation.executors,
+                                           .cores_per_executor = (double)cores_per_executor};
+    *planned = !isnan(question->deadline_s) && source->n_stages > 0;
+    if (*planned) {
+        enum pv_code code =
+            stage_plan_make(&terms, source->stages, source->n_stages, arena, plan, err);
+        if (code != PV_OK)
+            return code;
+        explain_plan(source, &terms, plan, arena, advice);
+    } else {
+        explain_lack(source, !isnan(question->deadline_s), arena, advice);
+    }
+    return advice->reasons.failed ? pv_fail(err, PV_E_MEMORY, "not enough memory for the reasons")
+                                  : PV_OK;
+}
