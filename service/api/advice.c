@@ -104,6 +104,10 @@ static enum pv_code consult(struct api *api,
     if (code == PV_OK)
         code = advise(&made->history->curve, &made->asked.question, request->arena, &made->advice,
                       err);
+    const struct predictor *predictor = code == PV_OK ? &made->history->predictor : NULL;
+    if (predictor != NULL && (predictor->has_replay || predictor->has_model))
+        code =
+            predictor_explain(predictor, &made->history->curve, request->arena, &made->advice, err);
     if (code == PV_OK && made->asked.n_running > 0)
         code = look_beside(api, request, made, err);
     if (code == PV_OK && (made->asked.include & CODEC_ADVICE_STAGES) != 0)
@@ -142,22 +146,23 @@ static struct advice_row row_of(const struct consultation *made,
                                 const struct http_request *request,
                                 const struct http_response *response)
 {
-    struct advice_row row = {.application_name = codec_advice_job_name(&made->asked),
-                             .objective = strview_of(advise_objective_name(made->advice.objective)),
-                             .feasible = made->advice.feasible,
-                             .problem_size = made->history->curve.problem_size,
-                             .executors = made->advice.recommendation.executors,
-                             .cores_per_executor = made->history->curve.cores_per_executor,
-                             .predicted_duration_s =
-                                 made->advice.recommendation.predicted_duration_s,
-                             .lower_s = made->advice.recommendation.lower_s,
-                             .upper_s = made->advice.recommendation.upper_s,
-                             .confidence = made->asked.question.confidence,
-                             .model_kind = strview_of("replay"),
-                             .deadline_s = made->asked.question.deadline_s,
-                             .request = {request->body, request->body_n},
-                             .document = {response->body, response->body_n},
-                             .created_us = reply->created_us};
+    struct advice_row row = {
+        .application_name = codec_advice_job_name(&made->asked),
+        .objective = strview_of(advise_objective_name(made->advice.objective)),
+        .feasible = made->advice.feasible,
+        .problem_size = made->history->curve.problem_size,
+        .executors = made->advice.recommendation.executors,
+        .cores_per_executor = made->history->curve.cores_per_executor,
+        .predicted_duration_s = made->advice.recommendation.predicted_duration_s,
+        .lower_s = made->advice.recommendation.lower_s,
+        .upper_s = made->advice.recommendation.upper_s,
+        .confidence = made->asked.question.confidence,
+        .model_kind = strview_of(
+            made->history->curve.model_kind == NULL ? "replay" : made->history->curve.model_kind),
+        .deadline_s = made->asked.question.deadline_s,
+        .request = {request->body, request->body_n},
+        .document = {response->body, response->body_n},
+        .created_us = reply->created_us};
     memcpy(row.id, reply->id, sizeof row.id);
     memcpy(row.application_id, made->history->application_id, sizeof row.application_id);
     return row;

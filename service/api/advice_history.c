@@ -1,9 +1,9 @@
 #include "api/advice_history.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "api/advice_curve.h"
 #include "store/application.h"
 #include "store/run.h"
 #include "work/clock.h"
@@ -31,99 +31,6 @@ static enum pv_code find_application(struct store_tx *tx,
 }
 
 /* --- the curve --- */
-
-/* Tasks of all runs on the asked size: what one point of the curve costs. */
-static double tasks_a_point(const struct run runs[], size_t n, int64_t problem_size)
-{
-    double tasks = 1.0;
-    for (size_t i = 0; i < n; i++) {
-        double grown = runs[i].problem_size < 1
-                           ? 1.0
-                           : fmax(1.0, (double)problem_size / (double)runs[i].problem_size);
-        for (size_t s = 0; s < runs[i].n_stages; s++)
-            if (runs[i].stages[s].n_tasks > 0)
-                tasks += (double)runs[i].stages[s].n_tasks * grown;
-    }
-    return tasks;
-}
-
-/* A fifth of the budget is the leaving out's; the rest says how many points there can be. */
-static size_t
-affordable_points(const struct config *config, const struct run runs[], size_t n, int64_t size)
-{
-    double points = 0.8 * (double)config->advice_task_budget / tasks_a_point(runs, n, size);
-    return points > CURVE_POINTS_MAX ? CURVE_POINTS_MAX : points < 24.0 ? 24 : (size_t)points;
-}
-
-static int64_t most_executors(const struct config *config, int64_t cores_per_executor)
-{
-    int64_t by_cores = config->cores_max / cores_per_executor;
-    int64_t most = config->executors_max < by_cores ? config->executors_max : by_cores;
-    return most < 1 ? 1 : most;
-}
-
-/*
- * All runs on a coarser grid rather than fewer runs on a fine one: stages that grow with the
- * machines make points dearer than affordable_points foresees.
- */
-static enum pv_code predict_within_budget(struct curve_question *question,
-                                          const int64_t extra[2],
-                                          int64_t most,
-                                          size_t room,
-                                          const struct run runs[],
-                                          size_t n,
-                                          struct arena *arena,
-                                          struct arena *scratch,
-                                          struct curve *curve,
-                                          struct pv_error *err)
-{
-    int64_t grid[CURVE_POINTS_MAX];
-    question->executors = grid;
-    for (;; room /= 2) {
-        struct pv_error why = {0};
-        bool last = room < 48;
-        question->least_runs = last ? 1 : n;
-        question->n_executors = curve_grid(room, most, extra, 2, grid);
-        enum pv_code code = curve_predict(runs, n, question, arena, scratch, curve, &why);
-        if (code == PV_E_LIMIT && !last)
-            continue;
-        if (code != PV_OK && err != NULL)
-            *err = why;
-        return code;
-    }
-}
-
-/* Where the request leaves size or cores open, the nearest run fills in. */
-static enum pv_code predict(const struct config *config,
-                            const struct codec_advice_request *asked,
-                            const struct run runs[],
-                            size_t n,
-                            struct arena *arena,
-                            struct curve *curve,
-                            struct pv_error *err)
-{
-    struct curve_question question = {.problem_size = asked->problem_size,
-                                      .cores_per_executor = asked->cores_per_executor,
-                                      .task_budget = (uint64_t)config->advice_task_budget};
-    if (question.problem_size == RUN_UNKNOWN)
-        question.problem_size = runs[0].problem_size;
-    if (question.cores_per_executor == RUN_UNKNOWN)
-        question.cores_per_executor = runs[0].cores_per_executor;
-    if (question.problem_size < 1 || question.cores_per_executor < 1)
-        return pv_fail(err, PV_E_TOO_FEW,
-                       "the problem size or the cores per executor of the nearest run are unknown");
-    int64_t most = most_executors(config, question.cores_per_executor);
-    const struct advise_question *constraints = &asked->question;
-    const int64_t extra[] = {constraints->min_executors <= most ? constraints->min_executors : 0,
-                             constraints->max_executors <= most ? constraints->max_executors : 0};
-    size_t room = affordable_points(config, runs, n, question.problem_size);
-    struct arena scratch;
-    arena_init(&scratch, (size_t)config->request_memory_bytes_max);
-    enum pv_code code =
-        predict_within_budget(&question, extra, most, room, runs, n, arena, &scratch, curve, err);
-    arena_fini(&scratch);
-    return code;
-}
 
 static struct history_key key_of(const struct http_request *request,
                                  const struct codec_advice_request *asked)
@@ -189,6 +96,59 @@ static enum pv_code refuse_runs(size_t looked_at, const char *why, struct pv_err
                    why);
 }
 
+/* What an application's history tells, as loaded; `lack`: why no run can be replayed. */
+struct history {
+    struct run_list runs;
+    struct run_duration_list durations;
+    struct pv_error lack;
+};
+
+static enum pv_code load_history(struct api *api,
+                                 struct store_tx *tx,
+                                 const struct codec_advice_request *asked,
+                                 const struct application *application,
+                                 struct arena *arena,
+                                 struct history *history,
+                                 struct pv_error *err)
+{
+    enum pv_code code = store_run_nearest(tx, arena, application, asked->problem_size, true,
+                                          (size_t)api->config->nearest_runs, &history->runs, err);
+    if (code == PV_OK)
+        code = store_run_durations(tx, arena, application, ADVICE_MODEL_RUNS_MAX,
+                                   &history->durations, err);
+    if (code != PV_OK || history->runs.n > 0)
+        return code;
+    code = refuse_history(tx, application, &history->lack);
+    return code == PV_E_TOO_FEW ? PV_OK : pv_fail(err, code, "%s", history->lack.detail);
+}
+
+/* Replay where it can be done, and whether a model does better. */
+static enum pv_code predict_from(const struct config *config,
+                                 const struct codec_advice_request *asked,
+                                 const struct history *history,
+                                 struct history_item *item,
+                                 struct pv_error *err)
+{
+    const struct run_list *runs = &history->runs;
+    struct pv_error why = history->lack, lack = {0};
+    enum pv_code replayed = PV_E_TOO_FEW;
+    if (runs->n > 0) {
+        replayed = advice_curve_replay(config, asked, runs->items, runs->n, &item->arena,
+                                       &item->curve, &why);
+        if (replayed == PV_OK)
+            replayed = quotas_take_run(&runs->items[0], &item->arena, &item->stages, &why);
+    }
+    if (replayed != PV_OK && replayed != PV_E_TOO_FEW && replayed != PV_E_LIMIT)
+        return pv_fail(err, replayed, "%s", why.detail);
+    enum pv_code code =
+        advice_curve_choose(config, asked, &history->durations, replayed == PV_OK, item, &lack);
+    if (code == PV_E_TOO_FEW && replayed == PV_E_TOO_FEW && runs->n > 0)
+        return refuse_runs(runs->n, why.detail, err);
+    if (code == PV_E_TOO_FEW) /* what a replay lacks tells more */
+        return pv_fail(err, replayed, "%s", why.detail);
+    return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", lack.detail);
+}
+
 /* The nearest runs and the curve from them; the application is known. */
 static enum pv_code compute(struct api *api,
                             struct store_tx **tx,
@@ -197,27 +157,14 @@ static enum pv_code compute(struct api *api,
                             struct history_item *item,
                             struct pv_error *err)
 {
-    struct run_list runs;
-    struct pv_error why = {0};
+    struct history history = {.runs = {.items = NULL}};
     struct arena loaded;
     arena_init(&loaded, (size_t)api->config->request_memory_bytes_max);
-    enum pv_code code = store_run_nearest(*tx, &loaded, application, asked->problem_size, true,
-                                          (size_t)api->config->nearest_runs, &runs, &why);
-    if (code == PV_OK && runs.n == 0) {
-        code = refuse_history(*tx, application, err);
-        arena_fini(&loaded);
-        return code;
-    }
+    enum pv_code code = load_history(api, *tx, asked, application, &loaded, &history, err);
     store_rollback(tx); /* the connection is not held while computing */
     if (code == PV_OK)
-        code = predict(api->config, asked, runs.items, runs.n, &item->arena, &item->curve, &why);
-    if (code == PV_OK)
-        code = quotas_take_run(&runs.items[0], &item->arena, &item->stages, &why);
+        code = predict_from(api->config, asked, &history, item, err);
     arena_fini(&loaded);
-    if (code == PV_E_TOO_FEW)
-        return refuse_runs(runs.n, why.detail, err);
-    if (code != PV_OK && err != NULL)
-        *err = why;
     memcpy(item->application_id, application->id, sizeof item->application_id);
     item->history_version = application->history_version;
     return code;
@@ -275,8 +222,8 @@ static enum pv_code curve_of_profile(struct api *api,
     if (made == NULL)
         return out_of_memory(err);
     struct pv_error why = {0};
-    enum pv_code code =
-        predict(api->config, asked, &asked->profile, 1, &made->arena, &made->curve, &why);
+    enum pv_code code = advice_curve_replay(api->config, asked, &asked->profile, 1, &made->arena,
+                                            &made->curve, &why);
     if (code == PV_OK)
         code = quotas_take_run(&asked->profile, &made->arena, &made->stages, &why);
     if (code == PV_OK) {
@@ -372,6 +319,10 @@ static enum pv_code load_all(struct api *api,
                                      (size_t)api->config->nearest_runs, &runs, err);
         question->runs = runs.items;
         question->n_runs = runs.n;
+        if (code == PV_OK && runs.n == 0)
+            code = pv_fault(err, PV_PLACE_POINTER, "/running", "no_history",
+                            "takes a successful run of the new job's application with stages, "
+                            "executors and cores");
     }
     store_rollback(&tx);
     return code;

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "core/advice/curve.h"
+#include "core/advice/predictor.h"
 #include "core/advice/quotas.h"
 
 /*
@@ -35,6 +36,7 @@ struct history_item {
     char application_id[37];
     int64_t history_version;
     struct curve curve;
+    struct predictor predictor; /* how the curve came to be; neither flag set: of a profile */
     struct quota_source stages; /* of the nearest run that has them */
 };
 

@@ -223,7 +223,8 @@ static void write_model(struct writer *w, const struct codec_advice_reply *reply
 {
     writer_key(w, "model");
     writer_begin_object(w);
-    writer_member_string(w, "kind", "replay");
+    writer_member_string(w, "kind",
+                         reply->curve->model_kind == NULL ? "replay" : reply->curve->model_kind);
     writer_member_number(w, "loo_mape_percent", reply->curve->loo_mape_percent);
     writer_member_integer(w, "observations", (int64_t)reply->curve->runs);
     writer_member_boolean(w, "extrapolation", is_extrapolated(reply));

@@ -1,5 +1,6 @@
 """Advice over HTTP: from recorded runs (or a profile) to an executor count, stored and readable again."""
 import json
+import math
 import uuid
 
 import pytest
@@ -315,3 +316,101 @@ def test_without_a_deadline_there_are_no_quotas(client, application):
     assert "stages" not in advice and "alternatives" not in advice
     assert not [r for r in advice["reasons"] if "quotas" in r["code"]]
     assert ask(client, profile=PROFILE, deadline_s=60, include=["stages"])["stages"][0]["id"] == 0
+
+
+# --- replay or model
+
+def ernest_s(size, m):
+    return 12 + 9 * size / m + 2 * math.log(m) + 0.25 * m
+
+
+def record(client, name, size, executors, duration_s, **more):
+    run = dict({"problem_size": size, "executors": executors, "cores_per_executor": 4, "duration_s": duration_s}, **more)
+    client.post("/v1/applications/%s/runs" % name, run, status=201)
+
+
+@pytest.fixture
+def numbers_only(client):
+    """An application of whose runs only durations are known; they follow an Ernest law exactly."""
+    name = "numbers-" + uuid.uuid4().hex[:8]
+    for size in (32, 64, 128):
+        for executors in (1, 2, 4, 8, 16):
+            record(client, name, size, executors, ernest_s(size, executors))
+    return name
+
+
+def test_without_stages_a_model_gives_the_exact_count(client, numbers_only):
+    for deadline_s in (60, 90, 150, 400):
+        advice = ask(client, application=numbers_only, problem_size=64, deadline_s=deadline_s, confidence=0.5,
+                     constraints={"max_executors": 32})
+        least = next(m for m in range(1, 33) if ernest_s(64, m) <= deadline_s)
+        chosen = advice["recommendation"]
+        assert (chosen["executors"], chosen["cores_per_executor"]) == (least, 4)
+        assert chosen["predicted_duration_s"] == pytest.approx(ernest_s(64, least), rel=1e-6)
+        assert chosen["speedup"] == pytest.approx(ernest_s(64, 1) / ernest_s(64, least), rel=1e-6)
+        assert advice["model"]["kind"] == "ernest" and advice["model"]["observations"] == 15
+        assert advice["model"]["loo_mape_percent"] == pytest.approx(0, abs=1e-6)
+        told = evidence(advice, "model_chosen")
+        assert told["model"] == "ernest" and told["replay_runs"] == 0 and "replay_loo_mape_percent" not in told
+        assert advice["stages"] is None and evidence(advice, "no_stage_quotas") == {}
+        assert not [r for r in advice["reasons"] if r["code"] in ("bound", "replayed_runs")]
+    # The law rises beyond its best count: no more executors than that are advised.
+    for objective in ("min_time", "max_speedup", "efficiency", "min_cost"):
+        advice = ask(client, application=numbers_only, problem_size=64, objective=objective)
+        best = min(range(1, 200), key=lambda m: ernest_s(64, m))
+        assert advice["recommendation"]["executors"] <= best
+        if objective == "min_time":
+            assert advice["recommendation"]["executors"] == best and advice["model"]["extrapolation"] is True
+            assert "extrapolation" in [w["code"] for w in advice["warnings"]]
+
+
+def test_a_model_says_what_would_do(client, numbers_only):
+    late = ask(client, application=numbers_only, problem_size=128, deadline_s=100, constraints={"max_executors": 8})
+    assert late["feasible"] is False and late["model"]["kind"] == "ernest"
+    more = ask(client, application=numbers_only, problem_size=128, deadline_s=100,
+               constraints={"max_executors": late["remedies"]["max_executors"]})
+    longer = ask(client, application=numbers_only, problem_size=128, deadline_s=late["remedies"]["deadline_s"],
+                 constraints={"max_executors": 8})
+    for again in (more, longer):
+        assert again["feasible"] is True
+        assert again["recommendation"]["deadline_probability"] >= 0.95
+
+
+def test_a_model_is_of_one_kind_of_executor(client, numbers_only):
+    """The runs had 4 cores an executor; of 8 a model knows nothing, and there is nothing to replay."""
+    client.refuse("POST", "/v1/advice", 422,
+                  json={"application": numbers_only, "deadline_s": 60, "constraints": {"cores_per_executor": 8}})
+    running = [{"application": numbers_only, "deadline_s": 900}]
+    client.refuse("POST", "/v1/advice", 422, pointer="/running/0/application",
+                  json={"application": numbers_only, "deadline_s": 60, "running": running,
+                        "constraints": {"max_executors": 8}})
+
+
+def test_the_lesser_error_answers_and_both_are_told(client, application):
+    """Equal tasks in whole rounds: the replay is exact where no smooth law is. Then one whose stages mislead."""
+    for executors in (3, 6, 7, 9):
+        client.post("/v1/applications/%s/runs" % application, run_of(executors), status=201)
+    advice = ask(client, application=application, problem_size=40, deadline_s=26)
+    told = evidence(advice, "replay_chosen")
+    assert advice["model"]["kind"] == "replay" and told["replay_runs"] == 5
+    assert told["model_loo_mape_percent"] > told["replay_loo_mape_percent"]
+    name = "misled-" + uuid.uuid4().hex[:8]
+    for size in (32, 64, 128):
+        for m in (1, 2, 4, 8, 16):
+            # Tasks of no length: nothing that a replay could shorten.
+            record(client, name, size, m, ernest_s(size, m),
+                   stages=[{"id": 0, "parents": [], "task_durations_s": [0.001] * 4, "duration_s": 0.004}])
+    advice = ask(client, application=name, problem_size=64, deadline_s=150)
+    told = evidence(advice, "model_chosen")
+    assert advice["model"]["kind"] == told["model"] == "ernest"
+    assert told["model_loo_mape_percent"] < told["replay_loo_mape_percent"]
+    assert advice["model"]["loo_mape_percent"] == told["model_loo_mape_percent"]
+    # Another number of cores an executor is the replay's.
+    advice = ask(client, application=name, problem_size=64, deadline_s=1500, constraints={"cores_per_executor": 2})
+    assert advice["model"]["kind"] == "replay" and evidence(advice, "replay_chosen")["model_runs"] == 0
+    # Beside a running job, both keep working.
+    running = [{"application": application, "deadline_s": 900}]
+    advice = ask(client, application=name, problem_size=64, deadline_s=300, running=running,
+                 constraints={"max_executors": 20})
+    assert advice["model"]["kind"] == "ernest"
+    assert evidence(advice, "met_beside_running")["running"] == 1

@@ -322,7 +322,7 @@ static void judge_history(const struct curve *curve, struct advice *advice)
     } else if (curve->size_extrapolated && curve->distinct_sizes < 2) {
         advice->data_needed_runs = 1;
         advice->data_needed_why =
-            "all replayed runs had the same problem size: a run of another size would show how "
+            "all runs had the same problem size: a run of another size would show how "
             "the work grows";
     }
 }

@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prior of the spread: as if three runs had shown residuals of 10 percent. */
-static const double prior_freedom = 3.0;
-static const double prior_spread = 0.10;
 /* Distance at which a run's weight has halved; keeps a repeated configuration from deciding alone.
  */
 static const double near_distance = 0.1;
@@ -135,7 +132,7 @@ static enum pv_code judge_by_leaving_out(struct replay replays[],
                                          struct curve *curve,
                                          struct pv_error *err)
 {
-    double squares = prior_freedom * prior_spread * prior_spread;
+    double squares = CURVE_PRIOR_FREEDOM * CURVE_PRIOR_SPREAD * CURVE_PRIOR_SPREAD;
     double percent = 0.0;
     for (size_t i = 0; i < n && n >= 2; i++) {
         struct combination made;
@@ -151,7 +148,7 @@ static enum pv_code judge_by_leaving_out(struct replay replays[],
         percent += 100.0 * fabs(made.duration_s - actual_s) / actual_s;
     }
     double residuals = n >= 2 ? (double)n : 0.0;
-    curve->freedom = prior_freedom + residuals;
+    curve->freedom = CURVE_PRIOR_FREEDOM + residuals;
     curve->residual_spread = sqrt(squares / curve->freedom);
     curve->loo_mape_percent = n >= 2 ? percent / residuals : (double)NAN;
     return PV_OK;

@@ -32,6 +32,10 @@ struct curve_question {
     size_t least_runs;    /* as many must fit the budget (where there are so many) */
 };
 
+/* The prior of the spread: as if three runs had shown residuals of 10 percent. */
+#define CURVE_PRIOR_FREEDOM 3.0
+#define CURVE_PRIOR_SPREAD 0.10
+
 struct curve_point {
     int64_t executors;
     double duration_s; /* median */
@@ -50,6 +54,7 @@ struct curve_point {
 };
 
 struct curve {
+    const char *model_kind;     /* NULL: replayed; else the model it is from (model_curve.h) */
     struct curve_point *points; /* one a count asked, same order */
     size_t n_points;
     int64_t problem_size;

@@ -98,6 +98,26 @@ static void explain_objective(struct explanation *e)
     note_number(note, "executor_s", choice->executor_s);
 }
 
+/* A model has no nearest run, and does not know what bounds a duration. */
+static void explain_fit(struct explanation *e)
+{
+    const struct curve *curve = e->curve;
+    struct note *note =
+        note_add(&e->advice->reasons, e->arena, &e->spare, "fitted_runs",
+                 "The model %s was fitted to the durations of %zu runs, of problem sizes %" PRId64
+                 " to %" PRId64 " on %" PRId64 " to %" PRId64 " executors.",
+                 curve->model_kind, curve->runs, curve->least_size, curve->most_size,
+                 curve->least_cores / curve->cores_per_executor,
+                 curve->most_cores / curve->cores_per_executor);
+    note_text(note, "model", curve->model_kind);
+    note_number(note, "runs", (double)curve->runs);
+    note_number(note, "least_problem_size", (double)curve->least_size);
+    note_number(note, "most_problem_size", (double)curve->most_size);
+    note_number(note, "least_cores", (double)curve->least_cores);
+    note_number(note, "most_cores", (double)curve->most_cores);
+    note_number(note, "loo_mape_percent", curve->loo_mape_percent);
+}
+
 static void explain_runs(struct explanation *e)
 {
     const struct curve *curve = e->curve;
@@ -280,11 +300,17 @@ enum pv_code explain_advice(const struct curve *curve,
         else
             warn_below_confidence(&e);
     }
-    explain_runs(&e);
-    explain_bound(&e);
+    if (curve->model_kind == NULL) {
+        explain_runs(&e);
+        explain_bound(&e);
+    } else {
+        explain_fit(&e);
+    }
     warn_extrapolation(&e);
-    warn_assumed(&e);
-    warn_history(&e);
+    if (curve->model_kind == NULL) {
+        warn_assumed(&e);
+        warn_history(&e);
+    }
     return advice->reasons.failed || advice->warnings.failed
                ? pv_fail(err, PV_E_MEMORY, "not enough memory for the reasons")
                : PV_OK;

@@ -1,0 +1,34 @@
+#ifndef CORE_ADVICE_MODEL_CURVE_H
+#define CORE_ADVICE_MODEL_CURVE_H
+
+#include "core/advice/curve.h"
+#include "core/scaling/model.h"
+
+/*
+ * The predicted duration over the number of executors, from a fitted scaling model: the same curve
+ * that replays give (core/advice/curve.h), so that everything that chooses from one works alike.
+ *
+ * ln T is Student-t around the model's prediction, with the prior that replays start from (three
+ * runs' worth of 10 percent) and the model's leave-one-out errors; the scale grows with the
+ * distance to the range observed, as it does for replays, and is never less than what makes the
+ * upper end of the model's own 95 percent interval one of this distribution.
+ *
+ * Beyond the executors observed a model is believed as long as it promises no more than linear
+ * speedup from there: a law that fits may still fall to nothing further out. The curve ends where
+ * it does, or where a time is not positive.
+ */
+
+/*
+ * question  problem_size, cores_per_executor and executors are read.
+ * curve     single_s is NAN where the model has no positive time for one executor. Nothing but
+ *           points, loo error, ranges and counts is known of a model; what bounds a point stays 0.
+ * arena     holds curve->points.
+ * PV_E_TOO_FEW: no point can be predicted. PV_E_MEMORY. GSL's error handler must be off.
+ */
+enum pv_code model_curve_make(const struct model_fit *fit,
+                              const struct curve_question *question,
+                              struct arena *arena,
+                              struct curve *curve,
+                              struct pv_error *err) PV_MUSTCHECK;
+
+#endif

@@ -1,0 +1,153 @@
+#include "core/advice/predictor.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "core/advice/model_curve.h"
+
+static const double tie_percent = 1e-6;
+
+static bool has_point_within(const struct curve *curve, int64_t least, int64_t most)
+{
+    for (size_t i = 0; i < curve->n_points; i++)
+        if (curve->points[i].executors >= least && curve->points[i].executors <= most)
+            return true;
+    return false;
+}
+
+/* The model's curve, or in predictor->without_model why it cannot be taken. */
+static enum pv_code fit_curve(const struct observation rows[],
+                              size_t n,
+                              const struct curve_question *question,
+                              const int64_t allowed[2],
+                              struct arena *arena,
+                              struct arena *scratch,
+                              struct curve *curve,
+                              struct predictor *predictor,
+                              struct pv_error *err)
+{
+    struct model_selection selection;
+    enum pv_code code = model_select(rows, n, scratch, &selection, err);
+    if (code != PV_OK)
+        return code;
+    if (selection.selected == NULL) {
+        predictor->without_model = arena_printf(arena, "%s", selection.message);
+        return predictor->without_model == NULL ? pv_fail(err, PV_E_MEMORY, "out of memory")
+                                                : PV_OK;
+    }
+    const struct model_fit *fit = &selection.selected->fit;
+    struct pv_error why = {0};
+    code = model_curve_make(fit, question, arena, curve, &why);
+    if (code == PV_E_MEMORY)
+        return pv_fail(err, code, "%s", why.detail);
+    if (code != PV_OK || isnan(fit->loo_mape_percent) || isnan(curve->single_s) ||
+        !has_point_within(curve, allowed[0], allowed[1])) {
+        predictor->without_model = "none predicts a believable time for these executors";
+        return PV_OK;
+    }
+    predictor->has_model = true;
+    predictor->model_kind = fit->model.kind->name;
+    predictor->model_mape_percent = fit->loo_mape_percent;
+    predictor->model_runs = fit->n;
+    return PV_OK;
+}
+
+static bool is_model_better(const struct predictor *predictor)
+{
+    if (!predictor->has_model || !predictor->has_replay)
+        return predictor->has_model;
+    return isnan(predictor->replay_mape_percent) ||
+           predictor->model_mape_percent < predictor->replay_mape_percent - tie_percent;
+}
+
+enum pv_code predictor_choose(const struct observation rows[],
+                              size_t n,
+                              const struct curve_question *question,
+                              int64_t min_executors,
+                              int64_t max_executors,
+                              bool has_replay,
+                              struct arena *arena,
+                              struct arena *scratch,
+                              struct curve *curve,
+                              struct predictor *predictor,
+                              struct pv_error *err)
+{
+    struct predictor made = {.has_replay = has_replay,
+                             .model_mape_percent = (double)NAN,
+                             .model_runs = n,
+                             .replay_mape_percent = (double)NAN};
+    struct curve fitted = {.points = NULL};
+    const int64_t allowed[2] = {min_executors, max_executors};
+    if (has_replay) {
+        made.replay_mape_percent = curve->loo_mape_percent;
+        made.replay_runs = curve->runs;
+    }
+    struct arena_mark mark = arena_mark(scratch);
+    enum pv_code code = PV_OK;
+    if (n < PREDICTOR_LEAST_RUNS) {
+        made.without_model =
+            arena_printf(arena, "it takes %d runs with %" PRId64 " cores per executor, of %zu",
+                         PREDICTOR_LEAST_RUNS, question->cores_per_executor, n);
+        code = made.without_model == NULL ? pv_fail(err, PV_E_MEMORY, "out of memory") : PV_OK;
+    } else {
+        code = fit_curve(rows, n, question, allowed, arena, scratch, &fitted, &made, err);
+    }
+    arena_rewind(scratch, mark);
+    if (code != PV_OK)
+        return code;
+    if (!made.has_replay && !made.has_model)
+        return pv_fail(err, PV_E_TOO_FEW, "no model can be fitted: %.200s", made.without_model);
+    if (is_model_better(&made))
+        *curve = fitted;
+    *predictor = made;
+    return PV_OK;
+}
+
+static struct note *note_choice(const struct predictor *predictor,
+                                bool model_chosen,
+                                struct arena *arena,
+                                struct advice *advice,
+                                struct note *spare)
+{
+    struct note_list *reasons = &advice->reasons;
+    if (!predictor->has_model)
+        return note_add(reasons, arena, spare, "replay_chosen",
+                        "Recorded runs are replayed, for there is no model to predict from: %s.",
+                        predictor->without_model);
+    if (!model_chosen)
+        return note_add(reasons, arena, spare, "replay_chosen",
+                        "Replaying recorded runs is off by %.3g percent on the mean for a run left "
+                        "out, the best model (%s) by %.3g percent.",
+                        predictor->replay_mape_percent, predictor->model_kind,
+                        predictor->model_mape_percent);
+    if (isnan(predictor->replay_mape_percent))
+        return note_add(reasons, arena, spare, "model_chosen",
+                        "The model %s, fitted to %zu runs, is off by %.3g percent on the mean for "
+                        "a run left out; %s.",
+                        predictor->model_kind, predictor->model_runs, predictor->model_mape_percent,
+                        predictor->has_replay ? "a single run that can be replayed has no such "
+                                                "error to show"
+                                              : "no run has stages to replay");
+    return note_add(reasons, arena, spare, "model_chosen",
+                    "The model %s, fitted to %zu runs, is off by %.3g percent on the mean for a "
+                    "run left out, replaying recorded runs by %.3g percent.",
+                    predictor->model_kind, predictor->model_runs, predictor->model_mape_percent,
+                    predictor->replay_mape_percent);
+}
+
+enum pv_code predictor_explain(const struct predictor *predictor,
+                               const struct curve *curve,
+                               struct arena *arena,
+                               struct advice *advice,
+                               struct pv_error *err)
+{
+    struct note spare;
+    struct note *note = note_choice(predictor, curve->model_kind != NULL, arena, advice, &spare);
+    note_text(note, "model", predictor->model_kind);
+    note_number(note, "model_loo_mape_percent", predictor->model_mape_percent);
+    note_number(note, "model_runs", (double)predictor->model_runs);
+    note_number(note, "replay_loo_mape_percent", predictor->replay_mape_percent);
+    note_number(note, "replay_runs", (double)predictor->replay_runs);
+    return advice->reasons.failed ? pv_fail(err, PV_E_MEMORY, "not enough memory for the reasons")
+                                  : PV_OK;
+}

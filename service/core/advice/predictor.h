@@ -1,0 +1,55 @@
+#ifndef CORE_ADVICE_PREDICTOR_H
+#define CORE_ADVICE_PREDICTOR_H
+
+#include "core/advice/advise.h"
+#include "core/scaling/selection.h"
+
+/*
+ * Which predicts: the recorded tasks, replayed, or a scaling model fitted to the durations of all
+ * runs? The one with the lesser leave-one-out error.
+ *
+ * A model needs PREDICTOR_LEAST_RUNS runs that left-out errors could be had of, and a point within
+ * the executors allowed. Where they tie (to a millionth of a percent), or the model needs what it
+ * has not, the replay is taken: it knows what bounds the duration. A replay of a single run has no
+ * error to show; then the model has.
+ */
+enum { PREDICTOR_LEAST_RUNS = 5 };
+
+struct predictor {
+    bool has_replay;
+    bool has_model;             /* one was fitted and could have been taken */
+    const char *model_kind;     /* NULL: none */
+    double model_mape_percent;  /* NAN */
+    size_t model_runs;          /* with these cores per executor */
+    double replay_mape_percent; /* NAN */
+    size_t replay_runs;
+    const char *without_model; /* why there is none to take, where there is none: a clause */
+};
+
+/*
+ * rows      of runs with question->cores_per_executor, durations only.
+ * curve     in: the replay's, read where `has_replay`; out: the one chosen. Points in `arena`.
+ * predictor strings live in `arena`.
+ * PV_E_TOO_FEW without a replay and without a model to take; the detail says what a model lacks.
+ * PV_E_MEMORY.
+ */
+enum pv_code predictor_choose(const struct observation rows[],
+                              size_t n,
+                              const struct curve_question *question,
+                              int64_t min_executors,
+                              int64_t max_executors,
+                              bool has_replay,
+                              struct arena *arena,
+                              struct arena *scratch,
+                              struct curve *curve,
+                              struct predictor *predictor,
+                              struct pv_error *err) PV_MUSTCHECK;
+
+/* A reason, model_chosen or replay_chosen, with both errors. PV_E_MEMORY. */
+enum pv_code predictor_explain(const struct predictor *predictor,
+                               const struct curve *curve,
+                               struct arena *arena,
+                               struct advice *advice,
+                               struct pv_error *err) PV_MUSTCHECK;
+
+#endif

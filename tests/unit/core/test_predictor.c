@@ -1,0 +1,237 @@
+#include <criterion/criterion.h>
+#include <gsl/gsl_errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/advice/advise.h"
+#include "core/advice/model_curve.h"
+#include "core/advice/predictor.h"
+#include "core/history/run.h"
+#include "core/scaling/ernest.h"
+
+/* Advice from a model: the curve made from a fit, and when it is preferred to the replay's. */
+
+enum { COUNTS = 64 };
+static struct arena arena, scratch;
+static int64_t counts[COUNTS];
+static struct observation rows[32];
+static size_t n_rows;
+static struct curve_question question;
+
+static double ernest(double size, double m)
+{
+    return 12.0 + 9.0 * size / m + 2.0 * log(m) + 0.25 * m;
+}
+
+static void observe(double size, double m, double duration_s)
+{
+    rows[n_rows++] = (struct observation){size, m, duration_s, (double)NAN, (double)NAN};
+}
+
+static void set_up(void)
+{
+    gsl_set_error_handler_off();
+    arena_init(&arena, 0);
+    arena_init(&scratch, 0);
+    n_rows = 0;
+    for (double size = 32; size <= 128; size *= 2)
+        for (double m = 1; m <= 16; m *= 2)
+            observe(size, m, ernest(size, m));
+    for (int64_t m = 1; m <= COUNTS; m++)
+        counts[m - 1] = m;
+    question = (struct curve_question){
+        .problem_size = 64, .cores_per_executor = 4, .executors = counts, .n_executors = COUNTS};
+}
+
+static void tear_down(void)
+{
+    arena_fini(&arena);
+    arena_fini(&scratch);
+}
+
+TestSuite(predictor, .init = set_up, .fini = tear_down, .timeout = 20);
+
+static enum pv_code
+choose(bool has_replay, struct curve *curve, struct predictor *predictor, struct pv_error *err)
+{
+    return predictor_choose(rows, n_rows, &question, 1, COUNTS, has_replay, &arena, &scratch, curve,
+                            predictor, err);
+}
+
+static struct advice ask(const struct curve *curve, double deadline_s, double confidence)
+{
+    struct advise_question asked = {.objective = ADVISE_MIN_EXECUTORS,
+                                    .deadline_s = deadline_s,
+                                    .confidence = confidence,
+                                    .min_executors = 1,
+                                    .max_executors = COUNTS,
+                                    .price_per_executor_hour = (double)NAN,
+                                    .max_cost = (double)NAN};
+    struct advice advice;
+    cr_assert_eq(advise(curve, &asked, &arena, &advice, NULL), PV_OK);
+    return advice;
+}
+
+/* Noiseless runs of an Ernest law: at confidence one half the count is the law's own. */
+Test(predictor, noiseless_runs_give_the_exact_count)
+{
+    struct curve curve = {.points = NULL};
+    struct predictor predictor;
+    cr_assert_eq(choose(false, &curve, &predictor, NULL), PV_OK);
+    cr_assert(predictor.has_model);
+    cr_assert_str_eq(curve.model_kind, "ernest");
+    cr_assert_float_eq(curve.loo_mape_percent, 0, 1e-6);
+    cr_assert_eq(curve.runs, n_rows);
+    for (double deadline_s = 60; deadline_s < 500; deadline_s += 17) {
+        int64_t law = 1;
+        while (ernest(64, (double)law) > deadline_s)
+            law++;
+        struct advice advice = ask(&curve, deadline_s, 0.5);
+        cr_assert(advice.feasible);
+        cr_assert_eq(advice.recommendation.executors, law, "%g s: %lld, not %lld", deadline_s,
+                     (long long)advice.recommendation.executors, (long long)law);
+        cr_assert_float_eq(advice.recommendation.predicted_duration_s, ernest(64, (double)law),
+                           1e-6);
+        cr_assert(ask(&curve, deadline_s, 0.95).recommendation.executors >= law);
+    }
+}
+
+/* The spread is never less than the interval of the model itself, and widens outside the runs. */
+Test(predictor, the_spread_takes_in_the_interval_of_the_model)
+{
+    for (size_t i = 0; i < n_rows; i++)
+        rows[i].duration_s *= i % 3 == 0 ? 1.3 : i % 3 == 1 ? 0.8 : 1.0;
+    struct model_fit fit;
+    struct curve curve;
+    cr_assert_eq(model_fit(&ernest_kind, rows, n_rows, MODEL_RELATIVE, &arena, &fit, NULL), PV_OK);
+    cr_assert_eq(model_curve_make(&fit, &question, &arena, &curve, NULL), PV_OK);
+    struct model_spread spread = model_spread(&fit.model, 0.95);
+    for (size_t i = 0; i < curve.n_points; i++) {
+        const struct curve_point *point = &curve.points[i];
+        struct model_prediction own;
+        model_predict(&fit.model, &spread, 64, (double)point->executors, &own);
+        cr_assert(curve_quantile(&curve, point, 0.975) >= own.interval_s[1] * (1 - 1e-9));
+        cr_assert_eq(point->extrapolated, point->executors > 16);
+        cr_assert_float_eq(curve_probability(&curve, point, point->duration_s), 0.5, 1e-12);
+    }
+    cr_assert(curve.points[curve.n_points - 1].spread > curve.points[3].spread);
+}
+
+/* A law that falls through 0 is not followed to where it promises time for nothing. */
+Test(predictor, no_more_than_linear_speedup_is_believed_beyond_the_runs)
+{
+    struct model_fit fit;
+    struct curve curve;
+    const struct model_kind *usba = model_find_kind("usba");
+    n_rows = 0;
+    for (double size = 32; size <= 128; size *= 2)
+        for (double m = 1; m <= 8; m *= 2)
+            observe(size, m, 4 + 40 * log(size / m) + 0.5 * size);
+    cr_assert_eq(model_fit(usba, rows, n_rows, MODEL_RELATIVE, &arena, &fit, NULL), PV_OK);
+    question.problem_size = 32;
+    cr_assert_eq(model_curve_make(&fit, &question, &arena, &curve, NULL), PV_OK);
+    double edge_s = curve_find(&curve, 8)->duration_s;
+    cr_assert(curve.n_points >= 8 && curve.n_points < COUNTS);
+    for (size_t i = 8; i < curve.n_points; i++) {
+        const struct curve_point *point = &curve.points[i];
+        cr_assert(point->duration_s * (double)point->executors >= 8 * edge_s * (1 - 1e-9));
+    }
+}
+
+static struct curve replayed(double loo_mape_percent)
+{
+    static struct curve_point point = {.executors = 4, .duration_s = 100, .spread = 0.05};
+    return (struct curve){.points = &point,
+                          .n_points = 1,
+                          .problem_size = 64,
+                          .cores_per_executor = 4,
+                          .single_s = 100,
+                          .freedom = 8,
+                          .runs = 5,
+                          .loo_mape_percent = loo_mape_percent};
+}
+
+/* The lesser error decides; a tie, too few runs, or nothing to fit leave it with the replay. */
+Test(predictor, the_lesser_error_decides)
+{
+    struct predictor predictor;
+    struct curve curve = replayed(5.0);
+    cr_assert_eq(choose(true, &curve, &predictor, NULL), PV_OK);
+    cr_assert_str_eq(curve.model_kind, "ernest");
+    cr_assert_eq(predictor.replay_mape_percent, 5.0);
+
+    curve = replayed(0.0);
+    cr_assert_eq(choose(true, &curve, &predictor, NULL), PV_OK);
+    cr_assert_null(curve.model_kind);
+    cr_assert(predictor.has_model && predictor.has_replay);
+
+    curve = replayed((double)NAN);
+    cr_assert_eq(choose(true, &curve, &predictor, NULL), PV_OK);
+    cr_assert_not_null(curve.model_kind);
+
+    for (size_t i = 0; i < n_rows; i++)
+        rows[i].duration_s *= i % 2 == 0 ? 2.0 : 0.5;
+    curve = replayed(10.0);
+    cr_assert_eq(choose(true, &curve, &predictor, NULL), PV_OK);
+    cr_assert_null(curve.model_kind);
+    cr_assert_gt(predictor.model_mape_percent, 10.0);
+
+    n_rows = 4;
+    curve = replayed(50.0);
+    cr_assert_eq(choose(true, &curve, &predictor, NULL), PV_OK);
+    cr_assert_null(curve.model_kind);
+    cr_assert_not_null(predictor.without_model);
+}
+
+/* Both figures stand in the reason, whichever was chosen. */
+Test(predictor, the_reason_tells_both_errors)
+{
+    struct predictor predictor;
+    struct curve curve = replayed(5.0);
+    cr_assert_eq(choose(true, &curve, &predictor, NULL), PV_OK);
+    struct advice advice = ask(&curve, 300, 0.9);
+    cr_assert_eq(predictor_explain(&predictor, &curve, &arena, &advice, NULL), PV_OK);
+    const struct note *note = &advice.reasons.items[advice.reasons.n - 1];
+    cr_assert_str_eq(note->code, "model_chosen");
+    bool model = false, replay = false;
+    for (size_t i = 0; i < note->n_evidence; i++) {
+        model = model || strcmp(note->evidence[i].name, "model_loo_mape_percent") == 0;
+        if (strcmp(note->evidence[i].name, "replay_loo_mape_percent") == 0) {
+            replay = true;
+            cr_assert_eq(note->evidence[i].value, 5.0);
+        }
+    }
+    cr_assert(model && replay);
+}
+
+/* The order of the runs changes no digit. */
+Test(predictor, the_order_of_runs_does_not_matter)
+{
+    struct predictor predictor;
+    struct curve one = {.points = NULL}, other = {.points = NULL};
+    for (size_t i = 0; i < n_rows; i++)
+        rows[i].duration_s *= 1.0 + 0.01 * (double)(i % 5);
+    cr_assert_eq(choose(false, &one, &predictor, NULL), PV_OK);
+    for (size_t i = 0; i < n_rows / 2; i++) {
+        struct observation swapped = rows[i];
+        rows[i] = rows[n_rows - 1 - i];
+        rows[n_rows - 1 - i] = swapped;
+    }
+    cr_assert_eq(choose(false, &other, &predictor, NULL), PV_OK);
+    cr_assert_eq(one.n_points, other.n_points);
+    for (size_t i = 0; i < one.n_points; i++) {
+        cr_assert_eq(one.points[i].duration_s, other.points[i].duration_s);
+        cr_assert_eq(one.points[i].spread, other.points[i].spread);
+    }
+}
+
+/* Without replay and without a model: an error that says what is lacking. */
+Test(predictor, too_few_runs_of_everything)
+{
+    struct predictor predictor;
+    struct curve curve = {.points = NULL};
+    struct pv_error err = {0};
+    n_rows = 2;
+    cr_assert_eq(choose(false, &curve, &predictor, &err), PV_E_TOO_FEW);
+    cr_assert_not_null(strstr(err.detail, "5 runs"));
+}
