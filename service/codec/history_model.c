@@ -294,6 +294,7 @@ void codec_speedup_encode(struct writer *w, const struct codec_speedup *speedup)
     writer_member_integer(w, "history_version", speedup->history_version);
     writer_member_string(w, "model", speedup->model->kind->name);
     writer_member_boolean(w, "selected", speedup->selected);
+    writer_member_boolean(w, "own_speedup", speedup->model->kind->speedup != NULL);
     writer_member_number(w, "confidence", u->confidence);
     encode_base(w, "relative_to", speedup->smallest);
     writer_key(w, "observed");
