@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "database.h"
+#include "store/accuracy.h"
+#include "store/run_durations.h"
 #include "work/clock.h"
 
 static struct database db;
@@ -396,6 +398,75 @@ static void advice_is_kept_byte_for_byte(struct arena *arena)
     DO(store_commit(&tx, &err));
 }
 
+static void follow(const struct principal *who,
+                   struct arena *arena,
+                   const struct application *application,
+                   const char *advice_id,
+                   int64_t executors,
+                   double duration_s)
+{
+    struct run run = database_run(arena, 8, executors);
+    run.cores_per_executor = 4;
+    run.duration_s = duration_s;
+    run.initialization_s = 1.5;
+    run.started_us = INT64_C(1000000) * (int64_t)duration_s;
+    memcpy(run.advice_id, advice_id, sizeof run.advice_id);
+    insert_run(who, arena, application, &run);
+}
+
+/* Errors of the runs that did as advised, found by hand; a page at a time, another team none. */
+static void runs_are_held_against_the_advice_they_follow(struct arena *arena)
+{
+    struct principal who = database_team(&db, "accuracy");
+    struct application a = new_application(&who, arena, "followed");
+    struct advice_row advice = new_advice(&a, true);
+    advice.predicted_duration_s = 100;
+    advice.lower_s = 80;
+    advice.upper_s = 125;
+    advice.cores_per_executor = 4;
+    advice.model_kind = strview_of("ernest");
+    struct store_tx *tx = begin(&who, STORE_WRITE);
+    DO(store_advice_insert_commit(&tx, &advice, strview_of("{}"), &err));
+    follow(&who, arena, &a, "", 22, 1000);
+    follow(&who, arena, &a, advice.id, 22, 125);
+    follow(&who, arena, &a, advice.id, 22, 200);
+    follow(&who, arena, &a, advice.id, 21, 400);
+
+    tx = begin(&who, STORE_READ);
+    struct accuracy_filter filter = {.before_us = RUN_NO_INSTANT, .limit = 2};
+    struct accuracy_list list;
+    DO(store_accuracy_list(tx, arena, &a, &filter, &list, &err));
+    CHECK(list.n == 2 && list.more && list.summary.runs == 3 && list.summary.compared == 2);
+    CHECK(same_double(list.summary.mape_percent, 35));
+    CHECK(same_double(list.summary.mean_error_percent, -35));
+    CHECK(same_double(list.summary.inside_interval, 0.5));
+    CHECK(!list.items[0].compared && list.items[0].executors == 21);
+    CHECK(list.items[0].advised_executors == 22 && strview_is(list.items[0].model_kind, "ernest"));
+    CHECK(same_double(list.items[1].error_percent, -50));
+    CHECK(list.items[1].inside_known && !list.items[1].inside);
+    filter.before_us = list.items[1].instant_us;
+    memcpy(filter.before_id, list.items[1].run_id, sizeof filter.before_id);
+    DO(store_accuracy_list(tx, arena, &a, &filter, &list, &err));
+    CHECK(list.n == 1 && !list.more && list.items[0].inside && list.summary.runs == 3);
+    CHECK(same_double(list.items[0].error_percent, -20));
+
+    struct run_duration_list durations;
+    DO(store_run_durations(tx, arena, &a, 3, &durations, &err));
+    CHECK(durations.n == 3 && same_double(durations.items[0].duration_s, 1000));
+    CHECK(durations.items[1].executors == 21 && durations.items[1].cores_per_executor == 4);
+    CHECK(same_double(durations.items[2].initialization_s, 1.5));
+    DO(store_commit(&tx, &err));
+
+    struct principal other = database_team(&db, "not accuracy");
+    tx = begin(&other, STORE_READ);
+    filter.before_us = RUN_NO_INSTANT;
+    DO(store_accuracy_list(tx, arena, &a, &filter, &list, &err));
+    CHECK(list.n == 0 && list.summary.runs == 0 && isnan(list.summary.mape_percent));
+    DO(store_run_durations(tx, arena, &a, 3, &durations, &err));
+    CHECK(durations.n == 0);
+    DO(store_commit(&tx, &err));
+}
+
 /* --- access --- */
 
 static void tokens_are_found_revoked_and_noted(struct arena *arena)
@@ -516,6 +587,7 @@ static const struct {
     TEST(runs_are_listed_newest_first_by_cursor_and_filter),
     TEST(the_nearest_runs_are_nearest_then_latest),
     TEST(advice_is_kept_byte_for_byte),
+    TEST(runs_are_held_against_the_advice_they_follow),
     TEST(tokens_are_found_revoked_and_noted),
     TEST(another_team_sees_and_changes_nothing),
     TEST(a_key_replays_its_reply_and_refuses_another_body),
