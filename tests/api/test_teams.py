@@ -1,0 +1,78 @@
+"""Every call of the contract, tried by another team on things that exist: they do not exist for it, and stay as they are."""
+import uuid
+
+import pytest
+
+from conftest import ROOT
+from contract import Contract
+
+CALLS = [(m, t) for m, t, o in Contract(ROOT / "openapi" / "provisor.yaml").operations() if o["security"]]
+STAGES = [{"id": 0, "task_durations_s": [2, 3, 2, 3]}]
+PLAN = {"deadline_s": 60, "executors": 2, "cores_per_executor": 2}
+
+
+@pytest.fixture(scope="module")
+def mine(client):
+    """What alpha has; `marks` are texts that no reply to anybody else may hold, unless that one sent them."""
+    mark = uuid.uuid4().hex
+    name = "mine-" + uuid.uuid4().hex
+    client.post("/v1/applications", {"name": name, "description": "about " + mark}, 201)
+    run = client.post("/v1/applications/%s/runs" % name, {"problem_size": 4, "executors": 1, "cores_per_executor": 2, "duration_s": 7,
+                                                          "labels": {"mark": mark}, "stages": STAGES}, 201).json()
+    advice = client.post("/v1/advice", {"application": name, "deadline_s": 60}, 201).json()
+    token = client.post("/v1/tokens", {"name": "token-" + mark, "scopes": ["read"]}, 201).json()
+    return {"name": name, "runs": run["id"], "advice": advice["id"], "tokens": token["id"],
+            "marks": (mark, run["id"], advice["id"], token["id"])}
+
+
+def state(client, mine):
+    """All of it as its owner sees it; last_used_at moves by itself."""
+    tokens = [t["id"] for t in client.get("/v1/tokens?limit=200").json()["items"] if not t["revoked_at"]]
+    return (client.get("/v1/applications/" + mine["name"]).json(), client.get("/v1/runs/%s?include=tasks" % mine["runs"]).json(),
+            client.get("/v1/advice/" + mine["advice"]).json(), mine["tokens"] in tokens)
+
+
+def body_of(method, template, mine):
+    """A body that is right but for whose application it names."""
+    name = mine["name"]
+    return {("PATCH", "/v1/applications/{name}"): {"description": "taken"},
+            ("POST", "/v1/applications/{name}/runs"): {"problem_size": 4, "executors": 1, "cores_per_executor": 2, "duration_s": 7},
+            ("POST", "/v1/applications"): {"name": name},
+            ("POST", "/v1/advice"): {"application": name, "deadline_s": 60},
+            ("POST", "/v1/feasibility"): {"cluster": {"executors": 1, "cores_per_executor": 2},
+                                          "jobs": [{"name": "A", "application": name, "deadline_s": 60}]},
+            ("POST", "/v1/stage-plans"): dict(PLAN, application=name)}.get((method, template))
+
+
+@pytest.mark.parametrize("method,template", CALLS)
+def test_what_belongs_to_a_team_does_not_exist_for_another(method, template, client, stranger, mine):
+    before = state(client, mine)
+    kind = next((k for k in ("runs", "advice", "tokens") if "/%s/{id}" % k in template), None)
+    path = template.replace("{name}", mine["name"]).replace("{id}", mine[kind] if kind else "")
+    body = body_of(method, template, mine)
+    ingests = method == "POST" and "{name}" in template
+    reply = stranger.request(method, path, **({"json": body} if body else {}))
+    # `instance` of a problem is the path that was asked for.
+    told = reply.text.replace(path, "")
+    assert not any(mark in told for mark in mine["marks"]), told[:600]
+    assert method != "GET" or mine["name"] not in told or template == "/v1/audit", "only one's own deeds are on record"
+    if "{" in template and not ingests:
+        assert reply.status_code == 404
+    elif method == "GET":
+        assert reply.status_code == 200 or template == "/v1/teams" and reply.status_code == 403
+    elif body and "application" in str(body):
+        assert reply.status_code == 422
+        assert any(e["pointer"].endswith("/application") for e in reply.json()["errors"])
+    elif ingests or template == "/v1/applications":
+        # The name is free in the other team: what it makes there is its own.
+        assert reply.status_code in (201, 422)
+        if reply.status_code == 201:
+            assert mine["runs"] not in reply.text
+            stranger.delete("/v1/applications/" + mine["name"])
+    assert state(client, mine) == before
+
+
+def test_an_advice_of_another_team_cannot_be_followed(stranger, mine, name):
+    run = {"problem_size": 4, "executors": 1, "cores_per_executor": 2, "duration_s": 7, "advice_id": mine["advice"]}
+    stranger.refuse("POST", "/v1/applications/%s/runs" % name, 422, pointer="/advice_id", json=run)
+    stranger.get("/v1/applications/" + name, 404)
