@@ -9,15 +9,14 @@
 #include "api/run_reply.h"
 #include "api/write.h"
 #include "base/uuid.h"
-#include "core/sparklog/sparklog.h"
-#include "framing/framing.h"
+#include "intake/intake.h"
 #include "store/advice.h"
 #include "store/run.h"
 
 /*
  * POST /v1/applications/{name}/eventlogs: a Spark event log, read while it arrives. Bytes go
- * through framing (decompression), the digest and the log reader; what is kept is the reader's
- * profile, so an upload of any length takes the same memory. The database is touched once, at the
+ * into an intake (decompression, digest, log reader); what is kept is the reader's profile, so an
+ * upload of any length takes the same memory. The database is touched once, at the
  * end: an upload that breaks off leaves nothing.
  */
 enum { SAVE_RETRIES = 3 };
@@ -33,14 +32,11 @@ struct upload {
     struct run_label *labels;
     size_t n_labels;
 
-    struct framing *framing;
-    struct sparklog *log;
-    crypto_generichash_state digest_state;
-    uint64_t bytes_sent;
+    struct intake *intake;
     struct arena arena; /* of the run */
 
     struct run run;
-    unsigned char digest[32];
+    unsigned char digest[INTAKE_DIGEST];
 };
 
 /* --- begin --- */
@@ -85,29 +81,13 @@ check_length(const struct config *config, const struct http_request *request, st
     return too_large(config, err);
 }
 
-static enum pv_code take_plain(void *context, const char *bytes, size_t n, struct pv_error *err)
+static bool open_intake(struct upload *upload)
 {
-    struct upload *upload = context;
-    (void)crypto_generichash_update(&upload->digest_state, (const unsigned char *)bytes, n);
-    return sparklog_feed(upload->log, bytes, n, err);
-}
-
-static bool open_readers(struct upload *upload)
-{
-    const struct config *config = upload->config;
-    const struct framing_limits framing = {.total_bytes =
-                                               (uint64_t)config->eventlog_plain_bytes_max,
-                                           .ratio = (double)config->eventlog_ratio_max,
-                                           .window_log_max = (unsigned)config->zstd_window_log_max};
-    const struct sparklog_limits log = {.line_bytes = (size_t)config->eventlog_line_bytes_max,
-                                        .stages = (size_t)config->stages_max,
-                                        .tasks = (size_t)config->tasks_max,
-                                        .memory_bytes = (size_t)config->eventlog_memory_bytes_max};
-    arena_init(&upload->arena, (size_t)config->eventlog_memory_bytes_max);
-    (void)crypto_generichash_init(&upload->digest_state, NULL, 0, sizeof upload->digest);
-    upload->log = sparklog_create(&log);
-    upload->framing = framing_create(&framing, take_plain, upload);
-    return upload->log != NULL && upload->framing != NULL;
+    struct intake_limits limits;
+    intake_limits_read(upload->config, &limits);
+    arena_init(&upload->arena, limits.log.memory_bytes);
+    upload->intake = intake_create(&limits);
+    return upload->intake != NULL;
 }
 
 static enum pv_code
@@ -122,7 +102,7 @@ begin(void *context, struct http_request *request, void **state, struct pv_error
     enum pv_code code = read_query(api, request, upload, err);
     if (code == PV_OK)
         code = check_length(api->config, request, err);
-    if (code == PV_OK && !open_readers(upload))
+    if (code == PV_OK && !open_intake(upload))
         code = pv_fail(err, PV_E_MEMORY, "out of memory");
     return code;
 }
@@ -134,10 +114,7 @@ piece(void *context, void *state, const char *bytes, size_t n, struct pv_error *
 {
     (void)context;
     struct upload *upload = state;
-    upload->bytes_sent += n;
-    if (upload->bytes_sent > (uint64_t)upload->config->eventlog_bytes_max)
-        return too_large(upload->config, err);
-    return framing_feed(upload->framing, bytes, n, err);
+    return intake_feed(upload->intake, bytes, n, err);
 }
 
 /* --- finish --- */
@@ -160,18 +137,10 @@ static void apply_query(const struct upload *upload, struct run *run)
 /* The end of the bytes: the run as it will be stored. */
 static enum pv_code read_end(struct upload *upload, struct pv_error *err)
 {
-    if (upload->bytes_sent == 0)
-        return pv_fail(err, PV_E_INVALID, "the body is empty where an event log is expected");
-    bool truncated = false;
-    enum pv_code code = framing_finish(upload->framing, &truncated, err);
+    enum pv_code code =
+        intake_finish(upload->intake, &upload->arena, &upload->run, upload->digest, err);
     if (code != PV_OK)
         return code;
-    if (truncated)
-        sparklog_note_truncated(upload->log);
-    code = sparklog_finish(upload->log, &upload->arena, &upload->run, err);
-    if (code != PV_OK)
-        return code;
-    (void)crypto_generichash_final(&upload->digest_state, upload->digest, sizeof upload->digest);
     apply_query(upload, &upload->run);
     return PV_OK;
 }
@@ -324,12 +293,11 @@ static void end(void *context, void *state)
     struct upload *upload = state;
     if (upload == NULL)
         return;
-    if (upload->log != NULL) {
-        struct sparklog_counts read = sparklog_counts(upload->log);
-        ingest_count(&api->ingest, upload->bytes_sent, &read);
+    if (upload->intake != NULL) {
+        struct intake_counts counts = intake_counts(upload->intake);
+        ingest_count(&api->ingest, counts.bytes_sent, &counts.read);
     }
-    framing_destroy(upload->framing);
-    sparklog_destroy(upload->log);
+    intake_destroy(upload->intake);
     arena_fini(&upload->arena);
     free(upload);
 }

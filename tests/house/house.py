@@ -19,6 +19,8 @@ ROOMS = {
     "base": (set(), set(), C_BASIC),
     "core": ({"base"}, set(), C_BASIC | {"gsl/*", "emmintrin.h"}),
     "framing": ({"base"}, set(), C_BASIC | {"zlib.h", "zstd.h", "zstd_errors.h"}),
+    # From the bytes of a log, or a path, to a run.
+    "intake": ({"base", "config", "core", "framing"}, set(), C_BASIC | POSIX | {"sodium.h"}),
     "log": ({"base"}, set(), C_BASIC | POSIX),
     "sample": ({"base"}, set(), C_BASIC | POSIX),
     "config": ({"base"}, set(), C_BASIC | POSIX),
@@ -29,10 +31,10 @@ ROOMS = {
     # A request carries who asks; http knows nothing else of the store.
     "http": ({"base", "codec", "config", "log", "work"}, {"store/principal.h"},
              C_BASIC | POSIX | {"microhttpd.h", "sodium.h"}),
-    "api": ({"base", "codec", "config", "core", "framing", "http", "log", "store", "work"}, set(),
+    "api": ({"base", "codec", "config", "core", "framing", "http", "intake", "log", "store", "work"}, set(),
             C_BASIC | POSIX | {"sodium.h"}),
     # The subcommands wire the rooms together; provisord.c only chooses one.
-    "command": ({"api", "base", "codec", "config", "core", "framing", "http", "log", "sample", "store", "work"}, set(),
+    "command": ({"api", "base", "codec", "config", "core", "framing", "http", "intake", "log", "sample", "store", "work"}, set(),
                 C_BASIC | POSIX | {"malloc.h", "sodium.h", "zlib.h", "zstd.h"}),
     "": ({"base", "command", "config", "log"}, set(), C_BASIC | POSIX | {"gsl/gsl_errno.h", "jansson.h", "sodium.h"}),
 }
