@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "api/fitter.h"
+#include "api/history_cache.h"
 #include "store/access.h"
 
 enum pv_code api_init(struct api *api,
@@ -19,6 +21,12 @@ enum pv_code api_init(struct api *api,
 void api_fini(struct api *api)
 {
     pthread_mutex_destroy(&api->key_lock);
+}
+
+void api_history_changed(struct api *api, const char *team_id, const char *application)
+{
+    history_cache_invalidate(api->history, team_id, application);
+    fitter_tell(api->fitter, team_id, application);
 }
 
 enum pv_code api_service_key(struct api *api, unsigned char key[32], struct pv_error *err)

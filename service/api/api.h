@@ -2,6 +2,7 @@
 #define API_API_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "api/ingest.h"
 #include "config/config.h"
@@ -15,12 +16,24 @@
  * handler reads as: decode (codec), load (store), compute (core), save (store), encode (codec).
  */
 struct history_cache; /* api/history_cache.h: replay curves by application and history version */
+struct fitter;        /* api/fitter.h: models of histories that changed */
+
+/* Fits of histories since the start, by whoever ran them. Safe from any thread. */
+struct fit_counts {
+    atomic_uint_least64_t on_arrival;
+    atomic_uint_least64_t by_reader;
+    atomic_uint_least64_t found_current; /* a reader, or another replica, was first */
+    atomic_uint_least64_t failed;        /* of those on arrival */
+    atomic_uint_least64_t ns;            /* of those on arrival, the database's time included */
+};
 
 struct api {
     const struct config *config;
     struct store *store;
     struct history_cache *history;
     struct ingest_counts ingest;
+    struct fitter *fitter; /* NULL: only readers fit */
+    struct fit_counts fits;
     /* The database's service key, asked for once (api_service_key). */
     pthread_mutex_t key_lock;
     bool has_key;
@@ -38,6 +51,10 @@ void api_fini(struct api *api);
 /* Key of token hashes and cursor MACs, the same on every replica. Fails as store_service_key. */
 enum pv_code
 api_service_key(struct api *api, unsigned char key[32], struct pv_error *err) PV_MUSTCHECK;
+
+/* The history of that application of the team changed, and the change is committed: what is kept in
+ * memory is forgotten, its models are fitted anew in time. Returns at once. */
+void api_history_changed(struct api *api, const char *team_id, const char *application);
 
 /* Every call of the service, ended by a row whose template is NULL. */
 extern const struct http_route api_routes[];

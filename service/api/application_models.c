@@ -1,11 +1,20 @@
 #include "api/application_models.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "codec/history_model.h"
 
 /* Raised by whoever changes what a fit of the same runs gives: what is kept is then made anew. */
 static const int fits_revision = 1;
+
+/* Who wants the models: a reader or the fitter. */
+struct asker {
+    const struct principal *who;
+    const char *request_id;
+    struct arena *arena;
+    bool may_fit;
+};
 
 static enum pv_code out_of_memory(struct pv_error *err)
 {
@@ -151,24 +160,70 @@ static enum pv_code fit(const struct run_observations *seen,
     return code == PV_OK ? write_document(seen, &selection, arena, model, err) : code;
 }
 
-/* What cannot be kept is answered all the same: whoever asks next fits again. */
-static void
-keep(struct api *api, const struct http_request *request, const struct application_model *model)
+static enum pv_code keep(struct api *api,
+                         const struct principal *who,
+                         const char *request_id,
+                         const struct application_model *model,
+                         struct pv_error *err)
 {
     struct store_tx *tx = NULL;
-    enum pv_code code =
-        store_begin(api->store, &request->principal, request->request_id, STORE_WRITE, &tx, NULL);
+    enum pv_code code = store_begin(api->store, who, request_id, STORE_WRITE, &tx, err);
     if (code == PV_OK)
-        code = store_application_model_keep(tx, model, NULL);
+        code = store_application_model_keep(tx, model, err);
     if (code == PV_OK)
-        code = store_commit(&tx, NULL);
-    (void)code;
+        code = store_commit(&tx, err);
     store_rollback(&tx);
+    return code;
 }
 
 static bool is_current(const struct application_model *model, const char *recipe)
 {
     return model->history_version == model->history_now && strview_is(model->recipe, recipe);
+}
+
+/* What is kept, and where it is behind (*current false) the runs to fit. */
+static enum pv_code look_up(struct api *api,
+                            struct store_tx *tx,
+                            struct arena *arena,
+                            const char *name,
+                            bool may_fit,
+                            struct application_model *found,
+                            struct run_observations *seen,
+                            bool *current,
+                            struct pv_error *err)
+{
+    const char *recipe = NULL;
+    enum pv_code code = make_recipe(api, arena, &recipe, err);
+    if (code == PV_OK)
+        code = store_application_model_find(tx, arena, name, found, err);
+    *current = code == PV_OK && is_current(found, recipe);
+    if (code != PV_OK || *current)
+        return code;
+    if (!may_fit)
+        return PV_E_DEFER;
+    found->recipe = strview_of(recipe);
+    return store_run_observations(tx, arena, found->application_id,
+                                  (size_t)api->config->observations_max, seen, err);
+}
+
+/* Current models, fitted now if need be (*fitted); the connection is not held meanwhile. */
+static enum pv_code find_or_fit(struct api *api,
+                                const struct asker *asker,
+                                const char *name,
+                                struct application_model *model,
+                                bool *fitted,
+                                struct pv_error *err)
+{
+    struct store_tx *tx = NULL;
+    struct run_observations seen = {.n = 0};
+    bool current = false;
+    enum pv_code code =
+        store_begin(api->store, asker->who, asker->request_id, STORE_READ, &tx, err);
+    if (code == PV_OK)
+        code = look_up(api, tx, asker->arena, name, asker->may_fit, model, &seen, &current, err);
+    store_rollback(&tx);
+    *fitted = code == PV_OK && !current;
+    return *fitted ? fit(&seen, asker->arena, model, err) : code;
 }
 
 enum pv_code application_models_load(struct api *api,
@@ -177,31 +232,33 @@ enum pv_code application_models_load(struct api *api,
                                      struct application_model *model,
                                      struct pv_error *err)
 {
-    struct arena *arena = request->arena;
-    struct store_tx *tx = NULL;
-    struct run_observations seen = {.n = 0};
+    const struct asker asker = {&request->principal, request->request_id, request->arena,
+                                request->may_compute};
     struct application_model found;
-    const char *recipe = NULL;
-    enum pv_code code = make_recipe(api, arena, &recipe, err);
-    if (code == PV_OK)
-        code =
-            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code == PV_OK)
-        code = store_application_model_find(tx, arena, name, &found, err);
-    bool current = code == PV_OK && is_current(&found, recipe);
-    if (code == PV_OK && !current && !request->may_compute)
-        code = PV_E_DEFER;
-    if (code == PV_OK && !current)
-        code = store_run_observations(tx, arena, found.application_id,
-                                      (size_t)api->config->observations_max, &seen, err);
-    store_rollback(&tx); /* the connection is not held while fitting */
-    if (code == PV_OK && !current) {
-        found.recipe = strview_of(recipe);
-        code = fit(&seen, arena, &found, err);
-        if (code == PV_OK)
-            keep(api, request, &found);
+    bool fitted = false;
+    enum pv_code code = find_or_fit(api, &asker, name, &found, &fitted, err);
+    if (code != PV_OK)
+        return code;
+    if (fitted) {
+        atomic_fetch_add(&api->fits.by_reader, 1);
+        /* What cannot be kept is answered all the same: whoever asks next fits again. */
+        (void)!keep(api, asker.who, asker.request_id, &found, NULL);
     }
-    if (code == PV_OK)
-        *model = found;
-    return code;
+    *model = found;
+    return PV_OK;
+}
+
+enum pv_code application_models_refresh(struct api *api,
+                                        struct arena *arena,
+                                        const char *team_id,
+                                        const char *name,
+                                        bool *fitted,
+                                        struct pv_error *err)
+{
+    struct principal team = {.scopes = 0};
+    (void)snprintf(team.team_id, sizeof team.team_id, "%s", team_id);
+    const struct asker asker = {&team, "", arena, true};
+    struct application_model found;
+    enum pv_code code = find_or_fit(api, &asker, name, &found, fitted, err);
+    return code == PV_OK && *fitted ? keep(api, &team, "", &found, err) : code;
 }

@@ -5,10 +5,10 @@
 #include "store/application_model.h"
 
 /*
- * The models of the application of that name, of its history as it is now. They are fitted once for
- * each version of a history: runs that come or go raise history_version, and the first who then
- * asks fits all kinds, on a compute worker, and keeps them in the database for everybody. A
- * hundred runs that arrive one after another thus cost one fit and not a hundred.
+ * The models of the application of that name, of its history as it is now. They are fitted for a
+ * version of a history and kept in the database for everybody: soon after runs came or went
+ * (api/fitter.h), or by who asks before that, on a compute worker. A hundred runs that arrive one
+ * after another thus cost one fit or two and not a hundred.
  *
  * *model lives in the request's arena. PV_E_NOT_FOUND: no such application; PV_E_DEFER: they have
  * to be fitted, which is no work for an io worker. That no kind can be fitted is an answer, which
@@ -19,6 +19,17 @@ enum pv_code application_models_load(struct api *api,
                                      const char *name,
                                      struct application_model *model,
                                      struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * The same for nobody in particular: fit what is kept of that team's application if it is behind,
+ * and keep it. *fitted: it was. PV_E_NOT_FOUND; what the store answers where it cannot be kept.
+ */
+enum pv_code application_models_refresh(struct api *api,
+                                        struct arena *arena,
+                                        const char *team_id,
+                                        const char *name,
+                                        bool *fitted,
+                                        struct pv_error *err) PV_MUSTCHECK;
 
 /* The answer, as an error, where the wanted models are not there. */
 enum pv_code application_models_refuse(const struct application_model *model, struct pv_error *err);

@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include "api/handlers.h"
-#include "api/history_cache.h"
 #include "api/query.h"
 #include "api/run_reply.h"
 #include "api/write.h"
@@ -252,8 +251,7 @@ static enum pv_code save(struct api *api,
     if (code == PV_OK)
         code = api_write_commit(request, response, &write, err);
     if (code == PV_OK)
-        history_cache_invalidate(api->history, request->principal.team_id,
-                                 http_path_parameter(request, "name"));
+        api_history_changed(api, request->principal.team_id, http_path_parameter(request, "name"));
     api_write_end(&write);
     return code;
 }

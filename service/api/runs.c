@@ -3,7 +3,6 @@
 
 #include "api/cursor.h"
 #include "api/handlers.h"
-#include "api/history_cache.h"
 #include "api/query.h"
 #include "api/reply.h"
 #include "api/run_reply.h"
@@ -83,8 +82,7 @@ API_HANDLER(runs_create)
     if (code == PV_OK)
         code = api_write_commit(request, response, &write, err);
     if (code == PV_OK)
-        history_cache_invalidate(api->history, request->principal.team_id,
-                                 http_path_parameter(request, "name"));
+        api_history_changed(api, request->principal.team_id, http_path_parameter(request, "name"));
     api_write_end(&write);
     return code;
 }
@@ -155,8 +153,7 @@ API_HANDLER(runs_delete)
         code = api_write_commit(request, response, &write, err);
     }
     if (code == PV_OK)
-        history_cache_invalidate(api->history, request->principal.team_id,
-                                 http_path_parameter(request, "name"));
+        api_history_changed(api, request->principal.team_id, http_path_parameter(request, "name"));
     api_write_end(&write);
     return code;
 }

@@ -10,6 +10,7 @@
 
 #include "api/access.h"
 #include "api/api.h"
+#include "api/fitter.h"
 #include "api/history_cache.h"
 #include "command/command.h"
 #include "command/words.h"
@@ -23,8 +24,9 @@
  * missing.
  */
 enum {
-    MIGRATE_AGAIN_MS = 200, /* while PostgreSQL is down */
-    MIGRATE_LATER_MS = 5000 /* when it refuses */
+    MIGRATE_AGAIN_MS = 200,  /* while PostgreSQL is down */
+    MIGRATE_LATER_MS = 5000, /* when it refuses */
+    FITTER_END_S = 2         /* beyond the drain, for a fit under way */
 };
 
 struct migrator {
@@ -144,22 +146,24 @@ static void put_metrics(void *context, struct arena *arena, struct strview *text
     struct api *api = context;
     struct store_statistics now = store_statistics(service_of(context)->store);
     const char *ingest = ingest_write_metrics(&api->ingest, arena);
-    const char *lines = arena_printf(
-        arena,
-        "# HELP provisor_database_connections Connections to PostgreSQL by state.\n"
-        "# TYPE provisor_database_connections gauge\n"
-        "provisor_database_connections{state=\"in_use\"} %u\n"
-        "provisor_database_connections{state=\"idle\"} %u\n"
-        "# HELP provisor_database_waiting Threads that wait for a connection.\n"
-        "# TYPE provisor_database_waiting gauge\n"
-        "provisor_database_waiting %u\n"
-        "# HELP provisor_database_connects_total Connections opened, by outcome.\n"
-        "# TYPE provisor_database_connects_total counter\n"
-        "provisor_database_connects_total{outcome=\"ok\"} %llu\n"
-        "provisor_database_connects_total{outcome=\"failed\"} %llu\n"
-        "%s",
-        now.connections_in_use, now.connections_idle, now.waiting, (unsigned long long)now.connects,
-        (unsigned long long)now.connect_failures, ingest == NULL ? "" : ingest);
+    const char *fits = fitter_write_metrics(api, arena);
+    const char *lines =
+        arena_printf(arena,
+                     "# HELP provisor_database_connections Connections to PostgreSQL by state.\n"
+                     "# TYPE provisor_database_connections gauge\n"
+                     "provisor_database_connections{state=\"in_use\"} %u\n"
+                     "provisor_database_connections{state=\"idle\"} %u\n"
+                     "# HELP provisor_database_waiting Threads that wait for a connection.\n"
+                     "# TYPE provisor_database_waiting gauge\n"
+                     "provisor_database_waiting %u\n"
+                     "# HELP provisor_database_connects_total Connections opened, by outcome.\n"
+                     "# TYPE provisor_database_connects_total counter\n"
+                     "provisor_database_connects_total{outcome=\"ok\"} %llu\n"
+                     "provisor_database_connects_total{outcome=\"failed\"} %llu\n"
+                     "%s%s",
+                     now.connections_in_use, now.connections_idle, now.waiting,
+                     (unsigned long long)now.connects, (unsigned long long)now.connect_failures,
+                     ingest == NULL ? "" : ingest, fits == NULL ? "" : fits);
     *text = strview_of(lines);
 }
 
@@ -226,6 +230,8 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
     if (service->history == NULL)
         return pv_fail(err, PV_E_MEMORY, "out of memory");
     enum pv_code code = api_init(&service->api, config, service->store, service->history, err);
+    if (code == PV_OK)
+        code = fitter_start(&service->api, &service->api.fitter, err);
     if (code != PV_OK)
         return code;
     struct http_server_options server = {.config = config,
@@ -245,11 +251,16 @@ static void close_service(struct service *service)
 {
     if (service->store == NULL)
         return;
+    fitter_ask_end(service->api.fitter); /* it has the time of the drain to finish a fit */
     if (service->server != NULL) {
         http_server_drain(service->server);
         http_server_close(service->server);
     }
     stop_migrator(&service->migrator);
+    if (!fitter_join(service->api.fitter, FITTER_END_S)) {
+        LOG_EVENT(LOG_WARN, "fitter.abandoned", NULL); /* the process ends under it */
+        return;
+    }
     api_fini(&service->api);
     history_cache_destroy(service->history);
     store_close(service->store);

@@ -67,6 +67,9 @@ struct config {
     int64_t token_cache_ms;   /* at most 5000 */
     int64_t history_cache_ms; /* at most 5000 */
     int64_t history_cache_entries;
+    /* models fitted when runs arrive */
+    int64_t fit_queue;
+    int64_t fit_settle_ms;
     /* logging */
     char log_level[8]; /* debug info warn error */
 };

@@ -91,6 +91,9 @@ const struct setting settings[] = {
     INTEGER(history_cache_ms, "ms", 0, 5000, "2000", "how long a history's version is remembered"),
     INTEGER(history_cache_entries, "", 1, 1000000, "256", "applications whose replayed history is kept in memory"),
 
+    INTEGER(fit_queue, "", 0, 100000, "1000", "applications that may wait for their models to be fitted after runs arrived; the first reader fits those beyond, or all when this is 0"),
+    INTEGER(fit_settle_ms, "ms", 0, 60000, "1000", "how long an application waits there: runs that arrive meanwhile share one fit"),
+
     WORD(log_level, log_levels, "info", "least level that is logged: debug, info, warn or error"),
 };
 /* clang-format on */

@@ -1,0 +1,148 @@
+"""Models are fitted when runs arrive: without a reader, once for many runs, never in the way of whoever writes; what the
+queue misses the first reader fits."""
+import time
+import uuid
+
+import pytest
+import requests
+
+from conftest import PRIVATE_POSTGRES
+
+SHAPES = [(n, m) for n in (8, 16, 64) for m in (1, 2, 4, 8)]
+
+
+@pytest.fixture(scope="module")
+def quick(make_service):
+    service = make_service(PROVISOR_FIT_SETTLE_MS=200)
+    service.alpha = service.client(service.token("alpha"))
+    return service.start()
+
+
+def metrics(service):
+    lines = [l.split() for l in requests.get(service.base_url + "/metrics").text.splitlines() if l.startswith("provisor_fit")]
+    return {name: float(value) for name, value in lines}
+
+
+def grown(service, before, name):
+    return metrics(service)[name] - before[name]
+
+
+ARRIVAL, READER = 'provisor_fits_total{for="arrival"}', 'provisor_fits_total{for="reader"}'
+
+
+def fill(client, name, shapes=SHAPES, status=201):
+    return [client.post("/v1/applications/%s/runs" % name, {
+        "problem_size": n, "executors": m, "cores_per_executor": 4, "duration_s": 12 + 3.5 * n / m + 0.4 * m}, status).json()["id"]
+            for n, m in shapes]
+
+
+def kept(service, name):
+    """(history_version of the application, of its models or None, when they were fitted), past provisord."""
+    row = service.run(PRIVATE_POSTGRES, "psql", "--data-dir", service.data, "-d", "provisor", "-qAt", "-c",
+                      "SELECT a.history_version, m.history_version, m.fitted_at FROM provisor.application a"
+                      " LEFT JOIN provisor.application_model m ON m.application_id = a.id WHERE a.name = '%s'" % name)
+    now, fitted, at = row.strip().split("|")
+    return int(now), int(fitted) if fitted else None, at
+
+
+def wait_until(true, seconds=10):
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "still not so after %g s" % seconds
+        time.sleep(0.05)
+
+
+def is_current(service, name):
+    now, fitted, _ = kept(service, name)
+    return now == fitted
+
+
+def test_models_are_there_before_anybody_asks_and_the_reader_is_answered_from_them(quick, name):
+    fill(quick.alpha, name)
+    wait_until(lambda: is_current(quick, name))
+    before, row = metrics(quick), kept(quick, name)
+    models = quick.alpha.get("/v1/applications/%s/models" % name).json()
+    assert models["history_version"] == len(SHAPES) == row[0] and models["selected"]
+    quick.alpha.get("/v1/applications/%s/speedup" % name)
+    assert grown(quick, before, READER) == 0 and kept(quick, name) == row, "nobody fitted again"
+
+
+def test_a_run_that_goes_and_a_log_that_comes_count_as_arrivals(quick, name):
+    ids = fill(quick.alpha, name)
+    wait_until(lambda: is_current(quick, name))
+    quick.alpha.delete("/v1/applications/%s/runs/%s" % (name, ids[0]))
+    wait_until(lambda: kept(quick, name)[:2] == (len(SHAPES) + 1, len(SHAPES) + 1))
+    before = metrics(quick)
+    log = "\n".join(['{"Event":"SparkListenerApplicationStart","App Name":"a","App ID":"%s","Timestamp":1000,"User":"u"}' % uuid.uuid4(),
+                     '{"Event":"SparkListenerApplicationEnd","Timestamp":61000}'])
+    quick.alpha.request("POST", "/v1/applications/%s/eventlogs?problem_size=8&executors=1" % name, 201, data=log,
+                        headers={"Content-Type": "application/x-ndjson"})
+    wait_until(lambda: kept(quick, name)[:2] == (len(SHAPES) + 2, len(SHAPES) + 2))
+    assert grown(quick, before, ARRIVAL) == 1
+
+
+def test_many_runs_in_a_row_cost_few_fits(quick, name):
+    before = metrics(quick)
+    began = time.monotonic()
+    fill(quick.alpha, name, SHAPES * 20)
+    took = time.monotonic() - began
+    wait_until(lambda: is_current(quick, name))
+    fits = grown(quick, before, ARRIVAL)
+    assert 1 <= fits <= took / 0.2 + 2, "one for each time of settling at most"
+    assert fits < len(SHAPES) * 20 / 4
+    assert grown(quick, before, 'provisor_fits_spared_total{why="merged"}') == len(SHAPES) * 20 - fits
+    assert grown(quick, before, "provisor_fit_seconds_total") > 0
+
+
+def test_that_nothing_can_be_fitted_is_kept_too(quick, name):
+    fill(quick.alpha, name, SHAPES[:1])
+    wait_until(lambda: is_current(quick, name))
+    before = metrics(quick)
+    problem = quick.alpha.get("/v1/applications/%s/models" % name, 422).json()
+    assert "1 of the application's 1 runs" in problem["detail"] and grown(quick, before, READER) == 0
+
+
+def test_an_application_that_is_gone_is_no_failure(quick, name):
+    before = metrics(quick)
+    fill(quick.alpha, name, SHAPES[:1])
+    quick.alpha.delete("/v1/applications/" + name)
+    wait_until(lambda: metrics(quick)["provisor_fits_waiting"] + metrics(quick)["provisor_fits_running"] == 0)
+    assert grown(quick, before, 'provisor_fits_missed_total{why="failed"}') == 0
+
+
+def test_what_a_full_queue_refuses_the_first_reader_fits(make_service):
+    service = make_service(PROVISOR_FIT_QUEUE=1, PROVISOR_FIT_SETTLE_MS=60000)
+    client = service.start().client(service.token("alpha"))
+    fill(client, "first", SHAPES[:1])
+    fill(client, "second")
+    seen = metrics(service)
+    assert seen["provisor_fits_waiting"] == 1 and seen['provisor_fits_missed_total{why="full"}'] == len(SHAPES)
+    assert client.get("/v1/applications/second/models").json()["selected"]
+    assert metrics(service)[READER] == 1 and is_current(service, "second")
+    began = time.monotonic()
+    assert service.stop() == 0, "what waits holds nobody up"
+    assert time.monotonic() - began < 5
+
+
+def test_without_a_queue_only_readers_fit(make_service):
+    service = make_service(PROVISOR_FIT_QUEUE=0, PROVISOR_FIT_SETTLE_MS=0)
+    client = service.start().client(service.token("alpha"))
+    fill(client, "a")
+    time.sleep(0.3)
+    assert kept(service, "a")[1] is None and metrics(service)[ARRIVAL] == 0
+    assert client.get("/v1/applications/a/models").json()["selected"] and metrics(service)[READER] == 1
+
+
+def test_a_database_that_is_away_at_the_time_costs_nothing_but_the_fit(make_service):
+    service = make_service(PROVISOR_FIT_SETTLE_MS=2000, PROVISOR_DATABASE_WAIT_MS=500)
+    client = service.start().client(service.token("alpha"))
+    fill(client, "a")
+    service.stop_database()
+    wait_until(lambda: metrics(service)['provisor_fits_missed_total{why="failed"}'] == 1)
+    assert "fitter.failed" in service.log.read_text()
+    service.start_database()
+    service.wait_ready()
+    assert kept(service, "a")[1] is None
+    assert client.get("/v1/applications/a/models").json()["history_version"] == len(SHAPES)
+    fill(client, "a", SHAPES[:1])
+    wait_until(lambda: is_current(service, "a"))
