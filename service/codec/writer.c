@@ -136,20 +136,6 @@ void writer_key(struct writer *w, const char *key)
     writer_key_view(w, strview_of(key));
 }
 
-size_t writer_format_number(double value, char out[32])
-{
-    /* Whole numbers, the common case, need no search for digits. */
-    if (value == floor(value) && fabs(value) < 1e15)
-        return (size_t)snprintf(out, 32, "%.1f", value);
-    int n = 0;
-    for (int digits = 15; digits <= 17; digits++) {
-        n = snprintf(out, 32, "%.*g", digits, value);
-        if (strtod(out, NULL) == value)
-            break;
-    }
-    return (size_t)n;
-}
-
 void writer_number(struct writer *w, double value)
 {
     if (!isfinite(value)) {

@@ -12,6 +12,7 @@ insert(struct store_tx *tx, const struct advice_row *advice, struct pv_error *er
            " problem_size, cores_per_executor, lower_s, upper_s, confidence, model_kind)"
            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12, now()), $13, $14,"
            " $15, $16, $17, $18)");
+    sql.repeated = true;
     sql_uuid(&sql, advice->id);
     sql_uuid(&sql, advice->application_id);
     sql_text(&sql, advice->application_name);

@@ -13,6 +13,7 @@ enum pv_code journal_audit(struct store_tx *tx,
     tx_sql(tx, &sql,
            "INSERT INTO provisor.audit (team_id, id, token_id, actor, action, subject, request_id)"
            " VALUES ($1, $2, $3, $4, $5, $6 || '/' || $7, $8)");
+    sql.repeated = true;
     sql_uuid(&sql, id);
     sql_uuid(&sql, tx->who.token_id);
     sql_text(&sql, strview_of(tx->who.actor));
@@ -31,6 +32,7 @@ journal_event(struct store_tx *tx, const char *type, struct strview data, struct
     struct sql sql;
     tx_sql(tx, &sql,
            "INSERT INTO provisor.outbox (team_id, id, type, data) VALUES ($1, $2, $3, $4)");
+    sql.repeated = true;
     sql_uuid(&sql, id);
     sql_text(&sql, strview_of(type));
     sql_json(&sql, data);

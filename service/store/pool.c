@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "log/log.h"
+#include "store/prepared.h"
 #include "store/store_internal.h"
 #include "work/clock.h"
 
@@ -154,7 +155,8 @@ static enum pv_code open_pipelined(struct store *store, PGconn **conn, struct pv
     enum pv_code code = connection_open(&store->info, &made, err);
     if (code != PV_OK)
         return code;
-    if (PQsetnonblocking(made, 1) != 0 || PQenterPipelineMode(made) != 1) {
+    if (!prepared_attach(made) || PQsetnonblocking(made, 1) != 0 ||
+        PQenterPipelineMode(made) != 1) {
         PQfinish(made);
         return pv_fail(err, PV_E_INTERNAL, "the database connection cannot be set up");
     }

@@ -31,6 +31,7 @@ void sql_init(struct sql *sql, struct arena *arena, const char *text)
     sql->arena = arena;
     sql->n = 0;
     sql->exhausted = false;
+    sql->repeated = false;
 }
 
 static void add(struct sql *sql, Oid type, const void *at, size_t n, bool binary)

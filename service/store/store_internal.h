@@ -60,6 +60,7 @@ struct sql {
     struct arena *arena;
     int n;
     bool exhausted;
+    bool repeated; /* worth preparing: always the same text, run often, any plan is as good */
     Oid types[SQL_PARAMETERS_MAX];
     const char *values[SQL_PARAMETERS_MAX];
     int lengths[SQL_PARAMETERS_MAX];
@@ -98,6 +99,8 @@ struct store_tx {
     bool begun;        /* BEGIN was sent */
     bool failed;       /* can only be rolled back */
     bool broken;       /* so is the connection */
+    bool learning;     /* the results to come begin with BEGIN and the settings */
+    bool preparing;    /* a statement was sent to be prepared and its result is still to come */
     unsigned preamble; /* results of BEGIN and the settings still to come */
     unsigned deferred; /* statements sent whose results say nothing but success */
     unsigned queried;  /* statements sent whose results are wanted */

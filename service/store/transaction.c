@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "store/pipeline.h"
+#include "store/prepared.h"
 #include "store/store_internal.h"
 #include "work/clock.h"
 
@@ -59,10 +60,33 @@ static enum pv_code lost(struct store_tx *tx, const PGresult *last, struct pv_er
     return PV_E_UNAVAILABLE;
 }
 
-static bool send_statement(struct store_tx *tx, const struct sql *sql)
+static bool send_plain(struct store_tx *tx, const struct sql *sql)
 {
     return PQsendQueryParams(tx->conn, sql->text, sql->n, sql->types, sql->values, sql->lengths,
                              sql->formats, 1) == 1;
+}
+
+/* Its result comes before those that are wanted, so it may only be sent before them. */
+static bool prepare(struct store_tx *tx, const struct sql *sql, const char *name)
+{
+    if (PQsendPrepare(tx->conn, name, sql->text, sql->n, sql->types) != 1)
+        return false;
+    tx->preparing = true;
+    tx->deferred++;
+    return prepared_note(tx->conn, sql->text);
+}
+
+static bool send_statement(struct store_tx *tx, const struct sql *sql)
+{
+    char name[PREPARED_NAME_MAX];
+    enum prepared_step step =
+        sql->repeated ? prepared_find(tx->conn, sql->text, name) : PREPARED_NEVER;
+    if (step == PREPARED_NEVER || (step == PREPARED_FIRST && tx->queried > 0))
+        return send_plain(tx, sql);
+    if (step == PREPARED_FIRST && !prepare(tx, sql, name))
+        return false;
+    return PQsendQueryPrepared(tx->conn, name, sql->n, sql->values, sql->lengths, sql->formats,
+                               1) == 1;
 }
 
 static bool send_word(struct store_tx *tx, const char *word)
@@ -79,7 +103,8 @@ static bool send_settings(struct store_tx *tx)
     sql_init(&sql, &tx->scratch,
              "SELECT set_config('provisor.team_id', $1, true),"
              " set_config('statement_timeout', $2, true),"
-             " set_config('idle_in_transaction_session_timeout', '60000', true)");
+             " set_config('idle_in_transaction_session_timeout', '60000', true), pg_backend_pid()");
+    sql.repeated = true;
     sql_text(&sql, strview_of(tx->who.team_id));
     sql_text(&sql, strview_of(timeout));
     return send_statement(tx, &sql);
@@ -95,6 +120,7 @@ static enum pv_code start(struct store_tx *tx, struct pv_error *err)
     }
     tx->begun = true;
     tx->preamble = 2;
+    tx->learning = true;
     const char *begin = tx->mode == STORE_READ
                             ? "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
                             : "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE";
@@ -153,15 +179,36 @@ static uint64_t answer_deadline(const struct store_tx *tx)
     return clock_monotonic_ns() + ms * 1000000;
 }
 
-/*
- * Read up to the sync: `skip` results that only have to have succeeded, then n that are kept. The
- * first failure is the one recorded; what follows it is the server's "aborted".
+/* The result of the settings, while they are not prepared: the last column is the server's process.
  */
+static void learn_backend(struct store_tx *tx, const PGresult *result)
+{
+    if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) != 1)
+        return;
+    struct row row = row_at(result, 0, NULL);
+    row.column = PQnfields(result) - 1;
+    prepared_learn_backend(tx->conn, (int)row_int(&row));
+}
+
+/* The first failure is the one recorded; what follows it is the server's "aborted". */
+static enum pv_code note_failure(struct store_tx *tx, const PGresult *result, struct pv_error *err)
+{
+    bool discard;
+    enum pv_code code = sqlstate_fail(result, tx->request_id, &discard, err);
+    tx->failed = true;
+    /* Whether the statement is prepared now is anybody's guess. */
+    tx->broken |= discard || tx->preparing;
+    return code;
+}
+
+/* Read up to the sync: `skip` results that only have to have succeeded, then n that are kept. */
 static enum pv_code
 receive(struct store_tx *tx, unsigned skip, PGresult *results[], size_t n, struct pv_error *err)
 {
     uint64_t deadline = answer_deadline(tx);
     enum pv_code code = PV_OK;
+    bool learning = tx->learning;
+    tx->learning = false;
     for (size_t i = 0;; i++) {
         PGresult *result;
         if (!pipeline_result(tx->conn, deadline, &result)) {
@@ -173,12 +220,10 @@ receive(struct store_tx *tx, unsigned skip, PGresult *results[], size_t n, struc
             PQclear(result);
             return code;
         }
-        if (code == PV_OK && !succeeded(result)) {
-            bool discard;
-            code = sqlstate_fail(result, tx->request_id, &discard, err);
-            tx->failed = true;
-            tx->broken |= discard;
-        }
+        if (code == PV_OK && !succeeded(result))
+            code = note_failure(tx, result, err);
+        if (learning && i == 1)
+            learn_backend(tx, result);
         if (i >= skip && i - skip < n)
             results[i - skip] = result;
         else
@@ -199,6 +244,7 @@ exchange(struct store_tx *tx, PGresult *results[], size_t n, struct pv_error *er
         PQclear(results[i]);
         results[i] = NULL;
     }
+    tx->preparing = false;
     arena_fini(&tx->scratch);
     return code;
 }

@@ -64,6 +64,19 @@ Test(writer, texts_read_back)
     arena_fini(&arena);
 }
 
+/* Length of the shortest of libc's forms that reads back. */
+static size_t shortest(double value)
+{
+    char text[32];
+    int n = 0;
+    for (int digits = 15; digits <= 17; digits++) {
+        n = snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    return (size_t)n;
+}
+
 Test(writer, numbers_are_short_and_exact)
 {
     static const struct {
@@ -75,6 +88,15 @@ Test(writer, numbers_are_short_and_exact)
                 {-2.5, "-2.5"},
                 {0, "0.0"},
                 {16, "16.0"},
+                {0.001, "0.001"},
+                {1.25e-5, "1.25e-05"},
+                {0.00099999999999999999, "0.001"},
+                {123456.75, "123456.75"},
+                {1e15, "1e+15"},
+                {123456789012345680.0, "1.2345678901234568e+17"},
+                {2.5e15, "2.5e+15"},
+                {9.9999999999999982e22, "9.999999999999998e+22"},
+                {1.7976931348623157e308, "1.7976931348623157e+308"},
                 {5e-324, "4.94065645841247e-324"}};
     char text[32];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -84,8 +106,9 @@ Test(writer, numbers_are_short_and_exact)
     srand(7);
     for (int i = 0; i < 100000; i++) {
         double value = ldexp((double)rand() / 7 + (double)rand() * 1e9, rand() % 200 - 100);
-        cr_assert_lt(writer_format_number(value, text), sizeof text);
+        cr_assert_eq(writer_format_number(value, text), strlen(text));
         cr_assert_eq(strtod(text, NULL), value, "%s", text);
+        cr_assert_eq(strlen(text), shortest(value), "%s", text);
     }
 }
 
