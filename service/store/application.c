@@ -90,6 +90,7 @@ static enum pv_code insert(struct store_tx *tx,
            "INSERT INTO provisor.application (team_id, id, name, description, label_keys,"
            " label_values, retention_days, retention_runs) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
            " ON CONFLICT (team_id, name) DO NOTHING RETURNING " COLUMNS);
+    sql.repeated = true;
     sql_uuid(&sql, id);
     sql_text(&sql, given->name);
     sql_text(&sql, given->description);

@@ -119,6 +119,7 @@ enum pv_code store_idempotency_keep(struct store_tx *tx,
            " content_type = excluded.content_type, location = excluded.location,"
            " body = excluded.body, expires_at = excluded.expires_at"
            " WHERE idempotency_key.expires_at <= now()");
+    sql.repeated = true;
     add_scope(tx, &sql, method, path, key);
     sql_bytes(&sql, tx->idempotency_hash, sizeof tx->idempotency_hash);
     sql_int(&sql, (int64_t)reply->status);

@@ -125,6 +125,7 @@ static enum pv_code write_run(struct store_tx *tx,
            "INSERT INTO provisor.run (team_id, application_id, id, recorded_at, " RUN_COLUMNS ")"
            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
            " $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33)");
+    sql.repeated = true;
     sql_uuid(&sql, application_id);
     sql_uuid(&sql, run->id);
     sql_instant(&sql, run->recorded_us);
@@ -171,6 +172,7 @@ static enum pv_code write_labels(struct store_tx *tx,
     tx_sql(tx, &sql,
            "INSERT INTO provisor.run_label (team_id, application_id, run_id, key, value, instant)"
            " SELECT $1, $2, $3, l.key, l.value, $6 FROM unnest($4, $5) AS l (key, value)");
+    sql.repeated = true;
     sql_uuid(&sql, application_id);
     sql_uuid(&sql, run->id);
     sql_pairs(&sql, run->labels, run->n_labels);
@@ -190,6 +192,7 @@ static enum pv_code write_log(struct store_tx *tx,
     tx_sql(tx, &sql,
            "INSERT INTO provisor.run_log (team_id, application_id, spark_application_id,"
            " spark_attempt_id, run_id, digest, ended) VALUES ($1, $2, $3, $4, $5, $6, $7)");
+    sql.repeated = true;
     add_log_key(&sql, application_id, run);
     sql_uuid(&sql, run->id);
     sql_bytes(&sql, digest, digest == NULL ? 0 : 32);
@@ -291,6 +294,7 @@ static enum pv_code write_stages(struct store_tx *tx,
            " FROM unnest($4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"
            " AS s (id, name, tasks, task_duration_s, task_time_s, duration_s, started_s,"
            " input_records, nominal_rate_per_s, skipped, p, np, d, nd)");
+    sql.repeated = true;
     sql_uuid(&sql, application_id);
     sql_uuid(&sql, run->id);
     add_stage_columns(&sql, run, &ragged);
@@ -326,6 +330,7 @@ static enum pv_code tell(struct store_tx *tx,
            "INSERT INTO provisor.outbox (team_id, id, type, data) VALUES ($1, $2, 'run.ingested',"
            " json_build_object('run_id', $3, 'application', $4, 'problem_size', $5,"
            " 'executors', $6, 'duration_s', $7, 'succeeded', $8))");
+    sql.repeated = true;
     sql_uuid(&sql, id);
     sql_uuid(&sql, run->id);
     sql_text(&sql, application->name);
