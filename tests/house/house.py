@@ -27,7 +27,7 @@ ROOMS = {
     "work": ({"base", "log"}, set(), C_BASIC | POSIX | {"sodium.h"}),
     "codec": ({"base", "core"}, set(), C_BASIC | {"ctype.h", "jansson.h"}),
     # Waits on the database are bounded by the monotonic clock.
-    "store": ({"base", "core", "log"}, {"work/clock.h"}, C_BASIC | POSIX | {"libpq-fe.h", "sodium.h"}),
+    "store": ({"base", "core", "log"}, {"work/clock.h"}, C_BASIC | POSIX | {"libpq-fe.h", "libpq-events.h", "sodium.h"}),
     # A request carries who asks; http knows nothing else of the store.
     "http": ({"base", "codec", "config", "log", "work"}, {"store/principal.h"},
              C_BASIC | POSIX | {"microhttpd.h", "sodium.h"}),
