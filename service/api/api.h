@@ -34,6 +34,7 @@ struct api {
     struct ingest_counts ingest;
     struct fitter *fitter; /* NULL: only readers fit */
     struct fit_counts fits;
+    atomic_long exports; /* under way */
     /* The database's service key, asked for once (api_service_key). */
     pthread_mutex_t key_lock;
     bool has_key;

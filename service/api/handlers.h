@@ -50,6 +50,9 @@ API_HANDLER(runs_get);
 API_HANDLER(runs_find);
 API_HANDLER(runs_delete);
 
+/* run_export.c */
+API_HANDLER(runs_export);
+
 /* eventlogs.c */
 extern const struct http_stream eventlogs_stream;
 

@@ -227,43 +227,8 @@ static enum pv_code write_page(struct api *api,
     return api_reply_page(api, request, response, &w, scope, list->more ? &last : NULL, err);
 }
 
-/* So many of the first runs of the list have at most `most` tasks together; at least one. */
-static size_t count_within(const struct run_list *list, uint64_t most)
-{
-    uint64_t tasks = 0;
-    for (size_t i = 0; i < list->n; i++) {
-        const struct run *run = &list->items[i];
-        for (size_t k = 0; k < run->n_stages; k++)
-            if (run->stages[k].n_tasks > 0)
-                tasks += (uint64_t)run->stages[k].n_tasks;
-        if (tasks > most && i > 0)
-            return i;
-    }
-    return list->n;
-}
-
-/*
- * With every task's duration a page could be of any size: it ends early where it would hold more
- * tasks than one run may have. The numbers of tasks are read first, without the durations.
- */
-static enum pv_code bound_page(struct api *api,
-                               struct http_request *request,
-                               struct store_tx *tx,
-                               const struct application *application,
-                               struct run_filter *filter,
-                               struct pv_error *err)
-{
-    struct arena_mark mark = arena_mark(request->arena);
-    struct run_filter counting = *filter;
-    counting.with = RUN_WITH_STAGES;
-    struct run_list list = {.items = NULL};
-    enum pv_code code = store_run_list(tx, request->arena, application, &counting, &list, err);
-    if (code == PV_OK && list.n > 0)
-        filter->limit = count_within(&list, (uint64_t)api->config->tasks_max);
-    arena_rewind(request->arena, mark);
-    return code;
-}
-
+/* With its stages a page could be of any size: it ends early where it would hold more stages or
+ * tasks than one run may have. */
 static enum pv_code load_page(struct api *api,
                               struct http_request *request,
                               struct store_tx *tx,
@@ -282,7 +247,9 @@ static enum pv_code load_page(struct api *api,
                                 .labels = query->labels,
                                 .n_labels = query->n_labels,
                                 .before_us = RUN_NO_INSTANT,
-                                .with = store_with(query->include)};
+                                .with = store_with(query->include),
+                                .stages_most = (size_t)api->config->stages_max,
+                                .tasks_most = (size_t)api->config->tasks_max};
     enum pv_code code = cursor_read(api, request, scope, &filter.limit, &cursor, &has, err);
     if (code != PV_OK)
         return code;
@@ -290,10 +257,7 @@ static enum pv_code load_page(struct api *api,
         filter.before_us = cursor.instant_us;
         (void)snprintf(filter.before_id, sizeof filter.before_id, "%.36s", cursor.text);
     }
-    if ((query->include & CODEC_RUN_TASKS) != 0)
-        code = bound_page(api, request, tx, application, &filter, err);
-    return code == PV_OK ? store_run_list(tx, request->arena, application, &filter, list, err)
-                         : code;
+    return store_run_list(tx, request->arena, application, &filter, list, err);
 }
 
 API_HANDLER(runs_list)

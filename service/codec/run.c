@@ -139,6 +139,20 @@ static void encode_warnings(struct writer *w, const struct run *run)
     writer_end_array(w);
 }
 
+/* What identifies the log, so that it is known again where the run is imported. */
+static void encode_log_identity(struct writer *w, const struct run *run)
+{
+    static const char digits[] = "0123456789abcdef";
+    char hex[2 * RUN_DIGEST_BYTES + 1] = "";
+    for (size_t i = 0; i < run->log_digest.n && i < RUN_DIGEST_BYTES; i++) {
+        unsigned byte = (unsigned char)run->log_digest.at[i];
+        hex[2 * i] = digits[byte >> 4];
+        hex[2 * i + 1] = digits[byte & 15];
+    }
+    writer_member_string(w, "log_digest", hex[0] == '\0' ? NULL : hex);
+    writer_member_boolean(w, "ended", run->ended);
+}
+
 static void encode_log_figures(struct writer *w, const struct run *run)
 {
     writer_member_text(w, "spark_application_id", run->spark_application_id);
@@ -163,7 +177,8 @@ void codec_run_encode(struct writer *w,
 {
     writer_begin_object(w);
     writer_member_string(w, "id", run->id);
-    writer_member_text(w, "application", application);
+    if ((include & CODEC_RUN_RECORD) == 0)
+        writer_member_text(w, "application", application);
     writer_member_instant(w, "recorded_at", run->recorded_us);
     writer_member_count(w, "problem_size", run->problem_size);
     writer_member_count(w, "executors", run->executors);
@@ -174,6 +189,8 @@ void codec_run_encode(struct writer *w,
     writer_member_boolean(w, "succeeded", run->succeeded);
     writer_member_string(w, "advice_id", run->advice_id[0] == '\0' ? NULL : run->advice_id);
     encode_map(w, "labels", run->labels, run->n_labels);
+    if (run->from_log && (include & CODEC_RUN_RECORD) != 0)
+        encode_log_identity(w, run);
     if (run->from_log)
         encode_log_figures(w, run);
     if ((include & (CODEC_RUN_STAGES | CODEC_RUN_TASKS)) != 0)

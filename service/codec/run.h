@@ -39,7 +39,8 @@ void codec_stages_decode(const struct codec_node *stages,
 
 enum codec_run_include {
     CODEC_RUN_STAGES = 1, /* per stage: tasks and their mean duration */
-    CODEC_RUN_TASKS = 2   /* implies stages; every task's duration where known one by one */
+    CODEC_RUN_TASKS = 2,  /* implies stages; every task's duration where known one by one */
+    CODEC_RUN_RECORD = 4  /* a line of an export: what codec_run_decode_record takes back */
 };
 
 /*

@@ -84,6 +84,12 @@ void writer_end_object(struct writer *w)
     end(w, '}');
 }
 
+void writer_end_line(struct writer *w)
+{
+    put(w, "\n", 1);
+    w->comma[w->depth] = false;
+}
+
 void writer_begin_array(struct writer *w)
 {
     begin(w, '[');

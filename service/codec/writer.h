@@ -54,6 +54,9 @@ void writer_member_text(struct writer *w, const char *key, struct strview text);
 void writer_member_string(struct writer *w, const char *key, const char *text);
 void writer_member_instant(struct writer *w, const char *key, int64_t us);
 
+/* Behind a complete value: a line feed, and another value may follow (NDJSON). */
+void writer_end_line(struct writer *w);
+
 /* The finished text (NUL-terminated, in the arena), or NULL when memory ran out. */
 const char *writer_finish(struct writer *w, size_t *n);
 

@@ -63,6 +63,9 @@ struct config {
     int64_t eventlog_line_bytes_max;
     int64_t eventlog_memory_bytes_max;
     int64_t zstd_window_log_max;
+    /* runs as NDJSON */
+    int64_t exports_max; /* at once */
+    int64_t export_timeout_s;
     /* caches */
     int64_t token_cache_ms;   /* at most 5000 */
     int64_t history_cache_ms; /* at most 5000 */

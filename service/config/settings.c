@@ -87,6 +87,9 @@ const struct setting settings[] = {
     INTEGER(eventlog_memory_bytes_max, "bytes", MIB, 64 * GIB, "1073741824", "memory one event log may take while it is read"),
     INTEGER(zstd_window_log_max, "", 10, 31, "27", "largest zstd window, as a power of two"),
 
+    INTEGER(exports_max, "", 1, 1000, "4", "exports of runs at once, a connection to PostgreSQL each; more get 503"),
+    INTEGER(export_timeout_s, "s", 1, 86400, "3600", "an export that its reader has not taken by then is cut off"),
+
     INTEGER(token_cache_ms, "ms", 0, 5000, "2000", "how long a token's rights are remembered; a revoked token dies within this"),
     INTEGER(history_cache_ms, "ms", 0, 5000, "2000", "how long a history's version is remembered"),
     INTEGER(history_cache_entries, "", 1, 1000000, "256", "applications whose replayed history is kept in memory"),

@@ -42,6 +42,14 @@ static void end_stream(struct exchange *x)
     x->route->stream->end(x->server->options.context, x->stream);
 }
 
+static void end_source(struct exchange *x)
+{
+    const struct http_source *source = x->source;
+    x->source = NULL;
+    if (source != NULL)
+        source->end(x->source_state);
+}
+
 static void end_orphan(void *argument)
 {
     exchange_release(argument, true);
@@ -76,11 +84,12 @@ void exchange_release(struct exchange *x, bool on_worker)
 {
     if (atomic_fetch_sub(&x->holders, 1) != 1)
         return;
-    if (x->stream_open && !on_worker) {
+    if ((x->stream_open || x->source != NULL) && !on_worker) {
         end_elsewhere(x);
         return;
     }
     end_stream(x);
+    end_source(x);
     arena_fini(&x->arena);
     arena_fini(&x->late_arena);
     free(x);
@@ -180,10 +189,14 @@ void exchange_handle(struct exchange *x)
         x->deferred = true;
         return;
     }
-    if (code == PV_OK)
+    if (code == PV_OK) {
+        x->source = x->response.source;
+        x->source_state = x->response.source_state;
         code = check_response(&x->response, &err);
+    }
     if (code == PV_OK)
         return;
+    end_source(x);
     arena_rewind(&x->arena, mark);
     fail_with(x, code, &err);
 }
@@ -240,6 +253,20 @@ void exchange_stream_finish(struct exchange *x)
     end_stream(x);
 }
 
+/* The head of the answer is gone: a failure is for the log, and for the client the cut. */
+void exchange_source_next(struct exchange *x)
+{
+    struct pv_error err = {0};
+    x->piece_at = x->piece_n = 0;
+    enum pv_code code = x->source->next(x->source_state, &x->piece, &x->piece_n, &err);
+    if (code != PV_OK) {
+        x->piece_n = 0;
+        fail_with(x, code, &err);
+    }
+    if (x->piece_n == 0)
+        end_source(x);
+}
+
 static void run_job(void *argument);
 
 /* false: the queue is full, and the answer says so. The worker's hold goes with the job. */
@@ -283,7 +310,7 @@ bool exchange_submit(struct exchange *x, struct workers *workers, exchange_job j
         (void)atomic_fetch_sub(&server->suspended, 1);
         return false;
     }
-    if (x->route->stream != NULL)
+    if (x->route->stream != NULL || x->source != NULL)
         give_time(x);
     x->job = job;
     x->waiting_ns = clock_monotonic_ns();

@@ -22,7 +22,8 @@ enum exchange_stage {
     STAGE_WORKING,        /* job: the handler, or stream finish */
     STAGE_SWALLOWING,     /* the answer is known; the little that is left of the body is dropped */
     STAGE_LINGERING,      /* answered past the library; drops what the client still sends */
-    STAGE_REPLIED
+    STAGE_REPLIED,
+    STAGE_FILLING /* replied, and a job makes the next piece of the body */
 };
 
 enum exchange_state {
@@ -74,6 +75,13 @@ struct exchange {
     bool stream_open; /* end() is owed */
     void *stream;
 
+    const struct http_source *source; /* not NULL: end() is owed */
+    void *source_state;
+    const char *piece; /* being sent; the source's */
+    size_t piece_n;
+    size_t piece_at;
+    bool http_1_0; /* knows no chunks */
+
     uint64_t started_ns;
     unsigned status; /* answered */
     size_t sent_bytes;
@@ -99,6 +107,7 @@ void exchange_handle(struct exchange *x);
 void exchange_stream_begin(struct exchange *x);
 void exchange_stream_piece(struct exchange *x);
 void exchange_stream_finish(struct exchange *x);
+void exchange_source_next(struct exchange *x);
 
 /*
  * Suspend the connection and hand the job to the workers, in this order: a worker may resume it at

@@ -70,11 +70,27 @@ enum pv_code http_check_query(const struct http_request *request,
 
 enum { HTTP_RESPONSE_HEADERS_MAX = 16 };
 
+/*
+ * A body made piece by piece while it is sent, for answers of any length in flat memory. Workers
+ * make the pieces, each when the client has taken the one before, so a client that reads slowly
+ * costs no worker; one that stops reading is cut off.
+ * next  the next piece, the source's own memory until it is asked again; *n == 0: that was all.
+ *       After a failure the connection is cut in the middle of the chunked body, so that nobody
+ *       takes the part for the whole.
+ * end   always called last, once, on a worker.
+ */
+struct http_source {
+    enum pv_code (*next)(void *state, const char **bytes, size_t *n, struct pv_error *err);
+    void (*end)(void *state);
+};
+
 struct http_response {
     unsigned status;          /* 0 until the handler decides */
     const char *content_type; /* default application/json */
     const char *body;         /* in the request's arena, or static */
     size_t body_n;
+    const struct http_source *source; /* in place of body; the server's once PV_OK is returned */
+    void *source_state;
     struct http_header headers[HTTP_RESPONSE_HEADERS_MAX];
     size_t n_headers;
 };

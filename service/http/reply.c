@@ -93,12 +93,83 @@ static const struct http_response *answer_of(struct exchange *x)
     return &x->response;
 }
 
+/* --- bodies made while they are sent --- */
+
+/* What became of the job that was to make the next piece. */
+static bool filled(struct exchange *x)
+{
+    bool done = atomic_load(&x->state) == JOB_DONE;
+    x->stage = STAGE_REPLIED;
+    if (!done || x->failed)
+        return false;
+    atomic_store(&x->state, JOB_NONE);
+    client_enter(x->client, CLIENT_REPLYING, reply_deadline(x, x->piece_n));
+    return true;
+}
+
+static ssize_t hand_out(struct exchange *x, char *buffer, size_t most)
+{
+    size_t left = x->piece_n - x->piece_at;
+    size_t n = left < most ? left : most;
+    memcpy(buffer, x->piece + x->piece_at, n);
+    x->piece_at += n;
+    x->sent_bytes += n;
+    return (ssize_t)n;
+}
+
+/*
+ * The library asks for more of the body. What there is not yet, a worker makes, with the connection
+ * suspended; 0 tells the library to ask again when it is resumed.
+ */
+static ssize_t send_more(void *cls, uint64_t position, char *buffer, size_t most)
+{
+    struct exchange *x = cls;
+    (void)position;
+    if (atomic_load(&x->state) == JOB_RUNNING)
+        return 0;
+    if (x->stage == STAGE_FILLING) {
+        if (!filled(x))
+            return MHD_CONTENT_READER_END_WITH_ERROR;
+        if (x->piece_n == 0)
+            return MHD_CONTENT_READER_END_OF_STREAM;
+    }
+    if (x->piece_at < x->piece_n)
+        return hand_out(x, buffer, most);
+    x->stage = STAGE_FILLING;
+    return exchange_submit(x, x->server->io, exchange_source_next)
+               ? 0
+               : MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+/* Before HTTP/1.1 only the end of the connection ends such a body, so a cut would look whole. */
+static void refuse_old_client(struct exchange *x)
+{
+    struct pv_error err = {0};
+    (void)pv_fail(&err, PV_E_SYNTAX, "this answer is sent in chunks, which takes HTTP/1.1");
+    exchange_fail(x, &err);
+}
+
+static bool sends_pieces(const struct exchange *x, const struct http_response *response)
+{
+    return response == &x->response && !x->failed && response->source != NULL;
+}
+
+static struct MHD_Response *make_reply(struct exchange *x, const struct http_response *response)
+{
+    enum { BLOCK = 64 * 1024 };
+    if (sends_pieces(x, response))
+        return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, send_more, x, NULL);
+    /* The library only reads a persistent buffer; the arena outlives the sending. */
+    return MHD_create_response_from_buffer(response->body_n, (void *)(uintptr_t)response->body,
+                                           MHD_RESPMEM_PERSISTENT);
+}
+
 enum MHD_Result exchange_reply(struct exchange *x, struct MHD_Connection *connection)
 {
     const struct http_response *response = answer_of(x);
-    /* The library only reads a persistent buffer; the arena outlives the sending. */
-    struct MHD_Response *reply = MHD_create_response_from_buffer(
-        response->body_n, (void *)(uintptr_t)response->body, MHD_RESPMEM_PERSISTENT);
+    if (x->http_1_0 && sends_pieces(x, response))
+        refuse_old_client(x);
+    struct MHD_Response *reply = make_reply(x, response);
     if (reply == NULL)
         return MHD_NO;
     add_headers(reply, x, response);

@@ -353,7 +353,6 @@ enum MHD_Result serve_request(void *cls,
     struct exchange *x = *con_cls;
     (void)cls;
     (void)url;
-    (void)version;
     if (x == NULL)
         return answer_without_memory(connection);
     /* With several chunks in its buffer the library goes on calling although the connection has
@@ -362,6 +361,7 @@ enum MHD_Result serve_request(void *cls,
         return MHD_YES;
     switch (x->stage) {
     case STAGE_HEADERS:
+        x->http_1_0 = strcmp(version, MHD_HTTP_VERSION_1_0) == 0;
         return serve_header(x, method);
     case STAGE_AUTHENTICATING:
         return after_authentication(x);
@@ -379,6 +379,7 @@ enum MHD_Result serve_request(void *cls,
     case STAGE_LINGERING:
         return linger(x, upload_data_size);
     case STAGE_REPLIED:
+    case STAGE_FILLING:
         break;
     }
     *upload_data_size = 0;

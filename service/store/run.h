@@ -29,7 +29,11 @@ enum pv_code store_run_insert(struct store_tx *tx,
                               enum run_insert_outcome *outcome,
                               struct pv_error *err) PV_MUSTCHECK;
 
-enum { RUN_WITH_STAGES = 1, RUN_WITH_TASKS = 2 /* implies stages */ };
+enum {
+    RUN_WITH_STAGES = 1,
+    RUN_WITH_TASKS = 2, /* implies stages */
+    RUN_WITH_DIGEST = 4 /* of the log a run was read from; lists only */
+};
 
 /* application_name NULL: any application of the team; then *application_name_out tells which. */
 enum pv_code store_run_find(struct store_tx *tx,
@@ -56,6 +60,10 @@ struct run_filter {
     char before_id[37];
     size_t limit;
     unsigned with;
+    /* A page ends early where it would hold more stages, or task durations, than this; it holds one
+     * run at least. 0: no bound. Only counts what is loaded. */
+    size_t stages_most;
+    size_t tasks_most;
 };
 struct run_list {
     struct run *items;

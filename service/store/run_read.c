@@ -116,11 +116,12 @@ static void stages_query(struct store_tx *tx,
                          struct sql *sql)
 {
     tx_sql(tx, sql,
-           "SELECT array_position($3, run_id) - 1, id, name, parents, tasks,"
+           "SELECT w.at - 1, s.id, name, parents, tasks,"
            " CASE WHEN $4 THEN task_durations_s END, task_duration_s, task_time_s, duration_s,"
-           " started_s, input_records, nominal_rate_per_s, skipped FROM provisor.run_stage"
-           " WHERE team_id = $1 AND application_id = $2 AND run_id = ANY ($3)"
-           " ORDER BY array_position($3, run_id), id");
+           " started_s, input_records, nominal_rate_per_s, skipped"
+           " FROM unnest($3) WITH ORDINALITY AS w (id, at) JOIN provisor.run_stage s"
+           " ON s.team_id = $1 AND s.application_id = $2 AND s.run_id = w.id"
+           " ORDER BY w.at, s.id");
     sql_uuid(sql, application_id);
     sql_uuids(sql, runs->id, n, sizeof *runs);
     sql_bool(sql, with_tasks);
@@ -168,6 +169,112 @@ static enum pv_code load_stages(struct store_tx *tx,
     enum pv_code code = tx_query(tx, &sql, &result, err);
     if (code == PV_OK)
         code = spread_stages(result, arena, runs, n, err);
+    PQclear(result);
+    return code;
+}
+
+/* --- how much there would be to load --- */
+
+static enum pv_code weigh(struct store_tx *tx,
+                          const char *application_id,
+                          const struct run runs[],
+                          size_t n,
+                          PGresult **result,
+                          struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT w.at, count(s.id), coalesce(sum(s.tasks), 0)::bigint"
+           " FROM unnest($3) WITH ORDINALITY AS w (id, at) LEFT JOIN provisor.run_stage s"
+           " ON s.team_id = $1 AND s.application_id = $2 AND s.run_id = w.id"
+           " GROUP BY w.at ORDER BY w.at");
+    sql_uuid(&sql, application_id);
+    sql_uuids(&sql, runs->id, n, sizeof *runs);
+    return tx_query(tx, &sql, result, err);
+}
+
+/* So many of the runs stay within the bounds together; one at least. */
+static size_t count_within(const PGresult *result, const struct run_filter *filter)
+{
+    const bool tasks_too = (filter->with & RUN_WITH_TASKS) != 0;
+    uint64_t stages_most = filter->stages_most == 0 ? UINT64_MAX : filter->stages_most;
+    uint64_t tasks_most = filter->tasks_most == 0 || !tasks_too ? UINT64_MAX : filter->tasks_most;
+    uint64_t stages = 0;
+    uint64_t tasks = 0;
+    size_t n = row_count(result);
+    for (size_t i = 0; i < n; i++) {
+        struct row row = row_at(result, (int)i, NULL);
+        (void)row_int(&row);
+        stages += (uint64_t)row_int(&row);
+        tasks += (uint64_t)row_int(&row);
+        if (i > 0 && (stages > stages_most || tasks > tasks_most))
+            return i;
+    }
+    return n;
+}
+
+static enum pv_code bound_list(struct store_tx *tx,
+                               const char *application_id,
+                               const struct run_filter *filter,
+                               struct run_list *list,
+                               struct pv_error *err)
+{
+    bool loads = (filter->with & (RUN_WITH_STAGES | RUN_WITH_TASKS)) != 0;
+    bool bounded = filter->stages_most > 0 || filter->tasks_most > 0;
+    if (!loads || !bounded || list->n == 0)
+        return PV_OK;
+    PGresult *result;
+    enum pv_code code = weigh(tx, application_id, list->items, list->n, &result, err);
+    if (code != PV_OK)
+        return code;
+    size_t within = count_within(result, filter);
+    PQclear(result);
+    list->more |= within < list->n;
+    list->n = within;
+    return PV_OK;
+}
+
+/* --- which log each was read from --- */
+
+static enum pv_code spread_digests(
+    const PGresult *result, struct arena *arena, struct run runs[], size_t n, struct pv_error *err)
+{
+    for (size_t i = 0; i < row_count(result); i++) {
+        struct row row = row_at(result, (int)i, arena);
+        int64_t of = row_int(&row);
+        struct strview digest = row_bytes(&row);
+        enum pv_code code = row_done(&row, err);
+        if (code != PV_OK)
+            return code;
+        if (of < 1 || (size_t)of > n)
+            return pv_fail(err, PV_E_INTERNAL, "a digest belongs to no run");
+        runs[of - 1].log_digest = digest;
+    }
+    return PV_OK;
+}
+
+static enum pv_code load_digests(struct store_tx *tx,
+                                 struct arena *arena,
+                                 const char *application_id,
+                                 struct run runs[],
+                                 size_t n,
+                                 unsigned with,
+                                 struct pv_error *err)
+{
+    if (n == 0 || (with & RUN_WITH_DIGEST) == 0)
+        return PV_OK;
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT w.at, l.digest FROM unnest($3) WITH ORDINALITY AS w (id, at)"
+           " JOIN provisor.run_log l"
+           " ON l.team_id = $1 AND l.application_id = $2 AND l.run_id = w.id"
+           " WHERE l.digest IS NOT NULL");
+    sql_uuid(&sql, application_id);
+    sql_uuids(&sql, runs->id, n, sizeof *runs);
+    PGresult *result;
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code == PV_OK)
+        code = spread_digests(result, arena, runs, n, err);
     PQclear(result);
     return code;
 }
@@ -323,6 +430,10 @@ enum pv_code store_run_list(struct store_tx *tx,
     }
     struct run_list read;
     enum pv_code code = read_list(tx, &sql, arena, filter->limit, &read, err);
+    if (code == PV_OK)
+        code = bound_list(tx, application->id, filter, &read, err);
+    if (code == PV_OK)
+        code = load_digests(tx, arena, application->id, read.items, read.n, filter->with, err);
     if (code == PV_OK)
         code = load_stages(tx, arena, application->id, read.items, read.n, filter->with, err);
     if (code == PV_OK)

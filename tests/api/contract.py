@@ -1,4 +1,5 @@
 """openapi/provisor.yaml as a judge of real replies."""
+import json
 import re
 import urllib.parse
 
@@ -74,7 +75,10 @@ class Contract:
         kind = reply.headers.get("Content-Type", "").split(";")[0]
         assert kind in content, "%s: media type %r is not in the contract" % (what, kind)
         schema = content[kind].get("schema")
-        if schema is not None and kind.endswith("json"):
+        if schema is not None and kind.endswith("ndjson"):
+            for line in reply.content.splitlines():
+                self.check_instance(schema, json.loads(line), what)
+        elif schema is not None and kind.endswith("json"):
             self.check_instance(schema, reply.json(), what)
 
     def check_request(self, method, path, body):

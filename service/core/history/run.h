@@ -17,6 +17,7 @@
  */
 #define RUN_UNKNOWN INT64_C(-1)
 #define RUN_NO_INSTANT INT64_MIN
+#define RUN_DIGEST_BYTES 32u
 
 struct run_label {
     struct strview key;
@@ -69,6 +70,7 @@ struct run {
 
     /* From event logs only. */
     bool from_log;
+    struct strview log_digest; /* RUN_DIGEST_BYTES of the plain log's content; at == NULL: not loaded */
     struct strview spark_application_id;
     struct strview spark_attempt_id; /* at == NULL when the log has none */
     struct strview spark_version;
