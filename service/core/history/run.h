@@ -70,7 +70,8 @@ struct run {
 
     /* From event logs only. */
     bool from_log;
-    struct strview log_digest; /* RUN_DIGEST_BYTES of the plain log's content; at == NULL: not loaded */
+    struct strview
+        log_digest; /* RUN_DIGEST_BYTES of the plain log's content; at == NULL: not loaded */
     struct strview spark_application_id;
     struct strview spark_attempt_id; /* at == NULL when the log has none */
     struct strview spark_version;
