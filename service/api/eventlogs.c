@@ -51,7 +51,7 @@ static enum pv_code read_query(struct api *api,
     if (code == PV_OK)
         code = api_query_name(request, &upload->name, err);
     if (code == PV_OK)
-        code = api_query_count(request, "problem_size", &upload->problem_size, err);
+        code = api_query_problem_size(request, &upload->problem_size, err);
     if (code == PV_OK)
         code = api_query_count(request, "executors", &upload->executors, err);
     if (code == PV_OK)

@@ -5,6 +5,7 @@
 #include "api/query.h"
 #include "api/reply.h"
 #include "codec/history_model.h"
+#include "codec/run.h"
 
 /* GET /v1/applications/{name}/models and /speedup: what the history teaches of how it scales. */
 
@@ -65,11 +66,11 @@ static enum pv_code read_asked(const struct api *api,
     if (code == PV_OK)
         code = read_kind(request, &asked->kind, err);
     if (code == PV_OK)
-        code = api_query_counts(request, "problem_sizes", most, &asked->problem_sizes,
-                                &asked->n_sizes, err);
+        code = api_query_counts(request, "problem_sizes", CODEC_PROBLEM_SIZE_MAX, most,
+                                &asked->problem_sizes, &asked->n_sizes, err);
     if (code == PV_OK)
-        code = api_query_counts(request, "executors", most, &asked->executors, &asked->n_executors,
-                                err);
+        code = api_query_counts(request, "executors", API_QUERY_COUNT_MAX, most, &asked->executors,
+                                &asked->n_executors, err);
     return code;
 }
 

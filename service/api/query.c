@@ -6,7 +6,8 @@
 #include "base/instant.h"
 #include "codec/run.h"
 
-static const int64_t COUNT_MAX = 1000000000;
+/* Enough for every bound, too few to overflow. */
+enum { DIGITS_MAX = 15 };
 enum { LABEL_VALUE_BYTES_MAX = 1024 };
 
 static int compare_labels(const void *a, const void *b)
@@ -91,37 +92,52 @@ enum pv_code api_query_instant(const struct http_request *request,
                     "must be an RFC 3339 instant such as 2026-01-05T10:00:00Z");
 }
 
-enum pv_code api_query_count(const struct http_request *request,
-                             const char *name,
-                             int64_t *value,
-                             struct pv_error *err)
+static enum pv_code read_whole(const struct http_request *request,
+                               const char *name,
+                               int64_t largest,
+                               int64_t *value,
+                               struct pv_error *err)
 {
     const char *text = http_query(request, name);
     *value = RUN_UNKNOWN;
     if (text == NULL)
         return PV_OK;
     size_t digits = strspn(text, "0123456789");
-    bool number = digits > 0 && digits <= 10 && text[digits] == '\0';
+    bool number = digits > 0 && digits <= DIGITS_MAX && text[digits] == '\0';
     long long parsed = number ? strtoll(text, NULL, 10) : 0;
-    if (parsed < 1 || parsed > COUNT_MAX)
+    if (parsed < 1 || parsed > largest)
         return pv_fault(err, PV_PLACE_PARAMETER, name, "out_of_range",
-                        "must be a whole number from 1 to %lld", (long long)COUNT_MAX);
+                        "must be a whole number from 1 to %lld", (long long)largest);
     *value = parsed;
     return PV_OK;
 }
 
+enum pv_code api_query_count(const struct http_request *request,
+                             const char *name,
+                             int64_t *value,
+                             struct pv_error *err)
+{
+    return read_whole(request, name, API_QUERY_COUNT_MAX, value, err);
+}
+
+enum pv_code
+api_query_problem_size(const struct http_request *request, int64_t *value, struct pv_error *err)
+{
+    return read_whole(request, "problem_size", CODEC_PROBLEM_SIZE_MAX, value, err);
+}
+
 /* One item of a list; 0: it is none. */
-static int64_t parse_count(struct strview text)
+static int64_t parse_count(struct strview text, int64_t largest)
 {
     int64_t value = 0;
-    if (text.n == 0 || text.n > 10)
+    if (text.n == 0 || text.n > DIGITS_MAX)
         return 0;
     for (size_t i = 0; i < text.n; i++) {
         if (text.at[i] < '0' || text.at[i] > '9')
             return 0;
         value = 10 * value + (text.at[i] - '0');
     }
-    return value <= COUNT_MAX ? value : 0;
+    return value <= largest ? value : 0;
 }
 
 static int compare_counts(const void *a, const void *b)
@@ -148,6 +164,7 @@ static enum pv_code refuse_repetition(
 
 enum pv_code api_query_counts(const struct http_request *request,
                               const char *name,
+                              int64_t largest,
                               size_t most,
                               double **values,
                               size_t *n,
@@ -169,11 +186,11 @@ enum pv_code api_query_counts(const struct http_request *request,
         return pv_fail(err, PV_E_MEMORY, "out of memory");
     for (size_t i = 0; i < count; i++) {
         size_t length = strcspn(at, ",");
-        int64_t value = parse_count((struct strview){at, length});
+        int64_t value = parse_count((struct strview){at, length}, largest);
         if (value < 1)
             return pv_fault(err, PV_PLACE_PARAMETER, name, "out_of_range",
                             "must list whole numbers from 1 to %lld, such as 1,2,4",
-                            (long long)COUNT_MAX);
+                            (long long)largest);
         list[i] = (double)value;
         at += length + 1;
     }

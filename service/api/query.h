@@ -19,16 +19,25 @@ enum pv_code api_query_instant(const struct http_request *request,
                                int64_t *us,
                                struct pv_error *err) PV_MUSTCHECK;
 
+/* What numbers of executors, cores and the like may be; problem sizes: CODEC_PROBLEM_SIZE_MAX. */
+#define API_QUERY_COUNT_MAX INT64_C(1000000000)
+
 /* A whole number from 1; RUN_UNKNOWN when absent. */
 enum pv_code api_query_count(const struct http_request *request,
                              const char *name,
                              int64_t *value,
                              struct pv_error *err) PV_MUSTCHECK;
 
-/* ?name=1,2,4: different whole numbers from 1, at most `most`, in the order given; *values is NULL
- * when absent. */
+/* ?problem_size=8, likewise. */
+enum pv_code api_query_problem_size(const struct http_request *request,
+                                    int64_t *value,
+                                    struct pv_error *err) PV_MUSTCHECK;
+
+/* ?name=1,2,4: different whole numbers from 1 to `largest`, at most `most` of them, in the order
+ * given; *values is NULL when absent. */
 enum pv_code api_query_counts(const struct http_request *request,
                               const char *name,
+                              int64_t largest,
                               size_t most,
                               double **values,
                               size_t *n,

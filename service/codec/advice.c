@@ -71,7 +71,7 @@ static void decode_running_job(const struct codec_node *item, struct codec_advic
     codec_refuse_unknown(item, known);
     running->application = codec_name(item, "application", CODEC_REQUIRED);
     running->problem_size =
-        codec_integer(item, "problem_size", CODEC_NULLABLE, 1, INT64_C(1000000000));
+        codec_integer(item, "problem_size", CODEC_NULLABLE, 1, CODEC_PROBLEM_SIZE_MAX);
     running->release_s = codec_number(item, "release_s", CODEC_OPTIONAL, -1e12, 1e12);
     if (isnan(running->release_s))
         running->release_s = 0;
@@ -143,11 +143,11 @@ static void decode_subject(const struct codec_node *node,
                            const struct codec_advice_limits *limits,
                            struct codec_advice_request *request)
 {
-    bool application = codec_present(node, "application");
-    bool profile = codec_present(node, "profile");
+    bool application = codec_member(node, "application").json != NULL;
+    bool profile = codec_member(node, "profile").json != NULL;
     request->application = (struct strview){NULL, 0};
     request->problem_size =
-        codec_integer(node, "problem_size", CODEC_NULLABLE, 1, INT64_C(1000000000));
+        codec_integer(node, "problem_size", CODEC_NULLABLE, 1, CODEC_PROBLEM_SIZE_MAX);
     if (application)
         request->application = codec_name(node, "application", CODEC_OPTIONAL);
     if (profile) {

@@ -9,7 +9,6 @@
 static const double SECONDS_MAX = 1e12;
 /* A deadline of less than a nanosecond would only make percentages overflow. */
 static const double DEADLINE_MIN = 1e-9;
-static const int64_t PROBLEM_SIZE_MAX = 1000000000000;
 
 static void decode_cluster(const struct codec_node *top,
                            const struct codec_feasibility_limits *limits,
@@ -57,6 +56,13 @@ static void decode_include(const struct codec_node *top, struct codec_feasibilit
 
 /* --- jobs --- */
 
+/* Of a job that is to be scheduled the tasks are known. */
+static void refuse_null(const struct codec_node *stage, const char *key, const char *wanted)
+{
+    if (json_is_null(json_object_get(stage->json, key)))
+        codec_fault_member(stage, key, "wrong_type", "must be %s", wanted);
+}
+
 /* A recorded stage may hold more than a planned one, leave its tasks out or tell them twice. */
 static void check_stage(const struct codec_node *stage)
 {
@@ -65,6 +71,9 @@ static void check_stage(const struct codec_node *stage)
     if (!codec_expect_object(stage))
         return;
     codec_refuse_unknown(stage, known);
+    refuse_null(stage, "task_durations_s", "an array");
+    refuse_null(stage, "tasks", "an integer");
+    refuse_null(stage, "task_duration_s", "a number");
     bool listed = codec_present(stage, "task_durations_s");
     for (size_t i = 3; i < 5; i++)
         if (listed && codec_present(stage, known[i]))
@@ -107,7 +116,8 @@ static void decode_source(const struct codec_node *node,
                           struct codec_feasibility_source *source)
 {
     source->application = codec_name(node, "application", CODEC_OPTIONAL);
-    source->problem_size = codec_integer(node, "problem_size", CODEC_OPTIONAL, 1, PROBLEM_SIZE_MAX);
+    source->problem_size =
+        codec_integer(node, "problem_size", CODEC_OPTIONAL, 1, CODEC_PROBLEM_SIZE_MAX);
     if (json_object_get(node->json, "application") == NULL) {
         decode_stages(node, limits, job);
         if (source->problem_size != RUN_UNKNOWN)

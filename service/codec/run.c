@@ -4,12 +4,12 @@
 
 /* Bounds that keep sums and products far from overflow; no real run comes near them. */
 static const int64_t COUNT_MAX = 1000000000;
-static const int64_t ID_MAX = 1000000000000;
 static const double SECONDS_MAX = 1e12;
 
 static void decode_amounts(const struct codec_node *node, struct run *run)
 {
-    run->problem_size = codec_integer(node, "problem_size", CODEC_REQUIRED, 1, ID_MAX);
+    run->problem_size =
+        codec_integer(node, "problem_size", CODEC_REQUIRED, 1, CODEC_PROBLEM_SIZE_MAX);
     run->executors = codec_integer(node, "executors", CODEC_REQUIRED, 1, COUNT_MAX);
     run->cores_per_executor =
         codec_integer(node, "cores_per_executor", CODEC_REQUIRED, 1, COUNT_MAX);

@@ -5,6 +5,9 @@
 #include "codec/writer.h"
 #include "core/history/run.h"
 
+/* Largest problem_size, wherever a request names one. */
+#define CODEC_PROBLEM_SIZE_MAX INT64_C(1000000000000)
+
 /* How much of a run a client may send; from struct config. */
 struct codec_run_limits {
     size_t stages;

@@ -12,7 +12,6 @@ static const double SECONDS_MIN = 1e-9;
 static const double QUANTUM_MIN = 1e-6;
 static const double OVERSCALE_MAX = 1e6;
 static const int64_t ID_MAX = 1000000000000;
-static const int64_t PROBLEM_SIZE_MAX = 1000000000000;
 
 static double known_or(double value, double otherwise)
 {
@@ -111,7 +110,8 @@ static void
 decode_source(const struct codec_node *top, size_t most, struct codec_stage_plan *request)
 {
     request->application = codec_name(top, "application", CODEC_OPTIONAL);
-    request->problem_size = codec_integer(top, "problem_size", CODEC_OPTIONAL, 1, PROBLEM_SIZE_MAX);
+    request->problem_size =
+        codec_integer(top, "problem_size", CODEC_OPTIONAL, 1, CODEC_PROBLEM_SIZE_MAX);
     if (json_object_get(top->json, "application") == NULL) {
         decode_stages(top, most, request);
         if (request->problem_size != RUN_UNKNOWN)
