@@ -310,6 +310,11 @@ def part_walk():
     return pytest("tests/e2e")
 
 
+def part_interop():
+    """streams written by Java's own libraries, read by ours, and the other way round"""
+    return pytest("tests/interop", "release")
+
+
 def part_fuzz():
     """every fuzz target for some seconds, from its corpus (PROVISOR_FUZZ_SECONDS, default 15)"""
     directory = build("fuzz") / "tests" / "fuzz"
@@ -398,6 +403,7 @@ PARTS = [
     ("api", part_api, True),
     ("fault", part_fault, True),
     ("walk", part_walk, True),
+    ("interop", part_interop, True),
     ("fuzz", part_fuzz, True),
     ("sanitize", part_sanitize, True),
     ("tidy", part_tidy, False),

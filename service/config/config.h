@@ -62,6 +62,7 @@ struct config {
     int64_t eventlog_ratio_max;
     int64_t eventlog_line_bytes_max;
     int64_t eventlog_memory_bytes_max;
+    int64_t eventlog_block_bytes_max; /* lz4, snappy */
     int64_t zstd_window_log_max;
     /* runs as NDJSON */
     int64_t exports_max; /* at once */

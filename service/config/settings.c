@@ -85,7 +85,8 @@ const struct setting settings[] = {
     INTEGER(eventlog_ratio_max, "", 2, 1000000, "1000", "plain bytes per compressed byte; more is taken for an attack"),
     INTEGER(eventlog_line_bytes_max, "bytes", 64 * KIB, GIB, "67108864", "one line of an event log; a longer one counts as damaged"),
     INTEGER(eventlog_memory_bytes_max, "bytes", MIB, 64 * GIB, "1073741824", "memory one event log may take while it is read"),
-    INTEGER(zstd_window_log_max, "", 10, 31, "27", "largest zstd window, as a power of two"),
+    INTEGER(eventlog_block_bytes_max, "bytes", 64 * KIB, 512 * MIB, "8388608", "largest block of an lz4 or snappy stream, decompressed; a decoder holds up to two"),
+    INTEGER(zstd_window_log_max, "", 10, 31, "23", "largest zstd window, as a power of two; a decoder holds it in memory"),
 
     INTEGER(exports_max, "", 1, 1000, "4", "exports of runs at once, a connection to PostgreSQL each; more get 503"),
     INTEGER(export_timeout_s, "s", 1, 86400, "3600", "an export that its reader has not taken by then is cut off"),

@@ -1,16 +1,12 @@
 #include "framing/framing.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "framing/framing_internal.h"
 
-/* A ratio says nothing about the first bytes of a stream. */
-static const uint64_t RATIO_GRACE = 1 << 20;
-
-static enum framing_match
-match_at(const unsigned char *head, size_t n, size_t offset, const char *magic, size_t n_magic)
+enum framing_match framing_match_at(
+    const unsigned char *head, size_t n, size_t offset, const char *magic, size_t n_magic)
 {
     if (n <= offset)
         return FRAMING_MAYBE;
@@ -20,49 +16,29 @@ match_at(const unsigned char *head, size_t n, size_t offset, const char *magic, 
     return have == n_magic ? FRAMING_YES : FRAMING_MAYBE;
 }
 
-static enum framing_match match_lz4_block(const unsigned char *head, size_t n)
+/* The format of old lz4 tools, without lengths and checksums. */
+static enum framing_match match_lz4_legacy(const unsigned char *head, size_t n)
 {
-    return match_at(head, n, 0, "LZ4Block", 8);
-}
-
-static enum framing_match match_lz4_frame(const unsigned char *head, size_t n)
-{
-    return match_at(head, n, 0, "\x04\x22\x4d\x18", 4);
-}
-
-static enum framing_match match_snappy(const unsigned char *head, size_t n)
-{
-    return match_at(head, n, 0, "\x82SNAPPY\0", 8);
-}
-
-/* A chunk of LZF starts with "ZV" and its type, 0 (stored) or 1 (compressed). */
-static enum framing_match match_lzf(const unsigned char *head, size_t n)
-{
-    enum framing_match start = match_at(head, n, 0, "ZV", 2);
-    if (start != FRAMING_YES)
-        return start;
-    if (n < 3)
-        return FRAMING_MAYBE;
-    return head[2] <= 1 ? FRAMING_YES : FRAMING_NO;
+    return framing_match_at(head, n, 0, "\x02\x21\x4c\x18", 4);
 }
 
 static enum framing_match match_zip(const unsigned char *head, size_t n)
 {
-    enum framing_match file = match_at(head, n, 0, "PK\x03\x04", 4);
-    return file != FRAMING_NO ? file : match_at(head, n, 0, "PK\x05\x06", 4);
+    enum framing_match file = framing_match_at(head, n, 0, "PK\x03\x04", 4);
+    return file != FRAMING_NO ? file : framing_match_at(head, n, 0, "PK\x05\x06", 4);
 }
 
 static enum framing_match match_bzip2(const unsigned char *head, size_t n)
 {
-    return match_at(head, n, 0, "BZh", 3);
+    return framing_match_at(head, n, 0, "BZh", 3);
 }
 
 static enum framing_match match_xz(const unsigned char *head, size_t n)
 {
-    return match_at(head, n, 0,
-                    "\xfd"
-                    "7zXZ\0",
-                    6);
+    return framing_match_at(head, n, 0,
+                            "\xfd"
+                            "7zXZ\0",
+                            6);
 }
 
 /* The magic of a tar stands late, so do not wait for it where a line of JSON begins. */
@@ -70,22 +46,30 @@ static enum framing_match match_tar(const unsigned char *head, size_t n)
 {
     if (n > 0 && (head[0] == '{' || head[0] == '\n' || head[0] == '\0'))
         return FRAMING_NO;
-    return match_at(head, n, 257, "ustar", 5);
+    return framing_match_at(head, n, 257, "ustar", 5);
 }
 
 /* In this order; framing_plain stands last and takes what nobody else does. */
-static const struct framing_coding lz4_block = {.name = "lz4 (LZ4Block)", .match = match_lz4_block};
-static const struct framing_coding lz4_frame = {.name = "lz4 (frame)", .match = match_lz4_frame};
-static const struct framing_coding snappy = {.name = "snappy", .match = match_snappy};
-static const struct framing_coding lzf = {.name = "lzf", .match = match_lzf};
+static const struct framing_coding lz4_legacy = {.name = "lz4 (legacy)", .match = match_lz4_legacy};
 static const struct framing_coding zip = {.name = "zip", .match = match_zip};
 static const struct framing_coding bzip2 = {.name = "bzip2", .match = match_bzip2};
 static const struct framing_coding xz = {.name = "xz", .match = match_xz};
 static const struct framing_coding tar = {.name = "tar", .match = match_tar};
 
 static const struct framing_coding *const codings[] = {
-    &framing_gzip, &framing_zstd, &lz4_block, &lz4_frame, &snappy,        &lzf,
-    &zip,          &bzip2,        &xz,        &tar,       &framing_plain,
+    &framing_gzip,
+    &framing_zstd,
+    &framing_lz4_block,
+    &framing_lz4_frame,
+    &framing_snappy_java,
+    &framing_snappy_framed,
+    &framing_lzf,
+    &lz4_legacy,
+    &zip,
+    &bzip2,
+    &xz,
+    &tar,
+    &framing_plain,
 };
 
 struct framing *
@@ -108,6 +92,7 @@ void framing_destroy(struct framing *framing)
         return;
     if (framing->state != NULL)
         framing->coding->destroy(framing->state);
+    free(framing->large);
     free(framing);
 }
 
@@ -116,37 +101,20 @@ const char *framing_kind(const struct framing *framing)
     return framing->coding == NULL ? "unknown" : framing->coding->name;
 }
 
-enum pv_code
-framing_emit(struct framing *framing, const char *bytes, size_t n, struct pv_error *err)
-{
-    if (n == 0)
-        return PV_OK;
-    if (n > framing->limits.total_bytes - framing->bytes_out)
-        return pv_fail(err, PV_E_LIMIT,
-                       "the log holds more than %" PRIu64 " bytes once it is decompressed",
-                       framing->limits.total_bytes);
-    framing->bytes_out += n;
-    if (framing->coding != &framing_plain && framing->bytes_out > RATIO_GRACE &&
-        (double)framing->bytes_out > framing->limits.ratio * (double)framing->bytes_in)
-        return pv_fail(err, PV_E_LIMIT, "the log is compressed more than %.0f times",
-                       framing->limits.ratio);
-    return framing->sink(framing->context, bytes, n, err);
-}
-
 static enum pv_code
 choose(struct framing *framing, const struct framing_coding *coding, struct pv_error *err)
 {
     if (coding->feed == NULL) {
         framing->coding = coding;
         return pv_fail(err, PV_E_MEDIA_TYPE,
-                       "the body is coded as %s, which is not supported: send it plain, as gzip or "
-                       "as zstd",
+                       "the body is coded as %s, which is not supported: send it plain, as gzip, "
+                       "zstd, lz4, snappy or lzf",
                        coding->name);
     }
     if (coding->create != NULL) {
         framing->state = coding->create(&framing->limits);
         if (framing->state == NULL)
-            return pv_fail(err, PV_E_MEMORY, "not enough memory to decompress the log");
+            return framing_no_memory(err);
     }
     framing->coding = coding;
     return PV_OK;

@@ -10,15 +10,34 @@
 
 /*
  * Streams of compressed bytes in, plain bytes out. The kind is recognised by the first bytes; each
- * kind is a row in a table (framing.c) and a file of its own (gzip.c, zstd.c, plain.c). One decoder
- * belongs to one thread at a time.
+ * kind is a row in a table (framing.c) and a file of its own:
+ *
+ *   plain          no coding at all
+ *   gzip           RFC 1952, several members
+ *   zstd           RFC 8878, several frames
+ *   lz4            blocks of lz4-java's LZ4BlockOutputStream, which Spark writes (lz4_block.c)
+ *   lz4 frame      the LZ4 frame format (lz4_frame.c)
+ *   snappy         snappy-java's SnappyOutputStream, which Spark writes (snappy_java.c)
+ *   snappy framed  the Snappy framing format (snappy_framed.c)
+ *   lzf            chunks of compress-lzf (lzf.c)
+ *
+ * A stream may be several streams of its kind, one after another. Whatever was whole before a cut
+ * is given out. Checksums are verified where a format has them; snappy-java's and lzf have none.
+ *
+ * Memory of one decoder: 128 KiB, and by kind: gzip 40 KiB; zstd its window and 0.4 MiB; lz4 and
+ * snappy at most twice the largest block; lz4 frame at most 8.3 MiB; the others 0.2 MiB. One
+ * decoder belongs to one thread at a time.
  */
 struct framing;
+
+/* 8 MiB: as much as a zstd window of 2^23. */
+#define FRAMING_BLOCK_BYTES_MAX ((size_t)1 << 23)
 
 struct framing_limits {
     uint64_t total_bytes;    /* plain bytes a stream may give */
     double ratio;            /* plain bytes per compressed byte, judged beyond the first MiB out */
     unsigned window_log_max; /* zstd: largest window, as a power of two */
+    size_t block_bytes_max;  /* lz4, snappy: largest plain block; 0: FRAMING_BLOCK_BYTES_MAX */
 };
 
 /* Takes plain bytes; anything but PV_OK stops the decoder, which passes it on. */
@@ -34,9 +53,9 @@ void framing_destroy(struct framing *framing);
 
 /*
  * Take the next n bytes of the stream, in pieces of any size.
- * PV_E_SYNTAX: not what its first bytes promised; PV_E_LIMIT: a limit above (detail says which);
- * PV_E_MEDIA_TYPE: a coding that is recognised but not supported; PV_E_MEMORY; what the sink
- * answered.
+ * PV_E_SYNTAX: not what its first bytes promised; PV_E_LIMIT: a limit above (detail says which, by
+ * the name of its setting); PV_E_MEDIA_TYPE: a coding that is recognised but not supported;
+ * PV_E_MEMORY; what the sink answered.
  */
 enum pv_code framing_feed(struct framing *framing,
                           const char *bytes,
@@ -47,7 +66,7 @@ enum pv_code framing_feed(struct framing *framing,
 enum pv_code
 framing_finish(struct framing *framing, bool *truncated, struct pv_error *err) PV_MUSTCHECK;
 
-/* "plain", "gzip", "zstd"; "unknown" before the first bytes. */
+/* The name in the list above, a constant; "unknown" before the first bytes. */
 const char *framing_kind(const struct framing *framing);
 
 #endif

@@ -61,7 +61,7 @@ static enum pv_code step(struct framing *framing, struct gzip *gzip, struct pv_e
     int result = inflate(stream, Z_NO_FLUSH);
     framing->bytes_in += before - stream->avail_in;
     if (result == Z_MEM_ERROR)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory to decompress the log");
+        return framing_no_memory(err);
     if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
         return pv_fail(err, PV_E_SYNTAX, "the gzip stream is damaged: %s",
                        stream->msg == NULL ? "unexpected data" : stream->msg);

@@ -63,9 +63,11 @@ static enum pv_code fail(const struct framing *framing, size_t result, struct pv
 {
     switch ((int)ZSTD_getErrorCode(result)) {
     case ZSTD_error_memory_allocation:
-        return pv_fail(err, PV_E_MEMORY, "not enough memory to decompress the log");
+        return framing_no_memory(err);
     case ZSTD_error_frameParameter_windowTooLarge:
-        return pv_fail(err, PV_E_LIMIT, "the zstd stream asks for a window over 2^%u bytes",
+        return pv_fail(err, PV_E_LIMIT,
+                       "the zstd stream asks for a window over 2^%u bytes, which a decoder would "
+                       "have to hold in memory (zstd_window_log_max)",
                        framing->limits.window_log_max);
     default:
         return pv_fail(err, PV_E_SYNTAX, "the zstd stream is damaged: %s",

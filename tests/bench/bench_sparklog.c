@@ -53,7 +53,8 @@ static enum pv_code gather(void *context, const char *piece, size_t n, struct pv
 static struct bytes load(const char *path)
 {
     struct bytes bytes = {NULL, 0, 0};
-    const struct framing_limits wide = {1ULL << 40, 1e6, 27};
+    const struct framing_limits wide = {
+        .total_bytes = 1ULL << 40, .ratio = 1e6, .window_log_max = 27};
     FILE *file = fopen(path, "rb");
     struct framing *framing = framing_create(&wide, gather, &bytes);
     static char piece[PIECE];

@@ -19,7 +19,8 @@ static enum pv_code to_stdout(void *context, const char *bytes, size_t n, struct
 
 static int print_plain(const char *path)
 {
-    const struct framing_limits limits = {1ULL << 40, 1e6, 27};
+    const struct framing_limits limits = {
+        .total_bytes = 1ULL << 40, .ratio = 1e6, .window_log_max = 27};
     struct framing *framing = framing_create(&limits, to_stdout, NULL);
     FILE *file = fopen(path, "rb");
     static char bytes[65536];

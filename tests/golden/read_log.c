@@ -38,7 +38,8 @@ enum pv_code read_log(const char *path, size_t piece, struct sparklog *log, stru
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         return pv_fail(err, PV_E_NOT_FOUND, "cannot read %.200s", path);
-    const struct framing_limits limits = {1ULL << 40, 10000, 27};
+    const struct framing_limits limits = {
+        .total_bytes = 1ULL << 40, .ratio = 10000, .window_log_max = 27};
     struct framing *framing = framing_create(&limits, to_log, log);
     bool truncated = false;
     enum pv_code code =
