@@ -1,0 +1,307 @@
+#include "core/history/name_folding.h"
+
+#include <stdint.h>
+
+#include "core/history/name_token.h"
+
+enum { NAME_BYTES_MAX = 255 * 4, RESULT_BYTES_MAX = 255 };
+
+/* Ordered: what is surest first. {number} alone is not among them: q1 and q2 are two jobs. */
+const struct name_rule name_rules_default[] = {
+#define RULE(name_, pattern_, application_)                                                        \
+    {                                                                                              \
+        {name_, sizeof name_ - 1}, {pattern_, sizeof pattern_ - 1},                                \
+        {                                                                                          \
+            application_, sizeof application_ - 1                                                  \
+        }                                                                                          \
+    }
+    RULE("uuid behind", "{name}{sep}{uuid}", "{name}"),
+    RULE("date and time behind", "{name}{sep}{date}{sep}{time}", "{name}"),
+    RULE("date T time behind", "{name}{sep}{date}T{time}", "{name}"),
+    RULE("date behind", "{name}{sep}{date}", "{name}"),
+    RULE("epoch behind", "{name}{sep}{epoch}", "{name}"),
+    RULE("hex id behind", "{name}{sep}{hex}", "{name}"),
+    RULE("run number behind", "{name}{sep}run{sep}{number}", "{name}"),
+    RULE("attempt behind", "{name}{sep}attempt{sep}{number}", "{name}"),
+    RULE("uuid before", "{uuid}{sep}{name}", "{name}"),
+    RULE("date T time before", "{date}T{time}{sep}{name}", "{name}"),
+    RULE("date and time before", "{date}{sep}{time}{sep}{name}", "{name}"),
+    RULE("date before", "{date}{sep}{name}", "{name}"),
+    RULE("uuid within", "{name}{sep}{uuid}{sep}{rest}", "{name}-{rest}"),
+    RULE("date T time within", "{name}{sep}{date}T{time}{sep}{rest}", "{name}-{rest}"),
+    RULE("date within", "{name}{sep}{date}{sep}{rest}", "{name}-{rest}"),
+#undef RULE
+};
+const size_t name_rules_default_n = sizeof name_rules_default / sizeof *name_rules_default;
+
+/* --- templates --- */
+
+struct element {
+    enum name_token token;
+    struct strview text; /* of NAME_TOKEN_TEXT; "{" stands for "{{" */
+};
+
+struct template
+{
+    struct element elements[NAME_PATTERN_TOKENS_MAX];
+    size_t n;
+};
+
+static const char *add(struct template *t, enum name_token token, struct strview text)
+{
+    if (t->n == NAME_PATTERN_TOKENS_MAX)
+        return "has more than 12 pieces";
+    t->elements[t->n++] = (struct element){token, text};
+    return NULL;
+}
+
+/* One token from its brace on; returns what is wrong, or NULL and moves *at behind it. */
+static const char *parse_token(struct strview source, size_t *at, struct template *t)
+{
+    const char *start = source.at + *at + 1;
+    const char *end = memchr(start, '}', source.n - *at - 1);
+    if (end == NULL)
+        return "has a brace that is not closed";
+    enum name_token token = name_token_of((struct strview){start, (size_t)(end - start)});
+    if (token == NAME_TOKEN_COUNT)
+        return "has a token that is not known";
+    *at = (size_t)(end - source.at) + 1;
+    return add(t, token, (struct strview){NULL, 0});
+}
+
+/* Returns what is wrong, or NULL. */
+static const char *parse(struct strview source, struct template *t)
+{
+    const char *wrong = NULL;
+    t->n = 0;
+    for (size_t at = 0; at < source.n && wrong == NULL;) {
+        if (source.at[at] == '{' && at + 1 < source.n && source.at[at + 1] == '{') {
+            wrong = add(t, NAME_TOKEN_TEXT, (struct strview){source.at + at, 1});
+            at += 2;
+        } else if (source.at[at] == '{') {
+            wrong = parse_token(source, &at, t);
+        } else {
+            size_t from = at;
+            while (at < source.n && source.at[at] != '{')
+                at++;
+            wrong = add(t, NAME_TOKEN_TEXT, (struct strview){source.at + from, at - from});
+        }
+    }
+    return wrong;
+}
+
+static size_t count(const struct template *t, enum name_token token)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        n += t->elements[i].token == token;
+    return n;
+}
+
+static bool has_open_neighbours(const struct template *t)
+{
+    for (size_t i = 1; i < t->n; i++) {
+        if (name_token_is_open(t->elements[i].token) &&
+            name_token_is_open(t->elements[i - 1].token))
+            return true;
+    }
+    return false;
+}
+
+static const char *check_pattern(const struct template *t)
+{
+    if (t->n == 0)
+        return "is empty";
+    if (count(t, NAME_TOKEN_NAME) > 1 || count(t, NAME_TOKEN_REST) > 1)
+        return "captures {name} or {rest} twice";
+    if (has_open_neighbours(t))
+        return "has two of {name}, {rest} and {any} side by side";
+    return NULL;
+}
+
+static const char *check_application(const struct template *t, const struct template *pattern)
+{
+    if (t->n == 0)
+        return "is empty";
+    for (size_t i = 0; i < t->n; i++) {
+        enum name_token token = t->elements[i].token;
+        if (token != NAME_TOKEN_TEXT && token != NAME_TOKEN_NAME && token != NAME_TOKEN_REST)
+            return "may hold {name} and {rest} and no other token";
+        if (token != NAME_TOKEN_TEXT && count(pattern, token) == 0)
+            return "uses a token that the pattern does not capture";
+    }
+    return NULL;
+}
+
+static enum pv_code fault(struct pv_error *err, const char *pointer, const char *wrong)
+{
+    return pv_fault(err, PV_PLACE_POINTER, pointer, "invalid_template", "%s", wrong);
+}
+
+enum pv_code name_rule_check(const struct name_rule *rule, struct pv_error *err)
+{
+    struct template pattern;
+    struct template application;
+    const char *wrong = parse(rule->pattern, &pattern);
+    if (wrong == NULL)
+        wrong = check_pattern(&pattern);
+    if (wrong != NULL)
+        return fault(err, "/pattern", wrong);
+    wrong = parse(rule->application, &application);
+    if (wrong == NULL)
+        wrong = check_application(&application, &pattern);
+    return wrong == NULL ? PV_OK : fault(err, "/application", wrong);
+}
+
+/* --- matching --- */
+
+struct match {
+    const struct template *pattern;
+    struct strview name;
+    struct strview captured[NAME_TOKEN_COUNT];
+    /* places where an element was tried in vain: keeps the search from doing anything twice */
+    uint8_t vain[NAME_PATTERN_TOKENS_MAX][(NAME_BYTES_MAX + 8) / 8];
+};
+
+static bool match_from(struct match *m, size_t element, size_t at);
+
+static bool match_text(struct match *m, size_t element, size_t at)
+{
+    struct strview text = m->pattern->elements[element].text;
+    return m->name.n - at >= text.n && memcmp(m->name.at + at, text.at, text.n) == 0 &&
+           match_from(m, element + 1, at + text.n);
+}
+
+/* Within a character of UTF-8: no piece begins there. */
+static bool splits_character(struct strview name, size_t at)
+{
+    return at < name.n && ((unsigned char)name.at[at] & 0xc0) == 0x80;
+}
+
+static bool match_token(struct match *m, size_t element, size_t at)
+{
+    enum name_token token = m->pattern->elements[element].token;
+    size_t least;
+    size_t most = name_token_most(token, &least);
+    bool last = element + 1 == m->pattern->n;
+    for (size_t n = last ? m->name.n - at : least; n <= m->name.n - at && n <= most; n++) {
+        struct strview piece = {m->name.at + at, n};
+        bool matches = !splits_character(m->name, at + n) && name_token_matches(token, piece);
+        if (!matches && name_token_is_run(token))
+            return false;
+        if (matches && match_from(m, element + 1, at + n)) {
+            m->captured[token] = piece;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool match_from(struct match *m, size_t element, size_t at)
+{
+    if (element == m->pattern->n || at == m->name.n)
+        return element == m->pattern->n && at == m->name.n;
+    uint8_t *vain = &m->vain[element][at / 8];
+    uint8_t bit = (uint8_t)(1u << at % 8);
+    if ((*vain & bit) != 0)
+        return false;
+    bool matched = m->pattern->elements[element].token == NAME_TOKEN_TEXT
+                       ? match_text(m, element, at)
+                       : match_token(m, element, at);
+    if (!matched)
+        *vain |= bit;
+    return matched;
+}
+
+/* --- folding --- */
+
+static struct strview piece_of(const struct element *element, const struct match *m)
+{
+    return element->token == NAME_TOKEN_TEXT ? element->text : m->captured[element->token];
+}
+
+/* The application's name by its template; at == NULL with n == 0: none. */
+static enum pv_code build(const struct template *t,
+                          const struct match *m,
+                          struct arena *arena,
+                          struct strview *out,
+                          struct pv_error *err)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        n += piece_of(&t->elements[i], m).n;
+    *out = (struct strview){NULL, 0};
+    if (n == 0 || n > RESULT_BYTES_MAX)
+        return PV_OK;
+    char *text = arena_alloc(arena, n + 1);
+    if (text == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory to fold a name");
+    size_t at = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        struct strview piece = piece_of(&t->elements[i], m);
+        memcpy(text + at, piece.at, piece.n);
+        at += piece.n;
+    }
+    text[n] = '\0';
+    *out = (struct strview){text, n};
+    return PV_OK;
+}
+
+static enum pv_code apply(const struct name_rule *rule,
+                          struct strview name,
+                          struct arena *arena,
+                          struct strview *out,
+                          struct pv_error *err)
+{
+    struct template pattern;
+    struct template application;
+    *out = (struct strview){NULL, 0};
+    if (parse(rule->pattern, &pattern) != NULL || parse(rule->application, &application) != NULL)
+        return PV_OK;
+    struct match m = {.pattern = &pattern, .name = name};
+    return match_from(&m, 0, 0) ? build(&application, &m, arena, out, err) : PV_OK;
+}
+
+/* The first rule that changes the name; *rule is n where none does. */
+static enum pv_code fold_once(const struct name_rule rules[],
+                              size_t n,
+                              struct arena *arena,
+                              struct strview *name,
+                              size_t *rule,
+                              struct pv_error *err)
+{
+    for (*rule = 0; *rule < n; (*rule)++) {
+        struct strview folded;
+        enum pv_code code = apply(&rules[*rule], *name, arena, &folded, err);
+        if (code != PV_OK)
+            return code;
+        if (folded.n > 0 && !strview_equal(folded, *name)) {
+            *name = folded;
+            break;
+        }
+    }
+    return PV_OK;
+}
+
+enum pv_code name_fold(const struct name_rule rules[],
+                       size_t n,
+                       struct strview name,
+                       struct arena *arena,
+                       struct name_folding *out,
+                       struct pv_error *err)
+{
+    struct name_folding folding = {.application = arena_copy(arena, name)};
+    if (folding.application.at == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory to fold a name");
+    while (name.n <= NAME_BYTES_MAX && folding.n_applied < NAME_PASSES_MAX) {
+        size_t rule;
+        enum pv_code code = fold_once(rules, n, arena, &folding.application, &rule, err);
+        if (code != PV_OK)
+            return code;
+        if (rule == n)
+            break;
+        folding.applied[folding.n_applied++] = rule;
+    }
+    *out = folding;
+    return PV_OK;
+}

@@ -1,0 +1,41 @@
+#ifndef CORE_HISTORY_NAME_TOKEN_H
+#define CORE_HISTORY_NAME_TOKEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/strview.h"
+
+/* The tokens of a name pattern and what each may stand for. */
+enum name_token {
+    NAME_TOKEN_TEXT, /* as it is */
+    NAME_TOKEN_NAME,
+    NAME_TOKEN_REST,
+    NAME_TOKEN_ANY,
+    NAME_TOKEN_DATE,
+    NAME_TOKEN_TIME,
+    NAME_TOKEN_EPOCH,
+    NAME_TOKEN_UUID,
+    NAME_TOKEN_HEX,
+    NAME_TOKEN_NUMBER,
+    NAME_TOKEN_WORD,
+    NAME_TOKEN_SEP,
+    NAME_TOKEN_COUNT
+};
+
+/* NAME_TOKEN_COUNT where there is no token of that word. */
+enum name_token name_token_of(struct strview word);
+
+/* Takes any characters: two of them side by side could be split anywhere. */
+bool name_token_is_open(enum name_token token);
+
+/* Where a text does not match, none that begins with it does. */
+bool name_token_is_run(enum name_token token);
+
+/* May the token stand for the whole of this text (not empty)? Not for NAME_TOKEN_TEXT. */
+bool name_token_matches(enum name_token token, struct strview text);
+
+/* No text longer than this matches, nor any shorter than *least. */
+size_t name_token_most(enum name_token token, size_t *least);
+
+#endif
