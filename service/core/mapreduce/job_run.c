@@ -1,0 +1,395 @@
+/*
+ * From what a history told to a run: mapreduce.h says by which definitions.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mapreduce/mapreduce_internal.h"
+
+enum { US_PER_MS = 1000 };
+
+/* The attempts of one kind, ordered by task. */
+struct side {
+    enum task_kind kind;
+    struct job_attempt *attempts;
+    size_t n;
+    int64_t planned;
+    int64_t succeeded;
+    int64_t unsuccessful;
+    int64_t task_ms;
+    int64_t unsuccessful_ms;
+    int64_t first_ms; /* launch */
+    int64_t last_ms;  /* finish of a successful attempt */
+    struct job_work work;
+};
+
+static double seconds(int64_t ms)
+{
+    return (double)ms / 1000.0;
+}
+
+static int64_t add(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static int compare_instants(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a;
+    int64_t right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* By kind and task; of one task the successful attempt that finished first comes first. */
+static int compare_attempts(const void *a, const void *b)
+{
+    const struct job_attempt *left = a;
+    const struct job_attempt *right = b;
+    if (left->kind != right->kind)
+        return left->kind < right->kind ? -1 : 1;
+    if (left->task != right->task)
+        return left->task < right->task ? -1 : 1;
+    bool left_won = left->state == ATTEMPT_SUCCEEDED;
+    bool right_won = right->state == ATTEMPT_SUCCEEDED;
+    if (left_won != right_won)
+        return left_won ? -1 : 1;
+    int order = compare_instants(&left->finish_ms, &right->finish_ms);
+    return order != 0 ? order : compare_instants(&left->start_ms, &right->start_ms);
+}
+
+/* --- the attempts of one kind --- */
+
+static void add_work(struct job_work *sum, const struct job_work *work)
+{
+    sum->input_records = add(sum->input_records, work->input_records);
+    sum->input_bytes = add(sum->input_bytes, work->input_bytes);
+    sum->output_bytes = add(sum->output_bytes, work->output_bytes);
+    sum->shuffle_bytes = add(sum->shuffle_bytes, work->shuffle_bytes);
+    sum->spilled_records = add(sum->spilled_records, work->spilled_records);
+    sum->gc_ms = add(sum->gc_ms, work->gc_ms);
+    if (work->memory_bytes > sum->memory_bytes)
+        sum->memory_bytes = work->memory_bytes;
+}
+
+static void add_success(struct mapreduce *log, struct side *side, const struct job_attempt *attempt)
+{
+    log->notices[NOTICE_BAD_TIME] += !attempt->launched;
+    side->succeeded++;
+    side->task_ms = add(side->task_ms, attempt->ran_ms);
+    if (attempt->finish_ms != NO_INSTANT && attempt->finish_ms > side->last_ms)
+        side->last_ms = attempt->finish_ms;
+    add_work(&side->work, &attempt->work);
+}
+
+static void add_attempt(struct mapreduce *log, struct side *side, struct job_attempt *attempt)
+{
+    int64_t start_ms = attempt->start_ms;
+    if (start_ms != NO_INSTANT && (side->first_ms == NO_INSTANT || start_ms < side->first_ms))
+        side->first_ms = start_ms;
+    attempt->ran_ms = mapreduce_elapsed(log, start_ms, attempt->finish_ms);
+    switch (attempt->state) {
+    case ATTEMPT_SUCCEEDED:
+        add_success(log, side, attempt);
+        break;
+    case ATTEMPT_KILLED:
+        log->notices[NOTICE_KILLED]++;
+        /* fall through */
+    case ATTEMPT_FAILED:
+        side->unsuccessful++;
+        side->unsuccessful_ms = add(side->unsuccessful_ms, attempt->ran_ms);
+        break;
+    case ATTEMPT_RUNNING:
+        break;
+    }
+}
+
+/* Take the attempts of a kind from the front of *rest, which is sorted. */
+static struct side take_side(struct mapreduce *log, enum task_kind kind, size_t *taken)
+{
+    struct side side = {.kind = kind,
+                        .attempts = log->attempts + *taken,
+                        .planned = log->planned[kind],
+                        .first_ms = NO_INSTANT,
+                        .last_ms = NO_INSTANT};
+    int64_t won = -1; /* the task whose successful attempt has been seen */
+    for (; *taken < log->n_attempts && log->attempts[*taken].kind == kind; (*taken)++, side.n++) {
+        struct job_attempt *attempt = &log->attempts[*taken];
+        if (attempt->state == ATTEMPT_SUCCEEDED && attempt->task == won)
+            attempt->state = ATTEMPT_KILLED; /* lost the race; its output was thrown away */
+        if (attempt->state == ATTEMPT_SUCCEEDED)
+            won = attempt->task;
+        add_attempt(log, &side, attempt);
+    }
+    return side;
+}
+
+static int64_t tasks_of(const struct side *side)
+{
+    if (side->planned >= 0)
+        return side->planned;
+    return side->n == 0 ? RUN_UNKNOWN : side->attempts[side->n - 1].task + 1;
+}
+
+/* --- containers --- */
+
+static int64_t end_of(const struct mapreduce *log)
+{
+    return log->finish_ms != NO_INSTANT ? log->finish_ms : log->last_ms;
+}
+
+static size_t collect_lives(const struct mapreduce *log, int64_t *starts, int64_t *ends)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < log->n_attempts; i++) {
+        const struct job_attempt *attempt = &log->attempts[i];
+        if (attempt->start_ms == NO_INSTANT)
+            continue;
+        int64_t end = attempt->finish_ms != NO_INSTANT ? attempt->finish_ms : end_of(log);
+        starts[n] = attempt->start_ms;
+        ends[n++] = end > attempt->start_ms ? end : attempt->start_ms;
+    }
+    return n;
+}
+
+/* The most that were alive at once. A container given back at an instant may be had again at it. */
+static bool count_executors(const struct mapreduce *log, struct arena *arena, struct run *run)
+{
+    struct arena_mark mark = arena_mark(arena);
+    int64_t *starts = arena_array(arena, log->n_attempts, sizeof *starts);
+    int64_t *ends = arena_array(arena, log->n_attempts, sizeof *ends);
+    if (starts == NULL || ends == NULL)
+        return false;
+    size_t n = collect_lives(log, starts, ends);
+    if (n > 0) {
+        qsort(starts, n, sizeof *starts, compare_instants);
+        qsort(ends, n, sizeof *ends, compare_instants);
+    }
+    size_t most = 0;
+    for (size_t started = 0, ended = 0; started < n; started++) {
+        while (ended < started && ends[ended] <= starts[started])
+            ended++;
+        size_t alive = started + 1 - ended;
+        most = alive > most ? alive : most;
+    }
+    arena_rewind(arena, mark);
+    run->executors = most > 0 ? (int64_t)most : RUN_UNKNOWN;
+    run->cores_per_executor = most > 0 ? 1 : RUN_UNKNOWN;
+    run->executors_added = (int64_t)n;
+    return true;
+}
+
+/* --- stages --- */
+
+static bool set_tasks(const struct side *side, struct arena *arena, struct run_stage *stage)
+{
+    stage->n_tasks = side->succeeded;
+    stage->task_time_s = seconds(side->task_ms);
+    stage->task_duration_s = (double)NAN;
+    if (side->succeeded == 0)
+        return true;
+    stage->task_duration_s = stage->task_time_s / (double)side->succeeded;
+    double *durations = arena_array(arena, (size_t)side->succeeded, sizeof *durations);
+    if (durations == NULL)
+        return false;
+    size_t n = 0;
+    for (size_t i = 0; i < side->n; i++)
+        if (side->attempts[i].state == ATTEMPT_SUCCEEDED)
+            durations[n++] = seconds(side->attempts[i].ran_ms);
+    stage->task_durations_s = durations;
+    return true;
+}
+
+static void set_times(struct mapreduce *log, const struct side *side, struct run_stage *stage)
+{
+    stage->duration_s = (double)NAN;
+    stage->started_s = (double)NAN;
+    if (side->first_ms == NO_INSTANT)
+        return;
+    if (side->last_ms != NO_INSTANT)
+        stage->duration_s = seconds(mapreduce_elapsed(log, side->first_ms, side->last_ms));
+    if (log->submit_ms != NO_INSTANT)
+        stage->started_s = seconds(mapreduce_elapsed(log, log->submit_ms, side->first_ms));
+}
+
+/* A history cannot tell "no records" from "not counted", so 0 is unknown. */
+static void set_records(const struct side *side, struct run_stage *stage)
+{
+    int64_t records = side->work.input_records;
+    stage->input_records = records == 0 ? (double)NAN : (double)records;
+    stage->nominal_rate_per_s =
+        side->task_ms == 0 ? (double)NAN : stage->input_records / stage->task_time_s;
+}
+
+static void set_skipped(struct run_stage *stage)
+{
+    stage->skipped = true;
+    stage->n_tasks = RUN_UNKNOWN;
+    stage->task_duration_s = (double)NAN;
+    stage->task_time_s = (double)NAN;
+    stage->duration_s = (double)NAN;
+    stage->started_s = (double)NAN;
+    stage->input_records = (double)NAN;
+    stage->nominal_rate_per_s = (double)NAN;
+}
+
+static bool set_stage(struct mapreduce *log,
+                      const struct side *side,
+                      struct arena *arena,
+                      struct run_stage *stage)
+{
+    static const int64_t map_stage[] = {TASK_MAP};
+    stage->id = (int64_t)side->kind;
+    stage->name = strview_of(side->kind == TASK_MAP ? "map" : "reduce");
+    if (side->kind == TASK_REDUCE) {
+        stage->parents = map_stage;
+        stage->n_parents = 1;
+    }
+    if (side->n == 0) {
+        set_skipped(stage);
+        return true;
+    }
+    set_times(log, side, stage);
+    set_records(side, stage);
+    return set_tasks(side, arena, stage);
+}
+
+/* Completed, failed or neither (skipped, or cut off by the end of the history). */
+static void judge_stage(const struct mapreduce *log, const struct side *side, struct run *run)
+{
+    if (side->n == 0)
+        return;
+    /* A job may succeed although some of its tasks were allowed to fail. */
+    bool complete =
+        (log->ended && log->succeeded) || (side->planned > 0 && side->succeeded >= side->planned);
+    run->stages_completed += complete;
+    run->stages_failed += !complete && log->ended;
+}
+
+static bool build_stages(struct mapreduce *log,
+                         const struct side sides[TASK_KINDS],
+                         struct arena *arena,
+                         struct run *run)
+{
+    run->stages = arena_calloc(arena, TASK_KINDS, sizeof *run->stages);
+    if (run->stages == NULL)
+        return false;
+    run->has_stages = true;
+    bool reduces = sides[TASK_REDUCE].n > 0 || sides[TASK_REDUCE].planned > 0;
+    bool maps = reduces || sides[TASK_MAP].n > 0 || sides[TASK_MAP].planned > 0;
+    size_t n = reduces ? 2 : maps;
+    for (size_t i = 0; i < n; i++) {
+        if (!set_stage(log, &sides[i], arena, &run->stages[run->n_stages++]))
+            return false;
+        judge_stage(log, &sides[i], run);
+    }
+    return true;
+}
+
+/* --- the job --- */
+
+static void count_waits(struct mapreduce *log, const struct side sides[TASK_KINDS])
+{
+    const struct side *reduces = &sides[TASK_REDUCE];
+    for (size_t i = 0; i < reduces->n; i++) {
+        const struct job_attempt *attempt = &reduces->attempts[i];
+        log->notices[NOTICE_WAITED] += attempt->state == ATTEMPT_SUCCEEDED &&
+                                       attempt->start_ms != NO_INSTANT &&
+                                       attempt->start_ms < sides[TASK_MAP].last_ms;
+    }
+}
+
+static void set_counts(const struct side sides[TASK_KINDS], struct run *run)
+{
+    int64_t task_ms = 0;
+    int64_t unsuccessful_ms = 0;
+    for (size_t i = 0; i < TASK_KINDS; i++) {
+        run->tasks_succeeded += sides[i].succeeded;
+        run->tasks_failed += sides[i].unsuccessful;
+        task_ms = add(task_ms, sides[i].task_ms);
+        unsuccessful_ms = add(unsuccessful_ms, sides[i].unsuccessful_ms);
+    }
+    run->jobs = 1;
+    run->task_time_s = seconds(task_ms);
+    run->failed_task_time_s = seconds(unsuccessful_ms);
+    int64_t maps = tasks_of(&sides[TASK_MAP]);
+    run->problem_size = maps > 0 ? maps : RUN_UNKNOWN;
+}
+
+static int64_t first_launch(const struct side sides[TASK_KINDS])
+{
+    int64_t first = sides[TASK_MAP].first_ms;
+    int64_t reduce = sides[TASK_REDUCE].first_ms;
+    return first == NO_INSTANT || (reduce != NO_INSTANT && reduce < first) ? reduce : first;
+}
+
+static void
+set_job_times(struct mapreduce *log, const struct side sides[TASK_KINDS], struct run *run)
+{
+    int64_t submit = log->submit_ms;
+    int64_t launch = first_launch(sides);
+    run->started_us = submit == NO_INSTANT ? RUN_NO_INSTANT : submit * US_PER_MS;
+    run->duration_s = (double)NAN;
+    run->initialization_s = (double)NAN;
+    if (submit == NO_INSTANT)
+        return;
+    run->duration_s = seconds(mapreduce_elapsed(log, submit, end_of(log)));
+    if (launch != NO_INSTANT)
+        run->initialization_s = seconds(mapreduce_elapsed(log, submit, launch));
+}
+
+static bool set_identity(const struct mapreduce *log, struct arena *arena, struct run *run)
+{
+    if (log->job_id[0] == '\0')
+        return true;
+    run->spark_application_id = arena_copy(arena, strview_of(log->job_id));
+    return run->spark_application_id.at != NULL;
+}
+
+static bool set_warnings(const struct mapreduce *log, struct arena *arena, struct run *run)
+{
+#define NOTICE_TEXT(notice, code, detail) {{code, sizeof(code) - 1}, {detail, sizeof(detail) - 1}},
+    static const struct {
+        struct strview code;
+        struct strview detail;
+    } texts[] = {MAPREDUCE_NOTICES(NOTICE_TEXT)};
+#undef NOTICE_TEXT
+    run->warnings = arena_calloc(arena, NOTICE_COUNT, sizeof *run->warnings);
+    if (run->warnings == NULL)
+        return false;
+    for (size_t i = 0; i < NOTICE_COUNT; i++)
+        if (log->notices[i] > 0)
+            run->warnings[run->n_warnings++] =
+                (struct run_warning){texts[i].code, log->notices[i], texts[i].detail};
+    return true;
+}
+
+enum pv_code
+job_run_build(struct mapreduce *log, struct arena *arena, struct run *run, struct pv_error *err)
+{
+    if (!log->named) {
+        (void)pv_fault(err, PV_PLACE_POINTER, "", "no_application_start",
+                       "the body holds no JOB_SUBMITTED: it is not the history of a MapReduce job");
+        return PV_E_INVALID;
+    }
+    if (log->n_attempts > 0)
+        qsort(log->attempts, log->n_attempts, sizeof *log->attempts, compare_attempts);
+    size_t taken = 0;
+    struct side maps = take_side(log, TASK_MAP, &taken);
+    struct side sides[TASK_KINDS] = {maps, take_side(log, TASK_REDUCE, &taken)};
+    struct run built = {.recorded_us = RUN_NO_INSTANT,
+                        .from_log = true,
+                        .ended = log->ended,
+                        .succeeded = log->ended && log->succeeded};
+    log->notices[NOTICE_NO_END] = !log->ended;
+    set_job_times(log, sides, &built);
+    set_counts(sides, &built);
+    count_waits(log, sides);
+    /* Warnings last: what was built before may have added some. */
+    if (!count_executors(log, arena, &built) || !build_stages(log, sides, arena, &built) ||
+        !set_identity(log, arena, &built) || !set_warnings(log, arena, &built))
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the run");
+    *run = built;
+    return PV_OK;
+}
