@@ -251,8 +251,10 @@ static bool set_stage(struct mapreduce *log,
         return true;
     }
     set_times(log, side, stage);
+    if (!set_tasks(side, arena, stage))
+        return false;
     set_records(side, stage);
-    return set_tasks(side, arena, stage);
+    return true;
 }
 
 /* Completed, failed or neither (skipped, or cut off by the end of the history). */
