@@ -3,10 +3,12 @@
 #include <sodium.h>
 #include <stdlib.h>
 
+#include "core/joblog/joblog.h"
+
 struct intake {
     struct intake_limits limits;
     struct framing *framing;
-    struct sparklog *log;
+    struct joblog *log;
     crypto_generichash_state digest;
     uint64_t bytes_sent;
 };
@@ -30,7 +32,7 @@ static enum pv_code take_plain(void *context, const char *bytes, size_t n, struc
 {
     struct intake *intake = context;
     (void)crypto_generichash_update(&intake->digest, (const unsigned char *)bytes, n);
-    return sparklog_feed(intake->log, bytes, n, err);
+    return joblog_feed(intake->log, bytes, n, err);
 }
 
 struct intake *intake_create(const struct intake_limits *limits)
@@ -40,7 +42,7 @@ struct intake *intake_create(const struct intake_limits *limits)
         return NULL;
     intake->limits = *limits;
     (void)crypto_generichash_init(&intake->digest, NULL, 0, INTAKE_DIGEST);
-    intake->log = sparklog_create(&limits->log);
+    intake->log = joblog_create(&limits->log);
     intake->framing = framing_create(&limits->framing, take_plain, intake);
     if (intake->log != NULL && intake->framing != NULL)
         return intake;
@@ -53,7 +55,7 @@ void intake_destroy(struct intake *intake)
     if (intake == NULL)
         return;
     framing_destroy(intake->framing);
-    sparklog_destroy(intake->log);
+    joblog_destroy(intake->log);
     free(intake);
 }
 
@@ -80,8 +82,8 @@ enum pv_code intake_finish(struct intake *intake,
     if (code != PV_OK)
         return code;
     if (truncated)
-        sparklog_note_truncated(intake->log);
-    code = sparklog_finish(intake->log, arena, run, err);
+        joblog_note_truncated(intake->log);
+    code = joblog_finish(intake->log, arena, run, err);
     if (code == PV_OK)
         (void)crypto_generichash_final(&intake->digest, digest, INTAKE_DIGEST);
     return code;
@@ -90,5 +92,5 @@ enum pv_code intake_finish(struct intake *intake,
 struct intake_counts intake_counts(const struct intake *intake)
 {
     return (struct intake_counts){.bytes_sent = intake->bytes_sent,
-                                  .read = sparklog_counts(intake->log)};
+                                  .read = joblog_counts(intake->log)};
 }

@@ -13,8 +13,9 @@
 
 /*
  * The road from the bytes of an event log to a run: framing (decompression), the digest of the
- * plain bytes, the log reader. Uploads and imports take the same road, so the same log has the same
- * digest and the same run however it came in. One intake belongs to one thread at a time.
+ * plain bytes, the reader of the kind of log it is. Uploads and imports take the same road, so the
+ * same log has the same digest and the same run however it came in. One intake belongs to one
+ * thread at a time.
  */
 struct intake;
 
@@ -36,7 +37,7 @@ void intake_destroy(struct intake *intake);
 
 /*
  * Take the next n bytes of the log as they were sent, in pieces of any size.
- * PV_E_TOO_LARGE: more than limits.sent_bytes; else as framing_feed and sparklog_feed.
+ * PV_E_TOO_LARGE: more than limits.sent_bytes; else as framing_feed and joblog_feed.
  */
 enum pv_code
 intake_feed(struct intake *intake, const char *bytes, size_t n, struct pv_error *err) PV_MUSTCHECK;
@@ -44,7 +45,7 @@ intake_feed(struct intake *intake, const char *bytes, size_t n, struct pv_error 
 /*
  * No more bytes: the run of the log (everything it points at lives in `arena`) and the BLAKE2b-256
  * digest of the plain bytes. Both are written only on PV_OK.
- * PV_E_INVALID: no bytes at all, or as sparklog_finish; else as framing_finish and sparklog_finish.
+ * PV_E_INVALID: no bytes at all, or as joblog_finish; else as framing_finish and joblog_finish.
  */
 enum pv_code intake_finish(struct intake *intake,
                            struct arena *arena,

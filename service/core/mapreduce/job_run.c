@@ -109,7 +109,7 @@ static void add_attempt(struct mapreduce *log, struct side *side, struct job_att
 static struct side take_side(struct mapreduce *log, enum task_kind kind, size_t *taken)
 {
     struct side side = {.kind = kind,
-                        .attempts = log->attempts + *taken,
+                        .attempts = log->n_attempts == 0 ? NULL : log->attempts + *taken,
                         .planned = log->planned[kind],
                         .first_ms = NO_INSTANT,
                         .last_ms = NO_INSTANT};
