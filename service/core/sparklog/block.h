@@ -1,36 +1,27 @@
 #ifndef CORE_SPARKLOG_BLOCK_H
 #define CORE_SPARKLOG_BLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
- * What stands where in 64 bytes: bit i belongs to byte i. The scanner's only inner loop; with SSE2
- * (every x86-64) 16 bytes at a time, elsewhere byte by byte.
+ * The inner loops of the scanner. Most of a log is the inside of objects and arrays that nobody
+ * reads; block_skip passes them 64 bytes at a time. What it can use differs from machine to machine
+ * (AVX2 and carry-less multiplication are asked for while running, SSE2 is part of every x86-64,
+ * the portable way needs nothing), what it answers does not.
  */
-enum { BLOCK = 64 };
+enum block_way { BLOCK_PORTABLE, BLOCK_SSE2, BLOCK_AVX2 };
 
-struct block {
-    uint64_t quote;
-    uint64_t backslash;
-    uint64_t open;  /* { or [ */
-    uint64_t close; /* } or ] */
-};
+/*
+ * Standing at { or [: the byte behind the bracket that closes it, or NULL when none does before
+ * `end`. Brackets within strings do not count; kinds of brackets are not told apart. Reads nothing
+ * at or behind `end`.
+ */
+const char *block_skip(const char *at, const char *end);
 
-/* Reads exactly 64 bytes. */
-struct block block_classify(const char *bytes);
-
-/* The same without SSE2, for machines that lack it and for the test that both agree. */
-struct block block_classify_portable(const char *bytes);
-
-/* Bit i is the exclusive or of bits 0..i: from quotes to the inside of strings. */
-uint64_t block_prefix_xor(uint64_t bits);
-
-/* Bytes that a backslash escapes. *carry: does the byte before the block escape the first one;
- * updated for the next block. */
-uint64_t block_escaped(uint64_t backslash, uint64_t *carry);
-
-/* The first quote or backslash in [at, end), or end. */
-const char *block_find_quote(const char *at, const char *end);
+/* The same in a chosen way, for the test that all of them agree. */
+bool block_can(enum block_way way);
+const char *block_skip_by(enum block_way way, const char *at, const char *end);
 
 #endif

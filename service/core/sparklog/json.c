@@ -1,9 +1,13 @@
 #include "core/sparklog/json.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/sparklog/block.h"
+
+#if defined __SSE2__ && !defined SPARKLOG_PORTABLE
+#include <emmintrin.h>
+#define WITH_SSE2
+#endif
 
 struct json json_over(struct strview text)
 {
@@ -17,129 +21,153 @@ static bool damage(struct json *json)
     return false;
 }
 
-static void skip_blanks(struct json *json)
+static bool is_blank(char c)
 {
-    while (json->at < json->end &&
-           (*json->at == ' ' || *json->at == '\t' || *json->at == '\r' || *json->at == '\n'))
-        json->at++;
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
 /* The next byte that is not blank; '\0' at the end. */
-static char peek(struct json *json)
+static inline char peek(struct json *json)
 {
-    skip_blanks(json);
+    while (json->at < json->end && is_blank(*json->at))
+        json->at++;
     return json->at < json->end ? *json->at : '\0';
 }
 
 bool json_at_end(struct json *json)
 {
-    skip_blanks(json);
-    return !json->damaged && json->at == json->end;
+    return peek(json) == '\0' && !json->damaged && json->at == json->end;
+}
+
+static inline bool ends_text(char c)
+{
+    return c == '"' || c == '\\';
+}
+
+/* A comma, a bracket that closes, blanks; other control characters cannot belong to a value. */
+static inline bool ends_scalar(char c)
+{
+    return c == ',' || c == '}' || c == ']' || (unsigned char)c <= ' ';
+}
+
+#ifdef WITH_SSE2
+
+enum { WIDE = 16 };
+
+static inline __m128i load(const char *at)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)at);
+}
+
+static inline __m128i equal(__m128i bytes, char c)
+{
+    return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c));
+}
+
+static inline unsigned find_text_ends(const char *at)
+{
+    __m128i bytes = load(at);
+    return (unsigned)_mm_movemask_epi8(_mm_or_si128(equal(bytes, '"'), equal(bytes, '\\')));
+}
+
+static inline unsigned find_scalar_ends(const char *at)
+{
+    __m128i bytes = load(at);
+    /* } and ] differ in one bit. */
+    __m128i bracket = equal(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), '}');
+    __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);
+    __m128i any = _mm_or_si128(_mm_or_si128(equal(bytes, ','), bracket), control);
+    return (unsigned)_mm_movemask_epi8(any);
+}
+
+/* The first byte of [at, end) for which the predicate holds, or end: 16 at a time while they last.
+ */
+#define FIND(find_wide, is)                                                                        \
+    for (; end - at >= WIDE; at += WIDE) {                                                         \
+        unsigned hits = find_wide(at);                                                             \
+        if (hits != 0)                                                                             \
+            return at + __builtin_ctz(hits);                                                       \
+    }                                                                                              \
+    while (at < end && !is(*at))                                                                   \
+        at++;                                                                                      \
+    return at
+
+#else
+
+#define FIND(find_wide, is)                                                                        \
+    while (at < end && !is(*at))                                                                   \
+        at++;                                                                                      \
+    return at
+
+#endif
+
+static inline const char *find_text_end(const char *at, const char *end)
+{
+    FIND(find_text_ends, ends_text);
+}
+
+static inline const char *find_scalar_end(const char *at, const char *end)
+{
+    FIND(find_scalar_ends, ends_scalar);
 }
 
 /* Standing at a quote. */
-static bool take_string(struct json *json, struct json_text *text)
+static inline bool take_string(struct json *json, struct json_text *text)
 {
     const char *from = json->at + 1;
-    const char *at = from;
+    const char *at = find_text_end(from, json->end);
     text->escaped = false;
-    for (;;) {
-        at = block_find_quote(at, json->end);
-        if (at == json->end)
-            return damage(json);
-        if (*at == '"')
-            break;
+    while (at < json->end && *at == '\\') {
         text->escaped = true;
         if (json->end - at < 2)
             return damage(json);
-        at += 2;
+        at = find_text_end(at + 2, json->end);
     }
+    if (at == json->end)
+        return damage(json);
     text->at = from;
     text->n = (size_t)(at - from);
     json->at = at + 1;
     return true;
 }
 
-struct depth {
-    uint64_t in_string; /* all ones when the block before ended within a string */
-    uint64_t escape;
-    uint64_t level;
-};
-
-/* Follow brackets through one block; the index behind the bracket that closes the outermost level,
- * or -1. */
-static int follow(struct depth *depth, const char *bytes)
-{
-    struct block block = block_classify(bytes);
-    if ((block.backslash | depth->escape) != 0)
-        block.quote &= ~block_escaped(block.backslash, &depth->escape);
-    uint64_t inside = block_prefix_xor(block.quote) ^ depth->in_string;
-    depth->in_string = (inside >> (BLOCK - 1)) != 0 ? ~UINT64_C(0) : 0;
-    block.open &= ~inside;
-    block.close &= ~inside;
-    for (uint64_t bits = block.open | block.close; bits != 0; bits &= bits - 1) {
-        int i = __builtin_ctzll(bits);
-        if ((block.open >> i & 1) != 0)
-            depth->level++;
-        else if (--depth->level == 0)
-            return i + 1;
-    }
-    return -1;
-}
-
-/* Standing at { or [: go behind the matching bracket. Kinds of brackets are not told apart. */
+/* Standing at { or [. */
 static bool skip_container(struct json *json)
 {
-    struct depth depth = {0, 0, 0};
-    const char *at = json->at;
-    for (; json->end - at >= BLOCK; at += BLOCK) {
-        int stop = follow(&depth, at);
-        if (stop >= 0) {
-            json->at = at + stop;
-            return true;
-        }
-    }
-    char last[BLOCK] = {0};
-    size_t rest = (size_t)(json->end - at);
-    memcpy(last, at, rest);
-    int stop = follow(&depth, last);
-    if (stop < 0)
+    const char *behind = block_skip(json->at, json->end);
+    if (behind == NULL)
         return damage(json);
-    json->at = at + stop;
+    json->at = behind;
     return true;
 }
 
-static bool ends_scalar(char c)
-{
-    return c == ',' || c == '}' || c == ']' || c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static struct strview take_scalar(struct json *json)
+static inline struct strview take_scalar(struct json *json)
 {
     const char *from = json->at;
-    while (json->at < json->end && !ends_scalar(*json->at))
-        json->at++;
+    json->at = find_scalar_end(from, json->end);
     return (struct strview){from, (size_t)(json->at - from)};
 }
 
-static bool is_digit(char c)
+static inline bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
+#define IS(word, text) ((word).n == sizeof(text) - 1 && memcmp((word).at, text, (word).n) == 0)
+
 /* A word that JSON knows, or something that begins as a number does. NaN and Infinity pass: Spark's
  * writer emits them. */
-static bool is_scalar(struct strview word)
+static inline bool is_scalar(struct strview word)
 {
     if (word.n == 0)
         return false;
     if (is_digit(word.at[0]) || (word.at[0] == '-' && word.n > 1))
         return true;
-    return strview_is(word, "null") || strview_is(word, "true") || strview_is(word, "false") ||
-           strview_is(word, "NaN") || strview_is(word, "Infinity");
+    return IS(word, "null") || IS(word, "true") || IS(word, "false") || IS(word, "NaN") ||
+           IS(word, "Infinity");
 }
 
-bool json_skip(struct json *json)
+static inline bool skip_value(struct json *json)
 {
     char c = peek(json);
     struct json_text text;
@@ -150,52 +178,45 @@ bool json_skip(struct json *json)
     return is_scalar(take_scalar(json)) || damage(json);
 }
 
-/* Fractions and exponents: rare, so a copy and strtod will do. */
-static int64_t round_decimal(struct strview word)
+bool json_skip(struct json *json)
 {
-    char copy[64];
-    size_t n = word.n < sizeof copy - 1 ? word.n : sizeof copy - 1;
-    memcpy(copy, word.at, n);
-    copy[n] = '\0';
-    double value = strtod(copy, NULL);
-    if (value >= 0x1p63)
-        return INT64_MAX;
-    if (value >= -0x1p63)
-        return (int64_t)value;
-    return INT64_MIN; /* a NaN cannot come from digits */
+    return skip_value(json);
 }
 
-static int64_t to_int(struct strview word)
+/* What cannot overflow and is nothing but digits; *value is untouched otherwise. */
+static inline bool is_plain_number(struct strview word, int64_t *value)
 {
-    bool negative = word.at[0] == '-';
-    size_t i = negative;
-    int64_t value = 0;
-    bool over = false;
-    /* Grow away from zero so that INT64_MIN fits too. */
-    for (; i < word.n && is_digit(word.at[i]); i++) {
-        int digit = word.at[i] - '0';
-        over = over || __builtin_mul_overflow(value, 10, &value) ||
-               __builtin_add_overflow(value, negative ? -digit : digit, &value);
+    if (word.n > 18)
+        return false;
+    int64_t sum = 0;
+    for (size_t i = 0; i < word.n; i++) {
+        if (!is_digit(word.at[i]))
+            return false;
+        sum = sum * 10 + (word.at[i] - '0');
     }
-    if (i < word.n)
-        return round_decimal(word);
-    if (over)
-        return negative ? INT64_MIN : INT64_MAX;
-    return value;
+    *value = sum;
+    return true;
+}
+
+static inline bool read_int(struct json *json, int64_t *value)
+{
+    char c = peek(json);
+    if (!is_digit(c) && c != '-') {
+        (void)skip_value(json);
+        return false;
+    }
+    struct strview word = take_scalar(json);
+    if (is_plain_number(word, value))
+        return true;
+    if (!is_digit(word.at[word.n > 1 && c == '-']))
+        return is_scalar(word) ? false : damage(json);
+    *value = json_number(word);
+    return true;
 }
 
 bool json_read_int(struct json *json, int64_t *value)
 {
-    char c = peek(json);
-    if (!is_digit(c) && c != '-') {
-        (void)json_skip(json);
-        return false;
-    }
-    struct strview word = take_scalar(json);
-    if (!is_digit(word.at[word.n > 1 && c == '-']))
-        return is_scalar(word) ? false : damage(json);
-    *value = to_int(word);
-    return true;
+    return read_int(json, value);
 }
 
 bool json_read_text(struct json *json, struct json_text *text)
@@ -216,7 +237,18 @@ bool json_read_raw(struct json *json, struct strview *raw)
     return true;
 }
 
-bool json_next_member(struct json *json, bool *started, struct json_text *key)
+/* Standing before a quote: a member's name and its colon. */
+static inline bool take_key(struct json *json, struct json_text *key)
+{
+    if (!take_string(json, key))
+        return false;
+    if (peek(json) != ':')
+        return damage(json);
+    json->at++;
+    return true;
+}
+
+static inline bool next_member(struct json *json, bool *started, struct json_text *key)
 {
     char c = peek(json);
     if (*started && c == '}') {
@@ -232,12 +264,12 @@ bool json_next_member(struct json *json, bool *started, struct json_text *key)
         return false;
     }
     *started = true;
-    if (c != '"' || !take_string(json, key))
-        return damage(json);
-    if (peek(json) != ':')
-        return damage(json);
-    json->at++;
-    return true;
+    return c == '"' ? take_key(json, key) : damage(json);
+}
+
+bool json_next_member(struct json *json, bool *started, struct json_text *key)
+{
+    return next_member(json, started, key);
 }
 
 bool json_next_element(struct json *json, bool *started)
@@ -259,19 +291,19 @@ bool json_next_element(struct json *json, bool *started)
 }
 
 /* Spark writes members in a fixed order, so the search goes on where it last found one. */
-static const struct json_field *
+static inline const struct json_field *
 find_field(const struct json_shape *shape, struct json_text key, size_t *next)
 {
+    size_t at = *next;
     for (size_t i = 0; i < shape->n; i++) {
-        size_t at = *next + i < shape->n ? *next + i : *next + i - shape->n;
         const struct json_field *field = &shape->fields[at];
+        at = at + 1 < shape->n ? at + 1 : 0;
         /* Most names differ in their length already, and hardly any is written with escapes. */
-        if (!key.escaped && key.n != field->name.n)
+        if (key.escaped ? !json_text_is(key, field->name)
+                        : key.n != field->name.n || memcmp(key.at, field->name.at, key.n) != 0)
             continue;
-        if (json_text_is(key, field->name)) {
-            *next = at + 1 < shape->n ? at + 1 : 0;
-            return field;
-        }
+        *next = at;
+        return field;
     }
     return NULL;
 }
@@ -281,7 +313,7 @@ static void read_field(struct json *json, const struct json_field *field, void *
     void *to = (char *)out + field->offset;
     switch (field->kind) {
     case JSON_INT:
-        (void)json_read_int(json, to);
+        (void)read_int(json, to);
         break;
     case JSON_TEXT:
         (void)json_read_text(json, to);
@@ -298,14 +330,14 @@ static void read_field(struct json *json, const struct json_field *field, void *
 bool json_read_object(struct json *json, const struct json_shape *shape, void *out)
 {
     if (peek(json) != '{')
-        return json_skip(json);
+        return skip_value(json);
     bool started = false;
     size_t next = 0;
     struct json_text key;
-    while (json_next_member(json, &started, &key)) {
+    while (next_member(json, &started, &key)) {
         const struct json_field *field = find_field(shape, key, &next);
         if (field == NULL)
-            (void)json_skip(json);
+            (void)skip_value(json);
         else
             read_field(json, field, out);
     }

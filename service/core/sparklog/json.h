@@ -89,6 +89,10 @@ bool json_read_int(struct json *json, int64_t *value);
 bool json_read_text(struct json *json, struct json_text *text);
 bool json_read_raw(struct json *json, struct strview *raw);
 
+/* What a word that begins as a number does means: beyond the range the nearest end, fractions cut
+ * off. word.n > 0. */
+int64_t json_number(struct strview word);
+
 /* Equal after escapes are resolved? */
 bool json_text_is(struct json_text text, struct strview plain);
 

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/sparklog/block.h"
@@ -152,24 +153,85 @@ Test(sparklog_json, skips_values_whatever_their_offset)
     }
 }
 
-Test(sparklog_json, both_ways_to_classify_a_block_agree)
+/* What block_skip has to answer, one byte after the other. */
+static const char *skip_by_the_book(const char *at, const char *end)
 {
-    static const char alphabet[] = "\"\\{}[]:,ab\x80\xff\x5a\x7e\x3b \n";
-    uint32_t state = 1;
-    for (int round = 0; round < 2000; round++) {
-        char bytes[BLOCK];
-        for (size_t i = 0; i < BLOCK; i++) {
-            state = state * 1664525U + 1013904223U;
-            bytes[i] =
-                round % 2 ? (char)(state >> 24) : alphabet[(state >> 16) % (sizeof alphabet - 1)];
-        }
-        struct block fast = block_classify(bytes);
-        struct block slow = block_classify_portable(bytes);
-        cr_assert_eq(fast.quote, slow.quote);
-        cr_assert_eq(fast.backslash, slow.backslash);
-        cr_assert_eq(fast.open, slow.open);
-        cr_assert_eq(fast.close, slow.close);
+    bool in_string = false;
+    bool escaped = false;
+    size_t level = 0;
+    for (; at < end; at++) {
+        bool was_escaped = escaped;
+        escaped = *at == '\\' && !was_escaped;
+        if (*at == '"' && !was_escaped)
+            in_string = !in_string;
+        else if (!in_string && (*at == '{' || *at == '['))
+            level++;
+        else if (!in_string && (*at == '}' || *at == ']') && --level == 0)
+            return at + 1;
     }
+    return NULL;
+}
+
+/* The bytes end where their allocation does, so that a sanitizer sees a read too far. */
+Test(sparklog_json, all_ways_to_skip_agree_with_the_book)
+{
+    static const char alphabet[] = "{[{[{[}]}]\"\"\"\"\\\\:,ab\x80\xff\x5a\x7e\x3b \n0123456789";
+    static const enum block_way ways[] = {BLOCK_PORTABLE, BLOCK_SSE2, BLOCK_AVX2};
+    uint32_t state = 1;
+    size_t closed = 0;
+    for (int round = 0; round < 20000; round++) {
+        state = state * 1664525U + 1013904223U;
+        size_t n = 1 + (state >> 16) % 300;
+        char *bytes = malloc(n);
+        bytes[0] = round % 2 ? '{' : '[';
+        for (size_t i = 1; i < n; i++) {
+            state = state * 1664525U + 1013904223U;
+            bytes[i] = round % 5 == 0 ? (char)(state >> 24)
+                                      : alphabet[(state >> 16) % (sizeof alphabet - 1)];
+        }
+        const char *want = skip_by_the_book(bytes, bytes + n);
+        closed += want != NULL;
+        cr_assert_eq(block_skip(bytes, bytes + n), want);
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+            if (block_can(ways[i]))
+                cr_assert_eq(block_skip_by(ways[i], bytes, bytes + n), want, "way %zu", i);
+        }
+        free(bytes);
+    }
+    cr_assert_gt(closed, 5000);
+    cr_assert_lt(closed, 19000);
+}
+
+/* Keys, texts and numbers are looked for 16 bytes at a time: every length, ended in every way. */
+Test(sparklog_json, finds_the_ends_of_keys_and_values_of_every_length)
+{
+    static const char *const ends[] = {",\"z\":0}", "}", " }", "\t,\"z\":[]}", "\r\n}"};
+    for (size_t n = 1; n < 70; n++) {
+        for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
+            char filler[71] = {0};
+            memset(filler, 'k', n);
+            char digits[71] = {0};
+            memset(digits, '0', n);
+            digits[n - 1] = '7';
+            char text[512];
+            (void)snprintf(text, sizeof text, "{\"%s\":\"%s\",\"%s\":%s,\"b\":\"%s\",\"a\":%s%s",
+                           filler, filler, filler, digits, filler, digits, ends[e]);
+            struct pair pair;
+            cr_assert(read(text, &pair), "%s", text);
+            cr_assert_eq(pair.a, 7, "%s", text);
+            cr_assert_eq(pair.b.n, n);
+        }
+    }
+}
+
+Test(sparklog_json, the_last_of_repeated_members_wins)
+{
+    struct pair pair;
+    cr_assert(
+        read("{\"a\":1,\"b\":\"x\",\"a\":2,\"in\":{\"c\":3},\"b\":\"y\",\"in\":{\"c\":4}}", &pair));
+    cr_assert_eq(pair.a, 2);
+    cr_assert_eq(pair.c, 4);
+    cr_assert(json_text_is(pair.b, strview_of("y")));
 }
 
 Test(sparklog_json, texts_become_valid_utf8)
