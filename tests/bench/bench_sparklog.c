@@ -2,11 +2,13 @@
  * Our side of bench_sparklog.py: one event log (plain or compressed), read from its file in pieces
  * as an upload brings them, through framing and the log reader. Prints one line of JSON.
  *
- *     bench_sparklog FILE
+ *     bench_sparklog read FILE
+ *     bench_sparklog decode FILE    framing alone: what the codec costs
  */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -21,6 +23,12 @@ static const struct sparklog_limits limits = {
 static enum pv_code take_plain(void *context, const char *bytes, size_t n, struct pv_error *err)
 {
     return sparklog_feed(context, bytes, n, err);
+}
+
+static enum pv_code drop_plain(void *context, const char *bytes, size_t n, struct pv_error *err)
+{
+    (void)context, (void)bytes, (void)n, (void)err;
+    return PV_OK;
 }
 
 static enum pv_code read_file(int file, struct framing *framing, struct pv_error *err)
@@ -47,33 +55,41 @@ static void print(struct sparklog_counts counts, const struct run *run)
            used.ru_maxrss);
 }
 
-int main(int argc, char **argv)
+static int
+read_log(struct framing *framing, struct sparklog *log, const char *path, bool only_decode)
 {
-    if (argc != 2) {
-        fprintf(stderr, "usage: bench_sparklog FILE\n");
-        return 2;
-    }
-    const struct framing_limits wide = {1ULL << 40, 1e6, 27};
     struct pv_error err;
     pv_error_clear(&err);
     struct arena arena;
     arena_init(&arena, 0);
-    struct sparklog *log = sparklog_create(&limits);
-    struct framing *framing = framing_create(&wide, take_plain, log);
-    int file = open(argv[1], O_RDONLY | O_CLOEXEC);
-    enum pv_code code = log == NULL || framing == NULL ? PV_E_MEMORY : PV_OK;
     struct run run;
-    if (code == PV_OK)
-        code = read_file(file, framing, &err);
-    if (code == PV_OK)
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    enum pv_code code = read_file(file, framing, &err);
+    if (code == PV_OK && !only_decode) {
         code = sparklog_finish(log, &arena, &run, &err);
-    if (code == PV_OK)
-        print(sparklog_counts(log), &run);
-    else
-        fprintf(stderr, "%s: %s\n", argv[1], pv_code_name(code));
-    (void)close(file);
-    framing_destroy(framing);
-    sparklog_destroy(log);
+        if (code == PV_OK)
+            print(sparklog_counts(log), &run);
+    }
+    if (code != PV_OK)
+        fprintf(stderr, "%s: %s\n", path, pv_code_name(code));
+    if (file >= 0)
+        (void)close(file);
     arena_fini(&arena);
     return code == PV_OK ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    bool only_decode = argc == 3 && strcmp(argv[1], "decode") == 0;
+    if (argc != 3 || (!only_decode && strcmp(argv[1], "read") != 0)) {
+        fprintf(stderr, "usage: bench_sparklog read|decode FILE\n");
+        return 2;
+    }
+    const struct framing_limits wide = {1ULL << 40, 1e6, 27};
+    struct sparklog *log = sparklog_create(&limits);
+    struct framing *framing = framing_create(&wide, only_decode ? drop_plain : take_plain, log);
+    int status = log == NULL || framing == NULL ? 1 : read_log(framing, log, argv[2], only_decode);
+    framing_destroy(framing);
+    sparklog_destroy(log);
+    return status;
 }

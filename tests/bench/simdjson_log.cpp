@@ -12,8 +12,8 @@
 // Others give only their name. What it does not do, and ours does: check damaged lines, keep
 // durations by stage, build a run.
 //
-//     simdjson_log FILE whole    the file loaded into memory, as simdjson's examples do
-//     simdjson_log FILE pieces   read in pieces of 1 MiB into a buffer that is used again
+//     simdjson_log whole FILE    the file loaded into memory, as simdjson's examples do
+//     simdjson_log pieces FILE   read in pieces of 1 MiB into a buffer that is used again
 #include <fcntl.h>
 #include <simdjson.h>
 #include <sys/resource.h>
@@ -190,8 +190,8 @@ bool read_pieces(const char *path, Sums &sums)
 int main(int argc, char **argv)
 {
     Sums sums;
-    bool whole = argc == 3 && std::strcmp(argv[2], "whole") == 0;
-    if (argc != 3 || !(whole ? read_whole(argv[1], sums) : read_pieces(argv[1], sums)))
+    bool whole = argc == 3 && std::strcmp(argv[1], "whole") == 0;
+    if (argc != 3 || !(whole ? read_whole(argv[2], sums) : read_pieces(argv[2], sums)))
         return 1;
     struct rusage used;
     (void)getrusage(RUSAGE_SELF, &used);

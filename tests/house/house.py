@@ -47,6 +47,9 @@ FORBIDDEN = re.compile(
     r"|fwrite|fread|perror|rand|srand|random|srandom|drand48|getrandom|arc4random.*|pthread_.*|thrd_.*|mtx_.*"
     r"|fork|exec.*|system|exit|_exit|signal|sigaction)$")
 
+# Of the compiler's own library: what the processor can do, and counting bits where it cannot.
+COMPILER_SYMBOLS = {"__cpu_model", "__popcountdi2"}
+
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.M)
 
 
@@ -142,9 +145,9 @@ def library_symbols(*names):
 
 
 def core_symbol_faults(core, base):
-    """Symbols that the core archive needs and that neither it, base, libc, libm nor GSL define, and
+    """Symbols that the core archive needs and that neither it, base, libc, libm, GSL nor the compiler define, and
     those that a pure computation has no use for. base is held to the same list."""
-    known = library_symbols("libc.so.6", "libm.so.6", "libgsl.so") | {"_GLOBAL_OFFSET_TABLE_"}
+    known = library_symbols("libc.so.6", "libm.so.6", "libgsl.so") | COMPILER_SYMBOLS | {"_GLOBAL_OFFSET_TABLE_"}
     faults = []
     defined = symbols(base, "--defined-only")
     for archive in (base, core):
