@@ -136,7 +136,7 @@ def bench(source, directory, megabytes, rounds):
         if name == "provisor, zstd":
             text = "%.2f of the plain rate (goal 0.8)" % (rate / ours)
         elif path == packed:
-            text = "%.2f of the plain rate, leaves at best %.2f" % (rate / ours, rate / (rate + ours))
+            text = "%.2f of the plain rate, which leaves about %.2f" % (rate / ours, rate / (rate + ours))
         print("  %-17s %7.0f MB/s CPU %7.0f MB/s wall %7.1f MB peak  %s" % (name, rate, plain_mb / wall, peak, text))
     for path in (log, packed, part):
         path.unlink()
