@@ -85,7 +85,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_sparklog read|decode FILE\n");
         return 2;
     }
-    const struct framing_limits wide = {1ULL << 40, 1e6, 27};
+    const struct framing_limits wide = {
+        .total_bytes = 1ULL << 40, .ratio = 1e6, .window_log_max = 27};
     struct sparklog *log = sparklog_create(&limits);
     struct framing *framing = framing_create(&wide, only_decode ? drop_plain : take_plain, log);
     int status = log == NULL || framing == NULL ? 1 : read_log(framing, log, argv[2], only_decode);
