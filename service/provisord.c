@@ -19,6 +19,8 @@ static const struct command commands[] = {
      command_serve},
     {"migrate", "[--SETTING=VALUE ...]", "apply the migrations that the database lacks",
      command_migrate},
+    {"maintain", "[--SETTING=VALUE ...]", "keep house once, now: retention, thinning, partitions",
+     command_maintain},
     {"token", "create|list|revoke ...", "make, show and revoke tokens as the database's owner",
      command_token},
     {"sample", "--out=DIR [--seed=N]", "write event logs of invented applications", command_sample},

@@ -18,7 +18,7 @@ SELECT is_empty($$
 $$, 'each has the policy of its own team, for reading and for writing');
 SELECT is_empty($$
     SELECT c.relname FROM pg_class c
-     WHERE c.relnamespace = 'provisor'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname NOT IN ('migration', 'service_key')
+     WHERE c.relnamespace = 'provisor'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname NOT IN ('migration', 'service_key', 'housekeeping')
        AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'team_id')
 $$, 'no other table is without a team_id');
 SELECT is_empty($$

@@ -14,13 +14,18 @@ SELECT ok(NOT has_schema_privilege('provisor_service', 'provisor', 'CREATE'), 'i
 
 -- The whole list: table by table, no more and no less.
 SELECT table_privs_are('provisor', t, 'provisor_service', string_to_array(privileges, ' '), t || ': ' || privileges)
-  FROM (VALUES ('migration', 'SELECT'), ('team', 'SELECT'), ('service_key', ''), ('audit', 'SELECT INSERT'),
+  FROM (VALUES ('migration', 'SELECT'), ('team', 'SELECT'), ('service_key', ''), ('housekeeping', ''), ('audit', 'SELECT INSERT'),
                ('token', 'SELECT INSERT UPDATE'), ('run_stage', 'SELECT INSERT DELETE'),
                ('run_label', 'SELECT INSERT DELETE'), ('advice', 'SELECT INSERT DELETE'),
                ('application', 'SELECT INSERT UPDATE DELETE'), ('run', 'SELECT INSERT UPDATE DELETE'),
                ('run_log', 'SELECT INSERT UPDATE DELETE'), ('outbox', 'SELECT INSERT UPDATE DELETE'),
                ('idempotency_key', 'SELECT INSERT UPDATE DELETE'),
                ('application_model', 'SELECT INSERT UPDATE DELETE')) AS wanted (t, privileges);
+SELECT column_privs_are('provisor', 'run_stage', a.attname, 'provisor_service',
+                        CASE WHEN a.attname IN ('task_durations_s', 'sketch_tasks', 'sketch_mean_s')
+                             THEN ARRAY['SELECT', 'INSERT', 'UPDATE'] ELSE ARRAY['SELECT', 'INSERT'] END,
+                        'of a stage only its task times may be changed: ' || a.attname)
+  FROM pg_attribute a WHERE a.attrelid = 'provisor.run_stage'::regclass AND a.attnum > 0 AND NOT a.attisdropped;
 SELECT is_empty($$
     SELECT c.relname FROM pg_class c WHERE c.relnamespace = 'provisor'::regnamespace AND c.relispartition
        AND c.relkind = 'r' AND has_table_privilege('provisor_service', c.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE')

@@ -18,7 +18,7 @@ struct codec_application {
     size_t n_labels;
     bool has_retention;
     int64_t retention_days; /* RUN_UNKNOWN: the service's default */
-    int64_t retention_runs; /* RUN_UNKNOWN: no limit */
+    int64_t retention_runs; /* likewise */
     /* replies only */
     int64_t runs;
     int64_t created_us;

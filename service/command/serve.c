@@ -15,6 +15,7 @@
 #include "command/command.h"
 #include "command/words.h"
 #include "http/server.h"
+#include "keeping/keeper.h"
 #include "log/log.h"
 #include "store/store.h"
 
@@ -46,6 +47,7 @@ struct service {
     struct api api;
     struct migrator migrator;
     struct http_server *server;
+    struct keeper *keeper;
 };
 
 /* --- migrations beside the running server --- */
@@ -147,23 +149,24 @@ static void put_metrics(void *context, struct arena *arena, struct strview *text
     struct store_statistics now = store_statistics(service_of(context)->store);
     const char *ingest = ingest_write_metrics(&api->ingest, arena);
     const char *fits = fitter_write_metrics(api, arena);
-    const char *lines =
-        arena_printf(arena,
-                     "# HELP provisor_database_connections Connections to PostgreSQL by state.\n"
-                     "# TYPE provisor_database_connections gauge\n"
-                     "provisor_database_connections{state=\"in_use\"} %u\n"
-                     "provisor_database_connections{state=\"idle\"} %u\n"
-                     "# HELP provisor_database_waiting Threads that wait for a connection.\n"
-                     "# TYPE provisor_database_waiting gauge\n"
-                     "provisor_database_waiting %u\n"
-                     "# HELP provisor_database_connects_total Connections opened, by outcome.\n"
-                     "# TYPE provisor_database_connects_total counter\n"
-                     "provisor_database_connects_total{outcome=\"ok\"} %llu\n"
-                     "provisor_database_connects_total{outcome=\"failed\"} %llu\n"
-                     "%s%s",
-                     now.connections_in_use, now.connections_idle, now.waiting,
-                     (unsigned long long)now.connects, (unsigned long long)now.connect_failures,
-                     ingest == NULL ? "" : ingest, fits == NULL ? "" : fits);
+    const char *keeping = keeper_write_metrics(service_of(context)->keeper, arena);
+    const char *lines = arena_printf(
+        arena,
+        "# HELP provisor_database_connections Connections to PostgreSQL by state.\n"
+        "# TYPE provisor_database_connections gauge\n"
+        "provisor_database_connections{state=\"in_use\"} %u\n"
+        "provisor_database_connections{state=\"idle\"} %u\n"
+        "# HELP provisor_database_waiting Threads that wait for a connection.\n"
+        "# TYPE provisor_database_waiting gauge\n"
+        "provisor_database_waiting %u\n"
+        "# HELP provisor_database_connects_total Connections opened, by outcome.\n"
+        "# TYPE provisor_database_connects_total counter\n"
+        "provisor_database_connects_total{outcome=\"ok\"} %llu\n"
+        "provisor_database_connects_total{outcome=\"failed\"} %llu\n"
+        "%s%s%s",
+        now.connections_in_use, now.connections_idle, now.waiting, (unsigned long long)now.connects,
+        (unsigned long long)now.connect_failures, ingest == NULL ? "" : ingest,
+        fits == NULL ? "" : fits, keeping == NULL ? "" : keeping);
     *text = strview_of(lines);
 }
 
@@ -234,6 +237,9 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
         code = fitter_start(&service->api, &service->api.fitter, err);
     if (code != PV_OK)
         return code;
+    service->keeper = keeper_create(service->store, config);
+    if (service->keeper == NULL)
+        return pv_fail(err, PV_E_UNAVAILABLE, "no memory or thread for the housekeeping");
     struct http_server_options server = {.config = config,
                                          .routes = api_routes,
                                          .context = &service->api,
@@ -257,6 +263,7 @@ static void close_service(struct service *service)
         http_server_close(service->server);
     }
     stop_migrator(&service->migrator);
+    keeper_destroy(service->keeper);
     if (!fitter_join(service->api.fitter, FITTER_END_S)) {
         LOG_EVENT(LOG_WARN, "fitter.abandoned", NULL); /* the process ends under it */
         return;

@@ -67,6 +67,16 @@ struct config {
     /* runs as NDJSON */
     int64_t exports_max; /* at once */
     int64_t export_timeout_s;
+    /* housekeeping; days and runs: 0 is no limit */
+    int64_t keeping_interval_s; /* 0: never by itself */
+    int64_t keeping_batch;      /* rows a transaction */
+    int64_t retention_days;     /* of runs whose application does not say */
+    int64_t retention_runs;
+    int64_t advice_retention_days;
+    int64_t audit_retention_days;
+    int64_t outbox_retention_days; /* of delivered events */
+    int64_t thin_after_days;
+    int64_t partition_months_ahead;
     /* caches */
     int64_t token_cache_ms;   /* at most 5000 */
     int64_t history_cache_ms; /* at most 5000 */

@@ -91,6 +91,16 @@ const struct setting settings[] = {
     INTEGER(exports_max, "", 1, 1000, "4", "exports of runs at once, a connection to PostgreSQL each; more get 503"),
     INTEGER(export_timeout_s, "s", 1, 86400, "3600", "an export that its reader has not taken by then is cut off"),
 
+    INTEGER(keeping_interval_s, "s", 0, 604800, "3600", "between two passes of the housekeeping, of all replicas together; 0: only `provisord maintain` does it"),
+    INTEGER(keeping_batch, "", 1, 100000, "500", "rows the housekeeping removes in one transaction"),
+    INTEGER(retention_days, "d", 0, 36500, "0", "runs older than this are removed, where their application does not say; 0: none"),
+    INTEGER(retention_runs, "", 0, 1000000000, "0", "runs an application keeps, where it does not say; 0: all"),
+    INTEGER(advice_retention_days, "d", 0, 36500, "0", "advice older than this is removed; 0: none"),
+    INTEGER(audit_retention_days, "d", 0, 36500, "0", "audit rows older than this are removed, none younger than 30 days; 0: none"),
+    INTEGER(outbox_retention_days, "d", 0, 36500, "7", "delivered events older than this are removed; 0: none"),
+    INTEGER(thin_after_days, "d", 0, 36500, "0", "task times of runs older than this are thinned to a sketch of their distribution; 0: never"),
+    INTEGER(partition_months_ahead, "", 0, 24, "3", "months for which partitions are made ahead"),
+
     INTEGER(token_cache_ms, "ms", 0, 5000, "2000", "how long a token's rights are remembered; a revoked token dies within this"),
     INTEGER(history_cache_ms, "ms", 0, 5000, "2000", "how long a history's version is remembered"),
     INTEGER(history_cache_entries, "", 1, 1000000, "256", "applications whose replayed history is kept in memory"),

@@ -1,0 +1,55 @@
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "command/command.h"
+#include "command/words.h"
+#include "keeping/pass.h"
+#include "store/store.h"
+
+/* One pass of the housekeeping, now, as the service's own role. */
+
+static void print_tally(const struct keeping_tally *tally)
+{
+    for (size_t i = 0; i < keeping_kinds_n; i++)
+        printf("%s %" PRIu64 "\n", keeping_kinds[i].name, keeping_count(tally, &keeping_kinds[i]));
+}
+
+static enum pv_code
+maintain(const struct config *config, struct keeping_tally *tally, struct pv_error *err)
+{
+    static const atomic_bool never;
+    struct store *store = store_open(
+        &(struct store_options){.conninfo = config->database_url,
+                                .connections_max = 1,
+                                .wait_ms = (unsigned)config->database_wait_ms,
+                                .statement_timeout_ms = (unsigned)config->statement_timeout_ms});
+    if (store == NULL)
+        return pv_fail(err, PV_E_INVALID, "the database connection string cannot be read");
+    enum pv_code code = store_ready(store, err);
+    if (code == PV_OK)
+        code = keeping_pass(store, config, 0, &never, tally, err);
+    store_close(store);
+    return code;
+}
+
+int command_maintain(int argc, char *argv[])
+{
+    struct word_option options[] = {{.name = NULL}};
+    struct config config;
+    size_t n;
+    if (!words_read(argc, argv, options, NULL, 0, &n, &config))
+        return COMMAND_USAGE;
+    struct pv_error err = {.code = PV_OK};
+    struct keeping_tally tally = {.done = false};
+    enum pv_code code = maintain(&config, &tally, &err);
+    if (code == PV_OK && !tally.done)
+        code = pv_fail(&err, PV_E_CONFLICT, "another process is at it just now");
+    if (tally.done)
+        print_tally(&tally);
+    if (code != PV_OK) {
+        fprintf(stderr, "provisord: maintain: %s\n", err.detail);
+        return COMMAND_FAILED;
+    }
+    return fflush(stdout) == 0 ? COMMAND_DONE : COMMAND_FAILED;
+}

@@ -1,0 +1,368 @@
+#include "keeping/pass.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "log/log.h"
+#include "store/keeping.h"
+#include "work/clock.h"
+
+#define KIND(member)                                                                               \
+    {                                                                                              \
+#member, offsetof(struct keeping_tally, member)                                            \
+    }
+const struct keeping_kind keeping_kinds[] = {KIND(partitions_made),
+                                             KIND(partitions_dropped),
+                                             KIND(runs),
+                                             KIND(keys),
+                                             KIND(events),
+                                             KIND(advice),
+                                             KIND(audit),
+                                             KIND(runs_thinned),
+                                             KIND(stages_thinned)};
+const size_t keeping_kinds_n = sizeof keeping_kinds / sizeof *keeping_kinds;
+
+uint64_t keeping_count(const struct keeping_tally *tally, const struct keeping_kind *kind)
+{
+    uint64_t count;
+    memcpy(&count, (const char *)tally + kind->offset, sizeof count);
+    return count;
+}
+
+enum { LISTED = 500 /* applications, teams or runs looked up at once */ };
+
+struct pass {
+    struct store *store;
+    const struct config *config;
+    const atomic_bool *stop;
+    struct keeping_tally *tally;
+    char holder[37];
+    int64_t lease_s;
+    uint64_t renew_at_ns;
+};
+
+/* --- the lease --- */
+
+/* Any one statement ends within its timeout, so a lease of this length is renewed in time. */
+static int64_t lease_length_s(const struct config *config)
+{
+    return 60 + 2 * config->statement_timeout_ms / 1000;
+}
+
+static enum pv_code claim(struct pass *pass, int64_t every_s, bool *claimed, struct pv_error *err)
+{
+    pass->renew_at_ns = clock_monotonic_ns() + (uint64_t)pass->lease_s * UINT64_C(250000000);
+    return store_keeping_claim(pass->store, pass->holder, every_s, pass->lease_s, claimed, err);
+}
+
+/* Asked before each transaction. *go_on is false when the process is ending or the lease is gone.
+ */
+static enum pv_code may_go_on(struct pass *pass, bool *go_on, struct pv_error *err)
+{
+    *go_on = !atomic_load(pass->stop);
+    if (!*go_on || clock_monotonic_ns() < pass->renew_at_ns)
+        return PV_OK;
+    return claim(pass, 0, go_on, err);
+}
+
+/* --- steps for the whole database --- */
+
+/* A lock that is not free at once is left for the next pass. */
+static enum pv_code unless_busy(enum pv_code code, const char *what)
+{
+    if (code != PV_E_RETRY)
+        return code;
+    LOG_EVENT(LOG_INFO, "keeping.postponed", NULL, LOG_TEXT("step", what));
+    return PV_OK;
+}
+
+static enum pv_code make_partitions(struct pass *pass, struct pv_error *err)
+{
+    for (;;) {
+        struct arena arena;
+        struct strview name = {0};
+        bool go_on;
+        enum pv_code code = may_go_on(pass, &go_on, err);
+        if (code != PV_OK || !go_on)
+            return code;
+        arena_init(&arena, 0);
+        code = store_partition_make(pass->store, &arena, pass->config->partition_months_ahead,
+                                    &name, err);
+        bool made = code == PV_OK && name.at != NULL;
+        pass->tally->partitions_made += made;
+        if (made)
+            LOG_EVENT(LOG_INFO, "keeping.partition_made", NULL, LOG_TEXT("name", name.at));
+        arena_fini(&arena);
+        if (!made)
+            return unless_busy(code, "make_partitions");
+    }
+}
+
+static enum pv_code drop_partitions(struct pass *pass, struct pv_error *err)
+{
+    for (;;) {
+        struct arena arena;
+        struct strview name = {0};
+        bool go_on;
+        enum pv_code code = may_go_on(pass, &go_on, err);
+        if (code != PV_OK || !go_on)
+            return code;
+        arena_init(&arena, 0);
+        code = store_partition_drop(pass->store, &arena, pass->config->audit_retention_days,
+                                    pass->config->advice_retention_days, &name, err);
+        bool dropped = code == PV_OK && name.at != NULL;
+        pass->tally->partitions_dropped += dropped;
+        if (dropped)
+            LOG_EVENT(LOG_INFO, "keeping.partition_dropped", NULL, LOG_TEXT("name", name.at));
+        arena_fini(&arena);
+        if (!dropped)
+            return unless_busy(code, "drop_partitions");
+    }
+}
+
+static enum pv_code expire_audit(struct pass *pass, struct pv_error *err)
+{
+    size_t batch = (size_t)pass->config->keeping_batch;
+    size_t gone = batch;
+    while (pass->config->audit_retention_days > 0 && gone == batch) {
+        bool go_on;
+        enum pv_code code = may_go_on(pass, &go_on, err);
+        if (code != PV_OK || !go_on)
+            return code;
+        code =
+            store_audit_expire(pass->store, pass->config->audit_retention_days, batch, &gone, err);
+        if (code != PV_OK)
+            return code;
+        pass->tally->audit += gone;
+    }
+    return PV_OK;
+}
+
+/* --- batches of one team --- */
+
+/* One transaction of the team; *gone is set only when it is committed. */
+typedef enum pv_code (*batch_work)(const struct pass *pass,
+                                   struct store_tx *tx,
+                                   const void *of,
+                                   size_t *gone,
+                                   struct pv_error *err);
+
+static enum pv_code one_batch(const struct pass *pass,
+                              const char *team_id,
+                              batch_work work,
+                              const void *of,
+                              size_t *gone,
+                              struct pv_error *err)
+{
+    struct principal team = {.scopes = SCOPE_WRITE};
+    struct store_tx *tx = NULL;
+    size_t removed = 0;
+    (void)snprintf(team.team_id, sizeof team.team_id, "%s", team_id);
+    (void)snprintf(team.actor, sizeof team.actor, "housekeeping");
+    enum pv_code code = store_begin(pass->store, &team, "", STORE_WRITE, &tx, err);
+    if (code == PV_OK)
+        code = work(pass, tx, of, &removed, err);
+    if (code == PV_OK)
+        code = store_commit(&tx, err);
+    store_rollback(&tx);
+    *gone = code == PV_OK ? removed : 0;
+    return code;
+}
+
+/* Batch after batch until one is not full. */
+static enum pv_code all_batches(struct pass *pass,
+                                const char *team_id,
+                                batch_work work,
+                                const void *of,
+                                uint64_t *count,
+                                struct pv_error *err)
+{
+    size_t gone = (size_t)pass->config->keeping_batch;
+    while (gone >= (size_t)pass->config->keeping_batch) {
+        bool go_on;
+        enum pv_code code = may_go_on(pass, &go_on, err);
+        if (code != PV_OK || !go_on)
+            return code;
+        code = one_batch(pass, team_id, work, of, &gone, err);
+        if (code != PV_OK)
+            return unless_busy(code, "batch");
+        *count += gone;
+    }
+    return PV_OK;
+}
+
+/* --- runs past their retention --- */
+
+static enum pv_code expire_runs_once(const struct pass *pass,
+                                     struct store_tx *tx,
+                                     const void *of,
+                                     size_t *gone,
+                                     struct pv_error *err)
+{
+    return store_run_expire(tx, of, (size_t)pass->config->keeping_batch, gone, err);
+}
+
+static enum pv_code
+expire_listed(struct pass *pass, const struct retention_list *list, struct pv_error *err)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct retention *r = &list->items[i];
+        uint64_t before = pass->tally->runs;
+        if (!r->due)
+            continue;
+        enum pv_code code =
+            all_batches(pass, r->team_id, expire_runs_once, r, &pass->tally->runs, err);
+        if (code != PV_OK)
+            return code;
+        LOG_EVENT(LOG_INFO, "keeping.runs_expired", NULL, LOG_TEXT("team_id", r->team_id),
+                  LOG_TEXT("application_id", r->application_id),
+                  LOG_COUNT("runs", pass->tally->runs - before));
+    }
+    return PV_OK;
+}
+
+static enum pv_code expire_runs(struct pass *pass, struct pv_error *err)
+{
+    struct retention last;
+    bool first = true, go_on = true;
+    enum pv_code code = PV_OK;
+    for (size_t n = LISTED; code == PV_OK && go_on && n == LISTED; first = false) {
+        struct arena arena;
+        struct retention_list list = {0};
+        arena_init(&arena, 0);
+        code = store_retention_list(pass->store, &arena, first ? NULL : &last, LISTED,
+                                    pass->config->retention_days, pass->config->retention_runs,
+                                    &list, err);
+        if (code == PV_OK)
+            code = expire_listed(pass, &list, err);
+        if (code == PV_OK)
+            code = may_go_on(pass, &go_on, err);
+        n = list.n;
+        if (n > 0)
+            last = list.items[n - 1];
+        arena_fini(&arena);
+    }
+    return code;
+}
+
+/* --- what else ages, team by team --- */
+
+static enum pv_code expire_keys(const struct pass *pass,
+                                struct store_tx *tx,
+                                const void *of,
+                                size_t *gone,
+                                struct pv_error *err)
+{
+    (void)of;
+    return store_keys_expire(tx, (size_t)pass->config->keeping_batch, gone, err);
+}
+
+static enum pv_code expire_events(const struct pass *pass,
+                                  struct store_tx *tx,
+                                  const void *of,
+                                  size_t *gone,
+                                  struct pv_error *err)
+{
+    (void)of;
+    return store_events_expire(tx, pass->config->outbox_retention_days,
+                               (size_t)pass->config->keeping_batch, gone, err);
+}
+
+static enum pv_code expire_advice(const struct pass *pass,
+                                  struct store_tx *tx,
+                                  const void *of,
+                                  size_t *gone,
+                                  struct pv_error *err)
+{
+    (void)of;
+    return store_advice_expire(tx, pass->config->advice_retention_days,
+                               (size_t)pass->config->keeping_batch, gone, err);
+}
+
+static enum pv_code expire_of_team(struct pass *pass, const char *team_id, struct pv_error *err)
+{
+    struct keeping_tally *t = pass->tally;
+    enum pv_code code = all_batches(pass, team_id, expire_keys, NULL, &t->keys, err);
+    if (code == PV_OK && pass->config->outbox_retention_days > 0)
+        code = all_batches(pass, team_id, expire_events, NULL, &t->events, err);
+    if (code == PV_OK && pass->config->advice_retention_days > 0)
+        code = all_batches(pass, team_id, expire_advice, NULL, &t->advice, err);
+    return code;
+}
+
+static enum pv_code expire_of_teams(struct pass *pass, struct pv_error *err)
+{
+    char last[37] = "";
+    bool go_on = true;
+    enum pv_code code = PV_OK;
+    for (size_t n = LISTED; code == PV_OK && go_on && n == LISTED;) {
+        struct arena arena;
+        struct team_id *ids = NULL;
+        n = 0;
+        arena_init(&arena, 0);
+        code = store_team_ids(pass->store, &arena, last, LISTED, &ids, &n, err);
+        for (size_t i = 0; code == PV_OK && i < n; i++)
+            code = expire_of_team(pass, ids[i].text, err);
+        if (code == PV_OK && n > 0)
+            memcpy(last, ids[n - 1].text, sizeof last);
+        if (code == PV_OK)
+            code = may_go_on(pass, &go_on, err);
+        arena_fini(&arena);
+    }
+    return code;
+}
+
+/* --- the pass --- */
+
+static const struct {
+    const char *name;
+    enum pv_code (*take)(struct pass *pass, struct pv_error *err);
+} steps[] = {
+    {"make_partitions", make_partitions}, {"expire_runs", expire_runs},
+    {"expire_of_teams", expire_of_teams}, {"drop_partitions", drop_partitions},
+    {"expire_audit", expire_audit},
+};
+
+static enum pv_code take_steps(struct pass *pass, struct pv_error *err)
+{
+    enum pv_code first = PV_OK;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !atomic_load(pass->stop); i++) {
+        struct pv_error why = {.code = PV_OK};
+        enum pv_code code = steps[i].take(pass, &why);
+        if (code == PV_OK)
+            continue;
+        LOG_EVENT(LOG_WARN, "keeping.step_failed", NULL, LOG_TEXT("step", steps[i].name),
+                  LOG_TEXT("reason", why.detail));
+        if (first == PV_OK)
+            first = pv_fail(err, code, "%s: %s", steps[i].name, why.detail);
+        if (code == PV_E_UNAVAILABLE)
+            break;
+    }
+    return first;
+}
+
+enum pv_code keeping_pass(struct store *store,
+                          const struct config *config,
+                          int64_t every_s,
+                          const atomic_bool *stop,
+                          struct keeping_tally *tally,
+                          struct pv_error *err)
+{
+    struct pass pass = {.store = store,
+                        .config = config,
+                        .stop = stop,
+                        .tally = tally,
+                        .lease_s = lease_length_s(config)};
+    *tally = (struct keeping_tally){.done = false};
+    clock_uuid7(pass.holder);
+    bool claimed = false;
+    enum pv_code code = claim(&pass, every_s, &claimed, err);
+    if (code != PV_OK || !claimed)
+        return code;
+    code = take_steps(&pass, err);
+    tally->done = true;
+    struct pv_error why = {.code = PV_OK};
+    if (store_keeping_end(store, pass.holder, &why) != PV_OK) /* it runs out by itself */
+        LOG_EVENT(LOG_INFO, "keeping.lease_left", NULL, LOG_TEXT("reason", why.detail));
+    return code;
+}

@@ -1,0 +1,50 @@
+#ifndef KEEPING_PASS_H
+#define KEEPING_PASS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "config/config.h"
+#include "store/store.h"
+
+/* What a pass of the housekeeping did; one row each in keeping_kinds. */
+struct keeping_tally {
+    bool done; /* false: another process is at it, or was a short while ago */
+    uint64_t partitions_made;
+    uint64_t partitions_dropped;
+    uint64_t runs;
+    uint64_t keys;
+    uint64_t events;
+    uint64_t advice;
+    uint64_t audit;
+    uint64_t runs_thinned;
+    uint64_t stages_thinned;
+};
+
+struct keeping_kind {
+    const char *name; /* in log lines, metrics and what `provisord maintain` prints */
+    size_t offset;    /* of its uint64_t in struct keeping_tally */
+};
+extern const struct keeping_kind keeping_kinds[];
+extern const size_t keeping_kinds_n;
+uint64_t keeping_count(const struct keeping_tally *tally, const struct keeping_kind *kind);
+
+/*
+ * One pass over all teams: make partitions ahead, remove what is past its retention, thin old runs,
+ * drop partitions that are no longer needed. Of all processes on a database one does it at a time;
+ * every_s: not if the last pass began less than that ago. Work is done in transactions of at most
+ * config->keeping_batch rows, so it may end anywhere (*stop set, say) and go on the next time.
+ *
+ * What fails does not keep the other steps from being taken, unless the database is gone; the first
+ * failure is answered, *tally says what was done all the same.
+ */
+enum pv_code keeping_pass(struct store *store,
+                          const struct config *config,
+                          int64_t every_s,
+                          const atomic_bool *stop,
+                          struct keeping_tally *tally,
+                          struct pv_error *err) PV_MUSTCHECK;
+
+#endif
