@@ -1,16 +1,13 @@
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "api/handlers.h"
+#include "api/log_save.h"
 #include "api/query.h"
 #include "api/run_reply.h"
 #include "api/write.h"
 #include "base/uuid.h"
 #include "intake/intake.h"
-#include "store/advice.h"
-#include "store/run.h"
 
 /*
  * POST /v1/applications/{name}/eventlogs: a Spark event log, read while it arrives. Bytes go
@@ -18,8 +15,6 @@
  * upload of any length takes the same memory. The database is touched once, at the
  * end: an upload that breaks off leaves nothing.
  */
-enum { SAVE_RETRIES = 3 };
-
 struct upload {
     const struct config *config;
     const char *name; /* of the application; the request's */
@@ -144,76 +139,18 @@ static enum pv_code read_end(struct upload *upload, struct pv_error *err)
     return PV_OK;
 }
 
-static enum pv_code add_warning(struct arena *arena,
-                                struct run *run,
-                                const char *code,
-                                const char *detail,
-                                struct pv_error *err)
-{
-    struct run_warning *warnings = arena_array(arena, run->n_warnings + 1, sizeof *warnings);
-    if (warnings == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
-    if (run->n_warnings > 0)
-        memcpy(warnings, run->warnings, run->n_warnings * sizeof *warnings);
-    warnings[run->n_warnings] =
-        (struct run_warning){strview_of(code), RUN_UNKNOWN, strview_of(detail)};
-    run->warnings = warnings;
-    run->n_warnings++;
-    return PV_OK;
-}
-
-/*
- * Is the advice there? Named in the query it must be; a log may well come from a cluster whose
- * service had other advice, so there it becomes a warning.
- */
-static enum pv_code check_advice(struct api *api,
-                                 struct http_request *request,
-                                 const struct upload *upload,
-                                 struct run *run,
-                                 struct pv_error *err)
-{
-    if (run->advice_id[0] == '\0')
-        return PV_OK;
-    struct store_tx *tx = NULL;
-    struct pv_error why;
-    pv_error_clear(&why);
-    enum pv_code code =
-        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code != PV_OK)
-        return code;
-    struct advice_row advice;
-    code = store_advice_find(tx, request->arena, run->advice_id, &advice, &why);
-    store_rollback(&tx);
-    if (code == PV_E_NOT_FOUND && upload->advice_id[0] != '\0')
-        return pv_fault(err, PV_PLACE_PARAMETER, "advice_id", "unknown_advice",
-                        "there is no such advice");
-    if (code == PV_E_NOT_FOUND) {
-        run->advice_id[0] = '\0';
-        return add_warning(request->arena, run, "unknown_advice",
-                           "the log names an advice that is not here", err);
-    }
-    if (code != PV_OK && err != NULL)
-        *err = why;
-    return code;
-}
-
 static enum pv_code insert(struct http_request *request,
                            struct http_response *response,
                            struct store_tx *tx,
-                           const struct upload *upload,
+                           const struct log_save *what,
                            struct run *run,
                            struct pv_error *err)
 {
     struct application application;
     enum run_insert_outcome outcome = RUN_INSERTED;
-    enum pv_code code =
-        store_application_ensure(tx, request->arena, upload->name, &application, err);
+    enum pv_code code = log_save_insert(what, tx, request->arena, run, &application, &outcome, err);
     if (code == PV_OK)
-        code =
-            store_run_insert(tx, request->arena, &application, upload->digest, run, &outcome, err);
-    if (code != PV_OK)
-        return code;
-    code = api_reply_run_location(request, response, run, application.name, err);
+        code = api_reply_run_location(request, response, run, application.name, err);
     if (code == PV_OK)
         code = api_reply_run(request, response, outcome == RUN_INSERTED ? 201 : 200, run,
                              application.name, 0, err);
@@ -237,7 +174,13 @@ static enum pv_code save(struct api *api,
                          struct pv_error *err)
 {
     struct run run = upload->run;
-    enum pv_code code = check_advice(api, request, upload, &run, err);
+    const struct log_save what = {.store = api->store,
+                                  .who = &request->principal,
+                                  .request_id = request->request_id,
+                                  .application = upload->name,
+                                  .digest = upload->digest,
+                                  .advice_named = upload->advice_id[0] != '\0'};
+    enum pv_code code = log_save_check_advice(&what, request->arena, &run, err);
     if (code != PV_OK)
         return code;
     unsigned char hash[32];
@@ -247,7 +190,7 @@ static enum pv_code save(struct api *api,
     code = api_write_begin(api, request, response, hash, &write, &replayed, err);
     if (code != PV_OK || replayed)
         return code;
-    code = insert(request, response, write.tx, upload, &run, err);
+    code = insert(request, response, write.tx, &what, &run, err);
     if (code == PV_OK)
         code = api_write_commit(request, response, &write, err);
     if (code == PV_OK)
@@ -256,14 +199,6 @@ static enum pv_code save(struct api *api,
     return code;
 }
 
-static void wait_a_little(unsigned attempt)
-{
-    unsigned spread_ms = randombytes_uniform(10);
-    struct timespec pause = {.tv_nsec = (long)(attempt * 5 + spread_ms) * 1000000L};
-    (void)nanosleep(&pause, NULL);
-}
-
-/* The bytes cannot be asked for again, so what is worth another try is tried again here. */
 static enum pv_code finish(void *context,
                            struct http_request *request,
                            void *state,
@@ -274,14 +209,12 @@ static enum pv_code finish(void *context,
     enum pv_code code = read_end(upload, err);
     if (code != PV_OK)
         return code;
-    code = PV_E_RETRY;
-    for (unsigned attempt = 0; code == PV_E_RETRY && attempt <= SAVE_RETRIES; attempt++) {
-        if (attempt > 0)
-            wait_a_little(attempt);
+    unsigned attempt = 0;
+    do {
         pv_error_clear(err);
         *response = (struct http_response){.status = 0};
         code = save(context, request, response, upload, err);
-    }
+    } while (log_save_again(code, &attempt));
     return code;
 }
 
