@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "core/history/run_metrics.h"
+
 /* Bounds that keep sums and products far from overflow; no real run comes near them. */
 static const int64_t COUNT_MAX = 1000000000;
 static const double SECONDS_MAX = 1e12;
@@ -21,14 +23,6 @@ static void decode_amounts(const struct codec_node *node, struct run *run)
                            "must not exceed duration_s, which is %.15g", run->duration_s);
 }
 
-/* What only an event log tells is unknown in a run that was sent as JSON. */
-static void clear_log_figures(struct run *run)
-{
-    run->jobs = run->stages_completed = run->stages_failed = RUN_UNKNOWN;
-    run->tasks_succeeded = run->tasks_failed = run->executors_added = RUN_UNKNOWN;
-    run->task_time_s = run->failed_task_time_s = (double)NAN;
-}
-
 void codec_run_decode(const struct codec_node *node,
                       const struct codec_run_limits *limits,
                       struct run *run)
@@ -45,7 +39,7 @@ void codec_run_decode(const struct codec_node *node,
                                         "stages",
                                         NULL};
     *run = (struct run){.recorded_us = RUN_NO_INSTANT, .ended = true};
-    clear_log_figures(run);
+    run_clear_log(run);
     codec_refuse_unknown(node, known);
     decode_amounts(node, run);
     run->started_us = codec_instant(node, "started_at", CODEC_NULLABLE);
@@ -91,6 +85,15 @@ static void encode_tasks(struct writer *w, const struct run_stage *stage, bool w
     writer_end_array(w);
 }
 
+static void encode_metrics(struct writer *w, const struct run_metrics *metrics)
+{
+#define ENCODE_COUNT(name) writer_member_count(w, #name, metrics->name);
+#define ENCODE_SECONDS(name) writer_member_number(w, #name, metrics->name);
+    RUN_METRICS(ENCODE_COUNT, ENCODE_SECONDS)
+#undef ENCODE_COUNT
+#undef ENCODE_SECONDS
+}
+
 static void encode_stage(struct writer *w, const struct run_stage *stage, bool with_tasks)
 {
     writer_begin_object(w);
@@ -108,6 +111,10 @@ static void encode_stage(struct writer *w, const struct run_stage *stage, bool w
     writer_member_number(w, "input_records", stage->input_records);
     writer_member_number(w, "nominal_rate_per_s", stage->nominal_rate_per_s);
     writer_member_boolean(w, "skipped", stage->skipped);
+    writer_member_count(w, "attempts", stage->attempts);
+    writer_member_count(w, "tasks_failed", stage->tasks_failed);
+    writer_member_count(w, "resource_profile_id", stage->resource_profile_id);
+    encode_metrics(w, &stage->metrics);
     writer_end_object(w);
 }
 
@@ -153,6 +160,32 @@ static void encode_log_identity(struct writer *w, const struct run *run)
     writer_member_boolean(w, "ended", run->ended);
 }
 
+static void encode_resources(struct writer *w, const struct run *run)
+{
+    writer_key(w, "resource_profiles");
+    writer_begin_array(w);
+    for (size_t i = 0; i < run->n_resources; i++) {
+        const struct run_resources *resources = &run->resources[i];
+        writer_begin_object(w);
+        writer_member_integer(w, "id", resources->id);
+        writer_member_count(w, "executors", resources->executors);
+        writer_member_count(w, "cores_per_executor", resources->cores_per_executor);
+        writer_member_count(w, "executor_memory_bytes", resources->executor_memory_bytes);
+        writer_member_count(w, "cores_per_task", resources->cores_per_task);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+}
+
+static void encode_exit_code(struct writer *w, int64_t exit_code)
+{
+    writer_key(w, "exit_code");
+    if (exit_code == RUN_NO_EXIT_CODE)
+        writer_null(w);
+    else
+        writer_integer(w, exit_code);
+}
+
 static void encode_log_figures(struct writer *w, const struct run *run)
 {
     writer_member_text(w, "spark_application_id", run->spark_application_id);
@@ -166,6 +199,19 @@ static void encode_log_figures(struct writer *w, const struct run *run)
     writer_member_number(w, "task_time_s", run->task_time_s);
     writer_member_number(w, "failed_task_time_s", run->failed_task_time_s);
     writer_member_count(w, "executors_added", run->executors_added);
+    encode_exit_code(w, run->exit_code);
+    writer_member_count(w, "tasks_killed", run->tasks_killed);
+    writer_member_count(w, "tasks_resubmitted", run->tasks_resubmitted);
+    writer_member_count(w, "tasks_speculative", run->tasks_speculative);
+    writer_member_count(w, "executors_removed", run->executors_removed);
+    writer_member_count(w, "executors_excluded", run->executors_excluded);
+    writer_member_count(w, "nodes_excluded", run->nodes_excluded);
+    writer_member_number(w, "core_s", run->core_s);
+    writer_member_number(w, "job_time_s", run->job_time_s);
+    writer_member_number(w, "stage_time_s", run->stage_time_s);
+    writer_member_count(w, "peak_driver_heap_bytes", run->peak_driver_heap_bytes);
+    encode_metrics(w, &run->metrics);
+    encode_resources(w, run);
     encode_map(w, "spark_properties", run->spark_properties, run->n_spark_properties);
     encode_warnings(w, run);
 }

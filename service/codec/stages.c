@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "codec/run.h"
+#include "core/history/run_metrics.h"
 
 /*
  * The stages of a run: read one by one in the order sent, then checked as a graph. The graph
@@ -11,6 +12,7 @@
 static const int64_t ID_MAX = 1000000000000;
 static const double SECONDS_MAX = 1e12;
 static const double RECORDS_MAX = 1e18;
+static const double AMOUNT_SECONDS_MAX = 1e16; /* what a log's milliseconds can add up to */
 enum { NAME_BYTES_MAX = 4096 };
 
 struct place {
@@ -126,6 +128,24 @@ static void derive(struct run_stage *stage)
         stage->nominal_rate_per_s = stage->input_records / stage->task_time_s;
 }
 
+#define METRIC_NAME(name) #name,
+
+/* What an event log tells of a stage may be told by hand too. */
+static void decode_metrics(const struct codec_node *node, struct run_stage *stage)
+{
+    stage->attempts = codec_integer(node, "attempts", CODEC_NULLABLE, 0, ID_MAX);
+    stage->tasks_failed = codec_integer(node, "tasks_failed", CODEC_NULLABLE, 0, ID_MAX);
+    stage->resource_profile_id =
+        codec_integer(node, "resource_profile_id", CODEC_NULLABLE, 0, ID_MAX);
+    struct run_metrics *metrics = &stage->metrics;
+#define DECODE_COUNT(name) metrics->name = codec_integer(node, #name, CODEC_NULLABLE, 0, INT64_MAX);
+#define DECODE_SECONDS(name)                                                                       \
+    metrics->name = codec_number(node, #name, CODEC_NULLABLE, 0, AMOUNT_SECONDS_MAX);
+    RUN_METRICS(DECODE_COUNT, DECODE_SECONDS)
+#undef DECODE_COUNT
+#undef DECODE_SECONDS
+}
+
 static void decode_stage(const struct codec_node *node,
                          const struct codec_run_limits *limits,
                          struct run_stage *stage)
@@ -142,7 +162,10 @@ static void decode_stage(const struct codec_node *node,
                                         "nominal_rate_per_s",
                                         "started_s",
                                         "skipped",
-                                        NULL};
+                                        "attempts",
+                                        "tasks_failed",
+                                        "resource_profile_id",
+                                        RUN_METRICS(METRIC_NAME, METRIC_NAME) NULL};
     *stage = (struct run_stage){.id = RUN_UNKNOWN,
                                 .n_tasks = RUN_UNKNOWN,
                                 .task_duration_s = (double)NAN,
@@ -164,6 +187,7 @@ static void decode_stage(const struct codec_node *node,
     stage->input_records = codec_number(node, "input_records", CODEC_NULLABLE, 0, RECORDS_MAX);
     stage->nominal_rate_per_s =
         codec_number(node, "nominal_rate_per_s", CODEC_NULLABLE, 0, RECORDS_MAX);
+    decode_metrics(node, stage);
     stage->skipped = codec_boolean(node, "skipped", CODEC_NULLABLE, false);
 }
 

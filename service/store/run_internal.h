@@ -1,10 +1,23 @@
 #ifndef STORE_RUN_INTERNAL_H
 #define STORE_RUN_INTERNAL_H
 
+#include "core/history/run_metrics.h"
 #include "store/run.h"
 #include "store/store_internal.h"
 
-/* Shared by run_write.c and run_read.c: the columns of a run in the order both use. */
+/* Shared by run_write.c, run_read.c and run_figures.c: the columns of a run in the order all use.
+ */
+
+#define RUN_METRIC_COLUMN(name) ", " #name
+#define RUN_METRIC_COLUMNS RUN_METRICS(RUN_METRIC_COLUMN, RUN_METRIC_COLUMN)
+
+/* What only logs tell (run_figures.c). */
+#define RUN_FIGURE_COLUMNS                                                                         \
+    "exit_code, tasks_killed, tasks_resubmitted, tasks_speculative, executors_removed,"            \
+    " executors_excluded, nodes_excluded, core_s, job_time_s, stage_time_s,"                       \
+    " peak_driver_heap_bytes" RUN_METRIC_COLUMNS ", resource_ids, resource_executors,"             \
+    " resource_cores, resource_memory_bytes, resource_task_cores"
+#define STAGE_FIGURE_COLUMNS "attempts, tasks_failed, resource_profile_id" RUN_METRIC_COLUMNS
 
 #define RUN_COLUMNS                                                                                \
     "advice_id, problem_size, executors, cores_per_executor, duration_s, initialization_s,"        \
@@ -12,7 +25,7 @@
     " spark_application_id, spark_attempt_id, spark_version, ended, jobs, stages_completed,"       \
     " stages_failed, tasks_succeeded, tasks_failed, task_time_s, failed_task_time_s,"              \
     " executors_added, property_keys, property_values, warning_codes, warning_counts,"             \
-    " warning_details"
+    " warning_details, " RUN_FIGURE_COLUMNS
 
 /* The run of that id and application, without stages. PV_E_NOT_FOUND. */
 enum pv_code run_load(struct store_tx *tx,
@@ -21,5 +34,11 @@ enum pv_code run_load(struct store_tx *tx,
                       const char *run_id,
                       struct run *run,
                       struct pv_error *err) PV_MUSTCHECK;
+
+/* The figure columns of a run, and of n stages (as arrays), as parameters and back from a row. */
+void run_figures_add(struct sql *sql, const struct run *run);
+void run_figures_read(struct row *row, struct run *run);
+void stage_figures_add(struct sql *sql, const struct run_stage stages[], size_t n);
+void stage_figures_read(struct row *row, struct run_stage *stage);
 
 #endif

@@ -55,6 +55,7 @@ static void read_columns(struct row *row, struct run *run)
     run->executors_added = row_int(row);
     run->spark_properties = row_pairs(row, &run->n_spark_properties);
     run->warnings = read_warnings(row, &run->n_warnings);
+    run_figures_read(row, run);
 }
 
 /* What a row says of a run beside the run itself. */
@@ -102,6 +103,7 @@ static void read_stage(struct row *row, struct run_stage *stage)
     stage->input_records = row_double(row);
     stage->nominal_rate_per_s = row_double(row);
     stage->skipped = row_bool(row);
+    stage_figures_read(row, stage);
     if (stage->task_durations_s != NULL)
         stage->n_tasks = (int64_t)n;
 }
@@ -118,7 +120,7 @@ static void stages_query(struct store_tx *tx,
     tx_sql(tx, sql,
            "SELECT w.at - 1, s.id, name, parents, tasks,"
            " CASE WHEN $4 THEN task_durations_s END, task_duration_s, task_time_s, duration_s,"
-           " started_s, input_records, nominal_rate_per_s, skipped"
+           " started_s, input_records, nominal_rate_per_s, skipped, " STAGE_FIGURE_COLUMNS
            " FROM unnest($3) WITH ORDINALITY AS w (id, at) JOIN provisor.run_stage s"
            " ON s.team_id = $1 AND s.application_id = $2 AND s.run_id = w.id"
            " ORDER BY w.at, s.id");

@@ -124,7 +124,9 @@ static enum pv_code write_run(struct store_tx *tx,
     tx_sql(tx, &sql,
            "INSERT INTO provisor.run (team_id, application_id, id, recorded_at, " RUN_COLUMNS ")"
            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
-           " $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33)");
+           " $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34,"
+           " $35, $36, $37, $38, $39, $40, $41, $42, $43, $44, $45, $46, $47, $48, $49, $50, $51,"
+           " $52, $53, $54, $55, $56, $57, $58, $59, $60, $61, $62, $63)");
     sql.repeated = true;
     sql_uuid(&sql, application_id);
     sql_uuid(&sql, run->id);
@@ -158,6 +160,7 @@ static enum pv_code write_run(struct store_tx *tx,
     sql_texts(&sql, n == 0 ? NULL : &w->code, n, sizeof *w);
     sql_counts(&sql, n == 0 ? NULL : &w->count, n, sizeof *w);
     sql_texts(&sql, n == 0 ? NULL : &w->detail, n, sizeof *w);
+    run_figures_add(&sql, run);
     return tx_defer(tx, &sql, err);
 }
 
@@ -256,6 +259,10 @@ static void add_stage_columns(struct sql *sql, const struct run *run, const stru
     const struct run_stage *s = run->stages;
     const struct span *span = r->spans;
     size_t n = run->n_stages;
+    sql_counts(sql, &span->parents_at, n, sizeof *span);
+    sql_counts(sql, &span->n_parents, n, sizeof *span);
+    sql_counts(sql, &span->durations_at, n, sizeof *span);
+    sql_counts(sql, &span->n_durations, n, sizeof *span);
     sql_counts(sql, &s->id, n, sizeof *s);
     sql_texts(sql, &s->name, n, sizeof *s);
     sql_counts(sql, &s->n_tasks, n, sizeof *s);
@@ -266,10 +273,7 @@ static void add_stage_columns(struct sql *sql, const struct run *run, const stru
     sql_doubles(sql, &s->input_records, n, sizeof *s);
     sql_doubles(sql, &s->nominal_rate_per_s, n, sizeof *s);
     sql_bools(sql, &s->skipped, n, sizeof *s);
-    sql_counts(sql, &span->parents_at, n, sizeof *span);
-    sql_counts(sql, &span->n_parents, n, sizeof *span);
-    sql_counts(sql, &span->durations_at, n, sizeof *span);
-    sql_counts(sql, &span->n_durations, n, sizeof *span);
+    stage_figures_add(sql, s, n);
 }
 
 static enum pv_code write_stages(struct store_tx *tx,
@@ -284,22 +288,23 @@ static enum pv_code write_stages(struct store_tx *tx,
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the stages of a run");
     struct sql sql;
     tx_sql(tx, &sql,
-           "INSERT INTO provisor.run_stage (team_id, application_id, run_id, id, name, tasks,"
-           " task_duration_s, task_time_s, duration_s, started_s, input_records,"
-           " nominal_rate_per_s, skipped, parents, task_durations_s)"
-           " SELECT $1, $2, $3, s.id, s.name, s.tasks, s.task_duration_s, s.task_time_s,"
-           " s.duration_s, s.started_s, s.input_records, s.nominal_rate_per_s, s.skipped,"
-           " $18[s.p + 1 : s.p + s.np],"
-           " CASE WHEN s.nd IS NOT NULL THEN $19[s.d + 1 : s.d + s.nd] END"
-           " FROM unnest($4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"
-           " AS s (id, name, tasks, task_duration_s, task_time_s, duration_s, started_s,"
-           " input_records, nominal_rate_per_s, skipped, p, np, d, nd)");
+           "INSERT INTO provisor.run_stage (team_id, application_id, run_id, parents,"
+           " task_durations_s, id, name, tasks, task_duration_s, task_time_s, duration_s,"
+           " started_s, input_records, nominal_rate_per_s, skipped, " STAGE_FIGURE_COLUMNS ")"
+           " SELECT $1, $2, $3, $4[s.p + 1 : s.p + s.np],"
+           " CASE WHEN s.nd IS NOT NULL THEN $5[s.d + 1 : s.d + s.nd] END,"
+           " id, name, tasks, task_duration_s, task_time_s, duration_s, started_s, input_records,"
+           " nominal_rate_per_s, skipped, " STAGE_FIGURE_COLUMNS
+           " FROM unnest($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,"
+           " $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)"
+           " AS s (p, np, d, nd, id, name, tasks, task_duration_s, task_time_s, duration_s,"
+           " started_s, input_records, nominal_rate_per_s, skipped, " STAGE_FIGURE_COLUMNS ")");
     sql.repeated = true;
     sql_uuid(&sql, application_id);
     sql_uuid(&sql, run->id);
-    add_stage_columns(&sql, run, &ragged);
     sql_counts(&sql, ragged.parents, ragged.n_parents, sizeof *ragged.parents);
     sql_doubles(&sql, ragged.durations, ragged.n_durations, sizeof *ragged.durations);
+    add_stage_columns(&sql, run, &ragged);
     return tx_defer(tx, &sql, err);
 }
 

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/history/run_metrics.h"
+
 static void put_text(FILE *out, const char *name, struct strview text)
 {
     if (text.at == NULL)
@@ -36,6 +38,43 @@ static void put_stage(FILE *out, const struct run_stage *stage)
     fprintf(out, "\n");
 }
 
+static void put_metrics(FILE *out, const struct run_metrics *metrics)
+{
+#define PUT_COUNT(name) fprintf(out, " " #name " %" PRId64, metrics->name);
+#define PUT_SECONDS(name) fprintf(out, " " #name " %a", metrics->name);
+    RUN_METRICS(PUT_COUNT, PUT_SECONDS)
+#undef PUT_COUNT
+#undef PUT_SECONDS
+    fprintf(out, "\n");
+}
+
+/* What only a log tells. */
+static void put_figures(FILE *out, const struct run *run)
+{
+    fprintf(out,
+            "exit %" PRId64 " killed %" PRId64 " resubmitted %" PRId64 " speculative %" PRId64
+            " removed %" PRId64 " excluded %" PRId64 " nodes %" PRId64
+            " core_s %a job_s %a stage_s %a driver %" PRId64 "\n",
+            run->exit_code, run->tasks_killed, run->tasks_resubmitted, run->tasks_speculative,
+            run->executors_removed, run->executors_excluded, run->nodes_excluded, run->core_s,
+            run->job_time_s, run->stage_time_s, run->peak_driver_heap_bytes);
+    fprintf(out, "metrics run");
+    put_metrics(out, &run->metrics);
+    for (size_t i = 0; i < run->n_resources; i++)
+        fprintf(out,
+                "resources %" PRId64 " executors %" PRId64 " cores %" PRId64 " memory %" PRId64
+                " cpus %" PRId64 "\n",
+                run->resources[i].id, run->resources[i].executors,
+                run->resources[i].cores_per_executor, run->resources[i].executor_memory_bytes,
+                run->resources[i].cores_per_task);
+    for (size_t i = 0; i < run->n_stages; i++) {
+        const struct run_stage *stage = &run->stages[i];
+        fprintf(out, "metrics %" PRId64 " attempts %" PRId64 " failed %" PRId64 " profile %" PRId64,
+                stage->id, stage->attempts, stage->tasks_failed, stage->resource_profile_id);
+        put_metrics(out, &stage->metrics);
+    }
+}
+
 static void put_log(FILE *out, const struct run *run)
 {
     put_text(out, "application", run->spark_application_id);
@@ -46,6 +85,7 @@ static void put_log(FILE *out, const struct run *run)
             " time %a/%a added %" PRId64 "\n",
             run->ended, run->jobs, run->stages_completed, run->stages_failed, run->tasks_succeeded,
             run->tasks_failed, run->task_time_s, run->failed_task_time_s, run->executors_added);
+    put_figures(out, run);
     put_labels(out, "property", run->spark_properties, run->n_spark_properties);
     for (size_t i = 0; i < run->n_warnings; i++) {
         const struct run_warning *warning = &run->warnings[i];

@@ -18,6 +18,7 @@
 #define RUN_UNKNOWN INT64_C(-1)
 #define RUN_NO_INSTANT INT64_MIN
 #define RUN_DIGEST_BYTES 32u
+#define RUN_NO_EXIT_CODE INT64_MIN
 
 struct run_label {
     struct strview key;
@@ -29,6 +30,37 @@ struct run_warning {
     struct strview code;
     int64_t count; /* RUN_UNKNOWN: not a matter of counting */
     struct strview detail;
+};
+
+/*
+ * What successful tasks moved and used; of a stage, or of a run over all its stages. The two peaks
+ * are the largest of any task, whatever became of it. RUN_METRICS (run_metrics.h) lists them for
+ * those who treat all alike.
+ */
+struct run_metrics {
+    int64_t input_bytes; /* from storage */
+    int64_t output_bytes;
+    int64_t output_records;
+    int64_t shuffle_read_bytes; /* remote and local */
+    int64_t shuffle_read_records;
+    int64_t shuffle_write_bytes;
+    int64_t shuffle_write_records;
+    int64_t memory_spilled_bytes; /* as it lay in memory */
+    int64_t disk_spilled_bytes;   /* the same on disk */
+    double executor_run_time_s;
+    double executor_cpu_time_s;
+    double gc_time_s;
+    int64_t peak_execution_memory_bytes; /* of one task: aggregations, joins, sorts */
+    int64_t peak_jvm_heap_bytes;         /* of one executor */
+};
+
+/* A resource profile of Spark 3.1 and later: executors of a run need not be alike. */
+struct run_resources {
+    int64_t id;
+    int64_t executors; /* most alive at once */
+    int64_t cores_per_executor;
+    int64_t executor_memory_bytes; /* heap asked for */
+    int64_t cores_per_task;
 };
 
 /*
@@ -49,6 +81,10 @@ struct run_stage {
     double input_records;
     double nominal_rate_per_s; /* input_records / task_time_s */
     bool skipped;
+    int64_t attempts;            /* of the stage; RUN_UNKNOWN as all that follows */
+    int64_t tasks_failed;        /* attempts of tasks that did not succeed */
+    int64_t resource_profile_id; /* one of the run's resources */
+    struct run_metrics metrics;
 };
 
 struct run {
@@ -84,6 +120,20 @@ struct run {
     double task_time_s;
     double failed_task_time_s;
     int64_t executors_added;
+    int64_t exit_code;         /* RUN_NO_EXIT_CODE when the log does not say */
+    int64_t tasks_killed;      /* of tasks_failed: above all copies that lost the race */
+    int64_t tasks_resubmitted; /* of tasks_failed: succeeded, but their output was lost */
+    int64_t tasks_speculative; /* attempts that were second copies, whatever became of them */
+    int64_t executors_removed;
+    int64_t executors_excluded; /* distinct ones, from a stage or from the application */
+    int64_t nodes_excluded;
+    double core_s;       /* core seconds granted: cores of each executor x time it was there */
+    double job_time_s;   /* time in which some job ran: the rest is the driver's alone */
+    double stage_time_s; /* time in which some stage ran */
+    int64_t peak_driver_heap_bytes;
+    struct run_metrics metrics;
+    struct run_resources *resources; /* ascending by id; empty before Spark 3.1 */
+    size_t n_resources;
     struct run_label *spark_properties; /* allow-listed only, sorted by key */
     size_t n_spark_properties;
     struct run_warning *warnings;

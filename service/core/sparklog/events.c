@@ -1,6 +1,7 @@
 #include "core/sparklog/events.h"
 
 #define SQL "org.apache.spark.sql.execution.ui."
+#define SCHEDULER "org.apache.spark.scheduler.SparkListener"
 
 struct row {
     struct strview name;
@@ -22,6 +23,9 @@ static const struct row table[] = {
     ROW("SparkListenerJobEnd", event_job_end),
     ROW("SparkListenerExecutorAdded", event_executor_added),
     ROW("SparkListenerExecutorRemoved", event_executor_removed),
+    ROW("SparkListenerStageExecutorMetrics", event_stage_memory),
+    ROW("SparkListenerExecutorMetricsUpdate", event_heartbeat),
+    ROW("SparkListenerResourceProfileAdded", event_resource_profile),
     ROW("SparkListenerEnvironmentUpdate", event_environment),
     ROW("SparkListenerLogStart", event_log_start),
     ROW("DBCEventLoggingListenerMetadata", event_metadata),
@@ -31,6 +35,19 @@ static const struct row table[] = {
     ROW("SparkListenerBlockManagerRemoved", event_clock),
     ROW(SQL "SparkListenerSQLExecutionStart", event_clock),
     ROW(SQL "SparkListenerSQLExecutionEnd", event_clock),
+    /* Since 3.1 every exclusion is told under both names. */
+    ROW(SCHEDULER "ExecutorExcluded", event_executor_excluded),
+    ROW(SCHEDULER "ExecutorExcludedForStage", event_executor_excluded),
+    ROW(SCHEDULER "ExecutorBlacklisted", event_executor_excluded),
+    ROW(SCHEDULER "ExecutorBlacklistedForStage", event_executor_excluded),
+    ROW(SCHEDULER "NodeExcluded", event_node_excluded),
+    ROW(SCHEDULER "NodeExcludedForStage", event_node_excluded),
+    ROW(SCHEDULER "NodeBlacklisted", event_node_excluded),
+    ROW(SCHEDULER "NodeBlacklistedForStage", event_node_excluded),
+    ROW(SCHEDULER "ExecutorUnexcluded", event_clock),
+    ROW(SCHEDULER "ExecutorUnblacklisted", event_clock),
+    ROW(SCHEDULER "NodeUnexcluded", event_clock),
+    ROW(SCHEDULER "NodeUnblacklisted", event_clock),
 };
 
 event_take events_find(struct strview name)

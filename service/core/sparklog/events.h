@@ -23,14 +23,28 @@ enum pv_code event_clock(struct sparklog *log, struct json *line, struct pv_erro
 /* events_executor.c */
 enum pv_code event_executor_added(struct sparklog *log, struct json *line, struct pv_error *err);
 enum pv_code event_executor_removed(struct sparklog *log, struct json *line, struct pv_error *err);
-/* events_stage.c */
+enum pv_code event_executor_excluded(struct sparklog *log, struct json *line, struct pv_error *err);
+enum pv_code event_node_excluded(struct sparklog *log, struct json *line, struct pv_error *err);
+enum pv_code event_resource_profile(struct sparklog *log, struct json *line, struct pv_error *err);
+/* events_memory.c */
+enum pv_code event_stage_memory(struct sparklog *log, struct json *line, struct pv_error *err);
+enum pv_code event_heartbeat(struct sparklog *log, struct json *line, struct pv_error *err);
+/* events_job.c */
 enum pv_code event_job_start(struct sparklog *log, struct json *line, struct pv_error *err);
 enum pv_code event_job_end(struct sparklog *log, struct json *line, struct pv_error *err);
+/* events_stage.c */
 enum pv_code event_stage_submitted(struct sparklog *log, struct json *line, struct pv_error *err);
 enum pv_code event_stage_completed(struct sparklog *log, struct json *line, struct pv_error *err);
 /* events_task.c */
 enum pv_code event_task_start(struct sparklog *log, struct json *line, struct pv_error *err);
 enum pv_code event_task_end(struct sparklog *log, struct json *line, struct pv_error *err);
+
+/* Only the descriptions of stages (an array of them): whether they run is seen by their own events.
+ */
+enum pv_code
+events_describe_stages(struct sparklog *log, struct strview infos, struct pv_error *err);
+/* Is every one of them sound? */
+bool events_stages_are_sound(struct strview infos);
 
 /* Read the object of a line, to its end. False when the line is damaged. */
 bool events_read(struct json *line, const struct json_shape *shape, void *out);

@@ -93,10 +93,14 @@ static const struct json_shape end_shape = JSON_SHAPE(end_fields);
 enum pv_code event_application_end(struct sparklog *log, struct json *line, struct pv_error *err)
 {
     (void)err;
-    struct application_end event = {NO_TIME, 0};
+    struct application_end event = {NO_TIME, RUN_NO_EXIT_CODE};
     if (!events_read(line, &end_shape, &event))
         return PV_OK;
     log->application.ended = true;
+    /* A context shut down from outside says so before it cancels what still runs. One of the two
+     * alone may be an event that Spark lost. */
+    log->application.interrupted = log->jobs_open > 0 && log->attempts_open > 0;
+    log->notices[NOTICE_OPEN_JOB] = log->jobs_open;
     log->application.end_ms = sparklog_see_time(log, event.timestamp);
     log->application.exit_code = event.exit_code;
     return PV_OK;

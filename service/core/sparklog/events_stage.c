@@ -1,4 +1,4 @@
-/* Jobs and their stages. */
+/* Stages and their attempts. */
 #include <string.h>
 
 #include "core/sparklog/events.h"
@@ -14,10 +14,14 @@ struct stage_info {
     int64_t submitted;
     int64_t completed;
     struct json_text failure;
+    int64_t resource_profile;
 };
 
-static const struct stage_info nothing = {-1,        0,       {NULL, 0, false}, RUN_UNKNOWN,
-                                          {NULL, 0}, NO_TIME, NO_TIME,          {NULL, 0, false}};
+static const struct stage_info nothing = {.id = -1,
+                                          .tasks = RUN_UNKNOWN,
+                                          .submitted = NO_TIME,
+                                          .completed = NO_TIME,
+                                          .resource_profile = RUN_UNKNOWN};
 
 static const struct json_field info_fields[] = {
     JSON_FIELD("Stage ID", JSON_INT, struct stage_info, id),
@@ -28,6 +32,7 @@ static const struct json_field info_fields[] = {
     JSON_FIELD("Submission Time", JSON_INT, struct stage_info, submitted),
     JSON_FIELD("Completion Time", JSON_INT, struct stage_info, completed),
     JSON_FIELD("Failure Reason", JSON_TEXT, struct stage_info, failure),
+    JSON_FIELD("Resource Profile Id", JSON_INT, struct stage_info, resource_profile),
 };
 static const struct json_shape info_shape = JSON_SHAPE(info_fields);
 
@@ -104,6 +109,8 @@ static enum pv_code describe(struct sparklog *log,
         return code;
     if ((*stage)->tasks_planned < 0)
         (*stage)->tasks_planned = info->tasks;
+    if ((*stage)->resource_profile < 0 && info->resource_profile >= 0)
+        (*stage)->resource_profile = info->resource_profile;
     if ((*stage)->n_parents == 0)
         code = take_parents(log, *stage, info->parents, err);
     if (code == PV_OK && (*stage)->name == NULL && info->name.at != NULL)
@@ -132,6 +139,7 @@ static enum pv_code get_attempt(struct sparklog *log,
         return code;
     stage->attempts = attempts;
     log->n_attempts += stage->n_attempts > 0;
+    log->attempts_open++;
     *attempt = &stage->attempts[stage->n_attempts++];
     **attempt = (struct attempt){id, NO_TIME, NO_TIME, false, false};
     return PV_OK;
@@ -188,6 +196,7 @@ enum pv_code event_stage_completed(struct sparklog *log, struct json *line, stru
     enum pv_code code = take_stage(log, line, &info, &attempt, err);
     if (code != PV_OK || attempt == NULL)
         return code;
+    log->attempts_open -= !attempt->completed;
     attempt->completed = true;
     attempt->failed = info.failure.at != NULL;
     attempt->completed_ms = sparklog_see_time(log, info.completed);
@@ -198,20 +207,7 @@ enum pv_code event_stage_completed(struct sparklog *log, struct json *line, stru
     return PV_OK;
 }
 
-struct job_start {
-    int64_t submitted;
-    struct strview stages;
-    struct strview stage_ids;
-};
-
-static const struct json_field job_start_fields[] = {
-    JSON_FIELD("Submission Time", JSON_INT, struct job_start, submitted),
-    JSON_FIELD("Stage Infos", JSON_RAW, struct job_start, stages),
-    JSON_FIELD("Stage IDs", JSON_RAW, struct job_start, stage_ids),
-};
-static const struct json_shape job_start_shape = JSON_SHAPE(job_start_fields);
-
-static bool are_sound(struct strview infos)
+bool events_stages_are_sound(struct strview infos)
 {
     struct json json = json_over(infos);
     bool started = false;
@@ -222,8 +218,7 @@ static bool are_sound(struct strview infos)
     return !json.damaged;
 }
 
-/* Only the description: whether a stage of a job runs is seen by its own events. */
-static enum pv_code take_infos(struct sparklog *log, struct strview raw, struct pv_error *err)
+enum pv_code events_describe_stages(struct sparklog *log, struct strview raw, struct pv_error *err)
 {
     struct json json = json_over(raw);
     bool started = false;
@@ -236,68 +231,5 @@ static enum pv_code take_infos(struct sparklog *log, struct strview raw, struct 
         if (code != PV_OK)
             return code;
     }
-    return PV_OK;
-}
-
-/* Spark 1.0 to 1.1 give the ids alone. */
-static enum pv_code take_ids(struct sparklog *log, struct strview raw, struct pv_error *err)
-{
-    struct json json = json_over(raw);
-    bool started = false;
-    while (json_next_element(&json, &started)) {
-        int64_t id;
-        struct stage *stage;
-        if (!json_read_int(&json, &id) || id < 0)
-            continue;
-        enum pv_code code = sparklog_get_stage(log, id, &stage, err);
-        if (code != PV_OK)
-            return code;
-    }
-    return PV_OK;
-}
-
-enum pv_code event_job_start(struct sparklog *log, struct json *line, struct pv_error *err)
-{
-    struct job_start event = {NO_TIME, {NULL, 0}, {NULL, 0}};
-    if (!events_read(line, &job_start_shape, &event))
-        return PV_OK;
-    if (event.stages.at != NULL && !are_sound(event.stages)) {
-        line->damaged = true;
-        return PV_OK;
-    }
-    log->jobs++;
-    if (event.submitted != NO_TIME)
-        (void)sparklog_see_time(log, event.submitted);
-    if (event.stages.at != NULL)
-        return take_infos(log, event.stages, err);
-    return event.stage_ids.at == NULL ? PV_OK : take_ids(log, event.stage_ids, err);
-}
-
-struct job_end {
-    int64_t completed;
-    struct json_text result;
-};
-
-static const struct json_field result_fields[] = {
-    JSON_FIELD("Result", JSON_TEXT, struct job_end, result),
-};
-static const struct json_shape result_shape = JSON_SHAPE(result_fields);
-
-static const struct json_field job_end_fields[] = {
-    JSON_FIELD("Completion Time", JSON_INT, struct job_end, completed),
-    JSON_INSIDE("Job Result", result_shape),
-};
-static const struct json_shape job_end_shape = JSON_SHAPE(job_end_fields);
-
-enum pv_code event_job_end(struct sparklog *log, struct json *line, struct pv_error *err)
-{
-    (void)err;
-    struct job_end event = {NO_TIME, {NULL, 0, false}};
-    if (!events_read(line, &job_end_shape, &event))
-        return PV_OK;
-    if (event.completed != NO_TIME)
-        (void)sparklog_see_time(log, event.completed);
-    if (event.result.at != NULL && !json_text_is(event.result, strview_of("JobSucceeded")))
-        log->notices[NOTICE_FAILED_JOB]++;
     return PV_OK;
 }

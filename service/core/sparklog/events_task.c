@@ -13,17 +13,17 @@ struct task_event {
     int64_t index;
     int64_t launch;
     int64_t finish;
-    int64_t shuffle_read;
-    int64_t input_read;
-    int64_t shuffle_written;
-    int64_t output_written;
+    bool speculative;
+    struct amounts amounts;
 };
 
-static const struct task_event nothing = {-1, {NULL, 0, false}, -1, NO_TIME, NO_TIME, 0, 0, 0, 0};
+#define AMOUNT(name, amount) JSON_FIELD(name, JSON_INT, struct task_event, amounts.of[amount])
 
+/* All in the order Spark writes them. */
 static const struct json_field info_fields[] = {
     JSON_FIELD("Index", JSON_INT, struct task_event, index),
     JSON_FIELD("Launch Time", JSON_INT, struct task_event, launch),
+    JSON_FIELD("Speculative", JSON_BOOL, struct task_event, speculative),
     JSON_FIELD("Finish Time", JSON_INT, struct task_event, finish),
 };
 static const struct json_shape info_shape = JSON_SHAPE(info_fields);
@@ -33,27 +33,43 @@ static const struct json_field reason_fields[] = {
 };
 static const struct json_shape reason_shape = JSON_SHAPE(reason_fields);
 
+static const struct json_field memory_fields[] = {
+    AMOUNT("JVMHeapMemory", AMOUNT_PEAK_HEAP_BYTES),
+};
+static const struct json_shape memory_shape = JSON_SHAPE(memory_fields);
+
 static const struct json_field shuffle_read_fields[] = {
-    JSON_FIELD("Total Records Read", JSON_INT, struct task_event, shuffle_read),
+    AMOUNT("Remote Bytes Read", AMOUNT_SHUFFLE_REMOTE_BYTES),
+    AMOUNT("Local Bytes Read", AMOUNT_SHUFFLE_LOCAL_BYTES),
+    AMOUNT("Total Records Read", AMOUNT_SHUFFLE_READ_RECORDS),
 };
 static const struct json_shape shuffle_read_shape = JSON_SHAPE(shuffle_read_fields);
 
 static const struct json_field shuffle_write_fields[] = {
-    JSON_FIELD("Shuffle Records Written", JSON_INT, struct task_event, shuffle_written),
+    AMOUNT("Shuffle Bytes Written", AMOUNT_SHUFFLE_WRITE_BYTES),
+    AMOUNT("Shuffle Records Written", AMOUNT_SHUFFLE_WRITE_RECORDS),
 };
 static const struct json_shape shuffle_write_shape = JSON_SHAPE(shuffle_write_fields);
 
 static const struct json_field input_fields[] = {
-    JSON_FIELD("Records Read", JSON_INT, struct task_event, input_read),
+    AMOUNT("Bytes Read", AMOUNT_INPUT_BYTES),
+    AMOUNT("Records Read", AMOUNT_INPUT_RECORDS),
 };
 static const struct json_shape input_shape = JSON_SHAPE(input_fields);
 
 static const struct json_field output_fields[] = {
-    JSON_FIELD("Records Written", JSON_INT, struct task_event, output_written),
+    AMOUNT("Bytes Written", AMOUNT_OUTPUT_BYTES),
+    AMOUNT("Records Written", AMOUNT_OUTPUT_RECORDS),
 };
 static const struct json_shape output_shape = JSON_SHAPE(output_fields);
 
 static const struct json_field metrics_fields[] = {
+    AMOUNT("Executor Run Time", AMOUNT_RUN_MS),
+    AMOUNT("Executor CPU Time", AMOUNT_CPU_NS),
+    AMOUNT("Peak Execution Memory", AMOUNT_PEAK_EXECUTION_BYTES),
+    AMOUNT("JVM GC Time", AMOUNT_GC_MS),
+    AMOUNT("Memory Bytes Spilled", AMOUNT_MEMORY_SPILLED_BYTES),
+    AMOUNT("Disk Bytes Spilled", AMOUNT_DISK_SPILLED_BYTES),
     JSON_INSIDE("Shuffle Read Metrics", shuffle_read_shape),
     JSON_INSIDE("Shuffle Write Metrics", shuffle_write_shape),
     JSON_INSIDE("Input Metrics", input_shape),
@@ -65,6 +81,7 @@ static const struct json_field end_fields[] = {
     JSON_FIELD("Stage ID", JSON_INT, struct task_event, stage),
     JSON_INSIDE("Task End Reason", reason_shape),
     JSON_INSIDE("Task Info", info_shape),
+    JSON_INSIDE("Task Executor Metrics", memory_shape),
     JSON_INSIDE("Task Metrics", metrics_shape),
 };
 static const struct json_shape end_shape = JSON_SHAPE(end_fields);
@@ -83,7 +100,8 @@ static enum pv_code take_task(struct sparklog *log,
                               struct stage **stage,
                               struct pv_error *err)
 {
-    *event = nothing;
+    *event = (struct task_event){
+        .stage = -1, .index = -1, .launch = NO_TIME, .finish = NO_TIME, .amounts = amounts_unknown};
     if (!events_read(line, shape, event))
         return PV_OK;
     if (event->stage < 0) {
@@ -124,12 +142,6 @@ static enum pv_code keep_task(
     return PV_OK;
 }
 
-static void add_records(int64_t *sum, int64_t records)
-{
-    if (records > 0)
-        *sum = sparklog_add(*sum, records);
-}
-
 static enum pv_code succeed(struct sparklog *log,
                             struct stage *stage,
                             const struct task_event *event,
@@ -142,11 +154,18 @@ static enum pv_code succeed(struct sparklog *log,
     log->tasks_succeeded++;
     log->task_ms = sparklog_add(log->task_ms, ms);
     stage->task_ms = sparklog_add(stage->task_ms, ms);
-    add_records(&stage->shuffle_read, event->shuffle_read);
-    add_records(&stage->input_read, event->input_read);
-    add_records(&stage->shuffle_written, event->shuffle_written);
-    add_records(&stage->output_written, event->output_written);
     return PV_OK;
+}
+
+static void fail(struct sparklog *log, struct stage *stage, struct json_text reason, int64_t ms)
+{
+    log->tasks_failed++;
+    stage->tasks_failed++;
+    log->failed_task_ms = sparklog_add(log->failed_task_ms, ms);
+    if (reason.at == NULL)
+        return;
+    log->tasks_killed += json_text_is(reason, strview_of("TaskKilled"));
+    log->tasks_resubmitted += json_text_is(reason, strview_of("Resubmitted"));
 }
 
 enum pv_code event_task_end(struct sparklog *log, struct json *line, struct pv_error *err)
@@ -158,9 +177,14 @@ enum pv_code event_task_end(struct sparklog *log, struct json *line, struct pv_e
         return code;
     int64_t finish = sparklog_see_time(log, event.finish);
     int64_t ms = sparklog_elapsed(log, event.launch, finish);
-    if (event.reason.at != NULL && json_text_is(event.reason, strview_of("Success")))
-        return succeed(log, stage, &event, ms, err);
-    log->tasks_failed++;
-    log->failed_task_ms = sparklog_add(log->failed_task_ms, ms);
+    bool succeeded = event.reason.at != NULL && json_text_is(event.reason, strview_of("Success"));
+    if (succeeded)
+        code = succeed(log, stage, &event, ms, err);
+    else
+        fail(log, stage, event.reason, ms);
+    if (code != PV_OK)
+        return code;
+    log->tasks_speculative += event.speculative;
+    sparklog_add_amounts(log, &stage->amounts, &event.amounts, succeeded);
     return PV_OK;
 }

@@ -227,6 +227,20 @@ bool json_read_text(struct json *json, struct json_text *text)
     return false;
 }
 
+bool json_read_bool(struct json *json, bool *value)
+{
+    char c = peek(json);
+    if (c != 't' && c != 'f') {
+        (void)json_skip(json);
+        return false;
+    }
+    struct strview word = take_scalar(json);
+    if (!is_scalar(word))
+        return damage(json);
+    *value = c == 't';
+    return true;
+}
+
 bool json_read_raw(struct json *json, struct strview *raw)
 {
     char c = peek(json);
@@ -317,6 +331,9 @@ static void read_field(struct json *json, const struct json_field *field, void *
         break;
     case JSON_TEXT:
         (void)json_read_text(json, to);
+        break;
+    case JSON_BOOL:
+        (void)json_read_bool(json, to);
         break;
     case JSON_RAW:
         (void)json_read_raw(json, to);

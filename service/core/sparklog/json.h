@@ -33,6 +33,7 @@ struct json_text {
 enum json_kind {
     JSON_INT,   /* int64_t; beyond its range the nearest end, fractions cut off */
     JSON_TEXT,  /* struct json_text */
+    JSON_BOOL,  /* bool */
     JSON_RAW,   /* struct strview: an array or object as it is written, for a scanner of its own */
     JSON_NESTED /* the fields of an object inside, into the same struct */
 };
@@ -87,6 +88,7 @@ bool json_skip(struct json *json);
 /* False, and the value skipped, when it is not of the kind asked for. */
 bool json_read_int(struct json *json, int64_t *value);
 bool json_read_text(struct json *json, struct json_text *text);
+bool json_read_bool(struct json *json, bool *value);
 bool json_read_raw(struct json *json, struct strview *raw);
 
 /* What a word that begins as a number does means: beyond the range the nearest end, fractions cut

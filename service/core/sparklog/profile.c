@@ -6,7 +6,7 @@
 
 enum { US_PER_MS = 1000 };
 
-static double seconds(int64_t ms)
+double profile_seconds(int64_t ms)
 {
     return (double)ms / 1000.0;
 }
@@ -21,8 +21,7 @@ static bool copy_text(struct arena *arena, const char *text, struct strview *to)
     return to->at != NULL;
 }
 
-/* The application's end or, without one, its last sign of life. */
-static int64_t end_of(const struct sparklog *log)
+int64_t profile_end(const struct sparklog *log)
 {
     return log->application.end_ms != NO_TIME ? log->application.end_ms : log->last_ms;
 }
@@ -35,9 +34,9 @@ static void set_times(struct sparklog *log, struct run *run)
     run->initialization_s = (double)NAN;
     if (start == NO_TIME)
         return;
-    run->duration_s = seconds(sparklog_elapsed(log, start, end_of(log)));
+    run->duration_s = profile_seconds(sparklog_elapsed(log, start, profile_end(log)));
     if (log->first_stage_ms != NO_TIME)
-        run->initialization_s = seconds(sparklog_elapsed(log, start, log->first_stage_ms));
+        run->initialization_s = profile_seconds(sparklog_elapsed(log, start, log->first_stage_ms));
 }
 
 static void set_counts(const struct sparklog *log, struct run *run)
@@ -47,9 +46,17 @@ static void set_counts(const struct sparklog *log, struct run *run)
     run->stages_failed = log->stages_failed;
     run->tasks_succeeded = log->tasks_succeeded;
     run->tasks_failed = log->tasks_failed;
-    run->task_time_s = seconds(log->task_ms);
-    run->failed_task_time_s = seconds(log->failed_task_ms);
+    run->task_time_s = profile_seconds(log->task_ms);
+    run->failed_task_time_s = profile_seconds(log->failed_task_ms);
     run->executors_added = log->executors_added;
+    run->exit_code = log->application.exit_code;
+    run->tasks_killed = log->tasks_killed;
+    run->tasks_resubmitted = log->tasks_resubmitted;
+    run->tasks_speculative = log->tasks_speculative;
+    run->executors_removed = log->executors_removed;
+    run->executors_excluded = log->executors_excluded;
+    run->nodes_excluded = (int64_t)log->nodes_excluded.n;
+    run->peak_driver_heap_bytes = log->driver_heap;
     run->executors = log->executors_most > 0 ? log->executors_most : RUN_UNKNOWN;
     run->cores_per_executor = log->cores_most > 0 ? log->cores_most : RUN_UNKNOWN;
 }
@@ -102,6 +109,14 @@ static bool set_warnings(const struct sparklog *log, struct arena *arena, struct
     return true;
 }
 
+/* An exit code is the application's own word; without one, being stopped at work is failing. */
+static bool succeeded(const struct application *application)
+{
+    if (application->exit_code != RUN_NO_EXIT_CODE)
+        return application->ended && application->exit_code == 0;
+    return application->ended && !application->interrupted;
+}
+
 static enum pv_code no_memory(struct pv_error *err)
 {
     return pv_fail(err, PV_E_MEMORY, "not enough memory for the run");
@@ -120,7 +135,7 @@ profile_build(struct sparklog *log, struct arena *arena, struct run *run, struct
     struct run built = {.recorded_us = RUN_NO_INSTANT,
                         .from_log = true,
                         .ended = application->ended,
-                        .succeeded = application->ended && application->exit_code == 0};
+                        .succeeded = succeeded(application)};
     if (!application->ended)
         log->notices[NOTICE_NO_END] = 1;
     set_times(log, &built);
@@ -128,6 +143,8 @@ profile_build(struct sparklog *log, struct arena *arena, struct run *run, struct
     enum pv_code code = profile_build_stages(log, arena, &built, err);
     if (code != PV_OK)
         return code;
+    if (!profile_build_executors(log, arena, &built) || !profile_build_times(log, arena, &built))
+        return no_memory(err);
     /* Warnings last: what was built before may have added some. */
     if (!set_texts(log, arena, &built) || !set_properties(log, arena, &built) ||
         !set_warnings(log, arena, &built))

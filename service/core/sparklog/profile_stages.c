@@ -7,17 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/history/run_metrics.h"
 #include "core/sparklog/profile.h"
-
-struct interval {
-    int64_t from_ms;
-    int64_t to_ms;
-};
-
-static double seconds(int64_t ms)
-{
-    return (double)ms / 1000.0;
-}
 
 static int compare_stages(const void *a, const void *b)
 {
@@ -33,29 +24,6 @@ static int compare_tasks(const void *a, const void *b)
     if (left->index != right->index)
         return left->index < right->index ? -1 : 1;
     return (left->order > right->order) - (left->order < right->order);
-}
-
-static int compare_intervals(const void *a, const void *b)
-{
-    const struct interval *left = a;
-    const struct interval *right = b;
-    return (left->from_ms > right->from_ms) - (left->from_ms < right->from_ms);
-}
-
-/* Length of the union; sorts the intervals. */
-static int64_t union_length(struct interval *intervals, size_t n)
-{
-    qsort(intervals, n, sizeof *intervals, compare_intervals);
-    int64_t length = 0;
-    int64_t reached = NO_TIME;
-    for (size_t i = 0; i < n; i++) {
-        int64_t from = intervals[i].from_ms > reached ? intervals[i].from_ms : reached;
-        if (intervals[i].to_ms > from) {
-            length += intervals[i].to_ms - from;
-            reached = intervals[i].to_ms;
-        }
-    }
-    return length;
 }
 
 static bool has_success(const struct stage *stage)
@@ -104,20 +72,21 @@ set_duration(struct sparklog *log, struct stage *stage, struct arena *arena, str
     if (intervals == NULL)
         return false;
     size_t n = collect_intervals(log, stage, intervals);
-    out->duration_s = n == 0 ? (double)NAN : seconds(union_length(intervals, n));
+    out->duration_s = n == 0 ? (double)NAN : profile_seconds(profile_union_length(intervals, n));
     /* Without an attempt that counts the stage still began. */
     int64_t started = n == 0 ? first_submission(stage) : intervals[0].from_ms;
     arena_rewind(arena, mark);
     bool known = started != NO_TIME && log->application.start_ms != NO_TIME;
     out->started_s =
-        known ? seconds(sparklog_elapsed(log, log->application.start_ms, started)) : (double)NAN;
+        known ? profile_seconds(sparklog_elapsed(log, log->application.start_ms, started))
+              : (double)NAN;
     return true;
 }
 
 static bool set_tasks(struct stage *stage, struct arena *arena, struct run_stage *out)
 {
     out->n_tasks = (int64_t)stage->n_tasks;
-    out->task_time_s = seconds(stage->task_ms);
+    out->task_time_s = profile_seconds(stage->task_ms);
     out->task_duration_s =
         stage->n_tasks == 0 ? (double)NAN : out->task_time_s / (double)stage->n_tasks;
     if (stage->n_tasks == 0)
@@ -127,7 +96,7 @@ static bool set_tasks(struct stage *stage, struct arena *arena, struct run_stage
     if (durations == NULL)
         return false;
     for (size_t i = 0; i < stage->n_tasks; i++)
-        durations[i] = seconds(stage->tasks[i].duration_ms);
+        durations[i] = profile_seconds(stage->tasks[i].duration_ms);
     out->task_durations_s = durations;
     return true;
 }
@@ -148,13 +117,20 @@ static const struct stage *find(const struct sparklog *log, int64_t id)
     return NULL;
 }
 
+/* 0 where the log does not say. */
+static int64_t counted(const struct stage *stage, enum amount amount)
+{
+    return stage->amounts.of[amount] > 0 ? stage->amounts.of[amount] : 0;
+}
+
 static int64_t written_by_parents(const struct sparklog *log, const struct stage *stage)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < stage->n_parents; i++) {
         const struct stage *parent = find(log, stage->parents[i]);
         if (parent != NULL)
-            sum = sparklog_add(sum, sparklog_add(parent->shuffle_written, parent->output_written));
+            sum = sparklog_add(sum, sparklog_add(counted(parent, AMOUNT_SHUFFLE_WRITE_RECORDS),
+                                                 counted(parent, AMOUNT_OUTPUT_RECORDS)));
     }
     return sum;
 }
@@ -164,14 +140,55 @@ static int64_t written_by_parents(const struct sparklog *log, const struct stage
 static void
 set_records(const struct sparklog *log, const struct stage *stage, struct run_stage *out)
 {
-    int64_t records = stage->shuffle_read;
+    int64_t records = counted(stage, AMOUNT_SHUFFLE_READ_RECORDS);
     if (records == 0)
-        records = stage->input_read;
+        records = counted(stage, AMOUNT_INPUT_RECORDS);
     if (records == 0)
         records = written_by_parents(log, stage);
     out->input_records = records == 0 ? (double)NAN : (double)records;
     out->nominal_rate_per_s =
         stage->task_ms == 0 ? (double)NAN : out->input_records / out->task_time_s;
+}
+
+/* The sum of two of which either may be unknown. */
+static int64_t sum(int64_t a, int64_t b)
+{
+    if (a < 0 || b < 0)
+        return a < 0 ? b : a;
+    return sparklog_add(a, b);
+}
+
+static double seconds_of(int64_t amount, double per_second)
+{
+    return amount < 0 ? (double)NAN : (double)amount / per_second;
+}
+
+static struct run_metrics metrics_of(const struct amounts *a)
+{
+    return (struct run_metrics){.input_bytes = a->of[AMOUNT_INPUT_BYTES],
+                                .output_bytes = a->of[AMOUNT_OUTPUT_BYTES],
+                                .output_records = a->of[AMOUNT_OUTPUT_RECORDS],
+                                .shuffle_read_bytes = sum(a->of[AMOUNT_SHUFFLE_REMOTE_BYTES],
+                                                          a->of[AMOUNT_SHUFFLE_LOCAL_BYTES]),
+                                .shuffle_read_records = a->of[AMOUNT_SHUFFLE_READ_RECORDS],
+                                .shuffle_write_bytes = a->of[AMOUNT_SHUFFLE_WRITE_BYTES],
+                                .shuffle_write_records = a->of[AMOUNT_SHUFFLE_WRITE_RECORDS],
+                                .memory_spilled_bytes = a->of[AMOUNT_MEMORY_SPILLED_BYTES],
+                                .disk_spilled_bytes = a->of[AMOUNT_DISK_SPILLED_BYTES],
+                                .executor_run_time_s = seconds_of(a->of[AMOUNT_RUN_MS], 1e3),
+                                .executor_cpu_time_s = seconds_of(a->of[AMOUNT_CPU_NS], 1e9),
+                                .gc_time_s = seconds_of(a->of[AMOUNT_GC_MS], 1e3),
+                                .peak_execution_memory_bytes = a->of[AMOUNT_PEAK_EXECUTION_BYTES],
+                                .peak_jvm_heap_bytes = a->of[AMOUNT_PEAK_HEAP_BYTES]};
+}
+
+/* Over all stages. */
+static struct run_metrics metrics_of_all(struct sparklog *log)
+{
+    struct amounts all = amounts_unknown;
+    for (size_t i = 0; i < log->n_stages; i++)
+        sparklog_add_amounts(log, &all, &log->stages[i].amounts, true);
+    return metrics_of(&all);
 }
 
 static bool set_identity(const struct stage *stage, struct arena *arena, struct run_stage *out)
@@ -203,6 +220,7 @@ static void set_skipped(struct run_stage *out)
     out->started_s = (double)NAN;
     out->input_records = (double)NAN;
     out->nominal_rate_per_s = (double)NAN;
+    run_stage_clear_log(out);
 }
 
 static bool
@@ -210,13 +228,17 @@ set_stage(struct sparklog *log, struct stage *stage, struct arena *arena, struct
 {
     if (!set_identity(stage, arena, out))
         return false;
-    if (out->skipped) {
+    if (out->skipped)
         set_skipped(out);
+    out->resource_profile_id = stage->resource_profile;
+    if (out->skipped)
         return true;
-    }
     if (!set_tasks(stage, arena, out) || !set_duration(log, stage, arena, out))
         return false;
     set_records(log, stage, out);
+    out->attempts = (int64_t)stage->n_attempts;
+    out->tasks_failed = stage->tasks_failed;
+    out->metrics = metrics_of(&stage->amounts);
     return true;
 }
 
@@ -273,5 +295,6 @@ enum pv_code profile_build_stages(struct sparklog *log,
     run->n_stages = log->n_stages;
     run->has_stages = true;
     run->problem_size = problem_size(log);
+    run->metrics = metrics_of_all(log);
     return PV_OK;
 }

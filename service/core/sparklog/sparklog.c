@@ -22,6 +22,8 @@ struct sparklog *sparklog_create(const struct sparklog_limits *limits)
     log->last_ms = NO_TIME;
     log->first_stage_ms = NO_TIME;
     log->cores_most = RUN_UNKNOWN;
+    log->driver_heap = RUN_UNKNOWN;
+    log->application.exit_code = RUN_NO_EXIT_CODE;
     return log;
 }
 
@@ -41,7 +43,11 @@ void sparklog_destroy(struct sparklog *log)
         sparklog_stage_fini(&log->stages[i], &log->budget);
     budget_free(&log->budget, log->stages, log->stages_capacity, sizeof *log->stages);
     idmap_fini(&log->stage_at, &log->budget);
-    idmap_fini(&log->executors, &log->budget);
+    budget_free(&log->budget, log->executors, log->executors_capacity, sizeof *log->executors);
+    idmap_fini(&log->executor_at, &log->budget);
+    idmap_fini(&log->nodes_excluded, &log->budget);
+    budget_free(&log->budget, log->jobs_seen, log->jobs_capacity, sizeof *log->jobs_seen);
+    idmap_fini(&log->job_at, &log->budget);
     lines_fini(&log->lines, &log->budget);
     free(log);
 }
@@ -63,6 +69,12 @@ int64_t sparklog_add(int64_t a, int64_t b)
     if (!__builtin_add_overflow(a, b, &sum))
         return sum;
     return b > 0 ? INT64_MAX : INT64_MIN;
+}
+
+int64_t sparklog_times(int64_t a, int64_t b)
+{
+    int64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
 int64_t sparklog_elapsed(struct sparklog *log, int64_t earlier_ms, int64_t later_ms)
@@ -95,7 +107,10 @@ sparklog_get_stage(struct sparklog *log, int64_t id, struct stage **stage, struc
     if (code != PV_OK)
         return code;
     *stage = &log->stages[log->n_stages++];
-    **stage = (struct stage){.id = id, .tasks_planned = RUN_UNKNOWN};
+    **stage = (struct stage){.id = id,
+                             .tasks_planned = RUN_UNKNOWN,
+                             .resource_profile = RUN_UNKNOWN,
+                             .amounts = amounts_unknown};
     log->n_attempts++;
     return PV_OK;
 }

@@ -27,11 +27,75 @@
     X(NOTICE_STARTED_AGAIN, "several_applications", "later application starts were passed over")   \
     X(NOTICE_BAD_ID, "application_id_unusable", "an application or attempt id cannot be kept")     \
     X(NOTICE_LATER_PARENT, "parents_dropped", "parents that do not come before their stage")       \
-    X(NOTICE_FAILED_JOB, "failed_jobs", "jobs of the application failed")
+    X(NOTICE_FAILED_JOB, "failed_jobs", "jobs of the application failed")                          \
+    X(NOTICE_OPEN_JOB, "unfinished_jobs", "jobs were still running when the application ended")    \
+    X(NOTICE_BAD_AMOUNT, "amounts_unusable", "amounts below zero were passed over")                \
+    X(NOTICE_MIXED_CORES, "mixed_executors", "executors had fewer cores than the largest ones")    \
+    X(NOTICE_PROFILES, "resource_profiles_dropped", "more resource profiles than are kept")
 
 #define SPARKLOG_NOTICE_ENUM(notice, code, detail) notice,
 enum notice { SPARKLOG_NOTICES(SPARKLOG_NOTICE_ENUM) NOTICE_COUNT };
 #undef SPARKLOG_NOTICE_ENUM
+
+/*
+ * What a task moved and used, as its log has it; -1 where it does not. Sums over successful tasks,
+ * the peaks are the largest of any attempt.
+ */
+enum amount {
+    AMOUNT_INPUT_BYTES,
+    AMOUNT_INPUT_RECORDS,
+    AMOUNT_OUTPUT_BYTES,
+    AMOUNT_OUTPUT_RECORDS,
+    AMOUNT_SHUFFLE_REMOTE_BYTES,
+    AMOUNT_SHUFFLE_LOCAL_BYTES,
+    AMOUNT_SHUFFLE_READ_RECORDS,
+    AMOUNT_SHUFFLE_WRITE_BYTES,
+    AMOUNT_SHUFFLE_WRITE_RECORDS,
+    AMOUNT_MEMORY_SPILLED_BYTES,
+    AMOUNT_DISK_SPILLED_BYTES,
+    AMOUNT_RUN_MS,
+    AMOUNT_CPU_NS,
+    AMOUNT_GC_MS,
+    AMOUNT_SUMS, /* the peaks follow */
+    AMOUNT_PEAK_EXECUTION_BYTES = AMOUNT_SUMS,
+    AMOUNT_PEAK_HEAP_BYTES,
+    AMOUNT_COUNT
+};
+
+struct amounts {
+    int64_t of[AMOUNT_COUNT];
+};
+
+/* A job; its times NO_TIME where they are unknown. */
+struct job {
+    int64_t submitted_ms;
+    int64_t completed_ms;
+    bool ended;
+};
+
+/* An executor, from its first event on. */
+struct executor {
+    int64_t cores;    /* RUN_UNKNOWN */
+    int64_t profile;  /* RUN_UNKNOWN */
+    int64_t since_ms; /* while alive */
+    int64_t core_ms;  /* of the times it was there before */
+    bool alive;
+    bool added; /* false: only excluded or removed so far */
+    bool excluded;
+};
+
+/* A resource profile. */
+enum { PROFILES_MAX = 64 };
+
+struct profile {
+    int64_t id;
+    int64_t alive;
+    int64_t most;
+    int64_t cores_asked; /* RUN_UNKNOWN, as the four below */
+    int64_t cores_most;
+    int64_t memory_mib;
+    int64_t task_cpus;
+};
 
 struct attempt {
     int64_t id;
@@ -63,10 +127,9 @@ struct stage {
     size_t n_tasks;
     size_t tasks_capacity;
     int64_t task_ms;
-    int64_t shuffle_read; /* records over successful tasks, as the three below */
-    int64_t input_read;
-    int64_t shuffle_written;
-    int64_t output_written;
+    int64_t tasks_failed;
+    int64_t resource_profile; /* RUN_UNKNOWN */
+    struct amounts amounts;
     bool ran; /* submitted, completed or with a task */
 };
 
@@ -79,7 +142,8 @@ struct application {
     bool ended;
     int64_t start_ms;
     int64_t end_ms;
-    int64_t exit_code;
+    int64_t exit_code; /* RUN_NO_EXIT_CODE */
+    bool interrupted;  /* ended while a job and a stage were at work */
 };
 
 struct sparklog {
@@ -100,12 +164,30 @@ struct sparklog {
     int64_t tasks_failed;
     int64_t task_ms;
     int64_t failed_task_ms;
+    int64_t tasks_killed;
+    int64_t tasks_resubmitted;
+    int64_t tasks_speculative;
+    int64_t driver_heap; /* RUN_UNKNOWN */
     int64_t executors_added;
+    int64_t executors_removed;
+    int64_t executors_excluded;
     int64_t executors_most;
     int64_t executors_alive;
     int64_t cores_most;
-    struct idmap executors; /* hash of the id -> alive */
-    struct idmap stage_at;  /* stage id -> index in stages */
+    struct idmap executor_at; /* hash of the id -> index in executors */
+    struct executor *executors;
+    size_t n_executors;
+    size_t executors_capacity;
+    struct idmap nodes_excluded; /* hash of the host */
+    struct profile profiles[PROFILES_MAX];
+    size_t n_profiles;
+    struct idmap job_at; /* job id -> index in jobs_seen */
+    struct job *jobs_seen;
+    size_t n_jobs_seen;
+    size_t jobs_capacity;
+    int64_t jobs_open;
+    int64_t attempts_open; /* of stages: submitted, not completed */
+    struct idmap stage_at; /* stage id -> index in stages */
     struct stage *stages;
     size_t n_stages;
     size_t stages_capacity;
@@ -124,8 +206,26 @@ enum pv_code sparklog_get_stage(struct sparklog *log,
 
 void sparklog_stage_fini(struct stage *stage, struct budget *budget);
 
+/* Amounts of an event or stage before anything is known. */
+extern const struct amounts amounts_unknown;
+
+/* Take what one attempt of a task used: sums only when it succeeded, peaks always. */
+void sparklog_add_amounts(struct sparklog *log,
+                          struct amounts *to,
+                          const struct amounts *of,
+                          bool succeeded);
+
+/* The larger of what was seen and what is said now; 0 says nothing. */
+void sparklog_raise(struct sparklog *log, int64_t *peak, int64_t bytes);
+
+/* A profile of that id, made when it is new; NULL when there are too many. */
+struct profile *sparklog_get_profile(struct sparklog *log, int64_t id);
+
 /* a + b, held at the ends of the range. */
 int64_t sparklog_add(int64_t a, int64_t b);
+
+/* a * b of two that are not negative, held at the end of the range. */
+int64_t sparklog_times(int64_t a, int64_t b);
 
 /* later - earlier; 0, and counted, when time went backwards. */
 int64_t sparklog_elapsed(struct sparklog *log, int64_t earlier_ms, int64_t later_ms);

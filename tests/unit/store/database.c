@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/history/run_metrics.h"
 #include "work/clock.h"
 
 void database_fail(const char *file, int line, const char *what, const struct pv_error *err)
@@ -56,6 +57,20 @@ struct principal database_team(const struct database *database, const char *name
 static const double tasks[] = {0.1, 1.0 / 3.0, 5e-324, 1.7976931348623157e308, 2.5};
 static const int64_t parents[] = {0};
 
+/* Each different, none a round number: a column in the wrong place shows. */
+static struct run_metrics database_metrics(void)
+{
+    int64_t count = INT64_MAX;
+    double seconds = 0.1;
+    return (struct run_metrics){
+#define METRIC_COUNT(name) .name = (count -= 3),
+#define METRIC_SECONDS(name) .name = (seconds += 1.0 / 3.0),
+        RUN_METRICS(METRIC_COUNT, METRIC_SECONDS)
+#undef METRIC_COUNT
+#undef METRIC_SECONDS
+    };
+}
+
 struct run database_run(struct arena *arena, int64_t problem_size, int64_t executors)
 {
     struct run run = {.problem_size = problem_size,
@@ -67,15 +82,8 @@ struct run database_run(struct arena *arena, int64_t problem_size, int64_t execu
                       .recorded_us = RUN_NO_INSTANT,
                       .succeeded = true,
                       .ended = true,
-                      .has_stages = true,
-                      .jobs = RUN_UNKNOWN,
-                      .stages_completed = RUN_UNKNOWN,
-                      .stages_failed = RUN_UNKNOWN,
-                      .tasks_succeeded = RUN_UNKNOWN,
-                      .tasks_failed = RUN_UNKNOWN,
-                      .task_time_s = (double)NAN,
-                      .failed_task_time_s = (double)NAN,
-                      .executors_added = RUN_UNKNOWN};
+                      .has_stages = true};
+    run_clear_log(&run);
     run.stages = arena_calloc(arena, 3, sizeof *run.stages);
     CHECK(run.stages != NULL);
     run.n_stages = 3;
@@ -108,8 +116,25 @@ struct run database_run(struct arena *arena, int64_t problem_size, int64_t execu
                                        .input_records = (double)NAN,
                                        .nominal_rate_per_s = (double)NAN,
                                        .skipped = true};
+    for (size_t i = 1; i < 3; i++)
+        run_stage_clear_log(&run.stages[i]);
+    run.stages[0].attempts = 2;
+    run.stages[0].tasks_failed = 3;
+    run.stages[0].resource_profile_id = 0;
+    run.stages[0].metrics = database_metrics();
     return run;
 }
+
+static struct run_resources resources[] = {{.id = 0,
+                                            .executors = 1,
+                                            .cores_per_executor = 2,
+                                            .executor_memory_bytes = 3,
+                                            .cores_per_task = 4},
+                                           {.id = 7,
+                                            .executors = 5,
+                                            .cores_per_executor = RUN_UNKNOWN,
+                                            .executor_memory_bytes = RUN_UNKNOWN,
+                                            .cores_per_task = 6}};
 
 struct run database_log_run(struct arena *arena, const char *spark_application_id, bool ended)
 {
@@ -118,5 +143,19 @@ struct run database_log_run(struct arena *arena, const char *spark_application_i
     run.ended = ended;
     run.spark_application_id = strview_of(spark_application_id);
     run.spark_version = strview_of("3.5.1");
+    run.exit_code = -1; /* not unknown */
+    run.tasks_killed = 11;
+    run.tasks_resubmitted = 12;
+    run.tasks_speculative = 13;
+    run.executors_removed = 14;
+    run.executors_excluded = 15;
+    run.nodes_excluded = 16;
+    run.core_s = 17.1;
+    run.job_time_s = 18.1;
+    run.stage_time_s = 19.1;
+    run.peak_driver_heap_bytes = 20;
+    run.metrics = database_metrics();
+    run.resources = resources;
+    run.n_resources = sizeof resources / sizeof *resources;
     return run;
 }

@@ -1,8 +1,10 @@
 /* Proves on a real PostgreSQL that what each aggregate is given comes back as it was. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "database.h"
+#include "run_text.h"
 #include "store/accuracy.h"
 #include "store/run_durations.h"
 #include "work/clock.h"
@@ -182,6 +184,11 @@ static void runs_come_back_bit_by_bit(struct arena *arena)
     CHECK(back.has_stages && back.n_stages == 3);
     for (size_t i = 0; i < 3; i++)
         check_stage(&run.stages[i], &back.stages[i], true);
+    char *wrote = run_text(&run);
+    char *read = run_text(&back);
+    CHECK(wrote != NULL && read != NULL && strcmp(wrote, read) == 0);
+    free(wrote);
+    free(read);
     DO(store_run_find(tx, arena, NULL, run.id, RUN_WITH_STAGES, &back, &name, &err));
     for (size_t i = 0; i < 3; i++)
         check_stage(&run.stages[i], &back.stages[i], false);

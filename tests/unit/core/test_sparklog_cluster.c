@@ -1,0 +1,241 @@
+/* Executors, resource profiles, jobs and how an application ended. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sparklog_cases.h"
+
+static void expect(double got, double want)
+{
+    cr_assert_float_eq(got, want, 1e-12, "%g, want %g", got, want);
+}
+
+#define EXECUTOR_OF(id, ms, cores, profile)                                                        \
+    "{\"Event\":\"SparkListenerExecutorAdded\",\"Timestamp\":" #ms ",\"Executor ID\":\"" id        \
+    "\",\"Executor Info\":{\"Host\":\"h\",\"Total Cores\":" #cores                                 \
+    ",\"Resources\":{},\"Resource Profile Id\":" #profile "}}\n"
+#define PROFILE(id, cores, memory, cpus)                                                           \
+    "{\"Event\":\"SparkListenerResourceProfileAdded\",\"Resource Profile Id\":" #id                \
+    ",\"Executor Resource Requests\":{\"cores\":{\"Resource Name\":\"cores\",\"Amount\":" #cores   \
+    "},\"memory\":{\"Resource Name\":\"memory\",\"Amount\":" #memory                               \
+    "},\"gpu\":{\"Amount\":3}},\"Task Resource Requests\":{\"cpus\":{\"Amount\":" #cpus "}}}\n"
+#define SCHEDULER(event, more)                                                                     \
+    "{\"Event\":\"org.apache.spark.scheduler.SparkListener" event "\"," more "}\n"
+
+/* Executor 1: 4 cores from 100 to 600 and from 700 to the end at 1000; 2: 2 cores from 200 on. */
+Test(sparklog_cluster, core_seconds_are_those_of_each_executor_while_it_was_there)
+{
+    struct reading r;
+    reading_init(&r,
+                 APP_START(0) EXECUTOR("1", 100, 4) EXECUTOR("2", 200, 2) EXECUTOR("1", 300, 4)
+                     GONE("1", 600) GONE("1", 650) EXECUTOR("1", 700, 4) GONE("7", 800)
+                         APP_END(1000),
+                 0, &case_limits);
+    expect(r.run.core_s, 4 * 0.5 + 4 * 0.3 + 2 * 0.8);
+    cr_assert_eq(r.run.executors, 2);
+    cr_assert_eq(r.run.executors_added, 4);
+    cr_assert_eq(r.run.executors_removed, 3);
+    cr_assert_eq(reading_warning(&r, "mixed_executors"), 1);
+    cr_assert_eq(r.run.n_resources, 0);
+    reading_fini(&r);
+}
+
+Test(sparklog_cluster, no_executor_in_the_log_no_core_seconds)
+{
+    struct reading r;
+    reading_init(&r, APP_START(0) GONE("1", 600) APP_END(1000), 0, &case_limits);
+    cr_assert(isnan(r.run.core_s));
+    cr_assert_eq(r.run.executors, RUN_UNKNOWN);
+    cr_assert_eq(r.run.executors_removed, 1);
+    reading_fini(&r);
+}
+
+Test(sparklog_cluster, an_executor_that_leaves_before_it_came_held_nothing)
+{
+    struct reading r;
+    reading_init(&r, APP_START(0) EXECUTOR("1", 500, 4) GONE("1", 400) APP_END(1000), 0,
+                 &case_limits);
+    expect(r.run.core_s, 0);
+    cr_assert_eq(reading_warning(&r, "time_went_backwards"), 1);
+    reading_fini(&r);
+}
+
+Test(sparklog_cluster, executors_of_each_resource_profile)
+{
+    struct reading r;
+    reading_init(&r,
+                 PROFILE(0, 4, 8192, 1.0) APP_START(0) EXECUTOR_OF("1", 1, 4, 0)
+                     EXECUTOR_OF("2", 1, 4, 0) PROFILE(5, 16, 65536, 2.0) PROFILE(3, 8, 512, 1.0)
+                         GONE("2", 5) EXECUTOR_OF("3", 6, 16, 5) EXECUTOR_OF("4", 6, 16, 5)
+                             EXECUTOR_OF("5", 6, 16, 5)
+                                 COMPLETED(0, 0, 1, 10, 20, ",\"Resource Profile Id\":0")
+                                     COMPLETED(1, 0, 1, 10, 20, ",\"Resource Profile Id\":5")
+                                         COMPLETED(2, 0, 1, 10, 20, "") APP_END(100),
+                 0, &case_limits);
+    cr_assert_eq(r.run.executors, 4);
+    cr_assert_eq(r.run.cores_per_executor, 16);
+    cr_assert_eq(reading_warning(&r, "mixed_executors"), 2);
+    cr_assert_eq(r.run.n_resources, 3);
+    const struct run_resources want[] = {{0, 2, 4, INT64_C(8192) << 20, 1},
+                                         {3, 0, 8, INT64_C(512) << 20, 1},
+                                         {5, 3, 16, INT64_C(65536) << 20, 2}};
+    for (size_t i = 0; i < 3; i++)
+        cr_assert_eq(memcmp(&r.run.resources[i], &want[i], sizeof *want), 0, "profile %zu", i);
+    cr_assert_eq(reading_stage(&r, 0)->resource_profile_id, 0);
+    cr_assert_eq(reading_stage(&r, 1)->resource_profile_id, 5);
+    cr_assert_eq(reading_stage(&r, 2)->resource_profile_id, RUN_UNKNOWN);
+    reading_fini(&r);
+}
+
+Test(sparklog_cluster, more_profiles_than_are_kept_are_counted)
+{
+    char log[32768] = APP_START(0);
+    for (int i = 0; i < 70; i++)
+        (void)snprintf(log + strlen(log), sizeof log - strlen(log),
+                       "{\"Event\":\"SparkListenerResourceProfileAdded\",\"Resource Profile "
+                       "Id\":%d}\n",
+                       i);
+    struct reading r;
+    reading_init(&r, log, 0, &case_limits);
+    cr_assert_eq(r.run.n_resources, 64);
+    cr_assert_eq(reading_warning(&r, "resource_profiles_dropped"), 6);
+    cr_assert_eq(r.run.resources[0].executor_memory_bytes, RUN_UNKNOWN);
+    reading_fini(&r);
+}
+
+/* Spark 3.1 and later tell each exclusion twice, under the old name and the new one. */
+Test(sparklog_cluster, exclusions_count_each_executor_and_node_once)
+{
+    struct reading r;
+    reading_init(
+        &r,
+        APP_START(0) EXECUTOR("1", 1, 4) EXECUTOR("2", 1, 4) SCHEDULER(
+            "ExecutorBlacklisted", "\"time\":5,\"executorId\":\"1\",\"taskFailures\":2")
+            SCHEDULER("ExecutorExcluded", "\"time\":5,\"executorId\":\"1\",\"taskFailures\":2")
+                SCHEDULER("ExecutorUnexcluded", "\"time\":9,\"executorId\":\"1\"") SCHEDULER(
+                    "ExecutorExcludedForStage",
+                    "\"time\":6,\"executorId\":\"2\",\"taskFailures\":1,\"stageId\":0,"
+                    "\"stageAttemptId\":0")
+                    SCHEDULER("ExecutorBlacklistedForStage",
+                              "\"time\":6,\"executorId\":\"8\",\"taskFailures\":1,"
+                              "\"stageId\":0,\"stageAttemptId\":0")
+                        SCHEDULER("NodeExcluded",
+                                  "\"time\":7,\"hostId\":\"a\",\"executorFailures\":2")
+                            SCHEDULER("NodeBlacklisted",
+                                      "\"time\":7,\"hostId\":\"a\",\"executorFailures\":2")
+                                SCHEDULER("NodeExcludedForStage",
+                                          "\"time\":8,\"hostId\":\"b\",\"stageId\":0")
+                                    SCHEDULER("NodeUnblacklisted", "\"time\":19,\"hostId\":\"a\""),
+        0, &case_limits);
+    cr_assert_eq(r.run.executors_excluded, 3);
+    cr_assert_eq(r.run.nodes_excluded, 2);
+    cr_assert_eq(r.run.executors, 2, "excluded ones still hold their cores");
+    cr_assert_eq(r.run.executors_added, 2);
+    expect(r.run.duration_s, 0.019);
+    cr_assert_eq(reading_warning(&r, "damaged_lines"), 0);
+    reading_fini(&r);
+}
+
+#define JOB(id, ms)                                                                                \
+    "{\"Event\":\"SparkListenerJobStart\",\"Job ID\":" #id ",\"Submission Time\":" #ms             \
+    ",\"Stage Infos\":[],\"Stage IDs\":[]}\n"
+#define JOB_END(id, ms, result)                                                                    \
+    "{\"Event\":\"SparkListenerJobEnd\",\"Job ID\":" #id ",\"Completion Time\":" #ms               \
+    ",\"Job Result\":{\"Result\":\"" result "\"}}\n"
+
+/* Jobs 0 and 1 overlap (100 to 500), 2 lies within, 3 stands alone (700 to 800). */
+Test(sparklog_cluster, parallel_jobs_and_stages_take_the_time_of_their_union)
+{
+    struct reading r;
+    reading_init(&r,
+                 APP_START(0) JOB(0, 100) JOB(1, 300) JOB(2, 320) COMPLETED(0, 0, 1, 110, 250, "")
+                     COMPLETED(1, 0, 1, 200, 400, "") COMPLETED(2, 0, 1, 120, 130, FAILURE)
+                         COMPLETED(3, 0, 1, 710, 720, "") JOB_END(0, 400, "JobSucceeded")
+                             JOB_END(2, 350, "JobSucceeded") JOB_END(1, 500, "JobFailed")
+                                 JOB(3, 700) JOB_END(3, 800, "JobSucceeded") APP_END(1000),
+                 0, &case_limits);
+    expect(r.run.job_time_s, 0.5);
+    expect(r.run.stage_time_s, 0.29 + 0.01);
+    cr_assert_eq(r.run.jobs, 4);
+    cr_assert_eq(reading_warning(&r, "failed_jobs"), 1);
+    cr_assert(r.run.succeeded, "the application went on and ended by itself");
+    reading_fini(&r);
+}
+
+Test(sparklog_cluster, what_does_not_end_lasts_to_the_end_of_the_log)
+{
+    struct reading r;
+    reading_init(&r, APP_START(0) JOB(0, 100) SUBMITTED(0, 0, 1, 150) EXECUTOR("1", 600, 2), 0,
+                 &case_limits);
+    expect(r.run.job_time_s, 0.5);
+    expect(r.run.stage_time_s, 0.45);
+    expect(r.run.core_s, 0);
+    reading_fini(&r);
+}
+
+Test(sparklog_cluster, a_job_that_ends_before_it_began_took_no_time)
+{
+    struct reading r;
+    reading_init(&r, APP_START(0) JOB(0, 500) JOB_END(0, 400, "JobSucceeded") APP_END(900), 0,
+                 &case_limits);
+    expect(r.run.job_time_s, 0);
+    cr_assert_eq(reading_warning(&r, "time_went_backwards"), 1);
+    reading_fini(&r);
+}
+
+#define END_WITH(code)                                                                             \
+    "{\"Event\":\"SparkListenerApplicationEnd\",\"Timestamp\":900,\"ExitCode\":" #code "}\n"
+
+/* The context was shut down from outside: the end is told first, then what still ran is cancelled.
+ */
+static const char killed[] = APP_START(0) JOB(0, 100) SUBMITTED(0, 0, 4, 110) APP_END(500)
+    COMPLETED(0, 0, 4, 110, 501, FAILURE) JOB_END(0, 501, "JobFailed");
+
+Test(sparklog_cluster, an_application_stopped_at_work_did_not_succeed)
+{
+    struct reading r;
+    reading_init(&r, killed, 0, &case_limits);
+    cr_assert(r.run.ended);
+    cr_assert_not(r.run.succeeded);
+    cr_assert_eq(reading_warning(&r, "unfinished_jobs"), 1);
+    cr_assert_eq(r.run.exit_code, RUN_NO_EXIT_CODE);
+    expect(r.run.duration_s, 0.5);
+    reading_fini(&r);
+}
+
+/* Spark loses events when its queue is full; the end of a job alone may have been lost. */
+Test(sparklog_cluster, a_job_without_end_and_without_a_stage_at_work_is_no_failure)
+{
+    struct reading r;
+    reading_init(&r, APP_START(0) JOB(0, 100) COMPLETED(0, 0, 4, 110, 120, "") APP_END(500), 0,
+                 &case_limits);
+    cr_assert(r.run.succeeded);
+    cr_assert_eq(reading_warning(&r, "unfinished_jobs"), 1);
+    reading_fini(&r);
+    reading_init(&r, APP_START(0) SUBMITTED(0, 0, 4, 110) APP_END(500), 0, &case_limits);
+    cr_assert(r.run.succeeded);
+    reading_fini(&r);
+}
+
+Test(sparklog_cluster, an_exit_code_has_the_last_word)
+{
+    static const struct {
+        const char *log;
+        int64_t code;
+        bool succeeded;
+    } cases[] = {
+        {APP_START(0) END_WITH(0), 0, true},
+        {APP_START(0) END_WITH(143), 143, false},
+        {APP_START(0) END_WITH(-1), -1, false},
+        {APP_START(0) JOB(0, 1) SUBMITTED(0, 0, 4, 110) END_WITH(0), 0, true},
+        {APP_START(0) END_WITH(null), RUN_NO_EXIT_CODE, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct reading r;
+        reading_init(&r, cases[i].log, 0, &case_limits);
+        cr_assert_eq(r.run.exit_code, cases[i].code, "case %zu", i);
+        cr_assert_eq(r.run.succeeded, cases[i].succeeded, "case %zu", i);
+        reading_fini(&r);
+    }
+}

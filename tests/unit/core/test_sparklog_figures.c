@@ -1,0 +1,231 @@
+/* What tasks moved and used, of a stage and of the run, on logs small enough to check by hand. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "sparklog_cases.h"
+
+#define MEMORY(heap, metrics)                                                                      \
+    "\"x\":0},\"Task Executor Metrics\":{\"JVMHeapMemory\":" #heap                                 \
+    ",\"JVMOffHeapMemory\":5},\"Task Metrics\":{" metrics
+
+/* Every figure a task can have; a number each, times n. */
+#define FULL(n)                                                                                    \
+    "\"Executor Deserialize Time\":9,\"Executor Run Time\":" #n "00,\"Executor CPU Time\":" #n     \
+    "000000,\"Peak Execution Memory\":" #n "1,\"Result Size\":9,\"JVM GC Time\":" #n               \
+    "0,\"Memory Bytes Spilled\":" #n "2,\"Disk Bytes Spilled\":" #n                                \
+    "3,\"Shuffle Read Metrics\":{\"Remote Bytes Read\":" #n                                        \
+    "4,\"Remote Bytes Read To Disk\":9,\"Local Bytes Read\":1,\"Total Records Read\":" #n          \
+    "5},\"Shuffle Write Metrics\":{\"Shuffle Bytes Written\":" #n                                  \
+    "6,\"Shuffle Records Written\":" #n "7},\"Input Metrics\":{\"Bytes Read\":" #n                 \
+    "8,\"Records Read\":" #n "9},\"Output Metrics\":{\"Bytes Written\":" #n                        \
+    "0,\"Records Written\":" #n "1}"
+
+static void expect(double got, double want)
+{
+    cr_assert_float_eq(got, want, 1e-12, "%g, want %g", got, want);
+}
+
+/* Task 0 and 1 succeed, task 2 fails with the largest peak. */
+static const char three_tasks[] = APP_START(0) SUBMITTED(0, 0, 2, 0)
+    TASK(0, 0, "Success", 0, 100, FULL(1)) TASK(0, 1, "Success", 0, 100, FULL(2))
+        TASK(0, 2, "ExceptionFailure", 0, 100, FULL(5)) COMPLETED(0, 0, 2, 0, 100, "") APP_END(200);
+
+Test(sparklog_figures, sums_are_of_the_tasks_that_succeeded_and_peaks_of_all)
+{
+    struct reading r;
+    reading_init(&r, three_tasks, 0, &case_limits);
+    const struct run_stage *stage = reading_stage(&r, 0);
+    const struct run_metrics *m = &stage->metrics;
+    expect(m->executor_run_time_s, 0.3);
+    expect(m->executor_cpu_time_s, 0.003);
+    expect(m->gc_time_s, 0.03);
+    cr_assert_eq(m->peak_execution_memory_bytes, 51);
+    cr_assert_eq(m->memory_spilled_bytes, 12 + 22);
+    cr_assert_eq(m->disk_spilled_bytes, 13 + 23);
+    cr_assert_eq(m->shuffle_read_bytes, 14 + 1 + 24 + 1);
+    cr_assert_eq(m->shuffle_read_records, 15 + 25);
+    cr_assert_eq(m->shuffle_write_bytes, 16 + 26);
+    cr_assert_eq(m->shuffle_write_records, 17 + 27);
+    cr_assert_eq(m->input_bytes, 18 + 28);
+    cr_assert_eq(m->output_bytes, 10 + 20);
+    cr_assert_eq(m->output_records, 11 + 21);
+    cr_assert_eq(m->peak_jvm_heap_bytes, RUN_UNKNOWN);
+    cr_assert_eq(stage->tasks_failed, 1);
+    cr_assert_eq(stage->attempts, 1);
+    expect(stage->input_records, 40);
+    reading_fini(&r);
+}
+
+Test(sparklog_figures, a_run_has_the_sums_and_peaks_of_its_stages)
+{
+    struct reading r;
+    reading_init(&r,
+                 APP_START(0) TASK(0, 0, "Success", 0, 100, FULL(1))
+                     TASK(3, 0, "Success", 0, 100, FULL(7)) TASK(3, 1, "Success", 0, 9, FULL(2))
+                         APP_END(200),
+                 0, &case_limits);
+    const struct run_metrics *m = &r.run.metrics;
+    cr_assert_eq(m->input_bytes, 18 + 78 + 28);
+    cr_assert_eq(m->shuffle_read_bytes, 15 + 75 + 25);
+    cr_assert_eq(m->peak_execution_memory_bytes, 71);
+    expect(m->gc_time_s, 0.1);
+    reading_fini(&r);
+}
+
+/* Spark 1.x leaves whole groups of metrics out; unknown is not 0. */
+Test(sparklog_figures, what_no_task_tells_is_unknown)
+{
+    struct reading r;
+    reading_init(&r,
+                 APP_START(0) TASK(0, 0, "Success", 0, 100, "\"Executor Run Time\":0")
+                     SUBMITTED(1, 0, 1, 5) APP_END(200),
+                 0, &case_limits);
+    const struct run_metrics *m = &reading_stage(&r, 0)->metrics;
+    expect(m->executor_run_time_s, 0);
+    cr_assert(isnan(m->gc_time_s) && isnan(m->executor_cpu_time_s));
+    cr_assert_eq(m->input_bytes, RUN_UNKNOWN);
+    cr_assert_eq(m->shuffle_read_bytes, RUN_UNKNOWN);
+    cr_assert_eq(m->peak_execution_memory_bytes, RUN_UNKNOWN);
+    cr_assert(isnan(reading_stage(&r, 1)->metrics.executor_run_time_s));
+    cr_assert_eq(reading_stage(&r, 1)->tasks_failed, 0);
+    expect(r.run.metrics.executor_run_time_s, 0);
+    reading_fini(&r);
+}
+
+Test(sparklog_figures, shuffle_bytes_of_one_side_alone)
+{
+    struct reading r;
+    reading_init(&r,
+                 TASK(0, 0, "Success", 0, 100, "\"Shuffle Read Metrics\":{\"Local Bytes Read\":6}")
+                     TASK(1, 0, "Success", 0, 100,
+                          "\"Shuffle Read Metrics\":{\"Remote Bytes Read\":7}") APP_START(0),
+                 0, &case_limits);
+    cr_assert_eq(reading_stage(&r, 0)->metrics.shuffle_read_bytes, 6);
+    cr_assert_eq(reading_stage(&r, 1)->metrics.shuffle_read_bytes, 7);
+    cr_assert_eq(r.run.metrics.shuffle_read_bytes, 13);
+    reading_fini(&r);
+}
+
+/* 2^53 + 1 has no double; 2^63 - 1 is where sums stop. */
+Test(sparklog_figures, integers_above_two_to_the_53_stay_exact)
+{
+    struct reading r;
+    reading_init(
+        &r,
+        APP_START(0) TASK(0, 0, "Success", 0, 1,
+                          "\"Memory Bytes Spilled\":9007199254740993,\"Disk Bytes "
+                          "Spilled\":9223372036854775000,\"Peak Execution "
+                          "Memory\":9007199254740995")
+            TASK(0, 1, "Success", 0, 1,
+                 "\"Memory Bytes Spilled\":9007199254740994,\"Disk Bytes Spilled\":9999,\"Peak "
+                 "Execution Memory\":9007199254740994") APP_END(200),
+        0, &case_limits);
+    const struct run_metrics *m = &reading_stage(&r, 0)->metrics;
+    cr_assert_eq(m->memory_spilled_bytes, INT64_C(18014398509481987));
+    cr_assert_eq(m->disk_spilled_bytes, INT64_MAX);
+    cr_assert_eq(m->peak_execution_memory_bytes, INT64_C(9007199254740995));
+    reading_fini(&r);
+}
+
+Test(sparklog_figures, amounts_below_zero_are_passed_over_and_counted)
+{
+    struct reading r;
+    reading_init(&r,
+                 APP_START(0) TASK(0, 0, "Success", 0, 1,
+                                   "\"JVM GC Time\":-5,\"Memory Bytes Spilled\":4,\"Peak Execution "
+                                   "Memory\":-77")
+                     TASK(0, 1, "Success", 0, 1, "\"JVM GC Time\":5,\"Memory Bytes Spilled\":-4")
+                         APP_END(200),
+                 0, &case_limits);
+    const struct run_metrics *m = &reading_stage(&r, 0)->metrics;
+    expect(m->gc_time_s, 0.005);
+    cr_assert_eq(m->memory_spilled_bytes, 4);
+    cr_assert_eq(m->peak_execution_memory_bytes, RUN_UNKNOWN);
+    cr_assert_eq(reading_warning(&r, "amounts_unusable"), 3);
+    reading_fini(&r);
+}
+
+#define STAGE_MEMORY(executor, stage, heap)                                                        \
+    "{\"Event\":\"SparkListenerStageExecutorMetrics\",\"Executor ID\":\"" executor                 \
+    "\",\"Stage ID\":" #stage                                                                      \
+    ",\"Stage Attempt ID\":0,\"Executor Metrics\":{\"JVMHeapMemory\":" #heap                       \
+    ",\"JVMOffHeapMemory\":1}}\n"
+#define HEARTBEAT(executor, heap)                                                                  \
+    "{\"Event\":\"SparkListenerExecutorMetricsUpdate\",\"Executor ID\":\"" executor                \
+    "\",\"Metrics Updated\":[],\"Executor Metrics Updated\":[{\"Stage ID\":-1,\"Stage Attempt "    \
+    "ID\":-1,\"Executor Metrics\":{\"JVMHeapMemory\":" #heap "}}]}\n"
+
+Test(sparklog_figures, heaps_from_tasks_stages_and_heartbeats)
+{
+    struct reading r;
+    reading_init(&r,
+                 APP_START(0) SUBMITTED(0, 0, 2, 0) SUBMITTED(1, 0, 2, 0)
+                     TASK(0, 0, "Success", 0, 1, MEMORY(700, "\"JVM GC Time\":1"))
+                         TASK(0, 1, "TaskKilled", 0, 1, MEMORY(900, ""))
+                             TASK(1, 0, "Success", 0, 1, MEMORY(0, "")) STAGE_MEMORY("1", 0, 800)
+                                 STAGE_MEMORY("2", 0, 950) STAGE_MEMORY("driver", 0, 5000)
+                                     HEARTBEAT("driver", 6000) HEARTBEAT("driver", 5500)
+                                         STAGE_MEMORY("2", 9, 99999) APP_END(200),
+                 0, &case_limits);
+    cr_assert_eq(r.run.n_stages, 2, "a stage of which only memory is told did not run");
+    cr_assert_eq(reading_stage(&r, 0)->metrics.peak_jvm_heap_bytes, 950);
+    cr_assert_eq(reading_stage(&r, 1)->metrics.peak_jvm_heap_bytes, RUN_UNKNOWN, "0 says nothing");
+    cr_assert_eq(r.run.metrics.peak_jvm_heap_bytes, 950);
+    cr_assert_eq(r.run.peak_driver_heap_bytes, 6000);
+    expect(reading_stage(&r, 0)->metrics.gc_time_s, 0.001);
+    reading_fini(&r);
+}
+
+#define SPECULATIVE(index, reason, from, to)                                                       \
+    "{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":0,\"Stage Attempt ID\":0,\"Task End "        \
+    "Reason\":{\"Reason\":\"" reason "\"},\"Task Info\":{\"Index\":" #index                        \
+    ",\"Launch Time\":" #from ",\"Speculative\":true,\"Finish Time\":" #to "}}\n"
+
+/* Task 0: the copy wins; task 1: the copy loses; task 2 succeeds, its output is lost, it runs
+ * again. */
+Test(sparklog_figures, attempts_of_tasks_by_what_became_of_them)
+{
+    struct reading r;
+    reading_init(&r,
+                 APP_START(0) SPECULATIVE(0, "Success", 50, 80) TASK(0, 0, "TaskKilled", 0, 81, "")
+                     TASK(0, 1, "Success", 0, 60, "") SPECULATIVE(1, "TaskKilled", 50, 61)
+                         TASK(0, 2, "Success", 0, 10, "") TASK(0, 2, "Resubmitted", 0, 10, "")
+                             TASK(0, 2, "Success", 90, 95, "")
+                                 TASK(0, 3, "ExecutorLostFailure", 0, 10, "")
+                                     TASK(0, 3, "SomethingOfSpark5", 0, 10, "")
+                                         TASK(0, 3, "Success", 20, 30, "") APP_END(200),
+                 0, &case_limits);
+    cr_assert_eq(r.run.tasks_succeeded, 5);
+    cr_assert_eq(r.run.tasks_failed, 5);
+    cr_assert_eq(r.run.tasks_killed, 2);
+    cr_assert_eq(r.run.tasks_resubmitted, 1);
+    cr_assert_eq(r.run.tasks_speculative, 2);
+    expect(r.run.task_time_s, 0.030 + 0.060 + 0.010 + 0.005 + 0.010);
+    expect(r.run.failed_task_time_s, 0.081 + 0.011 + 0.010 + 0.010 + 0.010);
+    cr_assert_eq(reading_stage(&r, 0)->tasks_failed, 5);
+    reading_fini(&r);
+}
+
+Test(sparklog_figures, a_line_of_two_megabytes_is_a_line)
+{
+    enum { FILLER = 2 << 20 };
+    static char log[FILLER + 4096];
+    (void)strcpy(log,
+                 APP_START(0) "{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":0,\"Stage "
+                              "Attempt ID\":0,\"Task End Reason\":{\"Reason\":\"Success\"},"
+                              "\"Task Info\":{\"Index\":0,\"Launch Time\":0,\"Accumulables\":[\"");
+    size_t n = strlen(log);
+    memset(log + n, 'x', FILLER);
+    (void)strcpy(log + n + FILLER,
+                 "\"],\"Finish Time\":70},\"Task Metrics\":{\"JVM GC Time\":7}}\n" APP_END(200));
+    struct sparklog_limits limits = case_limits;
+    limits.line_bytes = FILLER + 1024;
+    struct reading r;
+    reading_init(&r, log, 65536, &limits);
+    cr_assert_eq(r.code, PV_OK);
+    cr_assert_eq(r.run.n_warnings, 0);
+    expect(r.run.task_time_s, 0.07);
+    expect(r.run.metrics.gc_time_s, 0.007);
+    reading_fini(&r);
+}
