@@ -22,6 +22,11 @@ void run_clear_log(struct run *run)
     run->jobs = run->stages_completed = run->stages_failed = RUN_UNKNOWN;
     run->tasks_succeeded = run->tasks_failed = run->executors_added = RUN_UNKNOWN;
     run->task_time_s = run->failed_task_time_s = (double)NAN;
+    run_clear_figures(run);
+}
+
+void run_clear_figures(struct run *run)
+{
     run->exit_code = RUN_NO_EXIT_CODE;
     run->tasks_killed = run->tasks_resubmitted = run->tasks_speculative = RUN_UNKNOWN;
     run->executors_removed = run->executors_excluded = run->nodes_excluded = RUN_UNKNOWN;

@@ -26,8 +26,11 @@
 /* All unknown. */
 struct run_metrics run_metrics_unknown(void);
 
-/* What only an event log tells becomes unknown: of a stage, and of a run without its stages. */
+/* What only an event log tells becomes unknown: of a stage, and of a run without its stages.
+ * Figures are what follows executors_added; a log of another engine has counts and times but not
+ * these. */
 void run_stage_clear_log(struct run_stage *stage);
 void run_clear_log(struct run *run);
+void run_clear_figures(struct run *run);
 
 #endif

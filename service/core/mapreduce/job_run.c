@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/history/run_metrics.h"
 #include "core/mapreduce/mapreduce_internal.h"
 
 enum { US_PER_MS = 1000 };
@@ -242,6 +243,7 @@ static bool set_stage(struct mapreduce *log,
     static const int64_t map_stage[] = {TASK_MAP};
     stage->id = (int64_t)side->kind;
     stage->name = strview_of(side->kind == TASK_MAP ? "map" : "reduce");
+    run_stage_clear_log(stage);
     if (side->kind == TASK_REDUCE) {
         stage->parents = map_stage;
         stage->n_parents = 1;
@@ -384,6 +386,7 @@ job_run_build(struct mapreduce *log, struct arena *arena, struct run *run, struc
                         .from_log = true,
                         .ended = log->ended,
                         .succeeded = log->ended && log->succeeded};
+    run_clear_figures(&built);
     log->notices[NOTICE_NO_END] = !log->ended;
     set_job_times(log, sides, &built);
     set_counts(sides, &built);
