@@ -108,6 +108,8 @@ struct run {
     bool from_log;
     struct strview
         log_digest; /* RUN_DIGEST_BYTES of the plain log's content; at == NULL: not loaded */
+    struct strview log_name; /* what the log calls the application, unscreened; never stored as it
+                                is. At == NULL: not said, or not loaded */
     struct strview spark_application_id;
     struct strview spark_attempt_id; /* at == NULL when the log has none */
     struct strview spark_version;

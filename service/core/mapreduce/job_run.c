@@ -343,12 +343,19 @@ set_job_times(struct mapreduce *log, const struct side sides[TASK_KINDS], struct
         run->initialization_s = seconds(mapreduce_elapsed(log, submit, launch));
 }
 
+static bool copy_text(struct arena *arena, const char *text, struct strview *to)
+{
+    *to = (struct strview){NULL, 0};
+    if (text[0] == '\0')
+        return true;
+    *to = arena_copy(arena, strview_of(text));
+    return to->at != NULL;
+}
+
 static bool set_identity(const struct mapreduce *log, struct arena *arena, struct run *run)
 {
-    if (log->job_id[0] == '\0')
-        return true;
-    run->spark_application_id = arena_copy(arena, strview_of(log->job_id));
-    return run->spark_application_id.at != NULL;
+    return copy_text(arena, log->job_id, &run->spark_application_id) &&
+           copy_text(arena, log->job_name, &run->log_name);
 }
 
 static bool set_warnings(const struct mapreduce *log, struct arena *arena, struct run *run)

@@ -5,18 +5,25 @@
 
 /* --- the job --- */
 
+/* Keep a text that names something, whole or not at all. */
+static bool keep(struct json_text text, char *out, size_t capacity)
+{
+    bool cut;
+    size_t n = json_text_decode(text, out, capacity - 1, &cut);
+    out[cut ? 0 : n] = '\0';
+    return !cut;
+}
+
 /* Is the event one of this job's? The first that names a job says which one it is. */
 static bool is_ours(struct mapreduce *log, const struct job_event *event)
 {
     char id[sizeof log->job_id];
-    bool cut;
     if (event->job_id.at == NULL)
         return false;
-    size_t n = json_text_decode(event->job_id, id, sizeof id - 1, &cut);
-    id[cut ? 0 : n] = '\0';
+    bool whole = keep(event->job_id, id, sizeof id);
     if (!log->named) {
         log->named = true;
-        log->notices[NOTICE_BAD_ID] += cut;
+        log->notices[NOTICE_BAD_ID] += !whole;
         memcpy(log->job_id, id, sizeof id);
         return true;
     }
@@ -42,7 +49,7 @@ static enum pv_code take_submitted(struct mapreduce *log,
         return PV_OK;
     see_submission(log, event);
     if (event->job_name.at != NULL)
-        log->n_job_name = screen_name(event->job_name, log->job_name);
+        (void)keep(event->job_name, log->job_name, sizeof log->job_name);
     return PV_OK;
 }
 

@@ -6,7 +6,6 @@
 #include "core/sparklog/budget.h"
 #include "core/sparklog/idmap.h"
 #include "core/sparklog/lines.h"
-#include "core/sparklog/screen.h"
 
 /* Things that did not stop the reader: X(enumerator, code of the warning, detail). */
 #define MAPREDUCE_NOTICES(X)                                                                       \
@@ -58,8 +57,7 @@ struct mapreduce {
     uint64_t bytes;
     int64_t notices[NOTICE_COUNT];
     char job_id[256];
-    char job_name[SCREEN_NAME_MAX];
-    size_t n_job_name;
+    char job_name[1024]; /* "" when there is none, or one too long to be a name */
     int64_t submit_ms;
     int64_t finish_ms;
     int64_t last_ms; /* the latest instant of any event */

@@ -45,12 +45,14 @@ enum pv_code event_metadata(struct sparklog *log, struct json *line, struct pv_e
 }
 
 struct application_start {
+    struct json_text name;
     struct json_text id;
     struct json_text attempt_id;
     int64_t timestamp;
 };
 
 static const struct json_field start_fields[] = {
+    JSON_FIELD("App Name", JSON_TEXT, struct application_start, name),
     JSON_FIELD("App ID", JSON_TEXT, struct application_start, id),
     JSON_FIELD("Timestamp", JSON_INT, struct application_start, timestamp),
     JSON_FIELD("App Attempt ID", JSON_TEXT, struct application_start, attempt_id),
@@ -61,7 +63,8 @@ enum pv_code event_application_start(struct sparklog *log, struct json *line, st
 {
     (void)err;
     struct application *application = &log->application;
-    struct application_start event = {{NULL, 0, false}, {NULL, 0, false}, NO_TIME};
+    struct application_start event = {
+        {NULL, 0, false}, {NULL, 0, false}, {NULL, 0, false}, NO_TIME};
     if (!events_read(line, &start_shape, &event))
         return PV_OK;
     int64_t start_ms = sparklog_see_time(log, event.timestamp);
@@ -71,6 +74,8 @@ enum pv_code event_application_start(struct sparklog *log, struct json *line, st
     }
     application->started = true;
     application->start_ms = start_ms;
+    if (event.name.at != NULL)
+        (void)keep(event.name, application->name, sizeof application->name);
     if (event.id.at != NULL && !keep(event.id, application->id, sizeof application->id))
         log->notices[NOTICE_BAD_ID]++;
     if (event.attempt_id.at != NULL &&

@@ -67,7 +67,8 @@ static bool set_texts(const struct sparklog *log, struct arena *arena, struct ru
     const char *version = application->log_version[0] != '\0' ? application->log_version
                                                               : application->metadata_version;
     memcpy(run->advice_id, log->properties.advice_id, sizeof run->advice_id);
-    return copy_text(arena, application->id, &run->spark_application_id) &&
+    return copy_text(arena, application->name, &run->log_name) &&
+           copy_text(arena, application->id, &run->spark_application_id) &&
            copy_text(arena, application->attempt_id, &run->spark_attempt_id) &&
            copy_text(arena, version, &run->spark_version);
 }

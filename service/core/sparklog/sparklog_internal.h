@@ -134,6 +134,7 @@ struct stage {
 };
 
 struct application {
+    char name[1024]; /* "" when there is none, or one too long to be a name */
     char id[256];
     char attempt_id[256];
     char log_version[64];      /* SparkListenerLogStart */

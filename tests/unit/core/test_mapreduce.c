@@ -104,6 +104,7 @@ Test(mapreduce, a_job_becomes_a_run_of_two_stages)
     const struct run *run = &r.run;
     cr_assert(strview_is(run->spark_application_id, "job_1700000000000_0007"));
     cr_assert_null(run->spark_attempt_id.at);
+    cr_assert(strview_is(run->log_name, "count words"));
     cr_assert(run->succeeded && run->ended && run->from_log);
     cr_assert_eq(run->started_us, 1000000);
     cr_assert_float_eq(run->duration_s, 9.0, 1e-12);

@@ -73,6 +73,7 @@ Test(sparklog, a_whole_run)
     cr_assert_eq(r.run.tasks_failed, 1);
     expect(r.run.task_time_s, 1.0);
     expect(r.run.failed_task_time_s, 0.1);
+    cr_assert(strview_is(r.run.log_name, "n"));
     cr_assert(strview_is(r.run.spark_application_id, "app-1"));
     cr_assert(strview_is(r.run.spark_attempt_id, "2"));
     cr_assert(strview_is(r.run.spark_version, "3.5.1"));
