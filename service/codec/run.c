@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "codec/figures.h"
 #include "core/history/run_metrics.h"
 
 /* Bounds that keep sums and products far from overflow; no real run comes near them. */
@@ -85,15 +86,6 @@ static void encode_tasks(struct writer *w, const struct run_stage *stage, bool w
     writer_end_array(w);
 }
 
-static void encode_metrics(struct writer *w, const struct run_metrics *metrics)
-{
-#define ENCODE_COUNT(name) writer_member_count(w, #name, metrics->name);
-#define ENCODE_SECONDS(name) writer_member_number(w, #name, metrics->name);
-    RUN_METRICS(ENCODE_COUNT, ENCODE_SECONDS)
-#undef ENCODE_COUNT
-#undef ENCODE_SECONDS
-}
-
 static void encode_stage(struct writer *w, const struct run_stage *stage, bool with_tasks)
 {
     writer_begin_object(w);
@@ -114,7 +106,7 @@ static void encode_stage(struct writer *w, const struct run_stage *stage, bool w
     writer_member_count(w, "attempts", stage->attempts);
     writer_member_count(w, "tasks_failed", stage->tasks_failed);
     writer_member_count(w, "resource_profile_id", stage->resource_profile_id);
-    encode_metrics(w, &stage->metrics);
+    codec_metrics_encode(w, &stage->metrics);
     writer_end_object(w);
 }
 
@@ -160,32 +152,6 @@ static void encode_log_identity(struct writer *w, const struct run *run)
     writer_member_boolean(w, "ended", run->ended);
 }
 
-static void encode_resources(struct writer *w, const struct run *run)
-{
-    writer_key(w, "resource_profiles");
-    writer_begin_array(w);
-    for (size_t i = 0; i < run->n_resources; i++) {
-        const struct run_resources *resources = &run->resources[i];
-        writer_begin_object(w);
-        writer_member_integer(w, "id", resources->id);
-        writer_member_count(w, "executors", resources->executors);
-        writer_member_count(w, "cores_per_executor", resources->cores_per_executor);
-        writer_member_count(w, "executor_memory_bytes", resources->executor_memory_bytes);
-        writer_member_count(w, "cores_per_task", resources->cores_per_task);
-        writer_end_object(w);
-    }
-    writer_end_array(w);
-}
-
-static void encode_exit_code(struct writer *w, int64_t exit_code)
-{
-    writer_key(w, "exit_code");
-    if (exit_code == RUN_NO_EXIT_CODE)
-        writer_null(w);
-    else
-        writer_integer(w, exit_code);
-}
-
 static void encode_log_figures(struct writer *w, const struct run *run)
 {
     writer_member_text(w, "spark_application_id", run->spark_application_id);
@@ -199,19 +165,7 @@ static void encode_log_figures(struct writer *w, const struct run *run)
     writer_member_number(w, "task_time_s", run->task_time_s);
     writer_member_number(w, "failed_task_time_s", run->failed_task_time_s);
     writer_member_count(w, "executors_added", run->executors_added);
-    encode_exit_code(w, run->exit_code);
-    writer_member_count(w, "tasks_killed", run->tasks_killed);
-    writer_member_count(w, "tasks_resubmitted", run->tasks_resubmitted);
-    writer_member_count(w, "tasks_speculative", run->tasks_speculative);
-    writer_member_count(w, "executors_removed", run->executors_removed);
-    writer_member_count(w, "executors_excluded", run->executors_excluded);
-    writer_member_count(w, "nodes_excluded", run->nodes_excluded);
-    writer_member_number(w, "core_s", run->core_s);
-    writer_member_number(w, "job_time_s", run->job_time_s);
-    writer_member_number(w, "stage_time_s", run->stage_time_s);
-    writer_member_count(w, "peak_driver_heap_bytes", run->peak_driver_heap_bytes);
-    encode_metrics(w, &run->metrics);
-    encode_resources(w, run);
+    codec_figures_encode(w, run);
     encode_map(w, "spark_properties", run->spark_properties, run->n_spark_properties);
     encode_warnings(w, run);
 }

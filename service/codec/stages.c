@@ -1,8 +1,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "codec/figures.h"
 #include "codec/run.h"
-#include "core/history/run_metrics.h"
 
 /*
  * The stages of a run: read one by one in the order sent, then checked as a graph. The graph
@@ -12,7 +12,6 @@
 static const int64_t ID_MAX = 1000000000000;
 static const double SECONDS_MAX = 1e12;
 static const double RECORDS_MAX = 1e18;
-static const double AMOUNT_SECONDS_MAX = 1e16; /* what a log's milliseconds can add up to */
 enum { NAME_BYTES_MAX = 4096 };
 
 struct place {
@@ -128,8 +127,6 @@ static void derive(struct run_stage *stage)
         stage->nominal_rate_per_s = stage->input_records / stage->task_time_s;
 }
 
-#define METRIC_NAME(name) #name,
-
 /* What an event log tells of a stage may be told by hand too. */
 static void decode_metrics(const struct codec_node *node, struct run_stage *stage)
 {
@@ -137,13 +134,7 @@ static void decode_metrics(const struct codec_node *node, struct run_stage *stag
     stage->tasks_failed = codec_integer(node, "tasks_failed", CODEC_NULLABLE, 0, ID_MAX);
     stage->resource_profile_id =
         codec_integer(node, "resource_profile_id", CODEC_NULLABLE, 0, ID_MAX);
-    struct run_metrics *metrics = &stage->metrics;
-#define DECODE_COUNT(name) metrics->name = codec_integer(node, #name, CODEC_NULLABLE, 0, INT64_MAX);
-#define DECODE_SECONDS(name)                                                                       \
-    metrics->name = codec_number(node, #name, CODEC_NULLABLE, 0, AMOUNT_SECONDS_MAX);
-    RUN_METRICS(DECODE_COUNT, DECODE_SECONDS)
-#undef DECODE_COUNT
-#undef DECODE_SECONDS
+    codec_metrics_decode(node, &stage->metrics);
 }
 
 static void decode_stage(const struct codec_node *node,
@@ -165,7 +156,7 @@ static void decode_stage(const struct codec_node *node,
                                         "attempts",
                                         "tasks_failed",
                                         "resource_profile_id",
-                                        RUN_METRICS(METRIC_NAME, METRIC_NAME) NULL};
+                                        CODEC_METRIC_NAMES NULL};
     *stage = (struct run_stage){.id = RUN_UNKNOWN,
                                 .n_tasks = RUN_UNKNOWN,
                                 .task_duration_s = (double)NAN,

@@ -107,6 +107,11 @@ enum pv_code event_application_end(struct sparklog *log, struct json *line, stru
     log->application.interrupted = log->jobs_open > 0 && log->attempts_open > 0;
     log->notices[NOTICE_OPEN_JOB] = log->jobs_open;
     log->application.end_ms = sparklog_see_time(log, event.timestamp);
+    /* A JVM's int, whatever stands there. */
+    if (event.exit_code != RUN_NO_EXIT_CODE)
+        event.exit_code = event.exit_code < INT32_MIN   ? INT32_MIN
+                          : event.exit_code > INT32_MAX ? INT32_MAX
+                                                        : event.exit_code;
     log->application.exit_code = event.exit_code;
     return PV_OK;
 }

@@ -1,0 +1,92 @@
+/* What is written of a run's figures reads back as it was. */
+#include "codec/figures.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+static struct run read_figures(struct arena *arena, const char *text, size_t n, enum pv_code want)
+{
+    static const struct codec_bounds bounds = {.depth = 16, .values = 1000};
+    static const char *const known[] = {CODEC_FIGURE_NAMES NULL};
+    struct pv_error err;
+    pv_error_clear(&err);
+    json_t *json = NULL;
+    struct run run;
+    memset(&run, 0, sizeof run);
+    cr_assert_eq(codec_parse(text, n, &bounds, &json, &err), PV_OK);
+    struct codec_reader reader = {arena, &err};
+    struct codec_node node = codec_top(&reader, json);
+    codec_refuse_unknown(&node, known);
+    codec_figures_decode(&node, &run);
+    cr_assert_eq(codec_result(&reader), want, "%s: %s", text, err.detail);
+    json_decref(json);
+    return run;
+}
+
+static void check_metrics(const struct run_metrics *got, const struct run_metrics *want)
+{
+#define CHECK_COUNT(name) cr_assert_eq(got->name, want->name, #name);
+#define CHECK_SECONDS(name)                                                                        \
+    cr_assert(got->name == want->name || (isnan(got->name) && isnan(want->name)), #name);
+    RUN_METRICS(CHECK_COUNT, CHECK_SECONDS)
+}
+
+static void check_round_trip(const struct run *run)
+{
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct writer w;
+    writer_init(&w, &arena);
+    writer_begin_object(&w);
+    codec_figures_encode(&w, run);
+    writer_end_object(&w);
+    size_t n;
+    const char *text = writer_finish(&w, &n);
+    struct run back = read_figures(&arena, text, n, PV_OK);
+    cr_assert_eq(back.exit_code, run->exit_code);
+    cr_assert_eq(back.tasks_killed, run->tasks_killed);
+    cr_assert_eq(back.nodes_excluded, run->nodes_excluded);
+    cr_assert_eq(back.peak_driver_heap_bytes, run->peak_driver_heap_bytes);
+    cr_assert(back.core_s == run->core_s || (isnan(back.core_s) && isnan(run->core_s)));
+    check_metrics(&back.metrics, &run->metrics);
+    cr_assert_eq(back.n_resources, run->n_resources);
+    for (size_t i = 0; i < run->n_resources; i++)
+        cr_assert_eq(memcmp(&back.resources[i], &run->resources[i], sizeof *run->resources), 0);
+    arena_fini(&arena);
+}
+
+Test(figures, come_back_as_they_were)
+{
+    struct run run;
+    memset(&run, 0, sizeof run);
+    run_clear_log(&run);
+    check_round_trip(&run);
+    struct run_resources resources[] = {{0, 1, 2, 3, 4}, {7, 5, RUN_UNKNOWN, RUN_UNKNOWN, 1}};
+    run.exit_code = -1;
+    run.tasks_killed = 3;
+    run.nodes_excluded = 0;
+    run.core_s = 1.0 / 3.0;
+    run.peak_driver_heap_bytes = INT64_MAX;
+    run.metrics.input_bytes = INT64_C(9007199254740993);
+    run.metrics.gc_time_s = 0.1;
+    run.resources = resources;
+    run.n_resources = 2;
+    check_round_trip(&run);
+}
+
+Test(figures, what_is_out_of_range_is_refused)
+{
+    static const char *const bad[] = {
+        "{\"exit_code\":2147483648}",   "{\"core_s\":-1}",
+        "{\"input_bytes\":-1}",         "{\"gc_time_s\":\"1\"}",
+        "{\"resource_profiles\":[{}]}", "{\"resource_profiles\":[{\"id\":0,\"x\":1}]}",
+        "{\"input_bytes\":1.5}",        "{\"output_byte\":1}",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct arena arena;
+        arena_init(&arena, 0);
+        (void)read_figures(&arena, bad[i], strlen(bad[i]), PV_E_INVALID);
+        arena_fini(&arena);
+    }
+}
