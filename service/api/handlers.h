@@ -43,6 +43,12 @@ API_HANDLER(applications_get);
 API_HANDLER(applications_change);
 API_HANDLER(applications_delete);
 
+/* name_rules.c */
+API_HANDLER(name_rules_get);
+API_HANDLER(name_rules_set);
+API_HANDLER(name_rules_reset);
+API_HANDLER(name_rules_try);
+
 /* runs.c */
 API_HANDLER(runs_create);
 API_HANDLER(runs_list);

@@ -58,6 +58,9 @@ class Client:
             kwargs["json"] = body
         return self.request("POST", path, status, **kwargs)
 
+    def put(self, path, body, status=200, **kwargs):
+        return self.request("PUT", path, status, json=body, **kwargs)
+
     def patch(self, path, body, status=200, **kwargs):
         return self.request("PATCH", path, status, json=body, **kwargs)
 
