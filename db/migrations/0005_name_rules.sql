@@ -34,10 +34,18 @@ BEGIN
         provisor.idempotency_key, provisor.application_model, provisor.name_rules TO provisor_service;
     GRANT SELECT, INSERT, DELETE ON
         provisor.run_stage, provisor.run_label, provisor.advice TO provisor_service;
+    GRANT UPDATE (task_durations_s, sketch_tasks, sketch_mean_s) ON provisor.run_stage
+        TO provisor_service;
     GRANT SELECT, INSERT ON provisor.audit TO provisor_service;
     GRANT EXECUTE ON FUNCTION
         provisor.current_team(), provisor.read_service_key(), provisor.look_up_token(uuid),
-        provisor.list_teams(uuid, bigint), provisor.create_team(uuid, text) TO provisor_service;
+        provisor.list_teams(uuid, bigint), provisor.create_team(uuid, text),
+        provisor.claim_housekeeping(uuid, bigint, bigint), provisor.end_housekeeping(uuid),
+        provisor.list_team_ids(uuid, bigint),
+        provisor.list_retention(uuid, uuid, bigint, bigint, bigint),
+        provisor.list_unthinned(bigint, bigint), provisor.expire_audit(bigint, bigint),
+        provisor.make_partition(bigint), provisor.drop_partition(bigint, bigint)
+        TO provisor_service;
     RETURN true;
 END
 $$;
