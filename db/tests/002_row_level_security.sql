@@ -44,6 +44,8 @@ BEGIN
     INSERT INTO provisor.run_label (team_id, application_id, run_id, key, value, instant) VALUES (team, app, one, 'k', 'v', now());
     INSERT INTO provisor.run_stage (team_id, application_id, run_id, id, parents, skipped) VALUES (team, app, one, 0, '{}', false);
     INSERT INTO provisor.advice (team_id, id, application_id, feasible, request, document) VALUES (team, one, app, true, '{}', '{}');
+    INSERT INTO provisor.name_rules (team_id, customized, names, patterns, applications)
+        VALUES (team, true, '{a}', '{b}', '{c}');
     INSERT INTO provisor.application_model (team_id, application_id, history_version, recipe, fitted, selected, document)
         VALUES (team, app, 1, 'r', 1, 'amdahl', '{}');
     INSERT INTO provisor.audit (team_id, id, actor, action, subject, request_id) VALUES (team, one, 'x', 'y', 'z', '');
