@@ -1,4 +1,6 @@
 """What lies in the tree: licence, sizes, nothing of one machine, scripts that are sound."""
+import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -7,6 +9,7 @@ import pytest
 
 import house
 
+BUILD = pathlib.Path(os.environ.get("PROVISOR_BUILD", house.ROOT / "build")).resolve()
 TEXT = [p for p in house.tracked() if p.name != "LICENSE" and "corpus" not in p.parts]
 
 
@@ -76,10 +79,28 @@ def test_commands_are_executable(name):
 def test_package_list_covers_the_build():
     """Every dependency() that meson asks for comes from a -dev package of the build section."""
     dev = {"gsl": "libgsl-dev", "jansson": "libjansson-dev", "libpq": "libpq-dev", "libmicrohttpd": "libmicrohttpd-dev",
-           "zlib": "zlib1g-dev", "libzstd": "libzstd-dev", "liblz4": "liblz4-dev", "snappy": "libsnappy-dev", "libxxhash": "libxxhash-dev",
+           "zlib": "zlib1g-dev", "libzstd": "libzstd-dev", "liblz4": "liblz4-dev", "snappy": "libsnappy-dev",
+           "libxxhash": "libxxhash-dev",
            "libsodium": "libsodium-dev", "threads": "libc6-dev"}
     listed = subprocess.run([house.ROOT / "ops" / "install-packages", "--list", "build"], check=True, text=True,
                             stdout=subprocess.PIPE).stdout.split()
     asked = re.findall(r"^\w+ = dependency\('([^']+)'", (house.ROOT / "meson.build").read_text(), re.M)
     assert asked
     assert [d for d in asked if dev.get(d) not in listed] == []
+
+
+def test_package_list_covers_the_finished_program():
+    """Every library that provisord asks for comes from a package of the service section, or with libc."""
+    if not shutil.which("dpkg-query"):
+        pytest.skip("no dpkg to ask which package a library is from")
+    program = BUILD / "service" / "provisord"
+    dynamic = subprocess.run(["readelf", "-d", program], check=True, text=True, stdout=subprocess.PIPE).stdout
+    # The run-time library of a sanitizer comes with the compiler and is never shipped.
+    needed = [n for n in re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic) if not re.match(r"lib(a|ub)san\.", n)]
+    assert "libc.so.6" in needed
+    owners = subprocess.run(["dpkg-query", "-S", *("*/" + n for n in needed)], check=True, text=True,
+                            stdout=subprocess.PIPE).stdout
+    owned = [(line.rsplit("/", 1)[1], line.split(":")[0]) for line in owners.splitlines()]
+    listed = subprocess.run([house.ROOT / "ops" / "install-packages", "--list", "service"], check=True, text=True,
+                            stdout=subprocess.PIPE).stdout.split()
+    assert [n for n in needed if not any((n, package) in owned for package in listed + ["libc6"])] == []
