@@ -1,15 +1,18 @@
 """The same log in every coding that Spark has: one run, whatever the coding; cuts, damage and limits."""
 import bz2
+import concurrent.futures
 import json
 import lzma
 import os
 import pathlib
 import subprocess
+import threading
+import time
 import uuid
 
 import pytest
 
-from test_eventlogs import event, tiny_log, upload, zstd
+from test_eventlogs import event, resident_kib, tiny_log, upload, zstd
 
 BUILD = pathlib.Path(os.environ.get("PROVISOR_BUILD", pathlib.Path(__file__).resolve().parents[2] / "build")).resolve()
 RECODE = BUILD / "tests" / "support" / "recode"
@@ -148,3 +151,38 @@ def test_blocks_and_windows_are_bounded_with_their_settings(tight, name):
     upload(tight.alpha, name, coded(log, "lz4", 65536), 201)
     for sent in (coded(log, "snappy", 65536), zstd(b"") + coded(log, "zstd")):
         upload(tight.alpha, name, sent, 200)
+
+
+@pytest.mark.resident_memory
+def test_eight_logs_at_once_with_the_largest_windows_fit_into_200_mb(make_service, name):
+    """Each is held back near its end, when its window is full, until all eight are there."""
+    service = make_service()
+    client = service.client(service.token("alpha"))
+    service.start()
+    upload(client, name, tiny_log(app="warm"))
+    lines = b"".join(event("BlockUpdated", Id=i * 0x9e3779b9 % 2**32, Filler="x" * 500).encode() + b"\n"
+                     for i in range(24000))
+    # The server hands on 256 KiB at once; what comes last here is more than that.
+    noise = b"".join(event("Other", Noise=uuid.uuid4().hex).encode() + b"\n" for _ in range(24000))
+    sent = subprocess.run(["zstd", "-q", "-c", "-1", "--long=23"], stdout=subprocess.PIPE, check=True,
+                          input=tiny_log(ended=False) + lines + noise + tiny_log().splitlines()[-1] + b"\n").stdout
+    before = resident_kib(service)
+    grown = []
+
+    def measure():
+        while len(grown) < 6 or grown[-6:] != grown[-1:] * 6:
+            time.sleep(0.1)
+            grown.append(resident_kib(service) - before)
+
+    all_there = threading.Barrier(8, action=measure, timeout=60)
+
+    def pieces():
+        for at in range(0, len(sent) - 1000, 10000):
+            yield sent[at:min(at + 10000, len(sent) - 1000)]
+        all_there.wait()
+        yield sent[-1000:]
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for reply in pool.map(lambda i: upload(client, "%s-%d" % (name, i), pieces()), range(8)):
+            assert reply.json()["tasks_succeeded"] == 2
+    assert 8 * 8192 < grown[-1] < 200 * 1000, "%d KiB more" % grown[-1]
