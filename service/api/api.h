@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "http/message.h"
 #include "http/route.h"
+#include "intake/spool.h"
 #include "store/store.h"
 
 /*
@@ -32,7 +33,8 @@ struct api {
     struct store *store;
     struct history_cache *history;
     struct ingest_counts ingest;
-    struct fitter *fitter; /* NULL: only readers fit */
+    struct spool_quota spool; /* of uploaded archives */
+    struct fitter *fitter;    /* NULL: only readers fit */
     struct fit_counts fits;
     atomic_long exports; /* under way */
     /* The database's service key, asked for once (api_service_key). */

@@ -75,10 +75,11 @@ check_length(const struct config *config, const struct http_request *request, st
     return too_large(config, err);
 }
 
-static bool open_intake(struct upload *upload)
+static bool open_intake(struct api *api, struct upload *upload)
 {
     struct intake_limits limits;
-    intake_limits_read(upload->config, &limits);
+    intake_limits_read(api->config, &limits);
+    limits.spool = &api->spool;
     arena_init(&upload->arena, limits.log.memory_bytes);
     upload->intake = intake_create(&limits);
     return upload->intake != NULL;
@@ -96,7 +97,7 @@ begin(void *context, struct http_request *request, void **state, struct pv_error
     enum pv_code code = read_query(api, request, upload, err);
     if (code == PV_OK)
         code = check_length(api->config, request, err);
-    if (code == PV_OK && !open_intake(upload))
+    if (code == PV_OK && !open_intake(api, upload))
         code = pv_fail(err, PV_E_MEMORY, "out of memory");
     return code;
 }
@@ -126,6 +127,18 @@ static void apply_query(const struct upload *upload, struct run *run)
         memcpy(run->advice_id, upload->advice_id, sizeof run->advice_id);
     run->labels = upload->labels;
     run->n_labels = upload->n_labels;
+}
+
+/* An archive is read now that it is whole: core's work, in turns with what others want computed. */
+static enum pv_code
+read_turn(const struct http_request *request, struct upload *upload, struct pv_error *err)
+{
+    static const uint64_t turn_bytes = 8 * 1024 * 1024;
+    bool more = false;
+    enum pv_code code = intake_end(upload->intake, &more, err);
+    if (code == PV_OK && more && request->may_compute)
+        code = intake_read(upload->intake, turn_bytes, &more, err);
+    return code == PV_OK && more ? PV_E_DEFER : code;
 }
 
 /* The end of the bytes: the run as it will be stored. */
@@ -206,7 +219,9 @@ static enum pv_code finish(void *context,
                            struct pv_error *err)
 {
     struct upload *upload = state;
-    enum pv_code code = read_end(upload, err);
+    enum pv_code code = read_turn(request, upload, err);
+    if (code == PV_OK)
+        code = read_end(upload, err);
     if (code != PV_OK)
         return code;
     unsigned attempt = 0;

@@ -12,7 +12,9 @@ void ingest_count(struct ingest_counts *counts,
     atomic_fetch_add(&counts->lines_damaged, read->damaged_lines);
 }
 
-const char *ingest_write_metrics(struct ingest_counts *counts, struct arena *arena)
+const char *ingest_write_metrics(struct ingest_counts *counts,
+                                 const struct spool_quota *spool,
+                                 struct arena *arena)
 {
     return arena_printf(
         arena,
@@ -25,7 +27,11 @@ const char *ingest_write_metrics(struct ingest_counts *counts, struct arena *are
         " could be read.\n"
         "# TYPE provisor_ingest_lines_total counter\n"
         "provisor_ingest_lines_total{state=\"ok\"} %" PRIu64 "\n"
-        "provisor_ingest_lines_total{state=\"damaged\"} %" PRIu64 "\n",
+        "provisor_ingest_lines_total{state=\"damaged\"} %" PRIu64 "\n"
+        "# HELP provisor_spool_bytes Disk that archives under way take.\n"
+        "# TYPE provisor_spool_bytes gauge\n"
+        "provisor_spool_bytes %" PRIu64 "\n",
         (uint64_t)atomic_load(&counts->bytes_sent), (uint64_t)atomic_load(&counts->bytes_plain),
-        (uint64_t)atomic_load(&counts->lines_ok), (uint64_t)atomic_load(&counts->lines_damaged));
+        (uint64_t)atomic_load(&counts->lines_ok), (uint64_t)atomic_load(&counts->lines_damaged),
+        (uint64_t)atomic_load(&spool->used));
 }

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "core/sparklog/sparklog.h"
+#include "intake/spool.h"
 
 /* What came in as event logs since the start, also in uploads that failed. Safe from any thread. */
 struct ingest_counts {
@@ -19,7 +20,9 @@ void ingest_count(struct ingest_counts *counts,
                   uint64_t bytes_sent,
                   const struct sparklog_counts *read);
 
-/* Their samples for /metrics, complete lines; NULL when memory is exhausted. */
-const char *ingest_write_metrics(struct ingest_counts *counts, struct arena *arena);
+/* Their samples for /metrics, and the spool's, complete lines; NULL when memory is exhausted. */
+const char *ingest_write_metrics(struct ingest_counts *counts,
+                                 const struct spool_quota *spool,
+                                 struct arena *arena);
 
 #endif

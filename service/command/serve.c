@@ -147,7 +147,7 @@ static void put_metrics(void *context, struct arena *arena, struct strview *text
 {
     struct api *api = context;
     struct store_statistics now = store_statistics(service_of(context)->store);
-    const char *ingest = ingest_write_metrics(&api->ingest, arena);
+    const char *ingest = ingest_write_metrics(&api->ingest, &api->spool, arena);
     const char *fits = fitter_write_metrics(api, arena);
     const char *keeping = keeper_write_metrics(service_of(context)->keeper, arena);
     const char *lines = arena_printf(

@@ -64,6 +64,11 @@ struct config {
     int64_t eventlog_memory_bytes_max;
     int64_t eventlog_block_bytes_max; /* lz4, snappy */
     int64_t zstd_window_log_max;
+    int64_t archive_entries_max;
+    int64_t archive_name_bytes_max;
+    char spool_directory[1024];
+    int64_t spool_bytes_max;
+    int64_t spool_total_bytes_max;
     /* runs as NDJSON */
     int64_t exports_max; /* at once */
     int64_t export_timeout_s;

@@ -87,6 +87,11 @@ const struct setting settings[] = {
     INTEGER(eventlog_memory_bytes_max, "bytes", MIB, 64 * GIB, "1073741824", "memory one event log may take while it is read"),
     INTEGER(eventlog_block_bytes_max, "bytes", 64 * KIB, 512 * MIB, "8388608", "largest block of an lz4 or snappy stream, decompressed; a decoder holds up to two"),
     INTEGER(zstd_window_log_max, "", 10, 31, "23", "largest zstd window, as a power of two; a decoder holds it in memory"),
+    INTEGER(archive_entries_max, "", 1, 1000000, "10000", "files of a tar, zip or folder that holds a log; more are 422"),
+    INTEGER(archive_name_bytes_max, "bytes", 64, 65536, "1024", "a file's name in it; a longer one is 422"),
+    TEXT(spool_directory, false, "/var/tmp", "folder on disk where uploaded archives wait until they are whole, as files without a name that vanish with the process"),
+    INTEGER(spool_bytes_max, "bytes", MIB, 16 * TIB, "17179869184", "disk one archive may take there (a compressed tar: decompressed); more is 413"),
+    INTEGER(spool_total_bytes_max, "bytes", MIB, 16 * TIB, "34359738368", "disk all archives may take there at once; more is 503"),
 
     INTEGER(exports_max, "", 1, 1000, "4", "exports of runs at once, a connection to PostgreSQL each; more get 503"),
     INTEGER(export_timeout_s, "s", 1, 86400, "3600", "an export that its reader has not taken by then is cut off"),

@@ -246,6 +246,10 @@ void exchange_stream_finish(struct exchange *x)
         return;
     enum pv_code code = x->route->stream->finish(x->server->options.context, &x->request, x->stream,
                                                  &x->response, &err);
+    if (code == PV_E_DEFER) {
+        x->deferred = true;
+        return;
+    }
     if (code == PV_OK)
         code = check_response(&x->response, &err);
     if (code != PV_OK)
@@ -269,18 +273,47 @@ void exchange_source_next(struct exchange *x)
 
 static void run_job(void *argument);
 
-/* false: the queue is full, and the answer says so. The worker's hold goes with the job. */
+/* false: the queue is full. Else the worker's hold goes with the job. */
 static bool go_on_computing(struct exchange *x)
 {
-    struct pv_error err = {.retry_after_s = 1};
     x->deferred = false;
     x->request.may_compute = true;
     x->waiting_ns = clock_monotonic_ns();
+    if (x->route->stream != NULL) {
+        give_time(x);
+        atomic_store(&x->turn_ns, x->request.deadline_ns);
+    }
     atomic_store(&x->taken, false);
     if (workers_submit(x->server->compute, run_job, x))
         return true;
+    atomic_store(&x->taken, true);
+    return false;
+}
+
+static void refuse_computing(struct exchange *x)
+{
+    struct pv_error err = {.retry_after_s = 1};
     (void)atomic_fetch_add(&x->server->metrics.rejected, 1);
     fail_with(x, pv_fail(&err, PV_E_UNAVAILABLE, "too many requests are being computed"), &err);
+    end_stream(x);
+}
+
+/* true: another worker has the job now. A further turn that finds the queue full is taken at once:
+ * the work of those before it would be lost. */
+static bool take_turns(struct exchange *x)
+{
+    while (atomic_load(&x->state) == JOB_RUNNING) {
+        x->job(x);
+        if (!x->deferred)
+            return false;
+        bool computing = x->request.may_compute;
+        if (go_on_computing(x))
+            return true;
+        if (!computing) {
+            refuse_computing(x);
+            return false;
+        }
+    }
     return false;
 }
 
@@ -289,9 +322,7 @@ static void run_job(void *argument)
     struct exchange *x = argument;
     struct http_server *server = x->server;
     atomic_store(&x->taken, true);
-    if (atomic_load(&x->state) == JOB_RUNNING)
-        x->job(x);
-    if (x->deferred && go_on_computing(x))
+    if (take_turns(x))
         return;
     struct MHD_Connection *connection = x->connection;
     enum exchange_state expected = JOB_RUNNING;

@@ -66,6 +66,7 @@ struct exchange {
     bool deferred;               /* the job is to go on with a compute worker */
     _Atomic bool taken;          /* a worker has begun the job */
     _Atomic uint64_t waiting_ns; /* since when it has been queued */
+    _Atomic uint64_t turn_ns;    /* deadline of the turn under way; 0: there are no turns */
 
     char *body;
     size_t body_n;

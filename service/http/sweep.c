@@ -79,6 +79,12 @@ static bool left_while_queued(struct client *client, uint64_t now_ns)
            recv(client->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
+/* Work in turns has the time of a request for each of them. */
+static bool has_more_time(const struct client *client, uint64_t now_ns)
+{
+    return client->exchange != NULL && now_ns < atomic_load(&client->exchange->turn_ns);
+}
+
 static void take_back(struct client *client, struct expired *expired)
 {
     enum exchange_state running = JOB_RUNNING;
@@ -109,7 +115,8 @@ static void look_at(struct client *client, uint64_t now_ns, bool stopping, struc
             look_for_end(client, now_ns);
         break;
     case CLIENT_WORKING:
-        if (over || stopping || left_while_queued(client, now_ns))
+        if ((over && !has_more_time(client, now_ns)) || stopping ||
+            left_while_queued(client, now_ns))
             take_back(client, expired);
         break;
     }

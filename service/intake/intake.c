@@ -1,17 +1,9 @@
 #include "intake/intake.h"
 
-#include <sodium.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "core/joblog/joblog.h"
-
-struct intake {
-    struct intake_limits limits;
-    struct framing *framing;
-    struct joblog *log;
-    crypto_generichash_state digest;
-    uint64_t bytes_sent;
-};
+#include "intake/intake_internal.h"
 
 void intake_limits_read(const struct config *config, struct intake_limits *limits)
 {
@@ -25,14 +17,23 @@ void intake_limits_read(const struct config *config, struct intake_limits *limit
                 .stages = (size_t)config->stages_max,
                 .tasks = (size_t)config->tasks_max,
                 .memory_bytes = (size_t)config->eventlog_memory_bytes_max},
+        .archive_entries = (size_t)config->archive_entries_max,
+        .archive_name_bytes = (size_t)config->archive_name_bytes_max,
     };
 }
 
-static enum pv_code take_plain(void *context, const char *bytes, size_t n, struct pv_error *err)
+/* The bytes of an archive, plain or out of the framing it came in. */
+static enum pv_code take_archive(
+    void *context, enum stream_archive kind, const char *bytes, size_t n, struct pv_error *err)
 {
     struct intake *intake = context;
-    (void)crypto_generichash_update(&intake->digest, (const unsigned char *)bytes, n);
-    return joblog_feed(intake->log, bytes, n, err);
+    if (intake->limits.spool == NULL)
+        return pv_fail(err, PV_E_MEDIA_TYPE, "archives are not taken here");
+    enum pv_code code = PV_OK;
+    if (intake->spool == NULL)
+        code = spool_open(intake->limits.spool, &intake->spool, err);
+    intake->kind = kind;
+    return code == PV_OK ? spool_write(intake->spool, bytes, n, err) : code;
 }
 
 struct intake *intake_create(const struct intake_limits *limits)
@@ -41,10 +42,9 @@ struct intake *intake_create(const struct intake_limits *limits)
     if (intake == NULL)
         return NULL;
     intake->limits = *limits;
-    (void)crypto_generichash_init(&intake->digest, NULL, 0, INTAKE_DIGEST);
-    intake->log = joblog_create(&limits->log);
-    intake->framing = framing_create(&limits->framing, take_plain, intake);
-    if (intake->log != NULL && intake->framing != NULL)
+    bool ready = text_init(&intake->text, limits);
+    intake->stream = stream_create(&limits->framing, &intake->text, take_archive, intake);
+    if (ready && intake->stream != NULL)
         return intake;
     intake_destroy(intake);
     return NULL;
@@ -54,8 +54,10 @@ void intake_destroy(struct intake *intake)
 {
     if (intake == NULL)
         return;
-    framing_destroy(intake->framing);
-    joblog_destroy(intake->log);
+    bundle_close(intake->bundle);
+    spool_close(intake->spool);
+    stream_destroy(intake->stream);
+    text_fini(&intake->text);
     free(intake);
 }
 
@@ -66,7 +68,85 @@ enum pv_code intake_feed(struct intake *intake, const char *bytes, size_t n, str
         return pv_fail(err, PV_E_TOO_LARGE,
                        "an event log may have at most %llu bytes as sent (eventlog_bytes_max)",
                        (unsigned long long)intake->limits.sent_bytes);
-    return framing_feed(intake->framing, bytes, n, err);
+    return stream_feed(intake->stream, bytes, n, err);
+}
+
+enum pv_code intake_take_container(struct intake *intake,
+                                   struct container *container,
+                                   uint64_t stored_bytes,
+                                   struct pv_error *err)
+{
+    intake->ended = true;
+    intake->read = false;
+    return bundle_open(container, &intake->limits, stored_bytes, &intake->bundle, err);
+}
+
+enum pv_code intake_end(struct intake *intake, bool *more, struct pv_error *err)
+{
+    if (intake->ended) {
+        *more = !intake->read;
+        return PV_OK;
+    }
+    if (intake->bytes_sent == 0)
+        return pv_fail(err, PV_E_INVALID, "there are no bytes where an event log is expected");
+    bool truncated = false;
+    enum pv_code code = stream_finish(intake->stream, &truncated, err);
+    if (code != PV_OK)
+        return code;
+    intake->ended = true;
+    intake->read = intake->spool == NULL;
+    /* Of an archive its own end tells whether it is whole. */
+    if (intake->read)
+        text_end_part(&intake->text, truncated);
+    *more = !intake->read;
+    return PV_OK;
+}
+
+static enum pv_code open_spooled(struct intake *intake, struct pv_error *err)
+{
+    struct container *container = NULL;
+    int fd = spool_file(intake->spool);
+    uint64_t bytes = spool_bytes(intake->spool);
+    enum pv_code code = intake->kind == STREAM_TAR
+                            ? container_open_tar(fd, bytes, &container, err)
+                            : container_open_zip(fd, bytes, &intake->limits, &container, err);
+    if (code != PV_OK)
+        return code;
+    return intake_take_container(intake, container, intake->bytes_sent, err);
+}
+
+enum pv_code intake_read(struct intake *intake, uint64_t budget, bool *more, struct pv_error *err)
+{
+    enum pv_code code = intake_end(intake, more, err);
+    if (code != PV_OK || intake->read)
+        return code;
+    if (intake->bundle == NULL)
+        code = open_spooled(intake, err);
+    bool done = false;
+    if (code == PV_OK)
+        code = bundle_read(intake->bundle, &intake->text, budget, &done, err);
+    if (code != PV_OK)
+        return code;
+    intake->read = done;
+    *more = !done;
+    return PV_OK;
+}
+
+static enum pv_code
+warn_missing(uint64_t missing, struct arena *arena, struct run *run, struct pv_error *err)
+{
+    if (missing == 0)
+        return PV_OK;
+    struct run_warning *warnings = arena_array(arena, run->n_warnings + 1, sizeof *warnings);
+    if (warnings == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    if (run->n_warnings > 0)
+        memcpy(warnings, run->warnings, run->n_warnings * sizeof *warnings);
+    warnings[run->n_warnings++] = (struct run_warning){
+        strview_of("missing_part"), missing > INT64_MAX ? INT64_MAX : (int64_t)missing,
+        strview_of("parts of the rolling log are not there")};
+    run->warnings = warnings;
+    return PV_OK;
 }
 
 enum pv_code intake_finish(struct intake *intake,
@@ -75,22 +155,20 @@ enum pv_code intake_finish(struct intake *intake,
                            unsigned char digest[INTAKE_DIGEST],
                            struct pv_error *err)
 {
-    if (intake->bytes_sent == 0)
-        return pv_fail(err, PV_E_INVALID, "there are no bytes where an event log is expected");
-    bool truncated = false;
-    enum pv_code code = framing_finish(intake->framing, &truncated, err);
-    if (code != PV_OK)
-        return code;
-    if (truncated)
-        joblog_note_truncated(intake->log);
-    code = joblog_finish(intake->log, arena, run, err);
+    bool more = false;
+    enum pv_code code = intake_read(intake, UINT64_MAX, &more, err);
+    struct run made;
     if (code == PV_OK)
-        (void)crypto_generichash_final(&intake->digest, digest, INTAKE_DIGEST);
+        code = text_finish(&intake->text, arena, &made, digest, err);
+    if (code == PV_OK && intake->bundle != NULL)
+        code = warn_missing(bundle_missing(intake->bundle), arena, &made, err);
+    if (code == PV_OK)
+        *run = made;
     return code;
 }
 
 struct intake_counts intake_counts(const struct intake *intake)
 {
     return (struct intake_counts){.bytes_sent = intake->bytes_sent,
-                                  .read = joblog_counts(intake->log)};
+                                  .read = joblog_counts(intake->text.log)};
 }

@@ -1,6 +1,7 @@
 #ifndef INTAKE_INTAKE_H
 #define INTAKE_INTAKE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -8,14 +9,18 @@
 #include "base/error.h"
 #include "config/config.h"
 #include "core/history/run.h"
-#include "core/sparklog/sparklog.h"
+#include "core/joblog/joblog.h"
 #include "framing/framing.h"
+#include "intake/spool.h"
 
 /*
- * The road from the bytes of an event log to a run: framing (decompression), the digest of the
- * plain bytes, the reader of the kind of log it is. Uploads and imports take the same road, so the
- * same log has the same digest and the same run however it came in. One intake belongs to one
- * thread at a time.
+ * The road from the bytes of an event log to a run: archives and rolling logs taken apart, framing
+ * (decompression), the digest of the plain bytes, the log reader. Uploads and imports take the same
+ * road, so the same log has the same digest and the same run however it came in: as one file, as a
+ * tar or zip of its parts, as a folder. One intake belongs to one thread at a time.
+ *
+ * A log that is one stream is read while it is fed. An archive (recognised by its first bytes, also
+ * after decompression) is spooled, and read when it is whole: that is the work of intake_read.
  */
 struct intake;
 
@@ -25,9 +30,12 @@ struct intake_limits {
     uint64_t sent_bytes; /* a log as sent or stored, before decompression */
     struct framing_limits framing;
     struct sparklog_limits log;
+    size_t archive_entries;    /* files of an archive or folder */
+    size_t archive_name_bytes; /* of each of them */
+    struct spool_quota *spool; /* borrowed; NULL: what needs a spool is refused */
 };
 
-/* The limits that the settings state. */
+/* The limits that the settings state; spool is left NULL. */
 void intake_limits_read(const struct config *config, struct intake_limits *limits);
 
 /* NULL when memory is exhausted. limits is copied. */
@@ -37,15 +45,32 @@ void intake_destroy(struct intake *intake);
 
 /*
  * Take the next n bytes of the log as they were sent, in pieces of any size.
- * PV_E_TOO_LARGE: more than limits.sent_bytes; else as framing_feed and joblog_feed.
+ * PV_E_TOO_LARGE: more than limits.sent_bytes; else as framing_feed, joblog_feed, spool_open and
+ * spool_write.
  */
 enum pv_code
 intake_feed(struct intake *intake, const char *bytes, size_t n, struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * No more bytes: the run of the log (everything it points at lives in `arena`) and the BLAKE2b-256
- * digest of the plain bytes. Both are written only on PV_OK.
- * PV_E_INVALID: no bytes at all, or as joblog_finish; else as framing_finish and joblog_finish.
+ * No more bytes. *more: it is an archive, which intake_read is yet to read.
+ * PV_E_INVALID: no bytes at all; else as framing_finish, joblog_feed.
+ */
+enum pv_code intake_end(struct intake *intake, bool *more, struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * Read on in the archive, about `budget` bytes, and say whether there is more. It takes the disk
+ * and a core, but nothing else: call it again until *more is false, or leave the rest to
+ * intake_finish. PV_E_SYNTAX: damaged; PV_E_MEDIA_TYPE: packed in a way that is not supported, or
+ * an archive within an archive; PV_E_INVALID: no log in it, or several; PV_E_LIMIT: a limit (detail
+ * says which).
+ */
+enum pv_code
+intake_read(struct intake *intake, uint64_t budget, bool *more, struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * The run of the log (everything it points at lives in `arena`) and the BLAKE2b-256 digest of its
+ * plain bytes, those of its parts one after another. Both are written only on PV_OK.
+ * Ends and reads what is left to read. Errors as above and as joblog_finish.
  */
 enum pv_code intake_finish(struct intake *intake,
                            struct arena *arena,
@@ -61,8 +86,9 @@ struct intake_counts {
 struct intake_counts intake_counts(const struct intake *intake);
 
 /*
- * The log that lies at `path`, a file. Blocks on the disk. Errors as above, and PV_E_NOT_FOUND when
- * it cannot be opened or read (detail: the system's reason).
+ * The log that lies at `path`: a file (plain, compressed, an archive) or the folder of a rolling
+ * log (Spark's eventlog_v2_..., or Databricks' of parts by time). Blocks on the disk. Errors as
+ * above, and PV_E_NOT_FOUND when it cannot be opened or read (detail: the system's reason).
  */
 enum pv_code intake_read_path(const char *path,
                               const struct intake_limits *limits,

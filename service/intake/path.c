@@ -2,9 +2,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "intake/intake.h"
+#include "intake/intake_internal.h"
+#include "intake/sniff.h"
 
 enum { BLOCK = 256 * 1024 };
 
@@ -13,20 +15,81 @@ static enum pv_code fail_system(struct pv_error *err)
     return pv_fail(err, PV_E_NOT_FOUND, "cannot be read: %s", strerror(errno));
 }
 
-static enum pv_code feed_all(struct intake *intake, int fd, char *block, struct pv_error *err)
+static ssize_t read_block(int fd, char *bytes, size_t n)
+{
+    ssize_t got;
+    do
+        got = read(fd, bytes, n);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+static enum pv_code feed_blocks(struct intake *intake, int fd, char *block, struct pv_error *err)
 {
     for (;;) {
-        ssize_t n = read(fd, block, BLOCK);
+        ssize_t n = read_block(fd, block, BLOCK);
         if (n == 0)
             return PV_OK;
-        if (n < 0 && errno == EINTR)
-            continue;
         if (n < 0)
             return fail_system(err);
         enum pv_code code = intake_feed(intake, block, (size_t)n, err);
         if (code != PV_OK)
             return code;
     }
+}
+
+static enum pv_code feed_file(struct intake *intake, int fd, struct pv_error *err)
+{
+    char *block = malloc(BLOCK);
+    if (block == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    enum pv_code code = feed_blocks(intake, fd, block, err);
+    free(block);
+    return code;
+}
+
+/* An archive on disk is its own spool. */
+static enum pv_code open_file(struct intake *intake, int fd, uint64_t bytes, struct pv_error *err)
+{
+    unsigned char head[SNIFF_BYTES];
+    ssize_t n = pread(fd, head, sizeof head, 0);
+    if (n < 0)
+        return fail_system(err);
+    enum sniffed what = sniff(head, (size_t)n, true);
+    if (what != SNIFF_TAR && what != SNIFF_ZIP)
+        return feed_file(intake, fd, err);
+    if (bytes > intake->limits.sent_bytes)
+        return pv_fail(err, PV_E_TOO_LARGE,
+                       "an event log may have at most %llu bytes (eventlog_bytes_max)",
+                       (unsigned long long)intake->limits.sent_bytes);
+    intake->bytes_sent = bytes;
+    struct container *container = NULL;
+    enum pv_code code = what == SNIFF_TAR
+                            ? container_open_tar(fd, bytes, &container, err)
+                            : container_open_zip(fd, bytes, &intake->limits, &container, err);
+    return code == PV_OK ? intake_take_container(intake, container, bytes, err) : code;
+}
+
+static enum pv_code open_folder(struct intake *intake, int fd, struct pv_error *err)
+{
+    struct container *container = NULL;
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (own < 0)
+        return fail_system(err);
+    enum pv_code code = container_open_folder(own, &container, err);
+    return code == PV_OK ? intake_take_container(intake, container, 0, err) : code;
+}
+
+static enum pv_code open_any(struct intake *intake, int fd, struct pv_error *err)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return fail_system(err);
+    if (S_ISDIR(status.st_mode))
+        return open_folder(intake, fd, err);
+    if (S_ISREG(status.st_mode))
+        return open_file(intake, fd, (uint64_t)status.st_size, err);
+    return pv_fail(err, PV_E_NOT_FOUND, "cannot be read: neither a file nor a folder");
 }
 
 enum pv_code intake_read_path(const char *path,
@@ -36,19 +99,18 @@ enum pv_code intake_read_path(const char *path,
                               unsigned char digest[INTAKE_DIGEST],
                               struct pv_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* Not waiting for a writer, should it be a pipe. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return fail_system(err);
     struct intake *intake = intake_create(limits);
-    char *block = malloc(BLOCK);
     enum pv_code code = PV_OK;
-    if (intake == NULL || block == NULL)
+    if (intake == NULL)
         code = pv_fail(err, PV_E_MEMORY, "out of memory");
     if (code == PV_OK)
-        code = feed_all(intake, fd, block, err);
+        code = open_any(intake, fd, err);
     if (code == PV_OK)
         code = intake_finish(intake, arena, run, digest, err);
-    free(block);
     intake_destroy(intake);
     (void)close(fd);
     return code;

@@ -20,7 +20,8 @@ ROOMS = {
     "core": ({"base"}, set(), C_BASIC | {"gsl/*", "emmintrin.h", "immintrin.h"}),
     "framing": ({"base"}, set(), C_BASIC | {"lz4.h", "lz4frame.h", "snappy-c.h", "xxhash.h", "zlib.h", "zstd.h", "zstd_errors.h"}),
     # From the bytes of a log, or a path, to a run.
-    "intake": ({"base", "config", "core", "framing"}, set(), C_BASIC | POSIX | {"sodium.h"}),
+    "intake": ({"base", "config", "core", "framing"}, set(),
+               C_BASIC | POSIX | {"archive.h", "archive_entry.h", "sodium.h", "zip.h"}),
     "log": ({"base"}, set(), C_BASIC | POSIX),
     "sample": ({"base"}, set(), C_BASIC | POSIX),
     "config": ({"base"}, set(), C_BASIC | POSIX),

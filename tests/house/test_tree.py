@@ -81,7 +81,8 @@ def test_package_list_covers_the_build():
     dev = {"gsl": "libgsl-dev", "jansson": "libjansson-dev", "libpq": "libpq-dev", "libmicrohttpd": "libmicrohttpd-dev",
            "zlib": "zlib1g-dev", "libzstd": "libzstd-dev", "liblz4": "liblz4-dev", "snappy": "libsnappy-dev",
            "libxxhash": "libxxhash-dev",
-           "libsodium": "libsodium-dev", "threads": "libc6-dev"}
+           "libsodium": "libsodium-dev", "libarchive": "libarchive-dev",
+           "libzip": "libzip-dev", "threads": "libc6-dev"}
     listed = subprocess.run([house.ROOT / "ops" / "install-packages", "--list", "build"], check=True, text=True,
                             stdout=subprocess.PIPE).stdout.split()
     asked = re.findall(r"^\w+ = dependency\('([^']+)'", (house.ROOT / "meson.build").read_text(), re.M)

@@ -1,0 +1,392 @@
+"""Rolling logs in archives: tar and zip, parts in any order and codec, quotas, bombs, clients that leave."""
+import csv
+import gzip
+import io
+import os
+import pathlib
+import random
+import socket
+import struct
+import subprocess
+import tarfile
+import time
+import zipfile
+
+import pytest
+
+from test_eventlogs import event, runs_of, tiny_log, upload, zstd
+
+V2 = "rapids/qualification/eventlog_v2_local-1623876083964/"
+
+
+@pytest.fixture(scope="module")
+def logs(shared):
+    return shared / "data" / "spark-eventlogs"
+
+
+def tar(files, compress=None, style=tarfile.PAX_FORMAT):
+    """files: [(name, bytes)], in this order"""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=style) as archive:
+        for name, data in files:
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return compress(out.getvalue()) if compress else out.getvalue()
+
+
+def zipped(files, method=zipfile.ZIP_DEFLATED):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as archive:
+        for name, data in files:
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+class Sequential(io.RawIOBase):
+    """Cannot seek back, as the history server cannot: sizes stand behind the data."""
+
+    def __init__(self):
+        super().__init__()
+        self.data = bytearray()
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        self.data += data
+        return len(data)
+
+
+def streamed_zip(files):
+    out = Sequential()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files:
+            archive.writestr(name, data)
+    return bytes(out.data)
+
+
+PACKERS = {
+    "tar": tar, "tar.gz": lambda f: tar(f, gzip.compress), "tar.zst": lambda f: tar(f, zstd),
+    "gnu tar": lambda f: tar(f, style=tarfile.GNU_FORMAT), "ustar": lambda f: tar(f, style=tarfile.USTAR_FORMAT),
+    "zip": zipped, "stored zip": lambda f: zipped(f, zipfile.ZIP_STORED), "streamed zip": streamed_zip,
+    "zip.gz": lambda f: gzip.compress(zipped(f, zipfile.ZIP_STORED)),
+}
+
+
+def plain(data):
+    if data[:4] == b"\x28\xb5\x2f\xfd":
+        return subprocess.run(["zstd", "-dcq"], input=data, stdout=subprocess.PIPE, check=True).stdout
+    return data
+
+
+def split(data, n):
+    """Lines of a log in n parts of about the same length."""
+    lines = data.splitlines(keepends=True)
+    return [b"".join(lines[len(lines) * i // n:len(lines) * (i + 1) // n]) for i in range(n)]
+
+
+def rolled(data, n, log="app-1", coders=(bytes,), folder="eventlog_v2_app-1/"):
+    """As Spark rolls it, with the marker."""
+    return [(folder + "appstatus_" + log, b"")] + [
+        (folder + "events_%d_%s" % (i + 1, log), coders[i % len(coders)](part)) for i, part in enumerate(split(data, n))]
+
+
+def figures(run):
+    return {k: v for k, v in run.items() if k not in ("id", "application", "recorded_at")}
+
+
+def check_manifest(run, row):
+    assert run["spark_application_id"] == row["app_id"] and run["spark_version"] == row["spark_version"]
+    for field, column in (("jobs", "jobs"), ("stages_completed", "stages_completed"), ("stages_failed", "stages_failed"),
+                          ("tasks_succeeded", "tasks_ok"), ("tasks_failed", "tasks_failed"),
+                          ("executors_added", "executors_added"), ("cores_per_executor", "max_cores_per_executor")):
+        assert run[field] == int(row[column]), field
+    assert run["task_time_s"] == pytest.approx(int(row["sum_ok_task_ms"]) / 1000, rel=1e-12)
+    if row["app_end_ms"]:
+        took = int(row["app_end_ms"]) - int(row["app_start_ms"])
+        assert run["duration_s"] == pytest.approx(took / 1000, rel=1e-12)
+    wait = int(row["first_stage_submit_ms"]) - int(row["app_start_ms"])
+    assert run["initialization_s"] == pytest.approx(wait / 1000, abs=1e-9)
+
+
+@pytest.fixture(scope="module")
+def manifest(logs):
+    with open(logs / "manifest.tsv") as f:
+        return {row["file"]: row for row in csv.DictReader(f, delimiter="\t")}
+
+
+# --- real logs
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+def test_a_rolling_log_in_an_archive_equals_the_manifest(client, logs, manifest, name, packer):
+    """Every way of packing gives the run of the parts one after another, and is known as the same log."""
+    paths = sorted((logs / V2).iterdir(), reverse=True)
+    files = [("eventlog_v2_local-1623876083964/" + p.name, p.read_bytes()) for p in paths]
+    assert len(files) == 3
+    run = upload(client, name, PACKERS[packer](files)).json()
+    check_manifest(run, manifest[V2])
+    assert run["warnings"] == []
+    whole = b"".join(plain(data) for _, data in sorted(files) if data)
+    assert upload(client, name, whole, 200).json() == run
+    other = upload(client, name + "-plain", whole).json()
+    assert figures(other) == figures(run)
+
+
+@pytest.mark.parametrize("path", ["rapids/qualification/db_subExecution_id.zstd",
+                                  "rapids/qualification/nds_q88_photon_db_13_3.zstd"])
+@pytest.mark.parametrize("packer", ["tar.gz", "zip"])
+def test_databricks_parts_by_time_equal_the_manifest(client, logs, manifest, name, path, packer):
+    """Parts named by time, the last one still plain; in the archive they lie in no order."""
+    parts = split(plain((logs / path).read_bytes()), 5)
+    names = ["eventlog-2021-12-31--23-%02d.gz" % m for m in (0, 20, 40)] + ["eventlog-2022-01-01--00-00.gz", "eventlog"]
+    files = [("0714-1/eventlog/41-7/" + n, gzip.compress(p) if n.endswith(".gz") else p) for n, p in zip(names, parts)]
+    random.Random(4).shuffle(files)
+    run = upload(client, name, PACKERS[packer](files)).json()
+    check_manifest(run, manifest[path])
+    assert upload(client, name, (logs / path).read_bytes(), 200).json() == run
+
+
+@pytest.mark.parametrize("path", ["sparklens/local-1532512550423", "rapids/profiling/eventlog_dsv1.zstd",
+                                  "rapids/qualification/eventlog_complex_dec_nested"])
+@pytest.mark.parametrize("packer", ["tar", "tar.gz", "streamed zip"])
+def test_an_archive_with_a_single_log_is_that_log(client, logs, manifest, name, path, packer):
+    data = (logs / path).read_bytes()
+    run = upload(client, name, PACKERS[packer]([(pathlib.Path(path).name + ".inprogress", data)])).json()
+    check_manifest(run, manifest[path])
+    assert upload(client, name, data, 200).json() == run
+
+
+# --- order
+
+
+def test_part_10_comes_after_part_2_and_codecs_mix(client, name):
+    data = tiny_log(stages=40)
+    files = rolled(data, 12, coders=(bytes, gzip.compress, zstd))
+    random.Random(1).shuffle(files)
+    run = upload(client, name, tar(files)).json()
+    assert run["stages_completed"] == 40 and run["warnings"] == []
+    assert upload(client, name, data, 200).json() == run
+    assert upload(client, name, zipped(reversed(files)), 200).json() == run
+
+
+def test_a_compacted_part_stands_for_those_before_it(client, name):
+    """What the parts up to it hold counts once, from the compacted one."""
+    parts = split(tiny_log(stages=12), 6)
+    files = [("events_%d_app-1" % (i + 1), p) for i, p in enumerate(parts)]
+    compact = [("events_4_app-1.zstd.compact", zstd(b"".join(parts[:4])))]
+    whole = upload(client, name, tar(files + compact)).json()
+    assert whole["stages_completed"] == 12 and whole["warnings"] == []
+    assert upload(client, name, tiny_log(stages=12), 200).json() == whole
+    assert upload(client, name, zipped(compact + files[4:]), 200).json() == whole
+    older = [("events_2_app-1.compact", b"not read any more")]
+    assert upload(client, name, tar(older + files + compact), 200).json() == whole
+
+
+def test_a_part_without_a_line_end_does_not_swallow_the_next_line(client, name):
+    parts = split(tiny_log(stages=6), 3)
+    files = [("events_%d_app-1" % (i + 1), p.rstrip(b"\n")) for i, p in enumerate(parts)]
+    run = upload(client, name, tar(files)).json()
+    assert run["stages_completed"] == 6 and run["warnings"] == []
+
+
+def test_a_part_cut_in_its_codec_is_counted_and_the_next_ones_are_read(client, name):
+    parts = split(tiny_log(stages=30), 3)
+    packed = zstd(parts[1])
+    files = [("events_1_app-1", parts[0]), ("events_2_app-1.zstd", packed[:-20]), ("events_3_app-1", parts[2])]
+    run = upload(client, name, tar(files)).json()
+    assert {w["code"]: w["count"] for w in run["warnings"]}["truncated"] == 1
+    assert run["duration_s"] == 10.0 and run["succeeded"] is True
+
+
+def test_missing_parts_are_a_warning_that_counts(client, name):
+    files = rolled(tiny_log(stages=30), 6)
+    del files[3], files[3]
+    run = upload(client, name, tar(files)).json()
+    assert {w["code"]: w["count"] for w in run["warnings"]}["missing_part"] == 2
+
+
+def test_an_unfinished_rolling_log_is_continued_by_more_parts(client, name):
+    files = rolled(tiny_log(stages=20), 4)
+    files[0] = (files[0][0] + ".inprogress", b"")
+    first = upload(client, name, tar(files[:3])).json()
+    assert first["succeeded"] is False
+    more = upload(client, name, zipped(files[:4]), 200).json()
+    assert more["id"] == first["id"] and more["tasks_succeeded"] > first["tasks_succeeded"]
+    done = upload(client, name, tar(files, gzip.compress), 200).json()
+    assert done["id"] == first["id"] and done["succeeded"] is True and done["tasks_succeeded"] == 40
+    assert len(runs_of(client, name)) == 1
+
+
+def test_a_file_twice_in_a_tar_counts_as_it_was_last(client, name):
+    files = rolled(tiny_log(stages=2), 1)
+    run = upload(client, name, tar(files + rolled(tiny_log(stages=5), 1))).json()
+    assert run["stages_completed"] == 5
+
+
+def test_notes_of_file_systems_are_passed_over(client, name):
+    files = [("./._events_1_app-1", b"\0\5\x16\7"), ("./.events_1_app-1.crc", b"crc\0"), ("__MACOSX/._x", b"\0")]
+    assert upload(client, name, tar(files + rolled(tiny_log(), 2, folder="./"))).json()["stages_completed"] == 1
+
+
+# --- what is refused
+
+
+def test_several_logs_in_one_archive_are_refused_by_name(client, name):
+    two = rolled(tiny_log(), 2) + rolled(tiny_log(attempt="2"), 2, log="app-1_2", folder="eventlog_v2_app-1_2/")
+    for pack in (tar, zipped):
+        detail = upload(client, name, pack(two), 422).json()["detail"]
+        assert "2 logs" in detail and '"app-1"' in detail and '"app-1_2"' in detail
+    upload(client, name, zipped([("app-1", tiny_log()), ("app-2", tiny_log())]), 422)
+    client.get("/v1/applications/" + name, 404)
+
+
+@pytest.mark.parametrize("data, status, word", [
+    (tar([]), 422, "event log"), (zipped([]), 422, "no event log"), (zipped([("appstatus_a", b"")]), 422, "no event log"),
+    (tar([("events_1_a", b"{}\n"), ("events_1_a.zstd", b"{}\n")]), 422, "same part"),
+    (tar([("x", tar([("events_1_a", tiny_log())]))]), 415, "within an archive"),
+    (zipped([("x.gz", gzip.compress(zipped([("y", tiny_log())])))]), 415, "within an archive"),
+    (tar([("a", tar([("b", b"")], gzip.compress))]), 415, "within an archive"),
+    (zipped([("x", tiny_log())], zipfile.ZIP_LZMA), 415, "method 14"),
+    (zipped([("x", tiny_log())])[:-30], 400, "zip"), (tar(rolled(tiny_log(stages=40), 3))[:-14000], 400, "tar"),
+    (tar(rolled(tiny_log(stages=40), 3), gzip.compress)[:-400], 400, "tar"),
+    (tar([("events_1_a.zstd", b"\x28\xb5\x2f\xfd" + b"\xff" * 64)]), 400, "events_1_a.zstd: "),
+    (zipped([("n" * 2000, tiny_log())]), 422, "archive_name_bytes_max"),
+    (tar([("n" * 2000, tiny_log())]), 422, "archive_name_bytes_max"),
+])
+def test_what_cannot_be_read_is_said(client, name, data, status, word):
+    assert word in upload(client, name, data, status).json()["detail"]
+    client.get("/v1/applications/" + name, 404)
+
+
+def test_a_damaged_byte_in_a_zip_is_found(client, name):
+    data = bytearray(zipped([("x", os.urandom(3000) + tiny_log())], zipfile.ZIP_STORED))
+    data[100] ^= 1
+    assert "zip" in upload(client, name, bytes(data), 400).json()["detail"]
+
+
+def test_an_encrypted_zip_is_refused(client, name):
+    data = bytearray(zipped([("x", tiny_log())], zipfile.ZIP_STORED))
+    data[6] |= 1  # the flag, in the file's header and in the list
+    data[data.index(b"PK\1\2") + 8] |= 1
+    assert "encrypted" in upload(client, name, bytes(data), 415).json()["detail"]
+
+
+def test_no_path_of_an_archive_is_written(client, name, tmp_path):
+    """Names that climb out of a folder are names like any other."""
+    for bad in ("../../../../%s/events_1_app-1" % tmp_path, str(tmp_path / "events_1_app-1")):
+        upload(client, name, tar([(bad, tiny_log())]), (200, 201))
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- bombs and quotas
+
+
+def overlapping_zip(kernel, n):
+    """n < 10 entries of the list that all point at the same packed bytes."""
+    single = zipped([("events_1_a", kernel)])
+    at = single.index(b"PK\1\2")
+    entry, end = single[at:-22], single[-22:]
+    names = [b"events_%d_a" % (i + 1) for i in range(n)]
+    assert n < 10
+    entries = b"".join(entry[:46] + x for x in names)
+    return single[:at] + entries + struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, n, n, len(entries), at, 0)
+
+
+def test_bombs_are_refused(make_service, name):
+    service = make_service(PROVISOR_EVENTLOG_RATIO_MAX="100", PROVISOR_ARCHIVE_ENTRIES_MAX="50",
+                           PROVISOR_EVENTLOG_PLAIN_BYTES_MAX=str(64 << 20)).start()
+    client = service.client(service.token("bombs"))
+    zeros = b"\n" * (8 << 20)
+    random_text = gzip.compress(os.urandom(4 << 20).hex().encode(), 1)
+    for data, word in (
+            (zipped([("x", zeros)]), "times"), (tar([("x.gz", gzip.compress(zeros))]), "times"),
+            (tar([("x", zeros)], gzip.compress), "times"),
+            (overlapping_zip(b"\n" * 2000000, 9), "times"),
+            (tar([("events_%d_a" % i, random_text) for i in range(1, 10)]), "eventlog_plain_bytes_max"),
+            (tar([("f%d" % i, b"") for i in range(51)]), "archive_entries_max"),
+            (zipped([("f%d" % i, b"") for i in range(51)]), "archive_entries_max"),
+            (zipped([("f%d" % i, b"") for i in range(9000)]), "archive_entries_max")):
+        assert word in upload(client, name, data, 422).json()["detail"]
+    assert spooled(service) == 0
+    client.get("/v1/applications/" + name, 404)
+
+
+def spooled(service):
+    """Bytes of files without a name that the service holds."""
+    total = 0
+    for fd in pathlib.Path("/proc/%d/fd" % service.process.pid).iterdir():
+        try:
+            if "(deleted)" in os.readlink(fd):
+                total += os.stat(fd).st_size + 1
+        except OSError:
+            pass
+    return total
+
+
+def send_half(service, client, name, data):
+    """The header and the first bytes of an upload of twice the length."""
+    host, port = service.base_url.split("//")[1].split(":")
+    sock = socket.create_connection((host, int(port)))
+    sock.sendall(("POST /v1/applications/%s/eventlogs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"
+                  "Content-Length: %d\r\n\r\n" % (name, client.token, 2 * len(data))).encode() + data)
+    return sock
+
+
+def wait_for(what, seconds=10):
+    end = time.monotonic() + seconds
+    while not what() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert what()
+
+
+def test_quotas_of_the_spool(make_service, name, tmp_path):
+    """One archive too large is 413, too much at once 503 with Retry-After, and all of it is given back."""
+    service = make_service(PROVISOR_SPOOL_BYTES_MAX=str(4 << 20), PROVISOR_SPOOL_TOTAL_BYTES_MAX=str(6 << 20)).start()
+    client = service.client(service.token("quotas"))
+    problem = upload(client, name, tar([("x", os.urandom(5 << 20))]), 413).json()
+    assert "spool_bytes_max" in problem["detail"]
+    assert spooled(service) == 0
+    half = send_half(service, client, name, tar([("x", os.urandom(3 << 20))])[:3 << 20])
+    wait_for(lambda: spooled(service) >= 3 << 20)
+    reply = upload(client, name, tar([("x", os.urandom(3800 << 10))]), 503)
+    assert "spool_total_bytes_max" in reply.json()["detail"] and int(reply.headers["Retry-After"]) > 0
+    assert "provisor_spool_bytes" in client.request("GET", "/metrics", 200, token=False).text
+    half.close()
+    wait_for(lambda: spooled(service) == 0)
+    assert "provisor_spool_bytes 0\n" in client.request("GET", "/metrics", 200, token=False).text
+    run = upload(client, name, tar(rolled(tiny_log(), 2) + [(".x", os.urandom(3800 << 10))])).json()
+    assert run["succeeded"] is True and spooled(service) == 0
+
+
+def test_a_spool_directory_that_cannot_be_used_is_said(make_service, name):
+    service = make_service(PROVISOR_SPOOL_DIRECTORY="/proc/none").start()
+    client = service.client(service.token("none"))
+    assert "spool_directory" in upload(client, name, tar(rolled(tiny_log(), 2)), 503).json()["detail"]
+    upload(client, name, tiny_log(), 201)
+
+
+def test_a_client_that_leaves_leaves_nothing_on_the_disk(service, client, name):
+    before = spooled(service)
+    sock = send_half(service, client, name, tar([("x", os.urandom(3 << 20))])[:3 << 20])
+    wait_for(lambda: spooled(service) > before)
+    sock.close()
+    wait_for(lambda: spooled(service) <= before)
+    client.get("/v1/applications/" + name, 404)
+
+
+def test_a_large_archive_outlives_the_time_of_one_request(make_service, name):
+    """It is read in turns, and each turn has the time of a request; others are answered in between."""
+    service = make_service(PROVISOR_REQUEST_TIMEOUT_MS="500", PROVISOR_COMPUTE_WORKERS="1").start()
+    client = service.client(service.token("large"))
+    filler = (event("Other", text="x" * 4000) + "\n").encode() * 8
+    data = tiny_log(stages=2)
+    part = gzip.compress(filler * 2000, 1)
+    files = [("events_%d_app-1.gz" % (i + 2), part) for i in range(12)]
+    lines = data.splitlines(keepends=True)
+    files = [("events_1_app-1", b"".join(lines[:-1]))] + files + [("events_14_app-1", lines[-1])]
+    started = time.monotonic()
+    run = upload(client, name, tar(files), timeout=120).json()
+    assert run["stages_completed"] == 2 and run["succeeded"] is True and run["warnings"] == []
+    assert time.monotonic() - started > 0.5, "too fast to prove anything"
