@@ -145,7 +145,7 @@ def test_databricks_parts_by_time_equal_the_manifest(client, logs, manifest, nam
     random.Random(4).shuffle(files)
     run = upload(client, name, PACKERS[packer](files)).json()
     check_manifest(run, manifest[path])
-    assert upload(client, name, (logs / path).read_bytes(), 200).json() == run
+    assert upload(client, name, b"".join(parts), 200).json() == run
 
 
 @pytest.mark.parametrize("path", ["sparklens/local-1532512550423", "rapids/profiling/eventlog_dsv1.zstd",
@@ -228,6 +228,13 @@ def test_a_file_twice_in_a_tar_counts_as_it_was_last(client, name):
 def test_notes_of_file_systems_are_passed_over(client, name):
     files = [("./._events_1_app-1", b"\0\5\x16\7"), ("./.events_1_app-1.crc", b"crc\0"), ("__MACOSX/._x", b"\0")]
     assert upload(client, name, tar(files + rolled(tiny_log(), 2, folder="./"))).json()["stages_completed"] == 1
+
+
+@pytest.mark.parametrize("pack", [tar, lambda f: tar(f, style=tarfile.GNU_FORMAT), zipped])
+def test_names_in_any_script_are_found_again(client, name, pack):
+    files = rolled(tiny_log(stages=3), 3, log="\u0627\u043f\u00e9", folder="\u30ed\u30b0/" + "d" * 120 + "/")
+    random.Random(2).shuffle(files)
+    assert upload(client, name, pack(files)).json()["stages_completed"] == 3
 
 
 # --- what is refused

@@ -70,10 +70,7 @@ static void write_tar(const char *name, int format, const struct file *list, siz
     cr_assert_eq(archive_write_open_filename(a, at(name)), ARCHIVE_OK);
     for (size_t i = 0; i < n; i++) {
         struct archive_entry *entry = archive_entry_new();
-        if (format == ARCHIVE_FORMAT_TAR_PAX_INTERCHANGE)
-            archive_entry_set_pathname_utf8(entry, list[i].name);
-        else
-            archive_entry_set_pathname(entry, list[i].name);
+        archive_entry_set_pathname(entry, list[i].name);
         archive_entry_set_size(entry, (la_int64_t)strlen(list[i].text));
         archive_entry_set_filetype(entry, AE_IFREG);
         archive_entry_set_perm(entry, 0644);
@@ -217,17 +214,16 @@ Test(bundle, a_folder_is_the_log)
     expect_refusal(read_path("pipe"), PV_E_NOT_FOUND, "neither");
 }
 
-/* Names beyond ASCII, and longer than a header of version 7 holds. */
-Test(bundle, long_and_foreign_names_are_found_again)
+/* Longer than a header of version 7 holds: the name stands in a header before. */
+Test(bundle, long_names_are_found_again)
 {
     char name[300];
     memset(name, 'd', sizeof name);
     memcpy(name + 100, "/", 1);
-    (void)snprintf(name + 200, 100, "/events_1_\xc3\xa4pp");
+    (void)snprintf(name + 200, 100, "/events_1_app");
     const struct file one[] = {{name, START MIDDLE "\n" END}};
     write_tar("x", ARCHIVE_FORMAT_TAR_PAX_INTERCHANGE, one, 1);
     expect_the_log(read_path("x"), "pax");
-    (void)snprintf(name + 200, 100, "/events_1_app");
     write_tar("x", ARCHIVE_FORMAT_TAR_GNUTAR, one, 1);
     expect_the_log(read_path("x"), "gnu");
 }
