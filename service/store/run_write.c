@@ -276,13 +276,11 @@ static void add_stage_columns(struct sql *sql, const struct run *run, const stru
     stage_figures_add(sql, s, n);
 }
 
-static enum pv_code write_stages(struct store_tx *tx,
-                                 const char *application_id,
-                                 const struct run *run,
-                                 struct pv_error *err)
+static enum pv_code write_some_stages(struct store_tx *tx,
+                                      const char *application_id,
+                                      const struct run *run,
+                                      struct pv_error *err)
 {
-    if (run->n_stages == 0)
-        return PV_OK;
     struct ragged ragged;
     if (!make_ragged(run, &tx->scratch, &ragged))
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the stages of a run");
@@ -306,6 +304,44 @@ static enum pv_code write_stages(struct store_tx *tx,
     sql_doubles(&sql, ragged.durations, ragged.n_durations, sizeof *ragged.durations);
     add_stage_columns(&sql, run, &ragged);
     return tx_defer(tx, &sql, err);
+}
+
+enum { DURATIONS_TOGETHER = 1 << 16 };
+
+/* How many stages from the first on go together: at least one. */
+static size_t count_together(const struct run *run)
+{
+    size_t durations = 0;
+    for (size_t i = 0; i < run->n_stages; i++) {
+        const struct run_stage *s = &run->stages[i];
+        durations += s->task_durations_s == NULL ? 0 : (size_t)s->n_tasks;
+        if (i > 0 && durations > DURATIONS_TOGETHER)
+            return i;
+    }
+    return run->n_stages;
+}
+
+/* A run of millions of tasks goes in several statements, each waited for, so that copies of its
+ * durations take no more than those of one statement; any other in one that nothing waits for. */
+static enum pv_code write_stages(struct store_tx *tx,
+                                 const char *application_id,
+                                 const struct run *run,
+                                 struct pv_error *err)
+{
+    struct run rest = *run;
+    enum pv_code code = PV_OK;
+    while (rest.n_stages > 0 && code == PV_OK) {
+        struct run some = rest;
+        some.n_stages = count_together(&rest);
+        rest.stages += some.n_stages;
+        rest.n_stages -= some.n_stages;
+        struct arena_mark mark = arena_mark(&tx->scratch);
+        code = write_some_stages(tx, application_id, &some, err);
+        arena_rewind(&tx->scratch, mark);
+        if (code == PV_OK && rest.n_stages > 0)
+            code = tx_results(tx, NULL, 0, err);
+    }
+    return code;
 }
 
 static enum pv_code touch_history(struct store_tx *tx,

@@ -128,18 +128,10 @@ static enum pv_code keep_task(
 {
     if (log->n_tasks >= log->limits.tasks)
         return pv_fail(err, PV_E_LIMIT, "the log holds more than %zu tasks", log->limits.tasks);
-    void *tasks = stage->tasks;
-    enum pv_code code = budget_grow(&log->budget, &tasks, &stage->tasks_capacity,
-                                    stage->n_tasks + 1, sizeof *stage->tasks, err);
-    if (code != PV_OK)
-        return code;
-    stage->tasks = tasks;
-    /* A task without an index goes last. */
-    uint32_t at = index < 0 || index > UINT32_MAX ? UINT32_MAX : (uint32_t)index;
-    stage->tasks[stage->n_tasks] = (struct task){ms, at, (uint32_t)stage->n_tasks};
-    stage->n_tasks++;
-    log->n_tasks++;
-    return PV_OK;
+    enum pv_code code =
+        tasks_add(&stage->tasks, &log->budget, index, stage->tasks_planned, ms, err);
+    log->n_tasks += code == PV_OK;
+    return code;
 }
 
 static enum pv_code succeed(struct sparklog *log,

@@ -17,15 +17,6 @@ static int compare_stages(const void *a, const void *b)
     return (left->id > right->id) - (left->id < right->id);
 }
 
-static int compare_tasks(const void *a, const void *b)
-{
-    const struct task *left = a;
-    const struct task *right = b;
-    if (left->index != right->index)
-        return left->index < right->index ? -1 : 1;
-    return (left->order > right->order) - (left->order < right->order);
-}
-
 static bool has_success(const struct stage *stage)
 {
     for (size_t i = 0; i < stage->n_attempts; i++) {
@@ -83,20 +74,21 @@ set_duration(struct sparklog *log, struct stage *stage, struct arena *arena, str
     return true;
 }
 
-static bool set_tasks(struct stage *stage, struct arena *arena, struct run_stage *out)
+/* What the run holds now the reader need not hold any longer: a long log has millions of tasks. */
+static bool
+set_tasks(struct sparklog *log, struct stage *stage, struct arena *arena, struct run_stage *out)
 {
-    out->n_tasks = (int64_t)stage->n_tasks;
+    size_t n = stage->tasks.n;
+    out->n_tasks = (int64_t)n;
     out->task_time_s = profile_seconds(stage->task_ms);
-    out->task_duration_s =
-        stage->n_tasks == 0 ? (double)NAN : out->task_time_s / (double)stage->n_tasks;
-    if (stage->n_tasks == 0)
+    out->task_duration_s = n == 0 ? (double)NAN : out->task_time_s / (double)n;
+    if (n == 0)
         return true;
-    qsort(stage->tasks, stage->n_tasks, sizeof *stage->tasks, compare_tasks);
-    double *durations = arena_array(arena, stage->n_tasks, sizeof *durations);
+    double *durations = arena_array(arena, n, sizeof *durations);
     if (durations == NULL)
         return false;
-    for (size_t i = 0; i < stage->n_tasks; i++)
-        durations[i] = profile_seconds(stage->tasks[i].duration_ms);
+    tasks_list_s(&stage->tasks, durations);
+    tasks_fini(&stage->tasks, &log->budget);
     out->task_durations_s = durations;
     return true;
 }
@@ -233,7 +225,7 @@ set_stage(struct sparklog *log, struct stage *stage, struct arena *arena, struct
     out->resource_profile_id = stage->resource_profile;
     if (out->skipped)
         return true;
-    if (!set_tasks(stage, arena, out) || !set_duration(log, stage, arena, out))
+    if (!set_tasks(log, stage, arena, out) || !set_duration(log, stage, arena, out))
         return false;
     set_records(log, stage, out);
     out->attempts = (int64_t)stage->n_attempts;

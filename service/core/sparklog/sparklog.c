@@ -32,7 +32,7 @@ void sparklog_stage_fini(struct stage *stage, struct budget *budget)
     budget_free(budget, stage->name, stage->name_capacity, 1);
     budget_free(budget, stage->parents, stage->parents_capacity, sizeof *stage->parents);
     budget_free(budget, stage->attempts, stage->attempts_capacity, sizeof *stage->attempts);
-    budget_free(budget, stage->tasks, stage->tasks_capacity, sizeof *stage->tasks);
+    tasks_fini(&stage->tasks, budget);
 }
 
 void sparklog_destroy(struct sparklog *log)

@@ -7,6 +7,7 @@
 #include "core/sparklog/lines.h"
 #include "core/sparklog/properties.h"
 #include "core/sparklog/sparklog.h"
+#include "core/sparklog/tasks.h"
 
 /*
  * What a reader gathers while the log passes, in milliseconds and counts as the log has them.
@@ -105,12 +106,6 @@ struct attempt {
     bool failed;
 };
 
-struct task {
-    int64_t duration_ms;
-    uint32_t index; /* within the stage */
-    uint32_t order; /* of its end among the tasks of the stage */
-};
-
 struct stage {
     int64_t id;
     char *name;
@@ -123,9 +118,7 @@ struct stage {
     struct attempt *attempts;
     size_t n_attempts;
     size_t attempts_capacity;
-    struct task *tasks; /* successful ones of all attempts */
-    size_t n_tasks;
-    size_t tasks_capacity;
+    struct tasks tasks; /* successful ones of all attempts */
     int64_t task_ms;
     int64_t tasks_failed;
     int64_t resource_profile; /* RUN_UNKNOWN */
