@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "api/handlers.h"
+#include "api/log_name.h"
 #include "api/log_save.h"
 #include "api/query.h"
 #include "api/run_reply.h"
@@ -10,14 +11,16 @@
 #include "intake/intake.h"
 
 /*
- * POST /v1/applications/{name}/eventlogs: a Spark event log, read while it arrives. Bytes go
+ * POST /v1/applications/{name}/eventlogs: a Spark event log, read while it arrives; POST
+ * /v1/eventlogs: likewise, into the application that the log names. Bytes go
  * into an intake (decompression, digest, log reader); what is kept is the reader's profile, so an
  * upload of any length takes the same memory. The database is touched once, at the
  * end: an upload that breaks off leaves nothing.
  */
 struct upload {
     const struct config *config;
-    const char *name; /* of the application; the request's */
+    bool named_by_log;
+    const char *name; /* of the application; the request's, NULL where the log names it */
     /* query parameters; RUN_UNKNOWN, "" and 0 where not given */
     int64_t problem_size;
     int64_t executors;
@@ -43,7 +46,7 @@ static enum pv_code read_query(struct api *api,
     static const char *const allowed[] = {"problem_size", "executors", "cores_per_executor",
                                           "advice_id",    "label*",    NULL};
     enum pv_code code = http_check_query(request, allowed, err);
-    if (code == PV_OK)
+    if (code == PV_OK && !upload->named_by_log)
         code = api_query_name(request, &upload->name, err);
     if (code == PV_OK)
         code = api_query_problem_size(request, &upload->problem_size, err);
@@ -85,21 +88,36 @@ static bool open_intake(struct api *api, struct upload *upload)
     return upload->intake != NULL;
 }
 
-static enum pv_code
-begin(void *context, struct http_request *request, void **state, struct pv_error *err)
+static enum pv_code start(struct api *api,
+                          struct http_request *request,
+                          bool named_by_log,
+                          void **state,
+                          struct pv_error *err)
 {
-    struct api *api = context;
     struct upload *upload = calloc(1, sizeof *upload);
     *state = upload;
     if (upload == NULL)
         return pv_fail(err, PV_E_MEMORY, "out of memory");
     upload->config = api->config;
+    upload->named_by_log = named_by_log;
     enum pv_code code = read_query(api, request, upload, err);
     if (code == PV_OK)
         code = check_length(api->config, request, err);
     if (code == PV_OK && !open_intake(api, upload))
         code = pv_fail(err, PV_E_MEMORY, "out of memory");
     return code;
+}
+
+static enum pv_code
+begin(void *context, struct http_request *request, void **state, struct pv_error *err)
+{
+    return start(context, request, false, state, err);
+}
+
+static enum pv_code
+begin_named(void *context, struct http_request *request, void **state, struct pv_error *err)
+{
+    return start(context, request, true, state, err);
 }
 
 /* --- bytes --- */
@@ -180,6 +198,25 @@ hash_upload(const struct http_request *request, const struct upload *upload, uns
     api_body_hash(&whole, hash);
 }
 
+/* Whose history the run goes into; upload->name, or what the log says. */
+static enum pv_code find_name(struct http_request *request,
+                              struct store_tx *tx,
+                              const struct upload *upload,
+                              struct run *run,
+                              const char **name,
+                              struct pv_error *err)
+{
+    struct strview folded;
+    *name = upload->name;
+    if (!upload->named_by_log)
+        return PV_OK;
+    enum pv_code code = log_name_application(tx, request->arena, run,
+                                             (size_t)upload->config->labels_max, &folded, err);
+    if (code == PV_OK)
+        *name = folded.at;
+    return code;
+}
+
 static enum pv_code save(struct api *api,
                          struct http_request *request,
                          struct http_response *response,
@@ -187,12 +224,11 @@ static enum pv_code save(struct api *api,
                          struct pv_error *err)
 {
     struct run run = upload->run;
-    const struct log_save what = {.store = api->store,
-                                  .who = &request->principal,
-                                  .request_id = request->request_id,
-                                  .application = upload->name,
-                                  .digest = upload->digest,
-                                  .advice_named = upload->advice_id[0] != '\0'};
+    struct log_save what = {.store = api->store,
+                            .who = &request->principal,
+                            .request_id = request->request_id,
+                            .digest = upload->digest,
+                            .advice_named = upload->advice_id[0] != '\0'};
     enum pv_code code = log_save_check_advice(&what, request->arena, &run, err);
     if (code != PV_OK)
         return code;
@@ -203,11 +239,13 @@ static enum pv_code save(struct api *api,
     code = api_write_begin(api, request, response, hash, &write, &replayed, err);
     if (code != PV_OK || replayed)
         return code;
-    code = insert(request, response, write.tx, &what, &run, err);
+    code = find_name(request, write.tx, upload, &run, &what.application, err);
+    if (code == PV_OK)
+        code = insert(request, response, write.tx, &what, &run, err);
     if (code == PV_OK)
         code = api_write_commit(request, response, &write, err);
     if (code == PV_OK)
-        api_history_changed(api, request->principal.team_id, http_path_parameter(request, "name"));
+        api_history_changed(api, request->principal.team_id, what.application);
     api_write_end(&write);
     return code;
 }
@@ -250,3 +288,5 @@ static void end(void *context, void *state)
 
 const struct http_stream eventlogs_stream = {
     .begin = begin, .piece = piece, .finish = finish, .end = end};
+const struct http_stream named_eventlogs_stream = {
+    .begin = begin_named, .piece = piece, .finish = finish, .end = end};

@@ -61,6 +61,7 @@ API_HANDLER(runs_export);
 
 /* eventlogs.c */
 extern const struct http_stream eventlogs_stream;
+extern const struct http_stream named_eventlogs_stream;
 
 /* advice.c */
 API_HANDLER(advice_create);

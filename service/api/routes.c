@@ -35,6 +35,7 @@ const struct http_route api_routes[] = {
     {HTTP_GET, APPLICATION "/runs/{id}", HTTP_READ, HTTP_IO, runs_get, NULL, false},
     {HTTP_DELETE, APPLICATION "/runs/{id}", HTTP_WRITE, HTTP_IO, runs_delete, NULL, false},
     {HTTP_GET, "/v1/runs/{id}", HTTP_READ, HTTP_IO, runs_find, NULL, false},
+    {HTTP_POST, "/v1/eventlogs", HTTP_WRITE, HTTP_IO, NULL, &named_eventlogs_stream, true},
     {HTTP_POST, APPLICATION "/eventlogs", HTTP_WRITE, HTTP_IO, NULL, &eventlogs_stream, true},
     {HTTP_GET, APPLICATION "/profile", HTTP_READ, HTTP_IO, profile_get, NULL, false},
     {HTTP_GET, APPLICATION "/models", HTTP_READ, HTTP_IO, history_models_get, NULL, false},
