@@ -6,6 +6,8 @@
 
 #include "core/advice/barrier.h"
 #include "core/deadline/job_from_run.h"
+#include "core/history/mixing.h"
+#include "core/history/task_sketch.h"
 
 static enum pv_code out_of_memory(struct pv_error *err)
 {
@@ -91,10 +93,7 @@ static double stage_work(const struct edf_stage *stage)
 {
     if (stage->task_durations_s == NULL)
         return (double)stage->tasks * stage->task_duration_s;
-    double sum = 0.0;
-    for (size_t i = 0; i < stage->tasks; i++)
-        sum += stage->task_durations_s[i];
-    return sum;
+    return task_time_sum(stage->task_durations_s, stage->tasks);
 }
 
 static enum pv_code makespan(const struct edf_job *job,
@@ -335,27 +334,6 @@ double replay_count_tasks(const struct replay *replay, const struct replay_targe
     for (size_t s = 0; s < replay->job.n_stages; s++)
         sum += stage_tasks(replay, s, target);
     return sum;
-}
-
-static size_t greatest_divisor(size_t a, size_t b)
-{
-    while (b != 0) {
-        size_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* A step coprime to n near the golden section: walks all of 0..n-1 with long and short well mixed.
- */
-static size_t mixing_step(size_t n)
-{
-    size_t step = (size_t)((double)n * 0.6180339887498949);
-    step = step == 0 ? 1 : step;
-    while (greatest_divisor(n, step) != 1)
-        step++;
-    return step;
 }
 
 /* The quantile p of n ascending values whose k-th stands at (k + 0.5) / n, linear in between. */

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/history/task_sketch.h"
+
 enum { NOT_KEPT = -1 };
 
 static enum pv_code out_of_memory(struct pv_error *err)
@@ -130,8 +132,8 @@ static double overhead_per_task(const struct run *run, const struct edf_job *job
         tasks += (double)stage->tasks;
         if (stage->task_durations_s == NULL)
             serialized += (double)stage->tasks * stage->task_duration_s;
-        for (size_t t = 0; stage->task_durations_s != NULL && t < stage->tasks; t++)
-            serialized += stage->task_durations_s[t];
+        else
+            serialized += task_time_sum(stage->task_durations_s, stage->tasks);
     }
     if (tasks <= 0)
         return 0;
