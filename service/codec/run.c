@@ -72,11 +72,28 @@ static double mean_task_s(const struct run_stage *stage)
     return stage->n_tasks > 0 ? stage->task_time_s / (double)stage->n_tasks : (double)NAN;
 }
 
+static void encode_sketch(struct writer *w, const struct run_stage *stage)
+{
+    writer_key(w, "task_sketch");
+    writer_begin_array(w);
+    for (size_t g = 0; g < stage->n_task_sketch; g++) {
+        writer_begin_object(w);
+        writer_member_integer(w, "tasks", stage->task_sketch[g].tasks);
+        writer_member_number(w, "mean_s", stage->task_sketch[g].mean_s);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+}
+
 /* The number and mean always, each duration only where asked for and known one by one. */
 static void encode_tasks(struct writer *w, const struct run_stage *stage, bool with_tasks)
 {
     writer_member_count(w, "tasks", stage->n_tasks);
     writer_member_number(w, "task_duration_s", mean_task_s(stage));
+    if (with_tasks && stage->n_task_sketch > 0) {
+        encode_sketch(w, stage);
+        return;
+    }
     if (!with_tasks || stage->task_durations_s == NULL)
         return;
     writer_key(w, "task_durations_s");
@@ -189,6 +206,8 @@ void codec_run_encode(struct writer *w,
     writer_member_boolean(w, "succeeded", run->succeeded);
     writer_member_string(w, "advice_id", run->advice_id[0] == '\0' ? NULL : run->advice_id);
     encode_map(w, "labels", run->labels, run->n_labels);
+    if (run->tasks_thinned)
+        writer_member_boolean(w, "tasks_thinned", true);
     if (run->from_log && (include & CODEC_RUN_RECORD) != 0)
         encode_log_identity(w, run);
     if (run->from_log)

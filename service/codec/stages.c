@@ -12,7 +12,10 @@
 static const int64_t ID_MAX = 1000000000000;
 static const double SECONDS_MAX = 1e12;
 static const double RECORDS_MAX = 1e18;
-enum { NAME_BYTES_MAX = 4096 };
+enum {
+    NAME_BYTES_MAX = 4096,
+    SKETCH_MAX = 1000 /* groups; ours have less than a hundred */
+};
 
 struct place {
     int64_t id;
@@ -89,23 +92,72 @@ static void check_agreement(const struct codec_node *node, const struct run_stag
         return;
     int64_t n = codec_integer(node, "tasks", CODEC_NULLABLE, 0, INT64_MAX);
     if (n != RUN_UNKNOWN && n != stage->n_tasks)
-        codec_fault_member(node, "tasks", "conflict", "task_durations_s lists %lld tasks",
+        codec_fault_member(node, "tasks", "conflict", "%s holds %lld tasks",
+                           stage->n_task_sketch > 0 ? "task_sketch" : "task_durations_s",
                            (long long)stage->n_tasks);
     double mean = codec_number(node, "task_duration_s", CODEC_NULLABLE, 0, SECONDS_MAX);
     double sum = sum_of(stage->task_durations_s, (size_t)stage->n_tasks);
     double own = stage->n_tasks > 0 ? sum / (double)stage->n_tasks : 0;
     if (fabs(mean - own) > 1e-9 * fmax(1, own))
-        codec_fault_member(node, "task_duration_s", "conflict",
-                           "the mean of task_durations_s is %.15g", own);
+        codec_fault_member(node, "task_duration_s", "conflict", "the mean of %s is %.15g",
+                           stage->n_task_sketch > 0 ? "task_sketch" : "task_durations_s", own);
+}
+
+/* The groups, and durations spread from them, so that a sketch is as good as a list from here on.
+ */
+static bool spread_sketch(const struct codec_node *list,
+                          const struct task_group *groups,
+                          size_t n,
+                          struct run_stage *stage)
+{
+    double *spread;
+    size_t n_tasks;
+    if (task_sketch_spread(groups, n, list->reader->arena, &spread, &n_tasks, NULL) != PV_OK)
+        return false;
+    stage->task_sketch = groups;
+    stage->n_task_sketch = n;
+    stage->task_durations_s = spread;
+    stage->n_tasks = (int64_t)n_tasks;
+    return true;
+}
+
+static void decode_sketch(const struct codec_node *node, size_t tasks_max, struct run_stage *stage)
+{
+    static const char *const known[] = {"tasks", "mean_s", NULL};
+    struct codec_node list = codec_array(node, "task_sketch", CODEC_NULLABLE, 1, SKETCH_MAX);
+    size_t n = json_array_size(list.json);
+    struct task_group *groups = arena_array(node->reader->arena, n, sizeof *groups);
+    size_t faults = node->reader->err->n_faults;
+    size_t left = tasks_max;
+    for (size_t g = 0; groups != NULL && g < n; g++) {
+        struct codec_node item = codec_item(&list, g);
+        if (codec_expect_object(&item)) {
+            codec_refuse_unknown(&item, known);
+            groups[g].tasks = codec_integer(&item, "tasks", CODEC_REQUIRED, 1, (int64_t)left);
+            groups[g].mean_s = codec_number(&item, "mean_s", CODEC_REQUIRED, 0, SECONDS_MAX);
+        }
+        if (node->reader->err->n_faults != faults)
+            return;
+        left -= (size_t)groups[g].tasks;
+    }
+    if (groups == NULL || (list.json != NULL && !spread_sketch(&list, groups, n, stage)))
+        out_of_memory(node);
 }
 
 static void decode_tasks(const struct codec_node *node, size_t tasks_max, struct run_stage *stage)
 {
-    if (!codec_present(node, "task_durations_s")) {
+    bool sketched = codec_present(node, "task_sketch");
+    if (!sketched && !codec_present(node, "task_durations_s")) {
         decode_task_mean(node, tasks_max, stage);
         return;
     }
-    decode_task_durations(node, tasks_max, stage);
+    if (sketched && codec_present(node, "task_durations_s"))
+        codec_fault_member(node, "task_sketch", "conflict",
+                           "must be left out where task_durations_s is given");
+    else if (sketched)
+        decode_sketch(node, tasks_max, stage);
+    else
+        decode_task_durations(node, tasks_max, stage);
     check_agreement(node, stage);
 }
 
@@ -145,6 +197,7 @@ static void decode_stage(const struct codec_node *node,
                                         "name",
                                         "parents",
                                         "task_durations_s",
+                                        "task_sketch",
                                         "tasks",
                                         "task_duration_s",
                                         "task_time_s",
@@ -394,6 +447,7 @@ void codec_stages_decode(const struct codec_node *list,
     for (size_t i = 0; i < n; i++) {
         stages[i] = sent[order[i].index];
         derive(&stages[i]);
+        run->tasks_thinned |= stages[i].n_task_sketch > 0;
     }
     run->stages = stages;
     run->n_stages = n;

@@ -5,6 +5,7 @@
 
 #include "log/log.h"
 #include "store/keeping.h"
+#include "store/run_thin.h"
 #include "work/clock.h"
 
 #define KIND(member)                                                                               \
@@ -312,14 +313,91 @@ static enum pv_code expire_of_teams(struct pass *pass, struct pv_error *err)
     return code;
 }
 
+/* --- task times of old runs --- */
+
+static enum pv_code
+sketch_stages(struct run_stage stages[], size_t n, struct arena *arena, struct pv_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct task_group *groups = arena_array(arena, TASK_SKETCH_GROUPS_MAX, sizeof *groups);
+        if (groups == NULL)
+            return pv_fail(err, PV_E_MEMORY, "not enough memory for a sketch");
+        enum pv_code code = task_sketch_make(stages[i].task_durations_s, (size_t)stages[i].n_tasks,
+                                             arena, groups, &stages[i].n_task_sketch, err);
+        if (code != PV_OK)
+            return code;
+        stages[i].task_sketch = groups;
+    }
+    return PV_OK;
+}
+
+/* *thinned counts stages. */
+static enum pv_code thin_once(const struct pass *pass,
+                              struct store_tx *tx,
+                              const void *of,
+                              size_t *thinned,
+                              struct pv_error *err)
+{
+    (void)pass;
+    const struct unthinned *run = of;
+    struct arena arena;
+    struct run_stage *stages = NULL;
+    size_t n = 0;
+    arena_init(&arena, 0);
+    enum pv_code code = store_run_long_stages(tx, &arena, run, TASK_SKETCH_LEAST, &stages, &n, err);
+    if (code == PV_OK)
+        code = sketch_stages(stages, n, &arena, err);
+    if (code == PV_OK)
+        code = store_run_thin(tx, run, stages, n, err);
+    *thinned = n;
+    arena_fini(&arena);
+    return code;
+}
+
+/* One run a transaction: its tasks may be a million. *go_on is false when there is no more. */
+static enum pv_code
+thin_listed(struct pass *pass, struct arena *arena, bool *go_on, struct pv_error *err)
+{
+    struct unthinned *runs = NULL;
+    size_t n = 0;
+    enum pv_code code = store_unthinned_list(pass->store, arena, pass->config->thin_after_days,
+                                             LISTED, &runs, &n, err);
+    for (size_t i = 0; code == PV_OK && *go_on && i < n; i++) {
+        size_t stages = 0;
+        code = may_go_on(pass, go_on, err);
+        if (code == PV_OK && *go_on)
+            code = one_batch(pass, runs[i].team_id, thin_once, &runs[i], &stages, err);
+        pass->tally->runs_thinned += stages > 0;
+        pass->tally->stages_thinned += stages;
+    }
+    *go_on = *go_on && n == LISTED;
+    return code;
+}
+
+static enum pv_code thin_runs(struct pass *pass, struct pv_error *err)
+{
+    bool go_on = pass->config->thin_after_days > 0;
+    enum pv_code code = PV_OK;
+    while (code == PV_OK && go_on) {
+        struct arena arena;
+        arena_init(&arena, 0);
+        code = thin_listed(pass, &arena, &go_on, err);
+        arena_fini(&arena);
+    }
+    return unless_busy(code, "thin_runs");
+}
+
 /* --- the pass --- */
 
 static const struct {
     const char *name;
     enum pv_code (*take)(struct pass *pass, struct pv_error *err);
 } steps[] = {
-    {"make_partitions", make_partitions}, {"expire_runs", expire_runs},
-    {"expire_of_teams", expire_of_teams}, {"drop_partitions", drop_partitions},
+    {"make_partitions", make_partitions},
+    {"expire_runs", expire_runs},
+    {"thin_runs", thin_runs},
+    {"expire_of_teams", expire_of_teams},
+    {"drop_partitions", drop_partitions},
     {"expire_audit", expire_audit},
 };
 

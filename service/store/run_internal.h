@@ -27,6 +27,18 @@
     " executors_added, property_keys, property_values, warning_codes, warning_counts,"             \
     " warning_details, " RUN_FIGURE_COLUMNS
 
+/*
+ * Put the sketches of those stages that have one in place of their task times, and remember that
+ * the run was thinned. Deferred. *written counts the stages.
+ */
+enum pv_code run_write_sketches(struct store_tx *tx,
+                                const char *application_id,
+                                const char *run_id,
+                                const struct run_stage stages[],
+                                size_t n,
+                                size_t *written,
+                                struct pv_error *err) PV_MUSTCHECK;
+
 /* The run of that id and application, without stages. PV_E_NOT_FOUND. */
 enum pv_code run_load(struct store_tx *tx,
                       struct arena *arena,

@@ -215,12 +215,18 @@ struct ragged {
     } * spans;
 };
 
+/* Durations that were spread from a sketch are not kept: the sketch is. */
+static bool is_listed(const struct run_stage *stage)
+{
+    return stage->task_durations_s != NULL && stage->n_task_sketch == 0;
+}
+
 static bool count_ragged(const struct run *run, struct ragged *r)
 {
     r->n_parents = r->n_durations = 0;
     for (size_t i = 0; i < run->n_stages; i++) {
         const struct run_stage *s = &run->stages[i];
-        size_t tasks = s->task_durations_s == NULL ? 0 : (size_t)s->n_tasks;
+        size_t tasks = is_listed(s) ? (size_t)s->n_tasks : 0;
         if (__builtin_add_overflow(r->n_parents, s->n_parents, &r->n_parents) ||
             __builtin_add_overflow(r->n_durations, tasks, &r->n_durations))
             return false;
@@ -241,9 +247,9 @@ static bool make_ragged(const struct run *run, struct arena *arena, struct ragge
     size_t d = 0;
     for (size_t i = 0; i < run->n_stages; i++) {
         const struct run_stage *s = &run->stages[i];
-        size_t tasks = s->task_durations_s == NULL ? 0 : (size_t)s->n_tasks;
+        size_t tasks = is_listed(s) ? (size_t)s->n_tasks : 0;
         r->spans[i] = (struct span){(int64_t)p, (int64_t)s->n_parents, (int64_t)d,
-                                    s->task_durations_s == NULL ? RUN_UNKNOWN : (int64_t)tasks};
+                                    is_listed(s) ? (int64_t)tasks : RUN_UNKNOWN};
         if (s->n_parents > 0)
             memcpy(r->parents + p, s->parents, s->n_parents * sizeof *s->parents);
         if (tasks > 0)
@@ -303,7 +309,12 @@ static enum pv_code write_some_stages(struct store_tx *tx,
     sql_counts(&sql, ragged.parents, ragged.n_parents, sizeof *ragged.parents);
     sql_doubles(&sql, ragged.durations, ragged.n_durations, sizeof *ragged.durations);
     add_stage_columns(&sql, run, &ragged);
-    return tx_defer(tx, &sql, err);
+    enum pv_code code = tx_defer(tx, &sql, err);
+    size_t written;
+    return code != PV_OK || !run->tasks_thinned
+               ? code
+               : run_write_sketches(tx, application_id, run->id, run->stages, run->n_stages,
+                                    &written, err);
 }
 
 enum { DURATIONS_TOGETHER = 1 << 16 };

@@ -94,7 +94,11 @@ static bool send_word(struct store_tx *tx, const char *word)
     return PQsendQueryParams(tx->conn, word, 0, NULL, NULL, NULL, NULL, 1) == 1;
 }
 
-/* Settings end with the transaction, so that PgBouncer may hand the server on after it. */
+/*
+ * Settings end with the transaction, so that PgBouncer may hand the server on after it. Compiling a
+ * statement pays where it runs for seconds; over many months the planner thinks that of every list,
+ * and each then took half a second.
+ */
 static bool send_settings(struct store_tx *tx)
 {
     char timeout[16];
@@ -103,7 +107,8 @@ static bool send_settings(struct store_tx *tx)
     sql_init(&sql, &tx->scratch,
              "SELECT set_config('provisor.team_id', $1, true),"
              " set_config('statement_timeout', $2, true),"
-             " set_config('idle_in_transaction_session_timeout', '60000', true), pg_backend_pid()");
+             " set_config('idle_in_transaction_session_timeout', '60000', true),"
+             " set_config('jit', 'off', true), pg_backend_pid()");
     sql.repeated = true;
     sql_text(&sql, strview_of(tx->who.team_id));
     sql_text(&sql, strview_of(timeout));

@@ -21,6 +21,7 @@ BEGIN
             EXECUTE format('CREATE TABLE provisor.%I PARTITION OF provisor.%I FOR VALUES FROM (%L) TO (%L)',
                            parent || to_char(month, '"_"YYYY"_"MM'), parent, provisor.uuid7_floor(month),
                            provisor.uuid7_floor(month + interval '1 month'));
+            EXECUTE format('ALTER TABLE provisor.%I OWNER TO provisor_owner', parent || to_char(month, '"_"YYYY"_"MM'));
         END LOOP;
     END LOOP;
 END $$;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/strview.h"
+#include "core/history/task_sketch.h"
 
 /*
  * One execution of an application, as every part of provisor passes it on: the log reader makes it,
@@ -74,10 +75,14 @@ struct run_stage {
     size_t n_parents;
     int64_t n_tasks;                /* successful tasks; RUN_UNKNOWN */
     const double *task_durations_s; /* in task order; NULL when not known one by one */
-    double task_duration_s;         /* mean */
-    double task_time_s;             /* sum over successful tasks */
-    double duration_s;              /* wall clock: completion - submission */
-    double started_s; /* submission, seconds after the run's start; NAN when unknown */
+    /* Of a thinned stage: how its tasks' durations are spread. task_durations_s, where it is there
+     * all the same, is spread from it. */
+    const struct task_group *task_sketch;
+    size_t n_task_sketch;
+    double task_duration_s; /* mean */
+    double task_time_s;     /* sum over successful tasks */
+    double duration_s;      /* wall clock: completion - submission */
+    double started_s;       /* submission, seconds after the run's start; NAN when unknown */
     double input_records;
     double nominal_rate_per_s; /* input_records / task_time_s */
     bool skipped;
@@ -102,7 +107,8 @@ struct run {
     size_t n_labels;
     struct run_stage *stages; /* ascending by id, ids unique */
     size_t n_stages;
-    bool has_stages; /* false: stages were never given (or not loaded) */
+    bool tasks_thinned; /* a stage of it is */
+    bool has_stages;    /* false: stages were never given (or not loaded) */
 
     /* From event logs only. */
     bool from_log;
