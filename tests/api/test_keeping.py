@@ -1,6 +1,7 @@
 """Keeping: what is past its retention goes, from every table, of every team, and nothing else does."""
 import concurrent.futures
 import datetime
+import random
 import re
 import subprocess
 import time
@@ -301,3 +302,95 @@ def test_runs_come_and_go_at_once(kept, alpha, name):
     assert alpha.get("/v1/applications/" + name).json()["runs"] == 10
     left = runs_of(alpha, name)
     assert len(left) == 10 and set(left) <= set(ids)
+
+
+def tasks_of(n, seed=7):
+    """Skewed task times: most about two seconds, a few far longer."""
+    rng = random.Random(seed)
+    return [round(2.0 + rng.random() + (30.0 * rng.random() if rng.random() < 0.02 else 0.0), 3) for _ in range(n)]
+
+
+def long_run(days, executors, tasks, seed):
+    times, small = tasks_of(tasks, seed), tasks_of(tasks // 50, seed + 1)
+    cores = executors * 4
+    stages = [{"id": 0, "task_durations_s": times, "duration_s": sum(times) / cores + 2, "started_s": 5.0},
+              {"id": 1, "parents": [0], "task_durations_s": small, "duration_s": sum(small) / cores + 3,
+               "started_s": 7.0 + sum(times) / cores}]
+    return {"problem_size": tasks, "executors": executors, "cores_per_executor": 4, "initialization_s": 5.0,
+            "duration_s": 5.0 + sum(times) / cores + 2 + sum(small) / cores + 3, "started_at": days_ago(days),
+            "stages": stages}
+
+
+def test_old_task_times_are_thinned_to_a_sketch(kept, alpha, name):
+    """Stages of many tasks lose them one by one; number, sum, mean, fastest and slowest stay to the last digit, and
+    so does everything of the run and its short stages. Young runs stay whole."""
+    old, young = [alpha.post("/v1/applications/%s/runs" % name, long_run(days, 4, 2000, 3), status=201).json()["id"]
+                  for days in (100, 1)]
+    path = "/v1/applications/%s/runs/" % name
+    before = alpha.get(path + old + "?include=tasks").json()
+    whole_young = alpha.get(path + young + "?include=tasks").json()
+    done = maintain(kept, thin_after_days=90)
+    assert (done["runs_thinned"], done["stages_thinned"]) == (1, 1)
+    after = alpha.get(path + old + "?include=tasks").json()
+    assert after.pop("tasks_thinned") is True
+    times = before["stages"][0].pop("task_durations_s")
+    sketch = after["stages"][0].pop("task_sketch")
+    assert after == before, "all else is as it was, the short stage's list included"
+    assert sum(g["tasks"] for g in sketch) == len(times) == 2000
+    assert sketch[0] == {"tasks": 1, "mean_s": min(times)} and sketch[-1] == {"tasks": 1, "mean_s": max(times)}
+    assert [g["mean_s"] for g in sketch] == sorted(g["mean_s"] for g in sketch) and len(sketch) <= 66
+    assert sum(g["tasks"] * g["mean_s"] for g in sketch) == pytest.approx(sum(times), rel=1e-14)
+    assert alpha.get(path + young + "?include=tasks").json() == whole_young
+    assert maintain(kept, thin_after_days=90)["stages_thinned"] == 0, "once"
+
+
+def test_a_sketch_is_taken_where_a_list_is(kept, alpha, name):
+    """What a thinned run replies can be sent again and is the same stage; nonsense is refused with its place."""
+    first = alpha.post("/v1/applications/%s/runs" % name, long_run(100, 4, 1000, 3), status=201).json()["id"]
+    maintain(kept, thin_after_days=90)
+    stages = alpha.get("/v1/applications/%s/runs/%s?include=tasks" % (name, first)).json()["stages"]
+    assert "task_sketch" in stages[0]
+    run = long_run(50, 4, 1000, 3)
+    run["stages"] = stages
+    again = alpha.post("/v1/applications/%s/runs" % name, run, status=201)
+    reply = alpha.get("/v1/applications/%s/runs/%s?include=tasks" % (name, again.json()["id"])).json()
+    assert reply["stages"] == stages and reply["tasks_thinned"] is True
+    path = "/v1/applications/%s/runs" % name
+    for sketch, pointer in (([], "/stages/0/task_sketch"), ([{"tasks": 0, "mean_s": 1}], "/stages/0/task_sketch/0/tasks"),
+                            ([{"tasks": 1}], "/stages/0/task_sketch/0/mean_s"), ([{"tasks": 2, "mean_s": -1}], "/stages/0/task_sketch/0/mean_s"),
+                            ([{"tasks": 1, "mean_s": 1, "x": 1}], "/stages/0/task_sketch/0/x"),
+                            ([{"tasks": 600000, "mean_s": 1}, {"tasks": 600000, "mean_s": 1}], "/stages/0/task_sketch/1/tasks")):
+        alpha.refuse("POST", path, 422, pointer=pointer, json=dict(run, stages=[{"id": 0, "task_sketch": sketch}]))
+    both = [{"id": 0, "task_sketch": [{"tasks": 1, "mean_s": 1}], "task_durations_s": [1]}]
+    alpha.refuse("POST", path, 422, pointer="/stages/0/task_sketch", json=dict(run, stages=both))
+    wrong = [{"id": 0, "task_sketch": [{"tasks": 2, "mean_s": 1}], "tasks": 3}]
+    alpha.refuse("POST", path, 422, pointer="/stages/0/tasks", json=dict(run, stages=wrong))
+
+
+def test_advice_of_a_thinned_history_is_the_same_but_for_a_little(kept, alpha, name):
+    """Models fit the same figures, so they are equal; what is replayed differs by 2 % at most; profile and stage
+    plan stay as they were."""
+    for executors in (2, 4, 8, 16):
+        alpha.post("/v1/applications/%s/runs" % name, long_run(60 + executors, executors, 1600, executors), status=201)
+    app = "/v1/applications/" + name
+
+    def look():
+        alpha.post("/v1/applications/%s/runs" % name, long_run(1, 4, 100, 1), status=201)  # a new version, nothing cached
+        advice = alpha.post("/v1/advice?dry_run=true", {"application": name, "problem_size": 1600, "deadline_s": 200,
+                            "include": ["alternatives"]}, status=200).json()
+        return advice, alpha.get(app + "/models").json(), alpha.get(app + "/profile").json()
+
+    advice, models, profile = look()
+    run = [r["id"] for r in alpha.get(app + "/runs").json()["items"]][0]
+    alpha.delete(app + "/runs/" + run)
+    assert maintain(kept, thin_after_days=30)["runs_thinned"] == 4
+    thin_advice, thin_models, thin_profile = look()
+    for document in (models, thin_models, profile, thin_profile):
+        for word in ("history_version", "fitted_at", "run_id", "id", "runs", "latest_run_id", "recorded_at"):
+            document.pop(word, None)
+    assert models == thin_models and profile == thin_profile
+    assert advice["recommendation"]["executors"] == thin_advice["recommendation"]["executors"]
+    assert advice["recommendation"]["predicted_duration_s"] == pytest.approx(thin_advice["recommendation"]["predicted_duration_s"], rel=0.02)
+    for a, b in zip(advice["alternatives"], thin_advice["alternatives"]):
+        if a["executors"] == b["executors"]:
+            assert a["predicted_duration_s"] == pytest.approx(b["predicted_duration_s"], rel=0.02)
