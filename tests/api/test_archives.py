@@ -1,4 +1,5 @@
 """Rolling logs in archives: tar and zip, parts in any order and codec, quotas, bombs, clients that leave."""
+import concurrent.futures
 import csv
 import gzip
 import io
@@ -15,6 +16,7 @@ import zipfile
 import pytest
 
 from test_eventlogs import event, runs_of, tiny_log, upload, zstd
+from test_log_memory import MIB, highest_growth, long_log
 
 V2 = "rapids/qualification/eventlog_v2_local-1623876083964/"
 
@@ -397,3 +399,54 @@ def test_a_large_archive_outlives_the_time_of_one_request(make_service, name):
     run = upload(client, name, tar(files), timeout=120).json()
     assert run["stages_completed"] == 2 and run["succeeded"] is True and run["warnings"] == []
     assert time.monotonic() - started > 0.5, "too fast to prove anything"
+
+
+# --- memory
+
+
+def long_rolled(size):
+    """(name, bytes) of the parts of a long log, those in pairs swapped."""
+    part, parts = b"", []
+    for piece in long_log(size):
+        part += piece
+        if len(part) >= size / 10:
+            parts.append(part)
+            part = b""
+    parts.append(part)
+    files = [("eventlog_v2_a/events_%d_a" % (i + 1), data) for i, data in enumerate(parts)]
+    for i in range(0, len(files) - 1, 2):
+        files[i], files[i + 1] = files[i + 1], files[i]
+    return files
+
+
+@pytest.mark.resident_memory
+@pytest.mark.parametrize("pack", [tar, lambda f: tar(f, lambda data: gzip.compress(data, 1)), zipped])
+def test_a_long_archive_takes_flat_memory(make_service, pack):
+    service = make_service().start()
+    client = service.client(service.token("alpha"))
+    upload(client, "warm", pack(long_rolled(MIB)))
+    data = pack(long_rolled(100 * MIB))
+    _, grown = highest_growth(service, lambda: upload(client, "long", data))
+    assert grown < 24 * MIB, "%.1f MiB more" % (grown / MIB)
+
+
+@pytest.mark.resident_memory
+def test_eight_archives_at_once(make_service):
+    """Parts with zstd windows of 2^23 bytes, each decoder of which holds one."""
+    service = make_service().start()
+    client = service.client(service.token("alpha"))
+    upload(client, "warm", tar(long_rolled(MIB)))
+    pack = ["zstd", "-q", "-1", "--zstd=wlog=23"]
+    data = zipped([(n + ".zstd", subprocess.run(pack, input=d, stdout=subprocess.PIPE, check=True).stdout)
+                   for n, d in long_rolled(40 * MIB)])
+
+    def send(i):
+        return upload(service.client(client.token), "many-%d" % i, data, timeout=300).json()["id"]
+
+    def all_at_once():
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            return list(pool.map(send, range(8)))
+
+    ids, grown = highest_growth(service, all_at_once)
+    assert len(set(ids)) == 8
+    assert grown < 160 * MIB, "%.1f MiB more" % (grown / MIB)
