@@ -211,6 +211,17 @@ static void raise_open_files(const struct config *config)
                   LOG_COUNT("allowed", limit.rlim_cur));
 }
 
+/* An operator shall hear of it before the first archive does. */
+static void try_spool(struct spool_quota *quota)
+{
+    struct spool *spool = NULL;
+    struct pv_error err;
+    pv_error_clear(&err);
+    if (spool_open(quota, &spool, &err) != PV_OK)
+        LOG_EVENT(LOG_WARN, "spool.unusable", NULL, LOG_TEXT("reason", err.detail));
+    spool_close(spool);
+}
+
 /* Threads that wait for PostgreSQL allocate little: they share heaps, which keeps the process
  * small. */
 static void bound_heaps(const struct config *config)
@@ -233,6 +244,8 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
     if (service->history == NULL)
         return pv_fail(err, PV_E_MEMORY, "out of memory");
     enum pv_code code = api_init(&service->api, config, service->store, service->history, err);
+    if (code == PV_OK)
+        try_spool(&service->api.spool);
     if (code == PV_OK)
         code = fitter_start(&service->api, &service->api.fitter, err);
     if (code != PV_OK)

@@ -372,6 +372,7 @@ def test_quotas_of_the_spool(make_service, name, tmp_path):
 def test_a_spool_directory_that_cannot_be_used_is_said(make_service, name):
     service = make_service(PROVISOR_SPOOL_DIRECTORY="/proc/none").start()
     client = service.client(service.token("none"))
+    assert '"spool.unusable"' in service.log.read_text()
     assert "spool_directory" in upload(client, name, tar(rolled(tiny_log(), 2)), 503).json()["detail"]
     upload(client, name, tiny_log(), 201)
 
