@@ -122,7 +122,8 @@ static enum pv_code load_history(struct api *api,
     return code == PV_E_TOO_FEW ? PV_OK : pv_fail(err, code, "%s", history->lack.detail);
 }
 
-/* Replay where it can be done, and whether a model does better. */
+/* Replay where it can be done, and whether a model does better. Stages to plan take less than a
+ * replay: the nearest run has them also where it is too large for one. */
 static enum pv_code predict_from(const struct config *config,
                                  const struct codec_advice_request *asked,
                                  const struct history *history,
@@ -135,8 +136,13 @@ static enum pv_code predict_from(const struct config *config,
     if (runs->n > 0) {
         replayed = advice_curve_replay(config, asked, runs->items, runs->n, &item->arena,
                                        &item->curve, &why);
-        if (replayed == PV_OK)
-            replayed = quotas_take_run(&runs->items[0], &item->arena, &item->stages, &why);
+        enum pv_code taken = quotas_take_run(&runs->items[0], &item->arena, &item->stages, &lack);
+        if (taken != PV_OK)
+            return pv_fail(err, taken, "%s", lack.detail);
+    } else {
+        item->stages.missing = arena_strdup(&item->arena, why.detail);
+        if (item->stages.missing == NULL)
+            return out_of_memory(err);
     }
     if (replayed != PV_OK && replayed != PV_E_TOO_FEW && replayed != PV_E_LIMIT)
         return pv_fail(err, replayed, "%s", why.detail);

@@ -4,6 +4,9 @@
 
 #include "store/store_internal.h"
 
+/* Of so many of the newest runs: a thousand runs may have ten million stages. */
+enum { STAGES_ADDED_UP = 50 };
+
 /* What a model can say of itself on the wire, so that what is kept can be read back. */
 static const int64_t count_max = 1000000000000;
 static const double seconds_min = 1e-9;
@@ -14,7 +17,7 @@ static bool is_count(int64_t count)
     return count >= 1 && count <= count_max;
 }
 
-/* The next five columns; false: there is no run. */
+/* The next six columns; false: there is no run. */
 static bool read_observation(struct row *row, struct run_observations *all)
 {
     if (row_is_null(row))
@@ -24,6 +27,7 @@ static bool read_observation(struct row *row, struct run_observations *all)
     int64_t executors = row_int(row);
     double duration_s = row_double(row);
     double initialization_s = row_double(row);
+    double stages_s = row_double(row);
     bool timed = duration_s >= seconds_min && duration_s <= seconds_max;
     all->failed += !succeeded;
     all->without_problem_size += !is_count(problem_size);
@@ -31,8 +35,12 @@ static bool read_observation(struct row *row, struct run_observations *all)
     all->without_duration += !timed;
     if (succeeded && is_count(problem_size) && is_count(executors) && timed)
         all->rows[all->n++] = (struct observation){
-            (double)problem_size, (double)executors, duration_s,
-            initialization_s <= duration_s ? initialization_s : (double)NAN, (double)NAN};
+            .problem_size = (double)problem_size,
+            .executors = (double)executors,
+            .duration_s = duration_s,
+            .initialization_s = initialization_s <= duration_s ? initialization_s : (double)NAN,
+            .speedup = (double)NAN,
+            .stages_s = stages_s > 0 ? stages_s : 0};
     return true;
 }
 
@@ -72,13 +80,18 @@ enum pv_code store_run_observations(struct store_tx *tx,
     PGresult *result;
     tx_sql(tx, &sql,
            "SELECT a.history_version, a.runs, r.succeeded, r.problem_size, r.executors,"
-           " r.duration_s, r.initialization_s FROM provisor.application a"
-           " LEFT JOIN LATERAL (SELECT * FROM provisor.run"
-           "  WHERE team_id = $1 AND application_id = $2"
+           " r.duration_s, r.initialization_s, s.duration_s FROM provisor.application a"
+           " LEFT JOIN LATERAL (SELECT *, row_number() OVER (ORDER BY instant DESC, id DESC) AS nth"
+           "  FROM provisor.run WHERE team_id = $1 AND application_id = $2"
            "  ORDER BY instant DESC, id DESC LIMIT $3) AS r ON true"
+           " LEFT JOIN LATERAL (SELECT CASE WHEN bool_and(skipped OR duration_s IS NOT NULL)"
+           "   THEN sum(duration_s) FILTER (WHERE NOT skipped) END AS duration_s"
+           "  FROM provisor.run_stage WHERE team_id = $1 AND application_id = $2 AND run_id = r.id"
+           "  AND r.nth <= $4 AND r.initialization_s IS NOT NULL) AS s ON true"
            " WHERE a.team_id = $1 AND a.id = $2");
     sql_uuid(&sql, application_id);
     sql_int(&sql, (int64_t)most);
+    sql_int(&sql, STAGES_ADDED_UP);
     enum pv_code code = tx_query(tx, &sql, &result, err);
     if (code == PV_OK)
         code = read_observations(result, arena, observations, err);

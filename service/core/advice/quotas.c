@@ -67,7 +67,7 @@ static void explain_lack(const struct quota_source *source,
                    "There are no quotas for stages: %s.",
                    !has_deadline             ? "without a deadline there is none to share"
                    : source->missing != NULL ? source->missing
-                                             : "no run has stages");
+                                             : "the run has no stages");
 }
 
 enum pv_code quotas_plan(const struct quota_source *source,

@@ -108,6 +108,31 @@ static enum pv_code check_form(const struct model_kind *kind,
     return PV_OK;
 }
 
+/*
+ * USBA's paper adds up the times of stages (table 3.2); here the parallel time is what of the
+ * duration is not initialization, which also counts gaps and counts parallel stages once.
+ */
+static void compare_with_stages(const struct model_data *data, struct model_fit *fit)
+{
+    static const double tolerance = 0.1;
+    size_t known = 0;
+    size_t differ = 0;
+    for (size_t i = 0; i < data->n; i++) {
+        double parallel_s = data->rows[i].duration_s - data->rows[i].initialization_s;
+        double stages_s = data->rows[i].stages_s;
+        if (!(stages_s > 0) || isnan(parallel_s))
+            continue;
+        known++;
+        differ += fabs(stages_s - parallel_s) > tolerance * parallel_s;
+    }
+    if (differ > 0)
+        model_warn(
+            fit, differ, "stage_times_differ",
+            "in %zu of %zu runs looked at, the stages' durations add up to something more "
+            "than %g %% away from duration_s - initialization_s: gaps, or stages side by side",
+            differ, known, 100 * tolerance);
+}
+
 /* The rows to fit, in canonical order, with where they stood. */
 static enum pv_code select_rows(const struct model_kind *kind,
                                 const struct observation rows[],
@@ -139,6 +164,8 @@ static enum pv_code select_rows(const struct model_kind *kind,
     }
     data->rows = chosen;
     data->knows_initialization = known > 0;
+    if (skip && data->form == MODEL_OF_DURATIONS)
+        compare_with_stages(data, fit);
     if (data->n < n)
         model_warn(fit, n - data->n, "initialization_unknown",
                    "%zu observations without initialization_s were left out", n - data->n);

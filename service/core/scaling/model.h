@@ -24,6 +24,7 @@ struct observation {
     double duration_s;       /* > 0; NAN where speedup is given */
     double initialization_s; /* 0 to duration_s */
     double speedup;          /* > 0; NAN where duration_s is given */
+    double stages_s;         /* durations of the stages added up; 0: unknown. Only compared. */
 };
 
 /* What is observed: all rows of a fit are of one form. Bits, for what a kind takes. */

@@ -1,6 +1,7 @@
 /* The kinds of models: parameters, laws of scale, leave-one-out, guards, predictions. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/rng.h"
@@ -67,9 +68,12 @@ static void make_rows(double (*duration_s)(double, double),
         double m = counts[i % 5];
         double before = initialization_s == NULL ? 0 : initialization_s(m);
         double factor = 1 + noise * (2 * rng_uniform(&rng) - 1);
-        rows[i] =
-            (struct observation){size, m, before + factor * duration_s(size, m),
-                                 initialization_s == NULL ? (double)NAN : before, (double)NAN};
+        rows[i] = (struct observation){size,
+                                       m,
+                                       before + factor * duration_s(size, m),
+                                       initialization_s == NULL ? (double)NAN : before,
+                                       (double)NAN,
+                                       0};
     }
 }
 
@@ -117,8 +121,8 @@ Test(scaling_model, usba_with_unit_runs_is_measured)
 {
     struct observation rows[ROWS + 2];
     make_rows(usba_law, usba_startup, 0.03, rows);
-    rows[ROWS] = (struct observation){1, 1, 28, 9, (double)NAN};
-    rows[ROWS + 1] = (struct observation){1, 1, 32, 9, (double)NAN};
+    rows[ROWS] = (struct observation){1, 1, 28, 9, (double)NAN, 0};
+    rows[ROWS + 1] = (struct observation){1, 1, 32, 9, (double)NAN, 0};
     struct model_fit fit = fit_rows(&usba_kind, rows, ROWS + 2, MODEL_SECONDS);
     const struct model_parameter *t1 = &fit.model.parameters[index_of(&usba_kind, "parallel_s")];
     cr_expect_eq(fit.model.reference, MODEL_MEASURED);
@@ -152,7 +156,7 @@ Test(scaling_model, usba_comes_back_from_speedups)
         double size = sizes[i / 5];
         double m = counts[i % 5];
         double below = 0.6 * (1 - 0.2 + 0.2 * fmin(m, 6)) + usba_law(size, m) / 20;
-        rows[i] = (struct observation){size, m, (double)NAN, (double)NAN, (0.6 + size) / below};
+        rows[i] = (struct observation){size, m, (double)NAN, (double)NAN, (0.6 + size) / below, 0};
     }
     struct model_fit fit = fit_rows(&usba_kind, rows, ROWS, MODEL_SECONDS);
     cr_expect_eq(fit.model.reference, MODEL_RATIO);
@@ -161,20 +165,94 @@ Test(scaling_model, usba_comes_back_from_speedups)
     cr_expect_float_eq(estimate(&fit, "beta"), 0.05, 1e-3);
 }
 
+static void make_speedups(double epsilon, double noise, struct observation rows[ROWS])
+{
+    struct rng rng = rng_make(7, 0);
+    for (size_t i = 0; i < ROWS; i++) {
+        double size = sizes[i / 5];
+        double m = counts[i % 5];
+        double below = 0.6 * (1 - epsilon + epsilon * fmin(m, 6)) + usba_law(size, m) / 20;
+        double factor = 1 + noise * (2 * rng_uniform(&rng) - 1);
+        rows[i] = (struct observation){
+            size, m, (double)NAN, (double)NAN, factor * (0.6 + size) / below, 0};
+    }
+}
+
+static const struct model_warning *find_warning(const struct model_fit *fit, const char *code)
+{
+    for (size_t i = 0; i < fit->n_warnings; i++)
+        if (strcmp(fit->warnings[i].code, code) == 0)
+            return &fit->warnings[i];
+    return NULL;
+}
+
+/* Exact speedups tell epsilon and theta; those that are off by more than initialization weighs
+ * do not, and the fit says so of the parameter. */
+Test(scaling_model, epsilon_and_theta_that_the_speedups_hardly_show_are_told)
+{
+    struct observation rows[ROWS];
+    make_speedups(0.2, 0, rows);
+    struct model_fit fit = fit_rows(&usba_kind, rows, ROWS, MODEL_RELATIVE);
+    cr_expect_null(find_warning(&fit, "poorly_determined"));
+    make_speedups(0.2, 0.02, rows);
+    fit = fit_rows(&usba_kind, rows, ROWS, MODEL_RELATIVE);
+    cr_expect_null(find_warning(&fit, "poorly_determined"), "within a quarter of it");
+    make_speedups(0.2, 0.05, rows);
+    fit = fit_rows(&usba_kind, rows, ROWS, MODEL_RELATIVE);
+    const struct model_warning *warning = find_warning(&fit, "poorly_determined");
+    cr_assert_not_null(warning);
+    cr_expect_eq(strncmp(warning->message, "epsilon is", 10), 0, "%s", warning->message);
+    make_speedups(0.2, 0.43, rows);
+    fit = fit_rows(&usba_kind, rows, ROWS, MODEL_RELATIVE);
+    const struct model_warning *last = &fit.warnings[fit.n_warnings - 1];
+    cr_expect_str_eq(last->code, "poorly_determined");
+    cr_expect_eq(strncmp(last->message, "theta is", 8), 0, "%s", last->message);
+    cr_expect(find_warning(&fit, "poorly_determined") < last, "epsilon as well");
+}
+
+/* Stage times that add up to more or less than the parallel time are told, with how many. */
+Test(scaling_model, stage_times_that_differ_from_the_parallel_time_are_told)
+{
+    struct observation rows[ROWS];
+    make_rows(usba_law, usba_startup, 0, rows);
+    size_t known = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        rows[i].stages_s = (rows[i].duration_s - rows[i].initialization_s) * 1.09;
+        known += rows[i].stages_s > 0;
+    }
+    struct model_fit fit = fit_rows(&usba_kind, rows, ROWS, MODEL_SECONDS);
+    cr_expect_null(find_warning(&fit, "stage_times_differ"));
+    struct model plain = fit.model;
+    rows[ROWS - 1].stages_s *= 1.5;
+    rows[ROWS - 2].stages_s *= 0.5;
+    rows[ROWS - 3].stages_s = 0;
+    fit = fit_rows(&usba_kind, rows, ROWS, MODEL_SECONDS);
+    const struct model_warning *warning = find_warning(&fit, "stage_times_differ");
+    cr_assert_not_null(warning);
+    cr_expect_eq(warning->count, 2);
+    char counts_told[32];
+    (void)snprintf(counts_told, sizeof counts_told, "in 2 of %zu runs", known - 1);
+    cr_expect_not_null(strstr(warning->message, counts_told), "%s", warning->message);
+    cr_expect_eq(estimate(&fit, "alpha"), plain.parameters[index_of(&usba_kind, "alpha")].estimate,
+                 "only told, not fitted");
+    fit = fit_rows(&ernest_kind, rows, ROWS, MODEL_SECONDS);
+    cr_expect_null(find_warning(&fit, "stage_times_differ"), "ernest is a law of whole durations");
+}
+
 Test(scaling_model, amdahl_and_gustafson_by_hand)
 {
     /* a = 20, b = 180: T1 = 200, eta = 0.9. */
-    struct observation durations[] = {{8, 1, 200, (double)NAN, (double)NAN},
-                                      {8, 2, 110, (double)NAN, (double)NAN},
-                                      {8, 9, 40, (double)NAN, (double)NAN}};
+    struct observation durations[] = {{8, 1, 200, (double)NAN, (double)NAN, 0},
+                                      {8, 2, 110, (double)NAN, (double)NAN, 0},
+                                      {8, 9, 40, (double)NAN, (double)NAN, 0}};
     struct model_fit fit = fit_rows(&amdahl_kind, durations, 3, MODEL_SECONDS);
     cr_expect_float_eq(estimate(&fit, "eta"), 0.9, 1e-12);
     cr_expect_float_eq(estimate(&fit, "sequential_s"), 200, 1e-9);
     cr_expect_str_eq(fit.scaling_type, "IIIs,1");
     /* S = 1 + 0.8 (n - 1). */
-    struct observation speedups[] = {{4, 1, (double)NAN, (double)NAN, 1},
-                                     {8, 2, (double)NAN, (double)NAN, 1.8},
-                                     {32, 8, (double)NAN, (double)NAN, 6.6}};
+    struct observation speedups[] = {{4, 1, (double)NAN, (double)NAN, 1, 0},
+                                     {8, 2, (double)NAN, (double)NAN, 1.8, 0},
+                                     {32, 8, (double)NAN, (double)NAN, 6.6, 0}};
     fit = fit_rows(&gustafson_kind, speedups, 3, MODEL_SECONDS);
     cr_expect_float_eq(estimate(&fit, "eta"), 0.8, 1e-12);
     cr_expect_str_eq(fit.scaling_type, "It");
@@ -265,7 +343,7 @@ Test(scaling_model, left_out_unit_run_is_extrapolated)
     struct model_prediction there;
     struct model_spread none = {(double)NAN, (double)NAN};
     make_rows(usba_law, usba_startup, 0.004, rows);
-    rows[ROWS] = (struct observation){1, 1, 29, 9, (double)NAN};
+    rows[ROWS] = (struct observation){1, 1, 29, 9, (double)NAN, 0};
     struct model_fit all = fit_rows(&usba_kind, rows, ROWS + 1, MODEL_SECONDS);
     struct model_fit rest = fit_rows(&usba_kind, rows, ROWS, MODEL_SECONDS);
     cr_assert_eq(all.model.parameters[2].dropped, rest.model.parameters[2].dropped);
@@ -360,8 +438,8 @@ Test(scaling_model, one_problem_size_is_enough_without_gamma)
 {
     struct observation rows[5];
     for (size_t i = 0; i < 5; i++)
-        rows[i] =
-            (struct observation){16, counts[i], 5 + without_gamma(16, counts[i]), 5, (double)NAN};
+        rows[i] = (struct observation){16, counts[i],   5 + without_gamma(16, counts[i]),
+                                       5,  (double)NAN, 0};
     struct model_fit fit = fit_rows(&usba_kind, rows, 5, MODEL_SECONDS);
     cr_expect(fit.model.parameters[index_of(&usba_kind, "gamma")].dropped);
     cr_expect(fit.mape_percent < 1e-9);
@@ -426,7 +504,7 @@ Test(scaling_model, interval_widens_by_surprise_only)
     for (size_t i = 0; i < 3; i++) {
         double factor[3] = {1, 1, 2};
         rows[ROWS] =
-            (struct observation){32, 4, factor[i] * ernest_law(32, 4), (double)NAN, (double)NAN};
+            (struct observation){32, 4, factor[i] * ernest_law(32, 4), (double)NAN, (double)NAN, 0};
         struct model_fit fit =
             fit_rows(&ernest_kind, rows, i == 0 ? ROWS : ROWS + 1, MODEL_SECONDS);
         struct model_spread spread = model_spread(&fit.model, 0.9);
