@@ -339,6 +339,19 @@ def numbers_only(client):
     return name
 
 
+def test_a_run_too_large_for_a_replay_still_gives_quotas(make_service):
+    """Its stages are there: they are planned, and nobody says that there are none."""
+    service = make_service(PROVISOR_ADVICE_TASK_BUDGET=1000)
+    client = service.start().client(service.token("alpha"))
+    for executors in (1, 2, 4, 8, 16):
+        record(client, "wide", 64, executors, ernest_s(64, executors), stages=[{"id": 7, "tasks": 500000, "task_duration_s": 0.001}])
+    advice = ask(client, application="wide", deadline_s=100, constraints={"max_executors": 32})
+    assert advice["model"]["kind"] != "replay" and evidence(advice, "model_chosen")["replay_runs"] == 0
+    assert [s["id"] for s in advice["stages"]] == [7]
+    codes = [r["code"] for r in advice["reasons"]]
+    assert "stage_quotas" in codes and "no_stage_quotas" not in codes
+
+
 def test_without_stages_a_model_gives_the_exact_count(client, numbers_only):
     for deadline_s in (60, 90, 150, 400):
         advice = ask(client, application=numbers_only, problem_size=64, deadline_s=deadline_s, confidence=0.5,
@@ -353,6 +366,8 @@ def test_without_stages_a_model_gives_the_exact_count(client, numbers_only):
         told = evidence(advice, "model_chosen")
         assert told["model"] == "ernest" and told["replay_runs"] == 0 and "replay_loo_mape_percent" not in told
         assert advice["stages"] is None and evidence(advice, "no_stage_quotas") == {}
+        told = [r["message"] for r in advice["reasons"] if r["code"] == "no_stage_quotas"][0]
+        assert "without" in told and "stages 15" in told, told
         assert not [r for r in advice["reasons"] if r["code"] in ("bound", "replayed_runs")]
     # The law rises beyond its best count: no more executors than that are advised.
     for objective in ("min_time", "max_speedup", "efficiency", "min_cost"):

@@ -225,3 +225,25 @@ def test_there_is_no_model_of_what_is_not_there(client):
     models(client, "nobody", 404)
     speedup(client, "nobody", 404)
     client.get("/v1/applications/nobody/models?x=1", 422)
+
+
+# --- stage times ---
+
+def test_stage_times_that_are_not_the_parallel_time_are_told(client, name):
+    """Stages side by side: their durations add up to more than duration_s - initialization_s."""
+    for i, (n, m) in enumerate(SHAPES):
+        duration_s = ernest(n, m)
+        first = {"id": 0, "tasks": n, "task_duration_s": 1, "duration_s": (duration_s - 4) * (1.02 if i % 3 else 1.5)}
+        add(client, name, n, m, duration_s, initialization_s=4, stages=[first, {"id": 1, "tasks": 0, "task_duration_s": 0, "duration_s": None,
+                                                                                "skipped": True}])
+    by_kind = {c["model"]: c["warnings"] for c in models(client, name)["candidates"]}
+    told = [w for w in by_kind["usba"] if w["code"] == "stage_times_differ"]
+    assert len(told) == 1 and told[0]["count"] == 5 and "5 of 15 runs" in told[0]["message"]
+    assert not [w for w in by_kind["ernest"] if w["code"] == "stage_times_differ"], "a law of whole durations"
+
+
+def test_stage_times_that_are_not_all_known_are_not_compared(client, name):
+    for n, m in SHAPES:
+        add(client, name, n, m, ernest(n, m), initialization_s=4, stages=[
+            {"id": 0, "tasks": n, "task_duration_s": 1, "duration_s": 1}, {"id": 1, "tasks": 1, "task_duration_s": 1}])
+    assert not [w for c in models(client, name)["candidates"] for w in c["warnings"] if w["code"] == "stage_times_differ"]

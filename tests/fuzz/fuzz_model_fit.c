@@ -1,0 +1,106 @@
+/*
+ * Any bytes as the body of POST /v1/models/fit. Refused bodies say where they are wrong; a fit's
+ * estimates are within the rules of its kind, its errors are numbers, the reply is JSON, and the
+ * model in it is one that POST /v1/models/predict takes.
+ */
+#include <math.h>
+
+#include "codec/model.h"
+#include "fuzz.h"
+
+enum { ROWS_MAX = 24 };
+static const struct codec_bounds bounds = {.depth = 16, .values = 1000000};
+
+static void require_fit(const struct codec_model_fit *asked, const struct model_fit *fit)
+{
+    const struct model *model = &fit->model;
+    FUZZ_REQUIRE(model->kind == asked->kind && fit->n > 0 && fit->n <= asked->n);
+    for (size_t j = 0; j < model->kind->n_parameters; j++) {
+        const struct model_parameter *parameter = &model->parameters[j];
+        FUZZ_REQUIRE(!isinf(parameter->estimate));
+        FUZZ_REQUIRE(isnan(parameter->std_error) || parameter->std_error >= 0);
+        FUZZ_REQUIRE(isnan(parameter->p_value) ||
+                     (parameter->p_value >= 0 && parameter->p_value <= 1));
+    }
+    FUZZ_REQUIRE(isfinite(fit->mape_percent) && fit->mape_percent >= 0);
+    FUZZ_REQUIRE(fit->max_error_percent >= fit->mape_percent * (1 - 1e-9));
+    for (size_t i = 0; i < fit->n; i++)
+        FUZZ_REQUIRE(fit->residuals[i].observation < asked->n);
+    FUZZ_REQUIRE(fit->n_warnings <= MODEL_WARNINGS_MAX);
+}
+
+static void carry(json_t *from, json_t *to, const char *key)
+{
+    json_t *value = json_object_get(from, key);
+    FUZZ_REQUIRE(value != NULL && json_object_set(to, key, value) == 0);
+}
+
+/* The reply's model as a client would send it back. */
+static void require_round_trip(json_t *reply, struct arena *arena)
+{
+    struct pv_error err = {0};
+    struct codec_model_predict predict;
+    struct codec_reader reader = {arena, &err};
+    json_t *body = json_pack("{s:[{s:i,s:i}]}", "points", "problem_size", 8, "executors", 2);
+    FUZZ_REQUIRE(body != NULL);
+    carry(reply, body, "model");
+    carry(reply, body, "parameters");
+    carry(reply, body, "reference");
+    carry(reply, body, "uncertainty");
+    struct codec_node top = codec_top(&reader, body);
+    codec_model_predict_decode(&top, 1, &predict);
+    FUZZ_REQUIRE(codec_result(&reader) == PV_OK);
+    json_decref(body);
+}
+
+static void require_reply(const struct model_fit *fit, struct arena *arena)
+{
+    struct writer w;
+    size_t n;
+    writer_init(&w, arena);
+    codec_model_fit_encode(&w, fit);
+    const char *text = writer_finish(&w, &n);
+    FUZZ_REQUIRE(text != NULL);
+    json_t *json = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
+    FUZZ_REQUIRE(json != NULL);
+    require_round_trip(json, arena);
+    json_decref(json);
+}
+
+static void fit_rows(const struct codec_model_fit *asked, struct arena *arena)
+{
+    struct model_fit fit;
+    struct pv_error err = {0};
+    enum pv_code code =
+        model_fit(asked->kind, asked->rows, asked->n, asked->weights, arena, &fit, &err);
+    if (code == PV_OK) {
+        require_fit(asked, &fit);
+        require_reply(&fit, arena);
+        return;
+    }
+    FUZZ_REQUIRE(code == PV_E_TOO_FEW || code == PV_E_SINGULAR || code == PV_E_DOMAIN);
+    FUZZ_REQUIRE(err.detail[0] != '\0');
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    struct pv_error err = {0};
+    json_t *json = NULL;
+    if (codec_parse((const char *)data, n, &bounds, &json, &err) != PV_OK) {
+        FUZZ_REQUIRE(err.detail[0] != '\0' || err.n_faults > 0);
+        return 0;
+    }
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct codec_reader reader = {&arena, &err};
+    struct codec_node top = codec_top(&reader, json);
+    struct codec_model_fit asked;
+    codec_model_fit_decode(&top, ROWS_MAX, &asked);
+    bool taken = codec_result(&reader) == PV_OK;
+    FUZZ_REQUIRE(taken || err.n_faults > 0);
+    if (taken)
+        fit_rows(&asked, &arena);
+    json_decref(json);
+    arena_fini(&arena);
+    return 0;
+}
