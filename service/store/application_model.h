@@ -22,7 +22,8 @@ struct run_observations {
 
 /*
  * The newest runs of the application, at most `most`, out of columns of the run alone; only of some
- * of them the durations of the stages are added up, to be compared. One statement, so history_version and rows belong together. PV_E_NOT_FOUND.
+ * of them the durations of the stages are added up, to be compared. One statement, so
+ * history_version and rows belong together. PV_E_NOT_FOUND.
  */
 enum pv_code store_run_observations(struct store_tx *tx,
                                     struct arena *arena,
