@@ -28,7 +28,7 @@ maintain(const struct config *config, struct keeping_tally *tally, struct pv_err
         return pv_fail(err, PV_E_INVALID, "the database connection string cannot be read");
     enum pv_code code = store_ready(store, err);
     if (code == PV_OK)
-        code = keeping_pass(store, config, 0, &never, tally, err);
+        code = keeping_pass(store, config, NULL, 0, &never, tally, err);
     store_close(store);
     return code;
 }

@@ -170,6 +170,12 @@ static void put_metrics(void *context, struct arena *arena, struct strview *text
     *text = strview_of(lines);
 }
 
+/* What the keeper removes counts as a change like any other. */
+static void hear_of_history(void *context, const char *team_id, const char *application)
+{
+    api_history_changed(context, team_id, application);
+}
+
 /* --- the process --- */
 
 /* Ended by signals that one thread takes in turn (conventions 3.5). */
@@ -250,7 +256,9 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
         code = fitter_start(&service->api, &service->api.fitter, err);
     if (code != PV_OK)
         return code;
-    service->keeper = keeper_create(service->store, config);
+    service->keeper = keeper_create(
+        service->store, config,
+        (struct keeping_listener){.history_changed = hear_of_history, .context = &service->api});
     if (service->keeper == NULL)
         return pv_fail(err, PV_E_UNAVAILABLE, "no memory or thread for the housekeeping");
     struct http_server_options server = {.config = config,

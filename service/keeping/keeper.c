@@ -24,6 +24,7 @@ static const char *const outcome_names[OUTCOMES] = {"done", "skipped", "failed"}
 struct keeper {
     struct store *store;
     const struct config *config;
+    struct keeping_listener listener;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t wake;
     atomic_bool stop;
@@ -102,8 +103,8 @@ static int64_t pass_once(struct keeper *keeper)
     uint64_t began = clock_monotonic_ns();
     struct keeping_tally tally;
     struct pv_error err = {.code = PV_OK};
-    enum pv_code code =
-        keeping_pass(keeper->store, keeper->config, every_s, &keeper->stop, &tally, &err);
+    enum pv_code code = keeping_pass(keeper->store, keeper->config, &keeper->listener, every_s,
+                                     &keeper->stop, &tally, &err);
     double seconds = (double)(clock_monotonic_ns() - began) * 1e-9;
     enum outcome outcome = code != PV_OK ? FAILED : tally.done ? DONE : SKIPPED;
     note(keeper, outcome, &tally, seconds);
@@ -138,13 +139,15 @@ static bool start(struct keeper *keeper)
     return keeper->started;
 }
 
-struct keeper *keeper_create(struct store *store, const struct config *config)
+struct keeper *
+keeper_create(struct store *store, const struct config *config, struct keeping_listener listener)
 {
     struct keeper *keeper = calloc(1, sizeof *keeper);
     if (keeper == NULL)
         return NULL;
     keeper->store = store;
     keeper->config = config;
+    keeper->listener = listener;
     atomic_init(&keeper->stop, false);
     pthread_mutex_init(&keeper->lock, NULL);
     pthread_cond_init(&keeper->wake, NULL);

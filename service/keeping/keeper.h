@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "config/config.h"
+#include "keeping/pass.h"
 #include "store/store.h"
 
 /*
@@ -12,8 +13,10 @@
  */
 struct keeper;
 
-/* Starts the thread, unless the interval is 0. NULL: no memory or thread. Borrows both. */
-struct keeper *keeper_create(struct store *store, const struct config *config);
+/* Starts the thread, unless the interval is 0. NULL: no memory or thread. Borrows store, config and
+ * the listener's context; the listener is told on the thread. */
+struct keeper *
+keeper_create(struct store *store, const struct config *config, struct keeping_listener listener);
 
 /* Ends a pass between two batches and joins the thread. Accepts NULL. */
 void keeper_destroy(struct keeper *keeper);

@@ -35,6 +35,7 @@ enum { LISTED = 500 /* applications, teams or runs looked up at once */ };
 struct pass {
     struct store *store;
     const struct config *config;
+    const struct keeping_listener *listener; /* or NULL */
     const atomic_bool *stop;
     struct keeping_tally *tally;
     char holder[37];
@@ -194,30 +195,70 @@ static enum pv_code all_batches(struct pass *pass,
 
 /* --- runs past their retention --- */
 
+struct expiry {
+    const struct retention *retention;
+    struct arena *arena;
+    const char **application; /* what it is called, in the arena, from the first run that went */
+};
+
 static enum pv_code expire_runs_once(const struct pass *pass,
                                      struct store_tx *tx,
                                      const void *of,
                                      size_t *gone,
                                      struct pv_error *err)
 {
-    return store_run_expire(tx, of, (size_t)pass->config->keeping_batch, gone, err);
+    const struct expiry *expiry = of;
+    struct arena arena;
+    struct strview name = {0};
+    arena_init(&arena, 0);
+    enum pv_code code = store_run_expire(tx, &arena, expiry->retention,
+                                         (size_t)pass->config->keeping_batch, &name, gone, err);
+    if (code == PV_OK && *gone > 0 && *expiry->application == NULL) {
+        *expiry->application = arena_strndup(expiry->arena, name.at, name.n);
+        if (*expiry->application == NULL)
+            code = pv_fail(err, PV_E_MEMORY, "not enough memory for a name");
+    }
+    arena_fini(&arena);
+    return code;
+}
+
+/* Told once, at the end: a fit after each batch would be one for nothing. Also of a failure, which
+ * may have come after some batches. */
+static void tell_history(const struct pass *pass, const char *team_id, const char *application)
+{
+    if (pass->listener != NULL && application != NULL)
+        pass->listener->history_changed(pass->listener->context, team_id, application);
+}
+
+static enum pv_code
+expire_of_application(struct pass *pass, const struct retention *retention, struct pv_error *err)
+{
+    struct arena arena;
+    const char *application = NULL;
+    const struct expiry expiry = {retention, &arena, &application};
+    uint64_t before = pass->tally->runs;
+    arena_init(&arena, 0);
+    enum pv_code code =
+        all_batches(pass, retention->team_id, expire_runs_once, &expiry, &pass->tally->runs, err);
+    uint64_t gone = pass->tally->runs - before;
+    if (gone > 0)
+        tell_history(pass, retention->team_id, application);
+    arena_fini(&arena);
+    if (code == PV_OK)
+        LOG_EVENT(LOG_INFO, "keeping.runs_expired", NULL, LOG_TEXT("team_id", retention->team_id),
+                  LOG_TEXT("application_id", retention->application_id), LOG_COUNT("runs", gone));
+    return code;
 }
 
 static enum pv_code
 expire_listed(struct pass *pass, const struct retention_list *list, struct pv_error *err)
 {
     for (size_t i = 0; i < list->n; i++) {
-        const struct retention *r = &list->items[i];
-        uint64_t before = pass->tally->runs;
-        if (!r->due)
+        if (!list->items[i].due)
             continue;
-        enum pv_code code =
-            all_batches(pass, r->team_id, expire_runs_once, r, &pass->tally->runs, err);
+        enum pv_code code = expire_of_application(pass, &list->items[i], err);
         if (code != PV_OK)
             return code;
-        LOG_EVENT(LOG_INFO, "keeping.runs_expired", NULL, LOG_TEXT("team_id", r->team_id),
-                  LOG_TEXT("application_id", r->application_id),
-                  LOG_COUNT("runs", pass->tally->runs - before));
     }
     return PV_OK;
 }
@@ -421,6 +462,7 @@ static enum pv_code take_steps(struct pass *pass, struct pv_error *err)
 
 enum pv_code keeping_pass(struct store *store,
                           const struct config *config,
+                          const struct keeping_listener *listener,
                           int64_t every_s,
                           const atomic_bool *stop,
                           struct keeping_tally *tally,
@@ -428,6 +470,7 @@ enum pv_code keeping_pass(struct store *store,
 {
     struct pass pass = {.store = store,
                         .config = config,
+                        .listener = listener,
                         .stop = stop,
                         .tally = tally,
                         .lease_s = lease_length_s(config)};

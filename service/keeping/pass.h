@@ -31,6 +31,13 @@ extern const struct keeping_kind keeping_kinds[];
 extern const size_t keeping_kinds_n;
 uint64_t keeping_count(const struct keeping_tally *tally, const struct keeping_kind *kind);
 
+/* Who else wants to know what a pass does; told on its thread, about what is committed. */
+struct keeping_listener {
+    /* An application's history lost runs. */
+    void (*history_changed)(void *context, const char *team_id, const char *application);
+    void *context;
+};
+
 /*
  * One pass over all teams: make partitions ahead, remove what is past its retention, thin old runs,
  * drop partitions that are no longer needed. Of all processes on a database one does it at a time;
@@ -38,10 +45,11 @@ uint64_t keeping_count(const struct keeping_tally *tally, const struct keeping_k
  * config->keeping_batch rows, so it may end anywhere (*stop set, say) and go on the next time.
  *
  * What fails does not keep the other steps from being taken, unless the database is gone; the first
- * failure is answered, *tally says what was done all the same.
+ * failure is answered, *tally says what was done all the same. listener: NULL, nobody listens.
  */
 enum pv_code keeping_pass(struct store *store,
                           const struct config *config,
+                          const struct keeping_listener *listener,
                           int64_t every_s,
                           const atomic_bool *stop,
                           struct keeping_tally *tally,

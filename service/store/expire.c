@@ -107,33 +107,35 @@ static enum pv_code remove_runs(struct store_tx *tx,
 }
 
 enum pv_code store_run_expire(struct store_tx *tx,
+                              struct arena *arena,
                               const struct retention *retention,
                               size_t batch,
+                              struct strview *name,
                               size_t *gone,
                               struct pv_error *err)
 {
-    struct arena arena;
-    arena_init(&arena, 0);
     PGresult *results[2] = {NULL, NULL};
     struct ids ids = {0};
-    struct strview name = {0};
+    struct strview found = {0};
     size_t removed = 0;
     enum pv_code code = look_for_runs(tx, retention, batch, results, err);
     if (code == PV_OK && row_count(results[0]) > 0) {
-        struct row row = row_at(results[0], 0, &arena);
-        name = row_text(&row);
+        struct row row = row_at(results[0], 0, arena);
+        found = row_text(&row);
         code = row_done(&row, err);
         if (code == PV_OK)
-            code = read_ids(results[1], &arena, &ids, err);
+            code = read_ids(results[1], arena, &ids, err);
     }
     PQclear(results[0]);
     PQclear(results[1]);
     if (code == PV_OK && ids.n > 0)
-        code = remove_runs(tx, retention, name, &ids, &removed, err);
-    arena_fini(&arena);
-    if (code == PV_OK)
-        *gone = removed;
-    return code;
+        code = remove_runs(tx, retention, found, &ids, &removed, err);
+    if (code != PV_OK)
+        return code;
+    if (removed > 0)
+        *name = found;
+    *gone = removed;
+    return PV_OK;
 }
 
 /* --- the rest --- */

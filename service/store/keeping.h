@@ -71,11 +71,14 @@ enum pv_code store_retention_list(struct store *store,
 
 /*
  * Remove the oldest runs of the application that are beyond its retention, at most `batch`, with
- * one audit row; *gone counts them. The history's version and number of runs follow.
+ * one audit row; *gone counts them. The history's version and number of runs follow. *name (in the
+ * arena) is what the application is called; set with PV_OK where *gone is not 0.
  */
 enum pv_code store_run_expire(struct store_tx *tx,
+                              struct arena *arena,
                               const struct retention *retention,
                               size_t batch,
+                              struct strview *name,
                               size_t *gone,
                               struct pv_error *err) PV_MUSTCHECK;
 

@@ -1,5 +1,6 @@
 """Models are fitted when runs arrive: without a reader, once for many runs, never in the way of whoever writes; what the
 queue misses the first reader fits."""
+import datetime
 import time
 import uuid
 
@@ -30,10 +31,10 @@ def grown(service, before, name):
 ARRIVAL, READER = 'provisor_fits_total{for="arrival"}', 'provisor_fits_total{for="reader"}'
 
 
-def fill(client, name, shapes=SHAPES, status=201):
+def fill(client, name, shapes=SHAPES, status=201, **more):
     return [client.post("/v1/applications/%s/runs" % name, {
-        "problem_size": n, "executors": m, "cores_per_executor": 4, "duration_s": 12 + 3.5 * n / m + 0.4 * m}, status).json()["id"]
-            for n, m in shapes]
+        "problem_size": n, "executors": m, "cores_per_executor": 4, "duration_s": 12 + 3.5 * n / m + 0.4 * m, **more},
+        status).json()["id"] for n, m in shapes]
 
 
 def kept(service, name):
@@ -79,6 +80,29 @@ def test_a_run_that_goes_and_a_log_that_comes_count_as_arrivals(quick, name):
                         headers={"Content-Type": "application/x-ndjson"})
     wait_until(lambda: kept(quick, name)[:2] == (len(SHAPES) + 2, len(SHAPES) + 2))
     assert grown(quick, before, ARRIVAL) == 1
+
+
+def test_runs_that_retention_takes_count_as_a_change(make_service):
+    """Nobody writes and nobody reads: the housekeeping's pass alone brings models, and advice, of what is left."""
+    service = make_service(PROVISOR_FIT_SETTLE_MS=50, PROVISOR_KEEPING_INTERVAL_S=1, PROVISOR_HISTORY_CACHE_MS=5000)
+    token = service.token("alpha")
+    client = service.start().client(token)
+    old = (datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=40)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    fill(client, "aged")
+    fill(client, "aged", [(n, m) for n, m in SHAPES if n == 16], started_at=old)
+    fill(client, "young")
+    wait_until(lambda: is_current(service, "aged") and is_current(service, "young"))
+    before, untouched = metrics(service), kept(service, "young")
+    question = {"application": "aged", "problem_size": 16, "deadline_s": 3600}
+    asked = client.post("/v1/advice", question, 201).json()
+    client.patch("/v1/applications/aged", {"retention": {"days": 30, "runs": None}})
+    wait_until(lambda: client.get("/v1/applications/aged").json()["runs"] == len(SHAPES))
+    wait_until(lambda: is_current(service, "aged"))
+    assert kept(service, "aged")[1] == len(SHAPES) + 5, "one change for the four runs that went together"
+    assert grown(service, before, ARRIVAL) == 1 and grown(service, before, READER) == 0
+    assert kept(service, "young") == untouched
+    anew = client.post("/v1/advice", question, 201).json()
+    assert (asked["model"]["observations"], anew["model"]["observations"]) == (len(SHAPES) + 4, len(SHAPES))
 
 
 def test_many_runs_in_a_row_cost_few_fits(quick, name):
