@@ -33,10 +33,11 @@ struct api {
     struct store *store;
     struct history_cache *history;
     struct ingest_counts ingest;
-    struct spool_quota spool; /* of uploaded archives */
+    struct spool_quota spool; /* of uploaded archives and imports */
     struct fitter *fitter;    /* NULL: only readers fit */
     struct fit_counts fits;
     atomic_long exports; /* under way */
+    atomic_long imports; /* being stored */
     /* The database's service key, asked for once (api_service_key). */
     pthread_mutex_t key_lock;
     bool has_key;

@@ -59,6 +59,9 @@ API_HANDLER(runs_delete);
 /* run_export.c */
 API_HANDLER(runs_export);
 
+/* run_import.c */
+extern const struct http_stream runs_import_stream;
+
 /* eventlogs.c */
 extern const struct http_stream eventlogs_stream;
 extern const struct http_stream named_eventlogs_stream;

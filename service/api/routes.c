@@ -32,6 +32,7 @@ const struct http_route api_routes[] = {
     {HTTP_POST, APPLICATION "/runs", HTTP_WRITE, HTTP_IO, runs_create, NULL, true},
     {HTTP_GET, APPLICATION "/runs", HTTP_READ, HTTP_IO, runs_list, NULL, false},
     {HTTP_GET, APPLICATION "/runs/export", HTTP_READ, HTTP_IO, runs_export, NULL, false},
+    {HTTP_POST, APPLICATION "/runs/import", HTTP_WRITE, HTTP_IO, NULL, &runs_import_stream, true},
     {HTTP_GET, APPLICATION "/runs/{id}", HTTP_READ, HTTP_IO, runs_get, NULL, false},
     {HTTP_DELETE, APPLICATION "/runs/{id}", HTTP_WRITE, HTTP_IO, runs_delete, NULL, false},
     {HTTP_GET, "/v1/runs/{id}", HTTP_READ, HTTP_IO, runs_find, NULL, false},

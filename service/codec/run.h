@@ -13,6 +13,9 @@ struct codec_run_limits {
     size_t stages;
     size_t tasks; /* over all stages, however they are given */
     size_t labels;
+    /* A run as it was exported: a member that is there is kept as it stands, null included; only
+     * what is missing is worked out. Set by codec_run_decode_record. */
+    bool as_recorded;
 };
 
 /*
@@ -33,6 +36,19 @@ struct codec_run_limits {
 void codec_run_decode(const struct codec_node *node,
                       const struct codec_run_limits *limits,
                       struct run *run);
+
+/*
+ * A run as a line of NDJSON: what codec_run_encode writes with CODEC_RUN_RECORD, or what another
+ * engine's exporter makes. Takes every member of a stored run; `application` is taken too, so that
+ * replies can be sent back, and goes unread. Required: duration_s, which may be null. What is
+ * missing is unknown. id is "" where none is given and a UUIDv7 otherwise.
+ *
+ * Encoding what was decoded gives the same bytes. Ranges are those of what logs may say, so 0 is
+ * allowed where codec_run_decode wants more.
+ */
+void codec_run_decode_record(const struct codec_node *node,
+                             const struct codec_run_limits *limits,
+                             struct run *run);
 
 /* The stages of a run alone: `stages` is an array node of a run's shape. Used by codec_run_decode.
  */

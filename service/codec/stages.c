@@ -59,12 +59,16 @@ decode_task_durations(const struct codec_node *node, size_t tasks_max, struct ru
     stage->n_tasks = (int64_t)json_array_size(list.json);
 }
 
-static void
-decode_task_mean(const struct codec_node *node, size_t tasks_max, struct run_stage *stage)
+static void decode_task_mean(const struct codec_node *node,
+                             const struct codec_run_limits *limits,
+                             struct run_stage *stage)
 {
-    int64_t most = tasks_max > INT64_MAX ? INT64_MAX : (int64_t)tasks_max;
+    int64_t most = limits->tasks > INT64_MAX ? INT64_MAX : (int64_t)limits->tasks;
+    bool as_recorded = limits->as_recorded;
     stage->n_tasks = codec_integer(node, "tasks", CODEC_NULLABLE, 0, most);
     stage->task_duration_s = codec_number(node, "task_duration_s", CODEC_NULLABLE, 0, SECONDS_MAX);
+    if (as_recorded)
+        return;
     if (!codec_present(node, "tasks") && codec_present(node, "task_duration_s"))
         codec_fault_member(node, "tasks", "required", "is required beside task_duration_s");
     if (stage->n_tasks > 0 && !codec_present(node, "task_duration_s"))
@@ -144,23 +148,6 @@ static void decode_sketch(const struct codec_node *node, size_t tasks_max, struc
         out_of_memory(node);
 }
 
-static void decode_tasks(const struct codec_node *node, size_t tasks_max, struct run_stage *stage)
-{
-    bool sketched = codec_present(node, "task_sketch");
-    if (!sketched && !codec_present(node, "task_durations_s")) {
-        decode_task_mean(node, tasks_max, stage);
-        return;
-    }
-    if (sketched && codec_present(node, "task_durations_s"))
-        codec_fault_member(node, "task_sketch", "conflict",
-                           "must be left out where task_durations_s is given");
-    else if (sketched)
-        decode_sketch(node, tasks_max, stage);
-    else
-        decode_task_durations(node, tasks_max, stage);
-    check_agreement(node, stage);
-}
-
 static void derive(struct run_stage *stage)
 {
     if (stage->n_tasks < 0)
@@ -187,6 +174,46 @@ static void decode_metrics(const struct codec_node *node, struct run_stage *stag
     stage->resource_profile_id =
         codec_integer(node, "resource_profile_id", CODEC_NULLABLE, 0, ID_MAX);
     codec_metrics_decode(node, &stage->metrics);
+}
+
+static void decode_tasks(const struct codec_node *node,
+                         const struct codec_run_limits *limits,
+                         struct run_stage *stage)
+{
+    bool sketched = codec_present(node, "task_sketch");
+    if (!sketched && !codec_present(node, "task_durations_s")) {
+        decode_task_mean(node, limits, stage);
+        return;
+    }
+    if (sketched && codec_present(node, "task_durations_s"))
+        codec_fault_member(node, "task_sketch", "conflict",
+                           "must be left out where task_durations_s is given");
+    else if (sketched)
+        decode_sketch(node, limits->tasks, stage);
+    else
+        decode_task_durations(node, limits->tasks, stage);
+    check_agreement(node, stage);
+    if (limits->as_recorded)
+        stage->task_duration_s =
+            codec_number(node, "task_duration_s", CODEC_NULLABLE, 0, SECONDS_MAX);
+}
+
+static bool is_told(const struct codec_node *node, const char *key)
+{
+    return json_object_get(node->json, key) != NULL;
+}
+
+/* As recorded: only what is not told. */
+static void derive_untold(const struct codec_node *node, struct run_stage *stage)
+{
+    struct run_stage derived = *stage;
+    derive(&derived);
+    if (!is_told(node, "task_time_s"))
+        stage->task_time_s = derived.task_time_s;
+    if (!is_told(node, "task_duration_s"))
+        stage->task_duration_s = derived.task_duration_s;
+    if (!is_told(node, "nominal_rate_per_s"))
+        stage->nominal_rate_per_s = derived.nominal_rate_per_s;
 }
 
 static void decode_stage(const struct codec_node *node,
@@ -224,7 +251,7 @@ static void decode_stage(const struct codec_node *node,
     stage->id = codec_integer(node, "id", CODEC_REQUIRED, 0, ID_MAX);
     stage->name = codec_text(node, "name", CODEC_NULLABLE, 0, NAME_BYTES_MAX);
     decode_parents(node, limits->stages, stage);
-    decode_tasks(node, limits->tasks, stage);
+    decode_tasks(node, limits, stage);
     stage->task_time_s = codec_number(node, "task_time_s", CODEC_NULLABLE, 0, SECONDS_MAX);
     stage->duration_s = codec_number(node, "duration_s", CODEC_NULLABLE, 0, SECONDS_MAX);
     stage->started_s = codec_number(node, "started_s", CODEC_NULLABLE, -SECONDS_MAX, SECONDS_MAX);
@@ -299,6 +326,7 @@ static bool drop_repeated(struct arena *arena, struct run_stage *stage)
 static bool check_parents(const struct codec_node *list,
                           const struct place order[],
                           size_t n,
+                          bool elsewhere,
                           struct run_stage stages[])
 {
     struct arena *arena = list->reader->arena;
@@ -306,7 +334,7 @@ static bool check_parents(const struct codec_node *list,
         struct codec_node stage = codec_item(list, i);
         struct codec_node parents = codec_member(&stage, "parents");
         for (size_t j = 0; j < stages[i].n_parents; j++) {
-            if (find_stage(order, n, stages[i].parents[j]) < n)
+            if (elsewhere || find_stage(order, n, stages[i].parents[j]) < n)
                 continue;
             struct codec_node item = codec_item(&parents, j);
             codec_fault(&item, "unknown_parent", "there is no stage %lld",
@@ -343,8 +371,8 @@ static void fault_cycle(const struct codec_node *list,
 }
 
 /*
- * Depth-first search over parents with a stack of its own; the first cycle found is a fault. Every
- * parent is known here. False: out of memory.
+ * Depth-first search over parents with a stack of its own; the first cycle found is a fault.
+ * Parents that are elsewhere end their path. False: out of memory.
  */
 static bool check_cycles(const struct codec_node *list,
                          const struct place order[],
@@ -370,6 +398,8 @@ static bool check_cycles(const struct codec_node *list,
                 continue;
             }
             size_t parent = find_stage(order, n, stage->parents[top->next++]);
+            if (parent == n)
+                continue;
             if (colours[parent] == GREY) {
                 fault_cycle(list, order, stack, depth, parent);
                 return true;
@@ -406,13 +436,14 @@ static void check_total(const struct codec_node *list,
 static bool check_graph(const struct codec_node *list,
                         struct place order[],
                         size_t n,
+                        bool elsewhere,
                         struct run_stage stages[])
 {
     for (size_t i = 0; i < n; i++)
         order[i] = (struct place){stages[i].id, i};
     qsort(order, n, sizeof *order, compare_places);
     check_unique(list, order, n);
-    if (!check_parents(list, order, n, stages))
+    if (!check_parents(list, order, n, elsewhere, stages))
         return false;
     if (codec_result(list->reader) != PV_OK)
         return true;
@@ -440,13 +471,19 @@ void codec_stages_decode(const struct codec_node *list,
     if (list->reader->err->n_faults != faults)
         return;
     check_total(list, sent, n, limits->tasks);
-    if (!check_graph(list, order, n, sent)) {
+    /* A log that begins late or is damaged names parents it says nothing of. */
+    bool elsewhere = limits->as_recorded && run->from_log;
+    if (!check_graph(list, order, n, elsewhere, sent)) {
         out_of_memory(list);
         return;
     }
     for (size_t i = 0; i < n; i++) {
         stages[i] = sent[order[i].index];
-        derive(&stages[i]);
+        struct codec_node item = codec_item(list, order[i].index);
+        if (limits->as_recorded)
+            derive_untold(&item, &stages[i]);
+        else
+            derive(&stages[i]);
         run->tasks_thinned |= stages[i].n_task_sketch > 0;
     }
     run->stages = stages;

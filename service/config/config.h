@@ -72,6 +72,11 @@ struct config {
     /* runs as NDJSON */
     int64_t exports_max; /* at once */
     int64_t export_timeout_s;
+    int64_t imports_max; /* being stored at once */
+    int64_t import_timeout_s;
+    int64_t import_bytes_max; /* decompressed */
+    int64_t import_line_bytes_max;
+    int64_t import_runs_max;
     /* housekeeping; days and runs: 0 is no limit */
     int64_t keeping_interval_s; /* 0: never by itself */
     int64_t keeping_batch;      /* rows a transaction */

@@ -201,10 +201,14 @@ void exchange_handle(struct exchange *x)
     fail_with(x, code, &err);
 }
 
-static void give_time(struct exchange *x)
+/* Each job of an exchange that goes on for long has a time of its own. */
+static void give_time(struct exchange *x, exchange_job job)
 {
-    x->request.deadline_ns =
-        clock_monotonic_ns() + (uint64_t)x->server->config->request_timeout_ms * 1000000u;
+    const struct http_stream *stream = x->route->stream;
+    int64_t ms = x->server->config->request_timeout_ms;
+    if (job == exchange_stream_finish && stream->finish_ms != NULL)
+        ms = stream->finish_ms(x->server->options.context);
+    x->request.deadline_ns = clock_monotonic_ns() + (uint64_t)ms * 1000000u;
 }
 
 void exchange_stream_begin(struct exchange *x)
@@ -280,7 +284,7 @@ static bool go_on_computing(struct exchange *x)
     x->request.may_compute = true;
     x->waiting_ns = clock_monotonic_ns();
     if (x->route->stream != NULL) {
-        give_time(x);
+        give_time(x, x->job);
         atomic_store(&x->turn_ns, x->request.deadline_ns);
     }
     atomic_store(&x->taken, false);
@@ -342,7 +346,7 @@ bool exchange_submit(struct exchange *x, struct workers *workers, exchange_job j
         return false;
     }
     if (x->route->stream != NULL || x->source != NULL)
-        give_time(x);
+        give_time(x, job);
     x->job = job;
     x->waiting_ns = clock_monotonic_ns();
     atomic_store(&x->taken, false);

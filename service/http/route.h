@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "http/message.h"
@@ -46,6 +47,8 @@ struct http_stream {
                            struct http_response *response,
                            struct pv_error *err);
     void (*end)(void *context, void *state);
+    /* How long finish may take before the client is answered 503; NULL: request_timeout_ms. */
+    int64_t (*finish_ms)(const void *context);
 };
 
 /* A call needs exactly the scope of its row; no scope contains another. */

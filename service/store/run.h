@@ -17,8 +17,9 @@ enum run_insert_outcome {
  * fills in run->id and recorded_us. For RUN_UNCHANGED *run becomes the stored one, without stages.
  * log_digest: 32 bytes that identify the plain log's content, NULL for JSON runs.
  *
- * Same application id + attempt: equal digest -> RUN_UNCHANGED; stored one not ended ->
- * RUN_REPLACED (id stays); else PV_E_CONFLICT. advice_id that is not there: PV_E_INVALID pointing
+ * Same application id + attempt: equal digest -> RUN_UNCHANGED; stored one not ended, or of no
+ * known digest (imported by hand, where the log now tells more) -> RUN_REPLACED (id stays); else
+ * PV_E_CONFLICT. advice_id that is not there: PV_E_INVALID pointing
  * at /advice_id.
  */
 enum pv_code store_run_insert(struct store_tx *tx,

@@ -53,4 +53,30 @@ void run_figures_read(struct row *row, struct run *run);
 void stage_figures_add(struct sql *sql, const struct run_stage stages[], size_t n);
 void stage_figures_read(struct row *row, struct run_stage *stage);
 
+/* The runs whose ids stand in runs[], filled in in that order, with stages or tasks as for
+ * store_run_find. All must be there: PV_E_RETRY when one has just gone. */
+enum pv_code run_load_many(struct store_tx *tx,
+                           struct arena *arena,
+                           const char *application_id,
+                           struct run runs[],
+                           size_t n,
+                           unsigned with,
+                           struct pv_error *err) PV_MUSTCHECK;
+
+/* Queued, for the next round trip (run_write.c): all rows of a new run; the removal of one; a
+ * history that has changed by so many runs. */
+enum pv_code run_queue_rows(struct store_tx *tx,
+                            const char *application_id,
+                            const struct run *run,
+                            const unsigned char *digest,
+                            struct pv_error *err) PV_MUSTCHECK;
+enum pv_code run_queue_removal(struct store_tx *tx,
+                               const char *application_id,
+                               const char *run_id,
+                               struct pv_error *err) PV_MUSTCHECK;
+enum pv_code run_queue_history(struct store_tx *tx,
+                               const char *application_id,
+                               int64_t runs_more,
+                               struct pv_error *err) PV_MUSTCHECK;
+
 #endif

@@ -143,12 +143,13 @@ static void stages_query(struct store_tx *tx,
                          struct sql *sql)
 {
     tx_sql(tx, sql,
-           "SELECT w.at - 1, s.id, name, parents, tasks,"
-           " CASE WHEN $4 THEN task_durations_s END, task_duration_s, task_time_s, duration_s,"
-           " started_s, input_records, nominal_rate_per_s, skipped, " STAGE_FIGURE_COLUMNS
+           "SELECT w.at - 1, s.* FROM unnest($3) WITH ORDINALITY AS w (run_id, at), LATERAL"
+           " (SELECT id, name, parents, tasks, CASE WHEN $4 THEN task_durations_s END,"
+           " task_duration_s, task_time_s, duration_s, started_s, input_records,"
+           " nominal_rate_per_s, skipped, " STAGE_FIGURE_COLUMNS
            ", CASE WHEN $4 THEN sketch_tasks END, CASE WHEN $4 THEN sketch_mean_s END"
-           " FROM unnest($3) WITH ORDINALITY AS w (id, at) JOIN provisor.run_stage s"
-           " ON s.team_id = $1 AND s.application_id = $2 AND s.run_id = w.id"
+           " FROM provisor.run_stage"
+           " WHERE team_id = $1 AND application_id = $2 AND run_id = w.run_id ORDER BY id) AS s"
            " ORDER BY w.at, s.id");
     sql_uuid(sql, application_id);
     sql_uuids(sql, runs->id, n, sizeof *runs);
@@ -212,10 +213,11 @@ static enum pv_code weigh(struct store_tx *tx,
 {
     struct sql sql;
     tx_sql(tx, &sql,
-           "SELECT w.at, count(s.id), coalesce(sum(s.tasks), 0)::bigint"
-           " FROM unnest($3) WITH ORDINALITY AS w (id, at) LEFT JOIN provisor.run_stage s"
-           " ON s.team_id = $1 AND s.application_id = $2 AND s.run_id = w.id"
-           " GROUP BY w.at ORDER BY w.at");
+           "SELECT w.at, s.n, s.tasks FROM unnest($3) WITH ORDINALITY AS w (id, at), LATERAL"
+           " (SELECT count(*) AS n, coalesce(sum(tasks), 0)::bigint AS tasks"
+           "  FROM provisor.run_stage"
+           "  WHERE team_id = $1 AND application_id = $2 AND run_id = w.id) AS s"
+           " ORDER BY w.at");
     sql_uuid(&sql, application_id);
     sql_uuids(&sql, runs->id, n, sizeof *runs);
     return tx_query(tx, &sql, result, err);
@@ -293,10 +295,9 @@ static enum pv_code load_digests(struct store_tx *tx,
         return PV_OK;
     struct sql sql;
     tx_sql(tx, &sql,
-           "SELECT w.at, l.digest FROM unnest($3) WITH ORDINALITY AS w (id, at)"
-           " JOIN provisor.run_log l"
-           " ON l.team_id = $1 AND l.application_id = $2 AND l.run_id = w.id"
-           " WHERE l.digest IS NOT NULL");
+           "SELECT w.at, l.digest FROM unnest($3) WITH ORDINALITY AS w (id, at), LATERAL"
+           " (SELECT digest FROM provisor.run_log WHERE team_id = $1 AND application_id = $2"
+           "  AND run_id = w.id AND digest IS NOT NULL LIMIT 1) AS l");
     sql_uuid(&sql, application_id);
     sql_uuids(&sql, runs->id, n, sizeof *runs);
     PGresult *result;
@@ -404,6 +405,34 @@ static enum pv_code read_list(struct store_tx *tx,
     PQclear(result);
     if (code == PV_OK)
         *list = read;
+    return code;
+}
+
+enum pv_code run_load_many(struct store_tx *tx,
+                           struct arena *arena,
+                           const char *application_id,
+                           struct run runs[],
+                           size_t n,
+                           unsigned with,
+                           struct pv_error *err)
+{
+    if (n == 0)
+        return PV_OK;
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT " SELECTED " FROM unnest($3) WITH ORDINALITY AS w (wanted, at), LATERAL"
+           " (SELECT * FROM provisor.run WHERE team_id = $1 AND id = w.wanted LIMIT 2) AS r"
+           " WHERE r.application_id = $2 ORDER BY w.at");
+    sql_uuid(&sql, application_id);
+    sql_uuids(&sql, runs->id, n, sizeof *runs);
+    struct run_list read;
+    enum pv_code code = read_list(tx, &sql, arena, n, &read, err);
+    if (code == PV_OK && read.n < n)
+        code = pv_fail(err, PV_E_RETRY, "a run has just been deleted");
+    if (code == PV_OK)
+        code = load_stages(tx, arena, application_id, read.items, n, with, err);
+    if (code == PV_OK)
+        memcpy(runs, read.items, n * sizeof *runs);
     return code;
 }
 

@@ -16,6 +16,7 @@ struct situation {
     char log_run_id[37];
     bool log_ended;
     bool log_same;
+    bool log_unsigned; /* its digest is not known: the run was imported without */
 };
 
 /* --- looking --- */
@@ -57,7 +58,8 @@ static enum pv_code send_log_look_up(struct store_tx *tx,
 {
     struct sql sql;
     tx_sql(tx, &sql,
-           "SELECT run_id, ended, digest IS NOT NULL AND digest = $5 FROM provisor.run_log"
+           "SELECT run_id, ended, digest IS NOT NULL AND digest = $5, digest IS NULL"
+           " FROM provisor.run_log"
            " WHERE team_id = $1 AND application_id = $2 AND spark_application_id = $3"
            " AND spark_attempt_id = $4");
     add_log_key(&sql, application_id, run);
@@ -75,6 +77,7 @@ static void read_situation(PGresult *const results[3], struct situation *s)
     row_uuid(&log, s->log_run_id);
     s->log_ended = row_bool(&log);
     s->log_same = row_bool(&log);
+    s->log_unsigned = row_bool(&log);
 }
 
 static enum pv_code
@@ -355,10 +358,10 @@ static enum pv_code write_stages(struct store_tx *tx,
     return code;
 }
 
-static enum pv_code touch_history(struct store_tx *tx,
-                                  const char *application_id,
-                                  int64_t runs_more,
-                                  struct pv_error *err)
+enum pv_code run_queue_history(struct store_tx *tx,
+                               const char *application_id,
+                               int64_t runs_more,
+                               struct pv_error *err)
 {
     struct sql sql;
     tx_sql(tx, &sql,
@@ -393,7 +396,7 @@ static enum pv_code tell(struct store_tx *tx,
     return tx_defer(tx, &sql, err);
 }
 
-static enum pv_code remove_run(struct store_tx *tx,
+enum pv_code run_queue_removal(struct store_tx *tx,
                                const char *application_id,
                                const char *run_id,
                                struct pv_error *err)
@@ -406,6 +409,20 @@ static enum pv_code remove_run(struct store_tx *tx,
     return tx_defer(tx, &sql, err);
 }
 
+enum pv_code run_queue_rows(struct store_tx *tx,
+                            const char *application_id,
+                            const struct run *run,
+                            const unsigned char *digest,
+                            struct pv_error *err)
+{
+    enum pv_code code = write_run(tx, application_id, run, err);
+    if (code == PV_OK)
+        code = write_labels(tx, application_id, run, err);
+    if (code == PV_OK)
+        code = write_log(tx, application_id, run, digest, err);
+    return code != PV_OK ? code : write_stages(tx, application_id, run, err);
+}
+
 static enum pv_code write_all(struct store_tx *tx,
                               const struct application *application,
                               const struct run *run,
@@ -413,17 +430,11 @@ static enum pv_code write_all(struct store_tx *tx,
                               bool replaces,
                               struct pv_error *err)
 {
-    enum pv_code code = replaces ? remove_run(tx, application->id, run->id, err) : PV_OK;
+    enum pv_code code = replaces ? run_queue_removal(tx, application->id, run->id, err) : PV_OK;
     if (code == PV_OK)
-        code = write_run(tx, application->id, run, err);
+        code = run_queue_rows(tx, application->id, run, digest, err);
     if (code == PV_OK)
-        code = write_labels(tx, application->id, run, err);
-    if (code == PV_OK)
-        code = write_log(tx, application->id, run, digest, err);
-    if (code == PV_OK)
-        code = write_stages(tx, application->id, run, err);
-    if (code == PV_OK)
-        code = touch_history(tx, application->id, replaces ? 0 : 1, err);
+        code = run_queue_history(tx, application->id, replaces ? 0 : 1, err);
     if (code == PV_OK)
         code = tell(tx, application, run, err);
     if (code == PV_OK)
@@ -450,7 +461,8 @@ enum pv_code store_run_insert(struct store_tx *tx,
         *outcome = RUN_UNCHANGED;
         return run_load(tx, arena, application->id, there.log_run_id, run, err);
     }
-    if (there.log_known && there.log_ended)
+    bool completes = there.log_unsigned && log_digest != NULL;
+    if (there.log_known && there.log_ended && !completes)
         return pv_fail(err, PV_E_CONFLICT,
                        "another log of this application id and attempt is there already");
     struct run made = *run;
@@ -512,6 +524,6 @@ enum pv_code store_run_delete(struct store_tx *tx,
         return code;
     if (!found)
         return pv_fail(err, PV_E_NOT_FOUND, "there is no run of that id");
-    code = touch_history(tx, application_id, -1, err);
+    code = run_queue_history(tx, application_id, -1, err);
     return code != PV_OK ? code : journal_audit(tx, "run.delete", "run", strview_of(run_id), err);
 }

@@ -153,3 +153,295 @@ def test_a_failure_in_the_middle_is_a_cut_that_clients_report(slow):
     service.start_database()
     service.wait_ready()
     client.get(runs_of("big") + "?limit=1")
+
+
+# --- import ---
+
+NDJSON = {"Content-Type": "application/x-ndjson"}
+
+
+def send(client, name, data, status=201, **headers):
+    if not isinstance(data, (bytes, str)):
+        data = "".join(json.dumps(line) + "\n" for line in data)
+    data = data.encode() if isinstance(data, str) else data
+    return client.request("POST", runs_of(name) + "/import", status, data=data, headers=dict(NDJSON, **headers), timeout=300)
+
+
+def outcome(reply):
+    body = reply.json()
+    return body["imported"], body["replaced"], body["unchanged"]
+
+
+def refuse(client, name, data, status=422, **kwargs):
+    if not isinstance(data, (bytes, str)):
+        data = "".join(json.dumps(line) + "\n" for line in data)
+    return client.refuse("POST", runs_of(name) + "/import", status, data=data, headers=NDJSON, **kwargs)
+
+
+def test_the_documented_examples_work_as_they_stand(contract, client, name):
+    """Literally, and each line is one that the contract allows."""
+    operation = contract.document["paths"]["/v1/applications/{name}/runs/import"]["post"]
+    content = operation["requestBody"]["content"]["application/x-ndjson"]
+    for key, example in content["examples"].items():
+        lines = example["value"].splitlines()
+        for line in lines:
+            contract.check_instance(content["schema"], json.loads(line), key)
+        into = name + "-" + key
+        reply = send(client, into, example["value"])
+        assert outcome(reply) == (len(lines), 0, 0) and reply.headers["Location"] == runs_of(into)
+        assert outcome(send(client, into, example["value"], 200)) == (0, 0, len(lines)), "again: nothing changes"
+        assert client.get("/v1/applications/" + into).json()["runs"] == len(lines)
+    runs = client.get(runs_of(name + "-other-engine") + "?label=engine:flink&include=tasks").json()["items"]
+    assert [r["spark_application_id"] for r in runs] == ["flink-7f3a-0002", "flink-7f3a-0001"]
+    assert runs[1]["stages"][0]["nominal_rate_per_s"] == 4000000 / 81.5, "what is missing is worked out"
+    assert client.get("/v1/applications/%s/profile" % (name + "-other-engine")).json()["stages"][1]["name"] == "window"
+
+
+@pytest.fixture(scope="module")
+def varied(client):
+    """Runs of every make: JSON with and without stages, odd texts, exact doubles, real logs."""
+    name = "varied-" + str(time.time_ns())
+    record(client, name, 4)
+    client.post(runs_of(name), dict(SMALL, stages=STAGES, labels={"ünï": "\u2028\"\\\u0007"}, initialization_s=0.1 + 0.2), 201)
+    client.post(runs_of(name), dict(SMALL, stages=[]), 201)
+    client.post(runs_of(name), dict(SMALL, succeeded=False, stages=[{"id": 3, "skipped": True}, {"id": 7, "parents": [3], "tasks": 0}]), 201)
+    return name
+
+
+def test_a_round_trip_is_exact_into_another_application_and_another_team(client, stranger, varied, name):
+    first = export(client, varied).content
+    assert outcome(send(stranger, name, first)) == (first.count(b"\n"), 0, 0)
+    assert export(stranger, name).content == first, "ids and all"
+    assert outcome(send(client, name, first)) == (first.count(b"\n"), 0, 0)
+    second = lines_of(client, name)
+    ids = {line["id"] for line in second}
+    assert not ids & {json.loads(line)["id"] for line in first.splitlines()}, "in one team an id names one run"
+
+    def without_ids(lines):
+        return sorted(json.dumps(dict(line, id=None), sort_keys=True) for line in lines)
+    assert without_ids(second) == without_ids(json.loads(line) for line in first.splitlines())
+    assert outcome(send(client, name, first, 200)) == (0, 0, len(ids)), "again: the same ids are asked for"
+    assert {line["id"] for line in lines_of(client, name)} == ids
+
+
+def test_a_deleted_application_is_restored_to_the_byte(client, varied):
+    before, runs = export(client, varied).content, client.get(runs_of(varied) + "?include=tasks").json()["items"]
+    client.delete("/v1/applications/" + varied)
+    send(client, varied, before)
+    assert export(client, varied).content == before
+    assert client.get(runs_of(varied) + "?include=tasks").json()["items"] == runs
+
+
+def test_runs_of_real_logs_survive_and_their_logs_are_known_again(client, stranger, shared, name):
+    logs = shared / "data" / "spark-eventlogs"
+    from test_eventlogs import LOGS, upload
+    sent = []
+    for path, _ in LOGS:
+        data = (logs / path).read_bytes()
+        reply = upload(client, name, data, {200, 201, 409, 422})
+        if reply.status_code == 201:
+            sent.append((data, reply.json()["id"]))
+    assert len(sent) >= 10
+    first = export(client, name).content
+    assert first.count(b"\n") == len(sent)
+    assert outcome(send(stranger, name, first)) == (len(sent), 0, 0)
+    assert export(stranger, name).content == first
+    for data, run_id in sent:
+        assert upload(stranger, name, data, 200).json()["id"] == run_id, "the log is known by what was imported"
+    assert export(stranger, name).content == first
+    assert outcome(send(stranger, name, first, 200)) == (0, 0, len(sent))
+
+
+def test_compressed_bodies_are_taken_as_they_are(client, varied, name):
+    import gzip
+    import subprocess
+    plain = export(client, varied).content
+    n = plain.count(b"\n")
+    assert outcome(send(client, name, gzip.compress(plain))) == (n, 0, 0)
+    zstd = subprocess.run(["zstd", "-q", "-c"], input=plain, stdout=subprocess.PIPE, check=True).stdout
+    assert outcome(send(client, name, zstd, 200)) == (0, 0, n)
+    refuse(client, name + "-cut", gzip.compress(plain)[:-20], 400)
+    client.get("/v1/applications/%s-cut" % name, 404)
+
+
+def test_blank_lines_returns_and_a_last_line_without_end_are_fine(client, name):
+    text = "\n\r\n" + json.dumps(dict(SMALL)) + "\r\n   \n" + json.dumps(dict(SMALL, executors=3))
+    assert outcome(send(client, name, text)) == (2, 0, 0)
+    problem = refuse(client, name, text + "\n{\n", 400, pointer="/2")
+    assert problem["errors"][0]["detail"].startswith("line 6:")
+
+
+def test_an_empty_import_leaves_an_empty_history(client, name):
+    assert outcome(send(client, name, b"", 200)) == (0, 0, 0)
+
+
+def test_equal_lines_are_as_many_runs_and_stay_so(client, name):
+    """A measurement repeated with the same result counts each time, and is not doubled by importing again."""
+    lines = [SMALL, SMALL, dict(SMALL, executors=4), SMALL]
+    assert outcome(send(client, name, lines)) == (4, 0, 0)
+    assert outcome(send(client, name, lines[::-1], 200)) == (0, 0, 4), "whatever the order"
+    assert outcome(send(client, name, lines + [SMALL])) == (1, 0, 4)
+
+
+@pytest.mark.parametrize("change, member", [
+    ({"duration_s": "NaN"}, "/duration_s"),
+    ({"durations": 3}, "/durations"),
+    ({"executors": -1}, "/executors"),
+    ({"id": "0190d4a0-0000-4000-8000-000000000000"}, "/id"),
+    ({"id": "ff90d4a0-0000-7000-8000-000000000000"}, "/id"),
+    ({"id": 7}, "/id"),
+    ({"log_digest": "ab"}, "/log_digest"),
+    ({"log_digest": "ab" * 32}, "/spark_application_id"),
+    ({"warnings": [{"count": 1}]}, "/warnings/0/code"),
+    ({"spark_properties": {"a": 1}}, "/spark_properties/a"),
+    ({"jobs": -1}, "/jobs"),
+    ({"ended": 1}, "/ended"),
+    ({"labels": {"": "x"}}, "/labels/"),
+    ({"stages": [{"id": 0, "parents": [4]}]}, "/stages/0/parents/0"),
+    ({"stages": [{"id": 0}, {"id": 0}]}, "/stages/1/id"),
+    ({"stages": [{"id": 0, "task_durations_s": [1, -1]}]}, "/stages/0/task_durations_s/1"),
+])
+def test_a_fault_names_run_member_and_line_and_nothing_is_taken(client, name, change, member):
+    good = [dict(SMALL, executors=i + 1) for i in range(3)]
+    bad = dict(SMALL, **change)
+    problem = refuse(client, name, good + [bad] + good, 422, pointer="/3" + member)
+    assert "line 4: " in problem["errors"][0]["detail"]
+    client.get("/v1/applications/" + name, 404)
+
+
+def test_all_faults_are_listed_together_up_to_a_number(client, name):
+    lines = [dict(SMALL, executors=-1) if i % 2 else SMALL for i in range(10)]
+    problem = refuse(client, name, lines, 422)
+    assert [e["pointer"] for e in problem["errors"]] == ["/%d/executors" % i for i in (1, 3, 5, 7, 9)]
+    many = refuse(client, name, [dict(SMALL, executors=-1)] * 5000, 422)
+    assert len(many["errors"]) == 8
+    refuse(client, name, "[1]\n", 422, pointer="/0")
+    refuse(client, name, json.dumps(SMALL)[:-1] + ', "executors": 3}\n', 400, pointer="/0")
+    client.get("/v1/applications/" + name, 404)
+
+
+def test_another_telling_of_a_run_that_is_here_is_refused_with_all_else(client, name):
+    run = client.post(runs_of(name), SMALL, 201).json()
+    line = lines_of(client, name)[0]
+    problem = refuse(client, name, [dict(SMALL, executors=9), dict(line, duration_s=17)], 409, pointer="/1/id")
+    assert problem["type"] == "/problems/conflict"
+    assert [r["id"] for r in lines_of(client, name)] == [run["id"]], "nor is what went before it taken"
+    twice = [dict(SMALL, spark_application_id="job_1", duration_s=d) for d in (5, 6)]
+    refuse(client, name, twice, 409, pointer="/1/spark_application_id")
+    other = dict(line, spark_application_id="job_2")
+    send(client, name, [dict(SMALL, spark_application_id="job_2")])
+    refuse(client, name, [other], 409, pointer="/0/id")
+
+
+def test_a_log_without_its_digest_is_completed_by_the_log_itself(client, shared, name):
+    """What another tool knew of a Spark application gives way to the log, under the same id."""
+    data = (shared / "data" / "spark-eventlogs" / "rapids/profiling/eventlog_minimal_events").read_bytes()
+    from test_eventlogs import upload
+    send(client, name, [dict(SMALL, spark_application_id="local-1619631016646")])
+    known = lines_of(client, name)[0]
+    assert known["log_digest"] is None
+    assert outcome(send(client, name, [dict(SMALL, spark_application_id="local-1619631016646")], 200)) == (0, 0, 1)
+    run = upload(client, name, data, 200).json()
+    assert run["id"] == known["id"] and run["jobs"] == 6
+    assert upload(client, name, data, 200).json()["id"] == known["id"]
+    assert client.get("/v1/applications/" + name).json()["runs"] == 1
+
+
+def test_an_unfinished_log_goes_on(client, name):
+    part = dict(SMALL, spark_application_id="app-1", ended=False, succeeded=False, duration_s=5, log_digest="11" * 32)
+    whole = dict(SMALL, spark_application_id="app-1", ended=True, duration_s=9, log_digest="22" * 32)
+    send(client, name, [part])
+    first = lines_of(client, name)[0]
+    assert outcome(send(client, name, [whole], 200)) == (0, 1, 0)
+    line = lines_of(client, name)[0]
+    assert (line["id"], line["duration_s"], line["log_digest"]) == (first["id"], 9, "22" * 32)
+    refuse(client, name, [part], 409, pointer="/0/spark_application_id")
+
+
+def test_an_advice_that_is_not_here_stays_named(client, name):
+    line = dict(SMALL, advice_id="0190d4a0-0000-7000-8000-000000000000")
+    reply = send(client, name, [line, SMALL])
+    assert reply.json()["warnings"] == [{"code": "unknown_advice", "message": "runs name an advice that is not here", "count": 1}]
+    assert line["advice_id"] in [r["advice_id"] for r in lines_of(client, name)]
+
+
+def test_a_key_guards_the_body_however_it_is_packed(client, name):
+    import gzip
+    body = (json.dumps(SMALL) + "\n").encode()
+    first = send(client, name, body, 201, **{"Idempotency-Key": '"k1"'})
+    again = send(client, name, gzip.compress(body), 201, **{"Idempotency-Key": '"k1"'})
+    assert again.headers["Idempotency-Replayed"] == "true" and again.json() == first.json()
+    refused = client.refuse("POST", runs_of(name) + "/import", 422, header="Idempotency-Key", data=body * 2,
+                            headers=dict(NDJSON, **{"Idempotency-Key": '"k1"'}))
+    assert refused["errors"][0]["code"] == "key_reused"
+
+
+def test_one_change_of_history_one_event_and_one_audit_row_for_all(service, client, name):
+    send(client, name, [dict(SMALL, executors=i + 1) for i in range(500)])
+    import psycopg2
+    with psycopg2.connect(service.owner_url) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT id, team_id, history_version, runs FROM provisor.application WHERE name = %s", (name,))
+        rows = cursor.fetchall()
+        if rows:  # the owner may read across teams only where the policies let it
+            assert rows[0][2:] == (1, 500)
+    entries = [a for a in client.get("/v1/audit?limit=200").json()["items"] if name in a["subject"]]
+    assert [a["action"] for a in entries].count("run.import") == 1
+
+
+def test_a_connection_that_breaks_off_leaves_nothing(service, client, name):
+    body = b"".join(json.dumps(dict(SMALL, executors=i + 1)).encode() + b"\n" for i in range(5000))
+    head = ("POST %s/import HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n"
+            % (runs_of(name), client.token, len(body) + 1)).encode()
+    with socket.create_connection(("127.0.0.1", service.port), timeout=10) as s:
+        s.sendall(head + body)
+        time.sleep(0.3)
+    with socket.create_connection(("127.0.0.1", service.port), timeout=10) as s:
+        s.sendall(head.replace(b"Content-Length: %d" % (len(body) + 1), b"Transfer-Encoding: chunked") + b"%x\r\n" % len(body) + body)
+        time.sleep(0.3)
+    time.sleep(0.5)
+    client.get("/v1/applications/" + name, 404)
+
+
+def test_two_at_once_make_each_run_once(client, name):
+    import concurrent.futures
+    lines = [dict(SMALL, executors=i + 1, spark_application_id="job_%d" % i) for i in range(2000)]
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        replies = list(pool.map(lambda _: send(client, name, lines, {200, 201, 409, 503}), range(3)))
+    assert any(r.status_code == 201 for r in replies)
+    assert outcome(send(client, name, lines, 200)) == (0, 0, 2000)
+    assert client.get("/v1/applications/" + name).json()["runs"] == 2000
+
+
+@pytest.fixture(scope="module")
+def strict(make_service):
+    service = make_service(PROVISOR_IMPORT_BYTES_MAX=20000, PROVISOR_IMPORT_LINE_BYTES_MAX=2000, PROVISOR_IMPORT_RUNS_MAX=50,
+                           PROVISOR_STAGES_MAX=3, PROVISOR_TASKS_MAX=20)
+    service.start()
+    return service.client(service.token("strict"))
+
+
+def test_every_limit_has_its_own_answer(strict):
+    line = json.dumps(SMALL) + "\n"
+    assert "import_bytes_max" in refuse(strict, "a", line * 400, 413)["detail"]
+    import gzip
+    assert "20000" in strict.request("POST", runs_of("a") + "/import", {413, 422}, data=gzip.compress((line * 400).encode())).json()["detail"]
+    assert "2000 bytes" in refuse(strict, "a", line + '{"duration_s": 1' + " " * 2000 + "}\n", 422)["detail"]
+    assert "import_runs_max" in refuse(strict, "a", line * 51, 422)["detail"]
+    assert outcome(send(strict, "b", line * 50)) == (50, 0, 0)
+    refuse(strict, "a", [dict(SMALL, stages=[{"id": i} for i in range(4)])], 422, pointer="/0/stages")
+    refuse(strict, "a", [dict(SMALL, stages=[{"id": 0, "task_durations_s": [1] * 21}])], 422, pointer="/0/stages/0/task_durations_s")
+    strict.get("/v1/applications/a", 404)
+
+
+def test_a_thinned_run_goes_round_too_and_an_older_copy_of_it_is_known(client, stranger, name):
+    sketch = {"id": 0, "task_sketch": [{"tasks": 1, "mean_s": 1.5}, {"tasks": 9, "mean_s": 2.5}, {"tasks": 1, "mean_s": 7.25}]}
+    send(client, name, [dict(SMALL, stages=[sketch])])
+    first = export(client, name).content
+    line = json.loads(first)
+    assert line["tasks_thinned"] is True and line["stages"][0]["task_sketch"] == sketch["task_sketch"]
+    send(stranger, name, first)
+    assert export(stranger, name).content == first
+    durations = [1.5, 2.0, 3.0] + [2.5] * 7 + [7.25]
+    older = dict(line, stages=[dict(line["stages"][0], task_durations_s=durations)])
+    del older["tasks_thinned"], older["stages"][0]["task_sketch"]
+    assert outcome(send(client, name, [older], 200)) == (0, 0, 1), "thinning is no other telling"

@@ -37,6 +37,7 @@ def body_of(method, template, mine):
     name = mine["name"]
     return {("PATCH", "/v1/applications/{name}"): {"description": "taken"},
             ("POST", "/v1/applications/{name}/runs"): {"problem_size": 4, "executors": 1, "cores_per_executor": 2, "duration_s": 7},
+            ("POST", "/v1/applications/{name}/runs/import"): {"problem_size": 4, "duration_s": 7, "id": mine["runs"]},
             ("POST", "/v1/applications"): {"name": name},
             ("POST", "/v1/advice"): {"application": name, "deadline_s": 60},
             ("POST", "/v1/feasibility"): {"cluster": {"executors": 1, "cores_per_executor": 2},

@@ -198,7 +198,7 @@ static void upload_end(void *context, void *state)
 }
 
 static const struct http_stream upload_stream = {upload_begin, upload_piece, upload_finish,
-                                                 upload_end};
+                                                 upload_end, .finish_ms = NULL};
 
 static const struct http_route routes[] = {
     {HTTP_GET, "/v1/echo/{name}", HTTP_READ, HTTP_IO, echo, NULL, false},

@@ -1,0 +1,25 @@
+#ifndef BASE_TALLY_H
+#define BASE_TALLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/code.h"
+
+/*
+ * How often each of many 64-bit keys was seen: an open table that grows, 16 bytes an entry. Keys
+ * are taken for well mixed (hashes). {0} is an empty one.
+ */
+struct tally {
+    struct tally_entry *entries;
+    size_t capacity; /* a power of two, or 0 */
+    size_t n;
+};
+
+void tally_fini(struct tally *tally);
+
+/* Count the key once more; *before is how often it had been counted. PV_E_MEMORY: nothing changed.
+ */
+enum pv_code tally_add(struct tally *tally, uint64_t key, uint64_t *before) PV_MUSTCHECK;
+
+#endif
