@@ -21,6 +21,8 @@ static const struct command commands[] = {
      command_migrate},
     {"maintain", "[--SETTING=VALUE ...]", "keep house once, now: retention, thinning, partitions",
      command_maintain},
+    {"import", "PATH... --team T|--token-file FILE ...", "load logs that lie on disk",
+     command_import},
     {"token", "create|list|revoke ...", "make, show and revoke tokens as the database's owner",
      command_token},
     {"sample", "--out=DIR [--seed=N]", "write event logs of invented applications", command_sample},

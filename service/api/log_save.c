@@ -94,7 +94,7 @@ static enum pv_code save_once(const struct log_save *save,
     code = store_begin(save->store, save->who, save->request_id, STORE_WRITE, &tx, err);
     if (code == PV_OK)
         code = log_save_insert(save, tx, arena, run, &application, outcome, err);
-    if (code == PV_OK)
+    if (code == PV_OK && !save->dry_run)
         return store_commit(&tx, err);
     store_rollback(&tx);
     return code;

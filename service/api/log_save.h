@@ -14,6 +14,7 @@ struct log_save {
     const char *application;     /* made when there is none of that name */
     const unsigned char *digest; /* of the plain log, RUN_DIGEST_BYTES */
     bool advice_named;           /* by the caller, not by the log: it must be there */
+    bool dry_run;                /* log_save: find out what would be done, and undo it */
 };
 
 /*

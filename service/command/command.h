@@ -19,6 +19,7 @@ struct command {
 };
 
 int command_serve(int argc, char *argv[]);
+int command_import(int argc, char *argv[]);
 int command_migrate(int argc, char *argv[]);
 int command_maintain(int argc, char *argv[]);
 int command_token(int argc, char *argv[]);

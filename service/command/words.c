@@ -32,6 +32,22 @@ static bool complain(const char *word, const char *why)
     return false;
 }
 
+static bool take_value(struct word_option *option, const char *word, const char *value)
+{
+    if (option->flag && value != NULL)
+        return complain(word, "takes no value");
+    if (option->value != NULL && option->values == NULL)
+        return complain(word, "is given twice");
+    if (option->values != NULL && option->n_values == option->values_max)
+        return complain(word, "is given too often");
+    value = option->flag ? "" : value;
+    if (option->values != NULL)
+        option->values[option->n_values++] = value;
+    if (option->value == NULL)
+        option->value = value;
+    return true;
+}
+
 /* Sort the words: options are taken, plain words kept, settings moved to the front of argv. */
 static bool sort_words(int argc,
                        char *argv[],
@@ -48,11 +64,11 @@ static bool sort_words(int argc,
         char *word = argv[i];
         struct word_option *option = find_option(options, word, &value);
         if (option != NULL) {
-            if (option->value != NULL)
-                return complain(word, "is given twice");
-            if (value == NULL && i + 1 == argc)
+            bool follows = !option->flag && value == NULL;
+            if (follows && i + 1 == argc)
                 return complain(word, "needs a value");
-            option->value = value == NULL ? argv[++i] : value;
+            if (!take_value(option, word, follows ? argv[++i] : value))
+                return false;
         } else if (strncmp(word, "--", 2) == 0) {
             argv[(*n_settings)++] = word;
         } else if (*n_positional == positional_max) {
@@ -81,7 +97,7 @@ bool words_read(int argc,
     if (!sort_words(argc, argv, all, positional, positional_max, n_positional, &n_settings))
         return false;
     for (size_t i = 0; i < n; i++)
-        options[i].value = all[i + 1].value;
+        options[i] = all[i + 1];
 
     const char *file = all[0].value != NULL ? all[0].value : getenv("PROVISOR_CONFIG");
     struct pv_error err = {.code = PV_OK};

@@ -11,8 +11,12 @@
  * (--name=value, checked by config_read) and the rest.
  */
 struct word_option {
-    const char *name;  /* "team", for --team */
-    const char *value; /* out: as given, NULL when it was not */
+    const char *name;    /* "team", for --team */
+    const char *value;   /* out: as given (the first one), NULL when it was not; of a flag "" */
+    bool flag;           /* takes no value */
+    const char **values; /* out: of an option that may be repeated, in order; else NULL */
+    size_t values_max;
+    size_t n_values;
 };
 
 /*

@@ -93,6 +93,11 @@ enum pv_code store_owner_token_list(const char *owner_conninfo,
                                     const char *team_name,
                                     struct token_list *list,
                                     struct pv_error *err) PV_MUSTCHECK;
+/* Likewise: the id of the team of that name. PV_E_NOT_FOUND. */
+enum pv_code store_owner_team_find(const char *owner_conninfo,
+                                   const char *team_name,
+                                   char team_id[37],
+                                   struct pv_error *err) PV_MUSTCHECK;
 /* Likewise: revoke it, of whatever team. PV_E_NOT_FOUND. */
 enum pv_code store_owner_token_revoke(const char *owner_conninfo,
                                       const char *token_id,

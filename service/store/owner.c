@@ -105,24 +105,52 @@ enum pv_code store_owner_token_list(const char *owner_conninfo,
     return code;
 }
 
-static enum pv_code
-find_team_of(struct store_tx *tx, const char *token_id, char team_id[37], struct pv_error *err)
+/* The team that the statement finds; `missing` says what there is not when it finds none. */
+static enum pv_code read_team_id(struct store_tx *tx,
+                                 struct sql *sql,
+                                 const char *missing,
+                                 char team_id[37],
+                                 struct pv_error *err)
 {
-    struct sql sql;
-    sql_init(&sql, &tx->scratch, "SELECT team_id FROM provisor.token WHERE id = $1");
-    sql_uuid(&sql, token_id);
     PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
+    enum pv_code code = tx_query(tx, sql, &result, err);
     if (code != PV_OK)
         return code;
     if (row_count(result) == 0) {
-        code = pv_fail(err, PV_E_NOT_FOUND, "there is no such token");
+        code = pv_fail(err, PV_E_NOT_FOUND, "there is no such %s", missing);
     } else {
         struct row row = row_at(result, 0, NULL);
         row_uuid(&row, team_id);
     }
     PQclear(result);
     return code;
+}
+
+enum pv_code store_owner_team_find(const char *owner_conninfo,
+                                   const char *team_name,
+                                   char team_id[37],
+                                   struct pv_error *err)
+{
+    struct store *store = NULL;
+    struct store_tx *tx = NULL;
+    enum pv_code code = open_registry(owner_conninfo, STORE_READ, &store, &tx, err);
+    if (code == PV_OK) {
+        struct sql sql;
+        sql_init(&sql, &tx->scratch, "SELECT team_id FROM provisor.team WHERE name = $1");
+        sql_text(&sql, strview_of(team_name));
+        code = read_team_id(tx, &sql, "team", team_id, err);
+    }
+    close_registry(store, &tx);
+    return code;
+}
+
+static enum pv_code
+find_team_of(struct store_tx *tx, const char *token_id, char team_id[37], struct pv_error *err)
+{
+    struct sql sql;
+    sql_init(&sql, &tx->scratch, "SELECT team_id FROM provisor.token WHERE id = $1");
+    sql_uuid(&sql, token_id);
+    return read_team_id(tx, &sql, "token", team_id, err);
 }
 
 enum pv_code

@@ -36,8 +36,10 @@ ROOMS = {
             C_BASIC | POSIX | {"sodium.h"}),
     # What the service does by itself, on a thread beside the server.
     "keeping": ({"base", "config", "core", "log", "store", "work"}, set(), C_BASIC | POSIX),
+    # Logs on disk into the history: what an upload does, without HTTP.
+    "import": ({"api", "base", "codec", "config", "core", "intake", "store", "work"}, set(), C_BASIC | POSIX),
     # The subcommands wire the rooms together; provisord.c only chooses one.
-    "command": ({"api", "base", "codec", "config", "core", "framing", "http", "intake", "keeping", "log", "sample", "store", "work"}, set(),
+    "command": ({"api", "base", "codec", "config", "core", "framing", "http", "import", "intake", "keeping", "log", "sample", "store", "work"}, set(),
                 C_BASIC | POSIX | {"malloc.h", "sodium.h", "zlib.h", "zstd.h"}),
     "": ({"base", "command", "config", "log"}, set(), C_BASIC | POSIX | {"gsl/gsl_errno.h", "jansson.h", "sodium.h"}),
 }

@@ -29,6 +29,36 @@ Test(words, options_settings_and_plain_words_are_told_apart)
     cr_assert_eq(config.listen_port, 81);
 }
 
+Test(words, flags_take_no_value_and_some_options_may_be_repeated)
+{
+    char words[][24] = {"--json", "dir", "--label=a:1", "--label", "b:2"};
+    char *argv[] = {words[0], words[1], words[2], words[3], words[4]};
+    const char *labels[2];
+    struct word_option options[] = {{.name = "json", .flag = true},
+                                    {.name = "quiet", .flag = true},
+                                    {.name = "label", .values = labels, .values_max = 2},
+                                    {0}};
+    const char *plain[1];
+    size_t n;
+    struct config config;
+    cr_assert(words_read(5, argv, options, plain, 1, &n, &config));
+    cr_assert_str_eq(plain[0], "dir");
+    cr_assert_str_eq(options[0].value, "");
+    cr_assert_null(options[1].value);
+    cr_assert_eq(options[2].n_values, 2);
+    cr_assert_str_eq(labels[0], "a:1");
+    cr_assert_str_eq(labels[1], "b:2");
+
+    char bad[][24] = {"--json=yes", "--label=a:1", "--label=b:2", "--label=c:3"};
+    char *flag_with_value[] = {bad[0]};
+    options[0].value = NULL;
+    cr_assert_not(words_read(1, flag_with_value, options, plain, 1, &n, &config));
+    char *too_many[] = {bad[1], bad[2], bad[3]};
+    options[2].n_values = 0;
+    options[2].value = NULL;
+    cr_assert_not(words_read(3, too_many, options, plain, 1, &n, &config));
+}
+
 Test(words, what_cannot_be_understood_is_refused)
 {
     char rows[][2][24] = {{"--team", ""},      {"--team=a", "--team=b"},

@@ -1,0 +1,328 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api/access.h"
+#include "codec/run.h"
+#include "command/command.h"
+#include "command/words.h"
+#include "http/token.h"
+#include "import/report.h"
+#include "log/log.h"
+#include "store/access.h"
+#include "work/clock.h"
+
+/*
+ * Logs that lie on disk, straight into the database; provisord may serve meanwhile. Who may do so
+ * shows a token of the team, or owns the database.
+ */
+enum { PATHS_MAX = 1024, LABELS_MAX = 1000, LABEL_VALUE_MAX = 1024, THREADS_MAX = 256 };
+
+struct wishes {
+    const char *paths[PATHS_MAX];
+    size_t n_paths;
+    const char *team;
+    const char *token_file;
+    const char *application;
+    const char *labels[LABELS_MAX];
+    size_t n_labels;
+    size_t threads;
+    bool dry_run;
+    bool json;
+    bool quiet;
+};
+
+static int usage(const char *why)
+{
+    fprintf(stderr,
+            "provisord: import: %s\n"
+            "usage: provisord import PATH... (--team T | --token-file FILE) [--application NAME]\n"
+            "           [--label KEY:VALUE ...] [--threads N] [--dry-run] [--json] [--quiet]\n",
+            why);
+    return COMMAND_USAGE;
+}
+
+static int fail(const struct pv_error *err)
+{
+    fprintf(stderr, "provisord: import: %s\n", err->detail);
+    return COMMAND_FAILED;
+}
+
+/* --- words --- */
+
+static bool read_threads(const char *text, size_t *threads)
+{
+    char *end;
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < 1 ||
+        value > THREADS_MAX)
+        return false;
+    *threads = value;
+    return true;
+}
+
+static const char *check_wishes(const struct wishes *wishes, const char *threads, size_t *n)
+{
+    if (wishes->n_paths == 0)
+        return "say which folders or files";
+    if ((wishes->team == NULL) == (wishes->token_file == NULL))
+        return "say --team or --token-file, one of the two";
+    if (wishes->team != NULL && !codec_is_name(strview_of(wishes->team)))
+        return "--team is a name of 1 to 255 characters";
+    if (wishes->application != NULL && !codec_is_name(strview_of(wishes->application)))
+        return "--application is a name of 1 to 255 characters without control characters";
+    if (threads != NULL && !read_threads(threads, n))
+        return "--threads is a whole number from 1 to 256";
+    return NULL;
+}
+
+static int read_wishes(int argc, char *argv[], struct wishes *wishes, struct config *config)
+{
+    struct word_option options[] = {
+        {.name = "team"},
+        {.name = "token-file"},
+        {.name = "application"},
+        {.name = "threads"},
+        {.name = "label", .values = wishes->labels, .values_max = LABELS_MAX},
+        {.name = "dry-run", .flag = true},
+        {.name = "json", .flag = true},
+        {.name = "quiet", .flag = true},
+        {.name = NULL}};
+    if (!words_read(argc, argv, options, wishes->paths, PATHS_MAX, &wishes->n_paths, config))
+        return COMMAND_USAGE;
+    wishes->team = options[0].value;
+    wishes->token_file = options[1].value;
+    wishes->application = options[2].value;
+    wishes->threads = (size_t)config->compute_workers;
+    wishes->n_labels = options[4].n_values;
+    wishes->dry_run = options[5].value != NULL;
+    wishes->json = options[6].value != NULL;
+    wishes->quiet = options[7].value != NULL;
+    const char *wrong = check_wishes(wishes, options[3].value, &wishes->threads);
+    return wrong == NULL ? COMMAND_DONE : usage(wrong);
+}
+
+static int compare_labels(const void *a, const void *b)
+{
+    const struct run_label *left = a;
+    const struct run_label *right = b;
+    size_t n = left->key.n < right->key.n ? left->key.n : right->key.n;
+    int order = memcmp(left->key.at, right->key.at, n);
+    return order != 0 ? order : (left->key.n > right->key.n) - (left->key.n < right->key.n);
+}
+
+/* What is wrong with them, or NULL. */
+static const char *
+read_labels(const struct wishes *wishes, const struct config *config, struct run_label labels[])
+{
+    if (wishes->n_labels > (size_t)config->labels_max)
+        return "there are more --label than labels_max allows";
+    for (size_t i = 0; i < wishes->n_labels; i++) {
+        const char *text = wishes->labels[i];
+        const char *colon = strchr(text, ':');
+        if (colon == NULL)
+            return "--label reads KEY:VALUE";
+        labels[i] = (struct run_label){{text, (size_t)(colon - text)}, strview_of(colon + 1)};
+        if (!codec_is_name(labels[i].key))
+            return "the key of a --label is 1 to 255 characters without control characters";
+        if (labels[i].value.n > LABEL_VALUE_MAX || !strview_is_utf8(labels[i].value))
+            return "the value of a --label is at most 1024 bytes of UTF-8";
+    }
+    qsort(labels, wishes->n_labels, sizeof *labels, compare_labels);
+    for (size_t i = 1; i < wishes->n_labels; i++)
+        if (strview_equal(labels[i].key, labels[i - 1].key))
+            return "the same key of a --label is given twice";
+    return NULL;
+}
+
+/* --- who --- */
+
+/* The token in a file ("-": standard input), without the blanks around it. */
+static enum pv_code read_token(const char *file, char text[TOKEN_TEXT], struct pv_error *err)
+{
+    char bytes[2 * TOKEN_TEXT];
+    int fd = strcmp(file, "-") == 0 ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, bytes, sizeof bytes - 1);
+    int why = errno;
+    if (fd > STDIN_FILENO)
+        (void)close(fd);
+    if (n < 0)
+        return pv_fail(err, PV_E_NOT_FOUND, "the token cannot be read: %s", strerror(why));
+    bytes[n] = '\0';
+    size_t from = strspn(bytes, " \t\r\n");
+    size_t length = strcspn(bytes + from, " \t\r\n");
+    bool fits = length < TOKEN_TEXT;
+    (void)snprintf(text, TOKEN_TEXT, "%.*s", fits ? (int)length : 0, bytes + from);
+    sodium_memzero(bytes, sizeof bytes);
+    return PV_OK;
+}
+
+static enum pv_code ask_token(const struct config *config,
+                              struct store *store,
+                              const char *file,
+                              struct principal *who,
+                              struct pv_error *err)
+{
+    struct api api;
+    char text[TOKEN_TEXT];
+    enum pv_code code = read_token(file, text, err);
+    if (code == PV_OK)
+        code = api_init(&api, config, store, NULL, err);
+    if (code != PV_OK)
+        return code;
+    code = api_authenticate(&api, text, who, err);
+    api_fini(&api);
+    sodium_memzero(text, sizeof text);
+    if (code == PV_OK && (who->scopes & SCOPE_WRITE) == 0)
+        code = pv_fail(err, PV_E_FORBIDDEN, "the token lacks the scope write");
+    return code;
+}
+
+static enum pv_code ask_owner(const struct config *config,
+                              const char *team,
+                              struct principal *who,
+                              struct pv_error *err)
+{
+    const char *owner =
+        config->database_owner_url[0] != '\0' ? config->database_owner_url : config->database_url;
+    *who = (struct principal){.scopes = SCOPE_READ | SCOPE_WRITE};
+    (void)snprintf(who->actor, sizeof who->actor, "command line");
+    enum pv_code code = store_owner_team_find(owner, team, who->team_id, err);
+    if (code == PV_E_NOT_FOUND) {
+        pv_error_clear(err);
+        return pv_fail(err, code,
+                       "there is no team of that name: `provisord token create` makes it");
+    }
+    return code;
+}
+
+/* --- the import --- */
+
+static atomic_bool stop;
+
+/* The first signal lets what is begun come to its end; a second one ends the process at once. */
+static void ask_stop(int signal_number)
+{
+    (void)signal_number;
+    atomic_store(&stop, true);
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = ask_stop, .sa_flags = (int)SA_RESETHAND};
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+}
+
+static void watch(struct bulk *bulk, struct report *report)
+{
+    static const struct timespec pause = {.tv_nsec = 20000000};
+    for (;;) {
+        struct bulk_progress progress = bulk_progress(bulk);
+        if (progress.done)
+            return;
+        report_progress(report, &progress, clock_monotonic_ns());
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+static int
+run_import(const struct bulk_options *wanted, const struct wishes *wishes, const struct find *find)
+{
+    struct bulk_options options = *wanted;
+    struct report report;
+    struct pv_error err = {.code = PV_OK};
+    report_init(&report, wishes->json ? REPORT_JSON : REPORT_TEXT, wishes->quiet, wishes->dry_run,
+                find);
+    options.tell = report_item;
+    options.context = &report;
+    struct bulk *bulk = bulk_start(&options, find);
+    if (bulk == NULL) {
+        (void)pv_fail(&err, PV_E_MEMORY, "out of memory");
+        return fail(&err);
+    }
+    watch(bulk, &report);
+    bool lost = false;
+    bulk_join(bulk, &lost, &err);
+    bool stopped = atomic_load(&stop);
+    report_end(&report, stopped || lost, clock_monotonic_ns());
+    if (lost)
+        return fail(&err);
+    if (report.failed)
+        fputs("provisord: import: the summary could not be written\n", stderr);
+    bool all = !stopped && !report.failed && report.outcomes[BULK_REFUSED] == 0;
+    return all ? COMMAND_DONE : COMMAND_FAILED;
+}
+
+static enum pv_code find_all(const struct wishes *wishes, struct find *find, struct pv_error *err)
+{
+    enum pv_code code = PV_OK;
+    for (size_t i = 0; code == PV_OK && i < wishes->n_paths; i++)
+        code = find_add(find, wishes->paths[i], err);
+    return code;
+}
+
+static int import_with(struct store *store,
+                       const struct config *config,
+                       const struct wishes *wishes,
+                       struct run_label *labels)
+{
+    struct pv_error err = {.code = PV_OK};
+    struct find find = {.items = NULL};
+    char id[37];
+    struct bulk_options options = {.config = config,
+                                   .store = store,
+                                   .request_id = id,
+                                   .application = wishes->application,
+                                   .labels = labels,
+                                   .n_labels = wishes->n_labels,
+                                   .threads = wishes->threads,
+                                   .dry_run = wishes->dry_run,
+                                   .stop = &stop};
+    clock_uuid7(id);
+    enum pv_code code = store_ready(store, &err);
+    if (code == PV_OK)
+        code = wishes->team != NULL
+                   ? ask_owner(config, wishes->team, &options.who, &err)
+                   : ask_token(config, store, wishes->token_file, &options.who, &err);
+    if (code == PV_OK)
+        code = find_all(wishes, &find, &err);
+    int status = code == PV_OK ? run_import(&options, wishes, &find) : fail(&err);
+    find_fini(&find);
+    return status;
+}
+
+int command_import(int argc, char *argv[])
+{
+    static struct wishes wishes;
+    static struct run_label labels[LABELS_MAX];
+    struct config config;
+    int status = read_wishes(argc, argv, &wishes, &config);
+    if (status != COMMAND_DONE)
+        return status;
+    const char *wrong = read_labels(&wishes, &config, labels);
+    if (wrong != NULL)
+        return usage(wrong);
+    log_set_level(LOG_ERROR); /* its lines would run into the progress */
+    catch_signals();
+    struct store *store = store_open(
+        &(struct store_options){.conninfo = config.database_url,
+                                .connections_max = (unsigned)wishes.threads,
+                                .wait_ms = (unsigned)config.database_wait_ms,
+                                .statement_timeout_ms = (unsigned)config.statement_timeout_ms});
+    if (store == NULL) {
+        struct pv_error err = {.code = PV_OK};
+        (void)pv_fail(&err, PV_E_INVALID, "the database connection string cannot be read");
+        return fail(&err);
+    }
+    status = import_with(store, &config, &wishes, labels);
+    store_close(store);
+    return status;
+}

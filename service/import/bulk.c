@@ -1,0 +1,263 @@
+#include "import/bulk.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "api/log_save.h"
+#include "codec/run.h"
+#include "intake/intake.h"
+
+enum {
+    DATABASE_TRIES = 60, /* a second apart, while PostgreSQL cannot be reached */
+    THREAD_STACK = 512 * 1024
+};
+
+const char *const bulk_outcome_words[BULK_OUTCOMES] = {
+    [BULK_STORED] = "stored",   [BULK_KNOWN] = "known",     [BULK_REPLACED] = "replaced",
+    [BULK_SKIPPED] = "skipped", [BULK_REFUSED] = "refused",
+};
+
+struct bulk {
+    const struct bulk_options *options;
+    const struct find *find;
+    struct intake_limits limits;
+    atomic_size_t next;
+    atomic_size_t told;
+    atomic_uint_least64_t bytes;
+    atomic_size_t working;
+    pthread_mutex_t lock; /* of the two that follow */
+    bool lost;
+    struct pv_error lost_why;
+    size_t n_threads;
+    pthread_t threads[];
+};
+
+static bool stopping(struct bulk *bulk)
+{
+    if (atomic_load(bulk->options->stop))
+        return true;
+    pthread_mutex_lock(&bulk->lock);
+    bool lost = bulk->lost;
+    pthread_mutex_unlock(&bulk->lock);
+    return lost;
+}
+
+/* --- one log --- */
+
+static void
+say(struct bulk_result *result, enum bulk_outcome outcome, const char *code, const char *reason)
+{
+    result->outcome = outcome;
+    (void)snprintf(result->code, sizeof result->code, "%s", code);
+    (void)snprintf(result->reason, sizeof result->reason, "%s", reason);
+}
+
+/* The fault that a reader or check named, else the code. */
+static void refuse(struct bulk_result *result, enum pv_code code, const struct pv_error *err)
+{
+    bool faulty = err->n_faults > 0;
+    const char *word = faulty ? err->faults[0].code : pv_code_name(code);
+    const char *why = faulty ? err->faults[0].detail : err->detail;
+    bool no_log = strcmp(word, "no_application_start") == 0;
+    say(result, no_log ? BULK_SKIPPED : BULK_REFUSED, word, why);
+}
+
+static void
+judge(const struct run *run, enum run_insert_outcome outcome, struct bulk_result *result)
+{
+    const char *unfinished = run->ended ? "" : "no_application_end";
+    const char *reason = run->ended ? ""
+                                    : "unfinished: imported again after its end it is replaced by"
+                                      " the whole log";
+    switch (outcome) {
+    case RUN_INSERTED:
+        say(result, BULK_STORED, unfinished, reason);
+        break;
+    case RUN_UNCHANGED:
+        say(result, BULK_KNOWN, "", "");
+        break;
+    case RUN_REPLACED:
+        say(result, BULK_REPLACED, unfinished, reason);
+        break;
+    }
+}
+
+/* PostgreSQL may be away for a while, say for a failover. */
+static enum pv_code save_patiently(struct bulk *bulk,
+                                   const struct log_save *save,
+                                   struct arena *arena,
+                                   struct run *run,
+                                   enum run_insert_outcome *outcome,
+                                   struct pv_error *err)
+{
+    enum pv_code code = PV_E_UNAVAILABLE;
+    for (unsigned i = 0; code == PV_E_UNAVAILABLE && i < DATABASE_TRIES; i++) {
+        static const struct timespec second = {.tv_sec = 1};
+        if (i > 0 && (stopping(bulk) || nanosleep(&second, NULL) != 0))
+            break;
+        pv_error_clear(err);
+        code = log_save(save, arena, run, outcome, err);
+    }
+    if (code != PV_E_UNAVAILABLE)
+        return code;
+    pthread_mutex_lock(&bulk->lock);
+    if (!bulk->lost)
+        bulk->lost_why = *err;
+    bulk->lost = true;
+    pthread_mutex_unlock(&bulk->lock);
+    return code;
+}
+
+static void save_run(struct bulk *bulk,
+                     struct arena *arena,
+                     struct run *run,
+                     const unsigned char *digest,
+                     struct bulk_result *result)
+{
+    const struct bulk_options *options = bulk->options;
+    struct pv_error err = {.code = PV_OK};
+    struct log_save save = {.store = options->store,
+                            .who = &options->who,
+                            .request_id = options->request_id,
+                            .application = result->application,
+                            .digest = digest,
+                            .dry_run = options->dry_run};
+    bool ended = run->ended;
+    enum run_insert_outcome outcome = RUN_INSERTED;
+    enum pv_code code = save_patiently(bulk, &save, arena, run, &outcome, &err);
+    if (code == PV_E_CONFLICT && !ended) {
+        say(result, BULK_KNOWN, "no_application_end", "a more complete log of it is there");
+    } else if (code != PV_OK) {
+        refuse(result, code, &err);
+    } else {
+        judge(run, outcome, result);
+        if (!options->dry_run || outcome == RUN_UNCHANGED)
+            memcpy(result->run_id, run->id, sizeof result->run_id);
+    }
+}
+
+static void take_run(struct bulk *bulk,
+                     struct arena *arena,
+                     struct run *run,
+                     const unsigned char *digest,
+                     struct bulk_result *result)
+{
+    const struct bulk_options *options = bulk->options;
+    struct pv_error err = {.code = PV_OK};
+    struct strview name;
+    result->unfinished = !run->ended;
+    result->warnings = run->n_warnings;
+    run->labels = options->labels;
+    run->n_labels = options->n_labels;
+    enum pv_code code = bulk_application_of(options, run, arena, &name, &err);
+    if (code != PV_OK) {
+        refuse(result, code, &err);
+        return;
+    }
+    (void)snprintf(result->application, sizeof result->application, "%.*s", (int)name.n, name.at);
+    save_run(bulk, arena, run, digest, result);
+}
+
+static void take_log(struct bulk *bulk, const struct find_item *item, struct bulk_result *result)
+{
+    struct arena arena;
+    struct run run;
+    unsigned char digest[INTAKE_DIGEST];
+    struct pv_error err = {.code = PV_OK};
+    arena_init(&arena, bulk->limits.log.memory_bytes);
+    enum pv_code code = intake_read_path(item->path, &bulk->limits, &arena, &run, digest, &err);
+    if (code == PV_OK)
+        take_run(bulk, &arena, &run, digest, result);
+    else
+        refuse(result, code, &err);
+    arena_fini(&arena);
+}
+
+/* --- the threads --- */
+
+static void take_item(struct bulk *bulk, const struct find_item *item)
+{
+    struct bulk_result result = {.item = item};
+    switch (item->kind) {
+    case FIND_LOG:
+        take_log(bulk, item, &result);
+        break;
+    case FIND_SKIPPED:
+        say(&result, BULK_SKIPPED, "no_log", item->reason);
+        break;
+    case FIND_UNREADABLE:
+        say(&result, BULK_REFUSED, "unreadable", item->reason);
+        break;
+    }
+    atomic_fetch_add(&bulk->bytes, item->kind == FIND_LOG ? item->bytes : 0);
+    atomic_fetch_add(&bulk->told, 1);
+    bulk->options->tell(bulk->options->context, &result);
+}
+
+static void *work(void *argument)
+{
+    struct bulk *bulk = argument;
+    while (!stopping(bulk)) {
+        size_t i = atomic_fetch_add(&bulk->next, 1);
+        if (i >= bulk->find->n)
+            break;
+        take_item(bulk, &bulk->find->items[i]);
+    }
+    atomic_fetch_sub(&bulk->working, 1);
+    return NULL;
+}
+
+static bool start_thread(struct bulk *bulk)
+{
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    (void)pthread_attr_setstacksize(&attributes, THREAD_STACK);
+    atomic_fetch_add(&bulk->working, 1);
+    bool started = pthread_create(&bulk->threads[bulk->n_threads], &attributes, work, bulk) == 0;
+    (void)pthread_attr_destroy(&attributes);
+    if (!started)
+        atomic_fetch_sub(&bulk->working, 1);
+    bulk->n_threads += started;
+    return started;
+}
+
+struct bulk *bulk_start(const struct bulk_options *options, const struct find *find)
+{
+    size_t threads = options->threads < find->n ? options->threads : find->n;
+    struct bulk *bulk = calloc(1, sizeof *bulk + threads * sizeof bulk->threads[0]);
+    if (bulk == NULL)
+        return NULL;
+    bulk->options = options;
+    bulk->find = find;
+    intake_limits_read(options->config, &bulk->limits);
+    (void)pthread_mutex_init(&bulk->lock, NULL);
+    while (bulk->n_threads < threads && start_thread(bulk))
+        ;
+    if (bulk->n_threads > 0 || threads == 0)
+        return bulk; /* fewer threads than wanted do as well */
+    pthread_mutex_destroy(&bulk->lock);
+    free(bulk);
+    return NULL;
+}
+
+struct bulk_progress bulk_progress(struct bulk *bulk)
+{
+    return (struct bulk_progress){.items = atomic_load(&bulk->told),
+                                  .bytes = atomic_load(&bulk->bytes),
+                                  .done = atomic_load(&bulk->working) == 0};
+}
+
+void bulk_join(struct bulk *bulk, bool *lost, struct pv_error *err)
+{
+    for (size_t i = 0; i < bulk->n_threads; i++)
+        (void)pthread_join(bulk->threads[i], NULL);
+    *lost = bulk->lost;
+    if (bulk->lost)
+        *err = bulk->lost_why;
+    pthread_mutex_destroy(&bulk->lock);
+    free(bulk);
+}

@@ -1,0 +1,84 @@
+#ifndef IMPORT_BULK_H
+#define IMPORT_BULK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config/config.h"
+#include "core/history/run.h"
+#include "import/find.h"
+#include "store/store.h"
+
+/*
+ * Logs from disk into the history, several at a time, each by itself: one that cannot be taken
+ * stops no other, and what was told as stored is committed. The same log again is known, whoever
+ * brings it (store/run.h), so an import may be stopped and begun again, and two may run at once.
+ */
+enum bulk_outcome {
+    BULK_STORED,
+    BULK_KNOWN,    /* the same log was there, or a more complete one */
+    BULK_REPLACED, /* an unfinished log was there, of which this is the continuation */
+    BULK_SKIPPED,  /* no log */
+    BULK_REFUSED,  /* a log that cannot be taken, or a file that cannot be read */
+    BULK_OUTCOMES
+};
+extern const char *const bulk_outcome_words[BULK_OUTCOMES];
+
+struct bulk_result {
+    const struct find_item *item;
+    enum bulk_outcome outcome;
+    char application[1024]; /* "" when the log was not read so far */
+    char run_id[37];        /* "" when there is none */
+    bool unfinished;        /* the log holds no end of its application */
+    size_t warnings;        /* what the reader noticed */
+    char code[32];          /* a word for programs; "" where nothing is the matter */
+    char reason[256];       /* the same for people */
+};
+
+struct bulk_options {
+    const struct config *config;
+    struct store *store;
+    struct principal who;
+    const char *request_id;   /* of the import, for audit rows */
+    const char *application;  /* NULL: the one that the log names */
+    struct run_label *labels; /* sorted by key, keys unique */
+    size_t n_labels;
+    size_t threads;
+    bool dry_run;            /* find out what would be done */
+    const atomic_bool *stop; /* finish what is begun, begin nothing more */
+    /* Called for each item, from any thread, also by two at a time. */
+    void (*tell)(void *context, const struct bulk_result *result);
+    void *context;
+};
+
+struct bulk;
+
+/* Begin. The options and items must outlive it. NULL when memory or threads are exhausted. */
+struct bulk *bulk_start(const struct bulk_options *options, const struct find *find);
+
+/* How far it is. */
+struct bulk_progress {
+    size_t items; /* told */
+    uint64_t bytes;
+    bool done; /* no thread is at work any more */
+};
+struct bulk_progress bulk_progress(struct bulk *bulk);
+
+/* Wait for the threads and free. *lost: the database could not be reached any more, so what was
+ * left was not tried; err says why. */
+void bulk_join(struct bulk *bulk, bool *lost, struct pv_error *err);
+
+/*
+ * Which application a log belongs to, in `arena`: the name it gives itself, folded by the team's
+ * rules. PV_E_INVALID with a fault (code "no_name", "invalid_name" or "name_suspicious") when it
+ * has none that can be used; else as store.h.
+ */
+enum pv_code bulk_application_of(const struct bulk_options *options,
+                                 const struct run *run,
+                                 struct arena *arena,
+                                 struct strview *name,
+                                 struct pv_error *err) PV_MUSTCHECK;
+
+#endif

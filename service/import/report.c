@@ -1,0 +1,265 @@
+#include "import/report.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "codec/writer.h"
+#include "work/clock.h"
+
+enum { BAR_EVERY_MS = 200, LINE_EVERY_MS = 10000, BAR_WIDTH = 24, NS_PER_MS = 1000000 };
+
+void report_init(
+    struct report *report, enum report_form form, bool quiet, bool dry_run, const struct find *find)
+{
+    *report = (struct report){.form = form,
+                              .quiet = quiet,
+                              .dry_run = dry_run,
+                              .out = stdout,
+                              .err = stderr,
+                              .bar = isatty(fileno(stderr)) == 1,
+                              .same_screen = isatty(fileno(stdout)) == 1,
+                              .items = find->n,
+                              .bytes = find->bytes,
+                              .begun_ns = clock_monotonic_ns()};
+    report->told_ns = report->begun_ns;
+    (void)pthread_mutex_init(&report->lock, NULL);
+}
+
+/* --- forms --- */
+
+void report_format_bytes(double bytes, char out[REPORT_NUMBER])
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+    size_t unit = 0;
+    for (; bytes >= 999.5 && unit + 1 < sizeof units / sizeof *units; unit++)
+        bytes /= 1000;
+    (void)snprintf(out, REPORT_NUMBER, unit == 0 || bytes >= 99.95 ? "%.0f %s" : "%.1f %s", bytes,
+                   units[unit]);
+}
+
+void report_format_seconds(double seconds, char out[REPORT_NUMBER])
+{
+    double whole = seconds < 0 ? 0 : seconds > 3.6e9 ? 3.6e9 : seconds;
+    uint64_t s = (uint64_t)(whole + 0.5);
+    if (s >= 3600)
+        (void)snprintf(out, REPORT_NUMBER, "%" PRIu64 ":%02u:%02u", s / 3600,
+                       (unsigned)(s / 60 % 60), (unsigned)(s % 60));
+    else
+        (void)snprintf(out, REPORT_NUMBER, "%u:%02u", (unsigned)(s / 60), (unsigned)(s % 60));
+}
+
+/* A name of a file may hold anything: what would break a line or a screen becomes '?'. */
+static void put_name(FILE *out, const char *name)
+{
+    bool sound = strview_is_utf8(strview_of(name));
+    for (const char *c = name; *c != '\0'; c++) {
+        unsigned char byte = (unsigned char)*c;
+        bool bad = byte < 0x20 || byte == 0x7f || (!sound && byte >= 0x80);
+        (void)putc(bad ? '?' : byte, out);
+    }
+}
+
+/* --- items --- */
+
+static void clear_bar(struct report *report)
+{
+    if (report->bar_shown && report->same_screen)
+        fputs("\r\033[K", report->err);
+    report->bar_shown = report->bar_shown && !report->same_screen;
+}
+
+static void put_text(struct report *report, const struct bulk_result *result)
+{
+    fprintf(report->out, "%s\t", bulk_outcome_words[result->outcome]);
+    put_name(report->out, result->application[0] == '\0' ? "-" : result->application);
+    (void)putc('\t', report->out);
+    put_name(report->out, result->item->path);
+    (void)putc('\t', report->out);
+    put_name(report->out, result->reason);
+    (void)putc('\n', report->out);
+}
+
+static struct strview known(const char *text)
+{
+    return text[0] == '\0' ? (struct strview){NULL, 0} : strview_of(text);
+}
+
+/* The path as JSON can hold it: bytes that are no UTF-8 become '?'. */
+static struct strview path_text(struct arena *arena, const char *path)
+{
+    char *copy = arena_strdup(arena, path);
+    if (copy != NULL && !strview_is_utf8(strview_of(copy)))
+        for (char *c = copy; *c != '\0'; c++)
+            *c = (unsigned char)*c >= 0x80 ? '?' : *c;
+    return strview_of(copy);
+}
+
+static void write_item(struct writer *w, struct arena *arena, const struct bulk_result *result)
+{
+    writer_begin_object(w);
+    writer_member_text(w, "name", path_text(arena, result->item->path));
+    writer_member_text(w, "application", known(result->application));
+    writer_member_string(w, "outcome", bulk_outcome_words[result->outcome]);
+    writer_member_text(w, "code", known(result->code));
+    writer_member_text(w, "reason", known(result->reason));
+    writer_member_text(w, "run_id", known(result->run_id));
+    writer_member_integer(w, "warnings", (int64_t)result->warnings);
+    writer_member_integer(w, "bytes", (int64_t)result->item->bytes);
+    writer_end_object(w);
+    writer_end_line(w);
+}
+
+/* Write what `fill` makes of the arena's writer. */
+static void put_json(struct report *report, struct writer *w)
+{
+    size_t n;
+    const char *text = writer_finish(w, &n);
+    report->failed |= text == NULL || fwrite(text, 1, n, report->out) != n;
+}
+
+static void put_json_item(struct report *report, const struct bulk_result *result)
+{
+    struct arena arena;
+    struct writer w;
+    arena_init(&arena, 0);
+    writer_init(&w, &arena);
+    write_item(&w, &arena, result);
+    put_json(report, &w);
+    arena_fini(&arena);
+}
+
+void report_item(void *context, const struct bulk_result *result)
+{
+    struct report *report = context;
+    pthread_mutex_lock(&report->lock);
+    report->outcomes[result->outcome]++;
+    if (report->form == REPORT_JSON) {
+        put_json_item(report, result);
+    } else if (!report->quiet || result->outcome == BULK_REFUSED) {
+        clear_bar(report);
+        put_text(report, result);
+    }
+    /* A line is told when it is true: whoever reads on the other side sees it at once. */
+    report->failed |= fflush(report->out) != 0 || ferror(report->out) != 0;
+    pthread_mutex_unlock(&report->lock);
+}
+
+/* --- progress --- */
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? 1 : (double)part / (double)whole;
+}
+
+static void put_bar(struct report *report, const struct bulk_progress *progress, const char *text)
+{
+    char bar[BAR_WIDTH + 1];
+    size_t full = (size_t)(share(progress->bytes, report->bytes) * BAR_WIDTH);
+    memset(bar, '.', BAR_WIDTH);
+    memset(bar, '#', full < BAR_WIDTH ? full : BAR_WIDTH);
+    bar[BAR_WIDTH] = '\0';
+    fprintf(report->err, "\r\033[K[%s] %s", bar, text);
+    report->bar_shown = true;
+}
+
+/* "12 of 44 files, 1.0 of 3.4 GB, 31 MB/s, 1:07 left" */
+static void put_progress(struct report *report, const struct bulk_progress *progress, uint64_t now)
+{
+    double seconds = (double)(now - report->begun_ns) / 1e9;
+    double rate = seconds > 0 ? (double)progress->bytes / seconds : 0;
+    uint64_t rest = report->bytes > progress->bytes ? report->bytes - progress->bytes : 0;
+    char done[REPORT_NUMBER];
+    char all[REPORT_NUMBER];
+    char speed[REPORT_NUMBER];
+    char left[REPORT_NUMBER] = "?";
+    report_format_bytes((double)progress->bytes, done);
+    report_format_bytes((double)report->bytes, all);
+    report_format_bytes(rate, speed);
+    if (rate > 0)
+        report_format_seconds((double)rest / rate, left);
+    char text[320];
+    (void)snprintf(text, sizeof text, "%zu of %zu files, %s of %s, %s/s, %s left, %zu refused",
+                   progress->items, report->items, done, all, speed, left,
+                   report->outcomes[BULK_REFUSED]);
+    if (report->bar)
+        put_bar(report, progress, text);
+    else
+        fprintf(report->err, "provisord: import: %s\n", text);
+    (void)fflush(report->err);
+}
+
+void report_progress(struct report *report, const struct bulk_progress *progress, uint64_t now_ns)
+{
+    uint64_t every = (uint64_t)(report->bar ? BAR_EVERY_MS : LINE_EVERY_MS) * NS_PER_MS;
+    if (report->quiet || now_ns - report->told_ns < every)
+        return;
+    pthread_mutex_lock(&report->lock);
+    report->told_ns = now_ns;
+    put_progress(report, progress, now_ns);
+    pthread_mutex_unlock(&report->lock);
+}
+
+/* --- the end --- */
+
+static size_t count_told(const struct report *report)
+{
+    size_t told = 0;
+    for (size_t i = 0; i < BULK_OUTCOMES; i++)
+        told += report->outcomes[i];
+    return told;
+}
+
+static void put_json_totals(struct report *report, bool stopped, double seconds)
+{
+    struct arena arena;
+    struct writer w;
+    arena_init(&arena, 0);
+    writer_init(&w, &arena);
+    writer_begin_object(&w);
+    writer_key(&w, "totals");
+    writer_begin_object(&w);
+    for (size_t i = 0; i < BULK_OUTCOMES; i++)
+        writer_member_integer(&w, bulk_outcome_words[i], (int64_t)report->outcomes[i]);
+    writer_member_integer(&w, "not_tried", (int64_t)(report->items - count_told(report)));
+    writer_member_integer(&w, "bytes", (int64_t)report->bytes);
+    writer_member_number(&w, "duration_s", seconds);
+    writer_member_boolean(&w, "stopped", stopped);
+    writer_member_boolean(&w, "dry_run", report->dry_run);
+    writer_end_object(&w);
+    writer_end_object(&w);
+    writer_end_line(&w);
+    put_json(report, &w);
+    arena_fini(&arena);
+}
+
+static void put_text_totals(struct report *report, bool stopped, double seconds)
+{
+    char bytes[REPORT_NUMBER];
+    char took[REPORT_NUMBER];
+    report_format_bytes((double)report->bytes, bytes);
+    report_format_seconds(seconds, took);
+    const char *separator = ": ";
+    fprintf(report->err, "provisord: import%s%s", report->dry_run ? " (dry run)" : "",
+            stopped ? " stopped" : "");
+    for (size_t i = 0; i < BULK_OUTCOMES; i++, separator = ", ")
+        fprintf(report->err, "%s%zu %s", separator, report->outcomes[i], bulk_outcome_words[i]);
+    size_t left = report->items - count_told(report);
+    if (left > 0)
+        fprintf(report->err, ", %zu not tried", left);
+    fprintf(report->err, "; %s in %s\n", bytes, took);
+}
+
+void report_end(struct report *report, bool stopped, uint64_t now_ns)
+{
+    double seconds = (double)(now_ns - report->begun_ns) / 1e9;
+    if (report->bar_shown)
+        fputs("\r\033[K", report->err);
+    if (report->form == REPORT_JSON)
+        put_json_totals(report, stopped, seconds);
+    else if (!report->quiet)
+        put_text_totals(report, stopped, seconds);
+    report->failed |= fflush(report->out) != 0;
+    (void)fflush(report->err);
+    (void)pthread_mutex_destroy(&report->lock);
+}
