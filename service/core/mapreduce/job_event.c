@@ -179,27 +179,49 @@ static const struct {
     }
     COUNTER("MAP_INPUT_RECORDS", TASK_GROUP, input_records),
     COUNTER("REDUCE_INPUT_RECORDS", TASK_GROUP, input_records),
-    COUNTER("REDUCE_SHUFFLE_BYTES", TASK_GROUP, shuffle_bytes),
-    COUNTER("MAP_OUTPUT_MATERIALIZED_BYTES", TASK_GROUP, shuffle_bytes),
-    COUNTER("SPILLED_RECORDS", TASK_GROUP, spilled_records),
+    COUNTER("MAP_OUTPUT_RECORDS", TASK_GROUP, output_records),
+    COUNTER("REDUCE_OUTPUT_RECORDS", TASK_GROUP, output_records),
+    COUNTER("REDUCE_SHUFFLE_BYTES", TASK_GROUP, shuffle_read_bytes),
+    COUNTER("MAP_OUTPUT_MATERIALIZED_BYTES", TASK_GROUP, shuffle_write_bytes),
     COUNTER("GC_TIME_MILLIS", TASK_GROUP, gc_ms),
-    COUNTER("PHYSICAL_MEMORY_BYTES", TASK_GROUP, memory_bytes),
+    COUNTER("CPU_MILLISECONDS", TASK_GROUP, cpu_ms),
     COUNTER("BYTES_READ", READ_GROUP, input_bytes),
     COUNTER("BYTES_WRITTEN", WRITTEN_GROUP, output_bytes),
 #undef COUNTER
 };
 
+const struct job_work job_work_unknown = {-1, -1, -1, -1, -1, -1, -1, -1};
+
+static void add_amount(int64_t *sum, int64_t amount)
+{
+    if (amount < 0)
+        return;
+    if (*sum < 0)
+        *sum = 0;
+    if (__builtin_add_overflow(*sum, amount, sum))
+        *sum = INT64_MAX;
+}
+
+void job_work_add(struct job_work *sum, const struct job_work *work)
+{
+    add_amount(&sum->input_records, work->input_records);
+    add_amount(&sum->input_bytes, work->input_bytes);
+    add_amount(&sum->output_bytes, work->output_bytes);
+    add_amount(&sum->output_records, work->output_records);
+    add_amount(&sum->shuffle_read_bytes, work->shuffle_read_bytes);
+    add_amount(&sum->shuffle_write_bytes, work->shuffle_write_bytes);
+    add_amount(&sum->gc_ms, work->gc_ms);
+    add_amount(&sum->cpu_ms, work->cpu_ms);
+}
+
 static void
 take_counter(enum group group, struct json_text name, int64_t value, struct job_work *work)
 {
-    if (group == OTHER_GROUP || name.at == NULL || value <= 0)
+    if (group == OTHER_GROUP || name.at == NULL)
         return;
     for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
-        if (counters[i].group != group || !json_text_is(name, counters[i].name))
-            continue;
-        int64_t *sum = (int64_t *)(void *)((char *)work + counters[i].offset);
-        if (__builtin_add_overflow(*sum, value, sum))
-            *sum = INT64_MAX;
+        if (counters[i].group == group && json_text_is(name, counters[i].name))
+            add_amount((int64_t *)(void *)((char *)work + counters[i].offset), value);
     }
 }
 
@@ -236,7 +258,7 @@ static bool take_group(struct json *json, struct job_work *work)
     struct json counts = json_over(read.counts);
     bool started = false;
     while (json_next_element(&counts, &started)) {
-        struct counter counter = {{NULL, 0, false}, 0};
+        struct counter counter = {{NULL, 0, false}, -1};
         if (json_read_object(&counts, &counter_shape, &counter))
             take_counter(group, counter.name, counter.value, work);
     }

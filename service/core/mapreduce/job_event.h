@@ -9,16 +9,21 @@
 /* An instant that an event does not hold. */
 #define NO_INSTANT INT64_MIN
 
-/* What attempts count; 0 where a history does not say. */
+/* What attempts count; -1 where a history does not say. */
 struct job_work {
     int64_t input_records;
-    int64_t input_bytes;
-    int64_t output_bytes;
-    int64_t shuffle_bytes; /* reduces read, maps wrote */
-    int64_t spilled_records;
+    int64_t input_bytes;    /* of files */
+    int64_t output_bytes;   /* of files */
+    int64_t output_records; /* of a reduce, or of a map: to its file or to the reduces */
+    int64_t shuffle_read_bytes;
+    int64_t shuffle_write_bytes;
     int64_t gc_ms;
-    int64_t memory_bytes; /* physical memory at the end */
+    int64_t cpu_ms;
 };
+extern const struct job_work job_work_unknown;
+
+/* Add what is known. Sums end at the end of their range. */
+void job_work_add(struct job_work *sum, const struct job_work *work);
 
 /*
  * One line of a history: the members of every kind of event that the reader looks at, in one
@@ -46,7 +51,7 @@ struct job_event {
  */
 bool job_event_read(struct strview line, struct job_event *event);
 
-/* Sum up counters into *work. False when they are damaged. */
+/* Add counters to *work. False, and *work as it was, when they are damaged. */
 bool job_event_counters(struct strview counters, struct job_work *work);
 
 #endif

@@ -18,6 +18,7 @@ struct side {
     int64_t planned;
     int64_t succeeded;
     int64_t unsuccessful;
+    int64_t killed; /* of those */
     int64_t task_ms;
     int64_t unsuccessful_ms;
     int64_t first_ms; /* launch */
@@ -62,18 +63,6 @@ static int compare_attempts(const void *a, const void *b)
 
 /* --- the attempts of one kind --- */
 
-static void add_work(struct job_work *sum, const struct job_work *work)
-{
-    sum->input_records = add(sum->input_records, work->input_records);
-    sum->input_bytes = add(sum->input_bytes, work->input_bytes);
-    sum->output_bytes = add(sum->output_bytes, work->output_bytes);
-    sum->shuffle_bytes = add(sum->shuffle_bytes, work->shuffle_bytes);
-    sum->spilled_records = add(sum->spilled_records, work->spilled_records);
-    sum->gc_ms = add(sum->gc_ms, work->gc_ms);
-    if (work->memory_bytes > sum->memory_bytes)
-        sum->memory_bytes = work->memory_bytes;
-}
-
 static void add_success(struct mapreduce *log, struct side *side, const struct job_attempt *attempt)
 {
     log->notices[NOTICE_BAD_TIME] += !attempt->launched;
@@ -81,7 +70,7 @@ static void add_success(struct mapreduce *log, struct side *side, const struct j
     side->task_ms = add(side->task_ms, attempt->ran_ms);
     if (attempt->finish_ms != NO_INSTANT && attempt->finish_ms > side->last_ms)
         side->last_ms = attempt->finish_ms;
-    add_work(&side->work, &attempt->work);
+    job_work_add(&side->work, &attempt->work);
 }
 
 static void add_attempt(struct mapreduce *log, struct side *side, struct job_attempt *attempt)
@@ -95,7 +84,7 @@ static void add_attempt(struct mapreduce *log, struct side *side, struct job_att
         add_success(log, side, attempt);
         break;
     case ATTEMPT_KILLED:
-        log->notices[NOTICE_KILLED]++;
+        side->killed++;
         /* fall through */
     case ATTEMPT_FAILED:
         side->unsuccessful++;
@@ -113,7 +102,8 @@ static struct side take_side(struct mapreduce *log, enum task_kind kind, size_t 
                         .attempts = log->n_attempts == 0 ? NULL : log->attempts + *taken,
                         .planned = log->planned[kind],
                         .first_ms = NO_INSTANT,
-                        .last_ms = NO_INSTANT};
+                        .last_ms = NO_INSTANT,
+                        .work = job_work_unknown};
     int64_t won = -1; /* the task whose successful attempt has been seen */
     for (; *taken < log->n_attempts && log->attempts[*taken].kind == kind; (*taken)++, side.n++) {
         struct job_attempt *attempt = &log->attempts[*taken];
@@ -218,9 +208,37 @@ static void set_times(struct mapreduce *log, const struct side *side, struct run
 static void set_records(const struct side *side, struct run_stage *stage)
 {
     int64_t records = side->work.input_records;
-    stage->input_records = records == 0 ? (double)NAN : (double)records;
+    stage->input_records = records <= 0 ? (double)NAN : (double)records;
     stage->nominal_rate_per_s =
         side->task_ms == 0 ? (double)NAN : stage->input_records / stage->task_time_s;
+}
+
+static double seconds_known(int64_t ms)
+{
+    return ms < 0 ? (double)NAN : seconds(ms);
+}
+
+/* What a map hands to reduces is shuffled; of a job without them it is output. */
+static void set_metrics(const struct side *side, bool reduces, struct run_stage *stage)
+{
+    const struct job_work *work = &side->work;
+    struct run_metrics *metrics = &stage->metrics;
+    bool shuffles = side->kind == TASK_MAP && reduces;
+    stage->attempts = 1;
+    stage->tasks_failed = side->unsuccessful;
+    metrics->input_bytes = work->input_bytes;
+    metrics->output_bytes = work->output_bytes;
+    if (shuffles)
+        metrics->shuffle_write_records = work->output_records;
+    else
+        metrics->output_records = work->output_records;
+    metrics->shuffle_write_bytes = work->shuffle_write_bytes;
+    metrics->shuffle_read_bytes = work->shuffle_read_bytes;
+    if (side->kind == TASK_REDUCE)
+        metrics->shuffle_read_records = work->input_records;
+    metrics->executor_run_time_s = stage->task_time_s;
+    metrics->executor_cpu_time_s = seconds_known(work->cpu_ms);
+    metrics->gc_time_s = seconds_known(work->gc_ms);
 }
 
 static void set_skipped(struct run_stage *stage)
@@ -237,6 +255,7 @@ static void set_skipped(struct run_stage *stage)
 
 static bool set_stage(struct mapreduce *log,
                       const struct side *side,
+                      bool reduces,
                       struct arena *arena,
                       struct run_stage *stage)
 {
@@ -256,6 +275,7 @@ static bool set_stage(struct mapreduce *log,
     if (!set_tasks(side, arena, stage))
         return false;
     set_records(side, stage);
+    set_metrics(side, reduces, stage);
     return true;
 }
 
@@ -284,7 +304,7 @@ static bool build_stages(struct mapreduce *log,
     bool maps = reduces || sides[TASK_MAP].n > 0 || sides[TASK_MAP].planned > 0;
     size_t n = reduces ? 2 : maps;
     for (size_t i = 0; i < n; i++) {
-        if (!set_stage(log, &sides[i], arena, &run->stages[run->n_stages++]))
+        if (!set_stage(log, &sides[i], reduces, arena, &run->stages[run->n_stages++]))
             return false;
         judge_stage(log, &sides[i], run);
     }
@@ -292,6 +312,52 @@ static bool build_stages(struct mapreduce *log,
 }
 
 /* --- the job --- */
+
+/* Of the run, over its stages. */
+static void sum_metrics(struct run *run)
+{
+#define ADD_COUNT(name)                                                                            \
+    if (from->name >= 0)                                                                           \
+        sum->name = sum->name < 0 ? from->name : add(sum->name, from->name);
+#define ADD_SECONDS(name)                                                                          \
+    if (!isnan(from->name))                                                                        \
+        sum->name = isnan(sum->name) ? from->name : sum->name + from->name;
+    struct run_metrics *sum = &run->metrics;
+    for (size_t i = 0; i < run->n_stages; i++) {
+        const struct run_metrics *from = &run->stages[i].metrics;
+        RUN_METRICS(ADD_COUNT, ADD_SECONDS)
+    }
+#undef ADD_COUNT
+#undef ADD_SECONDS
+}
+
+/* Time in which some attempt of a stage was to run: the two may overlap. */
+static double stage_time(const struct run *run)
+{
+    double reached = 0;
+    double time = (double)NAN;
+    for (size_t i = 0; i < run->n_stages; i++) {
+        const struct run_stage *stage = &run->stages[i];
+        if (isnan(stage->started_s) || isnan(stage->duration_s))
+            continue;
+        double from = stage->started_s > reached ? stage->started_s : reached;
+        double to = stage->started_s + stage->duration_s;
+        time = (isnan(time) ? 0 : time) + (to > from ? to - from : 0);
+        reached = to > reached ? to : reached;
+    }
+    return time;
+}
+
+static void
+set_figures(const struct mapreduce *log, const struct side sides[TASK_KINDS], struct run *run)
+{
+    run->tasks_killed = sides[TASK_MAP].killed + sides[TASK_REDUCE].killed;
+    run->tasks_resubmitted = log->lost;
+    run->tasks_speculative = log->speculative;
+    run->core_s = run->task_time_s + run->failed_task_time_s; /* a container, a core */
+    run->stage_time_s = stage_time(run);
+    sum_metrics(run);
+}
 
 static void count_waits(struct mapreduce *log, const struct side sides[TASK_KINDS])
 {
@@ -402,6 +468,7 @@ job_run_build(struct mapreduce *log, struct arena *arena, struct run *run, struc
     if (!count_executors(log, arena, &built) || !build_stages(log, sides, arena, &built) ||
         !set_identity(log, arena, &built) || !set_warnings(log, arena, &built))
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the run");
+    set_figures(log, sides, &built);
     *run = built;
     return PV_OK;
 }

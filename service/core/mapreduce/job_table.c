@@ -241,8 +241,8 @@ static enum pv_code take_started(struct mapreduce *log,
     bool again = attempt->launched;
     attempt->launched = true;
     attempt->start_ms = mapreduce_see_time(log, event->start_ms);
-    log->notices[NOTICE_SPECULATIVE] += !again && event->avataar.at != NULL &&
-                                        json_text_is(event->avataar, strview_of("SPECULATIVE"));
+    log->speculative += !again && event->avataar.at != NULL &&
+                        json_text_is(event->avataar, strview_of("SPECULATIVE"));
     return PV_OK;
 }
 
@@ -251,7 +251,7 @@ static enum pv_code take_finished(struct mapreduce *log,
                                   bool *sound,
                                   struct pv_error *err)
 {
-    struct job_work work = {0};
+    struct job_work work = job_work_unknown;
     *sound = job_event_counters(event->counters, &work);
     if (!*sound)
         return PV_OK;
@@ -278,7 +278,7 @@ static enum pv_code stop_attempt(struct mapreduce *log,
     int64_t finish_ms = mapreduce_see_time(log, event->finish_ms);
     /* Its output was lost: it ran no longer than it did. */
     if (attempt->state == ATTEMPT_SUCCEEDED)
-        log->notices[NOTICE_LOST]++;
+        log->lost++;
     else
         attempt->finish_ms = finish_ms;
     attempt->state = state;

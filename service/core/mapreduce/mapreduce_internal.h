@@ -19,9 +19,6 @@
     X(NOTICE_BAD_ID, "application_id_unusable", "the id of the job cannot be kept")                \
     X(NOTICE_FAILED_JOB, "failed_jobs", "the job failed or was killed")                            \
     X(NOTICE_MASTER_AGAIN, "master_restarted", "application masters that took over from another")  \
-    X(NOTICE_KILLED, "killed_attempts", "attempts that were killed, beside those that failed")     \
-    X(NOTICE_SPECULATIVE, "speculative_attempts", "copies launched beside an attempt that ran")    \
-    X(NOTICE_LOST, "lost_attempts", "attempts whose output was lost after they had succeeded")     \
     X(NOTICE_WAITED, "reduces_waited",                                                             \
       "reduces launched before the last map had ended; their durations hold the wait for it")
 
@@ -65,6 +62,8 @@ struct mapreduce {
     bool ended;
     bool succeeded;
     int64_t masters;
+    int64_t speculative;         /* copies launched */
+    int64_t lost;                /* attempts whose output was lost after they had succeeded */
     int64_t planned[TASK_KINDS]; /* tasks; -1 when unknown */
     struct idmap attempt_at;     /* packed attempt id -> index in attempts */
     struct job_attempt *attempts;

@@ -161,13 +161,56 @@ Test(mapreduce, what_was_noticed_is_counted)
 {
     struct reading r;
     read_job(&r, whole(), 0);
-    cr_assert_eq(reading_warning(&r, "killed_attempts"), 1);
-    cr_assert_eq(reading_warning(&r, "speculative_attempts"), 1);
+    cr_assert_eq(r.run.tasks_killed, 1);
+    cr_assert_eq(r.run.tasks_speculative, 1);
+    cr_assert_eq(r.run.tasks_resubmitted, 0);
     cr_assert_eq(reading_warning(&r, "reduces_waited"), 1);
     cr_assert_eq(reading_warning(&r, "damaged_lines"), 0);
     cr_assert_eq(reading_warning(&r, "time_unusable"), 0);
-    cr_assert_eq(r.run.n_warnings, 3);
+    cr_assert_eq(r.run.n_warnings, 1);
     reading_fini(&r);
+}
+
+Test(mapreduce, counters_become_figures_of_stages_and_run)
+{
+    static const char counters[] = "{\"groups\":[{\"name\":\"o.TaskCounter\",\"counts\":[" COUNTER(
+        "GC_TIME_MILLIS",
+        250) "," COUNTER("MAP_OUTPUT_RECORDS",
+                         8) "," COUNTER("MAP_OUTPUT_MATERIALIZED_BYTES",
+                                        640) "," COUNTER("CPU_MILLISECONDS",
+                                                         900) "]},{\"name\":\"o."
+                                                              "FileInputFormatCounter\",\"counts\":"
+                                                              "[" COUNTER("BYTES_READ",
+                                                                          4096) "]}]}";
+    for (int reduces = 0; reduces < 2; reduces++) {
+        char text[4096];
+        (void)snprintf(text, sizeof text,
+                       HEAD SUBMITTED_JOB
+                       "{\"type\":\"JOB_INITED\",\"event\":{" JOB
+                       ",\"totalMaps\":1,\"totalReduces\":%d}}\n" STARTED(
+                           "MAP", "m", 000000,
+                           0, 2000, "VIRGIN") "{\"type\":\"MAP_ATTEMPT_FINISHED\",\"event\":"
+                                              "{" ATTEMPT("m", 000000, 0) ",\"finishTime\":3000,"
+                                                                          "\"counters\":%s}}\n",
+                       reduces, counters);
+        struct reading r;
+        read_job(&r, text, 0);
+        cr_assert_eq(r.code, PV_OK);
+        const struct run_metrics *stage = &r.run.stages[0].metrics;
+        cr_assert_eq(stage->input_bytes, 4096);
+        cr_assert_eq(stage->shuffle_write_bytes, 640);
+        cr_assert_eq(stage->shuffle_write_records, reduces ? 8 : RUN_UNKNOWN);
+        cr_assert_eq(stage->output_records, reduces ? RUN_UNKNOWN : 8);
+        cr_assert_eq(stage->output_bytes, RUN_UNKNOWN, "not counted is not zero");
+        cr_assert_float_eq(stage->gc_time_s, 0.25, 1e-12);
+        cr_assert_float_eq(stage->executor_cpu_time_s, 0.9, 1e-12);
+        cr_assert_float_eq(stage->executor_run_time_s, 1.0, 1e-12);
+        cr_assert_eq(r.run.metrics.input_bytes, 4096);
+        cr_assert_float_eq(r.run.metrics.gc_time_s, 0.25, 1e-12);
+        cr_assert_float_eq(r.run.core_s, 1.0, 1e-12);
+        cr_assert_float_eq(r.run.stage_time_s, 1.0, 1e-12);
+        reading_fini(&r);
+    }
 }
 
 Test(mapreduce, pieces_make_no_difference)
@@ -229,7 +272,7 @@ Test(mapreduce, a_lost_output_is_no_work_and_its_task_runs_again)
     cr_assert_float_eq(r.run.stages[0].input_records, 5.0, 1e-12);
     cr_assert_float_eq(r.run.failed_task_time_s, 1.0, 1e-12, "it ran for a second, not seven");
     cr_assert_eq(r.run.executors, 1);
-    cr_assert_eq(reading_warning(&r, "lost_attempts"), 1);
+    cr_assert_eq(r.run.tasks_resubmitted, 1);
     reading_fini(&r);
 }
 
@@ -244,7 +287,7 @@ Test(mapreduce, of_two_that_succeeded_the_first_counts)
     cr_assert_eq(r.run.tasks_succeeded, 1);
     cr_assert_eq(r.run.tasks_failed, 1);
     cr_assert_float_eq(r.run.stages[0].task_durations_s[0], 0.5, 1e-12);
-    cr_assert_eq(reading_warning(&r, "killed_attempts"), 1);
+    cr_assert_eq(r.run.tasks_killed, 1);
     reading_fini(&r);
 }
 
