@@ -4,9 +4,56 @@
 #include <string.h>
 #include <time.h>
 
+#include "codec/run.h"
+#include "core/sparklog/screen.h"
 #include "store/advice.h"
+#include "store/name_rules.h"
 
 enum { SAVE_RETRIES = 3 };
+
+static enum pv_code fold(struct store *store,
+                         const struct principal *who,
+                         struct strview name,
+                         struct arena *arena,
+                         struct strview *application,
+                         struct pv_error *err)
+{
+    struct store_tx *tx = NULL;
+    struct name_folding folding;
+    enum pv_code code = store_begin(store, who, "", STORE_READ, &tx, err);
+    if (code == PV_OK)
+        code = store_name_fold(tx, arena, name, &folding, err);
+    store_rollback(&tx);
+    if (code == PV_OK)
+        *application = folding.application;
+    return code;
+}
+
+enum pv_code log_save_application(struct store *store,
+                                  const struct principal *who,
+                                  const struct run *run,
+                                  struct arena *arena,
+                                  struct strview *application,
+                                  struct pv_error *err)
+{
+    struct strview name = {NULL, 0};
+    if (run->log_name.at == NULL)
+        return pv_fault(err, PV_PLACE_POINTER, "", "no_name",
+                        "the log does not say what its application is called");
+    if (!codec_is_name(run->log_name))
+        return pv_fault(err, PV_PLACE_POINTER, "", "invalid_name",
+                        "the application's name in the log is longer than 255 characters or holds"
+                        " control characters");
+    enum pv_code code = fold(store, who, run->log_name, arena, &name, err);
+    if (code != PV_OK)
+        return code;
+    /* Dates and ids are folded away by now: what still looks random is. */
+    if (screen_is_suspicious(name))
+        return pv_fault(err, PV_PLACE_POINTER, "", "name_suspicious",
+                        "the application's name in the log looks as if it held a credential");
+    *application = name;
+    return PV_OK;
+}
 
 static enum pv_code add_warning(struct arena *arena,
                                 struct run *run,

@@ -18,6 +18,19 @@ struct log_save {
 };
 
 /*
+ * Which application the run of a log belongs to, by the name that the log gives itself, folded by
+ * the rules of the team of `who` (store/name_rules.h); in `arena`. PV_E_INVALID with a fault: code
+ * "no_name" (the log has none), "invalid_name" (longer than 255 characters, control characters) or
+ * "name_suspicious" (it looks as if it held a credential, so it is not kept); else as store.h.
+ */
+enum pv_code log_save_application(struct store *store,
+                                  const struct principal *who,
+                                  const struct run *run,
+                                  struct arena *arena,
+                                  struct strview *application,
+                                  struct pv_error *err) PV_MUSTCHECK;
+
+/*
  * Is the advice there that the run names? A log may come from a cluster whose service had other
  * advice: then run->advice_id is cleared and the warning unknown_advice added, in `arena`.
  * PV_E_INVALID (parameter advice_id): save->advice_named and it is not there; else as store.h.

@@ -85,7 +85,45 @@ judge(const struct run *run, enum run_insert_outcome outcome, struct bulk_result
     }
 }
 
-/* PostgreSQL may be away for a while, say for a failover. */
+/* PostgreSQL may be away for a while, say for a failover: true when it is worth another try. */
+static bool try_again(struct bulk *bulk, enum pv_code code, unsigned *tries)
+{
+    static const struct timespec second = {.tv_sec = 1};
+    return code == PV_E_UNAVAILABLE && ++*tries < DATABASE_TRIES && !stopping(bulk) &&
+           nanosleep(&second, NULL) == 0;
+}
+
+/* What is left is not tried any more. */
+static void give_up(struct bulk *bulk, const struct pv_error *why)
+{
+    pthread_mutex_lock(&bulk->lock);
+    if (!bulk->lost)
+        bulk->lost_why = *why;
+    bulk->lost = true;
+    pthread_mutex_unlock(&bulk->lock);
+}
+
+static enum pv_code choose_application(struct bulk *bulk,
+                                       const struct run *run,
+                                       struct arena *arena,
+                                       struct strview *name,
+                                       struct pv_error *err)
+{
+    const struct bulk_options *options = bulk->options;
+    *name = strview_of(options->application);
+    unsigned tries = 0;
+    enum pv_code code = PV_OK;
+    while (options->application == NULL) {
+        pv_error_clear(err);
+        code = log_save_application(options->store, &options->who, run, arena, name, err);
+        if (!try_again(bulk, code, &tries))
+            break;
+    }
+    if (code == PV_E_UNAVAILABLE)
+        give_up(bulk, err);
+    return code;
+}
+
 static enum pv_code save_patiently(struct bulk *bulk,
                                    const struct log_save *save,
                                    struct arena *arena,
@@ -93,21 +131,14 @@ static enum pv_code save_patiently(struct bulk *bulk,
                                    enum run_insert_outcome *outcome,
                                    struct pv_error *err)
 {
-    enum pv_code code = PV_E_UNAVAILABLE;
-    for (unsigned i = 0; code == PV_E_UNAVAILABLE && i < DATABASE_TRIES; i++) {
-        static const struct timespec second = {.tv_sec = 1};
-        if (i > 0 && (stopping(bulk) || nanosleep(&second, NULL) != 0))
-            break;
+    unsigned tries = 0;
+    enum pv_code code;
+    do {
         pv_error_clear(err);
         code = log_save(save, arena, run, outcome, err);
-    }
-    if (code != PV_E_UNAVAILABLE)
-        return code;
-    pthread_mutex_lock(&bulk->lock);
-    if (!bulk->lost)
-        bulk->lost_why = *err;
-    bulk->lost = true;
-    pthread_mutex_unlock(&bulk->lock);
+    } while (try_again(bulk, code, &tries));
+    if (code == PV_E_UNAVAILABLE)
+        give_up(bulk, err);
     return code;
 }
 
@@ -152,7 +183,7 @@ static void take_run(struct bulk *bulk,
     result->warnings = run->n_warnings;
     run->labels = options->labels;
     run->n_labels = options->n_labels;
-    enum pv_code code = bulk_application_of(options, run, arena, &name, &err);
+    enum pv_code code = choose_application(bulk, run, arena, &name, &err);
     if (code != PV_OK) {
         refuse(result, code, &err);
         return;

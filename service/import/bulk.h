@@ -70,15 +70,4 @@ struct bulk_progress bulk_progress(struct bulk *bulk);
  * left was not tried; err says why. */
 void bulk_join(struct bulk *bulk, bool *lost, struct pv_error *err);
 
-/*
- * Which application a log belongs to, in `arena`: the name it gives itself, folded by the team's
- * rules. PV_E_INVALID with a fault (code "no_name", "invalid_name" or "name_suspicious") when it
- * has none that can be used; else as store.h.
- */
-enum pv_code bulk_application_of(const struct bulk_options *options,
-                                 const struct run *run,
-                                 struct arena *arena,
-                                 struct strview *name,
-                                 struct pv_error *err) PV_MUSTCHECK;
-
 #endif
