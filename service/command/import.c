@@ -51,6 +51,10 @@ static int usage(const char *why)
 static int fail(const struct pv_error *err)
 {
     fprintf(stderr, "provisord: import: %s\n", err->detail);
+    if (err->code == PV_E_UNAVAILABLE)
+        fputs("provisord: database_url says which database (PROVISOR_DATABASE_URL, or"
+              " PROVISOR_DATABASE_URL_FILE for a file that holds it)\n",
+              stderr);
     return COMMAND_FAILED;
 }
 

@@ -24,6 +24,7 @@ struct bulk {
     const struct bulk_options *options;
     const struct find *find;
     struct intake_limits limits;
+    struct spool_quota spool; /* of compressed archives */
     atomic_size_t next;
     atomic_size_t told;
     atomic_uint_least64_t bytes;
@@ -192,19 +193,45 @@ static void take_run(struct bulk *bulk,
     save_run(bulk, arena, run, digest, result);
 }
 
-static void take_log(struct bulk *bulk, const struct find_item *item, struct bulk_result *result)
+/* A log being read; what it has added to the bytes done so far. */
+struct reading {
+    struct bulk *bulk;
+    const struct find_item *item;
+    uint64_t bytes;
+};
+
+static bool go_on(void *context, uint64_t bytes)
+{
+    struct reading *reading = context;
+    uint64_t most = reading->item->bytes;
+    bytes = bytes < most ? bytes : most;
+    if (bytes > reading->bytes)
+        atomic_fetch_add(&reading->bulk->bytes, bytes - reading->bytes);
+    reading->bytes = bytes > reading->bytes ? bytes : reading->bytes;
+    return !stopping(reading->bulk);
+}
+
+/* PV_E_CANCELLED: it was not read to its end, and nothing is to be told of it. */
+static enum pv_code
+take_log(struct bulk *bulk, const struct find_item *item, struct bulk_result *result)
 {
     struct arena arena;
     struct run run;
     unsigned char digest[INTAKE_DIGEST];
     struct pv_error err = {.code = PV_OK};
-    arena_init(&arena, bulk->limits.log.memory_bytes);
-    enum pv_code code = intake_read_path(item->path, &bulk->limits, &arena, &run, digest, &err);
+    struct reading reading = {bulk, item, 0};
+    const struct intake_watch watch = {go_on, &reading};
+    struct intake_limits limits = bulk->limits;
+    limits.watch = &watch;
+    arena_init(&arena, limits.log.memory_bytes);
+    enum pv_code code = intake_read_path(item->path, &limits, &arena, &run, digest, &err);
     if (code == PV_OK)
         take_run(bulk, &arena, &run, digest, result);
-    else
+    else if (code != PV_E_CANCELLED)
         refuse(result, code, &err);
     arena_fini(&arena);
+    atomic_fetch_add(&bulk->bytes, item->bytes - reading.bytes);
+    return code;
 }
 
 /* --- the threads --- */
@@ -214,7 +241,8 @@ static void take_item(struct bulk *bulk, const struct find_item *item)
     struct bulk_result result = {.item = item};
     switch (item->kind) {
     case FIND_LOG:
-        take_log(bulk, item, &result);
+        if (take_log(bulk, item, &result) == PV_E_CANCELLED)
+            return;
         break;
     case FIND_SKIPPED:
         say(&result, BULK_SKIPPED, "no_log", item->reason);
@@ -223,7 +251,6 @@ static void take_item(struct bulk *bulk, const struct find_item *item)
         say(&result, BULK_REFUSED, "unreadable", item->reason);
         break;
     }
-    atomic_fetch_add(&bulk->bytes, item->kind == FIND_LOG ? item->bytes : 0);
     atomic_fetch_add(&bulk->told, 1);
     bulk->options->tell(bulk->options->context, &result);
 }
@@ -265,6 +292,8 @@ struct bulk *bulk_start(const struct bulk_options *options, const struct find *f
     bulk->options = options;
     bulk->find = find;
     intake_limits_read(options->config, &bulk->limits);
+    spool_quota_init(&bulk->spool, options->config);
+    bulk->limits.spool = &bulk->spool;
     (void)pthread_mutex_init(&bulk->lock, NULL);
     while (bulk->n_threads < threads && start_thread(bulk))
         ;

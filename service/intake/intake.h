@@ -26,6 +26,15 @@ struct intake;
 
 enum { INTAKE_DIGEST = 32 };
 
+/*
+ * Looks on while a path is read: bytes is how many of those on disk are done, false makes it end
+ * with PV_E_CANCELLED. Called a few times a second.
+ */
+struct intake_watch {
+    bool (*go_on)(void *context, uint64_t bytes);
+    void *context;
+};
+
 struct intake_limits {
     uint64_t sent_bytes; /* a log as sent or stored, before decompression */
     struct framing_limits framing;
@@ -33,9 +42,11 @@ struct intake_limits {
     size_t archive_entries;    /* files of an archive or folder */
     size_t archive_name_bytes; /* of each of them */
     struct spool_quota *spool; /* borrowed; NULL: what needs a spool is refused */
+    const struct intake_watch
+        *watch; /* borrowed; NULL: nobody looks on. Of intake_read_path only */
 };
 
-/* The limits that the settings state; spool is left NULL. */
+/* The limits that the settings state; spool and watch are left NULL. */
 void intake_limits_read(const struct config *config, struct intake_limits *limits);
 
 /* NULL when memory is exhausted. limits is copied. */

@@ -8,11 +8,20 @@
 #include "intake/intake_internal.h"
 #include "intake/sniff.h"
 
-enum { BLOCK = 256 * 1024 };
+enum { BLOCK = 256 * 1024, TURN = 16 * BLOCK };
 
 static enum pv_code fail_system(struct pv_error *err)
 {
     return pv_fail(err, PV_E_NOT_FOUND, "cannot be read: %s", strerror(errno));
+}
+
+/* Ask whoever looks on whether to go on. */
+static enum pv_code look(const struct intake *intake, uint64_t bytes, struct pv_error *err)
+{
+    const struct intake_watch *watch = intake->limits.watch;
+    if (watch == NULL || watch->go_on(watch->context, bytes))
+        return PV_OK;
+    return pv_fail(err, PV_E_CANCELLED, "reading was stopped");
 }
 
 static ssize_t read_block(int fd, char *bytes, size_t n)
@@ -33,6 +42,8 @@ static enum pv_code feed_blocks(struct intake *intake, int fd, char *block, stru
         if (n < 0)
             return fail_system(err);
         enum pv_code code = intake_feed(intake, block, (size_t)n, err);
+        if (code == PV_OK)
+            code = look(intake, intake->bytes_sent, err);
         if (code != PV_OK)
             return code;
     }
@@ -92,6 +103,19 @@ static enum pv_code open_any(struct intake *intake, int fd, struct pv_error *err
     return pv_fail(err, PV_E_NOT_FOUND, "cannot be read: neither a file nor a folder");
 }
 
+/* What intake_finish would do at once, in turns. */
+static enum pv_code read_rest(struct intake *intake, struct pv_error *err)
+{
+    bool more = true;
+    enum pv_code code = PV_OK;
+    while (code == PV_OK && more) {
+        code = intake_read(intake, TURN, &more, err);
+        if (code == PV_OK && intake->bundle != NULL)
+            code = look(intake, bundle_stored_bytes(intake->bundle), err);
+    }
+    return code;
+}
+
 enum pv_code intake_read_path(const char *path,
                               const struct intake_limits *limits,
                               struct arena *arena,
@@ -109,6 +133,8 @@ enum pv_code intake_read_path(const char *path,
         code = pv_fail(err, PV_E_MEMORY, "out of memory");
     if (code == PV_OK)
         code = open_any(intake, fd, err);
+    if (code == PV_OK)
+        code = read_rest(intake, err);
     if (code == PV_OK)
         code = intake_finish(intake, arena, run, digest, err);
     intake_destroy(intake);
