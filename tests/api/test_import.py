@@ -254,8 +254,8 @@ def test_an_unknown_team_or_path_is_an_error(service, name, tmp_path):
 def test_ctrl_c_stops_and_what_was_told_stays(service, tmp_path, name):
     """Stopped between logs: what was told as stored is there; the next import does the rest."""
     client = team(service, name)
-    for i in range(400):
-        (tmp_path / ("log-%03d" % i)).write_bytes(tiny_log(app="app-%03d" % i, stages=200))
+    for i in range(150):
+        (tmp_path / ("log-%03d" % i)).write_bytes(tiny_log(app="app-%03d" % i, stages=40))
     process = start(service, tmp_path, "--team", name, "--json", "--threads", 1)
     told = [json.loads(process.stdout.readline()) for _ in range(3)]
     process.send_signal(signal.SIGINT)
@@ -270,8 +270,8 @@ def test_ctrl_c_stops_and_what_was_told_stays(service, tmp_path, name):
     for item in told + rest:
         client.get("/v1/runs/%s" % item["run_id"])
     _, totals = lines(run(service, tmp_path, "--team", name, "--json")[0])
-    assert totals["stored"] + totals["known"] == 400 and totals["refused"] == 0
-    assert client.get("/v1/applications/tiny").json()["runs"] == 400
+    assert totals["stored"] + totals["known"] == 150 and totals["refused"] == 0
+    assert client.get("/v1/applications/tiny").json()["runs"] == 150
 
 
 def test_unreadable_files_are_told(service, tmp_path, name):
