@@ -20,12 +20,17 @@ static enum pv_code check(struct strview name, struct pv_error *err)
                       "what the log calls its application is longer than 255 characters or holds"
                       " control characters: name one",
                       err);
-    if (screen_is_suspicious(name))
-        return refuse("name_suspicious",
-                      "what the log calls its application looks as if it held a credential: name"
-                      " one",
-                      err);
     return PV_OK;
+}
+
+/* Looked at when dates and ids are folded away: what still looks random then is no name. */
+static enum pv_code screen(struct strview application, struct pv_error *err)
+{
+    if (!screen_is_suspicious(application))
+        return PV_OK;
+    return refuse("name_suspicious",
+                  "what the log calls its application looks as if it held a credential: name one",
+                  err);
 }
 
 /* Labels ascend by key: where the new one goes, or n + 1 when its key is taken. */
@@ -73,7 +78,9 @@ enum pv_code log_name_application(struct store_tx *tx,
     enum pv_code code = check(run->log_name, err);
     if (code == PV_OK)
         code = store_name_fold(tx, arena, run->log_name, &folding, err);
-    if (code == PV_OK && folding.n_applied > 0)
+    if (code == PV_OK)
+        code = screen(folding.application, err);
+    if (code == PV_OK && folding.n_applied > 0 && !screen_is_suspicious(run->log_name))
         code = add_label(arena, run, labels_max, err);
     if (code == PV_OK)
         *application = folding.application;

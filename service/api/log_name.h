@@ -12,7 +12,8 @@
 
 /*
  * *application is in `arena`, NUL-terminated. Where the rules fold the name, run->labels becomes a
- * copy with LOG_NAME_LABEL among them, unless that key is taken or `labels_max` would be passed.
+ * copy with LOG_NAME_LABEL among them, unless that key is taken, `labels_max` would be passed, or
+ * the name looks as if it held a credential before it was folded.
  * PV_E_INVALID with a fault (code "no_name", "invalid_name" or "name_suspicious") when the log has
  * no name that can be used; else as store.h.
  */

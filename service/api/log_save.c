@@ -4,56 +4,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "codec/run.h"
-#include "core/sparklog/screen.h"
+#include "api/log_name.h"
 #include "store/advice.h"
-#include "store/name_rules.h"
 
 enum { SAVE_RETRIES = 3 };
-
-static enum pv_code fold(struct store *store,
-                         const struct principal *who,
-                         struct strview name,
-                         struct arena *arena,
-                         struct strview *application,
-                         struct pv_error *err)
-{
-    struct store_tx *tx = NULL;
-    struct name_folding folding;
-    enum pv_code code = store_begin(store, who, "", STORE_READ, &tx, err);
-    if (code == PV_OK)
-        code = store_name_fold(tx, arena, name, &folding, err);
-    store_rollback(&tx);
-    if (code == PV_OK)
-        *application = folding.application;
-    return code;
-}
-
-enum pv_code log_save_application(struct store *store,
-                                  const struct principal *who,
-                                  const struct run *run,
-                                  struct arena *arena,
-                                  struct strview *application,
-                                  struct pv_error *err)
-{
-    struct strview name = {NULL, 0};
-    if (run->log_name.at == NULL)
-        return pv_fault(err, PV_PLACE_POINTER, "", "no_name",
-                        "the log does not say what its application is called");
-    if (!codec_is_name(run->log_name))
-        return pv_fault(err, PV_PLACE_POINTER, "", "invalid_name",
-                        "the application's name in the log is longer than 255 characters or holds"
-                        " control characters");
-    enum pv_code code = fold(store, who, run->log_name, arena, &name, err);
-    if (code != PV_OK)
-        return code;
-    /* Dates and ids are folded away by now: what still looks random is. */
-    if (screen_is_suspicious(name))
-        return pv_fault(err, PV_PLACE_POINTER, "", "name_suspicious",
-                        "the application's name in the log looks as if it held a credential");
-    *application = name;
-    return PV_OK;
-}
 
 static enum pv_code add_warning(struct arena *arena,
                                 struct run *run,
@@ -127,9 +81,28 @@ bool log_save_again(enum pv_code code, unsigned *attempt)
     return true;
 }
 
+static enum pv_code save_within(const struct log_save *save,
+                                struct store_tx *tx,
+                                struct arena *arena,
+                                struct run *run,
+                                struct strview *application,
+                                enum run_insert_outcome *outcome,
+                                struct pv_error *err)
+{
+    struct application row;
+    struct log_save named = *save;
+    enum pv_code code = PV_OK;
+    *application = strview_of(save->application);
+    if (save->application == NULL)
+        code = log_name_application(tx, arena, run, save->labels_max, application, err);
+    named.application = application->at;
+    return code != PV_OK ? code : log_save_insert(&named, tx, arena, run, &row, outcome, err);
+}
+
 static enum pv_code save_once(const struct log_save *save,
                               struct arena *arena,
                               struct run *run,
+                              struct strview *application,
                               enum run_insert_outcome *outcome,
                               struct pv_error *err)
 {
@@ -137,10 +110,9 @@ static enum pv_code save_once(const struct log_save *save,
     if (code != PV_OK)
         return code;
     struct store_tx *tx = NULL;
-    struct application application;
     code = store_begin(save->store, save->who, save->request_id, STORE_WRITE, &tx, err);
     if (code == PV_OK)
-        code = log_save_insert(save, tx, arena, run, &application, outcome, err);
+        code = save_within(save, tx, arena, run, application, outcome, err);
     if (code == PV_OK && !save->dry_run)
         return store_commit(&tx, err);
     store_rollback(&tx);
@@ -150,16 +122,18 @@ static enum pv_code save_once(const struct log_save *save,
 enum pv_code log_save(const struct log_save *save,
                       struct arena *arena,
                       struct run *run,
+                      struct strview *application,
                       enum run_insert_outcome *outcome,
                       struct pv_error *err)
 {
     struct run saved;
     unsigned attempt = 0;
     enum pv_code code;
+    *application = (struct strview){NULL, 0};
     do {
         pv_error_clear(err);
         saved = *run;
-        code = save_once(save, arena, &saved, outcome, err);
+        code = save_once(save, arena, &saved, application, outcome, err);
     } while (log_save_again(code, &attempt));
     if (code == PV_OK)
         *run = saved;

@@ -12,23 +12,11 @@ struct log_save {
     const struct principal *who;
     const char *request_id;      /* for audit rows; may be "" */
     const char *application;     /* made when there is none of that name */
+    size_t labels_max;           /* where the log names the application (api/log_name.h) */
     const unsigned char *digest; /* of the plain log, RUN_DIGEST_BYTES */
     bool advice_named;           /* by the caller, not by the log: it must be there */
     bool dry_run;                /* log_save: find out what would be done, and undo it */
 };
-
-/*
- * Which application the run of a log belongs to, by the name that the log gives itself, folded by
- * the rules of the team of `who` (store/name_rules.h); in `arena`. PV_E_INVALID with a fault: code
- * "no_name" (the log has none), "invalid_name" (longer than 255 characters, control characters) or
- * "name_suspicious" (it looks as if it held a credential, so it is not kept); else as store.h.
- */
-enum pv_code log_save_application(struct store *store,
-                                  const struct principal *who,
-                                  const struct run *run,
-                                  struct arena *arena,
-                                  struct strview *application,
-                                  struct pv_error *err) PV_MUSTCHECK;
 
 /*
  * Is the advice there that the run names? A log may come from a cluster whose service had other
@@ -57,11 +45,14 @@ bool log_save_again(enum pv_code code, unsigned *attempt);
 
 /*
  * All of it in a transaction of its own, tried again where that helps: *run as it is stored
- * (RUN_UNCHANGED: the stored one, without stages). Errors as above; nothing half done.
+ * (RUN_UNCHANGED: the stored one, without stages). Without save->application it is the one that the
+ * log names; *application tells which as soon as it is known, also on failure, in `arena`. Errors
+ * as above and of log_name_application; nothing half done.
  */
 enum pv_code log_save(const struct log_save *save,
                       struct arena *arena,
                       struct run *run,
+                      struct strview *application,
                       enum run_insert_outcome *outcome,
                       struct pv_error *err) PV_MUSTCHECK;
 

@@ -104,31 +104,11 @@ static void give_up(struct bulk *bulk, const struct pv_error *why)
     pthread_mutex_unlock(&bulk->lock);
 }
 
-static enum pv_code choose_application(struct bulk *bulk,
-                                       const struct run *run,
-                                       struct arena *arena,
-                                       struct strview *name,
-                                       struct pv_error *err)
-{
-    const struct bulk_options *options = bulk->options;
-    *name = strview_of(options->application);
-    unsigned tries = 0;
-    enum pv_code code = PV_OK;
-    while (options->application == NULL) {
-        pv_error_clear(err);
-        code = log_save_application(options->store, &options->who, run, arena, name, err);
-        if (!try_again(bulk, code, &tries))
-            break;
-    }
-    if (code == PV_E_UNAVAILABLE)
-        give_up(bulk, err);
-    return code;
-}
-
 static enum pv_code save_patiently(struct bulk *bulk,
                                    const struct log_save *save,
                                    struct arena *arena,
                                    struct run *run,
+                                   struct strview *application,
                                    enum run_insert_outcome *outcome,
                                    struct pv_error *err)
 {
@@ -136,7 +116,7 @@ static enum pv_code save_patiently(struct bulk *bulk,
     enum pv_code code;
     do {
         pv_error_clear(err);
-        code = log_save(save, arena, run, outcome, err);
+        code = log_save(save, arena, run, application, outcome, err);
     } while (try_again(bulk, code, &tries));
     if (code == PV_E_UNAVAILABLE)
         give_up(bulk, err);
@@ -154,12 +134,16 @@ static void save_run(struct bulk *bulk,
     struct log_save save = {.store = options->store,
                             .who = &options->who,
                             .request_id = options->request_id,
-                            .application = result->application,
+                            .application = options->application,
+                            .labels_max = (size_t)options->config->labels_max,
                             .digest = digest,
                             .dry_run = options->dry_run};
     bool ended = run->ended;
     enum run_insert_outcome outcome = RUN_INSERTED;
-    enum pv_code code = save_patiently(bulk, &save, arena, run, &outcome, &err);
+    struct strview application;
+    enum pv_code code = save_patiently(bulk, &save, arena, run, &application, &outcome, &err);
+    (void)snprintf(result->application, sizeof result->application, "%.*s", (int)application.n,
+                   application.at == NULL ? "" : application.at);
     if (code == PV_E_CONFLICT && !ended) {
         say(result, BULK_KNOWN, "no_application_end", "a more complete log of it is there");
     } else if (code != PV_OK) {
@@ -177,19 +161,9 @@ static void take_run(struct bulk *bulk,
                      const unsigned char *digest,
                      struct bulk_result *result)
 {
-    const struct bulk_options *options = bulk->options;
-    struct pv_error err = {.code = PV_OK};
-    struct strview name;
-    result->unfinished = !run->ended;
     result->warnings = run->n_warnings;
-    run->labels = options->labels;
-    run->n_labels = options->n_labels;
-    enum pv_code code = choose_application(bulk, run, arena, &name, &err);
-    if (code != PV_OK) {
-        refuse(result, code, &err);
-        return;
-    }
-    (void)snprintf(result->application, sizeof result->application, "%.*s", (int)name.n, name.at);
+    run->labels = bulk->options->labels;
+    run->n_labels = bulk->options->n_labels;
     save_run(bulk, arena, run, digest, result);
 }
 

@@ -31,7 +31,6 @@ struct bulk_result {
     enum bulk_outcome outcome;
     char application[1024]; /* "" when the log was not read so far */
     char run_id[37];        /* "" when there is none */
-    bool unfinished;        /* the log holds no end of its application */
     size_t warnings;        /* what the reader noticed */
     char code[32];          /* a word for programs; "" where nothing is the matter */
     char reason[256];       /* the same for people */

@@ -82,6 +82,12 @@ def test_a_name_that_is_none_is_refused_and_not_repeated(lonely, name, code):
     assert lonely.get("/v1/applications").json()["items"] == []
 
 
+def test_long_names_with_dates_are_no_credentials(lonely):
+    """Many digits in a long name look random; folded they are not. Such a name is not kept as a label."""
+    run = send(lonely, named("customer-orders-enrichment-2026-01-05-20260105T100000"))
+    assert run["application"] == "customer-orders-enrichment" and run["labels"] == {}
+
+
 def test_a_log_without_a_name_is_refused(lonely):
     log = named("gone").replace(b'"App Name": "gone", ', b"")
     assert lonely.request("POST", "/v1/eventlogs", 422, data=log, headers=OCTETS).json()["errors"][0]["code"] == "no_name"
