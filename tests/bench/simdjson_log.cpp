@@ -2,12 +2,13 @@
 // with simdjson On-Demand. Every line is parsed; of the events that tell of work these members are
 // read and summed up, so that the compiler cannot drop them:
 //
-//   TaskEnd            Stage ID, Reason, Task Info (Index, Launch Time, Finish Time), Task Metrics
-//                      (records of shuffle read and write, input, output)
-//   TaskStart          Stage ID, Task Info (Index, Launch Time)
+//   TaskEnd            Stage ID, Reason, Task Info (Index, Launch Time, Speculative, Finish Time),
+//                      JVMHeapMemory, Task Metrics: run, CPU and GC time, peak memory, spill; bytes
+//                      and records of shuffle read and write, input, output
+//   TaskStart          Stage ID, Task Info (Index, Launch Time, Speculative, Finish Time)
 //   StageSubmitted,    Stage Info: id, attempt, name, number of tasks, parents, submission and
-//   StageCompleted     completion time
-//   JobStart           Submission Time, of every Stage Info the same
+//   StageCompleted     completion time, resource profile
+//   JobStart           Job ID, Submission Time, of every Stage Info the same
 //
 // Others give only their name. What it does not do, and ours does: check damaged lines, keep
 // durations by stage, build a run.
@@ -22,6 +23,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
 #include <string_view>
 #include <vector>
 
@@ -50,6 +52,45 @@ int64_t length(simdjson_result<ondemand::value> value)
     return value.get(text) == SUCCESS ? (int64_t)text.size() : 0;
 }
 
+bool truth(simdjson_result<ondemand::value> value)
+{
+    bool b = false;
+    return value.get(b) == SUCCESS && b;
+}
+
+void take_task_info(ondemand::object &info, bool succeeded, Sums &sums)
+{
+    sums.other += number(info["Index"]);
+    int64_t launch = number(info["Launch Time"]);
+    sums.other += truth(info["Speculative"]);
+    int64_t finish = number(info["Finish Time"]);
+    sums.tasks += succeeded;
+    sums.task_ms += succeeded ? finish - launch : 0;
+}
+
+void take_numbers(ondemand::object &from, std::initializer_list<std::string_view> names, Sums &sums)
+{
+    for (std::string_view name : names)
+        sums.other += number(from[name]);
+}
+
+void take_metrics(ondemand::object &metrics, Sums &sums)
+{
+    take_numbers(metrics,
+                 {"Executor Run Time", "Executor CPU Time", "Peak Execution Memory", "JVM GC Time",
+                  "Memory Bytes Spilled", "Disk Bytes Spilled"},
+                 sums);
+    ondemand::object inner;
+    if (metrics["Shuffle Read Metrics"].get(inner) == SUCCESS)
+        take_numbers(inner, {"Remote Bytes Read", "Local Bytes Read", "Total Records Read"}, sums);
+    if (metrics["Shuffle Write Metrics"].get(inner) == SUCCESS)
+        take_numbers(inner, {"Shuffle Bytes Written", "Shuffle Records Written"}, sums);
+    if (metrics["Input Metrics"].get(inner) == SUCCESS)
+        take_numbers(inner, {"Bytes Read", "Records Read"}, sums);
+    if (metrics["Output Metrics"].get(inner) == SUCCESS)
+        take_numbers(inner, {"Bytes Written", "Records Written"}, sums);
+}
+
 void take_end(ondemand::object &line, Sums &sums)
 {
     sums.other += number(line["Stage ID"]);
@@ -57,25 +98,12 @@ void take_end(ondemand::object &line, Sums &sums)
     std::string_view reason;
     if (line["Task End Reason"].get(inner) == SUCCESS)
         (void)inner["Reason"].get(reason);
-    bool succeeded = reason == "Success";
-    if (line["Task Info"].get(inner) == SUCCESS) {
-        sums.other += number(inner["Index"]);
-        int64_t launch = number(inner["Launch Time"]);
-        int64_t finish = number(inner["Finish Time"]);
-        sums.tasks += succeeded;
-        sums.task_ms += succeeded ? finish - launch : 0;
-    }
-    ondemand::object metrics;
-    if (line["Task Metrics"].get(metrics) != SUCCESS)
-        return;
-    if (metrics["Shuffle Read Metrics"].get(inner) == SUCCESS)
-        sums.other += number(inner["Total Records Read"]);
-    if (metrics["Shuffle Write Metrics"].get(inner) == SUCCESS)
-        sums.other += number(inner["Shuffle Records Written"]);
-    if (metrics["Input Metrics"].get(inner) == SUCCESS)
-        sums.other += number(inner["Records Read"]);
-    if (metrics["Output Metrics"].get(inner) == SUCCESS)
-        sums.other += number(inner["Records Written"]);
+    if (line["Task Info"].get(inner) == SUCCESS)
+        take_task_info(inner, reason == "Success", sums);
+    if (line["Task Executor Metrics"].get(inner) == SUCCESS)
+        sums.other += number(inner["JVMHeapMemory"]);
+    if (line["Task Metrics"].get(inner) == SUCCESS)
+        take_metrics(inner, sums);
 }
 
 void take_start(ondemand::object &line, Sums &sums)
@@ -83,7 +111,7 @@ void take_start(ondemand::object &line, Sums &sums)
     sums.other += number(line["Stage ID"]);
     ondemand::object info;
     if (line["Task Info"].get(info) == SUCCESS)
-        sums.other += number(info["Index"]) + number(info["Launch Time"]);
+        take_task_info(info, false, sums);
 }
 
 void take_info(ondemand::object &info, Sums &sums)
@@ -94,7 +122,7 @@ void take_info(ondemand::object &info, Sums &sums)
     if (info["Parent IDs"].get(parents) == SUCCESS)
         for (auto id : parents)
             sums.other += number(id);
-    sums.other += number(info["Submission Time"]) + number(info["Completion Time"]);
+    take_numbers(info, {"Submission Time", "Completion Time", "Resource Profile Id"}, sums);
 }
 
 void take_stage(ondemand::object &line, Sums &sums)
@@ -106,7 +134,7 @@ void take_stage(ondemand::object &line, Sums &sums)
 
 void take_job(ondemand::object &line, Sums &sums)
 {
-    sums.other += number(line["Submission Time"]);
+    sums.other += number(line["Job ID"]) + number(line["Submission Time"]);
     ondemand::array infos;
     if (line["Stage Infos"].get(infos) != SUCCESS)
         return;

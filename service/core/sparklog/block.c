@@ -168,7 +168,7 @@ WITH_AVX2 static inline int step_avx2(struct depth *depth, const char *bytes)
 
 /* The loop is the same for every step; what differs is what the compiler may make of it. */
 #define SKIP(step)                                                                                 \
-    struct depth depth = {0, 0, 0};                                                                \
+    struct depth depth = {0, 0, level};                                                            \
     for (; end - at >= BLOCK; at += BLOCK) {                                                       \
         int stop = step(&depth, at);                                                               \
         if (stop >= 0)                                                                             \
@@ -179,19 +179,19 @@ WITH_AVX2 static inline int step_avx2(struct depth *depth, const char *bytes)
     int stop = step(&depth, last);                                                                 \
     return stop < 0 ? NULL : at + stop
 
-static const char *skip_portable(const char *at, const char *end)
+static const char *skip_portable(const char *at, const char *end, unsigned level)
 {
     SKIP(step_portable);
 }
 
 #ifdef WITH_X86
 
-static const char *skip_sse2(const char *at, const char *end)
+static const char *skip_sse2(const char *at, const char *end, unsigned level)
 {
     SKIP(step_sse2);
 }
 
-WITH_AVX2 static const char *skip_avx2(const char *at, const char *end)
+WITH_AVX2 static const char *skip_avx2(const char *at, const char *end, unsigned level)
 {
     SKIP(step_avx2);
 }
@@ -207,22 +207,22 @@ bool block_can(enum block_way way)
     return way != BLOCK_AVX2 || has_avx2();
 }
 
-const char *block_skip_by(enum block_way way, const char *at, const char *end)
+const char *block_skip_by(enum block_way way, const char *at, const char *end, unsigned level)
 {
     switch (way) {
     case BLOCK_AVX2:
-        return skip_avx2(at, end);
+        return skip_avx2(at, end, level);
     case BLOCK_SSE2:
-        return skip_sse2(at, end);
+        return skip_sse2(at, end, level);
     case BLOCK_PORTABLE:
         break;
     }
-    return skip_portable(at, end);
+    return skip_portable(at, end, level);
 }
 
-const char *block_skip(const char *at, const char *end)
+const char *block_skip(const char *at, const char *end, unsigned level)
 {
-    return has_avx2() ? skip_avx2(at, end) : skip_sse2(at, end);
+    return has_avx2() ? skip_avx2(at, end, level) : skip_sse2(at, end, level);
 }
 
 #else
@@ -232,15 +232,15 @@ bool block_can(enum block_way way)
     return way == BLOCK_PORTABLE;
 }
 
-const char *block_skip_by(enum block_way way, const char *at, const char *end)
+const char *block_skip_by(enum block_way way, const char *at, const char *end, unsigned level)
 {
     (void)way;
-    return skip_portable(at, end);
+    return skip_portable(at, end, level);
 }
 
-const char *block_skip(const char *at, const char *end)
+const char *block_skip(const char *at, const char *end, unsigned level)
 {
-    return skip_portable(at, end);
+    return skip_portable(at, end, level);
 }
 
 #endif

@@ -14,14 +14,15 @@
 enum block_way { BLOCK_PORTABLE, BLOCK_SSE2, BLOCK_AVX2 };
 
 /*
- * Standing at { or [: the byte behind the bracket that closes it, or NULL when none does before
- * `end`. Brackets within strings do not count; kinds of brackets are not told apart. Reads nothing
- * at or behind `end`.
+ * Standing within `level` brackets, and not in a string: the byte behind the bracket that closes
+ * the outermost of them, or NULL when none does before `end`. At level 0 the next bracket is one
+ * that opens: from { or [ to behind its end. Brackets within strings do not count; kinds of
+ * brackets are not told apart. Reads nothing at or behind `end`.
  */
-const char *block_skip(const char *at, const char *end);
+const char *block_skip(const char *at, const char *end, unsigned level);
 
 /* The same in a chosen way, for the test that all of them agree. */
 bool block_can(enum block_way way);
-const char *block_skip_by(enum block_way way, const char *at, const char *end);
+const char *block_skip_by(enum block_way way, const char *at, const char *end, unsigned level);
 
 #endif

@@ -131,10 +131,10 @@ static inline bool take_string(struct json *json, struct json_text *text)
     return true;
 }
 
-/* Standing at { or [. */
-static bool skip_container(struct json *json)
+/* Standing at { or [, or within one (level 1) behind a value: go behind its end. */
+static bool skip_container(struct json *json, unsigned level)
 {
-    const char *behind = block_skip(json->at, json->end);
+    const char *behind = block_skip(json->at, json->end, level);
     if (behind == NULL)
         return damage(json);
     json->at = behind;
@@ -174,7 +174,7 @@ static inline bool skip_value(struct json *json)
     if (c == '"')
         return take_string(json, &text);
     if (c == '{' || c == '[')
-        return skip_container(json);
+        return skip_container(json, 0);
     return is_scalar(take_scalar(json)) || damage(json);
 }
 
@@ -350,13 +350,19 @@ bool json_read_object(struct json *json, const struct json_shape *shape, void *o
         return skip_value(json);
     bool started = false;
     size_t next = 0;
+    uint64_t missing = (UINT64_C(2) << (shape->n - 1)) - 1;
     struct json_text key;
     while (next_member(json, &started, &key)) {
         const struct json_field *field = find_field(shape, key, &next);
-        if (field == NULL)
+        if (field == NULL) {
             (void)skip_value(json);
-        else
-            read_field(json, field, out);
+            continue;
+        }
+        read_field(json, field, out);
+        missing &= ~(UINT64_C(1) << (field - shape->fields));
+        /* Nothing more is wanted of this object. */
+        if (missing == 0)
+            return !json->damaged && skip_container(json, 1);
     }
     return !json->damaged;
 }

@@ -13,9 +13,10 @@
  * Nothing is allocated or copied; texts stay in the line as they were written.
  *
  * It is tolerant on purpose: unknown members pass, members come in any order, a member of another
- * type than the table says counts as absent, the last of repeated members wins. What breaks the
- * structure (a missing quote, colon, comma or bracket, a line cut short) marks the line damaged.
- * The inside of skipped values is only followed for quotes and brackets.
+ * type than the table says counts as absent, of repeated members the last one read wins. What
+ * breaks the structure (a missing quote, colon, comma or bracket, a line cut short) marks the line
+ * damaged. The inside of skipped values, and what follows in an object once every member that the
+ * table asks for was there, is only followed for quotes and brackets.
  */
 struct json {
     const char *at;
@@ -49,7 +50,7 @@ struct json_field {
 
 struct json_shape {
     const struct json_field *fields;
-    size_t n;
+    size_t n; /* 1 to 64 */
 };
 
 /* Rows of a table of fields. */

@@ -6,8 +6,7 @@
 #include "sparklog_cases.h"
 
 #define MEMORY(heap, metrics)                                                                      \
-    "\"x\":0},\"Task Executor Metrics\":{\"JVMHeapMemory\":" #heap                                 \
-    ",\"JVMOffHeapMemory\":5},\"Task Metrics\":{" metrics
+    metrics "},\"Task Executor Metrics\":{\"JVMHeapMemory\":" #heap ",\"JVMOffHeapMemory\":5"
 
 /* Every figure a task can have; a number each, times n. */
 #define FULL(n)                                                                                    \
