@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "intake/peek.h"
 #include "intake/stream.h"
 
 enum { BLOCK = 64 * 1024 };
@@ -50,11 +51,49 @@ void bundle_close(struct bundle *bundle)
     free(bundle);
 }
 
+static void blame(const struct part *part, struct pv_error *err)
+{
+    if (err == NULL)
+        return;
+    char shown[PARTS_SHOWN];
+    char detail[sizeof err->detail];
+    parts_show(strview_of(part->name), shown);
+    (void)snprintf(detail, sizeof detail, "%s: %.160s", shown, err->detail);
+    memcpy(err->detail, detail, sizeof detail);
+}
+
+/*
+ * Beside a log there may lie what is none: a note, the driver's output, a job's configuration.
+ * Where there seem to be several logs, files of names of their own count only if they look like
+ * one.
+ */
+static enum pv_code drop_strangers(struct bundle *bundle, struct pv_error *err)
+{
+    struct parts *parts = &bundle->parts;
+    enum pv_code code = PV_OK;
+    size_t kept = 0;
+    for (size_t i = 0; code == PV_OK && i < parts->n_logs && parts->n_logs > 1; i++) {
+        const struct part *part = parts->logs[i].parts;
+        bool keep = true;
+        if (part->layout == PART_SINGLE)
+            code = peek_at_part(bundle->container, part, &bundle->limits.framing, &keep, err);
+        if (code != PV_OK)
+            blame(part, err);
+        if (keep)
+            parts->logs[kept++] = parts->logs[i];
+    }
+    if (kept > 0)
+        parts->n_logs = kept;
+    return code;
+}
+
 static enum pv_code look_at_list(struct bundle *bundle, struct pv_error *err)
 {
     enum pv_code code = container_list(bundle->container, &bundle->parts, err);
     if (code == PV_OK)
         code = parts_arrange(&bundle->parts, err);
+    if (code == PV_OK)
+        code = drop_strangers(bundle, err);
     if (code == PV_OK)
         code = parts_one_log(&bundle->parts, &bundle->log, err);
     return code;
@@ -127,17 +166,6 @@ static enum pv_code step(struct bundle *bundle, struct text *text, struct pv_err
     code = end_part(bundle, text, err);
     bundle->next++;
     return code;
-}
-
-static void blame(const struct part *part, struct pv_error *err)
-{
-    if (err == NULL)
-        return;
-    char shown[PARTS_SHOWN];
-    char detail[sizeof err->detail];
-    parts_show(strview_of(part->name), shown);
-    (void)snprintf(detail, sizeof detail, "%s: %.160s", shown, err->detail);
-    memcpy(err->detail, detail, sizeof detail);
 }
 
 enum pv_code bundle_read(

@@ -18,7 +18,7 @@
  *             appstatus_<log>[.inprogress] beside them is no part.
  * timed       Databricks: eventlog-YYYY-MM-DD--HH-MM[.codec] in the order of time, and last the
  *             one still written, eventlog[.codec].
- * single      a file of any other name: a log of its own.
+ * single      a file of any other name: a log of its own (if it looks like one: peek.h).
  *
  * Files whose names begin with a dot are notes of file systems and are passed over.
  */

@@ -232,6 +232,19 @@ def test_notes_of_file_systems_are_passed_over(client, name):
     assert upload(client, name, tar(files + rolled(tiny_log(), 2, folder="./"))).json()["stages_completed"] == 1
 
 
+def test_files_beside_a_log_that_are_none_are_passed_over(client, name):
+    """Told by their first bytes, decompressed: another log, or an archive that may hold one, is not passed over."""
+    beside = [("c/driver/stdout", b"hello\n"), ("c/driver/log4j.gz", gzip.compress(b"21/01/01 INFO x\n")), ("README", b""),
+              ("c/damaged.zstd", b"\x28\xb5\x2f\xfd" + b"\xff" * 40)]
+    data = tiny_log(stages=3)
+    for pack in (tar, zipped):
+        for log in (rolled(data, 2), [("c/eventlog/7/eventlog", data)], [("c/other", zstd(data))]):
+            assert upload(client, name, pack(beside + log), (200, 201)).json()["stages_completed"] == 3
+            for second in (tiny_log(), gzip.compress(tiny_log()), zipped(rolled(tiny_log(), 2))):
+                assert "2 logs" in upload(client, name, pack(beside + log + [("second", second)]), 422).json()["detail"]
+    assert "4 logs" in upload(client, name, tar(beside), 422).json()["detail"]
+
+
 @pytest.mark.parametrize("pack", [tar, lambda f: tar(f, style=tarfile.GNU_FORMAT), zipped])
 def test_names_in_any_script_are_found_again(client, name, pack):
     files = rolled(tiny_log(stages=3), 3, log="\u0627\u043f\u00e9", folder="\u30ed\u30b0/" + "d" * 120 + "/")
