@@ -9,7 +9,6 @@
  * value: a grid over both gives the starts, all deterministic. theta enters by a kink, so the sum
  * has several minima and the starts lie on both sides of each executor count.
  */
-#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_multifit_nlinear.h>
 #include <math.h>
 #include <stdlib.h>
@@ -309,9 +308,9 @@ solve(struct problem *problem, const struct design *design, double p[], struct p
 static size_t select_known(const struct problem *problem, const double p[], size_t known[])
 {
     size_t n = 0;
-    bool inner = p[USBA_EPSILON] > 1e-4 && p[USBA_EPSILON] < 1 - 1e-4;
-    bool saturates = p[USBA_EPSILON] > 1e-4 && p[USBA_THETA] > 1 + 1e-4 &&
-                     p[USBA_THETA] < problem->most * (1 - 1e-4);
+    bool inner = p[USBA_EPSILON] > USBA_BOUND && p[USBA_EPSILON] < 1 - USBA_BOUND;
+    bool saturates = p[USBA_EPSILON] > USBA_BOUND && p[USBA_THETA] > 1 + USBA_BOUND &&
+                     p[USBA_THETA] < problem->most * (1 - USBA_BOUND);
     for (size_t j = 0; j < problem->k; j++)
         if ((j != EPSILON_AT || inner) && (j != THETA_AT || saturates))
             known[n++] = j;
@@ -414,54 +413,6 @@ static enum pv_code step_without_each(const struct problem *problem,
     return PV_OK;
 }
 
-/* --- what they are worth --- */
-
-/* Half the estimate: the interval at 95 percent then reaches about 0. */
-static const double weak_share = 0.5;
-
-static void judge(const struct problem *problem,
-                  size_t which,
-                  double low,
-                  double high,
-                  const double freedom[],
-                  struct model_fit *fit)
-{
-    const char *name = fit->model.kind->rules[which].name;
-    double estimate = fit->model.parameters[which].estimate;
-    double variance = fit->model.uncertainty.covariance[which][which];
-    if (!(variance > 0)) {
-        model_warn(fit, problem->data->n, "poorly_determined",
-                   "%s is not determined: the observations leave %.3g without a standard error",
-                   name, estimate);
-        return;
-    }
-    double error = sqrt(variance);
-    double reach = gsl_cdf_tdist_Pinv(0.975, freedom[which]) * error;
-    bool covers = estimate - reach <= low && estimate + reach >= high;
-    if (covers || error > weak_share * estimate)
-        model_warn(fit, problem->data->n, "poorly_determined",
-                   "%s is poorly determined: %.3g with a standard error of %.3g%s", name, estimate,
-                   error, covers ? ", so any value allowed is as good" : "");
-}
-
-/*
- * epsilon and theta only show in how initialization grows, a small part of a speedup: where few
- * executor counts lie on either side of theta, many pairs fit about as well. theta on its bound has
- * a warning of its own; epsilon next to 0 is a finding, which leaves nothing to say of theta.
- */
-static void judge_startup(const struct problem *problem,
-                          const double p[],
-                          const double freedom[],
-                          struct model_fit *fit)
-{
-    bool grows = p[USBA_EPSILON] > 1e-4;
-    bool reached = grows && p[USBA_THETA] < problem->most * (1 - 1e-4);
-    if (grows)
-        judge(problem, USBA_EPSILON, 0, 1, freedom, fit);
-    if (reached)
-        judge(problem, USBA_THETA, 1, problem->most, freedom, fit);
-}
-
 enum pv_code usba_fit_ratio(const struct model_data *data,
                             const struct design *design,
                             struct arena *scratch,
@@ -493,10 +444,10 @@ enum pv_code usba_fit_ratio(const struct model_data *data,
         if (code != PV_OK)
             return code;
     }
-    if (p[USBA_THETA] > problem.most * (1 - 1e-4) || p[USBA_EPSILON] < 1e-4)
+    if (p[USBA_THETA] > problem.most * (1 - USBA_BOUND) || p[USBA_EPSILON] < USBA_BOUND)
         model_warn(fit, 0, "theta_not_reached",
                    "initialization does not level off within the executor counts observed");
-    judge_startup(&problem, p, freedom, fit);
+    usba_judge_startup(p, problem.most, data->n, freedom, fit);
     if (data->n <= REFITS_MAX)
         return refit_without_each(&problem, p, left_out, err);
     model_warn(
