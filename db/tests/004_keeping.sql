@@ -94,6 +94,36 @@ SELECT is(provisor.drop_partition(0, 0), 'run_2023_05', 'empty, it goes');
 SELECT hasnt_table('provisor'::name, t::name, 'with ' || t) FROM unnest(ARRAY['run_label_2023_05', 'run_stage_2023_05']) AS t;
 SELECT is(provisor.drop_partition(1, 1), NULL, 'this month and those to come stay, empty or not');
 
+-- What belongs to runs goes with them, a few or many, and nothing else does.
+SELECT lives_ok($$ INSERT INTO provisor.run (team_id, application_id, id, succeeded, label_keys, label_values, has_stages,
+        from_log, ended, property_keys, property_values, warning_codes, warning_counts, warning_details)
+    SELECT '00000000-0000-7000-8000-0000000000c1', '00000000-0000-7000-8000-0000000000c2',
+           overlay(provisor.uuid7_floor(now())::text PLACING lpad(n::text, 12, '0') FROM 25)::uuid,
+           true, '{}', '{}', true, true, true, '{}', '{}', '{}', '{}', '{}' FROM generate_series(1, 2500) AS n $$, '2500 runs');
+INSERT INTO provisor.run_log (team_id, application_id, spark_application_id, spark_attempt_id, run_id, ended)
+    SELECT team_id, application_id, 'app-' || right(id::text, 12), '', id, true FROM provisor.run
+     WHERE application_id = '00000000-0000-7000-8000-0000000000c2';
+INSERT INTO provisor.run_label (team_id, application_id, run_id, key, value, instant)
+    SELECT team_id, application_id, id, 'k', 'v', now() FROM provisor.run WHERE application_id = '00000000-0000-7000-8000-0000000000c2';
+INSERT INTO provisor.run_stage (team_id, application_id, run_id, id, parents, skipped)
+    SELECT team_id, application_id, id, 0, '{}', false FROM provisor.run WHERE application_id = '00000000-0000-7000-8000-0000000000c2';
+CREATE FUNCTION pg_temp.left_over() RETURNS bigint[] LANGUAGE sql AS $$
+    SELECT array_agg(n) FROM (SELECT count(*) AS n FROM provisor.run_log WHERE application_id = '00000000-0000-7000-8000-0000000000c2'
+        UNION ALL SELECT count(*) FROM provisor.run_label WHERE application_id = '00000000-0000-7000-8000-0000000000c2'
+        UNION ALL SELECT count(*) FROM provisor.run_stage WHERE application_id = '00000000-0000-7000-8000-0000000000c2') AS t $$;
+SET LOCAL ROLE provisor_service;
+DELETE FROM provisor.run WHERE application_id = '00000000-0000-7000-8000-0000000000c2' AND right(id::text, 4)::int <= 10;
+RESET ROLE;
+SELECT is(pg_temp.left_over(), ARRAY[2490, 2490, 2490]::bigint[], 'ten runs take ten logs, labels and stages along');
+SET LOCAL ROLE provisor_service;
+DELETE FROM provisor.run WHERE application_id = '00000000-0000-7000-8000-0000000000c2' AND right(id::text, 4)::int <= 2000;
+RESET ROLE;
+SELECT is(pg_temp.left_over(), ARRAY[500, 500, 500]::bigint[], 'so do two thousand at once');
+SET LOCAL ROLE provisor_service;
+DELETE FROM provisor.application WHERE id = '00000000-0000-7000-8000-0000000000c2';
+RESET ROLE;
+SELECT is(pg_temp.left_over(), ARRAY[0, 0, 0]::bigint[], 'and the runs that go with their application');
+
 -- The audit: only old rows, only so many.
 INSERT INTO provisor.audit (team_id, id, actor, action, subject, request_id, at)
     SELECT '00000000-0000-7000-8000-0000000000c1', gen_random_uuid(), 'a', 'pgtap', 'c', '', now() - days * interval '1 day'

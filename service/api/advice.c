@@ -195,6 +195,7 @@ static enum pv_code keep(struct http_request *request,
     if (code != PV_OK)
         return code;
     add_location(request, response, id);
+    store_tell_of(write->tx, made->history->application_id);
     code = api_write_keep(request, response, write, err);
     if (code != PV_OK)
         return code;

@@ -38,6 +38,7 @@ enum pv_code store_advice_insert_commit(struct store_tx **tx,
                                         struct strview event_data,
                                         struct pv_error *err)
 {
+    store_tell_of(*tx, advice->application_id);
     enum pv_code code = insert(*tx, advice, err);
     if (code == PV_OK)
         code = journal_audit(*tx, "advice.insert", "advice", strview_of(advice->id), err);

@@ -112,12 +112,13 @@ enum pv_code store_idempotency_keep(struct store_tx *tx,
     struct sql sql;
     tx_sql(tx, &sql,
            "INSERT INTO provisor.idempotency_key (team_id, token_id, method, path_hash, key,"
-           " body_hash, status, content_type, location, body)"
-           " VALUES ($1, $2, $3, sha256(convert_to($4, 'UTF8')), $5, $6, $7, $8, $9, $10)"
+           " body_hash, status, content_type, location, body, application_id)"
+           " VALUES ($1, $2, $3, sha256(convert_to($4, 'UTF8')), $5, $6, $7, $8, $9, $10, $11)"
            " ON CONFLICT (team_id, token_id, method, path_hash, key) DO UPDATE"
            " SET body_hash = excluded.body_hash, status = excluded.status,"
            " content_type = excluded.content_type, location = excluded.location,"
-           " body = excluded.body, expires_at = excluded.expires_at"
+           " body = excluded.body, expires_at = excluded.expires_at,"
+           " application_id = excluded.application_id"
            " WHERE idempotency_key.expires_at <= now()");
     sql.repeated = true;
     add_scope(tx, &sql, method, path, key);
@@ -126,6 +127,7 @@ enum pv_code store_idempotency_keep(struct store_tx *tx,
     sql_text(&sql, reply->content_type);
     sql_text(&sql, reply->location);
     sql_bytes(&sql, reply->body.at == NULL ? "" : reply->body.at, reply->body.n);
+    sql_uuid(&sql, tx->application_id);
     enum pv_code code = tx_defer(tx, &sql, err);
     if (code != PV_OK)
         return code;

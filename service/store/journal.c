@@ -31,10 +31,12 @@ journal_event(struct store_tx *tx, const char *type, struct strview data, struct
     clock_uuid7(id);
     struct sql sql;
     tx_sql(tx, &sql,
-           "INSERT INTO provisor.outbox (team_id, id, type, data) VALUES ($1, $2, $3, $4)");
+           "INSERT INTO provisor.outbox (team_id, id, type, data, application_id)"
+           " VALUES ($1, $2, $3, $4, $5)");
     sql.repeated = true;
     sql_uuid(&sql, id);
     sql_text(&sql, strview_of(type));
     sql_json(&sql, data);
+    sql_uuid(&sql, tx->application_id);
     return tx_defer(tx, &sql, err);
 }

@@ -39,6 +39,18 @@ enum pv_code run_write_sketches(struct store_tx *tx,
                                 size_t *written,
                                 struct pv_error *err) PV_MUSTCHECK;
 
+/* Ids of the runs that a filter with labels finds, newest first, one more than its limit. */
+struct run_id {
+    char text[37];
+};
+enum pv_code run_ids_by_label(struct store_tx *tx,
+                              struct arena *arena,
+                              const char *application_id,
+                              const struct run_filter *filter,
+                              struct run_id **ids,
+                              size_t *n,
+                              struct pv_error *err) PV_MUSTCHECK;
+
 /* The run of that id and application, without stages. PV_E_NOT_FOUND. */
 enum pv_code run_load(struct store_tx *tx,
                       struct arena *arena,

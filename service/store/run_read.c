@@ -148,8 +148,9 @@ static void stages_query(struct store_tx *tx,
            " task_duration_s, task_time_s, duration_s, started_s, input_records,"
            " nominal_rate_per_s, skipped, " STAGE_FIGURE_COLUMNS
            ", CASE WHEN $4 THEN sketch_tasks END, CASE WHEN $4 THEN sketch_mean_s END"
-           " FROM provisor.run_stage"
-           " WHERE team_id = $1 AND application_id = $2 AND run_id = w.run_id ORDER BY id) AS s"
+           " FROM provisor.run_stage WHERE team_id = $1 AND application_id = $2"
+           " AND run_id = w.run_id AND run_id = ANY ($3)" /* tells the planner which months */
+           " ORDER BY id) AS s"
            " ORDER BY w.at, s.id");
     sql_uuid(sql, application_id);
     sql_uuids(sql, runs->id, n, sizeof *runs);
@@ -444,25 +445,53 @@ enum pv_code run_load_many(struct store_tx *tx,
     " coalesce($6, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))"
 
 #define RUN_IN_WINDOW IN_WINDOW("r", "id")
-#define LABEL_IN_WINDOW IN_WINDOW("l", "run_id")
 
 static const char by_time[] = "SELECT " SELECTED " FROM provisor.run r"
                               " WHERE r.team_id = $1 AND r.application_id = $2" RUN_IN_WINDOW
                               " ORDER BY r.instant DESC, r.id DESC LIMIT $7";
 
-/*
- * With labels the rows of the first one are walked newest first, and each run is asked for the
- * others. OFFSET 0 keeps the walk as it stands: drawn together, the server would plan the second
- * look once for each month, which took a hundred times what it takes to run.
- */
-static const char by_label[] =
-    "SELECT " SELECTED " FROM (SELECT l.instant AS at, l.run_id FROM provisor.run_label l"
-    " WHERE l.team_id = $1 AND l.application_id = $2 AND l.key = $8 AND l.value = "
-    "$9" LABEL_IN_WINDOW " ORDER BY l.instant DESC, l.run_id DESC OFFSET 0) AS walked"
-    " JOIN provisor.run r ON r.team_id = $1 AND r.application_id = $2 AND r.id = walked.run_id"
-    " WHERE NOT EXISTS (SELECT FROM unnest($10, $11) AS w (key, value)"
-    " WHERE (w.key, w.value) NOT IN (SELECT * FROM unnest(r.label_keys, r.label_values)))"
-    " ORDER BY walked.at DESC, walked.run_id DESC LIMIT $7";
+static const char by_ids[] = "SELECT " SELECTED " FROM provisor.run r"
+                             " WHERE r.team_id = $1 AND r.application_id = $2 AND r.id = ANY ($3)"
+                             " ORDER BY r.instant DESC, r.id DESC";
+
+static void time_query(struct store_tx *tx,
+                       const struct application *application,
+                       const struct run_filter *filter,
+                       struct sql *sql)
+{
+    bool first_page = filter->before_us == RUN_NO_INSTANT;
+    tx_sql(tx, sql, by_time);
+    sql_uuid(sql, application->id);
+    sql_instant(sql, filter->since_us);
+    sql_instant(sql, filter->until_us);
+    sql_instant(sql, filter->before_us);
+    sql_uuid(sql, first_page ? NULL : filter->before_id);
+    sql_int(sql, (int64_t)filter->limit + 1);
+}
+
+/* The runs of a page, without what lies in other tables. */
+static enum pv_code read_page(struct store_tx *tx,
+                              struct arena *arena,
+                              const struct application *application,
+                              const struct run_filter *filter,
+                              struct run_list *list,
+                              struct pv_error *err)
+{
+    struct sql sql;
+    if (filter->n_labels == 0) {
+        time_query(tx, application, filter, &sql);
+        return read_list(tx, &sql, arena, filter->limit, list, err);
+    }
+    struct run_id *ids;
+    size_t n;
+    enum pv_code code = run_ids_by_label(tx, arena, application->id, filter, &ids, &n, err);
+    if (code != PV_OK)
+        return code;
+    tx_sql(tx, &sql, by_ids);
+    sql_uuid(&sql, application->id);
+    sql_uuids(&sql, ids->text, n, sizeof *ids);
+    return read_list(tx, &sql, arena, filter->limit, list, err);
+}
 
 enum pv_code store_run_list(struct store_tx *tx,
                             struct arena *arena,
@@ -471,22 +500,8 @@ enum pv_code store_run_list(struct store_tx *tx,
                             struct run_list *list,
                             struct pv_error *err)
 {
-    bool first_page = filter->before_us == RUN_NO_INSTANT;
-    struct sql sql;
-    tx_sql(tx, &sql, filter->n_labels == 0 ? by_time : by_label);
-    sql_uuid(&sql, application->id);
-    sql_instant(&sql, filter->since_us);
-    sql_instant(&sql, filter->until_us);
-    sql_instant(&sql, filter->before_us);
-    sql_uuid(&sql, first_page ? NULL : filter->before_id);
-    sql_int(&sql, (int64_t)filter->limit + 1);
-    if (filter->n_labels > 0) {
-        sql_text(&sql, filter->labels[0].key);
-        sql_text(&sql, filter->labels[0].value);
-        sql_pairs(&sql, filter->labels + 1, filter->n_labels - 1);
-    }
     struct run_list read;
-    enum pv_code code = read_list(tx, &sql, arena, filter->limit, &read, err);
+    enum pv_code code = read_page(tx, arena, application, filter, &read, err);
     if (code == PV_OK)
         code = bound_list(tx, application->id, filter, &read, err);
     if (code == PV_OK)

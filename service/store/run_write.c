@@ -382,9 +382,10 @@ static enum pv_code tell(struct store_tx *tx,
     clock_uuid7(id);
     struct sql sql;
     tx_sql(tx, &sql,
-           "INSERT INTO provisor.outbox (team_id, id, type, data) VALUES ($1, $2, 'run.ingested',"
+           "INSERT INTO provisor.outbox (team_id, id, type, data, application_id)"
+           " VALUES ($1, $2, 'run.ingested',"
            " json_build_object('run_id', $3, 'application', $4, 'problem_size', $5,"
-           " 'executors', $6, 'duration_s', $7, 'succeeded', $8))");
+           " 'executors', $6, 'duration_s', $7, 'succeeded', $8), $9)");
     sql.repeated = true;
     sql_uuid(&sql, id);
     sql_uuid(&sql, run->id);
@@ -393,6 +394,7 @@ static enum pv_code tell(struct store_tx *tx,
     sql_count(&sql, run->executors);
     sql_double(&sql, run->duration_s);
     sql_bool(&sql, run->succeeded);
+    sql_uuid(&sql, application->id);
     return tx_defer(tx, &sql, err);
 }
 
@@ -454,6 +456,7 @@ enum pv_code store_run_insert(struct store_tx *tx,
                               struct pv_error *err)
 {
     struct situation there;
+    store_tell_of(tx, application->id);
     enum pv_code code = look(tx, application->id, run, log_digest, &there, err);
     if (code != PV_OK)
         return code;

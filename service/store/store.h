@@ -73,6 +73,13 @@ enum pv_code store_commit(struct store_tx **tx, struct pv_error *err) PV_MUSTCHE
 /* Undo and give the connection back; accepts a NULL *tx. */
 void store_rollback(struct store_tx **tx);
 
+/*
+ * From here on the transaction tells of this application ("": of none): the events and the reply it
+ * keeps go with the application when that is deleted. Calls that write runs, advice and
+ * applications say so themselves.
+ */
+void store_tell_of(struct store_tx *tx, const char *application_id);
+
 /* --- migrations --- */
 
 /*

@@ -154,6 +154,11 @@ void tx_sql(struct store_tx *tx, struct sql *sql, const char *text)
     sql_uuid(sql, tx->who.team_id);
 }
 
+void store_tell_of(struct store_tx *tx, const char *application_id)
+{
+    (void)snprintf(tx->application_id, sizeof tx->application_id, "%s", application_id);
+}
+
 enum pv_code tx_send(struct store_tx *tx, const struct sql *sql, struct pv_error *err)
 {
     enum pv_code code = queue(tx, sql, err);

@@ -112,7 +112,7 @@ def calls(asker):
         ("runs, by label and time", get(lambda: runs + "&label=host:host-%d&%s" % (random.randrange(50), times(30)))),
         ("run", get(lambda: LONG + "/runs/" + random.choice(ids))),
         ("run by id alone, with tasks", get(lambda: "/v1/runs/%s?include=tasks" % random.choice(ids))),
-        ("profile", get(lambda: app() + "/profile")),
+        ("profile", get(lambda: LONG + "/profile")),
         ("accuracy, long history", get(lambda: LONG + "/accuracy?limit=%d" % PAGE)),
         ("models", get(lambda: app() + "/models")),
         ("models, long history", get(lambda: LONG + "/models")),
