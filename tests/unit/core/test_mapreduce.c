@@ -188,10 +188,10 @@ Test(mapreduce, counters_become_figures_of_stages_and_run)
                        HEAD SUBMITTED_JOB
                        "{\"type\":\"JOB_INITED\",\"event\":{" JOB
                        ",\"totalMaps\":1,\"totalReduces\":%d}}\n" STARTED(
-                           "MAP", "m", 000000,
-                           0, 2000, "VIRGIN") "{\"type\":\"MAP_ATTEMPT_FINISHED\",\"event\":"
-                                              "{" ATTEMPT("m", 000000, 0) ",\"finishTime\":3000,"
-                                                                          "\"counters\":%s}}\n",
+                           "MAP", "m", 000000, 0, 2000,
+                           "VIRGIN") "{\"type\":\"MAP_ATTEMPT_FINISHED\",\"event\":"
+                                     "{" ATTEMPT("m", 000000, 0) ",\"finishTime\":3000,"
+                                                                 "\"counters\":%s}}\n",
                        reduces, counters);
         struct reading r;
         read_job(&r, text, 0);
