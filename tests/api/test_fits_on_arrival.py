@@ -82,6 +82,26 @@ def test_a_run_that_goes_and_a_log_that_comes_count_as_arrivals(quick, name):
     assert grown(quick, before, ARRIVAL) == 1
 
 
+def test_an_import_is_one_arrival_and_none_where_it_brings_nothing_new(quick, name):
+    fill(quick.alpha, name)
+    wait_until(lambda: is_current(quick, name))
+    copy, before = name + "-copy", metrics(quick)
+    lines = quick.alpha.get("/v1/applications/%s/runs/export" % name).content
+
+    def bring(status):
+        quick.alpha.request("POST", "/v1/applications/%s/runs/import" % copy, status, data=lines,
+                            headers={"Content-Type": "application/x-ndjson"})
+
+    bring(201)
+    wait_until(lambda: is_current(quick, copy))
+    row = kept(quick, copy)
+    assert row[0] >= 1 and grown(quick, before, ARRIVAL) == 1
+    bring(200)
+    time.sleep(0.6)
+    assert kept(quick, copy) == row and grown(quick, before, ARRIVAL) == 1
+    assert grown(quick, before, 'provisor_fits_spared_total{why="current"}') == 0, "nobody was told of it"
+
+
 def test_runs_that_retention_takes_count_as_a_change(make_service):
     """Nobody writes and nobody reads: the housekeeping's pass alone brings models, and advice, of what is left."""
     service = make_service(PROVISOR_FIT_SETTLE_MS=50, PROVISOR_KEEPING_INTERVAL_S=1, PROVISOR_HISTORY_CACHE_MS=5000)
