@@ -78,14 +78,22 @@ check_length(const struct config *config, const struct http_request *request, st
     return too_large(config, err);
 }
 
-static bool open_intake(struct api *api, struct upload *upload)
+static enum pv_code open_intake(struct api *api,
+                                const struct http_request *request,
+                                struct upload *upload,
+                                struct pv_error *err)
 {
     struct intake_limits limits;
+    unsigned char key[32];
+    enum pv_code code = api_service_key(api, key, err);
+    if (code != PV_OK)
+        return code;
     intake_limits_read(api->config, &limits);
+    intake_limits_set_privacy(&limits, api->config, key, request->principal.team_id);
     limits.spool = &api->spool;
     arena_init(&upload->arena, limits.log.memory_bytes);
     upload->intake = intake_create(&limits);
-    return upload->intake != NULL;
+    return upload->intake != NULL ? PV_OK : pv_fail(err, PV_E_MEMORY, "out of memory");
 }
 
 static enum pv_code start(struct api *api,
@@ -103,8 +111,8 @@ static enum pv_code start(struct api *api,
     enum pv_code code = read_query(api, request, upload, err);
     if (code == PV_OK)
         code = check_length(api->config, request, err);
-    if (code == PV_OK && !open_intake(api, upload))
-        code = pv_fail(err, PV_E_MEMORY, "out of memory");
+    if (code == PV_OK)
+        code = open_intake(api, request, upload, err);
     return code;
 }
 

@@ -63,6 +63,9 @@ struct config {
     int64_t eventlog_line_bytes_max;
     int64_t eventlog_memory_bytes_max;
     int64_t eventlog_block_bytes_max; /* lz4, snappy */
+    char eventlog_sql_text[8];        /* keep hash drop, as the two below */
+    char eventlog_paths[8];
+    char eventlog_host_names[8];
     int64_t zstd_window_log_max;
     int64_t archive_entries_max;
     int64_t archive_name_bytes_max;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const policies[] = {"keep", "hash", "drop", NULL};
 static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
 
 #define KIB INT64_C(1024)
@@ -86,6 +87,9 @@ const struct setting settings[] = {
     INTEGER(eventlog_line_bytes_max, "bytes", 64 * KIB, GIB, "67108864", "one line of an event log; a longer one counts as damaged"),
     INTEGER(eventlog_memory_bytes_max, "bytes", MIB, 64 * GIB, "1073741824", "memory one event log may take while it is read"),
     INTEGER(eventlog_block_bytes_max, "bytes", 64 * KIB, 512 * MIB, "8388608", "largest block of an lz4 or snappy stream, decompressed; a decoder holds up to two"),
+    WORD(eventlog_sql_text, policies, "hash", "stage names that are no call site (SQL, what users wrote): keep, hash (with the service's key) or drop"),
+    WORD(eventlog_paths, policies, "drop", "directories of call sites, paths in texts that are kept: keep, hash or drop"),
+    WORD(eventlog_host_names, policies, "hash", "host names and addresses in texts that are kept: keep, hash or drop"),
     INTEGER(zstd_window_log_max, "", 10, 31, "23", "largest zstd window, as a power of two; a decoder holds it in memory"),
     INTEGER(archive_entries_max, "", 1, 1000000, "10000", "files of a tar, zip or folder that holds a log; more are 422"),
     INTEGER(archive_name_bytes_max, "bytes", 64, 65536, "1024", "a file's name in it; a longer one is 422"),

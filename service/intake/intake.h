@@ -49,6 +49,14 @@ struct intake_limits {
 /* The limits that the settings state; spool and watch are left NULL. */
 void intake_limits_read(const struct config *config, struct intake_limits *limits);
 
+/* What becomes of free texts of a log, by the settings: without this call the strictest. Hashes are
+ * keyed by the service's key and the team, so they are equal within a team and mean nothing outside
+ * of it. */
+void intake_limits_set_privacy(struct intake_limits *limits,
+                               const struct config *config,
+                               const unsigned char service_key[32],
+                               const char *team_id);
+
 /* NULL when memory is exhausted. limits is copied. */
 struct intake *intake_create(const struct intake_limits *limits);
 /* Accepts NULL. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/mapreduce/mapreduce_internal.h"
+#include "core/sparklog/privacy.h"
 
 /* --- the job --- */
 
@@ -14,13 +15,20 @@ static bool keep(struct json_text text, char *out, size_t capacity)
     return !cut;
 }
 
+static void take_name(struct mapreduce *log, struct json_text name)
+{
+    if (keep(name, log->job_name, sizeof log->job_name))
+        privacy_application_name(&log->limits.privacy, log->job_name, sizeof log->job_name);
+}
+
 /* Is the event one of this job's? The first that names a job says which one it is. */
 static bool is_ours(struct mapreduce *log, const struct job_event *event)
 {
     char id[sizeof log->job_id];
     if (event->job_id.at == NULL)
         return false;
-    bool whole = keep(event->job_id, id, sizeof id);
+    bool whole =
+        keep(event->job_id, id, sizeof id) && privacy_id(&log->limits.privacy, id, sizeof id);
     if (!log->named) {
         log->named = true;
         log->notices[NOTICE_BAD_ID] += !whole;
@@ -49,7 +57,7 @@ static enum pv_code take_submitted(struct mapreduce *log,
         return PV_OK;
     see_submission(log, event);
     if (event->job_name.at != NULL)
-        (void)keep(event->job_name, log->job_name, sizeof log->job_name);
+        take_name(log, event->job_name);
     return PV_OK;
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/sparklog/events.h"
+#include "core/sparklog/privacy.h"
 
 /* Keep a text that identifies something. False when it is too long to be kept whole. */
 static bool keep(struct json_text text, char *out, size_t capacity)
@@ -10,6 +11,21 @@ static bool keep(struct json_text text, char *out, size_t capacity)
     size_t n = json_text_decode(text, out, capacity - 1, &cut);
     out[cut ? 0 : n] = '\0';
     return !cut;
+}
+
+static void keep_version(struct json_text text, char *out, size_t capacity)
+{
+    if (!keep(text, out, capacity) || !privacy_is_version(out))
+        out[0] = '\0';
+}
+
+/* An id that cannot be kept is counted. */
+static void keep_id(struct sparklog *log, struct json_text text, char *out, size_t capacity)
+{
+    if (text.at == NULL)
+        return;
+    if (!keep(text, out, capacity) || !privacy_id(&log->limits.privacy, out, capacity))
+        log->notices[NOTICE_BAD_ID]++;
 }
 
 struct version {
@@ -25,7 +41,7 @@ static void take_version(struct json *line, char *out, size_t capacity)
 {
     struct version event = {{NULL, 0, false}};
     if (events_read(line, &version_shape, &event) && event.version.at != NULL && out[0] == '\0')
-        (void)keep(event.version, out, capacity);
+        keep_version(event.version, out, capacity);
 }
 
 enum pv_code event_log_start(struct sparklog *log, struct json *line, struct pv_error *err)
@@ -74,13 +90,10 @@ enum pv_code event_application_start(struct sparklog *log, struct json *line, st
     }
     application->started = true;
     application->start_ms = start_ms;
-    if (event.name.at != NULL)
-        (void)keep(event.name, application->name, sizeof application->name);
-    if (event.id.at != NULL && !keep(event.id, application->id, sizeof application->id))
-        log->notices[NOTICE_BAD_ID]++;
-    if (event.attempt_id.at != NULL &&
-        !keep(event.attempt_id, application->attempt_id, sizeof application->attempt_id))
-        log->notices[NOTICE_BAD_ID]++;
+    if (event.name.at != NULL && keep(event.name, application->name, sizeof application->name))
+        privacy_application_name(&log->limits.privacy, application->name, sizeof application->name);
+    keep_id(log, event.id, application->id, sizeof application->id);
+    keep_id(log, event.attempt_id, application->attempt_id, sizeof application->attempt_id);
     return PV_OK;
 }
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "core/sparklog/events.h"
-#include "core/sparklog/screen.h"
+#include "core/sparklog/privacy.h"
 
 /* A stage as JobStart, StageSubmitted and StageCompleted describe it. */
 struct stage_info {
@@ -85,7 +85,7 @@ static enum pv_code
 take_name(struct sparklog *log, struct stage *stage, struct json_text text, struct pv_error *err)
 {
     char name[SCREEN_NAME_MAX];
-    size_t n = screen_name(text, name);
+    size_t n = privacy_stage_name(&log->limits.privacy, text, name);
     if (n == 0)
         return PV_OK;
     void *copy = stage->name;

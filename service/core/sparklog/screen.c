@@ -65,14 +65,19 @@ static bool looks_random(struct strview run)
            (run.n >= LONG_RUN && digits >= LONG_DIGITS);
 }
 
-static bool has_key(struct strview text)
+static bool is_mark_or_random(struct strview run)
+{
+    return has_mark(run) || looks_random(run);
+}
+
+/* Is there a run of a key's characters that is such? */
+static bool has_run(struct strview text, bool (*is_such)(struct strview run))
 {
     for (size_t i = 0; i < text.n; i++) {
         size_t from = i;
         while (i < text.n && is_key_character(text.at[i]))
             i++;
-        struct strview run = {text.at + from, i - from};
-        if (has_mark(run) || looks_random(run))
+        if (is_such((struct strview){text.at + from, i - from}))
             return true;
     }
     return false;
@@ -92,42 +97,21 @@ static bool has_user_information(struct strview text)
     return false;
 }
 
-bool screen_is_suspicious(struct strview text)
+static bool has_any_word(struct strview text)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (has_word(text, words[i]))
             return true;
     }
-    return has_user_information(text) || has_key(text);
+    return false;
 }
 
-/* Of every word with a slash keep what stands behind the last one. */
-static size_t shorten_paths(const char *text, size_t n, char *out)
+bool screen_is_marked(struct strview text)
 {
-    size_t used = 0;
-    size_t word = 0; /* where the current word begins in out */
-    for (size_t i = 0; i < n; i++) {
-        if (text[i] == '/') {
-            used = word;
-            continue;
-        }
-        out[used++] = text[i];
-        if (text[i] == ' ')
-            word = used;
-    }
-    return used;
+    return has_any_word(text) || has_user_information(text) || has_run(text, has_mark);
 }
 
-size_t screen_name(struct json_text text, char out[SCREEN_NAME_MAX])
+bool screen_is_suspicious(struct strview text)
 {
-    char whole[4 * SCREEN_NAME_MAX];
-    bool cut;
-    size_t n = json_text_decode(text, whole, sizeof whole, &cut);
-    if (screen_is_suspicious((struct strview){whole, n}))
-        return 0;
-    n = shorten_paths(whole, n, whole);
-    while (n > SCREEN_NAME_MAX - 1 || !strview_is_utf8((struct strview){whole, n}))
-        n = n > SCREEN_NAME_MAX - 1 ? SCREEN_NAME_MAX - 1 : n - 1;
-    memcpy(out, whole, n);
-    return n;
+    return has_any_word(text) || has_user_information(text) || has_run(text, is_mark_or_random);
 }

@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 #include "base/strview.h"
-#include "core/sparklog/json.h"
 
 enum { SCREEN_NAME_MAX = 256 };
 
@@ -15,10 +14,7 @@ enum { SCREEN_NAME_MAX = 256 };
  */
 bool screen_is_suspicious(struct strview text);
 
-/*
- * A name people see, made fit to keep: paths and addresses shortened to what stands behind the last
- * slash, at most SCREEN_NAME_MAX - 1 bytes of UTF-8. Returns its length, 0 for a suspicious one.
- */
-size_t screen_name(struct json_text text, char out[SCREEN_NAME_MAX]);
+/* The same of a text that is random by nature, such as an id: everything but the long run. */
+bool screen_is_marked(struct strview text);
 
 #endif

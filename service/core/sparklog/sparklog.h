@@ -15,11 +15,28 @@
  */
 struct sparklog;
 
+/*
+ * What becomes of free texts of the log: stage names that are no call sites (SQL, what users
+ * wrote), file paths, host names. Credentials are never kept. All zero is the strictest.
+ */
+enum sparklog_policy { SPARKLOG_DROP, SPARKLOG_HASH, SPARKLOG_KEEP };
+
+struct sparklog_privacy {
+    enum sparklog_policy sql_text;
+    enum sparklog_policy paths;
+    enum sparklog_policy host_names;
+    /* 16 hexadecimal digits and a NUL that stand for a text: equal for equal texts, and not to be
+     * guessed without the key. NULL: what would be hashed is dropped. */
+    void (*hash)(const unsigned char key[32], struct strview text, char digits[17]);
+    unsigned char key[32];
+};
+
 struct sparklog_limits {
     size_t line_bytes;   /* a longer line is skipped and counted (line_too_long) */
     size_t stages;       /* stage attempts */
     size_t tasks;        /* successful tasks whose durations are kept */
     size_t memory_bytes; /* all a reader may hold */
+    struct sparklog_privacy privacy;
 };
 
 /* NULL when memory is exhausted. */

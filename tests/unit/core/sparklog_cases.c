@@ -1,9 +1,18 @@
 #include "sparklog_cases.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const struct sparklog_limits case_limits = {
     .line_bytes = 1 << 20, .stages = 1000, .tasks = 10000, .memory_bytes = 8 << 20};
+
+void case_hash(const unsigned char key[32], struct strview text, char digits[17])
+{
+    uint32_t sum = key[0];
+    for (size_t i = 0; i < text.n; i++)
+        sum = sum * 31 + (unsigned char)text.at[i];
+    (void)snprintf(digits, 17, "%08zx%08x", text.n, (unsigned)sum);
+}
 
 void reading_init(struct reading *reading,
                   const char *text,

@@ -36,7 +36,7 @@ static const char poisoned[] = LOG_START
     "jdbc:postgresql://u:hunter2@db/x\",\"Details\":\"hunter2\",\"RDD "
     "Info\":[{\"Name\":\"hunter2\"}]},"
     "{\"Stage ID\":1,\"Stage Name\":\"run --password hunter2\"},"
-    "{\"Stage ID\":2,\"Stage Name\":\"read s3://hunter2/data.csv\"},"
+    "{\"Stage ID\":2,\"Stage Name\":\"collect at s3://hunter2/etl.py:7\"},"
     "{\"Stage ID\":3,\"Stage Name\":\"pass\\u0077ord=hunter2\"}],"
     "\"Properties\":{\"spark.job.description\":\"hunter2\",\"spark.jobGroup.id\":\"hunter2\"}}\n"
     "{\"Event\":\"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart\","
@@ -129,7 +129,7 @@ Test(sparklog_secrets, none_of_a_log_full_of_them_reaches_the_run)
     /* What stands beside the secrets did arrive. */
     cr_assert_eq(r.run.tasks_succeeded, 1);
     cr_assert_eq(r.run.n_stages, 4);
-    cr_assert(strview_is(reading_stage(&r, 2)->name, "read data.csv"));
+    cr_assert(strview_is(reading_stage(&r, 2)->name, "collect at etl.py:7"));
     cr_assert_eq(r.run.n_spark_properties, 1);
     cr_assert(strview_is(r.run.spark_properties[0].key, "spark.executor.cores"));
     reading_fini(&r);
@@ -220,18 +220,4 @@ Test(sparklog_secrets, what_looks_like_a_credential)
         cr_assert(screen_is_suspicious(strview_of(bad[i])), "%s", bad[i]);
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         cr_assert_not(screen_is_suspicious(strview_of(good[i])), "%s", good[i]);
-}
-
-Test(sparklog_secrets, names_are_shortened_to_what_can_be_kept)
-{
-    char out[SCREEN_NAME_MAX];
-    static const char path[] = "collect at /srv/jobs/etl.py:12 and C/d/e f";
-    size_t n = screen_name((struct json_text){path, sizeof path - 1, false}, out);
-    cr_assert(strview_is((struct strview){out, n}, "collect at etl.py:12 and e f"));
-    char large[3000];
-    for (size_t i = 0; i + 2 < sizeof large; i += 3)
-        memcpy(large + i, "\xe2\x82\xac", 3);
-    n = screen_name((struct json_text){large, sizeof large, false}, out);
-    cr_assert_eq(n, 255);
-    cr_assert(strview_is_utf8((struct strview){out, n}));
 }
