@@ -9,6 +9,7 @@
 #include "api/log_save.h"
 #include "codec/run.h"
 #include "intake/intake.h"
+#include "store/access.h"
 
 enum {
     DATABASE_TRIES = 60, /* a second apart, while PostgreSQL cannot be reached */
@@ -260,12 +261,16 @@ static bool start_thread(struct bulk *bulk)
 struct bulk *bulk_start(const struct bulk_options *options, const struct find *find)
 {
     size_t threads = options->threads < find->n ? options->threads : find->n;
+    unsigned char key[32];
+    if (store_service_key(options->store, key, NULL) != PV_OK)
+        return NULL;
     struct bulk *bulk = calloc(1, sizeof *bulk + threads * sizeof bulk->threads[0]);
     if (bulk == NULL)
         return NULL;
     bulk->options = options;
     bulk->find = find;
     intake_limits_read(options->config, &bulk->limits);
+    intake_limits_set_privacy(&bulk->limits, options->config, key, options->who.team_id);
     spool_quota_init(&bulk->spool, options->config);
     bulk->limits.spool = &bulk->spool;
     (void)pthread_mutex_init(&bulk->lock, NULL);

@@ -54,7 +54,8 @@ struct bulk_options {
 
 struct bulk;
 
-/* Begin. The options and items must outlive it. NULL when memory or threads are exhausted. */
+/* Begin. The options and items must outlive it. NULL when memory or threads are
+ * exhausted, or the database cannot be asked for the service's key. */
 struct bulk *bulk_start(const struct bulk_options *options, const struct find *find);
 
 /* How far it is. */
