@@ -11,11 +11,26 @@
  * label and stage) could read the whole table for every row. So plans are made anew, for any
  * values, and on indexes.
  */
-static enum pv_code plan_for_many(struct store_tx *tx, struct pv_error *err)
+static enum pv_code plan_anew(struct store_tx *tx, struct pv_error *err)
 {
     struct sql sql;
     sql_init(&sql, &tx->scratch, "DISCARD PLANS");
-    enum pv_code code = tx_defer(tx, &sql, err);
+    return tx_defer(tx, &sql, err);
+}
+
+/* Planning looks at how much there really is: so once more at each fourfold. */
+static bool has_outgrown_plans(int64_t before, int64_t after)
+{
+    int64_t mark = 256;
+    while (mark <= before)
+        mark *= 4;
+    return after >= mark;
+}
+
+static enum pv_code plan_for_many(struct store_tx *tx, struct pv_error *err)
+{
+    struct sql sql;
+    enum pv_code code = plan_anew(tx, err);
     sql_init(&sql, &tx->scratch,
              "SELECT set_config('plan_cache_mode', 'force_generic_plan', true),"
              " set_config('enable_seqscan', 'off', true)");
@@ -223,6 +238,7 @@ enum pv_code store_run_import_write(struct store_tx *tx,
                                     struct run_import_counts *counts,
                                     struct pv_error *err)
 {
+    int64_t before = counts->inserted;
     enum pv_code code = PV_OK;
     for (size_t i = 0; code == PV_OK && i < n; i++) {
         struct run_import *item = &items[i];
@@ -246,6 +262,8 @@ enum pv_code store_run_import_write(struct store_tx *tx,
         if (code == PV_OK)
             code = run_queue_rows(tx, application->id, run, digest, err);
     }
+    if (code == PV_OK && has_outgrown_plans(before, counts->inserted))
+        code = plan_anew(tx, err);
     return code;
 }
 
