@@ -73,12 +73,12 @@ def test_an_old_client_that_could_not_tell_a_cut_is_refused(service, client, nam
 
 # --- an export that somebody reads slowly, or not to its end ---
 
-TASKS = [i / 7 for i in range(20000)]
+TASKS = [i / 7 for i in range(8000)]
 
 
 @pytest.fixture(scope="module")
 def slow(make_service):
-    """A service with a history of 40 MB, impatient with its readers."""
+    """A service with a history of 15 MB, impatient with its readers."""
     service = make_service(PROVISOR_EXPORTS_MAX=2, PROVISOR_CONNECTION_IDLE_S=2, PROVISOR_TASKS_MAX=60000, PROVISOR_LOG_LEVEL="info")
     service.operator_token = service.token("operators")
     service.start()
