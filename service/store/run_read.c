@@ -437,19 +437,16 @@ enum pv_code run_load_many(struct store_tx *tx,
     return code;
 }
 
-/* An open bound is an infinity, so that one statement serves and the index is walked all the same.
+/*
+ * Open bounds are sent as infinities, so that one statement serves, the index is walked and one
+ * plan is as good as another: over a year of months it takes the server longer to make a plan than
+ * to follow it.
  */
-#define IN_WINDOW(t, id)                                                                           \
-    " AND " t ".instant >= coalesce($3, '-infinity') AND " t ".instant < coalesce($4, 'infinity')" \
-    " AND (" t ".instant, " t "." id ") < (coalesce($5, 'infinity'),"                              \
-    " coalesce($6, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))"
-
-#define RUN_IN_WINDOW IN_WINDOW("r", "id")
-
 static const char by_time[] = "SELECT " SELECTED " FROM provisor.run r"
-                              " WHERE r.team_id = $1 AND r.application_id = $2" RUN_IN_WINDOW
+                              " WHERE r.team_id = $1 AND r.application_id = $2"
+                              " AND r.instant >= $3 AND r.instant < $4"
+                              " AND (r.instant, r.id) < ($5, $6)"
                               " ORDER BY r.instant DESC, r.id DESC LIMIT $7";
-
 static const char by_ids[] = "SELECT " SELECTED " FROM provisor.run r"
                              " WHERE r.team_id = $1 AND r.application_id = $2 AND r.id = ANY ($3)"
                              " ORDER BY r.instant DESC, r.id DESC";
@@ -461,11 +458,12 @@ static void time_query(struct store_tx *tx,
 {
     bool first_page = filter->before_us == RUN_NO_INSTANT;
     tx_sql(tx, sql, by_time);
+    sql->repeated = true;
     sql_uuid(sql, application->id);
-    sql_instant(sql, filter->since_us);
-    sql_instant(sql, filter->until_us);
-    sql_instant(sql, filter->before_us);
-    sql_uuid(sql, first_page ? NULL : filter->before_id);
+    sql_bound(sql, filter->since_us, "-infinity");
+    sql_bound(sql, filter->until_us, "infinity");
+    sql_bound(sql, filter->before_us, "infinity");
+    sql_uuid(sql, first_page ? "ffffffff-ffff-ffff-ffff-ffffffffffff" : filter->before_id);
     sql_int(sql, (int64_t)filter->limit + 1);
 }
 

@@ -119,6 +119,14 @@ void sql_bool(struct sql *sql, bool truth)
     add(sql, OID_BOOL, at, 1, true);
 }
 
+void sql_bound(struct sql *sql, int64_t us, const char *open)
+{
+    if (us == RUN_NO_INSTANT)
+        add(sql, OID_TIMESTAMPTZ, open, strlen(open), false);
+    else
+        sql_instant(sql, us);
+}
+
 void sql_instant(struct sql *sql, int64_t us)
 {
     bool null = us == RUN_NO_INSTANT;

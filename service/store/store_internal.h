@@ -78,6 +78,8 @@ void sql_int(struct sql *sql, int64_t number);
 void sql_double(struct sql *sql, double number);
 void sql_bool(struct sql *sql, bool truth);
 void sql_instant(struct sql *sql, int64_t us);
+/* Likewise, but what is unknown is `open`: "infinity" or "-infinity", a literal. */
+void sql_bound(struct sql *sql, int64_t us, const char *open);
 
 /* Arrays over a member of an array of structs: its first address, how many, how far apart. */
 void sql_counts(struct sql *sql, const int64_t *first, size_t n, size_t stride);
