@@ -93,7 +93,7 @@ static struct block classify_portable(const char *bytes)
     struct block block = {0, 0, 0, 0};
     for (unsigned i = 0; i < BLOCK; i++) {
         uint64_t bit = UINT64_C(1) << i;
-        int c = bytes[i];
+        int c = (unsigned char)bytes[i];
         if (c == '"')
             block.quote |= bit;
         else if (c == '\\')
