@@ -56,6 +56,8 @@ def kind(schema):
         text += Markup(" of ") + kind(schema["items"])
     if isinstance(schema.get("additionalProperties"), dict):
         text += Markup(" of ") + kind(schema["additionalProperties"])
+    if "contentSchema" in schema:
+        text = Markup("lines of ") + kind(schema["contentSchema"])
     words = bounds(schema)
     if words:
         text += escape((", " if text else "") + ", ".join(words))

@@ -77,7 +77,7 @@ class Contract:
         schema = content[kind].get("schema")
         if schema is not None and kind.endswith("ndjson"):
             for line in reply.content.splitlines():
-                self.check_instance(schema, json.loads(line), what)
+                self.check_instance(schema["contentSchema"], json.loads(line), what)
         elif schema is not None and kind.endswith("json"):
             self.check_instance(schema, reply.json(), what)
 
