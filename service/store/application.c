@@ -133,7 +133,7 @@ enum pv_code store_application_find(struct store_tx *tx,
 }
 
 /* When another transaction inserts it between the two looks, ON CONFLICT waits for that one, and
- * the last look sees what it made. */
+ * the last look sees what it made, unless a third has deleted that already. */
 enum pv_code store_application_ensure(struct store_tx *tx,
                                       struct arena *arena,
                                       const char *name,
@@ -149,7 +149,10 @@ enum pv_code store_application_ensure(struct store_tx *tx,
     code = insert(tx, arena, &fresh, application, &there, err);
     if (code != PV_OK || there)
         return code;
-    return store_application_find(tx, arena, name, application, err);
+    code = look_up(tx, arena, name, application, &there, err);
+    if (code == PV_OK && !there)
+        return pv_fail(err, PV_E_RETRY, "the application has just been deleted");
+    return code;
 }
 
 /* What a change or a delete that touched nothing means. */

@@ -37,25 +37,42 @@ static enum pv_code plan_for_many(struct store_tx *tx, struct pv_error *err)
     return code == PV_OK ? tx_defer(tx, &sql, err) : code;
 }
 
-enum pv_code store_run_import_begin(struct store_tx *tx,
-                                    const struct application *application,
-                                    struct pv_error *err)
+/* Alone, and into an application that stays until the end of the transaction. */
+static enum pv_code
+lock(struct store_tx *tx, const char *application_id, PGresult *results[2], struct pv_error *err)
 {
     struct sql sql;
     tx_sql(tx, &sql,
            "SELECT pg_try_advisory_xact_lock(hashtextextended("
            "concat_ws(E'\\n', $1::text, $2::text), 7042))");
-    sql_uuid(&sql, application->id);
-    PGresult *result;
+    sql_uuid(&sql, application_id);
+    enum pv_code code = tx_send(tx, &sql, err);
+    tx_sql(tx, &sql,
+           "SELECT FROM provisor.application WHERE team_id = $1 AND id = $2 FOR KEY SHARE");
+    sql_uuid(&sql, application_id);
+    if (code == PV_OK)
+        code = tx_send(tx, &sql, err);
+    return code == PV_OK ? tx_results(tx, results, 2, err) : code;
+}
+
+enum pv_code store_run_import_begin(struct store_tx *tx,
+                                    const struct application *application,
+                                    struct pv_error *err)
+{
+    PGresult *results[2] = {NULL, NULL};
     enum pv_code code = plan_for_many(tx, err);
     if (code == PV_OK)
-        code = tx_query(tx, &sql, &result, err);
+        code = lock(tx, application->id, results, err);
     if (code != PV_OK)
         return code;
-    struct row row = row_at(result, 0, NULL);
-    bool taken = row_bool(&row);
-    PQclear(result);
-    return taken ? PV_OK
+    struct row row = row_at(results[0], 0, NULL);
+    bool alone = row_bool(&row);
+    bool there = row_count(results[1]) > 0;
+    PQclear(results[0]);
+    PQclear(results[1]);
+    if (!there)
+        return pv_fail(err, PV_E_RETRY, "the application has just been deleted");
+    return alone ? PV_OK
                  : pv_fail(err, PV_E_CONFLICT, "another import into this application is under way");
 }
 

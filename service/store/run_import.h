@@ -38,7 +38,8 @@ struct run_import_counts {
     int64_t kept;
 };
 
-/* PV_E_CONFLICT: another import into the application is under way. */
+/* PV_E_CONFLICT: another import into the application is under way. PV_E_RETRY: it was deleted just
+ * now. */
 enum pv_code store_run_import_begin(struct store_tx *tx,
                                     const struct application *application,
                                     struct pv_error *err) PV_MUSTCHECK;

@@ -83,8 +83,8 @@ static void read_situation(PGresult *const results[3], struct situation *s)
 static enum pv_code
 judge(PGresult *const results[3], struct situation *situation, struct pv_error *err)
 {
-    if (row_count(results[0]) == 0)
-        return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
+    if (row_count(results[0]) == 0) /* it was there a moment ago; the next look makes it anew */
+        return pv_fail(err, PV_E_RETRY, "the application has just been deleted");
     struct row advice = row_at(results[1], 0, NULL);
     if (!row_bool(&advice))
         return pv_fault(err, PV_PLACE_POINTER, "/advice_id", "not_found",

@@ -1,6 +1,14 @@
 """Applications: create, read, change under a version, delete with everything that is theirs."""
+import concurrent.futures
+import json
+import time
 import urllib.parse
 import uuid
+
+import psycopg2
+import pytest
+
+from test_eventlogs import tiny_log
 
 RUN = {"problem_size": 8, "executors": 2, "cores_per_executor": 2, "duration_s": 16.5}
 
@@ -150,3 +158,45 @@ def test_scopes_are_asked_for(service, client, name):
     reader.get(path_of(name), 200)
     reader.delete(path_of(name), 403)
     reader.request("GET", path_of(name), 401, token=False)
+
+
+NDJSON = {"Content-Type": "application/x-ndjson"}
+ARRIVALS = {
+    "run": lambda client, name: client.post(path_of(name, "/runs"), RUN, 201),
+    "event log": lambda client, name: client.request("POST", path_of(name, "/eventlogs"), 201, data=tiny_log(),
+                                                     headers={"Content-Type": "application/octet-stream"}),
+    "import": lambda client, name: client.request("POST", path_of(name, "/runs/import"), 201, headers=NDJSON,
+                                                  data=json.dumps(RUN).encode()),
+}
+
+
+def wait_until_somebody_waits(connection):
+    end = time.monotonic() + 20
+    with connection.cursor() as cursor:
+        while True:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))")
+            if cursor.fetchone()[0] > 0:
+                return
+            assert time.monotonic() < end, "nobody waits for the application"
+            time.sleep(0.02)
+
+
+@pytest.mark.parametrize("arrival", ARRIVALS)
+def test_what_arrives_while_its_application_is_deleted_makes_a_new_one(service, client, name, arrival):
+    """It finds the application, waits behind the deletion, and is taken as if it had come after it."""
+    old = client.post("/v1/applications", {"name": name, "description": "old"}, 201).json()
+    with psycopg2.connect(service.owner_url) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('provisor.registry', 'on', true)")
+        cursor.execute("SELECT team_id FROM provisor.team WHERE name = 'alpha'")
+        team = cursor.fetchone()[0]
+    with psycopg2.connect(service.database_url) as connection, concurrent.futures.ThreadPoolExecutor() as pool:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('provisor.team_id', %s, true)", (team,))
+            cursor.execute("DELETE FROM provisor.application WHERE name = %s", (name,))
+            assert cursor.rowcount == 1
+        arriving = pool.submit(ARRIVALS[arrival], client, name)
+        wait_until_somebody_waits(connection)
+        connection.commit()
+        arriving.result()
+    new = client.get(path_of(name)).json()
+    assert new["description"] is None and new["created_at"] != old["created_at"] and new["runs"] == 1
