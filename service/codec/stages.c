@@ -125,7 +125,10 @@ static bool spread_sketch(const struct codec_node *list,
     return true;
 }
 
-static void decode_sketch(const struct codec_node *node, size_t tasks_max, struct run_stage *stage)
+/* A few bytes stand for a million tasks: they are spread only where there is room left for them.
+ * The stage that goes beyond has their number alone, which check_total finds fault with. */
+static void
+decode_sketch(const struct codec_node *node, size_t tasks_max, size_t room, struct run_stage *stage)
 {
     static const char *const known[] = {"tasks", "mean_s", NULL};
     struct codec_node list = codec_array(node, "task_sketch", CODEC_NULLABLE, 1, SKETCH_MAX);
@@ -143,6 +146,10 @@ static void decode_sketch(const struct codec_node *node, size_t tasks_max, struc
         if (node->reader->err->n_faults != faults)
             return;
         left -= (size_t)groups[g].tasks;
+    }
+    if (tasks_max - left > room) {
+        stage->n_tasks = (int64_t)(tasks_max - left);
+        return;
     }
     if (groups == NULL || (list.json != NULL && !spread_sketch(&list, groups, n, stage)))
         out_of_memory(node);
@@ -178,6 +185,7 @@ static void decode_metrics(const struct codec_node *node, struct run_stage *stag
 
 static void decode_tasks(const struct codec_node *node,
                          const struct codec_run_limits *limits,
+                         size_t room,
                          struct run_stage *stage)
 {
     bool sketched = codec_present(node, "task_sketch");
@@ -189,7 +197,7 @@ static void decode_tasks(const struct codec_node *node,
         codec_fault_member(node, "task_sketch", "conflict",
                            "must be left out where task_durations_s is given");
     else if (sketched)
-        decode_sketch(node, limits->tasks, stage);
+        decode_sketch(node, limits->tasks, room, stage);
     else
         decode_task_durations(node, limits->tasks, stage);
     check_agreement(node, stage);
@@ -216,8 +224,10 @@ static void derive_untold(const struct codec_node *node, struct run_stage *stage
         stage->nominal_rate_per_s = derived.nominal_rate_per_s;
 }
 
+/* room: how many tasks all stages together may still have. */
 static void decode_stage(const struct codec_node *node,
                          const struct codec_run_limits *limits,
+                         size_t room,
                          struct run_stage *stage)
 {
     static const char *const known[] = {"id",
@@ -251,7 +261,7 @@ static void decode_stage(const struct codec_node *node,
     stage->id = codec_integer(node, "id", CODEC_REQUIRED, 0, ID_MAX);
     stage->name = codec_text(node, "name", CODEC_NULLABLE, 0, NAME_BYTES_MAX);
     decode_parents(node, limits->stages, stage);
-    decode_tasks(node, limits, stage);
+    decode_tasks(node, limits, room, stage);
     stage->task_time_s = codec_number(node, "task_time_s", CODEC_NULLABLE, 0, SECONDS_MAX);
     stage->duration_s = codec_number(node, "duration_s", CODEC_NULLABLE, 0, SECONDS_MAX);
     stage->started_s = codec_number(node, "started_s", CODEC_NULLABLE, -SECONDS_MAX, SECONDS_MAX);
@@ -426,8 +436,10 @@ static void check_total(const struct codec_node *list,
         if (total <= tasks_max)
             continue;
         struct codec_node stage = codec_item(list, i);
-        bool listed = codec_present(&stage, "task_durations_s");
-        codec_fault_member(&stage, listed ? "task_durations_s" : "tasks", "too_many_items",
+        const char *member = codec_present(&stage, "task_durations_s") ? "task_durations_s"
+                             : codec_present(&stage, "task_sketch")    ? "task_sketch"
+                                                                       : "tasks";
+        codec_fault_member(&stage, member, "too_many_items",
                            "with this stage there are more than %zu tasks (tasks_max)", tasks_max);
         return;
     }
@@ -464,9 +476,12 @@ void codec_stages_decode(const struct codec_node *list,
         return;
     }
     size_t faults = list->reader->err->n_faults;
+    size_t room = limits->tasks;
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(list, i);
-        decode_stage(&item, limits, &sent[i]);
+        decode_stage(&item, limits, room, &sent[i]);
+        size_t tasks = sent[i].n_tasks > 0 ? (size_t)sent[i].n_tasks : 0;
+        room -= tasks < room ? tasks : room;
     }
     if (list->reader->err->n_faults != faults)
         return;

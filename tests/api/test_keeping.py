@@ -361,6 +361,9 @@ def test_a_sketch_is_taken_where_a_list_is(kept, alpha, name):
                             ([{"tasks": 1, "mean_s": 1, "x": 1}], "/stages/0/task_sketch/0/x"),
                             ([{"tasks": 600000, "mean_s": 1}, {"tasks": 600000, "mean_s": 1}], "/stages/0/task_sketch/1/tasks")):
         alpha.refuse("POST", path, 422, pointer=pointer, json=dict(run, stages=[{"id": 0, "task_sketch": sketch}]))
+    # Together they may not have more either, whatever a few bytes say each.
+    many = [{"id": i, "task_sketch": [{"tasks": 900000, "mean_s": 1}]} for i in range(9000)]
+    alpha.refuse("POST", path, 422, pointer="/stages/1/task_sketch", json=dict(run, stages=many), timeout=20)
     both = [{"id": 0, "task_sketch": [{"tasks": 1, "mean_s": 1}], "task_durations_s": [1]}]
     alpha.refuse("POST", path, 422, pointer="/stages/0/task_sketch", json=dict(run, stages=both))
     wrong = [{"id": 0, "task_sketch": [{"tasks": 2, "mean_s": 1}], "tasks": 3}]
