@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/history/run_reach.h"
+
 /* Big enough that round trips do not count, small enough that a batch is searched by looking at
  * every one and fits any memory. */
 enum { BATCH_RUNS = 200, BATCH_TASKS = 250000, BATCH_STAGES = 20000 };
@@ -59,12 +61,6 @@ refuse(struct import_batch *batch, size_t i, const char *member, const char *det
     return import_line_fault(&batch->lines[i], member, "conflict", detail, &batch->conflicts);
 }
 
-/* Of two tellings of a log that has not ended, the longer is the later. */
-static bool goes_on(const struct run *run, const struct run *there)
-{
-    return run->ended || !(run->duration_s < there->duration_s);
-}
-
 static enum pv_code judge_known(struct import_batch *batch, size_t i, struct pv_error *err)
 {
     struct run_import *item = &batch->items[i];
@@ -77,13 +73,13 @@ static enum pv_code judge_known(struct import_batch *batch, size_t i, struct pv_
         return code;
     if (item->by_log[0] == '\0')
         (void)refuse(batch, i, "/id", "a run of this id is here already, and tells otherwise");
-    else if (item->log_unsigned && item->run->log_digest.at != NULL)
+    else if (item->log_unsigned && item->run->log_digest.at != NULL && item->run->ended)
         item->verdict = RUN_IMPORT_REPLACE;
     else if (item->log_ended)
         (void)refuse(batch, i, "/spark_application_id",
                      "a run of this application id and attempt is here already, and tells "
                      "otherwise");
-    else if (goes_on(item->run, &item->there))
+    else if (run_reaches(item->run, &item->there))
         item->verdict = RUN_IMPORT_REPLACE;
     return PV_OK;
 }

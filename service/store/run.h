@@ -8,7 +8,7 @@
 /* What became of an insert. A log is known by application id + attempt (design.md section 3). */
 enum run_insert_outcome {
     RUN_INSERTED,  /* 201 */
-    RUN_UNCHANGED, /* the same log again: 200 with the run that is there */
+    RUN_UNCHANGED, /* the same log, or less of it: 200 with the run that is there */
     RUN_REPLACED   /* a continuation of an unfinished log: 200 */
 };
 
@@ -17,10 +17,10 @@ enum run_insert_outcome {
  * fills in run->id and recorded_us. For RUN_UNCHANGED *run becomes the stored one, without stages.
  * log_digest: 32 bytes that identify the plain log's content, NULL for JSON runs.
  *
- * Same application id + attempt: equal digest -> RUN_UNCHANGED; stored one not ended, or of no
- * known digest (imported by hand, where the log now tells more) -> RUN_REPLACED (id stays); else
- * PV_E_CONFLICT. advice_id that is not there: PV_E_INVALID pointing
- * at /advice_id.
+ * Same application id + attempt: equal digest -> RUN_UNCHANGED; stored one not ended ->
+ * RUN_REPLACED (id stays) if this one reaches as far (core/history/run_reach.h), else
+ * RUN_UNCHANGED; stored one of no known digest (imported by hand) -> RUN_REPLACED by a log that has
+ * ended; else PV_E_CONFLICT. advice_id that is not there: PV_E_INVALID pointing at /advice_id.
  */
 enum pv_code store_run_insert(struct store_tx *tx,
                               struct arena *arena,

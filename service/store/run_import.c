@@ -60,6 +60,7 @@ enum pv_code store_run_import_begin(struct store_tx *tx,
                                     struct pv_error *err)
 {
     PGresult *results[2] = {NULL, NULL};
+    store_tell_of(tx, application->id);
     enum pv_code code = plan_for_many(tx, err);
     if (code == PV_OK)
         code = lock(tx, application->id, results, err);
@@ -122,6 +123,7 @@ struct log_key {
     struct strview digest;
 };
 
+/* Locked, so that nobody continues a log between this look and the writing. */
 static enum pv_code send_logs(struct store_tx *tx,
                               const char *application_id,
                               struct run_import items[],
@@ -143,7 +145,7 @@ static enum pv_code send_logs(struct store_tx *tx,
            " FROM unnest($3, $4) WITH ORDINALITY AS w (application, attempt, at), LATERAL"
            " (SELECT run_id, ended, digest FROM provisor.run_log"
            "  WHERE team_id = $1 AND application_id = $2 AND spark_application_id = w.application"
-           "  AND spark_attempt_id = w.attempt LIMIT 1) AS l");
+           "  AND spark_attempt_id = w.attempt LIMIT 1 FOR UPDATE) AS l");
     sql_uuid(&sql, application_id);
     sql_texts(&sql, &keys->application_id, n, sizeof *keys);
     sql_texts(&sql, &keys->attempt_id, n, sizeof *keys);
@@ -293,13 +295,15 @@ static enum pv_code tell(struct store_tx *tx,
     clock_uuid7(id);
     struct sql sql;
     tx_sql(tx, &sql,
-           "INSERT INTO provisor.outbox (team_id, id, type, data) VALUES ($1, $2, 'run.ingested',"
+           "INSERT INTO provisor.outbox (team_id, id, type, data, application_id)"
+           " VALUES ($1, $2, 'run.ingested',"
            " json_build_object('run_id', NULL, 'application', $3::text, 'imported', $4::bigint,"
-           " 'replaced', $5::bigint))");
+           " 'replaced', $5::bigint), $6)");
     sql_uuid(&sql, id);
     sql_text(&sql, application->name);
     sql_int(&sql, counts->inserted);
     sql_int(&sql, counts->replaced);
+    sql_uuid(&sql, application->id);
     return tx_defer(tx, &sql, err);
 }
 

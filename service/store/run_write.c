@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "core/history/run_reach.h"
 #include "store/run_internal.h"
 #include "work/clock.h"
 
@@ -447,6 +448,30 @@ static enum pv_code write_all(struct store_tx *tx,
 
 /* --- the calls --- */
 
+/* What a log that is known already means. *keeps: the run that is there stays, and *run is it. */
+static enum pv_code judge_log(struct store_tx *tx,
+                              struct arena *arena,
+                              const char *application_id,
+                              const struct situation *there,
+                              const unsigned char *digest,
+                              struct run *run,
+                              bool *keeps,
+                              struct pv_error *err)
+{
+    bool completes = there->log_unsigned && digest != NULL && run->ended;
+    if (there->log_ended && !there->log_same && !completes)
+        return pv_fail(err, PV_E_CONFLICT,
+                       "another log of this application id and attempt is there already");
+    struct run stored;
+    enum pv_code code = run_load(tx, arena, application_id, there->log_run_id, &stored, err);
+    if (code != PV_OK)
+        return code;
+    *keeps = there->log_same || !run_reaches(run, &stored);
+    if (*keeps)
+        *run = stored;
+    return PV_OK;
+}
+
 enum pv_code store_run_insert(struct store_tx *tx,
                               struct arena *arena,
                               const struct application *application,
@@ -458,16 +483,15 @@ enum pv_code store_run_insert(struct store_tx *tx,
     struct situation there;
     store_tell_of(tx, application->id);
     enum pv_code code = look(tx, application->id, run, log_digest, &there, err);
+    bool keeps = false;
+    if (code == PV_OK && there.log_known)
+        code = judge_log(tx, arena, application->id, &there, log_digest, run, &keeps, err);
     if (code != PV_OK)
         return code;
-    if (there.log_known && there.log_same) {
+    if (keeps) {
         *outcome = RUN_UNCHANGED;
-        return run_load(tx, arena, application->id, there.log_run_id, run, err);
+        return PV_OK;
     }
-    bool completes = there.log_unsigned && log_digest != NULL;
-    if (there.log_known && there.log_ended && !completes)
-        return pv_fail(err, PV_E_CONFLICT,
-                       "another log of this application id and attempt is there already");
     struct run made = *run;
     if (there.log_known)
         memcpy(made.id, there.log_run_id, sizeof made.id);

@@ -220,6 +220,17 @@ def test_an_unfinished_log_is_replaced_by_its_continuation_and_by_nothing_else(c
     assert len(runs_of(client, name)) == 1 and client.get("/v1/applications/" + name).json()["runs"] == 1
 
 
+def test_less_of_an_unfinished_log_does_not_replace_more_of_it(client, name):
+    """Copies of a log that is still written may arrive in any order; what was known of it stays known."""
+    longer = upload(client, name, tiny_log(stages=3, ended=False)).json()
+    assert upload(client, name, tiny_log(stages=2, ended=False), 200).json() == longer
+    assert upload(client, name, tiny_log(stages=3, ended=False)[:-300], 200).json() == longer
+    assert [r["tasks_succeeded"] for r in runs_of(client, name)] == [6]
+    assert client.get("/v1/runs/%s?include=stages" % longer["id"]).json()["stages"][2]["tasks"] == 2
+    done = upload(client, name, tiny_log(stages=3), 200).json()
+    assert done["id"] == longer["id"] and done["succeeded"] is True
+
+
 def test_the_same_log_sent_by_eight_at_once_is_one_run(client, service, name):
     data = tiny_log(stages=20)
 

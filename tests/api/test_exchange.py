@@ -2,6 +2,7 @@
 import json
 import socket
 import time
+import uuid
 
 import pytest
 import requests
@@ -356,6 +357,42 @@ def test_an_unfinished_log_goes_on(client, name):
     line = lines_of(client, name)[0]
     assert (line["id"], line["duration_s"], line["log_digest"]) == (first["id"], 9, "22" * 32)
     refuse(client, name, [part], 409, pointer="/0/spark_application_id")
+
+
+def test_less_of_an_unfinished_log_changes_nothing(client, name):
+    more = dict(SMALL, spark_application_id="app-1", ended=False, succeeded=False, duration_s=5, log_digest="11" * 32)
+    send(client, name, [more])
+    known = lines_of(client, name)
+    assert outcome(send(client, name, [dict(more, duration_s=4, log_digest="22" * 32)], 200)) == (0, 0, 1)
+    assert lines_of(client, name) == known
+
+
+def test_an_unfinished_log_does_not_complete_what_had_ended(client, name):
+    """What another tool knew to its end gives way to the whole log only."""
+    from test_eventlogs import tiny_log, upload
+    send(client, name, [dict(SMALL, spark_application_id="app-1", ended=True)])
+    known = lines_of(client, name)
+    part = dict(SMALL, spark_application_id="app-1", ended=False, succeeded=False, duration_s=5, log_digest="11" * 32)
+    refuse(client, name, [part], 409, pointer="/0/spark_application_id")
+    upload(client, name, tiny_log(ended=False), 409)
+    assert lines_of(client, name) == known
+    assert upload(client, name, tiny_log(), 200).json()["id"] == known[0]["id"]
+
+
+def test_a_deleted_application_takes_what_told_of_its_import_along(service, client, name):
+    """Neither the event of an import nor the reply kept under its key outlives the application."""
+    from test_keeping import admin
+    key = uuid.uuid4().hex
+    send(client, name, [SMALL], **{"Idempotency-Key": '"%s"' % key})
+
+    def left():
+        return admin(service, "SELECT (SELECT count(*) FROM provisor.outbox WHERE data #>> '{application}' = %s),"
+                              " (SELECT count(*) FROM provisor.idempotency_key WHERE key IN (%s, %s))",
+                     name, key, '"%s"' % key, fetch=True)
+
+    assert left() == [(1, 1)]
+    client.delete("/v1/applications/" + name)
+    assert left() == [(0, 0)]
 
 
 def test_an_advice_that_is_not_here_stays_named(client, name):
