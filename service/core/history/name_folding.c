@@ -161,6 +161,10 @@ struct match {
     struct strview captured[NAME_TOKEN_COUNT];
     /* places where an element was tried in vain: keeps the search from doing anything twice */
     uint8_t vain[NAME_PATTERN_TOKENS_MAX][(NAME_BYTES_MAX + 8) / 8];
+    /* likewise, of elements without a longest length: from here, and before there */
+    struct {
+        size_t from, before;
+    } span[NAME_PATTERN_TOKENS_MAX];
 };
 
 static bool match_from(struct match *m, size_t element, size_t at);
@@ -178,22 +182,33 @@ static bool splits_character(struct strview name, size_t at)
     return at < name.n && ((unsigned char)name.at[at] & 0xc0) == 0x80;
 }
 
+/* What begins later among the same characters can end nowhere else. */
+static void note_vain(struct match *m, size_t element, size_t at, size_t reach)
+{
+    if (!name_token_is_endless(m->pattern->elements[element].token))
+        return;
+    m->span[element].from = at;
+    m->span[element].before = at + reach;
+}
+
 static bool match_token(struct match *m, size_t element, size_t at)
 {
     enum name_token token = m->pattern->elements[element].token;
+    struct strview rest = {m->name.at + at, m->name.n - at};
     size_t least;
-    size_t most = name_token_most(token, &least);
+    bool sure;
+    size_t reach = name_token_reach(token, rest, &least, &sure);
     bool last = element + 1 == m->pattern->n;
-    for (size_t n = last ? m->name.n - at : least; n <= m->name.n - at && n <= most; n++) {
-        struct strview piece = {m->name.at + at, n};
-        bool matches = !splits_character(m->name, at + n) && name_token_matches(token, piece);
-        if (!matches && name_token_is_run(token))
-            return false;
-        if (matches && match_from(m, element + 1, at + n)) {
+    for (size_t n = last && least < rest.n ? rest.n : least; n <= reach; n++) {
+        struct strview piece = {rest.at, n};
+        if (splits_character(m->name, at + n) || (!sure && !name_token_matches(token, piece)))
+            continue;
+        if (match_from(m, element + 1, at + n)) {
             m->captured[token] = piece;
             return true;
         }
     }
+    note_vain(m, element, at, reach);
     return false;
 }
 
@@ -203,7 +218,8 @@ static bool match_from(struct match *m, size_t element, size_t at)
         return element == m->pattern->n && at == m->name.n;
     uint8_t *vain = &m->vain[element][at / 8];
     uint8_t bit = (uint8_t)(1u << at % 8);
-    if ((*vain & bit) != 0)
+    bool in_span = at >= m->span[element].from && at < m->span[element].before;
+    if ((*vain & bit) != 0 || in_span)
         return false;
     bool matched = m->pattern->elements[element].token == NAME_TOKEN_TEXT
                        ? match_text(m, element, at)

@@ -32,15 +32,9 @@ bool name_token_is_open(enum name_token token)
     return token == NAME_TOKEN_NAME || token == NAME_TOKEN_REST || token == NAME_TOKEN_ANY;
 }
 
-bool name_token_is_run(enum name_token token)
+bool name_token_is_endless(enum name_token token)
 {
-    return token == NAME_TOKEN_NUMBER || token == NAME_TOKEN_WORD || token == NAME_TOKEN_SEP;
-}
-
-size_t name_token_most(enum name_token token, size_t *least)
-{
-    *least = tokens[token].least;
-    return tokens[token].most;
+    return tokens[token].most == (size_t)-1;
 }
 
 /* --- characters --- */
@@ -210,4 +204,43 @@ bool name_token_matches(enum name_token token, struct strview text)
     default:
         return token != NAME_TOKEN_TEXT;
     }
+}
+
+/* --- beginnings --- */
+
+/* The characters of which a kind consists that is told character by character, or NULL. */
+static bool (*characters_of(enum name_token token))(char)
+{
+    switch ((unsigned)token) {
+    case NAME_TOKEN_HEX:
+        return is_hex;
+    case NAME_TOKEN_NUMBER:
+        return is_digit;
+    case NAME_TOKEN_WORD:
+        return is_word;
+    case NAME_TOKEN_SEP:
+        return is_separator;
+    default:
+        return NULL;
+    }
+}
+
+size_t name_token_reach(enum name_token token, struct strview text, size_t *least, bool *sure)
+{
+    bool (*is)(char) = characters_of(token);
+    size_t most = tokens[token].most < text.n ? tokens[token].most : text.n;
+    *least = tokens[token].least;
+    *sure = is != NULL || name_token_is_open(token);
+    if (is == NULL)
+        return most;
+    bool digit = token != NAME_TOKEN_HEX; /* of which a hex id needs both */
+    bool letter = digit;
+    size_t n = 0;
+    for (; n < most && is(text.at[n]); n++) {
+        digit |= is_digit(text.at[n]);
+        letter |= is_letter(text.at[n]);
+        if (*least < n + 2 && !(digit && letter))
+            *least = n + 2;
+    }
+    return n;
 }

@@ -29,13 +29,16 @@ enum name_token name_token_of(struct strview word);
 /* Takes any characters: two of them side by side could be split anywhere. */
 bool name_token_is_open(enum name_token token);
 
-/* Where a text does not match, none that begins with it does. */
-bool name_token_is_run(enum name_token token);
-
 /* May the token stand for the whole of this text (not empty)? Not for NAME_TOKEN_TEXT. */
 bool name_token_matches(enum name_token token, struct strview text);
 
-/* No text longer than this matches, nor any shorter than *least. */
-size_t name_token_most(enum name_token token, size_t *least);
+/*
+ * No beginning of the text that is longer than this matches, nor any shorter than *least; *sure:
+ * all between do, and need not be asked about one by one.
+ */
+size_t name_token_reach(enum name_token token, struct strview text, size_t *least, bool *sure);
+
+/* Any number of characters, or of one kind of them. */
+bool name_token_is_endless(enum name_token token);
 
 #endif

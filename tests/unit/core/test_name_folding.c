@@ -180,6 +180,28 @@ Test(name_folding, random_names_fold_to_something_that_folds_no_further)
     }
 }
 
+/*
+ * As many names and rules as may be tried in one request. Minutes where each beginning of each rest
+ * is looked at from its first character on.
+ */
+Test(name_folding, long_runs_of_characters_take_no_long_time, .timeout = 20)
+{
+    static const char *const patterns[] = {
+        "{any}{word}{any}{word}{any}{word}{any}{word}{any}{word}{any}=",
+        "{any}{hex}{any}{hex}{any}{hex}{any}{hex}{any}{hex}{any}=",
+        "{word}{any}{number}{any}{word}{any}{number}{any}{word}{any}{number}="};
+    char name[256];
+    struct name_rule rules[NAME_RULES_MAX];
+    for (size_t i = 0; i < NAME_RULES_MAX; i++)
+        rules[i] = rule_of(patterns[i % 3], "x");
+    for (int i = 0; i < 100; i++) {
+        memset(name, i % 2 == 0 ? '1' : 'a', 255);
+        name[254] = i % 4 < 2 ? 'b' : '2';
+        name[255] = '\0';
+        cr_assert(strview_is(fold_by(rules, NAME_RULES_MAX, name).application, name));
+    }
+}
+
 /* A pattern made to be split in as many ways as there are. */
 Test(name_folding, hard_patterns_take_no_long_time)
 {
