@@ -35,8 +35,9 @@ static enum pv_code check_length(const struct ndjson *ndjson, size_t n, struct p
 {
     if (n <= ndjson->line_bytes_max && ndjson->kept_n <= ndjson->line_bytes_max - n)
         return PV_OK;
-    return pv_fail(err, PV_E_LIMIT, "line %" PRIu64 " is longer than %zu bytes", ndjson->line,
-                   ndjson->line_bytes_max);
+    return pv_fail(err, PV_E_LIMIT,
+                   "line %" PRIu64 " is longer than %zu bytes (import_line_bytes_max)",
+                   ndjson->line, ndjson->line_bytes_max);
 }
 
 /* The length has been checked, so the sums stay far from overflow. */

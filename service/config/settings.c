@@ -93,9 +93,9 @@ const struct setting settings[] = {
     INTEGER(zstd_window_log_max, "", 10, 31, "23", "largest zstd window, as a power of two; a decoder holds it in memory"),
     INTEGER(archive_entries_max, "", 1, 1000000, "10000", "files of a tar, zip or folder that holds a log; more are 422"),
     INTEGER(archive_name_bytes_max, "bytes", 64, 65536, "1024", "a file's name in it; a longer one is 422"),
-    TEXT(spool_directory, false, "/var/tmp", "folder on disk where uploaded archives wait until they are whole, as files without a name that vanish with the process"),
-    INTEGER(spool_bytes_max, "bytes", MIB, 16 * TIB, "17179869184", "disk one archive may take there (a compressed tar: decompressed); more is 413"),
-    INTEGER(spool_total_bytes_max, "bytes", MIB, 16 * TIB, "34359738368", "disk all archives may take there at once; more is 503"),
+    TEXT(spool_directory, false, "/var/tmp", "folder on disk where uploaded archives and imports of runs wait until they are whole, as files without a name that vanish with the process"),
+    INTEGER(spool_bytes_max, "bytes", MIB, 16 * TIB, "17179869184", "disk one of them may take there (decompressed, but for the files in a zip); more is 413"),
+    INTEGER(spool_total_bytes_max, "bytes", MIB, 16 * TIB, "34359738368", "disk all of them may take there at once; more is 503"),
 
     INTEGER(exports_max, "", 1, 1000, "4", "exports of runs at once, a connection to PostgreSQL each; more get 503"),
     INTEGER(imports_max, "", 1, 1000, "2", "imports of runs stored at once, a thread and a connection to PostgreSQL each; more get 503"),

@@ -49,7 +49,7 @@ enum pv_code spool_open(struct spool_quota *quota, struct spool **spool, struct 
     if (made->fd < 0) {
         free(made);
         return pv_fail(err, PV_E_UNAVAILABLE,
-                       "archives cannot be taken: no file can be made in spool_directory: %s",
+                       "no upload can be spooled: no file can be made in spool_directory: %s",
                        strerror(errno));
     }
     *spool = made;
@@ -80,7 +80,7 @@ static enum pv_code fail_later(struct pv_error *err, const char *why)
 {
     if (err != NULL)
         err->retry_after_s = RETRY_AFTER_S;
-    return pv_fail(err, PV_E_UNAVAILABLE, "the archive cannot be taken just now: %s", why);
+    return pv_fail(err, PV_E_UNAVAILABLE, "the upload cannot be taken just now: %s", why);
 }
 
 static enum pv_code
@@ -106,10 +106,10 @@ enum pv_code spool_write(struct spool *spool, const char *bytes, size_t n, struc
     struct spool_quota *quota = spool->quota;
     if (n > quota->bytes_max - spool->bytes)
         return pv_fail(err, PV_E_TOO_LARGE,
-                       "an archive may take at most %" PRIu64 " bytes on disk (spool_bytes_max)",
+                       "an upload may take at most %" PRIu64 " bytes on disk (spool_bytes_max)",
                        quota->bytes_max);
     if (!reserve(quota, n))
-        return fail_later(err, "the archives under way take all of spool_total_bytes_max");
+        return fail_later(err, "the uploads under way take all of spool_total_bytes_max");
     uint64_t at = spool->bytes;
     spool->bytes += n;
     return write_all(spool->fd, at, bytes, n, err);

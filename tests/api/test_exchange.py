@@ -462,7 +462,7 @@ def test_every_limit_has_its_own_answer(strict):
     assert "import_bytes_max" in refuse(strict, "a", line * 400, 413)["detail"]
     import gzip
     assert "20000" in strict.request("POST", runs_of("a") + "/import", {413, 422}, data=gzip.compress((line * 400).encode())).json()["detail"]
-    assert "2000 bytes" in refuse(strict, "a", line + '{"duration_s": 1' + " " * 2000 + "}\n", 422)["detail"]
+    assert "2000 bytes (import_line_bytes_max)" in refuse(strict, "a", line + '{"duration_s": 1' + " " * 2000 + "}\n", 422)["detail"]
     assert "import_runs_max" in refuse(strict, "a", line * 51, 422)["detail"]
     assert outcome(send(strict, "b", line * 50)) == (50, 0, 0)
     refuse(strict, "a", [dict(SMALL, stages=[{"id": i} for i in range(4)])], 422, pointer="/0/stages")
