@@ -55,6 +55,8 @@ static void encode_summary(struct writer *w, const struct accuracy_summary *summ
 {
     writer_key(w, "summary");
     writer_begin_object(w);
+    if (summary->newest_only)
+        writer_member_integer(w, "newest", ACCURACY_SUMMARY_RUNS);
     writer_member_integer(w, "count", summary->runs);
     writer_member_integer(w, "compared", summary->compared);
     writer_member_number(w, "mape_percent", summary->mape_percent);

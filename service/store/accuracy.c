@@ -1,12 +1,13 @@
 #include "store/accuracy.h"
 
-#include "store/store_internal.h"
+#include "store/run_internal.h"
 
 /*
  * A run on other executors or cores than advised says nothing about the prediction, one that does
- * not know its own is taken at its word that it followed. Both statements read this one relation.
+ * not know its own is taken at its word that it followed. Both statements read this one relation,
+ * of all runs that name advice or of some.
  */
-#define HELD_AGAINST                                                                               \
+#define HELD_AGAINST(runs)                                                                         \
     "SELECT r.id, r.advice_id, r.instant, r.succeeded, r.problem_size, r.executors,"               \
     " r.cores_per_executor, r.duration_s, a.problem_size AS advised_problem_size,"                 \
     " a.executors AS advised_executors, a.cores_per_executor AS advised_cores,"                    \
@@ -17,8 +18,10 @@
     " CASE WHEN r.succeeded AND r.duration_s > 0"                                                  \
     " THEN 100 * (a.predicted_duration_s - r.duration_s) / r.duration_s END AS error_percent,"     \
     " CASE WHEN r.succeeded THEN r.duration_s BETWEEN a.lower_s AND a.upper_s END AS inside"       \
-    " FROM provisor.run r JOIN provisor.advice a ON a.team_id = r.team_id AND a.id = r.advice_id"  \
+    " FROM " runs " AS r JOIN provisor.advice a ON a.team_id = r.team_id AND a.id = r.advice_id"   \
     " WHERE r.team_id = $1 AND r.application_id = $2 AND r.advice_id IS NOT NULL"
+#define ADVISED                                                                                    \
+    "FROM provisor.run WHERE team_id = $1 AND application_id = $2 AND advice_id IS NOT NULL"
 
 static void list_query(struct store_tx *tx,
                        const struct application *application,
@@ -26,16 +29,17 @@ static void list_query(struct store_tx *tx,
                        struct sql *sql)
 {
     tx_sql(tx, sql,
-           HELD_AGAINST " AND (r.instant, r.id) < (coalesce($3, 'infinity'), coalesce($4,"
-                        " 'ffffffff-ffff-ffff-ffff-ffffffffffff'))"
-                        " ORDER BY r.instant DESC, r.id DESC LIMIT $5");
+           HELD_AGAINST("provisor.run") " AND (r.instant, r.id) < ($3, $4)"
+                                        " ORDER BY r.instant DESC, r.id DESC LIMIT $5");
     sql_uuid(sql, application->id);
-    sql_instant(sql, filter->before_us);
-    sql_uuid(sql, filter->before_us == RUN_NO_INSTANT ? NULL : filter->before_id);
+    sql_bound(sql, filter->before_us, "infinity");
+    sql_uuid(sql, filter->before_us == RUN_NO_INSTANT ? RUN_ID_MAX : filter->before_id);
     sql_int(sql, (int64_t)filter->limit + 1);
 }
 
-/* Sums run in the order of the ids, so that the same rows give the same digits. */
+/* The newest only: sums over all of them would grow with the history at every look, and kept ones
+ * would have to be taken back when a month of advice is dropped. Sums run in the order of the ids,
+ * so that the same rows give the same digits. */
 static void
 summary_query(struct store_tx *tx, const struct application *application, struct sql *sql)
 {
@@ -45,8 +49,10 @@ summary_query(struct store_tx *tx, const struct application *application, struct
            " avg(error_percent ORDER BY id) FILTER (WHERE compared),"
            " avg(CASE WHEN inside THEN 1.0::float8 ELSE 0.0::float8 END)"
            " FILTER (WHERE compared AND inside IS NOT NULL)"
-           " FROM (" HELD_AGAINST ") AS held");
+           ", EXISTS (SELECT " ADVISED " OFFSET $3) FROM (" HELD_AGAINST(
+               "(SELECT * " ADVISED " ORDER BY instant DESC, id DESC LIMIT $3)") ") AS held");
     sql_uuid(sql, application->id);
+    sql_int(sql, ACCURACY_SUMMARY_RUNS);
 }
 
 static enum pv_code read_item(const PGresult *result,
@@ -108,6 +114,7 @@ static enum pv_code read_summary(const PGresult *result,
     summary->mape_percent = row_double(&row);
     summary->mean_error_percent = row_double(&row);
     summary->inside_interval = row_double(&row);
+    summary->newest_only = row_bool(&row);
     return row_done(&row, err);
 }
 
@@ -118,22 +125,21 @@ enum pv_code store_accuracy_list(struct store_tx *tx,
                                  struct accuracy_list *list,
                                  struct pv_error *err)
 {
-    struct sql page, summary;
+    struct sql sql;
     struct accuracy_list read = {.items = NULL};
-    PGresult *results[2] = {NULL, NULL};
-    list_query(tx, application, filter, &page);
-    summary_query(tx, application, &summary);
-    enum pv_code code = tx_send(tx, &page, err);
+    PGresult *page = NULL;
+    PGresult *summary = NULL;
+    list_query(tx, application, filter, &sql);
+    enum pv_code code = tx_walk(tx, &sql, &page, err);
     if (code == PV_OK)
-        code = tx_send(tx, &summary, err);
+        code = read_list(page, filter->limit, arena, &read, err);
+    summary_query(tx, application, &sql);
     if (code == PV_OK)
-        code = tx_results(tx, results, 2, err);
+        code = tx_walk(tx, &sql, &summary, err);
     if (code == PV_OK)
-        code = read_list(results[0], filter->limit, arena, &read, err);
-    if (code == PV_OK)
-        code = read_summary(results[1], arena, &read.summary, err);
-    PQclear(results[0]);
-    PQclear(results[1]);
+        code = read_summary(summary, arena, &read.summary, err);
+    PQclear(page);
+    PQclear(summary);
     if (code == PV_OK)
         *list = read;
     return code;

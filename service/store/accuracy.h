@@ -6,6 +6,9 @@
 
 /* Runs beside the advice that they name. */
 
+/* What an application costs to sum up is bounded by this, however long its history. */
+enum { ACCURACY_SUMMARY_RUNS = 1000 };
+
 /* One run and what the advice it names said. Counts are RUN_UNKNOWN, numbers NAN where unknown. */
 struct accuracy_row {
     char run_id[37];
@@ -32,8 +35,10 @@ struct accuracy_row {
 };
 
 struct accuracy_summary {
-    int64_t runs;              /* that name advice which is still there */
-    int64_t compared;          /* of them; the rest is over these */
+    bool newest_only; /* over the ACCURACY_SUMMARY_RUNS newest runs that name advice; else over all
+                       */
+    int64_t runs;     /* of those, that name advice which is still there */
+    int64_t compared; /* of them; the rest is over these */
     double mape_percent;       /* NAN: none compared */
     double mean_error_percent; /* > 0: predictions are too long; NAN */
     double inside_interval;    /* share; NAN */
@@ -49,10 +54,10 @@ struct accuracy_list {
     struct accuracy_row *items; /* newest first */
     size_t n;
     bool more;
-    struct accuracy_summary summary; /* over all, whatever the page */
+    struct accuracy_summary summary; /* whatever the page */
 };
 
-/* One round trip. PV_E_MEMORY and what a transaction can fail with. */
+/* PV_E_MEMORY and what a transaction can fail with. */
 enum pv_code store_accuracy_list(struct store_tx *tx,
                                  struct arena *arena,
                                  const struct application *application,

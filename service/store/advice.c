@@ -109,15 +109,14 @@ static void list_query(struct store_tx *tx, const struct advice_filter *filter, 
     bool all = filter->application_name == NULL;
     tx_sql(tx, sql,
            all ? "SELECT " HEADLINE " FROM provisor.advice WHERE team_id = $1"
-                 " AND (created_at, id) < (coalesce($2, 'infinity'), coalesce($3,"
-                 " 'ffffffff-ffff-ffff-ffff-ffffffffffff'))"
+                 " AND (created_at, id) < ($2, $3)"
                  " ORDER BY created_at DESC, id DESC LIMIT $4"
                : "SELECT " HEADLINE " FROM provisor.advice WHERE team_id = $1"
-                 " AND (created_at, id) < (coalesce($2, 'infinity'), coalesce($3,"
-                 " 'ffffffff-ffff-ffff-ffff-ffffffffffff')) AND application_name = $5"
+                 " AND (created_at, id) < ($2, $3) AND application_name = $5"
                  " ORDER BY created_at DESC, id DESC LIMIT $4");
-    sql_instant(sql, filter->before_us);
-    sql_uuid(sql, filter->before_us == RUN_NO_INSTANT ? NULL : filter->before_id);
+    sql_bound(sql, filter->before_us, "infinity");
+    sql_uuid(sql, filter->before_us == RUN_NO_INSTANT ? "ffffffff-ffff-ffff-ffff-ffffffffffff"
+                                                      : filter->before_id);
     sql_int(sql, (int64_t)filter->limit + 1);
     if (!all)
         sql_text(sql, strview_of(filter->application_name));
@@ -132,7 +131,7 @@ enum pv_code store_advice_list(struct store_tx *tx,
     struct sql sql;
     list_query(tx, filter, &sql);
     PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
+    enum pv_code code = tx_walk(tx, &sql, &result, err);
     if (code != PV_OK)
         return code;
     size_t there = row_count(result);

@@ -6,14 +6,13 @@
  * the page is full or one of them is through; what further labels ask is looked up for each run.
  * The runs themselves are read afterwards by their ids, which tell the months they are in: joined
  * here, every run would be looked for in all of them. OFFSET 0 keeps the walks as they stand;
- * merged into one another they were planned anew for each pair of months (200 ms against 4).
+ * merged into one another they were planned anew for each pair of months (200 ms against 4). Open
+ * bounds are infinities, so that the bounds are always the index's.
  */
 #define WALK(key, value)                                                                           \
     "(SELECT l.instant AS at, l.run_id FROM provisor.run_label l"                                  \
     " WHERE l.team_id = $1 AND l.application_id = $2 AND l.key = " key " AND l.value = " value     \
-    " AND l.instant >= coalesce($3, '-infinity') AND l.instant < coalesce($4, 'infinity')"         \
-    " AND (l.instant, l.run_id) < (coalesce($5, 'infinity'),"                                      \
-    " coalesce($6, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))"                                       \
+    " AND l.instant >= $3 AND l.instant < $4 AND (l.instant, l.run_id) < ($5, $6)"                 \
     " ORDER BY l.instant DESC, l.run_id DESC OFFSET 0)"
 #define PAGE " ORDER BY a.at DESC, a.run_id DESC LIMIT $7"
 #define TWO_WALKS                                                                                  \
@@ -32,10 +31,10 @@ static void add_window(struct sql *sql, const char *application_id, const struct
 {
     bool first_page = filter->before_us == RUN_NO_INSTANT;
     sql_uuid(sql, application_id);
-    sql_instant(sql, filter->since_us);
-    sql_instant(sql, filter->until_us);
-    sql_instant(sql, filter->before_us);
-    sql_uuid(sql, first_page ? NULL : filter->before_id);
+    sql_bound(sql, filter->since_us, "-infinity");
+    sql_bound(sql, filter->until_us, "infinity");
+    sql_bound(sql, filter->before_us, "infinity");
+    sql_uuid(sql, first_page ? RUN_ID_MAX : filter->before_id);
     sql_int(sql, (int64_t)filter->limit + 1);
 }
 
@@ -75,7 +74,7 @@ enum pv_code run_ids_by_label(struct store_tx *tx,
     if (filter->n_labels > walked)
         sql_pairs(&sql, filter->labels + walked, filter->n_labels - walked);
     PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
+    enum pv_code code = tx_walk(tx, &sql, &result, err);
     if (code == PV_OK && read_ids(result, arena, ids, n) != PV_OK)
         code = pv_fail(err, PV_E_MEMORY, "not enough memory for the list");
     PQclear(result);

@@ -42,7 +42,7 @@ enum pv_code store_run_durations(struct store_tx *tx,
     sql_uuid(&sql, application->id);
     sql_int(&sql, (int64_t)limit);
     PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
+    enum pv_code code = tx_walk(tx, &sql, &result, err);
     if (code == PV_OK)
         code = read_list(result, arena, list, err);
     PQclear(result);

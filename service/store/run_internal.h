@@ -5,8 +5,7 @@
 #include "store/run.h"
 #include "store/store_internal.h"
 
-/* Shared by run_write.c, run_read.c and run_figures.c: the columns of a run in the order all use.
- */
+/* Shared by the files run_*.c: the columns of a run in the order all use. */
 
 #define RUN_METRIC_COLUMN(name) ", " #name
 #define RUN_METRIC_COLUMNS RUN_METRICS(RUN_METRIC_COLUMN, RUN_METRIC_COLUMN)
@@ -26,6 +25,29 @@
     " stages_failed, tasks_succeeded, tasks_failed, task_time_s, failed_task_time_s,"              \
     " executors_added, property_keys, property_values, warning_codes, warning_counts,"             \
     " warning_details, " RUN_FIGURE_COLUMNS
+
+/* What run_read_list reads; r is the run. */
+#define RUN_SELECTED                                                                               \
+    "r.id, r.application_id, r.instant, r.recorded_at, r.stages_thinned > 0, " RUN_COLUMNS
+
+/* No id is greater: the id of the cursor that the first page goes on from. */
+#define RUN_ID_MAX "ffffffff-ffff-ffff-ffff-ffffffffffff"
+
+/* The rows of a result, at most limit of them; `more` when there was another. */
+enum pv_code run_read_list(const PGresult *result,
+                           struct arena *arena,
+                           size_t limit,
+                           struct run_list *list,
+                           struct pv_error *err) PV_MUSTCHECK;
+
+/* The stages of the runs, all of one application, as far as `with` asks for them. */
+enum pv_code run_load_stages(struct store_tx *tx,
+                             struct arena *arena,
+                             const char *application_id,
+                             struct run runs[],
+                             size_t n,
+                             unsigned with,
+                             struct pv_error *err) PV_MUSTCHECK;
 
 /*
  * Put the sketches of those stages that have one in place of their task times, and remember that

@@ -130,6 +130,15 @@ enum pv_code tx_query(struct store_tx *tx,
                       PGresult **result,
                       struct pv_error *err) PV_MUSTCHECK;
 
+/*
+ * tx_query of a list: a statement whose rows come in the order of an index and end with a LIMIT.
+ * Planned once a connection where that is possible, for any parameters. Told nothing of them the
+ * server takes every month for nearly empty and would rather read and sort all of it; for the
+ * length of this statement it is made to walk.
+ */
+enum pv_code
+tx_walk(struct store_tx *tx, struct sql *sql, PGresult **result, struct pv_error *err) PV_MUSTCHECK;
+
 /* --- rows (rows.c) --- */
 
 /*

@@ -291,6 +291,35 @@ tx_query(struct store_tx *tx, const struct sql *sql, PGresult **result, struct p
     return code != PV_OK ? code : tx_results(tx, result, 1, err);
 }
 
+/* Settings of the transaction, so what an operator has set holds again in the next. */
+static enum pv_code set_walking(struct store_tx *tx, bool walking, struct pv_error *err)
+{
+    struct sql sql;
+    sql_init(&sql, &tx->scratch,
+             "SELECT set_config('plan_cache_mode', $1, true), set_config('enable_sort', $2, true),"
+             " set_config('enable_hashjoin', $2, true), set_config('enable_bitmapscan', $2, true)");
+    sql.repeated = true;
+    sql_text(&sql, strview_of(walking ? "force_generic_plan" : "auto"));
+    sql_text(&sql, strview_of(walking ? "off" : "on"));
+    return tx_defer(tx, &sql, err);
+}
+
+enum pv_code tx_walk(struct store_tx *tx, struct sql *sql, PGresult **result, struct pv_error *err)
+{
+    *result = NULL;
+    sql->repeated = true;
+    enum pv_code code = set_walking(tx, true, err);
+    if (code == PV_OK)
+        code = tx_query(tx, sql, result, err);
+    if (code == PV_OK)
+        code = set_walking(tx, false, err);
+    if (code != PV_OK) {
+        PQclear(*result);
+        *result = NULL;
+    }
+    return code;
+}
+
 /* --- ending --- */
 
 /* COMMIT of a transaction that failed answers "ROLLBACK" and no error. */
