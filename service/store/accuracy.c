@@ -33,7 +33,7 @@ static void list_query(struct store_tx *tx,
                                         " ORDER BY r.instant DESC, r.id DESC LIMIT $5");
     sql_uuid(sql, application->id);
     sql_bound(sql, filter->before_us, "infinity");
-    sql_uuid(sql, filter->before_us == RUN_NO_INSTANT ? RUN_ID_MAX : filter->before_id);
+    sql_uuid(sql, filter->before_us == RUN_NO_INSTANT ? RUN_ID_GREATEST : filter->before_id);
     sql_int(sql, (int64_t)filter->limit + 1);
 }
 

@@ -71,6 +71,7 @@ static enum pv_code look_up(struct store_tx *tx,
     struct sql sql;
     tx_sql(tx, &sql,
            "SELECT " COLUMNS " FROM provisor.application WHERE team_id = $1 AND name = $2");
+    sql.repeated = true;
     sql_text(&sql, strview_of(name));
     return query_one(tx, &sql, arena, application, found, err);
 }

@@ -92,7 +92,7 @@ enum pv_code store_run_observations(struct store_tx *tx,
     sql_uuid(&sql, application_id);
     sql_int(&sql, (int64_t)most);
     sql_int(&sql, STAGES_ADDED_UP);
-    enum pv_code code = tx_query(tx, &sql, &result, err);
+    enum pv_code code = tx_walk(tx, &sql, &result, err);
     if (code == PV_OK)
         code = read_observations(result, arena, observations, err);
     PQclear(result);

@@ -6,37 +6,25 @@
  * the page is full or one of them is through; what further labels ask is looked up for each run.
  * The runs themselves are read afterwards by their ids, which tell the months they are in: joined
  * here, every run would be looked for in all of them. OFFSET 0 keeps the walks as they stand;
- * merged into one another they were planned anew for each pair of months (200 ms against 4). Open
- * bounds are infinities, so that the bounds are always the index's.
+ * merged into one another they were planned anew for each pair of months (200 ms against 4).
  */
 #define WALK(key, value)                                                                           \
     "(SELECT l.instant AS at, l.run_id FROM provisor.run_label l"                                  \
     " WHERE l.team_id = $1 AND l.application_id = $2 AND l.key = " key " AND l.value = " value     \
-    " AND l.instant >= $3 AND l.instant < $4 AND (l.instant, l.run_id) < ($5, $6)"                 \
+    " AND l.instant >= $3 AND (l.instant, l.run_id) < ($4, $5)"                                    \
     " ORDER BY l.instant DESC, l.run_id DESC OFFSET 0)"
-#define PAGE " ORDER BY a.at DESC, a.run_id DESC LIMIT $7"
+#define PAGE " ORDER BY a.at DESC, a.run_id DESC LIMIT $6"
 #define TWO_WALKS                                                                                  \
-    "SELECT a.run_id FROM " WALK("$8", "$9") " AS a JOIN " WALK(                                   \
-        "$10", "$11") " AS b ON b.at = a.at AND b.run_id = a.run_id"
+    "SELECT a.run_id FROM " WALK("$7", "$8") " AS a JOIN " WALK(                                   \
+        "$9", "$10") " AS b ON b.at = a.at AND b.run_id = a.run_id"
 
-static const char one_label[] = "SELECT a.run_id FROM " WALK("$8", "$9") " AS a" PAGE;
+static const char one_label[] = "SELECT a.run_id FROM " WALK("$7", "$8") " AS a" PAGE;
 static const char two_labels[] = TWO_WALKS PAGE;
 static const char more_labels[] =
-    TWO_WALKS " CROSS JOIN LATERAL (SELECT count(*) AS met FROM unnest($12, $13) AS w (key, value)"
+    TWO_WALKS " CROSS JOIN LATERAL (SELECT count(*) AS met FROM unnest($11, $12) AS w (key, value)"
               " JOIN provisor.run_label o ON o.team_id = $1 AND o.application_id = $2"
               " AND o.run_id = a.run_id AND o.key = w.key AND o.value = w.value) AS others"
-              " WHERE others.met = cardinality($12)" PAGE;
-
-static void add_window(struct sql *sql, const char *application_id, const struct run_filter *filter)
-{
-    bool first_page = filter->before_us == RUN_NO_INSTANT;
-    sql_uuid(sql, application_id);
-    sql_bound(sql, filter->since_us, "-infinity");
-    sql_bound(sql, filter->until_us, "infinity");
-    sql_bound(sql, filter->before_us, "infinity");
-    sql_uuid(sql, first_page ? RUN_ID_MAX : filter->before_id);
-    sql_int(sql, (int64_t)filter->limit + 1);
-}
+              " WHERE others.met = cardinality($11)" PAGE;
 
 static const char *text_for(size_t n_labels)
 {
@@ -66,7 +54,7 @@ enum pv_code run_ids_by_label(struct store_tx *tx,
     struct sql sql;
     size_t walked = filter->n_labels < 2 ? filter->n_labels : 2;
     tx_sql(tx, &sql, text_for(filter->n_labels));
-    add_window(&sql, application_id, filter);
+    run_add_window(&sql, application_id, filter);
     for (size_t i = 0; i < walked; i++) {
         sql_text(&sql, filter->labels[i].key);
         sql_text(&sql, filter->labels[i].value);

@@ -30,8 +30,12 @@
 #define RUN_SELECTED                                                                               \
     "r.id, r.application_id, r.instant, r.recorded_at, r.stages_thinned > 0, " RUN_COLUMNS
 
-/* No id is greater: the id of the cursor that the first page goes on from. */
-#define RUN_ID_MAX "ffffffff-ffff-ffff-ffff-ffffffffffff"
+#define RUN_ID_LEAST "00000000-0000-0000-0000-000000000000"
+#define RUN_ID_GREATEST "ffffffff-ffff-ffff-ffff-ffffffffffff"
+
+/* Five parameters of a page, newest first: application, least instant, the instant and id that all
+ * are before, limit and one more. */
+void run_add_window(struct sql *sql, const char *application_id, const struct run_filter *filter);
 
 /* The rows of a result, at most limit of them; `more` when there was another. */
 enum pv_code run_read_list(const PGresult *result,

@@ -18,6 +18,7 @@ static enum pv_code weigh(struct store_tx *tx,
            "  FROM provisor.run_stage"
            "  WHERE team_id = $1 AND application_id = $2 AND run_id = w.id) AS s"
            " ORDER BY w.at");
+    sql.repeated = true;
     sql_uuid(&sql, application_id);
     sql_uuids(&sql, runs->id, n, sizeof *runs);
     return tx_query(tx, &sql, result, err);
@@ -98,6 +99,7 @@ static enum pv_code load_digests(struct store_tx *tx,
            "SELECT w.at, l.digest FROM unnest($3) WITH ORDINALITY AS w (id, at), LATERAL"
            " (SELECT digest FROM provisor.run_log WHERE team_id = $1 AND application_id = $2"
            "  AND run_id = w.id AND digest IS NOT NULL LIMIT 1) AS l");
+    sql.repeated = true;
     sql_uuid(&sql, application_id);
     sql_uuids(&sql, runs->id, n, sizeof *runs);
     PGresult *result;
@@ -111,14 +113,26 @@ static enum pv_code load_digests(struct store_tx *tx,
 /* --- pages --- */
 
 /*
- * Open bounds are sent as infinities, so that one statement serves and the index is walked: over a
- * year of months it takes the server longer to make a plan than to follow it.
+ * Open bounds are infinities, so that one statement serves all. The end of the window and the
+ * cursor are one bound: given both, the server starts its walk at the cursor, however far beyond
+ * the window that lies (nothing is before the least id, so (t, least) is what "before t" means).
  */
+void run_add_window(struct sql *sql, const char *application_id, const struct run_filter *filter)
+{
+    bool first_page = filter->before_us == RUN_NO_INSTANT;
+    bool ends =
+        filter->until_us != RUN_NO_INSTANT && (first_page || filter->until_us <= filter->before_us);
+    sql_uuid(sql, application_id);
+    sql_bound(sql, filter->since_us, "-infinity");
+    sql_bound(sql, ends ? filter->until_us : filter->before_us, "infinity");
+    sql_uuid(sql, ends ? RUN_ID_LEAST : first_page ? RUN_ID_GREATEST : filter->before_id);
+    sql_int(sql, (int64_t)filter->limit + 1);
+}
+
 static const char by_time[] = "SELECT " RUN_SELECTED " FROM provisor.run r"
                               " WHERE r.team_id = $1 AND r.application_id = $2"
-                              " AND r.instant >= $3 AND r.instant < $4"
-                              " AND (r.instant, r.id) < ($5, $6)"
-                              " ORDER BY r.instant DESC, r.id DESC LIMIT $7";
+                              " AND r.instant >= $3 AND (r.instant, r.id) < ($4, $5)"
+                              " ORDER BY r.instant DESC, r.id DESC LIMIT $6";
 static const char by_ids[] = "SELECT " RUN_SELECTED " FROM provisor.run r"
                              " WHERE r.team_id = $1 AND r.application_id = $2 AND r.id = ANY ($3)"
                              " ORDER BY r.instant DESC, r.id DESC";
@@ -129,15 +143,9 @@ static enum pv_code query_by_time(struct store_tx *tx,
                                   PGresult **result,
                                   struct pv_error *err)
 {
-    bool first_page = filter->before_us == RUN_NO_INSTANT;
     struct sql sql;
     tx_sql(tx, &sql, by_time);
-    sql_uuid(&sql, application->id);
-    sql_bound(&sql, filter->since_us, "-infinity");
-    sql_bound(&sql, filter->until_us, "infinity");
-    sql_bound(&sql, filter->before_us, "infinity");
-    sql_uuid(&sql, first_page ? RUN_ID_MAX : filter->before_id);
-    sql_int(&sql, (int64_t)filter->limit + 1);
+    run_add_window(&sql, application->id, filter);
     return tx_walk(tx, &sql, result, err);
 }
 
@@ -156,6 +164,7 @@ static enum pv_code query_by_label(struct store_tx *tx,
         return code;
     struct sql sql;
     tx_sql(tx, &sql, by_ids);
+    sql.repeated = true;
     sql_uuid(&sql, application->id);
     sql_uuids(&sql, ids->text, n, sizeof *ids);
     return tx_query(tx, &sql, result, err);
@@ -242,8 +251,7 @@ enum pv_code store_run_nearest(struct store_tx *tx,
     sql_int(&sql, (int64_t)limit);
     struct run_list read;
     PGresult *result;
-    enum pv_code code = problem_size == RUN_UNKNOWN ? tx_walk(tx, &sql, &result, err)
-                                                    : tx_query(tx, &sql, &result, err);
+    enum pv_code code = tx_walk(tx, &sql, &result, err);
     if (code == PV_OK)
         code = run_read_list(result, arena, limit, &read, err);
     PQclear(result);

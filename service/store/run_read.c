@@ -149,6 +149,7 @@ static void stages_query(struct store_tx *tx,
            " AND run_id = w.run_id AND run_id = ANY ($3)" /* tells the planner which months */
            " ORDER BY id) AS s"
            " ORDER BY w.at, s.id");
+    sql->repeated = true;
     sql_uuid(sql, application_id);
     sql_uuids(sql, runs->id, n, sizeof *runs);
     sql_bool(sql, with_tasks);

@@ -106,6 +106,28 @@ def test_a_log_names_its_advice_by_property(client, name):
     assert item["error_percent"] == pytest.approx(100 * (25 - 30) / 30)
 
 
+def test_the_summary_of_a_long_history_is_over_its_newest_runs(client, name):
+    """The 1000 newest are 25 % off; older ones, exact, are left out as soon as there are more, and the reply says so."""
+    advice = advise(client, name)
+    run = {"problem_size": 40, "executors": 2, "cores_per_executor": 2, "succeeded": True, "advice_id": advice["id"]}
+    recent = [dict(run, duration_s=20.0, started_at="2026-02-02T00:%02d:%02dZ" % (k // 60, k % 60)) for k in range(1000)]
+    path = "/v1/applications/%s/runs/import" % name
+    head = {"Content-Type": "application/x-ndjson"}
+    client.request("POST", path, data="".join(json.dumps(r) + "\n" for r in recent), headers=head)
+    summary = accuracy(client, name)["summary"]
+    assert summary["count"] == summary["compared"] == 1000 and "newest" not in summary
+    follow(client, name, advice, 25.0, started_at="2026-01-01T00:00:00Z")
+    got = accuracy(client, name)
+    assert got["summary"] == dict(summary, newest=1000)
+    assert got["summary"]["mape_percent"] == pytest.approx(25)
+    newer = follow(client, name, advice, 25.0, started_at="2026-03-01T00:00:00Z")
+    got = accuracy(client, name)
+    assert got["items"][0]["run_id"] == newer["id"]
+    assert got["summary"]["count"] == 1000 and got["summary"]["mape_percent"] == pytest.approx(25 * 0.999, rel=1e-6)
+    client.delete("/v1/applications/%s/runs/%s" % (name, newer["id"]))
+    assert accuracy(client, name)["summary"] == dict(summary, newest=1000)
+
+
 def test_of_others_there_is_nothing(client, stranger, name):
     advice = advise(client, name)
     follow(client, name, advice, 25.0)

@@ -14,6 +14,8 @@ import time
 
 import pytest
 
+from test_runs import check_windows
+
 PGBOUNCER = shutil.which("pgbouncer") or "/usr/sbin/pgbouncer"
 
 CONFIG = """
@@ -101,6 +103,11 @@ def test_transactions_of_two_teams_share_connections_and_nothing_else(bounced):
         found = {a["name"]: a["runs"] for a in bounced.client(token).get("/v1/applications").json()["items"]}
         assert set(found) == names
         assert sum(found.values()) == sum(t == token for t, _ in done), "each key acted once"
+
+
+def test_windows_of_lists_hold_each_run_once_behind_it(bounced):
+    """The settings that a list is planned under stay in its transaction, and nothing is prepared."""
+    check_windows(bounced.client(bounced.alpha_token), "windows")
 
 
 def test_lists_filters_and_changes_work_behind_it(bounced):

@@ -130,6 +130,35 @@ def test_lists_filter_by_labels_and_time(client, name):
         client.refuse("GET", runs_of(name) + query, 422, parameter=parameter)
 
 
+def check_windows(client, name):
+    """Every combination of labels, bounds and page size against a filter of our own, three runs an instant: each run of
+    the window once, newest first, whether its statement is planned for it or for all."""
+    made = []
+    for i in range(36):
+        labels = {"branch": ("main", "dev")[i % 2], "host": str(i % 3), "ci": str(i % 4)}
+        body = dict(SMALL, labels=labels, started_at="2026-03-%02dT00:00:00Z" % (1 + i // 3))
+        made.append((body["started_at"], client.post(runs_of(name), body, 201).json()["id"], labels))
+    made.sort(reverse=True)
+    day = lambda n: "2026-03-%02dT00:00:00Z" % n
+    for wanted in ({}, {"branch": "dev"}, {"branch": "dev", "host": "1"}, {"branch": "dev", "host": "1", "ci": "3"}, {"host": "9"}):
+        for since, until in ((None, None), (day(4), None), (None, day(9)), (day(4), day(9)), (day(9), day(9)), (day(13), None)):
+            query = "".join("&label=%s:%s" % item for item in wanted.items())
+            query += "&since=" + since if since else ""
+            query += "&until=" + until if until else ""
+            seen, target = [], runs_of(name) + "?limit=4" + query
+            while target:
+                page = client.get(target)
+                seen += [r["id"] for r in page.json()["items"]]
+                target = page.links.get("next", {}).get("url")
+            assert seen == [run_id for at, run_id, labels in made
+                            if (since is None or at >= since) and (until is None or at < until)
+                            and wanted.items() <= labels.items()], query
+
+
+def test_pages_of_windows_hold_each_run_once(client, name):
+    check_windows(client, name)
+
+
 def test_a_cursor_belongs_to_its_filters_and_its_team(client, stranger, name):
     for _ in range(3):
         client.post(runs_of(name), dict(SMALL, labels={"k": "v"}), 201)
