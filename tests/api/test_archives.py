@@ -371,7 +371,7 @@ def test_quotas_of_the_spool(make_service, name, tmp_path):
     assert "spool_bytes_max" in problem["detail"]
     assert spooled(service) == 0
     problem = client.request("POST", "/v1/applications/%s/runs/import" % name, 413, headers={"Content-Type": "application/x-ndjson"},
-                             data=b"\n" * ((1 << 20) + 1)).json()
+                             data=b"\n" * ((4 << 20) + 1)).json()
     assert "spool_bytes_max" in problem["detail"] and "archive" not in problem["detail"], "an import is spooled, too"
     assert spooled(service) == 0
     half = send_half(service, client, name, tar([("x", os.urandom(3 << 20))])[:3 << 20])
