@@ -245,6 +245,8 @@ bootstrap(struct store *store, const char *team_name, struct token_row *token, s
     enum pv_code code = store_begin(store, &nobody, "", STORE_WRITE, &tx, err);
     char team_id[37];
     if (code == PV_OK)
+        code = tx_check_owner(tx, err);
+    if (code == PV_OK)
         code = ensure_team(tx, team_name, team_id, err);
     if (code == PV_OK)
         code = become(tx, team_id, err);

@@ -20,6 +20,29 @@ set_locally(struct store_tx *tx, const char *setting, const char *value, struct 
     return tx_defer(tx, &sql, err);
 }
 
+enum pv_code tx_check_owner(struct store_tx *tx, struct pv_error *err)
+{
+    struct sql sql;
+    sql_init(&sql, &tx->scratch,
+             "SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE nspname = 'provisor'");
+    PGresult *result;
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code != PV_OK)
+        return code;
+    bool owner = true; /* without a schema the next statement says so */
+    if (row_count(result) > 0) {
+        struct row row = row_at(result, 0, NULL);
+        owner = row_bool(&row);
+    }
+    PQclear(result);
+    return owner
+               ? PV_OK
+               : pv_fail(err, PV_E_FORBIDDEN,
+                         "this takes the role that owns the schema: database_owner_url names it "
+                         "(PROVISOR_DATABASE_OWNER_URL, or PROVISOR_DATABASE_OWNER_URL_FILE for a "
+                         "file that holds it)");
+}
+
 static enum pv_code open_registry(const char *owner_conninfo,
                                   enum store_mode mode,
                                   struct store **store,
@@ -35,6 +58,8 @@ static enum pv_code open_registry(const char *owner_conninfo,
     struct principal nobody = {0};
     (void)snprintf(nobody.actor, sizeof nobody.actor, "command line");
     enum pv_code code = store_begin(*store, &nobody, "", mode, tx, err);
+    if (code == PV_OK)
+        code = tx_check_owner(*tx, err);
     return code != PV_OK ? code : set_locally(*tx, "provisor.registry", "on", err);
 }
 

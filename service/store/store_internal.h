@@ -129,6 +129,9 @@ enum pv_code tx_query(struct store_tx *tx,
                       const struct sql *sql,
                       PGresult **result,
                       struct pv_error *err) PV_MUSTCHECK;
+/* PV_E_FORBIDDEN unless the role may do what the schema's owner may: for any other the registry of
+ * teams and tokens is empty or refused, which would say nothing of why (owner.c). */
+enum pv_code tx_check_owner(struct store_tx *tx, struct pv_error *err) PV_MUSTCHECK;
 
 /*
  * tx_query of a list: a statement whose rows come in the order of an index and end with a LIMIT.

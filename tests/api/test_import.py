@@ -245,6 +245,8 @@ def test_wrong_words_are_refused_before_anything_is_done(service, words):
 def test_an_unknown_team_or_path_is_an_error(service, name, tmp_path):
     """A mistyped team is not made; a path that is not there is a file that cannot be read."""
     assert "no team" in run(service, tmp_path, "--team", "not-" + name, status=1)[1]
+    as_service = {"PROVISOR_DATABASE_OWNER_URL": service.database_url}
+    assert "database_owner_url" in run(service, tmp_path, "--team", name, status=1, **as_service)[1]
     team(service, name)
     out, _ = run(service, tmp_path / "missing", "--team", name, status=1)
     assert out.startswith("refused\t-\t") and "No such file" in out
