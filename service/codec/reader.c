@@ -60,6 +60,9 @@ enum pv_code codec_parse(const char *text,
     if (parsed == NULL) {
         if (json_error_code(&why) == json_error_out_of_memory)
             return pv_fail(err, PV_E_MEMORY, "out of memory while reading the body");
+        if (why.line <= 1) /* a line of NDJSON has a number of its own */
+            return pv_fail(err, PV_E_SYNTAX, "not valid JSON at column %d: %s", why.column,
+                           why.text);
         return pv_fail(err, PV_E_SYNTAX, "not valid JSON at line %d, column %d: %s", why.line,
                        why.column, why.text);
     }

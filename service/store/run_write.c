@@ -465,7 +465,8 @@ static enum pv_code judge_log(struct store_tx *tx,
     bool completes = there->log_unsigned && digest != NULL && run->ended;
     if (there->log_ended && !there->log_same && !completes)
         return pv_fail(err, PV_E_CONFLICT,
-                       "another log of this application id and attempt is there already");
+                       "another log of this application id and attempt is there already, as run %s",
+                       there->log_run_id);
     struct run stored;
     enum pv_code code = run_load(tx, arena, application_id, there->log_run_id, &stored, err);
     if (code != PV_OK)

@@ -85,9 +85,9 @@ enum pv_code predictor_choose(const struct observation rows[],
     struct arena_mark mark = arena_mark(scratch);
     enum pv_code code = PV_OK;
     if (n < PREDICTOR_LEAST_RUNS) {
-        made.without_model =
-            arena_printf(arena, "it takes %d runs with %" PRId64 " cores per executor, of %zu",
-                         PREDICTOR_LEAST_RUNS, question->cores_per_executor, n);
+        made.without_model = arena_printf(
+            arena, "it takes %d runs with %" PRId64 " cores per executor, and there are %zu",
+            PREDICTOR_LEAST_RUNS, question->cores_per_executor, n);
         code = made.without_model == NULL ? pv_fail(err, PV_E_MEMORY, "out of memory") : PV_OK;
     } else {
         code = fit_curve(rows, n, question, allowed, arena, scratch, &fitted, &made, err);
