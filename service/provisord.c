@@ -21,10 +21,16 @@ static const struct command commands[] = {
      command_migrate},
     {"maintain", "[--SETTING=VALUE ...]", "keep house once, now: retention, thinning, partitions",
      command_maintain},
-    {"import", "PATH... --team T|--token-file FILE ...", "load logs that lie on disk",
-     command_import},
-    {"token", "create|list|revoke ...", "make, show and revoke tokens as the database's owner",
-     command_token},
+    {"import",
+     "PATH... (--team T | --token-file FILE) [--application NAME]\n"
+     "      [--label KEY:VALUE ...] [--threads N] [--dry-run] [--json] [--quiet] [--SETTING=VALUE "
+     "...]",
+     "load logs that lie on disk", command_import},
+    {"token",
+     "create --team T --name N --scopes read,write,admin [--expires-in 90d]\n"
+     "  token list [--team T]\n"
+     "  token revoke ID",
+     "make, show and revoke tokens as the database's owner", command_token},
     {"sample", "--out=DIR [--seed=N]", "write event logs of invented applications", command_sample},
     {"settings", "", "print the table of settings as Markdown", command_settings},
     {"version", "", "print the version", command_version},
@@ -89,6 +95,8 @@ int main(int argc, char *argv[])
     if (command != NULL && argc > 2 && asks_for_help(argv[argc - 1]))
         command = find_command("help");
     if (command == NULL) {
+        if (argc >= 2)
+            fprintf(stderr, "provisord: %s: there is no such command\n", argv[1]);
         print_usage(stderr);
         return COMMAND_USAGE;
     }
