@@ -395,37 +395,65 @@ static enum pv_code thin_once(const struct pass *pass,
     return code;
 }
 
-/* One run a transaction: its tasks may be a million. *go_on is false when there is no more. */
+static enum pv_code thin_one(struct pass *pass, const struct unthinned *run, struct pv_error *err)
+{
+    size_t stages = 0;
+    enum pv_code code = one_batch(pass, run->team_id, thin_once, run, &stages, err);
+    pass->tally->runs_thinned += stages > 0;
+    pass->tally->stages_thinned += stages;
+    if (code != PV_OK)
+        LOG_EVENT(LOG_WARN, "keeping.run_not_thinned", NULL, LOG_TEXT("run_id", run->run_id),
+                  LOG_TEXT("reason", err->detail));
+    return code;
+}
+
+/*
+ * One run a transaction: its tasks may be a million. One that fails stands at the head of every
+ * list to come, so it must not keep the others from their turn; the first failure is told in the
+ * end. *go_on is false when there is no more, or no more that can be done.
+ */
 static enum pv_code
 thin_listed(struct pass *pass, struct arena *arena, bool *go_on, struct pv_error *err)
 {
     struct unthinned *runs = NULL;
     size_t n = 0;
-    enum pv_code code = store_unthinned_list(pass->store, arena, pass->config->thin_after_days,
-                                             LISTED, &runs, &n, err);
-    for (size_t i = 0; code == PV_OK && *go_on && i < n; i++) {
-        size_t stages = 0;
-        code = may_go_on(pass, go_on, err);
-        if (code == PV_OK && *go_on)
-            code = one_batch(pass, runs[i].team_id, thin_once, &runs[i], &stages, err);
-        pass->tally->runs_thinned += stages > 0;
-        pass->tally->stages_thinned += stages;
+    size_t done = 0;
+    enum pv_code first = store_unthinned_list(pass->store, arena, pass->config->thin_after_days,
+                                              LISTED, &runs, &n, err);
+    bool sound = first == PV_OK;
+    for (size_t i = 0; sound && *go_on && i < n; i++) {
+        struct pv_error why = {.code = PV_OK};
+        enum pv_code code = may_go_on(pass, go_on, &why);
+        sound = code == PV_OK;
+        if (sound && *go_on)
+            code = thin_one(pass, &runs[i], &why);
+        done += code == PV_OK && *go_on;
+        sound = sound && code != PV_E_UNAVAILABLE;
+        if (code != PV_OK && first == PV_OK) {
+            first = code;
+            *err = why;
+        }
     }
-    *go_on = *go_on && n == LISTED;
-    return code;
+    *go_on = sound && *go_on && n == LISTED && done > 0;
+    return first;
 }
 
 static enum pv_code thin_runs(struct pass *pass, struct pv_error *err)
 {
     bool go_on = pass->config->thin_after_days > 0;
-    enum pv_code code = PV_OK;
-    while (code == PV_OK && go_on) {
+    enum pv_code first = PV_OK;
+    while (go_on) {
         struct arena arena;
+        struct pv_error why = {.code = PV_OK};
         arena_init(&arena, 0);
-        code = thin_listed(pass, &arena, &go_on, err);
+        enum pv_code code = thin_listed(pass, &arena, &go_on, &why);
         arena_fini(&arena);
+        if (code != PV_OK && first == PV_OK) {
+            first = code;
+            *err = why;
+        }
     }
-    return unless_busy(code, "thin_runs");
+    return unless_busy(first, "thin_runs");
 }
 
 /* --- the pass --- */

@@ -344,6 +344,25 @@ def test_old_task_times_are_thinned_to_a_sketch(kept, alpha, name):
     assert maintain(kept, thin_after_days=90)["stages_thinned"] == 0, "once"
 
 
+def test_a_run_that_cannot_be_thinned_keeps_no_other_from_it(kept, alpha, name):
+    """It is the oldest, so it heads the list of every pass: the pass says that it failed, and does the rest."""
+    stuck, other = [alpha.post("/v1/applications/%s/runs" % name, long_run(days, 4, 1000, 3), status=201).json()["id"]
+                    for days in (200, 100)]
+    admin(kept, "CREATE FUNCTION public.refuse_update() RETURNS trigger LANGUAGE plpgsql AS"
+                " $$ BEGIN RAISE 'not this one'; END $$;"
+                "CREATE TRIGGER refuse_update BEFORE UPDATE ON provisor.run_stage FOR EACH ROW"
+                " WHEN (OLD.run_id = '%s') EXECUTE FUNCTION public.refuse_update()" % stuck)
+    try:
+        with pytest.raises(subprocess.CalledProcessError):
+            maintain(kept, thin_after_days=90)
+        path = "/v1/applications/%s/runs/" % name
+        assert alpha.get(path + other + "?include=tasks").json()["tasks_thinned"] is True
+        assert "task_durations_s" in alpha.get(path + stuck + "?include=tasks").json()["stages"][0]
+    finally:
+        admin(kept, "DROP TRIGGER refuse_update ON provisor.run_stage; DROP FUNCTION public.refuse_update()")
+    assert maintain(kept, thin_after_days=90)["runs_thinned"] == 1
+
+
 def test_a_sketch_is_taken_where_a_list_is(kept, alpha, name):
     """What a thinned run replies can be sent again and is the same stage; nonsense is refused with its place."""
     first = alpha.post("/v1/applications/%s/runs" % name, long_run(100, 4, 1000, 3), status=201).json()["id"]
