@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "api/handlers.h"
 #include "api/import_batch.h"
+#include "api/log_save.h"
 #include "api/query.h"
 #include "api/reply.h"
 #include "api/write.h"
@@ -23,7 +23,7 @@
  * client that sends slowly holds nothing but disk, one that breaks off leaves nothing, and what is
  * worth another try is tried again without the client.
  */
-enum { SAVE_RETRIES = 3, READ_BYTES = 256 * 1024 };
+enum { READ_BYTES = 256 * 1024 };
 
 struct taking {
     struct api *api;
@@ -34,6 +34,7 @@ struct taking {
     struct arena arena; /* of the line being checked */
     int64_t now_us;
     uint64_t sent_bytes;
+    uint64_t plain_bytes;
     uint64_t records;
     crypto_generichash_state digest_state;
     unsigned char digest[32]; /* of the plain bytes */
@@ -44,7 +45,8 @@ struct taking {
 
 static enum pv_code too_large(const struct config *config, struct pv_error *err)
 {
-    return pv_fail(err, PV_E_TOO_LARGE, "an import may have at most %lld bytes (import_bytes_max)",
+    return pv_fail(err, PV_E_TOO_LARGE,
+                   "an import may have at most %lld bytes, decompressed (import_bytes_max)",
                    (long long)config->import_bytes_max);
 }
 
@@ -80,6 +82,9 @@ check_line(void *context, uint64_t number, const char *text, size_t n, struct pv
 static enum pv_code take_plain(void *context, const char *bytes, size_t n, struct pv_error *err)
 {
     struct taking *taking = context;
+    taking->plain_bytes += n;
+    if (taking->plain_bytes > (uint64_t)taking->api->config->import_bytes_max)
+        return too_large(taking->api->config, err);
     (void)crypto_generichash_update(&taking->digest_state, (const unsigned char *)bytes, n);
     enum pv_code code = ndjson_feed(&taking->lines, bytes, n, err);
     if (code == PV_OK && taking->faults.n_faults == 0)
@@ -90,7 +95,7 @@ static enum pv_code take_plain(void *context, const char *bytes, size_t n, struc
 static enum pv_code open_readers(struct taking *taking, struct pv_error *err)
 {
     const struct config *config = taking->api->config;
-    const struct framing_limits limits = {.total_bytes = (uint64_t)config->import_bytes_max,
+    const struct framing_limits limits = {.total_bytes = UINT64_MAX, /* take_plain counts them */
                                           .ratio = (double)config->eventlog_ratio_max,
                                           .window_log_max = (unsigned)config->zstd_window_log_max};
     arena_init(&taking->arena, (size_t)config->request_memory_bytes_max);
@@ -305,13 +310,6 @@ static enum pv_code take_place(struct api *api, struct pv_error *err)
                    (long long)api->config->imports_max);
 }
 
-static void wait_a_little(unsigned attempt)
-{
-    unsigned spread_ms = randombytes_uniform(10);
-    struct timespec pause = {.tv_nsec = (long)(attempt * 5 + spread_ms) * 1000000L};
-    (void)nanosleep(&pause, NULL);
-}
-
 static enum pv_code finish(void *context,
                            struct http_request *request,
                            void *state,
@@ -325,14 +323,12 @@ static enum pv_code finish(void *context,
         code = take_place(api, err);
     if (code != PV_OK)
         return code;
-    code = PV_E_RETRY;
-    for (unsigned attempt = 0; code == PV_E_RETRY && attempt <= SAVE_RETRIES; attempt++) {
-        if (attempt > 0)
-            wait_a_little(attempt);
+    unsigned attempt = 0;
+    do {
         pv_error_clear(err);
         *response = (struct http_response){.status = 0};
         code = save(request, response, taking, err);
-    }
+    } while (log_save_again(code, &attempt));
     (void)atomic_fetch_sub(&api->imports, 1);
     return code;
 }

@@ -100,7 +100,7 @@ const struct setting settings[] = {
     INTEGER(exports_max, "", 1, 1000, "4", "exports of runs at once, a connection to PostgreSQL each; more get 503"),
     INTEGER(imports_max, "", 1, 1000, "2", "imports of runs stored at once, a thread and a connection to PostgreSQL each; more get 503"),
     INTEGER(import_timeout_s, "s", 1, 86400, "900", "an import whose body has come is stored within this or given up with 503"),
-    INTEGER(import_bytes_max, "bytes", KIB, 16 * TIB, "4294967296", "an import, decompressed; a larger one is 413 or 422"),
+    INTEGER(import_bytes_max, "bytes", KIB, 16 * TIB, "4294967296", "an import, decompressed; a larger one is 413"),
     INTEGER(import_line_bytes_max, "bytes", KIB, GIB, "67108864", "one line of an import; a longer one is 422"),
     INTEGER(import_runs_max, "", 1, 1000000000, "1000000", "runs of an import; more are 422"),
     INTEGER(export_timeout_s, "s", 1, 86400, "3600", "an export that its reader has not taken by then is cut off"),
