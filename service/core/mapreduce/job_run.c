@@ -84,9 +84,8 @@ static void add_attempt(struct mapreduce *log, struct side *side, struct job_att
         add_success(log, side, attempt);
         break;
     case ATTEMPT_KILLED:
-        side->killed++;
-        /* fall through */
     case ATTEMPT_FAILED:
+        side->killed += attempt->state == ATTEMPT_KILLED;
         side->unsuccessful++;
         side->unsuccessful_ms = add(side->unsuccessful_ms, attempt->ran_ms);
         break;
