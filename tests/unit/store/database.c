@@ -62,13 +62,13 @@ static struct run_metrics database_metrics(void)
 {
     int64_t count = INT64_MAX;
     double seconds = 0.1;
-    return (struct run_metrics){
-#define METRIC_COUNT(name) .name = (count -= 3),
-#define METRIC_SECONDS(name) .name = (seconds += 1.0 / 3.0),
-        RUN_METRICS(METRIC_COUNT, METRIC_SECONDS)
+    struct run_metrics metrics;
+#define METRIC_COUNT(name) metrics.name = (count -= 3);
+#define METRIC_SECONDS(name) metrics.name = (seconds += 1.0 / 3.0);
+    RUN_METRICS(METRIC_COUNT, METRIC_SECONDS)
 #undef METRIC_COUNT
 #undef METRIC_SECONDS
-    };
+    return metrics;
 }
 
 struct run database_run(struct arena *arena, int64_t problem_size, int64_t executors)
