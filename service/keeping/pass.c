@@ -250,6 +250,7 @@ expire_of_application(struct pass *pass, const struct retention *retention, stru
     return code;
 }
 
+/* An application whose runs cannot be removed keeps no other from losing its own. */
 static enum pv_code
 expire_listed(struct pass *pass, const struct retention_list *list, struct pv_error *err)
 {
@@ -257,8 +258,12 @@ expire_listed(struct pass *pass, const struct retention_list *list, struct pv_er
         if (!list->items[i].due)
             continue;
         enum pv_code code = expire_of_application(pass, &list->items[i], err);
-        if (code != PV_OK)
+        if (code == PV_E_UNAVAILABLE)
             return code;
+        if (code != PV_OK)
+            LOG_EVENT(LOG_WARN, "keeping.application_not_expired", NULL,
+                      LOG_TEXT("application_id", list->items[i].application_id),
+                      LOG_TEXT("reason", err->detail));
     }
     return PV_OK;
 }

@@ -343,6 +343,28 @@ def test_old_task_times_are_thinned_to_a_sketch(kept, alpha, name):
     assert maintain(kept, thin_after_days=90)["stages_thinned"] == 0, "once"
 
 
+def test_runs_that_cannot_be_removed_keep_no_others(kept, alpha):
+    """Two applications whose runs are due, of which one refuses, whichever comes first in the list of a pass."""
+    stuck, other = ["%s-%s" % (word, uuid.uuid4().hex[:8]) for word in ("stuck", "other")]
+    for name in (stuck, other):
+        add_run(alpha, name, 40)
+        alpha.patch("/v1/applications/" + name, {"retention": {"days": 30, "runs": None}})
+    admin(kept, "CREATE FUNCTION public.refuse_delete() RETURNS trigger LANGUAGE plpgsql AS"
+                " $$ BEGIN RAISE 'not this one'; END $$;"
+                "CREATE TRIGGER refuse_delete BEFORE DELETE ON provisor.run FOR EACH ROW WHEN (OLD.application_id = '%s')"
+                " EXECUTE FUNCTION public.refuse_delete()" % alpha.get("/v1/applications/" + stuck).json()["id"])
+    # Another one that is due stands on either side of it.
+    third = "third-" + uuid.uuid4().hex[:8]
+    add_run(alpha, third, 40)
+    alpha.patch("/v1/applications/" + third, {"retention": {"days": 30, "runs": None}})
+    try:
+        assert maintain(kept)["runs"] == 2
+        assert runs_of(alpha, other) == runs_of(alpha, third) == [] and len(runs_of(alpha, stuck)) == 1
+    finally:
+        admin(kept, "DROP TRIGGER refuse_delete ON provisor.run; DROP FUNCTION public.refuse_delete()")
+    assert maintain(kept)["runs"] == 1 and runs_of(alpha, stuck) == []
+
+
 def test_a_run_that_cannot_be_thinned_keeps_no_other_from_it(kept, alpha, name):
     """It is the oldest, so it heads the list of every pass: the pass says that it failed, and does the rest."""
     stuck, other = [alpha.post("/v1/applications/%s/runs" % name, long_run(days, 4, 1000, 3), status=201).json()["id"]
