@@ -331,9 +331,9 @@ def part_fuzz():
             words = [target, "-max_total_time=%d" % seconds, "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1",
                      "-artifact_prefix=%s/" % scratch, grown]
             name = target.name[len("fuzz_"):]
-            corpus = ROOT / "tests" / "fuzz" / "corpus" / name
-            if corpus.is_dir():
-                words.append(corpus)
+            for seeds in (ROOT / "tests" / "fuzz" / "corpus" / name, directory / "seeds" / name):
+                if seeds.is_dir():
+                    words.append(seeds)
             for dictionary in (ROOT / "tests" / "fuzz").glob(name + ".dict"):
                 words.append("-dict=%s" % dictionary)
             result = subprocess.run([str(w) for w in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

@@ -1,4 +1,4 @@
-/* Feed every file of a directory to a fuzz target, without a fuzzer. */
+/* Feed every file of some directories to a fuzz target, without a fuzzer. */
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,25 +26,31 @@ static int replay(const char *path)
     return failed;
 }
 
-int main(int argc, char **argv)
+/* How many files the directory holds; one that is not there holds none. */
+static int replay_all(const char *folder, int *failed)
 {
-    DIR *directory = argc == 2 ? opendir(argv[1]) : NULL;
-    if (directory == NULL) {
-        fprintf(stderr, "usage: %s DIRECTORY\n", argv[0]);
-        return 2;
-    }
+    DIR *directory = opendir(folder);
     int n = 0;
-    int failed = 0;
     const struct dirent *entry;
-    while ((entry = readdir(directory)) != NULL) {
+    while (directory != NULL && (entry = readdir(directory)) != NULL) {
         char path[4096];
         if (entry->d_name[0] == '.' ||
-            snprintf(path, sizeof path, "%s/%s", argv[1], entry->d_name) >= (int)sizeof path)
+            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= (int)sizeof path)
             continue;
         n++;
-        failed += replay(path) != 0;
+        *failed += replay(path) != 0;
     }
-    (void)closedir(directory);
+    if (directory != NULL)
+        (void)closedir(directory);
+    return n;
+}
+
+int main(int argc, char **argv)
+{
+    int n = 0;
+    int failed = 0;
+    for (int i = 1; i < argc; i++)
+        n += replay_all(argv[i], &failed);
     printf("%d inputs, %d failed\n", n, failed);
     return failed > 0 || n == 0;
 }
