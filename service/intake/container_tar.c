@@ -80,13 +80,11 @@ static enum pv_code open_reader(struct tar *tar, uint64_t at, struct pv_error *e
     return result == ARCHIVE_OK ? PV_OK : fail(tar, err);
 }
 
-/* *entry NULL at the end. A warning is about what we do not use: owners, times, character sets. */
+/* *entry NULL at the end. A warning is about what we do not use: owners, times, character sets. What
+ * libarchive says may be tried again is damage all the same, and may stay so for ever. */
 static enum pv_code next_entry(struct tar *tar, struct archive_entry **entry, struct pv_error *err)
 {
-    int result;
-    do
-        result = archive_read_next_header(tar->reader, entry);
-    while (result == ARCHIVE_RETRY);
+    int result = archive_read_next_header(tar->reader, entry);
     if (result == ARCHIVE_EOF)
         *entry = NULL;
     if (result == ARCHIVE_EOF || result == ARCHIVE_OK || result == ARCHIVE_WARN)
@@ -144,10 +142,7 @@ static enum pv_code
 read_part(struct container *container, char *bytes, size_t room, size_t *n, struct pv_error *err)
 {
     struct tar *tar = (struct tar *)container;
-    la_ssize_t got;
-    do
-        got = archive_read_data(tar->reader, bytes, room);
-    while (got == ARCHIVE_RETRY);
+    la_ssize_t got = archive_read_data(tar->reader, bytes, room);
     if (got < 0)
         return fail(tar, err);
     *n = (size_t)got;

@@ -468,3 +468,19 @@ def test_eight_archives_at_once(make_service):
     ids, grown = highest_growth(service, all_at_once)
     assert len(set(ids)) == 8
     assert grown < 160 * MIB, "%.1f MiB more" % (grown / MIB)
+
+
+def test_pieces_of_a_sparse_file_out_of_order_are_damage(client, name):
+    """libarchive says of them that they may be tried again, each time."""
+    data = tiny_log()
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        info = tarfile.TarInfo("app-1")
+        info.size = len(data)
+        half = len(data) // 2
+        info.pax_headers = {"GNU.sparse.numblocks": "2", "GNU.sparse.size": "1000000", "GNU.sparse.name": "app-1",
+                            "GNU.sparse.map": "500000,%d,0,%d" % (half, len(data) - half)}
+        archive.addfile(info, io.BytesIO(data))
+    reply = upload(client, name, out.getvalue(), 400, timeout=10)
+    assert "damaged" in reply.json()["detail"]
+    client.get("/v1/applications/" + name, 404)
