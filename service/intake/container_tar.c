@@ -80,8 +80,10 @@ static enum pv_code open_reader(struct tar *tar, uint64_t at, struct pv_error *e
     return result == ARCHIVE_OK ? PV_OK : fail(tar, err);
 }
 
-/* *entry NULL at the end. A warning is about what we do not use: owners, times, character sets. What
- * libarchive says may be tried again is damage all the same, and may stay so for ever. */
+/*
+ * *entry NULL at the end. A warning is about what we do not use: owners, times, character sets.
+ * What libarchive says may be tried again is damage all the same, and may stay so for ever.
+ */
 static enum pv_code next_entry(struct tar *tar, struct archive_entry **entry, struct pv_error *err)
 {
     int result = archive_read_next_header(tar->reader, entry);

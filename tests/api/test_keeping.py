@@ -18,8 +18,6 @@ from conftest import PRIVATE_POSTGRES
 def kept(make_service):
     """A service of its own that keeps house only when told to."""
     service = make_service(PROVISOR_KEEPING_INTERVAL_S=0)
-    service.run(PRIVATE_POSTGRES, "psql", "--data-dir", service.data, "-d", "provisor",
-                "-c", "CREATE ROLE tester SUPERUSER LOGIN PASSWORD 'tester'")
     service.alpha_token, service.beta_token = service.token("alpha"), service.token("beta")
     service.start()
     return service
@@ -37,6 +35,10 @@ def beta(kept):
 
 def admin(service, statement, *values, fetch=False):
     """As a superuser, whom no row level security stops: tests age rows with it and look into all tables."""
+    if not getattr(service, "has_tester", False):
+        service.run(PRIVATE_POSTGRES, "psql", "--data-dir", service.data, "-d", "provisor",
+                    "-c", "CREATE ROLE tester SUPERUSER LOGIN PASSWORD 'tester'")
+        service.has_tester = True
     url = re.sub(r"//[^@]+@", "//tester:tester@", service.owner_url)
     with psycopg2.connect(url) as connection:
         with connection.cursor() as cursor:
