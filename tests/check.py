@@ -316,12 +316,12 @@ def part_interop():
 
 
 def part_fuzz():
-    """every fuzz target for some seconds, from its corpus (PROVISOR_FUZZ_SECONDS, default 15)"""
+    """every fuzz target for some seconds, from its corpus (PROVISOR_FUZZ_SECONDS, default 8)"""
     directory = build("fuzz") / "tests" / "fuzz"
     targets = sorted(p for p in directory.glob("fuzz_*") if p.is_file() and os.access(p, os.X_OK))
     if not targets:
         raise PartFailed("no fuzz targets were built")
-    seconds = int(os.environ.get("PROVISOR_FUZZ_SECONDS", "15"))
+    seconds = int(os.environ.get("PROVISOR_FUZZ_SECONDS", "8"))
     replayed = meson_tests("release", "fuzz")
     passed = failed = 0
     for target in targets:
