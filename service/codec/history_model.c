@@ -66,6 +66,9 @@ static void encode_unfitted(struct writer *w, const struct model_candidate *cand
         writer_key(w, unknown[i]);
         writer_null(w);
     }
+    writer_key(w, "description");
+    writer_begin_array(w);
+    writer_end_array(w);
     writer_key(w, "warnings");
     writer_begin_array(w);
     writer_end_array(w);

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "codec/model_tables.h"
+
 static const double COUNT_MAX = 1e12;
 static const double SECONDS_MAX = 1e12;
 /* Shorter ones would only make percentages overflow. */
@@ -12,31 +14,6 @@ static const double NUMBER_MAX = 1e300;
 static const char *const weights_words[] = {"seconds", "relative", NULL};
 static const char *const reference_words[] = {"measured", "extrapolated", "ratio", NULL};
 static const enum model_reference references[] = {MODEL_MEASURED, MODEL_EXTRAPOLATED, MODEL_RATIO};
-
-/* --- the kind --- */
-
-static const struct model_kind *decode_kind(const struct codec_node *node)
-{
-    char name[32];
-    char known[128] = "";
-    size_t faults = node->reader->err->n_faults;
-    struct strview word = codec_text(node, "model", CODEC_REQUIRED, 1, 255);
-    if (node->reader->err->n_faults != faults || word.at == NULL)
-        return NULL;
-    if (word.n < sizeof name) {
-        memcpy(name, word.at, word.n);
-        name[word.n] = '\0';
-        const struct model_kind *kind = model_find_kind(name);
-        if (kind != NULL)
-            return kind;
-    }
-    for (size_t i = 0; model_kinds[i] != NULL; i++) {
-        (void)strncat(known, i == 0 ? "" : ", ", sizeof known - strlen(known) - 1);
-        (void)strncat(known, model_kinds[i]->name, sizeof known - strlen(known) - 1);
-    }
-    codec_fault_member(node, "model", "not_allowed", "must be one of: %s", known);
-    return NULL;
-}
 
 /* --- observations --- */
 
@@ -109,7 +86,7 @@ void codec_model_fit_decode(const struct codec_node *node,
     static const char *const known[] = {"model", "observations", "weights", NULL};
     *request = (struct codec_model_fit){.kind = NULL};
     codec_refuse_unknown(node, known);
-    request->kind = decode_kind(node);
+    request->kind = codec_model_kind_decode(node);
     request->weights = codec_choice(node, "weights", CODEC_OPTIONAL, weights_words, 0) == 1
                            ? MODEL_RELATIVE
                            : MODEL_SECONDS;
@@ -138,9 +115,14 @@ static void encode_parameters(struct writer *w, const struct model *model)
     writer_end_object(w);
 }
 
+/* Null: not known. */
 static void encode_pair(struct writer *w, const char *key, const double pair[2])
 {
     writer_key(w, key);
+    if (isnan(pair[0])) {
+        writer_null(w);
+        return;
+    }
     writer_begin_array(w);
     writer_number(w, pair[0]);
     writer_number(w, pair[1]);
@@ -196,6 +178,7 @@ void codec_model_encode(struct writer *w, const struct model *model)
 {
     writer_member_string(w, "model", model->kind->name);
     encode_parameters(w, model);
+    codec_model_tables_encode(w, model);
     writer_key(w, "reference");
     if (model->reference == MODEL_NO_REFERENCE)
         writer_null(w);
@@ -227,7 +210,7 @@ static void encode_residuals(struct writer *w, const struct model_fit *fit)
 static void encode_peak(struct writer *w, const struct model_peak *peak)
 {
     writer_key(w, "peak");
-    if (!(peak->problem_size > 0)) {
+    if (!(peak->executors > 0)) {
         writer_null(w);
         return;
     }
@@ -236,6 +219,28 @@ static void encode_peak(struct writer *w, const struct model_peak *peak)
     writer_member_number(w, "executors", peak->executors);
     writer_member_number(w, "speedup", peak->speedup);
     writer_end_object(w);
+}
+
+/* What the law says of the application, in sentences with the numbers beside them. */
+static void encode_account(struct writer *w, const struct model *model)
+{
+    struct model_account account;
+    model_describe(model, &account);
+    writer_key(w, "description");
+    writer_begin_array(w);
+    for (size_t i = 0; i < account.n; i++) {
+        const struct model_finding *finding = &account.findings[i];
+        writer_begin_object(w);
+        writer_member_string(w, "code", finding->code);
+        writer_member_string(w, "message", finding->message);
+        writer_key(w, "evidence");
+        writer_begin_object(w);
+        for (size_t j = 0; j < finding->n_evidence; j++)
+            writer_member_number(w, finding->evidence[j].name, finding->evidence[j].value);
+        writer_end_object(w);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
 }
 
 static void encode_warnings(struct writer *w, const struct model_fit *fit)
@@ -265,6 +270,7 @@ void codec_model_quality_encode(struct writer *w, const struct model_fit *fit)
     writer_end_object(w);
     writer_member_string(w, "scaling_type", fit->scaling_type);
     encode_peak(w, &fit->peak);
+    encode_account(w, &fit->model);
     encode_warnings(w, fit);
 }
 
@@ -291,7 +297,7 @@ static void refuse_unknown_parameters(const struct codec_node *node, const struc
 static enum model_form find_form(const struct codec_node *node, const struct model_kind *kind)
 {
     if ((kind->forms & MODEL_OF_SPEEDUPS) == 0)
-        return MODEL_OF_DURATIONS;
+        return (kind->forms & MODEL_OF_DURATIONS) != 0 ? MODEL_OF_DURATIONS : MODEL_OF_STAGES;
     for (size_t j = 0; j < kind->n_parameters; j++)
         if (kind->rules[j].forms == MODEL_OF_DURATIONS && codec_present(node, kind->rules[j].name))
             return MODEL_OF_DURATIONS;
@@ -332,9 +338,11 @@ static void decode_parameters(const struct codec_node *node, struct model *model
     }
 }
 
-static void decode_pair(const struct codec_node *node, const char *key, double pair[2])
+static void
+decode_pair(const struct codec_node *node, const char *key, unsigned flags, double pair[2])
 {
-    struct codec_node list = codec_array(node, key, CODEC_REQUIRED, 2, 2);
+    struct codec_node list = codec_array(node, key, flags, 2, 2);
+    pair[0] = pair[1] = (double)NAN;
     if (list.json == NULL)
         return;
     for (size_t i = 0; i < 2; i++) {
@@ -395,15 +403,17 @@ static void decode_uncertainty(const struct codec_node *node, struct model *mode
     u->freedom = codec_number(&list, "degrees_of_freedom", CODEC_REQUIRED, 0, 1e9);
     u->residual_std = codec_number(&list, "residual_std", CODEC_NULLABLE, 0, NUMBER_MAX);
     u->relative = codec_boolean(&list, "relative", CODEC_OPTIONAL, false);
-    decode_pair(&list, "problem_size", u->problem_size);
-    decode_pair(&list, "executors", u->executors);
+    /* Stage measures need not know what they were of. */
+    unsigned size = model->kind->forms == MODEL_OF_STAGES ? CODEC_NULLABLE : CODEC_REQUIRED;
+    decode_pair(&list, "problem_size", size, u->problem_size);
+    decode_pair(&list, "executors", CODEC_REQUIRED, u->executors);
     decode_covariance(&list, model);
     decode_scores(&list, u);
 }
 
 void codec_model_decode(const struct codec_node *node, struct model *model)
 {
-    const struct model_kind *kind = decode_kind(node);
+    const struct model_kind *kind = codec_model_kind_decode(node);
     if (kind == NULL)
         return;
     *model = model_bare(kind);
@@ -411,6 +421,7 @@ void codec_model_decode(const struct codec_node *node, struct model *model)
     size_t reference = codec_choice(node, "reference", CODEC_NULLABLE, reference_words, 3);
     if (reference < 3)
         model->reference = references[reference];
+    codec_model_tables_decode(node, model);
     decode_uncertainty(node, model);
 }
 
@@ -445,7 +456,7 @@ void codec_model_predict_decode(const struct codec_node *node,
                                 size_t most,
                                 struct codec_model_predict *request)
 {
-    static const char *const known[] = {"model",       "parameters", "reference",
+    static const char *const known[] = {"model",       "parameters", "tables", "reference",
                                         "uncertainty", "points",     NULL};
     memset(request, 0, sizeof *request);
     codec_refuse_unknown(node, known);

@@ -22,14 +22,15 @@ void codec_model_fit_decode(const struct codec_node *node,
                             size_t most,
                             struct codec_model_fit *request);
 
-/* The members "fit", "scaling_type", "peak" and "warnings" of a reply: how good it is. */
+/* The members "fit", "scaling_type", "peak", "description" and "warnings" of a reply: how good it
+ * is and what it says. */
 void codec_model_quality_encode(struct writer *w, const struct model_fit *fit);
 
 /* The whole reply. */
 void codec_model_fit_encode(struct writer *w, const struct model_fit *fit);
 
-/* The members "model", "parameters", "reference" and "uncertainty", which make up a stored model
- * and part of a fit's reply; inside an open object. */
+/* The members "model", "parameters", "tables" (where the kind has any), "reference" and
+ * "uncertainty", which make up a stored model and part of a fit's reply; inside an open object. */
 void codec_model_encode(struct writer *w, const struct model *model);
 
 /* The same read back: reference may be absent. Faults: unknown members of parameters and

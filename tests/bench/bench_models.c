@@ -28,10 +28,9 @@ static void make_rows(bool speedups, struct observation rows[ROWS])
         double noise = 1 + 0.02 * (double)((i * 7) % 5) - 0.04;
         double before = 9 * (0.956 + 0.044 * fmin(m, 6)) * noise;
         double after = 20 * (0.94 + 1.58 * log(size / m) + 0.05 * m + 0.01 * size) * noise;
-        rows[i] = (struct observation){size, m, before + after, before, (double)NAN, 0};
+        rows[i] = model_seen(size, m, before + after, before);
         if (speedups)
-            rows[i] = (struct observation){
-                size, m, (double)NAN, (double)NAN, (9 + 20 * size) / (before + after), 0};
+            rows[i] = model_seen_speedup(size, m, (9 + 20 * size) / (before + after));
     }
 }
 

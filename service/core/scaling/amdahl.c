@@ -19,24 +19,24 @@ double amdahl_speedup(double eta, double executors, double *slope)
     return speedup;
 }
 
-static double speedup(const double p[], enum model_form form, double problem_size, double executors)
+static double speedup(const struct model_law *law, double problem_size, double executors)
 {
     double ignored;
-    (void)form;
     (void)problem_size;
-    return amdahl_speedup(p[ETA], executors, &ignored);
+    return amdahl_speedup(law->p[ETA], executors, &ignored);
 }
 
-static double duration(const double p[], double problem_size, double executors)
+static double duration(const struct model_law *law, double problem_size, double executors)
 {
+    const double *p = law->p;
     (void)problem_size;
     return p[SEQUENTIAL] * (p[ETA] / executors + 1 - p[ETA]);
 }
 
 /* Fixed size without scale-out-induced work: the type hangs on eta alone (design.md section 4). */
-static const char *scaling_type(const double p[])
+static const char *scaling_type(const struct model *model)
 {
-    return p[ETA] >= 1 ? "Is" : "IIIs,1";
+    return model->parameters[ETA].estimate >= 1 ? "Is" : "IIIs,1";
 }
 
 static enum pv_code fit_durations(const struct model_data *data,

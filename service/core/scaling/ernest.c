@@ -14,15 +14,16 @@ static const struct model_parameter_rule rules[COLUMNS] = {
     [D] = {"d", 0, HUGE_VAL, MODEL_OF_DURATIONS},
 };
 
-static double duration(const double p[], double problem_size, double executors)
+static double duration(const struct model_law *law, double problem_size, double executors)
 {
+    const double *p = law->p;
     return p[A] + p[B] * problem_size / executors + p[C] * log(executors) + p[D] * executors;
 }
 
 /* dT/dm = 0: d m^2 + c m - b N = 0. */
-static size_t turn(const double p[], enum model_form form, double problem_size, double m[])
+static size_t turn(const struct model_law *law, double problem_size, double m[])
 {
-    (void)form;
+    const double *p = law->p;
     double work = p[B] * problem_size;
     double root = sqrt(p[C] * p[C] + 4 * p[D] * work);
     /* In this form nothing cancels, and d = 0 needs no case of its own. */

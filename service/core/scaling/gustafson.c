@@ -13,29 +13,29 @@ static const struct model_parameter_rule rules[PARAMETERS] = {
     [SIZE] = {"size_per_executor", 1e-12, 1e12, MODEL_OF_DURATIONS},
 };
 
-static double law(double eta, double executors, double *slope)
+static double scaled(double eta, double executors, double *slope)
 {
     *slope = executors - 1;
     return 1 + eta * (executors - 1);
 }
 
-static double speedup(const double p[], enum model_form form, double problem_size, double executors)
+static double speedup(const struct model_law *law, double problem_size, double executors)
 {
     double ignored;
-    (void)form;
     (void)problem_size;
-    return law(p[ETA], executors, &ignored);
+    return scaled(law->p[ETA], executors, &ignored);
 }
 
-static double duration(const double p[], double problem_size, double executors)
+static double duration(const struct model_law *law, double problem_size, double executors)
 {
+    const double *p = law->p;
     return p[SEQUENTIAL] * (1 - p[ETA] + p[ETA] * problem_size / (executors * p[SIZE]));
 }
 
 /* EX ~ n, IN constant, nothing induced: delta = 1, gamma = 0 (design.md section 4). */
-static const char *scaling_type(const double p[])
+static const char *scaling_type(const struct model *model)
 {
-    (void)p;
+    (void)model;
     return "It";
 }
 
@@ -53,8 +53,8 @@ static enum pv_code fit_durations(const struct model_data *data,
     if (x == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
     for (size_t i = 0; i < data->n; i++) {
-        sizes += data->rows[i].problem_size;
-        executors += data->rows[i].executors;
+        sizes += data->rows[i].weight * data->rows[i].problem_size;
+        executors += data->rows[i].weight * data->rows[i].executors;
     }
     for (size_t i = 0; i < data->n; i++)
         x[i] = data->rows[i].problem_size / data->rows[i].executors * executors / sizes;
@@ -88,8 +88,8 @@ static enum pv_code fit_gustafson(const struct model_data *data,
             fit, design.shares, "size_per_executor_varies",
             "gustafson is a law of one problem_size per executor; these observations hold %zu",
             design.shares);
-    fit->model.parameters[ETA].estimate =
-        share_fit(law, data, left_out, &fit->model.uncertainty.covariance[ETA][ETA], &freedom[ETA]);
+    fit->model.parameters[ETA].estimate = share_fit(
+        scaled, data, left_out, &fit->model.uncertainty.covariance[ETA][ETA], &freedom[ETA]);
     fit->model.reference = MODEL_RATIO;
     return PV_OK;
 }

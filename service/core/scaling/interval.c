@@ -66,31 +66,34 @@ struct model_spread model_spread(const struct model *model, double confidence)
     return spread;
 }
 
-/* How far x lies outside a range, in widths of it; a range of one value counts as one doubling. */
+/* How far x lies outside a range, in widths of it; a range of one value counts as one doubling, an
+ * unknown one as everything. */
 static double overshoot(double x, const double range[2])
 {
+    if (isnan(range[0]))
+        return 0;
     double width = fmax(log(range[1] / range[0]), log(2));
     return x < range[0] ? log(range[0] / x) / width : x > range[1] ? log(x / range[1]) / width : 0;
 }
 
 /* g'Cg with the gradient of the duration by central differences. */
-static double parameter_variance(const struct model *model, const double p[], double size, double m)
+static double parameter_variance(const struct model_uncertainty *u,
+                                 const struct model_law *law,
+                                 double size,
+                                 double m)
 {
-    const struct model_uncertainty *u = &model->uncertainty;
     double gradient[MODEL_PARAMETERS_MAX] = {0};
-    double at[MODEL_PARAMETERS_MAX];
-    size_t n = model->kind->n_parameters;
-    for (size_t j = 0; j < n; j++)
-        at[j] = p[j];
+    struct model_law at = *law;
+    size_t n = law->kind->n_parameters;
     for (size_t j = 0; j < n; j++) {
         if (!(u->covariance[j][j] > 0))
             continue;
-        double step = 1e-6 * fmax(fabs(p[j]), 1e-3);
-        at[j] = p[j] + step;
-        gradient[j] = model->kind->duration_s(at, size, m);
-        at[j] = p[j] - step;
-        gradient[j] = (gradient[j] - model->kind->duration_s(at, size, m)) / (2 * step);
-        at[j] = p[j];
+        double step = 1e-6 * fmax(fabs(law->p[j]), 1e-3);
+        at.p[j] = law->p[j] + step;
+        gradient[j] = law->kind->duration_s(&at, size, m);
+        at.p[j] = law->p[j] - step;
+        gradient[j] = (gradient[j] - law->kind->duration_s(&at, size, m)) / (2 * step);
+        at.p[j] = law->p[j];
     }
     double variance = 0;
     for (size_t a = 0; a < n; a++)
@@ -101,7 +104,7 @@ static double parameter_variance(const struct model *model, const double p[], do
 
 static void set_interval(const struct model *model,
                          const struct model_spread *spread,
-                         const double p[],
+                         const struct model_law *law,
                          double size,
                          double m,
                          struct model_prediction *out)
@@ -121,7 +124,7 @@ static void set_interval(const struct model *model,
     if (isfinite(spread->t)) {
         double scale = u->relative ? out->duration_s : 1;
         double residual = u->residual_std * scale;
-        double half = spread->t * sqrt(parameter_variance(model, p, size, m) + residual * residual);
+        double half = spread->t * sqrt(parameter_variance(u, law, size, m) + residual * residual);
         low = fmin(low, fmax(0, out->duration_s - half));
         high = fmax(high, out->duration_s + half);
     }
@@ -138,21 +141,20 @@ void model_predict(const struct model *model,
                    struct model_prediction *out)
 {
     const struct model_kind *kind = model->kind;
-    double p[MODEL_PARAMETERS_MAX];
-    for (size_t j = 0; j < kind->n_parameters; j++)
-        p[j] = model->parameters[j].estimate;
+    const struct model_law law = model_law(model);
+    bool speedups = model->form == MODEL_OF_SPEEDUPS;
     *out = (struct model_prediction){(double)NAN, (double)NAN, {(double)NAN, (double)NAN}, false};
-    if (model->form == MODEL_OF_DURATIONS)
-        out->duration_s = kind->duration_s(p, problem_size, executors);
-    bool nonsense = model->form == MODEL_OF_DURATIONS && !(out->duration_s > 0);
+    if (!speedups)
+        out->duration_s = kind->duration_s(&law, problem_size, executors);
+    bool nonsense = !speedups && !(out->duration_s > 0);
     if (nonsense)
         out->speedup = (double)NAN;
     else if (kind->speedup != NULL)
-        out->speedup = kind->speedup(p, model->form, problem_size, executors);
+        out->speedup = kind->speedup(&law, problem_size, executors);
     else
-        out->speedup = kind->duration_s(p, problem_size, 1) / out->duration_s;
+        out->speedup = kind->duration_s(&law, problem_size, 1) / out->duration_s;
     if (!(out->speedup > 0))
         out->speedup = (double)NAN;
     if (model->uncertainty.observations > 0)
-        set_interval(model, spread, p, problem_size, executors, out);
+        set_interval(model, spread, &law, problem_size, executors, out);
 }

@@ -28,6 +28,37 @@ const struct model_kind *model_find_kind(const char *name)
     return NULL;
 }
 
+struct observation
+model_seen(double problem_size, double executors, double duration_s, double initialization_s)
+{
+    struct observation seen = MODEL_OBSERVATION;
+    seen.problem_size = problem_size;
+    seen.executors = executors;
+    seen.duration_s = duration_s;
+    seen.initialization_s = initialization_s;
+    return seen;
+}
+
+struct observation model_seen_speedup(double problem_size, double executors, double speedup)
+{
+    struct observation seen = MODEL_OBSERVATION;
+    seen.problem_size = problem_size;
+    seen.executors = executors;
+    seen.speedup = speedup;
+    return seen;
+}
+
+struct model_law model_law(const struct model *model)
+{
+    struct model_law law = {.kind = model->kind,
+                            .form = model->form,
+                            .context = model->context,
+                            .tables = model->tables};
+    for (size_t j = 0; j < model->kind->n_parameters; j++)
+        law.p[j] = model->parameters[j].estimate;
+    return law;
+}
+
 struct model model_bare(const struct model_kind *kind)
 {
     struct model model = {.kind = kind, .form = MODEL_OF_DURATIONS};
@@ -70,6 +101,16 @@ static int compare(double a, double b)
     return (a > b) - (a < b);
 }
 
+static int by_measures(const struct observation *x, const struct observation *y)
+{
+    int order = compare(x->max_task_s, y->max_task_s);
+    if (order == 0)
+        order = compare(x->induced_s, y->induced_s);
+    if (order == 0)
+        order = compare(x->serial_s, y->serial_s);
+    return order != 0 ? order : compare(x->parallel_s, y->parallel_s);
+}
+
 static int by_value(const void *a, const void *b)
 {
     const struct sorted *x = a;
@@ -83,12 +124,36 @@ static int by_value(const void *a, const void *b)
         order = compare(x->row.initialization_s, y->row.initialization_s);
     if (order == 0)
         order = compare(x->row.speedup, y->row.speedup);
+    if (order == 0)
+        order = by_measures(&x->row, &y->row);
+    if (order == 0)
+        order = compare(x->row.context, y->row.context);
+    if (order == 0)
+        order = compare(x->row.weight, y->row.weight);
     return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
 }
 
 static bool is_speedup(const struct observation *row)
 {
     return !isnan(row->speedup);
+}
+
+static bool has_stages(const struct observation *row)
+{
+    return row->max_task_s > 0;
+}
+
+static double actual_of(const struct observation *row, enum model_form form)
+{
+    switch (form) {
+    case MODEL_OF_DURATIONS:
+        return row->duration_s;
+    case MODEL_OF_SPEEDUPS:
+        return row->speedup;
+    case MODEL_OF_STAGES:
+        return row->serial_s + row->max_task_s + row->induced_s;
+    }
+    return (double)NAN;
 }
 
 static enum pv_code check_form(const struct model_kind *kind,
@@ -99,6 +164,9 @@ static enum pv_code check_form(const struct model_kind *kind,
 {
     if (n == 0)
         return pv_fail(err, PV_E_TOO_FEW, "there are no observations");
+    *form = MODEL_OF_STAGES;
+    if (kind->forms == MODEL_OF_STAGES)
+        return PV_OK;
     *form = is_speedup(&rows[0]) ? MODEL_OF_SPEEDUPS : MODEL_OF_DURATIONS;
     for (size_t i = 1; i < n; i++)
         if (is_speedup(&rows[i]) != is_speedup(&rows[0]))
@@ -144,6 +212,7 @@ static enum pv_code select_rows(const struct model_kind *kind,
                                 struct pv_error *err)
 {
     size_t known = 0;
+    bool stages = data->form == MODEL_OF_STAGES;
     for (size_t i = 0; i < n; i++)
         known += isnan(rows[i].initialization_s) ? 0 : 1;
     bool skip = kind->wants_initialization && known > 0;
@@ -153,20 +222,34 @@ static enum pv_code select_rows(const struct model_kind *kind,
     *index = arena_array(arena, n, sizeof **index);
     if (sorted == NULL || chosen == NULL || data->factors == NULL || *index == NULL)
         return out_of_memory(err);
-    for (size_t i = 0; i < n; i++)
-        if (!skip || !isnan(rows[i].initialization_s))
-            sorted[data->n++] = (struct sorted){rows[i], i};
+    for (size_t i = 0; i < n; i++) {
+        bool wanted = stages ? has_stages(&rows[i]) : !skip || !isnan(rows[i].initialization_s);
+        if (!wanted)
+            continue;
+        sorted[data->n] = (struct sorted){rows[i], i};
+        if (!(rows[i].weight > 0))
+            sorted[data->n].row.weight = 1;
+        data->n++;
+    }
+    if (data->n == 0)
+        return pv_fail(err, PV_E_TOO_FEW, "%s needs measured stages; none of %zu observations has",
+                       kind->name, n);
     qsort(sorted, data->n, sizeof *sorted, by_value);
     for (size_t i = 0; i < data->n; i++) {
         chosen[i] = sorted[i].row;
         (*index)[i] = sorted[i].index;
-        data->factors[i] = data->weights == MODEL_RELATIVE ? 1 / chosen[i].duration_s : 1;
+        bool relative = data->weights == MODEL_RELATIVE || data->form == MODEL_OF_SPEEDUPS;
+        data->factors[i] =
+            sqrt(chosen[i].weight) / (relative ? actual_of(&chosen[i], data->form) : 1);
     }
     data->rows = chosen;
     data->knows_initialization = known > 0;
     if (skip && data->form == MODEL_OF_DURATIONS)
         compare_with_stages(data, fit);
-    if (data->n < n)
+    if (stages && data->n < n)
+        model_warn(fit, n - data->n, "stages_unknown",
+                   "%zu observations without measured stages were left out", n - data->n);
+    else if (data->n < n)
         model_warn(fit, n - data->n, "initialization_unknown",
                    "%zu observations without initialization_s were left out", n - data->n);
     else if (kind->wants_initialization && known == 0 && data->form == MODEL_OF_DURATIONS)
@@ -179,8 +262,9 @@ static enum pv_code select_rows(const struct model_kind *kind,
 
 static void set_range(const struct model_data *data, struct model_uncertainty *u)
 {
-    u->problem_size[0] = data->rows[0].problem_size;
+    /* Sorted, unknown sizes last. */
     u->problem_size[1] = data->rows[data->n - 1].problem_size;
+    u->problem_size[0] = isnan(u->problem_size[1]) ? (double)NAN : data->rows[0].problem_size;
     u->executors[0] = u->executors[1] = data->rows[0].executors;
     for (size_t i = 1; i < data->n; i++) {
         u->executors[0] = fmin(u->executors[0], data->rows[i].executors);
@@ -211,15 +295,17 @@ static void tell_residuals(const struct model_data *data,
     for (size_t i = 0; i < data->n; i++) {
         const struct observation *row = &data->rows[i];
         struct model_prediction predicted;
+        bare.context = row->context;
         model_predict(&bare, &none, row->problem_size, row->executors, &predicted);
-        bool speedup = data->form == MODEL_OF_SPEEDUPS;
         struct model_residual *residual = &fit->residuals[i];
         *residual = (struct model_residual){.observation = index[i],
                                             .problem_size = row->problem_size,
                                             .executors = row->executors,
-                                            .actual = speedup ? row->speedup : row->duration_s,
+                                            .actual = actual_of(row, data->form),
+                                            .weight = row->weight,
                                             .left_out = left_out[i]};
-        residual->predicted = speedup ? predicted.speedup : predicted.duration_s;
+        residual->predicted =
+            data->form == MODEL_OF_SPEEDUPS ? predicted.speedup : predicted.duration_s;
         residual->error_percent = 100 * (residual->predicted - residual->actual) / residual->actual;
     }
 }
@@ -227,10 +313,12 @@ static void tell_residuals(const struct model_data *data,
 /* Leaves scores[] ready for the interval; returns the sum of squared residuals. */
 static double sum_up(struct model_fit *fit, bool relative, double scores[])
 {
-    double n = (double)fit->n;
+    double all = 0;
     double mean = 0;
     for (size_t i = 0; i < fit->n; i++)
-        mean += fit->residuals[i].actual / n;
+        all += fit->residuals[i].weight;
+    for (size_t i = 0; i < fit->n; i++)
+        mean += fit->residuals[i].weight / all * fit->residuals[i].actual;
     double total = 0;
     double rest = 0;
     double weighted = 0;
@@ -239,12 +327,13 @@ static double sum_up(struct model_fit *fit, bool relative, double scores[])
         const struct model_residual *r = &fit->residuals[i];
         double error = r->predicted - r->actual;
         double off = fabs(r->error_percent);
-        total += (r->actual - mean) * (r->actual - mean);
-        rest += error * error;
-        weighted += relative ? error * error / (r->actual * r->actual) : error * error;
-        fit->mape_percent += off / n;
+        double w = r->weight;
+        total += w * (r->actual - mean) * (r->actual - mean);
+        rest += w * error * error;
+        weighted += w * (relative ? error * error / (r->actual * r->actual) : error * error);
+        fit->mape_percent += off * w / all;
         fit->max_error_percent = fmax(fit->max_error_percent, off);
-        fit->loo_mape_percent += 100 * fabs(r->left_out - r->actual) / r->actual / n;
+        fit->loo_mape_percent += 100 * fabs(r->left_out - r->actual) / r->actual * w / all;
         scores[i] = interval_score(r->actual, r->left_out);
     }
     fit->r_squared = total > 0 ? 1 - rest / total : (double)NAN;
@@ -284,38 +373,67 @@ static int by_observation(const void *a, const void *b)
     return (x->observation > y->observation) - (x->observation < y->observation);
 }
 
+/* --- what the law says --- */
+
+struct model_finding *
+model_tell(struct model_account *account, const char *code, const char *format, ...)
+{
+    if (account->n == MODEL_FINDINGS_MAX)
+        return NULL;
+    struct model_finding *finding = &account->findings[account->n++];
+    finding->n_evidence = 0;
+    (void)snprintf(finding->code, sizeof finding->code, "%s", code);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(finding->message, sizeof finding->message, format, args);
+    va_end(args);
+    return finding;
+}
+
+void model_add_evidence(struct model_finding *finding, const char *name, double value)
+{
+    if (finding == NULL || finding->n_evidence == MODEL_EVIDENCE_MAX)
+        return;
+    finding->evidence[finding->n_evidence].name = name;
+    finding->evidence[finding->n_evidence++].value = value;
+}
+
+void model_describe(const struct model *model, struct model_account *account)
+{
+    account->n = 0;
+    if (model->kind->describe != NULL)
+        model->kind->describe(model, account);
+}
+
 /* --- best executors --- */
 
-static double speed(const struct model *model, const double p[], double size, double m)
+static double speed(const struct model_law *law, double size, double m)
 {
-    if (model->form == MODEL_OF_DURATIONS)
-        return -model->kind->duration_s(p, size, m);
-    return model->kind->speedup(p, model->form, size, m);
+    if (law->form == MODEL_OF_DURATIONS)
+        return -law->kind->duration_s(law, size, m);
+    return law->kind->speedup(law, size, m);
 }
 
 double
 model_best_executors(const struct model *model, double problem_size, double most, bool *rising)
 {
-    double p[MODEL_PARAMETERS_MAX];
-    double turns[4];
-    for (size_t j = 0; j < model->kind->n_parameters; j++)
-        p[j] = model->parameters[j].estimate;
+    const struct model_law law = model_law(model);
+    double turns[MODEL_TURNS_MAX];
     size_t n = 0;
     if (model->kind->turning_points != NULL)
-        n = model->kind->turning_points(p, model->form, problem_size, turns);
-    double best =
-        speed(model, p, problem_size, 1) >= speed(model, p, problem_size, most) ? 1 : most;
+        n = model->kind->turning_points(&law, problem_size, turns);
+    double best = speed(&law, problem_size, 1) >= speed(&law, problem_size, most) ? 1 : most;
     for (size_t i = 0; i < 2 * n; i++) {
         double m = i % 2 == 0 ? floor(turns[i / 2]) : ceil(turns[i / 2]);
         if (!(m >= 1) || m > most)
             continue;
-        double gain = speed(model, p, problem_size, m) - speed(model, p, problem_size, best);
+        double gain = speed(&law, problem_size, m) - speed(&law, problem_size, best);
         if (gain > 0 || (gain == 0 && m < best))
             best = m;
     }
     if (rising != NULL)
-        *rising = best == most &&
-                  speed(model, p, problem_size, most + 1) > speed(model, p, problem_size, most);
+        *rising =
+            best == most && speed(&law, problem_size, most + 1) > speed(&law, problem_size, most);
     return best;
 }
 
@@ -328,7 +446,9 @@ static void find_peak(struct model_fit *fit)
     bool rising;
     if (fit->model.kind->turning_points == NULL)
         return;
-    double m = model_best_executors(&fit->model, size, floor(size), &rising);
+    /* Of an unknown size any number of executors can be used. */
+    double most = isnan(size) ? 1e6 : floor(size);
+    double m = model_best_executors(&fit->model, size, most, &rising);
     if (rising)
         return;
     model_predict(&fit->model, &none, size, m, &there);
@@ -356,7 +476,6 @@ static enum pv_code finish(const struct model_data *data,
                            struct model_fit *fit,
                            struct pv_error *err)
 {
-    double p[MODEL_PARAMETERS_MAX];
     fit->residuals = arena_array(arena, data->n, sizeof *fit->residuals);
     if (fit->residuals == NULL)
         return out_of_memory(err);
@@ -370,10 +489,8 @@ static enum pv_code finish(const struct model_data *data,
     if (!is_finite(fit))
         return pv_fail(err, PV_E_SINGULAR, "the observations give no finite parameters");
     qsort(fit->residuals, fit->n, sizeof *fit->residuals, by_observation);
-    for (size_t j = 0; j < fit->model.kind->n_parameters; j++)
-        p[j] = fit->model.parameters[j].estimate;
     if (fit->model.kind->scaling_type != NULL)
-        fit->scaling_type = fit->model.kind->scaling_type(p);
+        fit->scaling_type = fit->model.kind->scaling_type(&fit->model);
     find_peak(fit);
     return PV_OK;
 }

@@ -1,11 +1,13 @@
 #ifndef CORE_SCALING_MODEL_H
 #define CORE_SCALING_MODEL_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "core/history/run.h"
 
 /*
  * Scaling models (design.md section 4 "Speedup laws and IPSO", "USBA"): how long an application
@@ -13,22 +15,59 @@
  * model_kinds: a new one is a file pair in this folder and that row.
  *
  * A fitted struct model is plain data. It holds all that a prediction needs, the interval included,
- * so that it can be stored, sent and read back.
+ * so that it can be stored, sent and read back. Tables of a size of their own (struct model_tables)
+ * lie in the arena it was fitted or decoded in.
  */
 enum { MODEL_PARAMETERS_MAX = 8, MODEL_SCORES_MAX = 64, MODEL_WARNINGS_MAX = 8 };
 
-/* One run. What was not measured is NAN. N and m are counts >= 1. */
+/*
+ * One run. N and m are counts >= 1. Start from MODEL_OBSERVATION, in which nothing is measured and
+ * the run counts in full. Members that are left out of an initializer, and so are 0, do no harm:
+ * they read as "unknown", and weight as 1.
+ */
 struct observation {
-    double problem_size;
-    double executors;
-    double duration_s;       /* > 0; NAN where speedup is given */
-    double initialization_s; /* 0 to duration_s */
+    double problem_size;     /* NAN: unknown; only stage measures do without */
+    double executors;        /* n, where stages were measured */
+    double duration_s;       /* > 0; NAN where only a speedup or stage measures are known */
+    double initialization_s; /* 0 to duration_s; NAN: unknown */
     double speedup;          /* > 0; NAN where duration_s is given */
     double stages_s;         /* durations of the stages added up; 0: unknown. Only compared. */
+    /* How much the run counts beside the others: its share of a sum of squares, of a mean error, of
+     * a leave-one-out error. Less than 1 for outliers and for old runs that fade. 0: 1. */
+    double weight;
+    /* Which of the label contexts of a history it belongs to, from 1; 0: there is one only. */
+    unsigned context;
+    /* What IPSO takes from the stages of a run on n executors (design.md section 4). */
+    double parallel_s; /* task time added up, > 0; else unknown */
+    double serial_s;   /* time after initialization in which no stage runs */
+    double induced_s;  /* stage durations beyond their busiest core */
+    double max_task_s; /* task time of the busiest core, > 0; else no stage was measured */
 };
 
+#define MODEL_OBSERVATION                                                                          \
+    ((struct observation){.problem_size = (double)NAN,                                             \
+                          .executors = (double)NAN,                                                \
+                          .duration_s = (double)NAN,                                               \
+                          .initialization_s = (double)NAN,                                         \
+                          .speedup = (double)NAN,                                                  \
+                          .weight = 1,                                                             \
+                          .parallel_s = (double)NAN,                                               \
+                          .serial_s = (double)NAN,                                                 \
+                          .induced_s = (double)NAN,                                                \
+                          .max_task_s = (double)NAN})
+
+/* A run of known size on known executors, seen to take that long (initialization_s may be NAN), or
+ * to be that much faster than one executor. Everything else is as in MODEL_OBSERVATION. */
+struct observation
+model_seen(double problem_size, double executors, double duration_s, double initialization_s);
+struct observation model_seen_speedup(double problem_size, double executors, double speedup);
+
 /* What is observed: all rows of a fit are of one form. Bits, for what a kind takes. */
-enum model_form { MODEL_OF_DURATIONS = 1, MODEL_OF_SPEEDUPS = 2 };
+enum model_form {
+    MODEL_OF_DURATIONS = 1,
+    MODEL_OF_SPEEDUPS = 2,
+    MODEL_OF_STAGES = 4 /* serial_s, max_task_s, induced_s, perhaps parallel_s */
+};
 
 enum model_weights { MODEL_SECONDS, MODEL_RELATIVE };
 
@@ -66,14 +105,69 @@ struct model_uncertainty {
 };
 
 struct model_kind;
+struct model_component;
+
+enum {
+    MODEL_KNOTS_MAX = 1024,
+    MODEL_COMPONENTS_MAX = 8,
+    MODEL_CONTEXTS_MAX = 256,
+    MODEL_EFFECTS_MAX = 4
+};
+
+/* A time that was seen (or smoothed) at one (N, m). */
+struct model_knot {
+    double problem_size;
+    double executors;
+    double duration_s; /* > 0 */
+};
+
+/* What is particular to the runs of one set of labels. What the effects mean (a factor of the time,
+ * exponents ..) is the kind's business. */
+struct model_context {
+    const struct run_label *labels; /* sorted by key */
+    size_t n_labels;
+    double effects[MODEL_EFFECTS_MAX];
+};
+
+/* What a kind needs beyond its parameters; all of it is stored, sent and read back. */
+struct model_tables {
+    const struct model_knot *knots; /* ascending by N, then m; each pair once */
+    size_t n_knots;
+    const struct model_component *components; /* of a combination */
+    size_t n_components;
+    const struct model_context *contexts;
+    size_t n_contexts;
+    size_t n_effects; /* of each context that are used */
+};
+
+/* A law with its numbers: what a prediction is computed from, without what is known of its errors.
+ */
+struct model_law {
+    const struct model_kind *kind;
+    enum model_form form;
+    unsigned context;               /* the one asked for, from 1; 0: none in particular */
+    double p[MODEL_PARAMETERS_MAX]; /* estimates */
+    struct model_tables tables;
+};
+
+/* One of the laws that are combined. How weights combine is the business of the combining kind. */
+struct model_component {
+    double weight;
+    struct model_law law; /* of durations; has no components itself */
+};
 
 struct model {
     const struct model_kind *kind;
     enum model_form form;
     enum model_reference reference;
+    unsigned context; /* that predictions are for, from 1; 0: none in particular */
     struct model_parameter parameters[MODEL_PARAMETERS_MAX]; /* kind->n_parameters of them */
+    struct model_tables tables;
     struct model_uncertainty uncertainty;
 };
+
+/* The law of a model: its estimates, tables and context. */
+struct model_law model_law(const struct model *model);
 
 /* --- fitting --- */
 
@@ -87,15 +181,16 @@ struct model_residual {
     size_t observation; /* index into the rows that were given */
     double problem_size;
     double executors;
-    double actual; /* total duration, or speedup */
+    double actual; /* total duration, or speedup; of stages: serial, busiest core and induced */
+    double weight;
     double predicted;
     double left_out;      /* predicted from all other rows; NAN: they do not determine it */
     double error_percent; /* 100 (predicted - actual) / actual */
 };
 
 struct model_peak {
-    double problem_size; /* 0: there is no peak */
-    double executors;
+    double problem_size; /* NAN: at any */
+    double executors;    /* 0: there is no peak */
     double speedup;
 };
 
@@ -116,8 +211,9 @@ struct model_fit {
 /*
  * Fit a kind to n rows of one form, borrowed. Rows are sorted first, so that their order changes no
  * digit of the answer. Rows that lack an initialization time others have are left out where the
- * kind needs it, with a warning. Errors are on the total duration, or on the speedup where that was
- * observed.
+ * kind needs it, with a warning; a kind of stage measures leaves out rows without them. Errors are
+ * on the total duration, or on the speedup where that was observed, and on the time after
+ * initialization for stage measures; means are weighted by the rows' weights.
  *
  * weights  of durations; speedups are always fitted on relative error.
  * arena    holds fit->residuals and working memory.
@@ -181,45 +277,84 @@ struct model_parameter_rule {
     unsigned forms; /* model forms that have it */
 };
 
-/* The rows of a fit as a kind sees them: in canonical order, of one form. */
+/*
+ * The rows of a fit as a kind sees them: in canonical order, of one form, weights > 0.
+ *
+ * A fit minimises the sum of (factor (predicted - actual))^2, and so do the fits without one row:
+ * factors[i] is sqrt(weight) times 1 or, for relative errors, 1 / actual.
+ */
 struct model_data {
     const struct observation *rows;
     size_t n;
     enum model_form form;
     enum model_weights weights;
-    double *factors;           /* of each row in a fit of durations: 1, or 1 / duration */
+    double *factors;
     bool knows_initialization; /* every row has it */
 };
+
+/* --- what a law says of an application --- */
+
+enum { MODEL_FINDINGS_MAX = 8, MODEL_EVIDENCE_MAX = 4 };
+
+/* One statement: a stable word, a sentence, and the numbers in it. */
+struct model_finding {
+    char code[32];
+    char message[280];
+    struct {
+        const char *name; /* static */
+        double value;     /* NAN: unknown */
+    } evidence[MODEL_EVIDENCE_MAX];
+    size_t n_evidence;
+};
+
+struct model_account {
+    struct model_finding findings[MODEL_FINDINGS_MAX];
+    size_t n;
+};
+
+/* Add a statement, printf-like; NULL when there is no room. */
+struct model_finding *
+model_tell(struct model_account *account, const char *code, const char *format, ...)
+    PV_PRINTF(3, 4);
+/* Add a number to it; finding may be NULL. */
+void model_add_evidence(struct model_finding *finding, const char *name, double value);
+
+/* What the law says of the application, in plain words: what bounds the speedup, where it peaks,
+ * which part of the time is which. Empty for a kind without describe. */
+void model_describe(const struct model *model, struct model_account *account);
+
+enum { MODEL_HAS_KNOTS = 1, MODEL_HAS_COMPONENTS = 2, MODEL_HAS_CONTEXTS = 4 };
 
 struct model_kind {
     const char *name;
     unsigned forms;            /* that it can be fitted to */
     bool wants_initialization; /* rows without one are left out if others have it */
+    unsigned tables;           /* MODEL_HAS_*: what its models have besides parameters */
     const struct model_parameter_rule *rules;
     size_t n_parameters;
-    /* Fills in model.parameters[].estimate, model.reference and the covariance, freedom[] of each
-     * parameter's p-value, left_out[] of each row, and warnings; model_fit does the rest. */
+    /* Fills in model.parameters[].estimate, model.tables, model.reference and the covariance,
+     * freedom[] of each parameter's p-value, left_out[] of each row, and warnings; model_fit does
+     * the rest. freedom[0] becomes that of the residuals, also where there is no parameter. Tables
+     * and left_out stay in `scratch`, which outlives the fit. */
     enum pv_code (*fit)(const struct model_data *data,
                         struct arena *scratch,
                         double left_out[],
                         double freedom[],
                         struct model_fit *fit,
                         struct pv_error *err);
-    /* p: estimates. duration_s is not asked of models of speedups; NULL: there are none. */
-    double (*duration_s)(const double p[], double problem_size, double executors);
+    /* duration_s is not asked of models of speedups; NULL: there are none. */
+    double (*duration_s)(const struct model_law *law, double problem_size, double executors);
     /* NULL: T(N, 1) / T(N, m). */
-    double (*speedup)(const double p[],
-                      enum model_form form,
-                      double problem_size,
-                      double executors);
-    /* Executor counts, not rounded, among which the best lies; returns how many (at most 4). NULL:
-     * the more the better. */
-    size_t (*turning_points)(const double p[],
-                             enum model_form form,
-                             double problem_size,
-                             double m[]);
-    const char *(*scaling_type)(const double p[]); /* NULL: none */
+    double (*speedup)(const struct model_law *law, double problem_size, double executors);
+    /* Executor counts, not rounded, among which the best lies; returns how many (at most
+     * MODEL_TURNS_MAX). NULL: the more the better. */
+    size_t (*turning_points)(const struct model_law *law, double problem_size, double m[]);
+    const char *(*scaling_type)(const struct model *model); /* NULL: none */
+    /* Tell what the law says of the application; NULL: nothing. */
+    void (*describe)(const struct model *model, struct model_account *account);
 };
+
+enum { MODEL_TURNS_MAX = 64 };
 
 extern const struct model_kind *const model_kinds[]; /* NULL-terminated */
 

@@ -22,11 +22,12 @@ static double evaluate(share_law law,
         if (i == skip)
             continue;
         double derivative;
-        double observed = data->rows[i].speedup;
-        double off = law(eta, data->rows[i].executors, &derivative) / observed - 1;
+        double factor = data->factors[i];
+        double off =
+            factor * (law(eta, data->rows[i].executors, &derivative) - data->rows[i].speedup);
         sum += off * off;
-        *slope += off * derivative / observed;
-        *curvature += derivative * derivative / (observed * observed);
+        *slope += off * derivative * factor;
+        *curvature += derivative * derivative * factor * factor;
     }
     return sum;
 }

@@ -27,17 +27,19 @@ double usba_growth(const double p[], double problem_size, double executors)
            p[USBA_BETA] * executors + p[USBA_GAMMA] * problem_size;
 }
 
-static double duration(const double p[], double problem_size, double executors)
+static double duration(const struct model_law *law, double problem_size, double executors)
 {
+    const double *p = law->p;
     double q = startup_factor(p[USBA_EPSILON], p[USBA_THETA], executors);
     return p[USBA_INITIALIZATION] * q + p[USBA_PARALLEL] * usba_growth(p, problem_size, executors);
 }
 
-static double speedup(const double p[], enum model_form form, double problem_size, double executors)
+static double speedup(const struct model_law *law, double problem_size, double executors)
 {
-    if (form == MODEL_OF_DURATIONS)
+    const double *p = law->p;
+    if (law->form == MODEL_OF_DURATIONS)
         return (p[USBA_INITIALIZATION] + problem_size * p[USBA_PARALLEL]) /
-               duration(p, problem_size, executors);
+               duration(law, problem_size, executors);
     double q = startup_factor(p[USBA_EPSILON], p[USBA_THETA], executors);
     return (p[USBA_RATIO] + problem_size) /
            (p[USBA_RATIO] * q + usba_growth(p, problem_size, executors));
@@ -45,11 +47,12 @@ static double speedup(const double p[], enum model_form form, double problem_siz
 
 /* Where -alpha ln m + beta m + t0/T1 epsilon min(m, theta) can be least: flat below theta, at
  * theta, flat above it. */
-static size_t turn(const double p[], enum model_form form, double problem_size, double m[])
+static size_t turn(const struct model_law *law, double problem_size, double m[])
 {
+    const double *p = law->p;
     (void)problem_size;
     double ratio =
-        form == MODEL_OF_SPEEDUPS ? p[USBA_RATIO] : p[USBA_INITIALIZATION] / p[USBA_PARALLEL];
+        law->form == MODEL_OF_SPEEDUPS ? p[USBA_RATIO] : p[USBA_INITIALIZATION] / p[USBA_PARALLEL];
     m[0] = p[USBA_ALPHA] / (p[USBA_BETA] + ratio * p[USBA_EPSILON]);
     m[1] = p[USBA_THETA];
     m[2] = p[USBA_ALPHA] / p[USBA_BETA];
@@ -156,8 +159,9 @@ struct parallel {
     const struct design *design;
     struct arena *scratch;
     const double *times_s;
-    double t1_s;  /* mean over the runs at N = m = 1; NAN without any */
-    size_t units; /* how many those are */
+    double t1_s;        /* mean over the runs at N = m = 1; NAN without any */
+    double unit_weight; /* of those together */
+    size_t units;       /* how many those are */
 };
 
 static bool is_unit(const struct observation *row)
@@ -218,13 +222,14 @@ static enum pv_code set_measured(const struct parallel *part,
     double squares = 0;
     for (size_t i = 0; i < part->data->n; i++)
         if (is_unit(&part->data->rows[i]))
-            squares += (part->times_s[i] - part->t1_s) * (part->times_s[i] - part->t1_s);
+            squares += part->data->rows[i].weight * (part->times_s[i] - part->t1_s) *
+                       (part->times_s[i] - part->t1_s);
     double units = (double)part->units;
     model->reference = MODEL_MEASURED;
     model->parameters[USBA_PARALLEL].estimate = part->t1_s;
     freedom[USBA_PARALLEL] = units - 1;
     model->uncertainty.covariance[USBA_PARALLEL][USBA_PARALLEL] =
-        part->units > 1 ? squares / (units - 1) / units : 0;
+        part->units > 1 ? squares / (units - 1) / part->unit_weight : 0;
     for (size_t a = 0; a < linear->k; a++) {
         model->parameters[a].estimate = linear->coefficients[a];
         for (size_t b = 0; b < linear->k; b++)
@@ -330,6 +335,13 @@ static enum pv_code leave_reference_out(
     return PV_OK;
 }
 
+/* Mean of the runs at N = m = 1 other than row i. */
+static double without_unit(const struct parallel *part, size_t i)
+{
+    double w = part->data->rows[i].weight;
+    return (part->unit_weight * part->t1_s - w * part->times_s[i]) / (part->unit_weight - w);
+}
+
 static enum pv_code leave_out(const struct parallel *part,
                               const struct linear_fit *linear,
                               const double y[],
@@ -337,7 +349,6 @@ static enum pv_code leave_out(const struct parallel *part,
                               double left_out_s[],
                               struct pv_error *err)
 {
-    double units = (double)part->units;
     size_t at = 0;
     for (size_t i = 0; i < part->data->n; i++) {
         if (part->units == 0)
@@ -345,7 +356,7 @@ static enum pv_code leave_out(const struct parallel *part,
         else if (!is_unit(&part->data->rows[i]))
             left_out_s[i] = part->t1_s * (1 + linear_left_out(linear, y, at++));
         else if (part->units > 1)
-            left_out_s[i] = (units * part->t1_s - part->times_s[i]) / (units - 1);
+            left_out_s[i] = without_unit(part, i);
         else {
             enum pv_code code = leave_reference_out(part, i, gamma, &left_out_s[i], err);
             if (code != PV_OK)
@@ -369,10 +380,11 @@ static enum pv_code prepare(const struct model_data *data,
     for (size_t i = 0; i < data->n; i++) {
         if (!is_unit(&data->rows[i]))
             continue;
-        sum += part->times_s[i];
+        sum += data->rows[i].weight * part->times_s[i];
+        part->unit_weight += data->rows[i].weight;
         part->units++;
     }
-    part->t1_s = part->units > 0 ? sum / (double)part->units : (double)NAN;
+    part->t1_s = part->units > 0 ? sum / part->unit_weight : (double)NAN;
     if (part->units > 0 && !(part->t1_s > 0))
         return pv_fail(
             err, PV_E_DOMAIN,

@@ -74,13 +74,21 @@ static double speedup_of(const double p[], const struct observation *row, double
     return (p[USBA_RATIO] + row->problem_size) / *denominator;
 }
 
-/* Derivatives of S/S_i by the free parameters. */
+/* Weighted relative error of a row. */
+static double
+error_of(const struct problem *problem, const double p[], size_t i, double *denominator)
+{
+    const struct observation *row = &problem->data->rows[i];
+    return problem->data->factors[i] * (speedup_of(p, row, denominator) - row->speedup);
+}
+
+/* Derivatives of that error by the free parameters. */
 static void
 differentiate(const struct problem *problem, const double p[], size_t i, double row_out[])
 {
     const struct observation *row = &problem->data->rows[i];
     double d;
-    double s = speedup_of(p, row, &d) / row->speedup;
+    double s = speedup_of(p, row, &d) * problem->data->factors[i];
     double reached = fmin(row->executors, p[USBA_THETA]);
     double q = startup_factor(p[USBA_EPSILON], p[USBA_THETA], row->executors);
     double each[FREE_MAX] = {
@@ -100,8 +108,7 @@ static double sum_of_squares(const struct problem *problem, const double p[])
     double sum = 0;
     for (size_t i = 0; i < problem->data->n; i++) {
         double d;
-        double off =
-            speedup_of(p, &problem->data->rows[i], &d) / problem->data->rows[i].speedup - 1;
+        double off = error_of(problem, p, i, &d);
         if (i != problem->skip)
             sum += off * off;
     }
@@ -118,9 +125,8 @@ static int tell_residuals(const gsl_vector *u, void *context, gsl_vector *f)
     size_t at = 0;
     for (size_t i = 0; i < problem->data->n; i++) {
         double d;
-        const struct observation *row = &problem->data->rows[i];
         if (i != problem->skip)
-            gsl_vector_set(f, at++, speedup_of(p, row, &d) / row->speedup - 1);
+            gsl_vector_set(f, at++, error_of(problem, p, i, &d));
     }
     return GSL_SUCCESS;
 }
@@ -238,7 +244,7 @@ static bool fill_start(const struct problem *problem,
         if (k > 3)
             x[i * k + 3] = row->problem_size - 1;
         y[i] = observed - ratio - 1;
-        weights[i] = 1 / observed;
+        weights[i] = problem->data->factors[i] * row->speedup / observed;
     }
     if (linear_fit(x, problem->data->n, k, y, weights, problem->scratch, &linear, NULL) != PV_OK)
         return false;
@@ -336,7 +342,7 @@ static enum pv_code linearise(const struct problem *problem,
         differentiate(problem, p, i, row);
         for (size_t j = 0; j < k; j++)
             x[i * k + j] = row[known[j]];
-        y[i] = 1 - speedup_of(p, &problem->data->rows[i], &d) / problem->data->rows[i].speedup;
+        y[i] = -error_of(problem, p, i, &d);
     }
     return linear_fit(x, n, k, y, NULL, problem->scratch, linear, err);
 }

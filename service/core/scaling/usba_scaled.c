@@ -8,8 +8,9 @@
 
 enum { COLUMNS = 4, PARAMETERS = USBA_RATIO };
 
-static double duration(const double p[], double problem_size, double executors)
+static double duration(const struct model_law *law, double problem_size, double executors)
 {
+    const double *p = law->p;
     double q = startup_factor(p[USBA_EPSILON], p[USBA_THETA], executors);
     return p[USBA_INITIALIZATION] * q +
            p[USBA_PARALLEL] * problem_size / executors * usba_growth(p, problem_size, executors);
@@ -17,9 +18,9 @@ static double duration(const double p[], double problem_size, double executors)
 
 /* Below theta, t0 epsilon m^2 = T1 N (p0 + gamma N + alpha (1 + ln(N/m))), whose left side rises
  * and right side falls with m; above theta more executors only help. */
-static size_t turn(const double p[], enum model_form form, double problem_size, double m[])
+static size_t turn(const struct model_law *law, double problem_size, double m[])
 {
-    (void)form;
+    const double *p = law->p;
     double low = 0;
     double high = log(p[USBA_THETA]);
     double flat = 1 - p[USBA_BETA] - p[USBA_GAMMA] + p[USBA_GAMMA] * problem_size + p[USBA_ALPHA];

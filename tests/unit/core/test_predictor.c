@@ -25,7 +25,7 @@ static double ernest(double size, double m)
 
 static void observe(double size, double m, double duration_s)
 {
-    rows[n_rows++] = (struct observation){size, m, duration_s, (double)NAN, (double)NAN, 0};
+    rows[n_rows++] = model_seen(size, m, duration_s, (double)NAN);
 }
 
 static void set_up(void)

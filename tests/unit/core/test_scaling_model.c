@@ -68,12 +68,8 @@ static void make_rows(double (*duration_s)(double, double),
         double m = counts[i % 5];
         double before = initialization_s == NULL ? 0 : initialization_s(m);
         double factor = 1 + noise * (2 * rng_uniform(&rng) - 1);
-        rows[i] = (struct observation){size,
-                                       m,
-                                       before + factor * duration_s(size, m),
-                                       initialization_s == NULL ? (double)NAN : before,
-                                       (double)NAN,
-                                       0};
+        rows[i] = model_seen(size, m, before + factor * duration_s(size, m),
+                             initialization_s == NULL ? (double)NAN : before);
     }
 }
 
@@ -121,8 +117,8 @@ Test(scaling_model, usba_with_unit_runs_is_measured)
 {
     struct observation rows[ROWS + 2];
     make_rows(usba_law, usba_startup, 0.03, rows);
-    rows[ROWS] = (struct observation){1, 1, 28, 9, (double)NAN, 0};
-    rows[ROWS + 1] = (struct observation){1, 1, 32, 9, (double)NAN, 0};
+    rows[ROWS] = model_seen(1, 1, 28, 9);
+    rows[ROWS + 1] = model_seen(1, 1, 32, 9);
     struct model_fit fit = fit_rows(&usba_kind, rows, ROWS + 2, MODEL_SECONDS);
     const struct model_parameter *t1 = &fit.model.parameters[index_of(&usba_kind, "parallel_s")];
     cr_expect_eq(fit.model.reference, MODEL_MEASURED);
@@ -156,7 +152,7 @@ Test(scaling_model, usba_comes_back_from_speedups)
         double size = sizes[i / 5];
         double m = counts[i % 5];
         double below = 0.6 * (1 - 0.2 + 0.2 * fmin(m, 6)) + usba_law(size, m) / 20;
-        rows[i] = (struct observation){size, m, (double)NAN, (double)NAN, (0.6 + size) / below, 0};
+        rows[i] = model_seen_speedup(size, m, (0.6 + size) / below);
     }
     struct model_fit fit = fit_rows(&usba_kind, rows, ROWS, MODEL_SECONDS);
     cr_expect_eq(fit.model.reference, MODEL_RATIO);
@@ -173,8 +169,7 @@ static void make_speedups(double epsilon, double noise, struct observation rows[
         double m = counts[i % 5];
         double below = 0.6 * (1 - epsilon + epsilon * fmin(m, 6)) + usba_law(size, m) / 20;
         double factor = 1 + noise * (2 * rng_uniform(&rng) - 1);
-        rows[i] = (struct observation){
-            size, m, (double)NAN, (double)NAN, factor * (0.6 + size) / below, 0};
+        rows[i] = model_seen_speedup(size, m, factor * (0.6 + size) / below);
     }
 }
 
@@ -242,17 +237,16 @@ Test(scaling_model, stage_times_that_differ_from_the_parallel_time_are_told)
 Test(scaling_model, amdahl_and_gustafson_by_hand)
 {
     /* a = 20, b = 180: T1 = 200, eta = 0.9. */
-    struct observation durations[] = {{8, 1, 200, (double)NAN, (double)NAN, 0},
-                                      {8, 2, 110, (double)NAN, (double)NAN, 0},
-                                      {8, 9, 40, (double)NAN, (double)NAN, 0}};
+    struct observation durations[] = {model_seen(8, 1, 200, (double)NAN),
+                                      model_seen(8, 2, 110, (double)NAN),
+                                      model_seen(8, 9, 40, (double)NAN)};
     struct model_fit fit = fit_rows(&amdahl_kind, durations, 3, MODEL_SECONDS);
     cr_expect_float_eq(estimate(&fit, "eta"), 0.9, 1e-12);
     cr_expect_float_eq(estimate(&fit, "sequential_s"), 200, 1e-9);
     cr_expect_str_eq(fit.scaling_type, "IIIs,1");
     /* S = 1 + 0.8 (n - 1). */
-    struct observation speedups[] = {{4, 1, (double)NAN, (double)NAN, 1, 0},
-                                     {8, 2, (double)NAN, (double)NAN, 1.8, 0},
-                                     {32, 8, (double)NAN, (double)NAN, 6.6, 0}};
+    struct observation speedups[] = {model_seen_speedup(4, 1, 1), model_seen_speedup(8, 2, 1.8),
+                                     model_seen_speedup(32, 8, 6.6)};
     fit = fit_rows(&gustafson_kind, speedups, 3, MODEL_SECONDS);
     cr_expect_float_eq(estimate(&fit, "eta"), 0.8, 1e-12);
     cr_expect_str_eq(fit.scaling_type, "It");
@@ -343,7 +337,7 @@ Test(scaling_model, left_out_unit_run_is_extrapolated)
     struct model_prediction there;
     struct model_spread none = {(double)NAN, (double)NAN};
     make_rows(usba_law, usba_startup, 0.004, rows);
-    rows[ROWS] = (struct observation){1, 1, 29, 9, (double)NAN, 0};
+    rows[ROWS] = model_seen(1, 1, 29, 9);
     struct model_fit all = fit_rows(&usba_kind, rows, ROWS + 1, MODEL_SECONDS);
     struct model_fit rest = fit_rows(&usba_kind, rows, ROWS, MODEL_SECONDS);
     cr_assert_eq(all.model.parameters[2].dropped, rest.model.parameters[2].dropped);
@@ -438,8 +432,7 @@ Test(scaling_model, one_problem_size_is_enough_without_gamma)
 {
     struct observation rows[5];
     for (size_t i = 0; i < 5; i++)
-        rows[i] = (struct observation){16, counts[i],   5 + without_gamma(16, counts[i]),
-                                       5,  (double)NAN, 0};
+        rows[i] = model_seen(16, counts[i], 5 + without_gamma(16, counts[i]), 5);
     struct model_fit fit = fit_rows(&usba_kind, rows, 5, MODEL_SECONDS);
     cr_expect(fit.model.parameters[index_of(&usba_kind, "gamma")].dropped);
     cr_expect(fit.mape_percent < 1e-9);
@@ -503,8 +496,7 @@ Test(scaling_model, interval_widens_by_surprise_only)
     double width[3];
     for (size_t i = 0; i < 3; i++) {
         double factor[3] = {1, 1, 2};
-        rows[ROWS] =
-            (struct observation){32, 4, factor[i] * ernest_law(32, 4), (double)NAN, (double)NAN, 0};
+        rows[ROWS] = model_seen(32, 4, factor[i] * ernest_law(32, 4), (double)NAN);
         struct model_fit fit =
             fit_rows(&ernest_kind, rows, i == 0 ? ROWS : ROWS + 1, MODEL_SECONDS);
         struct model_spread spread = model_spread(&fit.model, 0.9);

@@ -57,8 +57,7 @@ static void make_rows(law of, double noise, struct observation rows[ROWS])
         double m = counts[i % 5];
         double before = 4 + 0.5 * fmin(m, 6);
         double factor = 1 + noise * (2 * rng_uniform(&rng) - 1);
-        rows[i] = (struct observation){
-            size, m, factor * (before + of(size, m)), factor * before, (double)NAN, 0};
+        rows[i] = model_seen(size, m, factor * (before + of(size, m)), factor * before);
     }
 }
 
@@ -110,8 +109,7 @@ Test(scaling_selection, of_two_exact_laws_the_simpler_is_taken)
 {
     struct observation rows[5];
     for (size_t i = 0; i < 5; i++)
-        rows[i] = (struct observation){32,          counts[i],   amdahl_law(32, counts[i]),
-                                       (double)NAN, (double)NAN, 0};
+        rows[i] = model_seen(32, counts[i], amdahl_law(32, counts[i]), (double)NAN);
     struct model_selection selection = select_from(rows, 5);
     cr_assert_not_null(selection.selected);
     cr_expect_str_eq(selection.selected->kind->name, "amdahl", "%s", selection.message);
@@ -162,8 +160,7 @@ Test(scaling_selection, noise_does_not_buy_parameters)
     for (size_t i = 0; i < ROWS; i++) {
         double m = counts[i % 5];
         double factor = 1 + 0.03 * (2 * rng_uniform(&rng) - 1);
-        rows[i] =
-            (struct observation){32, m, factor * amdahl_law(32, m), (double)NAN, (double)NAN, 0};
+        rows[i] = model_seen(32, m, factor * amdahl_law(32, m), (double)NAN);
     }
     struct model_selection selection = select_from(rows, ROWS);
     cr_assert_not_null(selection.selected);
@@ -250,7 +247,7 @@ Test(scaling_selection, kinds_that_cannot_be_fitted_say_why)
 {
     struct observation rows[4];
     for (size_t i = 0; i < 4; i++)
-        rows[i] = (struct observation){sizes[i], 8, 10 + sizes[i], (double)NAN, (double)NAN, 0};
+        rows[i] = model_seen(sizes[i], 8, 10 + sizes[i], (double)NAN);
     struct model_selection selection = select_from(rows, 4);
     const struct model_candidate *amdahl = find(&selection, "amdahl");
     cr_expect_eq(amdahl->standing, MODEL_NOT_FITTED);
@@ -268,8 +265,8 @@ Test(scaling_selection, kinds_that_cannot_be_fitted_say_why)
 /* Two runs fit Amdahl's law without telling how well it predicts a third. */
 Test(scaling_selection, without_a_leave_one_out_error_nothing_is_selected)
 {
-    struct observation rows[] = {{8, 1, 300, (double)NAN, (double)NAN, 0},
-                                 {8, 4, 100, (double)NAN, (double)NAN, 0}};
+    struct observation rows[] = {model_seen(8, 1, 300, (double)NAN),
+                                 model_seen(8, 4, 100, (double)NAN)};
     struct model_selection selection = select_from(rows, 2);
     cr_expect_eq(find(&selection, "amdahl")->standing, MODEL_NO_LEAVE_ONE_OUT);
     cr_expect_null(selection.selected);
@@ -281,8 +278,7 @@ Test(scaling_selection, speedups_are_left_to_the_kinds_that_take_them)
     struct observation rows[ROWS];
     for (size_t i = 0; i < ROWS; i++) {
         double m = counts[i % 5];
-        rows[i] =
-            (struct observation){sizes[i / 5], m, (double)NAN, (double)NAN, 1 / (0.8 / m + 0.2), 0};
+        rows[i] = model_seen_speedup(sizes[i / 5], m, 1 / (0.8 / m + 0.2));
     }
     struct model_selection selection = select_from(rows, ROWS);
     cr_expect_eq(find(&selection, "ernest")->standing, MODEL_NOT_FITTED);

@@ -34,10 +34,9 @@ Test(scaling_surface, too_many_ticks_are_thinned_and_keep_the_ends)
 
 Test(scaling_surface, the_smallest_configuration_is_of_the_least_size)
 {
-    const struct observation rows[] = {{16, 2, 9, (double)NAN, (double)NAN, 0},
-                                       {8, 4, 9, (double)NAN, (double)NAN, 0},
-                                       {8, 3, 9, (double)NAN, (double)NAN, 0},
-                                       {64, 1, 9, (double)NAN, (double)NAN, 0}};
+    const struct observation rows[] = {
+        model_seen(16, 2, 9, (double)NAN), model_seen(8, 4, 9, (double)NAN),
+        model_seen(8, 3, 9, (double)NAN), model_seen(64, 1, 9, (double)NAN)};
     struct surface_base base = surface_smallest(rows, 4);
     cr_expect_eq(base.problem_size, 8);
     cr_expect_eq(base.executors, 3);
