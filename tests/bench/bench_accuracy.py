@@ -1,0 +1,101 @@
+#!/usr/bin/python3
+"""How well provisor predicts public runs, beside the published peers: the tables of docs/accuracy.md.
+
+    tests/bench/bench_accuracy.py [TABLE.tsv ...]   default: every table of the shared C3O data
+
+Build first (./run or ninja); PROVISOR_BUILD says which build (default build). The program tests/golden/protocols
+fits and predicts; this only prints what it says, as Markdown, beside the peers' columns, which are read from
+data/prediction-protocol.md. Each cell is MAPE / median / 90th percentile of the absolute percentage errors.
+"""
+import collections
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("PROVISOR_BUILD") or ROOT / "build")
+SHARED = pathlib.Path(os.environ.get("PROVISOR_SHARED") or ROOT.parent / "shared")
+PROTOCOLS = {"A": "train 2, 4, 6; test 8, 10, 12", "A4": "train 2, 4, 6, 8; test 10, 12", "B": "leave one scale-out out",
+             "B-interior": "leave out 4, 6, 8 or 10", "D": "largest data size held out"}
+
+
+def read_peers(path):
+    """{protocol: {peer: {application: [mape, median, p90]}}}, as printed there."""
+    peers, protocol, applications = collections.defaultdict(dict), None, []
+    for line in path.read_text().splitlines():
+        if line.startswith("## "):
+            protocol = line[3:].split(":")[0]
+        cells = [c.strip() for c in line.strip("|").split("|")] if line.startswith("|") else []
+        if cells and cells[0] == "model":
+            applications = cells[1:]
+        elif protocol in PROTOCOLS and len(cells) > 1 and not cells[0].startswith("---"):
+            peers[protocol][cells[0]] = {a: [float(x) for x in c.rstrip("*").split("/")]
+                                         for a, c in zip(applications, cells[1:])}
+    return peers
+
+
+def run_protocols(tables):
+    """Ours in the same shape, and coverage {(protocol, application): [(level, share, width)]}."""
+    out = subprocess.run([str(BUILD / "tests" / "golden" / "protocols")] + [str(t) for t in tables], check=True,
+                         stdout=subprocess.PIPE, text=True).stdout
+    errors, coverage = collections.defaultdict(lambda: collections.defaultdict(dict)), collections.defaultdict(list)
+    impossible = set()
+    for line in out.splitlines():
+        what, protocol, application, *rest = line.split(",")
+        if what == "error":
+            errors[protocol][rest[0]][application] = [float(x) for x in rest[1:4]]
+            if int(rest[4]) > 0:
+                impossible.add((protocol, rest[0], application))
+        else:
+            coverage[protocol, application].append(tuple(float(x) for x in rest[:3]))
+    return errors, impossible, coverage
+
+
+def print_row(name, cells, applications, marked=lambda a: False):
+    texts = ["%.1f / %.1f / %.1f%s" % (*cells[a], "*" if marked(a) else "") if a in cells else "" for a in applications]
+    known = [cells[a][0] for a in applications if a in cells]
+    mean = "%.2f" % (sum(known) / len(known)) if len(known) == len(applications) else ""
+    print("| %s | %s | %s |" % (name, " | ".join(texts), mean))
+
+
+def print_errors(protocol, ours, peers, impossible, applications):
+    print("\n### %s: %s\n" % (protocol, PROTOCOLS.get(protocol, "")))
+    print("| model | %s | mean MAPE |" % " | ".join(applications))
+    print("|---|%s---|" % ("---|" * len(applications)))
+    order = sorted(ours, key=lambda m: (m != "noise", m not in ("auto", "pooled"), m))
+    for name in order:
+        print_row("repetition noise" if name == "noise" else "**%s**" % name, ours[name], applications,
+                  lambda a, name=name: (protocol, name, a) in impossible)
+    for name, cells in peers.items():
+        if name != "repetition noise" and any(a in cells for a in applications):
+            print_row("peer: " + name, cells, applications)
+
+
+def print_coverage(coverage, applications):
+    print("\n### Coverage of the intervals of auto\n")
+    print("Share of test rows inside, and the median of upper over lower end.\n")
+    print("| protocol | nominal | %s | mean |" % " | ".join(applications))
+    print("|---|---|%s---|" % ("---|" * len(applications)))
+    for protocol in PROTOCOLS:
+        columns = [coverage.get((protocol, a), []) for a in applications]
+        for level in range(min(len(c) for c in columns)):
+            cells = ["%.1f %% (%.2f)" % (100 * c[level][1], c[level][2]) for c in columns]
+            mean = sum(c[level][1] for c in columns) / len(columns)
+            print("| %s | %.0f %% | %s | %.1f %% |" % (protocol, 100 * columns[0][level][0], " | ".join(cells), 100 * mean))
+
+
+def main():
+    tables = [pathlib.Path(a) for a in sys.argv[1:]] or sorted((SHARED / "data" / "c3o").glob("*.tsv"))
+    if not tables:
+        sys.exit("no tables of runs: set PROVISOR_SHARED to the shared data")
+    applications = [t.name.split(".")[0] for t in tables]
+    peers = read_peers(SHARED / "data" / "prediction-protocol.md")
+    errors, impossible, coverage = run_protocols(tables)
+    for protocol, ours in errors.items():
+        print_errors(protocol, ours, peers.get(protocol, {}), impossible, applications)
+    print_coverage(coverage, applications)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,300 @@
+/*
+ * How well the models predict public runs, by the protocols of data/prediction-protocol.md:
+ *
+ *     protocols FILE.tsv ...
+ *
+ * Comma-separated lines on standard output:
+ *
+ *     error,PROTOCOL,APPLICATION,MODEL,MAPE,MEDIAN,P90,IMPOSSIBLE,TESTED
+ *     coverage,PROTOCOL,APPLICATION,LEVEL,SHARE,WIDTH,TESTED
+ *
+ * Errors are absolute percentage errors over all test rows; IMPOSSIBLE counts predictions that were
+ * not positive, or missing, which are scored as 0 s. MODEL is "noise" (the median of the row's own
+ * cell), a kind, or "auto". Coverage is that of auto's intervals, WIDTH the median of their upper
+ * over their lower end. What a model is fitted to never holds a row that it is tested on.
+ */
+#include <gsl/gsl_errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/scaling/selection.h"
+#include "public_runs.h"
+
+enum { SCALES = 6, MODELS_MAX = 24, LEVELS = 3, ROWS_MAX = 4096 };
+
+static const double scales[SCALES] = {2, 4, 6, 8, 10, 12};
+static const double levels[LEVELS] = {0.8, 0.9, 0.95};
+
+/* --- what is gathered over the folds of one protocol and application --- */
+
+struct tally {
+    const char *model;
+    double errors[ROWS_MAX];
+    size_t n;
+    size_t impossible;
+};
+
+struct coverage {
+    double widths[ROWS_MAX];
+    size_t inside;
+    size_t n;
+};
+
+static struct {
+    struct tally tallies[MODELS_MAX];
+    size_t n;
+    struct coverage coverages[LEVELS];
+} board;
+
+static void clear_board(void)
+{
+    for (size_t k = 0; k < MODELS_MAX; k++)
+        board.tallies[k].n = board.tallies[k].impossible = 0;
+    for (size_t l = 0; l < LEVELS; l++)
+        board.coverages[l].n = board.coverages[l].inside = 0;
+    board.n = 0;
+}
+
+static void note_error(const char *model, double predicted, double actual)
+{
+    size_t k = 0;
+    while (k < board.n && strcmp(board.tallies[k].model, model) != 0)
+        k++;
+    if (k == MODELS_MAX)
+        return;
+    struct tally *tally = &board.tallies[k];
+    if (k == board.n) {
+        tally->model = model;
+        board.n++;
+    }
+    bool possible = predicted > 0 && isfinite(predicted);
+    tally->impossible += !possible;
+    if (tally->n < ROWS_MAX)
+        tally->errors[tally->n++] = 100 * fabs((possible ? predicted : 0) - actual) / actual;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Type 7, of values in ascending order. */
+static double percentile(const double sorted[], size_t n, double share)
+{
+    double at = share * (double)(n - 1);
+    size_t below = (size_t)at;
+    double above = below + 1 < n ? sorted[below + 1] : sorted[below];
+    return sorted[below] + (at - (double)below) * (above - sorted[below]);
+}
+
+static void print_board(const char *protocol, const char *application)
+{
+    for (size_t k = 0; k < board.n; k++) {
+        struct tally *tally = &board.tallies[k];
+        double mean = 0;
+        qsort(tally->errors, tally->n, sizeof *tally->errors, ascending);
+        for (size_t i = 0; i < tally->n; i++)
+            mean += tally->errors[i] / (double)tally->n;
+        printf("error,%s,%s,%s,%.4f,%.4f,%.4f,%zu,%zu\n", protocol, application, tally->model, mean,
+               percentile(tally->errors, tally->n, 0.5), percentile(tally->errors, tally->n, 0.9),
+               tally->impossible, tally->n);
+    }
+    for (size_t l = 0; l < LEVELS; l++) {
+        struct coverage *c = &board.coverages[l];
+        if (c->n == 0)
+            continue;
+        qsort(c->widths, c->n, sizeof *c->widths, ascending);
+        printf("coverage,%s,%s,%.2f,%.4f,%.4f,%zu\n", protocol, application, levels[l],
+               (double)c->inside / (double)c->n, percentile(c->widths, c->n, 0.5), c->n);
+    }
+}
+
+/* --- one fold: some runs are known, some are asked for --- */
+
+struct fold {
+    const struct public_run *known[ROWS_MAX];
+    size_t n_known;
+    const struct public_run *asked[ROWS_MAX];
+    size_t n_asked;
+};
+
+static struct fold fold;
+
+static void score_intervals(const struct model *model, const struct public_run *run)
+{
+    for (size_t l = 0; l < LEVELS; l++) {
+        struct model_prediction there;
+        struct model_spread spread = model_spread(model, levels[l]);
+        struct coverage *c = &board.coverages[l];
+        model_predict(model, &spread, run->problem_size, run->executors, &there);
+        bool unbounded = isnan(there.interval_s[1]);
+        double low = isnan(there.interval_s[0]) ? 0 : there.interval_s[0];
+        c->inside +=
+            low <= run->duration_s && (unbounded || run->duration_s <= there.interval_s[1]);
+        if (c->n < ROWS_MAX)
+            c->widths[c->n++] =
+                unbounded || !(low > 0) ? (double)INFINITY : there.interval_s[1] / low;
+    }
+}
+
+static void score_model(const char *name, const struct model *model)
+{
+    struct model_spread none = {(double)NAN, (double)NAN};
+    for (size_t i = 0; i < fold.n_asked; i++) {
+        const struct public_run *run = fold.asked[i];
+        struct model_prediction there = {.duration_s = (double)NAN};
+        if (model != NULL)
+            model_predict(model, &none, run->problem_size, run->executors, &there);
+        note_error(name, there.duration_s, run->duration_s);
+        if (model != NULL && strcmp(name, "auto") == 0)
+            score_intervals(model, run);
+    }
+}
+
+/* The floor: the median of the rows alike in everything. Under D runs of one size count as alike.
+ */
+static void score_noise(void)
+{
+    double cell[ROWS_MAX];
+    for (size_t i = 0; i < fold.n_asked; i++) {
+        size_t n = 0;
+        for (size_t j = 0; j < fold.n_asked; j++)
+            if (fold.asked[j]->group == fold.asked[i]->group &&
+                fold.asked[j]->executors == fold.asked[i]->executors)
+                cell[n++] = fold.asked[j]->duration_s;
+        qsort(cell, n, sizeof *cell, ascending);
+        note_error("noise", percentile(cell, n, 0.5), fold.asked[i]->duration_s);
+    }
+}
+
+static bool score_fold(void)
+{
+    static struct observation rows[ROWS_MAX];
+    struct model_selection selection;
+    struct pv_error err = {0};
+    struct arena arena;
+    for (size_t i = 0; i < fold.n_known; i++)
+        rows[i] = model_seen(fold.known[i]->problem_size, fold.known[i]->executors,
+                             fold.known[i]->duration_s, (double)NAN);
+    arena_init(&arena, 0);
+    enum pv_code code = model_select(rows, fold.n_known, &arena, &selection, &err);
+    if (code == PV_OK) {
+        score_noise();
+        for (size_t k = 0; k < selection.n; k++) {
+            const struct model_candidate *candidate = &selection.candidates[k];
+            score_model(candidate->kind->name,
+                        candidate->standing == MODEL_NOT_FITTED ? NULL : &candidate->fit.model);
+        }
+        score_model("auto", selection.selected == NULL ? NULL : &selection.selected->fit.model);
+    } else {
+        fprintf(stderr, "%s\n", err.detail);
+    }
+    arena_fini(&arena);
+    return code == PV_OK;
+}
+
+/* --- the protocols --- */
+
+static bool has_all_scales(const struct public_table *table, size_t group)
+{
+    bool seen[SCALES] = {false};
+    bool all = true;
+    for (size_t i = 0; i < table->n; i++)
+        for (size_t s = 0; table->runs[i].group == group && s < SCALES; s++)
+            seen[s] = seen[s] || table->runs[i].executors == scales[s];
+    for (size_t s = 0; s < SCALES; s++)
+        all = all && seen[s];
+    return all;
+}
+
+/* Runs of a group with executors in [from, to] are asked for, the others are known. */
+static bool score_range(const struct public_table *table, size_t group, double from, double to)
+{
+    fold.n_known = fold.n_asked = 0;
+    for (size_t i = 0; i < table->n; i++) {
+        const struct public_run *run = &table->runs[i];
+        if (run->group != group)
+            continue;
+        if (run->executors >= from && run->executors <= to)
+            fold.asked[fold.n_asked++] = run;
+        else
+            fold.known[fold.n_known++] = run;
+    }
+    return score_fold();
+}
+
+/* Every context group, with each of the scale-outs first to last (or all above) asked for. */
+static bool score_groups(
+    const struct public_table *table, const char *protocol, size_t first, size_t last, bool at_once)
+{
+    bool good = true;
+    clear_board();
+    for (size_t group = 0; good && group < table->groups; group++) {
+        if (!has_all_scales(table, group))
+            continue;
+        for (size_t s = first; good && s <= last && !at_once; s++)
+            good = score_range(table, group, scales[s], scales[s]);
+        if (at_once)
+            good = score_range(table, group, scales[first], scales[last]);
+    }
+    print_board(protocol, table->name);
+    return good;
+}
+
+static bool score_largest(const struct public_table *table, size_t family)
+{
+    double largest = 0;
+    double sizes[3] = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < table->n; i++) {
+        const struct public_run *run = &table->runs[i];
+        bool known = run->family != family;
+        for (size_t s = 0; s < n; s++)
+            known = known || sizes[s] == run->problem_size;
+        if (!known && n < 3)
+            sizes[n++] = run->problem_size;
+        if (run->family == family)
+            largest = fmax(largest, run->problem_size);
+    }
+    if (n < 3)
+        return true;
+    fold.n_known = fold.n_asked = 0;
+    for (size_t i = 0; i < table->n; i++) {
+        const struct public_run *run = &table->runs[i];
+        if (run->family == family && run->problem_size == largest)
+            fold.asked[fold.n_asked++] = run;
+        else if (run->family == family)
+            fold.known[fold.n_known++] = run;
+    }
+    return score_fold();
+}
+
+static bool score_table(const struct public_table *table)
+{
+    bool good = score_groups(table, "A", 3, 5, true) && score_groups(table, "A4", 4, 5, true) &&
+                score_groups(table, "B", 0, 5, false) &&
+                score_groups(table, "B-interior", 1, 4, false);
+    clear_board();
+    for (size_t family = 0; good && family < table->families; family++)
+        good = score_largest(table, family);
+    print_board("D", table->name);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    bool good = argc > 1;
+    gsl_set_error_handler_off();
+    for (int i = 1; good && i < argc; i++) {
+        struct public_table table;
+        struct arena arena;
+        arena_init(&arena, 0);
+        good = public_table_read(argv[i], &arena, &table) && score_table(&table);
+        arena_fini(&arena);
+    }
+    return good ? 0 : 1;
+}
