@@ -16,8 +16,9 @@
  * one file, api/<resource>.c, declared in api/handlers.h; api/routes.c is the table of calls. A
  * handler reads as: decode (codec), load (store), compute (core), save (store), encode (codec).
  */
-struct history_cache; /* api/history_cache.h: replay curves by application and history version */
-struct fitter;        /* api/fitter.h: models of histories that changed */
+struct history_cache;    /* api/history_cache.h: replay curves by application and history version */
+struct fitter;           /* api/fitter.h: models of histories that changed */
+struct operation_runner; /* operation/runner.h: long work */
 
 /* Fits of histories since the start, by whoever ran them. Safe from any thread. */
 struct fit_counts {
@@ -36,8 +37,9 @@ struct api {
     struct spool_quota spool; /* of uploaded archives and imports */
     struct fitter *fitter;    /* NULL: only readers fit */
     struct fit_counts fits;
-    atomic_long exports; /* under way */
-    atomic_long imports; /* being stored */
+    struct operation_runner *operations; /* NULL: left to other processes */
+    atomic_long exports;                 /* under way */
+    atomic_long imports;                 /* being stored */
     /* The database's service key, asked for once (api_service_key). */
     pthread_mutex_t key_lock;
     bool has_key;

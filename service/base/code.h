@@ -22,17 +22,21 @@
     X(PV_E_UNAUTHENTICATED, "unauthenticated", "a valid bearer token is required")                 \
     X(PV_E_FORBIDDEN, "forbidden", "the token lacks the scope")                                    \
     X(PV_E_NOT_FOUND, "not-found", "there is no such thing")                                       \
+    X(PV_E_GONE, "gone", "it was there, and its time is over")                                     \
     X(PV_E_METHOD, "method-not-allowed", "the method is not allowed here")                         \
     X(PV_E_CONFLICT, "conflict", "the request conflicts with what is there")                       \
     X(PV_E_PRECONDITION, "precondition-failed", "a precondition of the request failed")            \
     X(PV_E_MEDIA_TYPE, "unsupported-media-type", "the type or coding of the body is not taken")    \
     X(PV_E_EXPECTATION, "expectation-failed", "the expectation cannot be met")                     \
     X(PV_E_NOT_IMPLEMENTED, "not-implemented", "the protocol element is not supported")            \
+    X(PV_E_QUOTA, "quota-exceeded", "the team has as many as it may have at once")                 \
     X(PV_E_TIMEOUT, "timeout", "the time allowed for the request is over")                         \
     X(PV_E_RETRY, "retry", "a concurrent change got in the way")                                   \
     X(PV_E_UNAVAILABLE, "unavailable", "the service cannot answer just now")                       \
     X(PV_E_DEFER, "deferred", "the answer is worked out by another worker")                        \
+    X(PV_E_PARK, "parked", "the answer waits for something to happen")                             \
     X(PV_E_CANCELLED, "cancelled", "the work was cancelled")                                       \
+    X(PV_E_ABANDONED, "attempts-exhausted", "the work was given up after several attempts")        \
     X(PV_E_INTERNAL, "internal", "an internal error")
 
 #define PV_CODE_ENUM(code, name, text) code,

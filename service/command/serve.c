@@ -12,11 +12,14 @@
 #include "api/api.h"
 #include "api/fitter.h"
 #include "api/history_cache.h"
+#include "api/operation_document.h"
+#include "api/operation_kinds.h"
 #include "command/command.h"
 #include "command/words.h"
 #include "http/server.h"
 #include "keeping/keeper.h"
 #include "log/log.h"
+#include "operation/runner.h"
 #include "store/store.h"
 
 /*
@@ -27,7 +30,8 @@
 enum {
     MIGRATE_AGAIN_MS = 200,  /* while PostgreSQL is down */
     MIGRATE_LATER_MS = 5000, /* when it refuses */
-    FITTER_END_S = 2         /* beyond the drain, for a fit under way */
+    FITTER_END_S = 2,        /* beyond the drain, for a fit under way */
+    RUNNER_END_S = 2         /* likewise, for long work that was told to stop */
 };
 
 struct migrator {
@@ -149,24 +153,26 @@ static void put_metrics(void *context, struct arena *arena, struct strview *text
     struct store_statistics now = store_statistics(service_of(context)->store);
     const char *ingest = ingest_write_metrics(&api->ingest, &api->spool, arena);
     const char *fits = fitter_write_metrics(api, arena);
+    const char *operations = operation_runner_metrics(api->operations, arena);
     const char *keeping = keeper_write_metrics(service_of(context)->keeper, arena);
-    const char *lines = arena_printf(
-        arena,
-        "# HELP provisor_database_connections Connections to PostgreSQL by state.\n"
-        "# TYPE provisor_database_connections gauge\n"
-        "provisor_database_connections{state=\"in_use\"} %u\n"
-        "provisor_database_connections{state=\"idle\"} %u\n"
-        "# HELP provisor_database_waiting Threads that wait for a connection.\n"
-        "# TYPE provisor_database_waiting gauge\n"
-        "provisor_database_waiting %u\n"
-        "# HELP provisor_database_connects_total Connections opened, by outcome.\n"
-        "# TYPE provisor_database_connects_total counter\n"
-        "provisor_database_connects_total{outcome=\"ok\"} %llu\n"
-        "provisor_database_connects_total{outcome=\"failed\"} %llu\n"
-        "%s%s%s",
-        now.connections_in_use, now.connections_idle, now.waiting, (unsigned long long)now.connects,
-        (unsigned long long)now.connect_failures, ingest == NULL ? "" : ingest,
-        fits == NULL ? "" : fits, keeping == NULL ? "" : keeping);
+    const char *lines =
+        arena_printf(arena,
+                     "# HELP provisor_database_connections Connections to PostgreSQL by state.\n"
+                     "# TYPE provisor_database_connections gauge\n"
+                     "provisor_database_connections{state=\"in_use\"} %u\n"
+                     "provisor_database_connections{state=\"idle\"} %u\n"
+                     "# HELP provisor_database_waiting Threads that wait for a connection.\n"
+                     "# TYPE provisor_database_waiting gauge\n"
+                     "provisor_database_waiting %u\n"
+                     "# HELP provisor_database_connects_total Connections opened, by outcome.\n"
+                     "# TYPE provisor_database_connects_total counter\n"
+                     "provisor_database_connects_total{outcome=\"ok\"} %llu\n"
+                     "provisor_database_connects_total{outcome=\"failed\"} %llu\n"
+                     "%s%s%s%s",
+                     now.connections_in_use, now.connections_idle, now.waiting,
+                     (unsigned long long)now.connects, (unsigned long long)now.connect_failures,
+                     ingest == NULL ? "" : ingest, fits == NULL ? "" : fits,
+                     keeping == NULL ? "" : keeping, operations == NULL ? "" : operations);
     *text = strview_of(lines);
 }
 
@@ -235,6 +241,16 @@ static void bound_heaps(const struct config *config)
     (void)mallopt(M_ARENA_MAX, (int)(4 + config->compute_workers));
 }
 
+static enum pv_code start_runner(struct service *service, struct pv_error *err)
+{
+    const struct operation_runner_options options = {.config = &service->config,
+                                                     .store = service->store,
+                                                     .kinds = api_operation_kinds,
+                                                     .context = &service->api,
+                                                     .describe = operation_describe_error};
+    return operation_runner_create(&options, &service->api.operations, err);
+}
+
 static enum pv_code open_service(struct service *service, struct pv_error *err)
 {
     const struct config *config = &service->config;
@@ -254,6 +270,8 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
         try_spool(&service->api.spool);
     if (code == PV_OK)
         code = fitter_start(&service->api, &service->api.fitter, err);
+    if (code == PV_OK)
+        code = start_runner(service, err);
     if (code != PV_OK)
         return code;
     service->keeper = keeper_create(
@@ -279,6 +297,7 @@ static void close_service(struct service *service)
     if (service->store == NULL)
         return;
     fitter_ask_end(service->api.fitter); /* it has the time of the drain to finish a fit */
+    operation_runner_ask_end(service->api.operations); /* others go on with what it gives back */
     if (service->server != NULL) {
         http_server_drain(service->server);
         http_server_close(service->server);
@@ -287,6 +306,10 @@ static void close_service(struct service *service)
     keeper_destroy(service->keeper);
     if (!fitter_join(service->api.fitter, FITTER_END_S)) {
         LOG_EVENT(LOG_WARN, "fitter.abandoned", NULL); /* the process ends under it */
+        return;
+    }
+    if (!operation_runner_join(service->api.operations, RUNNER_END_S)) {
+        LOG_EVENT(LOG_WARN, "operations.abandoned", NULL);
         return;
     }
     api_fini(&service->api);

@@ -97,6 +97,17 @@ struct config {
     /* models fitted when runs arrive */
     int64_t fit_queue;
     int64_t fit_settle_ms;
+    /* long work */
+    int64_t operation_workers; /* 0: this process does none */
+    int64_t operation_team_running_max;
+    int64_t operation_team_queued_max;
+    int64_t operation_lease_s;
+    int64_t operation_attempts_max;
+    int64_t operation_retention_s;
+    int64_t operation_tombstone_days;
+    int64_t operation_wait_max_s;
+    int64_t operation_streams_max;
+    int64_t operation_team_streams_max;
     /* logging */
     char log_level[8]; /* debug info warn error */
 };

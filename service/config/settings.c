@@ -122,6 +122,17 @@ const struct setting settings[] = {
     INTEGER(fit_queue, "", 0, 100000, "1000", "applications that may wait for their models to be fitted after runs arrived; the first reader fits those beyond, or all when this is 0"),
     INTEGER(fit_settle_ms, "ms", 0, 60000, "1000", "how long an application waits there: runs that arrive meanwhile share one fit"),
 
+    INTEGER(operation_workers, "", 0, 256, "2", "operations this process works on at once, a thread of low priority each; 0: it leaves them to others"),
+    INTEGER(operation_team_running_max, "", 1, 100000, "8", "operations of a team that run at once, over all replicas; more stay queued"),
+    INTEGER(operation_team_queued_max, "", 1, 1000000, "200", "operations of a team that may be queued; more are 429"),
+    INTEGER(operation_lease_s, "s", 1, 600, "5", "an operation whose process died is given to another after this"),
+    INTEGER(operation_attempts_max, "", 1, 1000, "10", "an operation whose process has died this often has failed; the pause before another attempt doubles each time, up to five minutes"),
+    INTEGER(operation_retention_s, "s", 1, 315360000, "604800", "how long what became of an operation is kept; then it is 410"),
+    INTEGER(operation_tombstone_days, "d", 0, 36500, "30", "how long an expired operation is answered with 410; then it is 404"),
+    INTEGER(operation_wait_max_s, "s", 0, 3600, "20", "most that `Prefer: wait` holds a reply; never beyond request_timeout_ms"),
+    INTEGER(operation_streams_max, "", 1, 1000000, "1000", "streams of events open at once; more get 503"),
+    INTEGER(operation_team_streams_max, "", 1, 1000000, "50", "of these, those of one team; more get 429"),
+
     WORD(log_level, log_levels, "info", "least level that is logged: debug, info, warn or error"),
 };
 /* clang-format on */

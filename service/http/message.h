@@ -50,6 +50,7 @@ struct http_request {
     char trace_id[33];
     char span_id[17];     /* our own */
     bool may_compute;     /* on a compute worker; see PV_E_DEFER in http/route.h */
+    char resumes[40];     /* "" at first; what a handler that parks leaves for its next turn */
     uint64_t deadline_ns; /* monotonic: work that is not done by then is given up (PV_E_TIMEOUT) */
 };
 

@@ -21,6 +21,8 @@ unsigned http_status_of(enum pv_code code)
         return 405;
     case PV_E_CONFLICT:
         return 409;
+    case PV_E_GONE:
+        return 410;
     case PV_E_PRECONDITION:
         return 412;
     case PV_E_TOO_LARGE:
@@ -35,9 +37,12 @@ unsigned http_status_of(enum pv_code code)
     case PV_E_SINGULAR:
     case PV_E_LIMIT:
         return 422;
+    case PV_E_QUOTA:
+        return 429;
     case PV_E_HEADERS:
         return 431;
     case PV_E_MEMORY:
+    case PV_E_ABANDONED:
     case PV_E_INTERNAL:
         return 500;
     case PV_E_NOT_IMPLEMENTED:
@@ -46,6 +51,7 @@ unsigned http_status_of(enum pv_code code)
     case PV_E_RETRY:
     case PV_E_UNAVAILABLE:
     case PV_E_DEFER:
+    case PV_E_PARK:
     case PV_E_CANCELLED:
         return 503;
     }

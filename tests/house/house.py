@@ -32,14 +32,16 @@ ROOMS = {
     # A request carries who asks; http knows nothing else of the store.
     "http": ({"base", "codec", "config", "log", "work"}, {"store/principal.h"},
              C_BASIC | POSIX | {"microhttpd.h", "sodium.h"}),
-    "api": ({"base", "codec", "config", "core", "framing", "http", "intake", "log", "store", "work"}, set(),
+    "api": ({"base", "codec", "config", "core", "framing", "http", "intake", "log", "operation", "store", "work"}, set(),
             C_BASIC | POSIX | {"sodium.h"}),
+    # Long work and the threads that do it; what it does is the api's to know.
+    "operation": ({"base", "codec", "config", "core", "log", "store", "work"}, set(), C_BASIC | POSIX),
     # What the service does by itself, on a thread beside the server.
     "keeping": ({"base", "config", "core", "log", "store", "work"}, set(), C_BASIC | POSIX),
     # Logs on disk into the history: what an upload does, without HTTP.
-    "import": ({"api", "base", "codec", "config", "core", "intake", "store", "work"}, set(), C_BASIC | POSIX),
+    "import": ({"api", "base", "codec", "config", "core", "intake", "operation", "store", "work"}, set(), C_BASIC | POSIX),
     # The subcommands wire the rooms together; provisord.c only chooses one.
-    "command": ({"api", "base", "codec", "config", "core", "framing", "http", "import", "intake", "keeping", "log", "sample", "store", "work"}, set(),
+    "command": ({"api", "base", "codec", "config", "core", "framing", "http", "import", "intake", "keeping", "log", "operation", "sample", "store", "work"}, set(),
                 C_BASIC | POSIX | {"malloc.h", "sodium.h", "zlib.h", "zstd.h"}),
     "": ({"base", "command", "config", "log"}, set(), C_BASIC | POSIX | {"gsl/gsl_errno.h", "jansson.h", "sodium.h"}),
 }

@@ -1,0 +1,265 @@
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "log/log.h"
+#include "operation/operation_internal.h"
+#include "work/clock.h"
+
+/*
+ * One attempt: load what is to be done, do it, and write what became of it. The work may end in any
+ * way while the lease is lost, the cancellation comes and the process is asked to end; the
+ * database decides which of them was first (store_operation_finish).
+ */
+struct attempt {
+    struct operation_runner *runner;
+    struct runner_slot *slot;
+    const struct operation_kind *kind;
+    struct operation_run run;
+    struct operation_row row;
+    struct arena arena;
+};
+
+enum pv_code attempt_begin_tx(struct operation_runner *runner,
+                              const char *team_id,
+                              enum store_mode mode,
+                              struct store_tx **tx,
+                              struct pv_error *err)
+{
+    struct principal who = {.scopes = SCOPE_READ | SCOPE_WRITE};
+    (void)snprintf(who.team_id, sizeof who.team_id, "%s", team_id);
+    (void)snprintf(who.actor, sizeof who.actor, "operation runner");
+    return store_begin(runner->options.store, &who, "", mode, tx, err);
+}
+
+struct strview
+attempt_describe(struct operation_runner *runner, struct arena *arena, const struct pv_error *err)
+{
+    size_t n = 0;
+    const char *text = runner->options.describe(arena, err, &n);
+    return (struct strview){text, text == NULL ? 0 : n};
+}
+
+/* --- load --- */
+
+static const struct operation_kind *find_kind(const struct operation_runner *runner,
+                                              struct strview name)
+{
+    for (const struct operation_kind *kind = runner->options.kinds; kind->name != NULL; kind++)
+        if (strview_equal(strview_of(kind->name), name))
+            return kind;
+    return NULL;
+}
+
+static void fill_run(struct attempt *a, const struct operation_key *key)
+{
+    const struct operation_row *row = &a->row;
+    a->run = (struct operation_run){.config = a->runner->config,
+                                    .store = a->runner->options.store,
+                                    .arena = &a->arena,
+                                    .key = *key,
+                                    .application_id = row->application_id,
+                                    .application = row->application_name.at,
+                                    .request = row->request,
+                                    .request_id = row->request_id.at,
+                                    .trace_id = row->trace_id.at,
+                                    .kind = row->kind,
+                                    .pulse = &a->slot->pulse};
+    struct principal *who = &a->run.who;
+    memcpy(who->team_id, key->team_id, sizeof who->team_id);
+    memcpy(who->token_id, row->token_id, sizeof who->token_id);
+    (void)snprintf(who->actor, sizeof who->actor, "%s", row->actor.at);
+    who->scopes = row->scopes;
+}
+
+static enum pv_code load(struct attempt *a, const struct operation_key *key, struct pv_error *err)
+{
+    struct store_tx *tx = NULL;
+    enum pv_code code = attempt_begin_tx(a->runner, key->team_id, STORE_READ, &tx, err);
+    if (code == PV_OK)
+        code = store_operation_load(tx, &a->arena, key, &a->row, err);
+    store_rollback(&tx);
+    if (code != PV_OK)
+        return code;
+    a->kind = find_kind(a->runner, a->row.kind);
+    fill_run(a, key);
+    return a->kind != NULL ? PV_OK : pv_fail(err, PV_E_INTERNAL, "a kind that was not asked for");
+}
+
+/* --- write what became of it --- */
+
+static bool lease_holds(const struct attempt *a)
+{
+    return atomic_load(&a->slot->pulse.stop) != STOP_LOST;
+}
+
+static enum pv_code
+end_once(struct attempt *a, const struct operation_end *end, struct pv_error *err)
+{
+    struct store_tx *tx = NULL;
+    enum pv_code code = store_begin(a->runner->options.store, &a->run.who, a->run.request_id,
+                                    STORE_WRITE, &tx, err);
+    if (code == PV_OK)
+        code = store_operation_finish(tx, &a->run.key, end, err);
+    if (code == PV_OK)
+        code = store_commit(&tx, err);
+    store_rollback(&tx);
+    return code;
+}
+
+static enum pv_code
+give_back_once(struct attempt *a, const struct operation_key *key, bool loss, struct pv_error *err)
+{
+    struct store_tx *tx = NULL;
+    enum pv_code code = attempt_begin_tx(a->runner, key->team_id, STORE_WRITE, &tx, err);
+    if (code == PV_OK)
+        code = store_operation_give_back(tx, key, loss, false, err);
+    if (code == PV_OK)
+        code = store_commit(&tx, err);
+    store_rollback(&tx);
+    return code;
+}
+
+static bool worth_another_try(enum pv_code code)
+{
+    return code == PV_E_UNAVAILABLE || code == PV_E_RETRY || code == PV_E_TIMEOUT;
+}
+
+static void pause_ms(long ms)
+{
+    const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+    (void)nanosleep(&pause, NULL);
+}
+
+/* While the lease holds: what was worked out is worth waiting for the database. */
+static enum pv_code
+end_patiently(struct attempt *a, enum operation_status status, struct strview document)
+{
+    const char *event = operation_event_data(&a->arena, a->run.key.id, a->row.kind,
+                                             a->row.application_name, status);
+    const struct operation_end end = {
+        .status = status,
+        .result = status == OPERATION_SUCCEEDED ? document : (struct strview){NULL, 0},
+        .error = status == OPERATION_FAILED ? document : (struct strview){NULL, 0},
+        .event = strview_of(event),
+        .done = atomic_load(&a->slot->pulse.done),
+        .total = atomic_load(&a->slot->pulse.total),
+        .unit = strview_of(atomic_load(&a->slot->pulse.unit)),
+        .keep_s = a->runner->config->operation_retention_s};
+    enum pv_code code = event == NULL ? PV_E_MEMORY : PV_E_UNAVAILABLE;
+    for (long ms = 50; worth_another_try(code) && lease_holds(a); ms = ms < 800 ? ms * 2 : ms) {
+        struct pv_error err = {.code = PV_OK};
+        code = end_once(a, &end, &err);
+        if (worth_another_try(code))
+            pause_ms(ms);
+        else if (code != PV_OK && code != PV_E_CANCELLED)
+            LOG_EVENT(LOG_ERROR, "operation.not_ended", a->run.request_id,
+                      LOG_TEXT("operation_id", a->run.key.id), LOG_TEXT("reason", err.detail));
+    }
+    return code;
+}
+
+/* Where that fails, too, the lease runs out. */
+static void give_back(struct attempt *a, const struct operation_key *key, bool loss)
+{
+    struct pv_error err = {.code = PV_OK};
+    enum pv_code code = give_back_once(a, key, loss, &err);
+    if (code != PV_OK && code != PV_E_CANCELLED)
+        LOG_EVENT(LOG_WARN, "operation.not_given_back", NULL, LOG_TEXT("operation_id", key->id),
+                  LOG_TEXT("reason", err.detail));
+}
+
+/* --- what became of it, for log and metrics --- */
+
+static void
+count(struct attempt *a, const char *outcome, double seconds, const struct pv_error *err)
+{
+    struct operation_runner *runner = a->runner;
+    enum operation_status status;
+    bool ended = operation_status_parse(outcome, &status) && operation_has_ended(status);
+    struct runner_counts *counts = &runner->counts[a->kind - runner->options.kinds];
+    (void)pthread_mutex_lock(&runner->lock);
+    if (ended) {
+        counts->ended[status - OPERATION_SUCCEEDED]++;
+        counts->seconds += seconds;
+        for (size_t i = 0; i < SECONDS_BUCKETS; i++)
+            counts->bucket[i] += seconds <= runner_buckets_s[i];
+    } else {
+        counts->returned++;
+    }
+    (void)pthread_mutex_unlock(&runner->lock);
+    LOG_EVENT(LOG_INFO, "operation.attempted", a->run.request_id,
+              LOG_TEXT("operation_id", a->run.key.id), LOG_TEXT("kind", a->kind->name),
+              LOG_TEXT("outcome", outcome), LOG_COUNT("attempt", a->run.key.attempt),
+              LOG_NUMBER("duration_s", seconds), LOG_TEXT("trace_id", a->run.trace_id),
+              LOG_TEXT("reason", err->detail));
+}
+
+/* --- decide --- */
+
+static const char *fail_or_return(struct attempt *a, enum pv_code code, struct pv_error *err)
+{
+    if (worth_another_try(code) && a->row.losses + 1 < a->runner->config->operation_attempts_max) {
+        give_back(a, &a->run.key, true);
+        return "returned";
+    }
+    if (err->code == PV_OK)
+        err->code = code;
+    if (code == PV_E_INTERNAL) { /* what went wrong inside is for the log */
+        LOG_EVENT(LOG_ERROR, "operation.internal", a->run.request_id,
+                  LOG_TEXT("operation_id", a->run.key.id), LOG_TEXT("detail", err->detail));
+        *err = (struct pv_error){.code = PV_E_INTERNAL};
+    }
+    struct strview problem = attempt_describe(a->runner, &a->arena, err);
+    return end_patiently(a, OPERATION_FAILED, problem) == PV_OK ? "failed" : "lost";
+}
+
+static const char *cancel(struct attempt *a)
+{
+    struct strview nothing = {NULL, 0};
+    return end_patiently(a, OPERATION_CANCELLED, nothing) == PV_OK ? "cancelled" : "lost";
+}
+
+static const char *
+settle(struct attempt *a, enum pv_code code, struct strview result, struct pv_error *err)
+{
+    if (a->run.finished)
+        return "succeeded";
+    if (code == PV_OK)
+        code = end_patiently(a, OPERATION_SUCCEEDED, result);
+    if (code == PV_OK)
+        return "succeeded";
+    switch ((enum operation_stop)atomic_load(&a->slot->pulse.stop)) {
+    case STOP_LOST:
+        return "lost";
+    case STOP_CANCELLED:
+        return cancel(a);
+    case STOP_ENDING:
+        give_back(a, &a->run.key, false);
+        return "returned";
+    case STOP_NOT:
+        break;
+    }
+    /* The end found it cancelled before the heart beat did, or in other hands. */
+    return code == PV_E_CANCELLED ? cancel(a) : fail_or_return(a, code, err);
+}
+
+void attempt_make(struct runner_slot *slot, const struct operation_key *key)
+{
+    struct attempt a = {.runner = slot->runner, .slot = slot};
+    struct pv_error err = {.code = PV_OK};
+    struct strview result = {NULL, 0};
+    arena_init(&a.arena, (size_t)slot->runner->config->request_memory_bytes_max);
+    enum pv_code code = load(&a, key, &err);
+    if (code == PV_OK) {
+        uint64_t began = clock_monotonic_ns();
+        code = a.kind->run(slot->runner->options.context, &a.run, &result, &err);
+        const char *outcome = settle(&a, code, result, &err);
+        count(&a, outcome, (double)(clock_monotonic_ns() - began) * 1e-9, &err);
+    } else if (code != PV_E_CANCELLED) {
+        LOG_EVENT(LOG_WARN, "operation.not_loaded", NULL, LOG_TEXT("operation_id", key->id),
+                  LOG_TEXT("reason", err.detail));
+        give_back(&a, key, true);
+    }
+    arena_fini(&a.arena);
+}

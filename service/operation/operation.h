@@ -1,0 +1,109 @@
+#ifndef OPERATION_OPERATION_H
+#define OPERATION_OPERATION_H
+
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "config/config.h"
+#include "store/operation.h"
+#include "store/store.h"
+
+/*
+ * Long work and what does it. Whoever wants to offer some writes a kind:
+ *
+ * 1. a run function (below), and a row {"refit", refit_run} in api/operation_kinds.c;
+ * 2. a handler for the POST that asks for it: decode and check the request, then
+ *    api_operation_accept (api/operation_accept.h), which queues it under the Idempotency-Key and
+ *    answers 202, or waits as Prefer says. Without HTTP: operation_submit in a transaction.
+ *
+ * The rest is the runner's (operation/runner.h): any replica takes it from the table, holds it by a
+ * lease, and gives it back when it dies or is asked to end; then it begins anew elsewhere. An
+ * attempt may thus be cut off anywhere and be run again: its effects belong into the transaction of
+ * operation_commit, which takes effect exactly once; or repeating them must do no harm.
+ */
+struct operation_pulse;
+
+/* One attempt, on a worker thread, which belongs to it alone. */
+struct operation_run {
+    const struct config *config;
+    struct store *store;
+    struct arena *arena;  /* of the attempt, bounded by request_memory_bytes_max */
+    struct principal who; /* asked for it: begin transactions in this name */
+    struct operation_key key;
+    const char *application_id; /* "" for none */
+    const char *application;    /* its name then; NULL: of none */
+    struct strview request;     /* JSON text, as submitted */
+    const char *request_id;     /* of the request that asked: for logs and store_begin */
+    const char *trace_id;
+    struct strview kind;
+    bool finished; /* operation_commit has */
+    struct operation_pulse *pulse;
+};
+
+struct operation_kind {
+    const char *name; /* on the wire and in metrics; ended by a NULL name */
+    /*
+     * Do the work. *result, a JSON text in run->arena or static, is kept for the client (at ==
+     * NULL: null); it is not looked at when operation_commit was called. An error becomes the
+     * operation's, as problem details; PV_E_UNAVAILABLE, PV_E_RETRY and PV_E_TIMEOUT give it back
+     * for another attempt instead. When operation_progress or operation_goes_on say no, return
+     * PV_E_CANCELLED soon: within half a second. context: as operation_runner_create was given.
+     */
+    enum pv_code (*run)(void *context,
+                        struct operation_run *run,
+                        struct strview *result,
+                        struct pv_error *err);
+};
+
+/*
+ * Tell how far the work is: done of total (RUN_UNKNOWN: nobody knows) in `unit`, a static plural
+ * such as "resamples". false: stop now (cancelled, lease lost, or the process ends). Stores three
+ * words and reads one: call it as often as every microsecond of work. done never falls for those
+ * who look, whatever is told.
+ */
+bool operation_progress(struct operation_run *run, int64_t done, int64_t total, const char *unit);
+bool operation_goes_on(const struct operation_run *run);
+
+/*
+ * Succeed inside a transaction of the caller (begun with run->who), which holds the work's effects:
+ * they and the end are committed together, exactly once. PV_E_CANCELLED: cancelled or lost
+ * meanwhile; roll back and return that code.
+ */
+enum pv_code operation_finish(struct operation_run *run,
+                              struct store_tx *tx,
+                              struct strview result,
+                              struct pv_error *err) PV_MUSTCHECK;
+/* operation_finish, then store_commit; *tx is NULL afterwards, also on failure. Return what it
+ * answers; *result of the run function is not needed then. */
+enum pv_code operation_commit(struct operation_run *run,
+                              struct store_tx **tx,
+                              struct strview result,
+                              struct pv_error *err) PV_MUSTCHECK;
+
+struct operation_request {
+    const char *kind;
+    const char *application_id;      /* NULL or "": of none */
+    struct strview application_name; /* at == NULL likewise */
+    struct strview request;          /* JSON text of what is to be done, for run->request */
+    const char *trace_id;
+};
+/*
+ * Queue it within tx, for the principal of tx; id is the new operation's. Runs once tx is
+ * committed (operation_runner_wake makes that soon). PV_E_QUOTA: the team has as many queued as
+ * it may.
+ */
+enum pv_code operation_submit(struct store_tx *tx,
+                              const struct config *config,
+                              const struct operation_request *asked,
+                              char id[37],
+                              struct pv_error *err) PV_MUSTCHECK;
+
+/* The data of the event operation.completed; NULL when memory is exhausted. application NULL: none.
+ */
+const char *operation_event_data(struct arena *arena,
+                                 const char *id,
+                                 struct strview kind,
+                                 struct strview application,
+                                 enum operation_status status);
+
+#endif

@@ -1,0 +1,81 @@
+#ifndef OPERATION_OPERATION_INTERNAL_H
+#define OPERATION_OPERATION_INTERNAL_H
+
+#include <pthread.h>
+
+#include "operation/operation.h"
+#include "operation/runner.h"
+
+/* Why an attempt is to stop; the first reason stays. */
+enum operation_stop { STOP_NOT, STOP_CANCELLED, STOP_LOST, STOP_ENDING };
+
+/* What a worker and the heart beat share without a lock. */
+struct operation_pulse {
+    atomic_int_least64_t done;
+    atomic_int_least64_t total; /* RUN_UNKNOWN */
+    _Atomic(const char *) unit; /* NULL: unknown */
+    atomic_int stop;            /* enum operation_stop */
+};
+
+void pulse_begin(struct operation_pulse *pulse);
+void pulse_stop(struct operation_pulse *pulse, enum operation_stop why);
+
+struct runner_slot {
+    struct operation_runner *runner;
+    pthread_t thread;
+    bool started;
+    struct operation_pulse pulse;
+    /* under runner->lock */
+    bool busy;
+    struct operation_key key;
+    uint64_t lease_end_ns; /* by our own clock, from before the question was sent */
+};
+
+enum { OUTCOME_STATUSES = 3, SECONDS_BUCKETS = 9 };
+extern const double runner_buckets_s[SECONDS_BUCKETS];
+
+/* Of one kind, since the start. */
+struct runner_counts {
+    uint64_t ended[OUTCOME_STATUSES]; /* succeeded, failed, cancelled */
+    uint64_t bucket[SECONDS_BUCKETS];
+    double seconds;
+    uint64_t returned; /* attempts that ended without an end of the operation */
+};
+
+struct operation_runner {
+    struct operation_runner_options options;
+    const struct config *config;
+    char worker[96];
+    struct strview *kind_names;
+    size_t n_kinds;
+    size_t n_slots;
+    struct runner_slot *slots;
+    pthread_t beat;
+    bool beating;
+
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t wake;  /* of workers: there may be something to claim */
+    pthread_cond_t tick;  /* of the heart beat: the end is near */
+    unsigned looks;       /* how many workers may look for work */
+    bool ending;
+    bool given_back; /* the last heart beat has been */
+    struct runner_counts *counts;
+    struct operation_tally tally;
+};
+
+/* attempt.c: from a claim to its end. */
+void attempt_make(struct runner_slot *slot, const struct operation_key *key);
+/* A transaction of the team of that operation, in the runner's own name. */
+enum pv_code attempt_begin_tx(struct operation_runner *runner,
+                              const char *team_id,
+                              enum store_mode mode,
+                              struct store_tx **tx,
+                              struct pv_error *err) PV_MUSTCHECK;
+/* The text of the error that is kept, in the arena; at == NULL when memory is exhausted. */
+struct strview
+attempt_describe(struct operation_runner *runner, struct arena *arena, const struct pv_error *err);
+
+/* beat.c */
+void *beat_run(void *runner);
+
+#endif
