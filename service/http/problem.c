@@ -42,7 +42,6 @@ unsigned http_status_of(enum pv_code code)
     case PV_E_HEADERS:
         return 431;
     case PV_E_MEMORY:
-    case PV_E_ABANDONED:
     case PV_E_INTERNAL:
         return 500;
     case PV_E_NOT_IMPLEMENTED:
@@ -53,6 +52,7 @@ unsigned http_status_of(enum pv_code code)
     case PV_E_DEFER:
     case PV_E_PARK:
     case PV_E_CANCELLED:
+    case PV_E_ABANDONED:
         return 503;
     }
     return 500;
