@@ -1,0 +1,257 @@
+/* What is said of runs that were chosen: why, what they cost, what they do to an interval. */
+#include <math.h>
+#include <string.h>
+
+#include "core/scaling/experiments_internal.h"
+
+const char *experiments_reason_name(enum experiments_reason reason)
+{
+    switch (reason) {
+    case EXPERIMENTS_FIRST:
+        return "first_run";
+    case EXPERIMENTS_NEW_EXECUTORS:
+        return "new_executors";
+    case EXPERIMENTS_NEW_SIZE:
+        return "new_problem_size";
+    case EXPERIMENTS_NEW_SHARE:
+        return "new_size_per_executor";
+    case EXPERIMENTS_REPEATS:
+        return "repetition";
+    case EXPERIMENTS_WIDENS:
+        return "widens_range";
+    case EXPERIMENTS_WIDEST_GAP:
+        return "widest_gap";
+    case EXPERIMENTS_LEAST_CERTAIN:
+        return "least_certain";
+    case EXPERIMENTS_MOST_FOR_COST:
+        return "most_for_cost";
+    }
+    return "";
+}
+
+/* --- why --- */
+
+struct range {
+    double low;
+    double high;
+};
+
+static void widen(struct range *range, double x)
+{
+    range->low = fmin(range->low, x);
+    range->high = fmax(range->high, x);
+}
+
+static bool is_one(const struct range *range)
+{
+    return range->high <= range->low * (1 + 1e-12);
+}
+
+static bool is_beyond(const struct range *range, double x)
+{
+    return x < range->low * (1 - 1e-12) || x > range->high * (1 + 1e-12);
+}
+
+/* What the runs before one hold: those that are there and those chosen earlier. */
+struct before {
+    size_t n;
+    size_t there;    /* of the same configuration, that have been made */
+    size_t repeated; /* of the same, chosen earlier included */
+    struct range size;
+    struct range executors;
+    struct range share;
+};
+
+static bool same(double a, double b)
+{
+    return fabs(a - b) <= 1e-12 * fabs(b);
+}
+
+static void
+count_run(struct before *before, double size, double executors, const struct effects_point *at)
+{
+    before->n++;
+    before->repeated += same(size, at->problem_size) && same(executors, at->executors);
+    widen(&before->size, size);
+    widen(&before->executors, executors);
+    widen(&before->share, size / executors);
+}
+
+static struct before look_back(const struct experiments_state *state,
+                               const struct experiments_candidate *const chosen[],
+                               size_t i)
+{
+    const struct range nothing = {(double)INFINITY, (double)-INFINITY};
+    const struct effects_point *at = &chosen[i]->at;
+    struct before before = {.size = nothing, .executors = nothing, .share = nothing};
+    for (size_t r = 0; r < state->n_rows; r++)
+        count_run(&before, state->rows[r].problem_size, state->rows[r].executors, at);
+    before.there = before.repeated;
+    for (size_t c = 0; c < i; c++)
+        count_run(&before, chosen[c]->at.problem_size, chosen[c]->at.executors, at);
+    return before;
+}
+
+static enum experiments_reason find_reason(const struct experiments_state *state,
+                                           const struct before *before,
+                                           const struct effects_point *at)
+{
+    if (before->n == 0)
+        return EXPERIMENTS_FIRST;
+    if (before->repeated > 0)
+        return EXPERIMENTS_REPEATS;
+    if (is_one(&before->executors) && is_beyond(&before->executors, at->executors))
+        return EXPERIMENTS_NEW_EXECUTORS;
+    if (is_one(&before->size) && is_beyond(&before->size, at->problem_size))
+        return EXPERIMENTS_NEW_SIZE;
+    if (is_one(&before->share) && is_beyond(&before->share, at->problem_size / at->executors))
+        return EXPERIMENTS_NEW_SHARE;
+    if (is_beyond(&before->size, at->problem_size) || is_beyond(&before->executors, at->executors))
+        return EXPERIMENTS_WIDENS;
+    if (state->model != NULL && state->effects.n_own == 0)
+        return EXPERIMENTS_WIDEST_GAP;
+    return state->question->criterion == EXPERIMENTS_CHEAPEST ? EXPERIMENTS_MOST_FOR_COST
+                                                              : EXPERIMENTS_LEAST_CERTAIN;
+}
+
+/* --- what it does to the interval --- */
+
+/* The model as it would be after a run that comes out as it expects. */
+static void
+expect_run(struct experiments_state *state, const struct effects_point *at, struct model *expected)
+{
+    struct model_uncertainty *u = &expected->uncertainty;
+    double slope[MODEL_PARAMETERS_MAX];
+    double moved[MODEL_PARAMETERS_MAX];
+    double scale =
+        u->relative ? effects_time(&state->effects.law, at->problem_size, at->executors) : 1;
+    double within = u->residual_std * u->residual_std * scale * scale;
+    u->observations++;
+    u->problem_size[0] = fmin(u->problem_size[0], at->problem_size);
+    u->problem_size[1] = fmax(u->problem_size[1], at->problem_size);
+    u->executors[0] = fmin(u->executors[0], at->executors);
+    u->executors[1] = fmax(u->executors[1], at->executors);
+    if (!(u->freedom > 0) || !(within > 0))
+        return;
+    u->freedom++;
+    effects_slopes(&state->effects, at, slope);
+    for (size_t a = 0; a < MODEL_PARAMETERS_MAX; a++) {
+        moved[a] = 0;
+        for (size_t b = 0; b < MODEL_PARAMETERS_MAX; b++)
+            moved[a] += u->covariance[a][b] * slope[b];
+        within += slope[a] * moved[a];
+    }
+    for (size_t a = 0; a < MODEL_PARAMETERS_MAX; a++)
+        for (size_t b = 0; b < MODEL_PARAMETERS_MAX; b++)
+            u->covariance[a][b] -= moved[a] * moved[b] / within;
+}
+
+/* Mean width of the model's intervals at the points asked about, as shares of their times. */
+static double
+interval_width(const struct experiments_state *state, const struct model *model, double first[2])
+{
+    struct model_spread spread = model_spread(model, state->question->confidence);
+    double sum = 0;
+    for (size_t i = 0; i < state->n_asked; i++) {
+        const struct effects_point *at = &state->asked[i].at;
+        struct model_prediction there;
+        model_predict(model, &spread, at->problem_size, at->executors, &there);
+        sum += (there.interval_s[1] - there.interval_s[0]) / there.duration_s;
+        if (i == 0)
+            memcpy(first, there.interval_s, sizeof there.interval_s);
+    }
+    return sum / (double)state->n_asked;
+}
+
+/* Mean standard deviation there under what is assumed without a model. */
+static double assumed_width(const struct experiments_state *state, const struct information *known)
+{
+    double sum = 0;
+    for (size_t i = 0; i < state->n_asked; i++)
+        sum += sqrt(information_variance(known, state->asked[i].effect) + state->asked[i].noise);
+    return sum / (double)state->n_asked;
+}
+
+static double cut_percent(double before, double after)
+{
+    double cut = 100 * (1 - after / before);
+    /* A run can only add to what is known; less is rounding. */
+    return isfinite(cut) ? fmax(cut, 0) : (double)NAN;
+}
+
+/* What stands after some of the chosen. */
+struct outlook {
+    struct information known;
+    struct model model;
+};
+
+static double width_after(struct experiments_state *state,
+                          const struct experiments_candidate *run,
+                          struct outlook *outlook,
+                          double interval_s[2])
+{
+    information_add(&outlook->known, run->effect, run->noise);
+    if (state->model == NULL)
+        return assumed_width(state, &outlook->known);
+    expect_run(state, &run->at, &outlook->model);
+    return interval_width(state, &outlook->model, interval_s);
+}
+
+static struct experiment describe_run(const struct experiments_state *state,
+                                      const struct experiments_candidate *const chosen[],
+                                      size_t i,
+                                      const struct information *known)
+{
+    struct before before = look_back(state, chosen, i);
+    struct experiment item = {.at = chosen[i]->at,
+                              .reason = find_reason(state, &before, &chosen[i]->at),
+                              .there = before.there,
+                              .uncertainty_percent = (double)NAN,
+                              .duration_s = (double)NAN,
+                              .executor_s = (double)NAN};
+    if (state->model == NULL || state->effects.n_own > 0)
+        item.uncertainty_percent = 100 * sqrt(information_variance(known, chosen[i]->effect));
+    if (state->times_known) {
+        item.duration_s = chosen[i]->time_s;
+        item.executor_s = chosen[i]->executor_s;
+    }
+    return item;
+}
+
+enum pv_code experiments_describe(struct experiments_state *state,
+                                  const struct experiments_candidate *const chosen[],
+                                  size_t n,
+                                  struct experiments_plan *plan,
+                                  struct pv_error *err)
+{
+    struct outlook now = {.known = state->known};
+    double ignored[2];
+    struct experiments_plan made = {.n = n,
+                                    .from_model = state->model != NULL,
+                                    .cheapest_s = (double)NAN,
+                                    .interval_s = {(double)NAN, (double)NAN}};
+    made.items = arena_array(state->arena, n, sizeof *made.items);
+    if (made.items == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the experiments");
+    double before = 0;
+    if (state->model == NULL) {
+        before = assumed_width(state, &now.known);
+    } else {
+        now.model = *state->model;
+        before = interval_width(state, &now.model, made.interval_s);
+    }
+    memcpy(made.expected_interval_s, made.interval_s, sizeof made.interval_s);
+    struct outlook after = now;
+    for (size_t i = 0; i < n; i++) {
+        struct outlook alone = now;
+        made.items[i] = describe_run(state, chosen, i, &after.known);
+        made.items[i].cut_percent =
+            cut_percent(before, width_after(state, chosen[i], &alone, ignored));
+        made.items[i].cumulative_cut_percent =
+            cut_percent(before, width_after(state, chosen[i], &after, made.expected_interval_s));
+    }
+    if (state->times_known && state->n_candidates > 0)
+        made.cheapest_s = state->candidates[0].executor_s;
+    *plan = made;
+    return PV_OK;
+}
