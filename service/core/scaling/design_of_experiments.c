@@ -31,7 +31,9 @@ static int by_point(const void *a, const void *b)
     int order = compare(x->problem_size, y->problem_size);
     if (order == 0)
         order = compare(x->executors, y->executors);
-    return order != 0 ? order : compare(x->duration_s, y->duration_s);
+    if (order == 0)
+        order = compare(x->duration_s, y->duration_s);
+    return order != 0 ? order : compare(x->weight, y->weight);
 }
 
 static int by_cost(const void *a, const void *b)
@@ -44,15 +46,15 @@ static int by_cost(const void *a, const void *b)
     return order != 0 ? order : compare(x->at.executors, y->at.executors);
 }
 
-static bool has_times(const struct effects_law *law, const struct experiments_question *question)
+static bool has_time(const struct effects_law *law, const struct experiments_question *question)
 {
     for (size_t i = 0; i < question->n_asked; i++) {
         double time_s =
             effects_time(law, question->asked[i].problem_size, question->asked[i].executors);
-        if (!(time_s > 0) || !isfinite(time_s))
-            return false;
+        if (time_s > 0 && isfinite(time_s))
+            return true;
     }
-    return true;
+    return false;
 }
 
 /*
@@ -128,8 +130,9 @@ static void learn_rows(struct experiments_state *state)
     state->known = information_none(state->effects.k);
     for (size_t i = 0; i < state->n_rows; i++) {
         const struct effects_point at = {state->rows[i].problem_size, state->rows[i].executors};
+        double weight = state->rows[i].weight > 0 ? state->rows[i].weight : 1;
         if (look_at(state, &at, &run))
-            information_add(&state->known, run.effect, run.noise);
+            information_add(&state->known, run.effect, run.noise / weight);
     }
 }
 
@@ -160,7 +163,7 @@ static enum pv_code prepare(struct experiments_state *state,
     enum pv_code code = copy_rows(state, rows, n, err);
     if (code != PV_OK)
         return code;
-    if (model == NULL || model->form != MODEL_OF_DURATIONS || !has_times(&law, question))
+    if (model == NULL || model->form != MODEL_OF_DURATIONS || !has_time(&law, question))
         law = assume_law(question, state->rows, n);
     state->model = law.model;
     state->times_known = law.model != NULL || n > 0;

@@ -88,8 +88,8 @@ struct experiments_plan {
 
 /*
  * rows   n >= 0 observations of durations, borrowed; their order changes no digit.
- * model  fitted to durations, or NULL. Where it has no time > 0 at any point asked about it is not
- *        followed.
+ * model  fitted to durations, or NULL. Points asked about where it has no time > 0 are passed over;
+ *        where that is all of them it is not followed.
  * arena  holds plan->items and working memory.
  *
  * The cut is of the mean width of the intervals at the points asked about, each as a share of its

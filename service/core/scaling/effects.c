@@ -5,14 +5,18 @@
 /* Ernest's four come first; without a model they are the law. */
 enum { FIXED, SHARE, LOGARITHM, EACH, SIZE, OF_ERNEST = SIZE };
 
+static double time_of(const struct model_law *law, double problem_size, double executors)
+{
+    return law->kind->duration_s(law, problem_size, executors);
+}
+
 double effects_time(const struct effects_law *law, double problem_size, double executors)
 {
-    struct model_spread none = {(double)NAN, (double)NAN};
-    struct model_prediction there;
-    if (law->model == NULL)
-        return (isnan(law->unit_s) ? 1 : law->unit_s) * (law->fixed + problem_size / executors);
-    model_predict(law->model, &none, problem_size, executors, &there);
-    return there.duration_s;
+    if (law->model != NULL) {
+        const struct model_law fitted = model_law(law->model);
+        return time_of(&fitted, problem_size, executors);
+    }
+    return (isnan(law->unit_s) ? 1 : law->unit_s) * (law->fixed + problem_size / executors);
 }
 
 static double potential(size_t which, const struct effects_point *at)
@@ -31,22 +35,16 @@ static double potential(size_t which, const struct effects_point *at)
     }
 }
 
-static double probe_time(const struct effects *effects, const struct effects_point *at)
-{
-    const struct effects_law moved = {&effects->probe, 0, 0};
-    return effects_time(&moved, at->problem_size, at->executors);
-}
-
 /* dT/dp by central differences; 0 where the parameter cannot be moved. */
 static double slope(struct effects *effects, size_t parameter, const struct effects_point *at)
 {
-    double *p = &effects->probe.parameters[parameter].estimate;
+    double *p = &effects->probe.p[parameter];
     double estimate = *p;
     double step = 1e-6 * fmax(fabs(estimate), 1e-3);
     *p = estimate + step;
-    double up = probe_time(effects, at);
+    double up = time_of(&effects->probe, at->problem_size, at->executors);
     *p = estimate - step;
-    double down = probe_time(effects, at);
+    double down = time_of(&effects->probe, at->problem_size, at->executors);
     *p = estimate;
     double rise = (up - down) / (2 * step);
     return isfinite(rise) ? rise : 0;
@@ -63,13 +61,20 @@ raw_at(struct effects *effects, const struct effects_point *at, double time_s, d
 
 static void find_own(struct effects *effects)
 {
-    const struct model *model = effects->law.model;
-    if (model == NULL)
+    if (effects->law.model == NULL)
         return;
-    effects->probe = *model;
-    effects->probe.uncertainty.observations = 0; /* nobody asks for intervals */
-    for (size_t j = 0; j < model->kind->n_parameters; j++)
-        if (!isnan(model->parameters[j].estimate))
+    effects->probe = model_law(effects->law.model);
+    const struct model_tables tables = effects->probe.tables;
+    double most = -1;
+    for (size_t i = 0; i < tables.n_components; i++) {
+        const struct model_component *component = &tables.components[i];
+        if (component->weight > most && component->law.kind->n_parameters > 0) {
+            most = component->weight;
+            effects->probe = component->law;
+        }
+    }
+    for (size_t j = 0; j < effects->probe.kind->n_parameters; j++)
+        if (!isnan(effects->probe.p[j]))
             effects->own[effects->n_own++] = j;
 }
 

@@ -38,9 +38,11 @@ double effects_time(const struct effects_law *law, double problem_size, double e
 
 struct effects {
     struct effects_law law;
-    struct model probe; /* a copy whose parameters are moved to see what follows */
+    /* Whose parameters are moved to see what follows: the model's own, or of the laws it combines
+     * the one that weighs most. */
+    struct model_law probe;
     size_t own[MODEL_PARAMETERS_MAX];
-    size_t n_own;              /* parameters of the model that show; 0: it has none to move */
+    size_t n_own;              /* parameters of it; 0: it has none to move */
     size_t k;                  /* effects: n_own, then the potential ones */
     double scale[EFFECTS_MAX]; /* 0: shows nowhere in the region */
 };
@@ -57,7 +59,7 @@ struct effects effects_of(const struct effects_law *law,
                           size_t n,
                           double doubt);
 
-/* dT/dp of every parameter of the model; 0 where one cannot be moved. */
+/* dT/dp of every parameter of the law that is moved; 0 where one cannot be. */
 void effects_slopes(struct effects *effects, const struct effects_point *point, double slopes[]);
 
 /* The k effects at a point. false: the law has no time there. */

@@ -116,6 +116,21 @@ static enum experiments_reason find_reason(const struct experiments_state *state
 
 /* --- what it does to the interval --- */
 
+/*
+ * The new run will be left out, too: what predicts it then is what predicts it now, so that its
+ * error is expected to be as large as the prediction is uncertain. Kept as the others are, sorted;
+ * where there are only quantiles left one more does not show.
+ */
+static void expect_score(struct model_uncertainty *u, double score)
+{
+    if (u->n_scores == 0 || u->n_scores == MODEL_SCORES_MAX || !isfinite(score))
+        return;
+    size_t at = u->n_scores++;
+    for (; at > 0 && u->scores[at - 1] > score; at--)
+        u->scores[at] = u->scores[at - 1];
+    u->scores[at] = score;
+}
+
 /* The model as it would be after a run that comes out as it expects. */
 static void
 expect_run(struct experiments_state *state, const struct effects_point *at, struct model *expected)
@@ -123,9 +138,9 @@ expect_run(struct experiments_state *state, const struct effects_point *at, stru
     struct model_uncertainty *u = &expected->uncertainty;
     double slope[MODEL_PARAMETERS_MAX];
     double moved[MODEL_PARAMETERS_MAX];
-    double scale =
-        u->relative ? effects_time(&state->effects.law, at->problem_size, at->executors) : 1;
-    double within = u->residual_std * u->residual_std * scale * scale;
+    double time_s = effects_time(&state->effects.law, at->problem_size, at->executors);
+    double residual_s = u->residual_std * (u->relative ? time_s : 1);
+    double within = residual_s * residual_s;
     u->observations++;
     u->problem_size[0] = fmin(u->problem_size[0], at->problem_size);
     u->problem_size[1] = fmax(u->problem_size[1], at->problem_size);
@@ -134,6 +149,7 @@ expect_run(struct experiments_state *state, const struct effects_point *at, stru
     if (!(u->freedom > 0) || !(within > 0))
         return;
     u->freedom++;
+    /* Of laws that are combined, what is moved is not the model's own: it has no covariance. */
     effects_slopes(&state->effects, at, slope);
     for (size_t a = 0; a < MODEL_PARAMETERS_MAX; a++) {
         moved[a] = 0;
@@ -141,6 +157,7 @@ expect_run(struct experiments_state *state, const struct effects_point *at, stru
             moved[a] += u->covariance[a][b] * slope[b];
         within += slope[a] * moved[a];
     }
+    expect_score(u, sqrt(within) / time_s);
     for (size_t a = 0; a < MODEL_PARAMETERS_MAX; a++)
         for (size_t b = 0; b < MODEL_PARAMETERS_MAX; b++)
             u->covariance[a][b] -= moved[a] * moved[b] / within;

@@ -1,0 +1,487 @@
+/* Which runs to make next: against brute force, designs known from the literature, and simulation.
+ */
+#include <criterion/criterion.h>
+#include <gsl/gsl_errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "core/scaling/design_of_experiments.h"
+#include "core/scaling/information.h"
+
+static struct arena arena;
+
+static void setup(void)
+{
+    gsl_set_error_handler_off();
+    arena_init(&arena, 0);
+}
+
+static void teardown(void)
+{
+    arena_fini(&arena);
+}
+
+TestSuite(design_of_experiments, .init = setup, .fini = teardown, .timeout = 60);
+
+enum { GRID_MAX = 256 };
+
+struct grid {
+    struct effects_point points[GRID_MAX];
+    size_t n;
+};
+
+static struct grid
+grid_of(const double sizes[], size_t n_sizes, const double executors[], size_t n_executors)
+{
+    struct grid grid = {.n = 0};
+    for (size_t i = 0; i < n_sizes; i++)
+        for (size_t j = 0; j < n_executors; j++)
+            grid.points[grid.n++] = (struct effects_point){sizes[i], executors[j]};
+    return grid;
+}
+
+static struct experiments_question
+question_of(const struct grid *grid, const struct effects_point *asked, size_t count)
+{
+    return (struct experiments_question){.allowed = grid->points,
+                                         .n_allowed = grid->n,
+                                         .asked = asked,
+                                         .n_asked = 1,
+                                         .criterion = EXPERIMENTS_D_OPTIMAL,
+                                         .count = count,
+                                         .confidence = 0.95,
+                                         .executor_s_max = (double)NAN,
+                                         .doubt = 0};
+}
+
+/* A law with given estimates, nothing known of its errors but their scatter. */
+static struct model model_with(const char *kind, const double estimates[], size_t n)
+{
+    struct model model = model_bare(model_find_kind(kind));
+    for (size_t j = 0; j < n; j++)
+        model.parameters[j].estimate = estimates[j];
+    model.uncertainty.relative = true;
+    model.uncertainty.residual_std = 0.05;
+    return model;
+}
+
+static struct experiments_plan choose(const struct observation rows[],
+                                      size_t n,
+                                      const struct model *model,
+                                      const struct experiments_question *question)
+{
+    struct experiments_plan plan;
+    struct pv_error err = {0};
+    cr_assert_eq(experiments_choose(rows, n, model, question, &arena, &plan, &err), PV_OK, "%s",
+                 err.detail);
+    return plan;
+}
+
+static size_t count_at(const struct experiments_plan *plan, double problem_size, double executors)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < plan->n; i++)
+        found += fabs(plan->items[i].at.problem_size - problem_size) < 1e-9 &&
+                 fabs(plan->items[i].at.executors - executors) < 1e-9;
+    return found;
+}
+
+/* --- against brute force --- */
+
+/* log det of the information of a set of points: worked out by Gaussian elimination from the
+ * effects alone, not by the updates under test. */
+static double log_determinant(const struct effects *effects,
+                              const struct effects_point points[],
+                              const size_t set[],
+                              size_t n,
+                              double noise)
+{
+    double a[EFFECTS_MAX][EFFECTS_MAX] = {{0}};
+    double x[EFFECTS_MAX];
+    struct effects copy = *effects;
+    for (size_t j = 0; j < copy.k; j++)
+        a[j][j] = 1;
+    for (size_t i = 0; i < n; i++) {
+        cr_assert(effects_at(&copy, &points[set[i]], x), "%g %g", points[set[i]].problem_size,
+                  points[set[i]].executors);
+        for (size_t r = 0; r < copy.k; r++)
+            for (size_t c = 0; c < copy.k; c++)
+                a[r][c] += x[r] * x[c] / noise;
+    }
+    double sum = 0;
+    for (size_t p = 0; p < copy.k; p++) {
+        sum += log(a[p][p]);
+        for (size_t r = p + 1; r < copy.k; r++)
+            for (size_t c = p + 1; c < copy.k; c++)
+                a[r][c] -= a[r][p] * a[p][c] / a[p][p];
+    }
+    return sum;
+}
+
+/* The next multiset of k out of n as ascending indices; false: that was the last. */
+static bool next_set(size_t set[], size_t k, size_t n)
+{
+    size_t i = k;
+    while (i > 0 && set[i - 1] == n - 1)
+        i--;
+    if (i == 0)
+        return false;
+    size_t value = set[i - 1] + 1;
+    for (; i <= k; i++)
+        set[i - 1] = value;
+    return true;
+}
+
+static double
+best_of_all(const struct effects *effects, const struct grid *grid, size_t k, double noise)
+{
+    size_t set[8] = {0};
+    double best = -1e300;
+    do
+        best = fmax(best, log_determinant(effects, grid->points, set, k, noise));
+    while (next_set(set, k, grid->n));
+    return best;
+}
+
+static double reached(const struct effects *effects,
+                      const struct grid *grid,
+                      const struct experiments_plan *plan,
+                      double noise)
+{
+    size_t set[8];
+    for (size_t i = 0; i < plan->n; i++) {
+        set[i] = 0;
+        while (fabs(grid->points[set[i]].problem_size - plan->items[i].at.problem_size) > 1e-9 ||
+               fabs(grid->points[set[i]].executors - plan->items[i].at.executors) > 1e-9)
+            set[i]++;
+    }
+    return log_determinant(effects, grid->points, set, plan->n, noise);
+}
+
+/* Over all multisets of up to 5 of 12 points, for laws of several kinds: the exchange finds a
+ * design whose determinant is the greatest, or all but (its root per effect within 2 percent),
+ * and greedy's bound of 1 - 1/e of the logarithm gained always holds. */
+Test(design_of_experiments, no_design_has_a_much_greater_determinant)
+{
+    static const struct {
+        const char *kind;
+        double p[MODEL_PARAMETERS_MAX];
+    } laws[] = {{"ernest", {20, 3, 4, 0.5}},
+                {"ernest", {5, 10, 0, 0.1}},
+                {"amdahl", {0.9, 100}},
+                {"gustafson", {0.8, 100, 4}},
+                {"usba_scaled", {0.2, 0.01, 0.003, 0.1, 8, 10, 4, (double)NAN}}};
+    const double sizes[] = {8, 16, 64};
+    const double executors[] = {1, 2, 8, 16};
+    const struct grid grid = grid_of(sizes, 3, executors, 4);
+    const struct effects_point asked = {64, 8};
+    size_t exact = 0;
+    size_t tried = 0;
+    for (size_t l = 0; l < sizeof laws / sizeof *laws; l++) {
+        struct model model = model_with(laws[l].kind, laws[l].p, MODEL_PARAMETERS_MAX);
+        const struct effects_law law = {.model = &model};
+        const struct effects effects = effects_of(&law, grid.points, grid.n, 0);
+        for (size_t k = 1; k <= 5; k++) {
+            struct experiments_question question = question_of(&grid, &asked, k);
+            struct experiments_plan plan = choose(NULL, 0, &model, &question);
+            cr_assert_eq(plan.n, k);
+            double noise = 0.05 * 0.05;
+            double best = best_of_all(&effects, &grid, k, noise);
+            double found = reached(&effects, &grid, &plan, noise);
+            cr_expect_geq(found, (1 - exp(-1)) * best);
+            cr_expect_geq(found, best + (double)effects.k * log(0.98), "%s, %zu runs: %g of %g",
+                          laws[l].kind, k, found, best);
+            exact += found >= best - 1e-9;
+            tried++;
+        }
+    }
+    cr_expect_geq(exact * 10, tried * 8, "%zu of %zu are the best there is", exact, tried);
+}
+
+/* --- designs that are known --- */
+
+/* Amdahl with equal absolute errors is a straight line in 1/m: half of the runs at either end
+ * (Atkinson and Donev, section 2.2). With relative errors the ends stay the ends. */
+Test(design_of_experiments, a_straight_line_is_measured_at_its_ends)
+{
+    const double estimates[] = {0.9, 100};
+    const double size[] = {16};
+    const double executors[] = {1, 2, 3, 4, 6, 8, 12, 16};
+    const struct grid grid = grid_of(size, 1, executors, 8);
+    const struct effects_point asked = {16, 4};
+    struct experiments_question question = question_of(&grid, &asked, 6);
+    struct model model = model_with("amdahl", estimates, 2);
+    model.uncertainty.relative = false;
+    model.uncertainty.residual_std = 2;
+    struct experiments_plan plan = choose(NULL, 0, &model, &question);
+    cr_expect_eq(count_at(&plan, 16, 1), 3);
+    cr_expect_eq(count_at(&plan, 16, 16), 3);
+    model.uncertainty.relative = true;
+    model.uncertainty.residual_std = 0.02;
+    plan = choose(NULL, 0, &model, &question);
+    cr_expect_eq(count_at(&plan, 16, 1), 3);
+    cr_expect_eq(count_at(&plan, 16, 16), 3);
+}
+
+/* What is measured already counts: with three runs at one end the next goes to the other. */
+Test(design_of_experiments, runs_that_are_there_are_built_upon)
+{
+    const double estimates[] = {0.9, 100};
+    const double size[] = {16};
+    const double executors[] = {1, 2, 4, 8, 16};
+    const struct grid grid = grid_of(size, 1, executors, 5);
+    const struct effects_point asked = {16, 4};
+    const struct observation rows[] = {{.problem_size = 16, .executors = 1, .duration_s = 100},
+                                       {.problem_size = 16, .executors = 1, .duration_s = 101},
+                                       {.problem_size = 16, .executors = 1, .duration_s = 99}};
+    struct experiments_question question = question_of(&grid, &asked, 2);
+    struct model model = model_with("amdahl", estimates, 2);
+    struct experiments_plan plan = choose(rows, 3, &model, &question);
+    cr_expect_eq(count_at(&plan, 16, 16), 2);
+    cr_expect_eq(plan.items[0].reason, EXPERIMENTS_NEW_EXECUTORS);
+    cr_expect_eq(plan.items[1].reason, EXPERIMENTS_REPEATS);
+    cr_expect_eq(plan.items[1].there, 0, "what was only chosen has not been made");
+}
+
+/* Amdahl knows one problem size only. Asked about another it goes there all the same as soon as
+ * effects that the law leaves out are thought of, and not before. */
+Test(design_of_experiments, doubt_leads_beyond_what_the_law_knows)
+{
+    const double estimates[] = {0.9, 100};
+    const double sizes[] = {16, 64};
+    const double executors[] = {1, 4, 16};
+    const struct grid grid = grid_of(sizes, 2, executors, 3);
+    const struct effects_point asked = {64, 8};
+    struct observation rows[6];
+    for (size_t i = 0; i < 6; i++)
+        rows[i] = (struct observation){
+            .problem_size = 16, .executors = executors[i % 3], .duration_s = 100};
+    struct experiments_question question = question_of(&grid, &asked, 2);
+    struct model model = model_with("amdahl", estimates, 2);
+    struct experiments_plan plan = choose(rows, 6, &model, &question);
+    cr_expect_eq(plan.items[0].at.problem_size, 16, "equal to the law: the smaller of the two");
+    question.doubt = EFFECTS_DOUBT;
+    plan = choose(rows, 6, &model, &question);
+    cr_expect_eq(plan.items[0].at.problem_size, 64);
+    cr_expect_eq(plan.items[0].reason, EXPERIMENTS_NEW_SIZE);
+}
+
+/* --- few runs, or none --- */
+
+/* With nothing known the first runs spread over executors and over N/m, so that after four of them
+ * Ernest's four effects are told apart; no time is known, so no cost is. */
+Test(design_of_experiments, with_no_runs_it_says_where_to_start)
+{
+    const double sizes[] = {8, 16, 32};
+    const double executors[] = {1, 2, 4, 8};
+    const struct grid grid = grid_of(sizes, 3, executors, 4);
+    const struct effects_point asked = {64, 8};
+    struct experiments_question question = question_of(&grid, &asked, 4);
+    question.doubt = EFFECTS_DOUBT;
+    struct experiments_plan plan = choose(NULL, 0, NULL, &question);
+    cr_assert_eq(plan.n, 4);
+    cr_expect(!plan.from_model);
+    cr_expect_eq(plan.items[0].reason, EXPERIMENTS_FIRST);
+    struct observation rows[4];
+    for (size_t i = 0; i < 4; i++) {
+        const struct effects_point at = plan.items[i].at;
+        cr_expect(isnan(plan.items[i].duration_s) && isnan(plan.items[i].executor_s));
+        cr_expect_gt(plan.items[i].cut_percent, 0);
+        if (i > 0)
+            cr_expect_gt(plan.items[i].cumulative_cut_percent,
+                         plan.items[i - 1].cumulative_cut_percent);
+        rows[i] = model_seen(at.problem_size, at.executors,
+                             30 + 2 * at.problem_size / at.executors + 5 * log(at.executors) +
+                                 at.executors,
+                             (double)NAN);
+    }
+    struct model_fit fit;
+    struct pv_error err = {0};
+    cr_assert_eq(model_fit(model_find_kind("ernest"), rows, 4, MODEL_RELATIVE, &arena, &fit, &err),
+                 PV_OK, "%s", err.detail);
+}
+
+/* One run, then more at the same executor count: the next is on another count, whatever else. */
+Test(design_of_experiments, one_executor_count_asks_for_another)
+{
+    const double sizes[] = {8, 16, 32, 64};
+    const double executors[] = {1, 2, 4, 8};
+    const struct grid grid = grid_of(sizes, 4, executors, 4);
+    const struct effects_point asked = {64, 8};
+    struct observation rows[4];
+    for (size_t i = 0; i < 4; i++)
+        rows[i] = model_seen(sizes[i], 4, 20 + sizes[i], (double)NAN);
+    for (int cheapest = 0; cheapest < 2; cheapest++) {
+        struct experiments_question question = question_of(&grid, &asked, 1);
+        question.criterion = cheapest ? EXPERIMENTS_CHEAPEST : EXPERIMENTS_D_OPTIMAL;
+        question.doubt = EFFECTS_DOUBT;
+        struct experiments_plan plan = choose(rows, 4, NULL, &question);
+        cr_assert_eq(plan.n, 1);
+        cr_expect_neq(plan.items[0].at.executors, 4);
+        cr_expect_eq(plan.items[0].reason, EXPERIMENTS_NEW_EXECUTORS);
+        cr_expect_gt(plan.items[0].duration_s, 0, "one run tells the unit of time");
+    }
+}
+
+/* --- cost --- */
+
+/* Cheapest first costs less for what it takes off than D-optimal does, and keeps to its budget. */
+Test(design_of_experiments, cheapest_first_is_cheap_and_keeps_to_a_budget)
+{
+    const double estimates[] = {20, 3, 4, 0.5};
+    const double sizes[] = {8, 16, 64, 256};
+    const double executors[] = {1, 2, 4, 8, 16};
+    const struct grid grid = grid_of(sizes, 4, executors, 5);
+    const struct effects_point asked = {256, 16};
+    struct model model = model_with("ernest", estimates, 4);
+    struct experiments_question question = question_of(&grid, &asked, 3);
+    struct experiments_plan best = choose(NULL, 0, &model, &question);
+    question.criterion = EXPERIMENTS_CHEAPEST;
+    struct experiments_plan cheap = choose(NULL, 0, &model, &question);
+    double spent[2] = {0, 0};
+    for (size_t i = 0; i < 3; i++) {
+        spent[0] += best.items[i].executor_s;
+        spent[1] += cheap.items[i].executor_s;
+        const struct effects_point at = cheap.items[i].at;
+        double time_s =
+            20 + 3 * at.problem_size / at.executors + 4 * log(at.executors) + 0.5 * at.executors;
+        cr_expect_float_eq(cheap.items[i].duration_s, time_s, 1e-9);
+        cr_expect_float_eq(cheap.items[i].executor_s, time_s * at.executors, 1e-9);
+    }
+    cr_expect_lt(spent[1], spent[0]);
+    for (int d_optimal = 0; d_optimal < 2; d_optimal++) {
+        question.criterion = d_optimal ? EXPERIMENTS_D_OPTIMAL : EXPERIMENTS_CHEAPEST;
+        question.executor_s_max = 200;
+        struct experiments_plan plan = choose(NULL, 0, &model, &question);
+        double sum = 0;
+        for (size_t i = 0; i < plan.n; i++)
+            sum += plan.items[i].executor_s;
+        cr_expect_gt(plan.n, 0);
+        cr_expect_leq(sum, 200);
+    }
+    question.executor_s_max = 1;
+    struct experiments_plan none = choose(NULL, 0, &model, &question);
+    cr_expect_eq(none.n, 0);
+    cr_expect_float_eq(none.cheapest_s, 20 + 3 * 8 + 0.5, 1e-9, "(8, 1), not %g", none.cheapest_s);
+}
+
+/* Equal runs: the cheaper, then the smaller. Gustafson with all work parallel has one time for all
+ * N, so that only the order decides. */
+Test(design_of_experiments, ties_go_to_the_cheaper_then_the_smaller)
+{
+    const double estimates[] = {0.9, 100};
+    const double sizes[] = {64, 8, 16};
+    const double executors[] = {4, 1, 2};
+    const struct grid grid = grid_of(sizes, 3, executors, 3);
+    const struct effects_point asked = {16, 2};
+    struct experiments_question question = question_of(&grid, &asked, 1);
+    struct model model = model_with("amdahl", estimates, 2); /* N does not matter to it */
+    struct experiments_plan plan = choose(NULL, 0, &model, &question);
+    cr_expect_eq(plan.items[0].at.problem_size, 8);
+}
+
+/* --- order, domains --- */
+
+Test(design_of_experiments, order_of_runs_and_points_changes_nothing)
+{
+    const double estimates[] = {20, 3, 4, 0.5};
+    const double sizes[] = {8, 16, 64};
+    const double executors[] = {1, 2, 4, 8};
+    struct grid grid = grid_of(sizes, 3, executors, 4);
+    const struct effects_point asked = {64, 8};
+    struct observation rows[6];
+    for (size_t i = 0; i < 6; i++)
+        rows[i] = model_seen(sizes[i % 3], executors[i % 4], 30 + (double)i, (double)NAN);
+    struct model model = model_with("ernest", estimates, 4);
+    struct experiments_question question = question_of(&grid, &asked, 3);
+    struct experiments_plan first = choose(rows, 6, &model, &question);
+    for (size_t i = 0; i < 3; i++) {
+        struct observation row = rows[i];
+        rows[i] = rows[5 - i];
+        rows[5 - i] = row;
+    }
+    for (size_t i = 0; i < grid.n / 2; i++) {
+        struct effects_point point = grid.points[i];
+        grid.points[i] = grid.points[grid.n - 1 - i];
+        grid.points[grid.n - 1 - i] = point;
+    }
+    struct experiments_plan second = choose(rows, 6, &model, &question);
+    for (size_t i = 0; i < 3; i++)
+        cr_expect_eq(memcmp(&first.items[i], &second.items[i], sizeof *first.items), 0);
+}
+
+/* Where a law gives no time > 0 it is not asked: the point is left out and counted. */
+Test(design_of_experiments, points_without_a_time_are_left_out)
+{
+    /* USBA with a strong negative alpha: below zero at large N/m. */
+    const double estimates[] = {-0.5, 0, 0, 0, 1, 1, 10, (double)NAN};
+    const double sizes[] = {8, 64};
+    const double executors[] = {1, 8};
+    const struct grid grid = grid_of(sizes, 2, executors, 2);
+    const struct effects_point asked = {8, 8};
+    struct model model = model_with("usba", estimates, 8);
+    struct experiments_question question = question_of(&grid, &asked, 4);
+    struct experiments_plan plan = choose(NULL, 0, &model, &question);
+    cr_expect(plan.from_model);
+    cr_expect_eq(plan.without_time, 1);
+    cr_expect_eq(count_at(&plan, 64, 1), 0);
+    const struct effects_point nowhere = {64, 1};
+    question.asked = &nowhere;
+    plan = choose(NULL, 0, &model, &question);
+    cr_expect(!plan.from_model, "a law without a time where it is asked about is not followed");
+}
+
+/* --- the narrowing that is promised --- */
+
+/* Ernest with 5 percent of noise, eight runs; a ninth is chosen and its cut promised. Then the same
+ * history is drawn 300 times, fitted with and without that run: the mean cut of the interval that a
+ * prediction carries is near what was promised. */
+Test(design_of_experiments, the_interval_narrows_about_as_promised)
+{
+    enum { DRAWS = 300 };
+    const double sizes[] = {8, 32};
+    const double executors[] = {1, 2, 4, 6};
+    const double more_executors[] = {1, 2, 4, 8, 12, 16};
+    const double more_sizes[] = {8, 16, 32, 64};
+    const struct grid there = grid_of(sizes, 2, executors, 4);
+    const struct grid grid = grid_of(more_sizes, 4, more_executors, 6);
+    const struct effects_point asked = {64, 12};
+    const struct model_kind *kind = model_find_kind("ernest");
+    struct rng rng = rng_make(20161116, 6);
+    double promised = 0;
+    double widths[2] = {0, 0};
+    for (size_t draw = 0; draw < DRAWS; draw++) {
+        struct observation rows[9];
+        struct model_fit fits[2];
+        struct pv_error err = {0};
+        struct arena_mark mark = arena_mark(&arena);
+        for (size_t i = 0; i < 9; i++) {
+            double n = i < 8 ? there.points[i].problem_size : 0;
+            double m = i < 8 ? there.points[i].executors : 1;
+            if (i == 8) {
+                struct experiments_question question = question_of(&grid, &asked, 1);
+                cr_assert_eq(model_fit(kind, rows, 8, MODEL_RELATIVE, &arena, &fits[0], &err),
+                             PV_OK);
+                struct experiments_plan plan = choose(rows, 8, &fits[0].model, &question);
+                n = plan.items[0].at.problem_size;
+                m = plan.items[0].at.executors;
+                promised += plan.items[0].cut_percent / DRAWS;
+            }
+            double time_s = 20 + 3 * n / m + 4 * log(m) + 0.5 * m;
+            rows[i] = model_seen(n, m, rng_lognormal(&rng, time_s, 0.05), (double)NAN);
+        }
+        cr_assert_eq(model_fit(kind, rows, 9, MODEL_RELATIVE, &arena, &fits[1], &err), PV_OK);
+        for (size_t k = 0; k < 2; k++) {
+            struct model_prediction at;
+            struct model_spread spread = model_spread(&fits[k].model, 0.95);
+            model_predict(&fits[k].model, &spread, asked.problem_size, asked.executors, &at);
+            widths[k] += (at.interval_s[1] - at.interval_s[0]) / at.duration_s / DRAWS;
+        }
+        arena_rewind(&arena, mark);
+    }
+    double measured = 100 * (1 - widths[1] / widths[0]);
+    cr_log_info("promised %.1f, measured %.1f percent", promised, measured);
+    cr_expect_gt(promised, 8);
+    cr_expect_float_eq(promised, measured, 5, "promised %g, measured %g", promised, measured);
+}
