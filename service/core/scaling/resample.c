@@ -39,7 +39,21 @@ static int compare(double a, double b)
 static int by_cell(const struct observation *x, const struct observation *y)
 {
     int order = compare(x->problem_size, y->problem_size);
-    return order != 0 ? order : compare(x->executors, y->executors);
+    if (order == 0)
+        order = compare(x->executors, y->executors);
+    return order != 0 ? order : (x->context > y->context) - (x->context < y->context);
+}
+
+static int by_stages(const struct observation *x, const struct observation *y)
+{
+    int order = compare(x->stages_s, y->stages_s);
+    if (order == 0)
+        order = compare(x->max_task_s, y->max_task_s);
+    if (order == 0)
+        order = compare(x->induced_s, y->induced_s);
+    if (order == 0)
+        order = compare(x->serial_s, y->serial_s);
+    return order != 0 ? order : compare(x->parallel_s, y->parallel_s);
 }
 
 /* Rows that compare as equal are equal in all that a fit looks at. */
@@ -54,7 +68,9 @@ static int by_value(const void *a, const void *b)
         order = compare(x->initialization_s, y->initialization_s);
     if (order == 0)
         order = compare(x->speedup, y->speedup);
-    return order != 0 ? order : compare(x->stages_s, y->stages_s);
+    if (order == 0)
+        order = by_stages(x, y);
+    return order != 0 ? order : compare(x->weight, y->weight);
 }
 
 enum pv_code resample_sort(const struct observation rows[],
@@ -82,12 +98,15 @@ static enum pv_code take_rows(const struct observation rows[],
                               struct pv_error *err)
 {
     struct observation *used = arena_array(arena, fit->n, sizeof *used);
+    double *actual = arena_array(arena, fit->n, sizeof *actual);
     double *law = arena_array(arena, fit->n, sizeof *law);
     size_t *first = arena_array(arena, fit->n + 1, sizeof *first);
-    if (used == NULL || law == NULL || first == NULL)
+    if (used == NULL || actual == NULL || law == NULL || first == NULL)
         return out_of_memory(err);
     for (size_t i = 0; i < fit->n; i++) {
         used[i] = rows[fit->residuals[i].observation];
+        used[i].weight = fit->residuals[i].weight;
+        actual[i] = fit->residuals[i].actual;
         law[i] = fit->residuals[i].predicted;
         if (i == 0 || by_cell(&used[i - 1], &used[i]) != 0)
             first[made->cells++] = i;
@@ -95,12 +114,19 @@ static enum pv_code take_rows(const struct observation rows[],
     first[made->cells] = fit->n;
     made->rows = used;
     made->n = fit->n;
+    made->actual = actual;
     made->law = law;
     made->first = first;
     return PV_OK;
 }
 
 /* --- errors --- */
+
+/* As an error of a run of weight 1. */
+static double scaled(const struct model_residual *r, double error, bool relative)
+{
+    return sqrt(r->weight) * (relative ? error / r->predicted : error);
+}
 
 /* What is not determined without that row has no error that tells anything: NAN. */
 static double corrected_error(const struct model_residual *r, bool relative)
@@ -112,14 +138,12 @@ static double corrected_error(const struct model_residual *r, bool relative)
     double freedom = left_out != 0 ? error / left_out : 1;
     freedom = fmin(fmax(freedom, least_freedom), 1);
     /* left_out sqrt(1 - h) is error / sqrt(1 - h), and does not vanish where h is 1. */
-    double corrected = left_out * sqrt(freedom);
-    return relative ? corrected / r->predicted : corrected;
+    return scaled(r, left_out * sqrt(freedom), relative);
 }
 
 static double plain_error(const struct model_residual *r, bool relative)
 {
-    double error = r->actual - r->predicted;
-    return relative ? error / r->predicted : error;
+    return scaled(r, r->actual - r->predicted, relative);
 }
 
 static void centre(double values[], size_t n)
@@ -348,18 +372,18 @@ static size_t draw_cases(const struct resample *from, struct rng *rng, struct ob
     return n;
 }
 
-/* Times of the run scaled so that it takes (or is faster by) that much. */
-static struct observation remake(const struct observation *run, double value)
+/* The run, all it measured scaled by that factor. */
+static struct observation scale(const struct observation *run, double factor)
 {
     struct observation made = *run;
-    if (!isnan(run->speedup)) {
-        made.speedup = value;
-        return made;
-    }
-    double factor = value / run->duration_s;
-    made.duration_s = value;
+    made.duration_s *= factor;
     made.initialization_s *= factor;
+    made.speedup *= factor;
     made.stages_s *= factor;
+    made.parallel_s *= factor;
+    made.serial_s *= factor;
+    made.induced_s *= factor;
+    made.max_task_s *= factor;
     return made;
 }
 
@@ -372,9 +396,11 @@ draw_residuals(const struct resample *from, struct rng *rng, struct observation 
         size_t runs = from->first[c + 1] - begin;
         double shared = draw_cell_error(from, rng);
         for (size_t i = begin; i < begin + runs; i++) {
-            const struct observation *like = &from->rows[begin + pick(rng, runs)];
-            double error = shared + draw_error(from, rng);
-            rows[i] = remake(like, add_error(from, from->law[i], error));
+            size_t like = begin + pick(rng, runs);
+            double error = (shared + draw_error(from, rng)) / sqrt(from->rows[i].weight);
+            double drawn = add_error(from, from->law[i], error);
+            rows[i] = scale(&from->rows[like], drawn / from->actual[like]);
+            rows[i].weight = from->rows[i].weight;
         }
     }
     return from->n;

@@ -7,7 +7,7 @@
 /*
  * Histories like a given one, drawn at random: what a bootstrap fits again.
  *
- * Runs of the same size on the same executors form a cell. A history with many cells speaks for
+ * Runs of the same size, executors and context form a cell. A history with many cells speaks for
  * itself: whole cells are drawn with replacement, each with all of its runs (resampling of cases,
  * by clusters), which assumes nothing of the law or of how its errors are spread. With few cells
  * such a draw often lacks what determines a parameter; then every cell stays and the times are
@@ -19,7 +19,8 @@
  * Residuals are divided by the root of 1 - leverage, as told by the fits without a run. Where cells
  * differ from the law by more than their runs differ among themselves (F test of lack of fit at one
  * in ten), an error has two parts, one that a cell's runs share and one of each run, so that
- * repeating a run does not pass for learning the law.
+ * repeating a run does not pass for learning the law. A run of less weight has errors larger by the
+ * root of that.
  */
 enum resample_method { RESAMPLE_CASES, RESAMPLE_RESIDUALS };
 
@@ -33,8 +34,9 @@ struct resample {
     size_t cells;
     enum resample_method method;
     bool relative;            /* errors are shares of the law's time, not seconds */
-    const double *law;        /* of each row: what the law says */
-    const double *run_errors; /* n_run_errors to draw from */
+    const double *actual;     /* of each row: the time (or speedup) observed */
+    const double *law;        /* and what the law says */
+    const double *run_errors; /* n_run_errors to draw from, of runs of weight 1 */
     size_t n_run_errors;
     const double *cell_errors; /* cells of them; NULL: cells have no error of their own */
     double freedom;            /* degrees of freedom of these errors; > 0 */
