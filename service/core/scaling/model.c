@@ -9,15 +9,18 @@
 #include "core/scaling/amdahl.h"
 #include "core/scaling/ernest.h"
 #include "core/scaling/gustafson.h"
+#include "core/scaling/interpolation.h"
 #include "core/scaling/interval.h"
 #include "core/scaling/linear.h"
+#include "core/scaling/sun_ni.h"
 #include "core/scaling/usba.h"
 #include "core/scaling/usba_scaled.h"
 
 static const double default_confidence = 0.95;
 
 const struct model_kind *const model_kinds[] = {
-    &amdahl_kind, &gustafson_kind, &usba_kind, &usba_scaled_kind, &ernest_kind, NULL,
+    &amdahl_kind,      &gustafson_kind, &sun_ni_kind,        &usba_kind,
+    &usba_scaled_kind, &ernest_kind,    &interpolation_kind, NULL,
 };
 
 const struct model_kind *model_find_kind(const char *name)
@@ -66,6 +69,21 @@ struct model model_bare(const struct model_kind *kind)
         model.parameters[j] =
             (struct model_parameter){(double)NAN, (double)NAN, (double)NAN, false};
     return model;
+}
+
+size_t model_count_parameters(const struct model *model)
+{
+    const struct model_tables *t = &model->tables;
+    size_t n = t->n_knots + t->n_contexts * t->n_effects;
+    for (size_t j = 0; j < model->kind->n_parameters; j++)
+        n += !isnan(model->parameters[j].estimate) && !model->parameters[j].dropped;
+    for (size_t c = 0; c < t->n_components; c++) {
+        const struct model_law *law = &t->components[c].law;
+        n += 1 + law->tables.n_knots;
+        for (size_t j = 0; j < law->kind->n_parameters; j++)
+            n += isnan(law->p[j]) ? 0 : 1;
+    }
+    return n;
 }
 
 void model_warn(struct model_fit *fit, size_t count, const char *code, const char *format, ...)

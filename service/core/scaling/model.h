@@ -364,6 +364,10 @@ const struct model_kind *model_find_kind(const char *name);
 /* Model of the given estimates, none of whose uncertainty is known. */
 struct model model_bare(const struct model_kind *kind);
 
+/* Numbers taken from the observations: estimates that were kept, knots, weights and estimates of
+ * components, effects of contexts. */
+size_t model_count_parameters(const struct model *model);
+
 /* Printf-like; dropped when there is no room. */
 void model_warn(struct model_fit *fit, size_t count, const char *code, const char *format, ...)
     PV_PRINTF(4, 5);

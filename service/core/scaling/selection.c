@@ -12,6 +12,9 @@ static const double noise_share = 0.2;
 /* Of the least error: up to it, and within noise, two candidates tie. */
 static const double tie_share = 0.02;
 
+/* Of the least error: by so much a table has to be better than any law. */
+static const double table_gain = 0.5;
+
 const char *model_standing_name(enum model_standing standing)
 {
     switch (standing) {
@@ -36,19 +39,12 @@ static enum pv_code out_of_memory(struct pv_error *err)
 
 /* --- candidates --- */
 
-static size_t count_parameters(const struct model *model)
-{
-    size_t n = 0;
-    for (size_t j = 0; j < model->kind->n_parameters; j++)
-        n += !isnan(model->parameters[j].estimate) && !model->parameters[j].dropped;
-    return n;
-}
-
 static enum model_standing judge(const struct model_fit *fit, size_t parameters, size_t n)
 {
     /* Fewer runs than parameters would be left: bounds >= 0 may still yield a number then, but
      * not one the runs determine. */
-    if (!isfinite(fit->loo_mape_percent) || fit->n <= parameters)
+    bool law = fit->model.tables.n_knots == 0;
+    if (!isfinite(fit->loo_mape_percent) || (law && fit->n <= parameters))
         return MODEL_NO_LEAVE_ONE_OUT;
     if (fit->n < n - fit->n)
         return MODEL_FEW_RUNS_USED;
@@ -76,7 +72,7 @@ static enum pv_code fit_candidate(const struct observation rows[],
         memcpy(candidate->detail, why.detail, sizeof candidate->detail);
         return PV_OK;
     }
-    candidate->parameters = count_parameters(&candidate->fit.model);
+    candidate->parameters = model_count_parameters(&candidate->fit.model);
     candidate->standing = judge(&candidate->fit, candidate->parameters, n);
     return PV_OK;
 }
@@ -236,19 +232,36 @@ static void tell_noise(struct model_selection *selection,
     }
 }
 
-static bool is_tied(const struct model_candidate *candidate, double least)
+/* The least error of those that follow a law, unless every law exceeds that of a table of what was
+ * measured by more than table_gain of it; else the least of all. */
+static size_t prefer_law(const struct model_selection *selection, size_t best)
 {
-    return candidate->close &&
-           candidate->difference_percent <= fmax(tie_share * least, rounding_percent);
+    size_t law = selection->n;
+    for (size_t k = 0; k < selection->n; k++) {
+        const struct model_candidate *candidate = &selection->candidates[k];
+        if (candidate->standing != MODEL_COMPARED || candidate->kind->tables != 0 ||
+            candidate->difference_percent >
+                table_gain * selection->candidates[best].compared_mape_percent + rounding_percent)
+            continue;
+        if (law == selection->n ||
+            candidate->compared_mape_percent < selection->candidates[law].compared_mape_percent)
+            law = k;
+    }
+    return law < selection->n ? law : best;
 }
 
-/* Of those that tie the one with the fewest parameters, of these the one with the least error. */
-static const struct model_candidate *choose(const struct model_selection *selection, size_t best)
+/* Of those that tie with the base the one with the fewest parameters, of these the one with the
+ * least error. */
+static const struct model_candidate *choose(const struct model_selection *selection, size_t base)
 {
-    const struct model_candidate *chosen = &selection->candidates[best];
+    const struct model_candidate *chosen = &selection->candidates[base];
+    double least = chosen->compared_mape_percent;
+    bool is_least = chosen->difference_percent <= 0;
     for (size_t k = 0; k < selection->n; k++) {
         const struct model_candidate *other = &selection->candidates[k];
-        if (!is_tied(other, selection->candidates[best].compared_mape_percent) ||
+        double behind = other->compared_mape_percent - least;
+        bool tied = other->close || (!is_least && other->kind->tables == 0);
+        if (!tied || !(behind <= fmax(tie_share * least, rounding_percent)) ||
             other->parameters > chosen->parameters)
             continue;
         if (other->parameters < chosen->parameters ||
@@ -282,6 +295,14 @@ static void explain(struct model_selection *selection, size_t best)
                        "%s has the least leave-one-out error of %zu kinds: %.3g %% over %zu runs",
                        chosen->kind->name, rivals, chosen->compared_mape_percent,
                        selection->compared);
+    } else if (!chosen->close) {
+        code = "law_over_table";
+        (void)snprintf(
+            selection->message, sizeof selection->message,
+            "%s errs by %.3g %% with a run left out; %s, which joins what was measured, "
+            "errs by %.3g %%, and would have to be better by half to be trusted beyond it",
+            chosen->kind->name, chosen->compared_mape_percent, least->kind->name,
+            least->compared_mape_percent);
     } else {
         code = "simpler_within_noise";
         (void)snprintf(selection->message, sizeof selection->message,
@@ -330,7 +351,7 @@ enum pv_code model_select(const struct observation rows[],
         explain_none(&made);
     } else {
         tell_noise(&made, &table, best, room);
-        made.selected = choose(&made, best);
+        made.selected = choose(&made, prefer_law(&made, best));
         explain(&made, best);
     }
     *selection = made;

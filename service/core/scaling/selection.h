@@ -14,7 +14,9 @@
  * of the paired differences of the runs' errors (L. Breiman and others, "Classification and
  * Regression Trees", 1984, section 3.4.3), but at most a fifth of the least error, so that one wild
  * run does not make everything close. The least error wins; only where a close one exceeds it by no
- * more than a fiftieth, which is a tie, the one with fewer parameters does.
+ * more than a fiftieth, which is a tie, the one with fewer parameters does. A table of what was
+ * measured has an easy time where each run left out stands beside its repetitions: it wins only
+ * where every law errs by half as much again.
  */
 
 /* Why a candidate takes part in the comparison or not. */
@@ -45,7 +47,8 @@ struct model_selection {
     size_t observations;                    /* given */
     size_t compared;                        /* runs over which errors were compared */
     const struct model_candidate *selected; /* NULL: no kind can be compared */
-    /* Why: least_error, simpler_within_noise, only_candidate, none_comparable, none_fitted. */
+    /* Why: least_error, simpler_within_noise, law_over_table, only_candidate, none_comparable,
+     * none_fitted. */
     char code[32];
     char message[256];
 };
