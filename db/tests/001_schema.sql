@@ -2,11 +2,12 @@
 -- a log kept once, partitions by time.
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
-SELECT plan(37);
+SELECT no_plan();
 
 SELECT has_table('provisor', t, 'table ' || t)
   FROM unnest(ARRAY['migration', 'service_key', 'team', 'token', 'application', 'run', 'run_log', 'run_label',
-                    'run_stage', 'advice', 'audit', 'outbox', 'idempotency_key', 'application_model', 'housekeeping', 'name_rules', 'operation', 'operation_event']) AS t;
+                    'run_stage', 'advice', 'audit', 'outbox', 'idempotency_key', 'application_model', 'housekeeping', 'name_rules', 'operation', 'operation_event',
+                    'cluster', 'price_book', 'price']) AS t;
 
 SELECT col_type_is('provisor', 'run_stage', 'task_durations_s', 'double precision[]',
                    'durations of tasks are exact doubles, not a row each');
@@ -42,11 +43,35 @@ $$, 'a month of runs can be split off without touching the keys');
 SELECT fk_ok('provisor', 'application_model', ARRAY['team_id', 'application_id'],
              'provisor', 'application', ARRAY['team_id', 'id'], 'models go with their application');
 
+-- Whoever refers to a cluster or a price book without going with it is listed where a refusal to
+-- delete is explained; the foreign keys say who does.
+SELECT is_empty(format($$
+    SELECT k.conrelid::regclass FROM pg_constraint k
+     WHERE k.contype = 'f' AND k.confrelid = 'provisor.%1$s'::regclass AND k.confdeltype <> 'c'
+       AND NOT EXISTS (SELECT FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid AND d.classid = 'pg_rewrite'::regclass
+                        WHERE r.ev_class = 'provisor.%1$s_reference'::regclass AND d.refobjid = k.conrelid)
+$$, t), 'provisor.' || t || '_reference knows every table that refers to a ' || t) FROM unnest(ARRAY['cluster', 'price_book']) AS t;
+SELECT ok(reloptions @> ARRAY['security_invoker=true'], relname || ' looks with the eyes of whoever asks')
+  FROM pg_class WHERE relnamespace = 'provisor'::regnamespace AND relkind = 'v' AND relname ~ '_reference$';
+SELECT fk_ok('provisor', 'cluster', ARRAY['team_id', 'price_book_id'],
+             'provisor', 'price_book', ARRAY['team_id', 'id'], 'a cluster names a book that is there');
+SELECT fk_ok('provisor', 'price', ARRAY['team_id', 'cluster_id'],
+             'provisor', 'cluster', ARRAY['team_id', 'id'], 'a price leads to a cluster that is there');
+
 SELECT is((SELECT octet_length(key) FROM provisor.service_key), 32, 'the service''s key has 32 bytes');
 SELECT throws_ok($$ INSERT INTO provisor.service_key (key) VALUES (sha256('x')) $$, '23505', NULL,
                  'there is one service key');
 
 INSERT INTO provisor.team (team_id, name) VALUES ('00000000-0000-7000-8000-0000000000aa', 'pgtap schema');
+INSERT INTO provisor.price_book (team_id, id, name, currency, rows)
+    VALUES ('00000000-0000-7000-8000-0000000000aa', '00000000-0000-7000-8000-0000000000ab', 'b', 'EUR', 1);
+SELECT throws_ok(format($$ INSERT INTO provisor.price (team_id, price_book_id, position, machine_type, cluster, per_executor_hour)
+    VALUES ('00000000-0000-7000-8000-0000000000aa', '00000000-0000-7000-8000-0000000000ab', 1, %s) $$, given), state, NULL, what)
+  FROM (VALUES ('''m'', ''c'', 1', '23514', 'a price is of a machine type or a cluster, not of both'),
+               ('NULL, NULL, 1', '23514', 'nor of neither'),
+               ('''m'', NULL, -1', '23514', 'no price is negative')) AS bad (given, state, what);
+SELECT throws_ok($$ INSERT INTO provisor.price_book (team_id, id, name, currency, rows)
+    VALUES ('00000000-0000-7000-8000-0000000000aa', gen_random_uuid(), 'c', 'eur', 1) $$, '23514', NULL, 'a currency is three capital letters');
 SELECT throws_ok($$ INSERT INTO provisor.team (team_id, name)
                     VALUES (gen_random_uuid(), 'pgtap schema') $$, '23505', NULL, 'names of teams are unique');
 SELECT provisor.ensure_team(gen_random_uuid(), 'pgtap first'); -- the operator's, if nobody is yet

@@ -48,6 +48,9 @@ BEGIN
         VALUES (team, true, '{a}', '{b}', '{c}');
     INSERT INTO provisor.application_model (team_id, application_id, history_version, recipe, fitted, selected, document)
         VALUES (team, app, 1, 'r', 1, 'amdahl', '{}');
+    INSERT INTO provisor.price_book (team_id, id, name, currency, rows) VALUES (team, one, 'b', 'EUR', 1);
+    INSERT INTO provisor.cluster (team_id, id, name, label_keys, label_values, price_book_id) VALUES (team, one, 'c', '{}', '{}', one);
+    INSERT INTO provisor.price (team_id, price_book_id, position, cluster, cluster_id, per_executor_hour) VALUES (team, one, 1, 'c', one, 1);
     INSERT INTO provisor.audit (team_id, id, actor, action, subject, request_id) VALUES (team, one, 'x', 'y', 'z', '');
     INSERT INTO provisor.outbox (team_id, id, type, data) VALUES (team, one, 'x', '{}');
     INSERT INTO provisor.idempotency_key (team_id, token_id, method, path_hash, key, body_hash, status, body)
@@ -99,6 +102,10 @@ SELECT is(pg_temp.reached(format('INSERT INTO %s (%s) SELECT %s FROM %s', name, 
           NULL, 'team A adds no row for B to ' || name)
   FROM walled, LATERAL (SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) AS columns FROM pg_attribute
                          WHERE attrelid = name::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '') AS c;
+
+-- Nor are the views that say who refers to what.
+SELECT is(pg_temp.reached(format('SELECT FROM provisor.%s_reference', t)), 1::bigint, 'team A sees its one reference to a ' || t)
+  FROM unnest(ARRAY['cluster', 'price_book']) AS t;
 
 -- The partitions are no side door, even with every privilege.
 SELECT is(pg_temp.reached(format('SELECT FROM %s WHERE team_id = ''00000000-0000-7000-8000-0000000000f2''', c.oid::regclass)),

@@ -22,7 +22,9 @@ SELECT table_privs_are('provisor', t, 'provisor_service', string_to_array(privil
                ('idempotency_key', 'SELECT INSERT UPDATE DELETE'),
                ('application_model', 'SELECT INSERT UPDATE DELETE'),
                ('name_rules', 'SELECT INSERT UPDATE DELETE'), ('operation', 'SELECT INSERT UPDATE DELETE'),
-               ('operation_event', 'SELECT INSERT DELETE')) AS wanted (t, privileges);
+               ('operation_event', 'SELECT INSERT DELETE'), ('cluster', 'SELECT INSERT UPDATE DELETE'),
+               ('price_book', 'SELECT INSERT UPDATE DELETE'), ('price', 'SELECT INSERT UPDATE DELETE'),
+               ('cluster_reference', 'SELECT'), ('price_book_reference', 'SELECT')) AS wanted (t, privileges);
 SELECT column_privs_are('provisor', 'run_stage', a.attname, 'provisor_service',
                         CASE WHEN a.attname IN ('task_durations_s', 'sketch_tasks', 'sketch_mean_s')
                              THEN ARRAY['SELECT', 'INSERT', 'UPDATE'] ELSE ARRAY['SELECT', 'INSERT'] END,

@@ -43,6 +43,18 @@ API_HANDLER(applications_get);
 API_HANDLER(applications_change);
 API_HANDLER(applications_delete);
 
+/* clusters.c */
+API_HANDLER(clusters_list);
+API_HANDLER(clusters_get);
+API_HANDLER(clusters_put);
+API_HANDLER(clusters_delete);
+
+/* price_books.c */
+API_HANDLER(price_books_list);
+API_HANDLER(price_books_get);
+API_HANDLER(price_books_put);
+API_HANDLER(price_books_delete);
+
 /* name_rules.c */
 API_HANDLER(name_rules_get);
 API_HANDLER(name_rules_set);

@@ -2,6 +2,7 @@
 #include "api/handlers.h"
 
 #define APPLICATION "/v1/applications/{name}"
+#define BOOK "/v1/price-books/{name}"
 
 /* method, template, who may, where it runs, handler, stream, takes a body */
 const struct http_route api_routes[] = {
@@ -24,6 +25,14 @@ const struct http_route api_routes[] = {
     {HTTP_PUT, "/v1/name-rules", HTTP_WRITE, HTTP_IO, name_rules_set, NULL, true},
     {HTTP_DELETE, "/v1/name-rules", HTTP_WRITE, HTTP_IO, name_rules_reset, NULL, false},
     {HTTP_POST, "/v1/name-rules/try", HTTP_READ, HTTP_IO, name_rules_try, NULL, true},
+    {HTTP_GET, "/v1/clusters", HTTP_READ, HTTP_IO, clusters_list, NULL, false},
+    {HTTP_GET, "/v1/clusters/{name}", HTTP_READ, HTTP_IO, clusters_get, NULL, false},
+    {HTTP_PUT, "/v1/clusters/{name}", HTTP_WRITE, HTTP_IO, clusters_put, NULL, true},
+    {HTTP_DELETE, "/v1/clusters/{name}", HTTP_WRITE, HTTP_IO, clusters_delete, NULL, false},
+    {HTTP_GET, "/v1/price-books", HTTP_READ, HTTP_IO, price_books_list, NULL, false},
+    {HTTP_GET, BOOK, HTTP_READ, HTTP_IO, price_books_get, NULL, false},
+    {HTTP_PUT, BOOK, HTTP_WRITE, HTTP_IO, price_books_put, NULL, HTTP_JSON_OR_CSV},
+    {HTTP_DELETE, BOOK, HTTP_WRITE, HTTP_IO, price_books_delete, NULL, false},
     {HTTP_POST, "/v1/applications", HTTP_WRITE, HTTP_IO, applications_create, NULL, true},
     {HTTP_GET, "/v1/applications", HTTP_READ, HTTP_IO, applications_list, NULL, false},
     {HTTP_GET, APPLICATION, HTTP_READ, HTTP_IO, applications_get, NULL, false},

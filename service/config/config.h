@@ -46,7 +46,10 @@ struct config {
     int64_t stages_max; /* per job or run */
     int64_t tasks_max;  /* per request or run */
     int64_t labels_max;
-    int64_t cores_max;     /* executors x cores of a cluster */
+    int64_t cores_max;    /* executors x cores of a cluster */
+    int64_t clusters_max; /* of a team */
+    int64_t price_books_max;
+    int64_t prices_max;    /* of a price book */
     int64_t executors_max; /* that an advice considers */
     int64_t remedy_task_budget;
     int64_t advice_task_budget;

@@ -184,7 +184,7 @@ enum pv_code examine_body(struct exchange *x, struct pv_error *err)
         return pv_fail(err, PV_E_SYNTAX, "this call takes no body");
     if (x->route->stream != NULL)
         return PV_OK;
-    enum pv_code code = http_fields_json(&x->request, err);
+    enum pv_code code = http_fields_type(&x->request, x->route->takes_body, err);
     if (code == PV_OK && x->framing.length > (uint64_t)most)
         code =
             pv_fail(err, PV_E_TOO_LARGE, "the body may have %lld bytes at most", (long long)most);

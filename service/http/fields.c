@@ -1,5 +1,6 @@
 #include "http/fields.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -163,17 +164,33 @@ static bool is_utf8_parameter(const char *text)
     return text[strspn(text, " \t")] == '\0';
 }
 
-enum pv_code http_fields_json(const struct http_request *request, struct pv_error *err)
+/* Is the body of this type, in UTF-8? */
+static bool has_type(const struct http_request *request, const char *wanted)
 {
-    static const char json[] = "application/json";
+    const char *type = http_header(request, "Content-Type");
+    size_t n = strlen(wanted);
+    return type != NULL && strncasecmp(type, wanted, n) == 0 && is_utf8_parameter(type + n);
+}
+
+bool http_fields_are_csv(const struct http_request *request)
+{
+    return has_type(request, "text/csv");
+}
+
+enum pv_code
+http_fields_type(const struct http_request *request, enum http_body body, struct pv_error *err)
+{
+    bool csv_too = body == HTTP_JSON_OR_CSV;
     const char *coding = http_header(request, "Content-Encoding");
     if (coding != NULL && strcasecmp(coding, "identity") != 0)
         return refuse(err, PV_E_MEDIA_TYPE, "Content-Encoding", "unsupported",
-                      "a JSON body is taken as it is, not compressed");
-    const char *type = http_header(request, "Content-Type");
-    if (type == NULL || strncasecmp(type, json, sizeof json - 1) != 0 ||
-        !is_utf8_parameter(type + sizeof json - 1))
-        return refuse(err, PV_E_MEDIA_TYPE, "Content-Type", "unsupported",
-                      "the body must be application/json in UTF-8");
-    return PV_OK;
+                      "a body of this call is taken as it is, not compressed");
+    if (has_type(request, "application/json") || (csv_too && http_fields_are_csv(request)))
+        return PV_OK;
+    if (err != NULL)
+        (void)snprintf(err->allow, sizeof err->allow, "application/json%s",
+                       csv_too ? ", text/csv" : "");
+    return refuse(err, PV_E_MEDIA_TYPE, "Content-Type", "unsupported",
+                  csv_too ? "the body must be application/json or text/csv, in UTF-8"
+                          : "the body must be application/json in UTF-8");
 }

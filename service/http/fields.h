@@ -2,7 +2,7 @@
 #define HTTP_FIELDS_H
 
 #include "base/error.h"
-#include "http/message.h"
+#include "http/route.h"
 
 /*
  * What RFC 9112 asks of a server about header fields and the library does not do. Two readers that
@@ -39,8 +39,13 @@ enum pv_code http_fields_limit(const struct http_header headers[],
                                size_t bytes_max,
                                struct pv_error *err) PV_MUSTCHECK;
 
-/* PV_E_MEDIA_TYPE unless the body is application/json, in UTF-8 and not compressed. */
-enum pv_code http_fields_json(const struct http_request *request,
+/* PV_E_MEDIA_TYPE unless the body has a type that the call takes, in UTF-8, and is not compressed.
+ */
+enum pv_code http_fields_type(const struct http_request *request,
+                              enum http_body body,
                               struct pv_error *err) PV_MUSTCHECK;
+
+/* Of a body that has passed: is it CSV? */
+bool http_fields_are_csv(const struct http_request *request);
 
 #endif

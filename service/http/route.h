@@ -66,6 +66,9 @@ enum http_place {
     HTTP_COMPUTE /* may take long on a core */
 };
 
+/* What a call takes as its body; to a stream a body is bytes of any type. */
+enum http_body { HTTP_NO_BODY, HTTP_JSON, HTTP_JSON_OR_CSV };
+
 struct http_route {
     enum http_method method;
     const char *template; /* "/v1/applications/{name}/runs" */
@@ -73,7 +76,7 @@ struct http_route {
     enum http_place place;
     http_handler handler;             /* NULL for a streaming route */
     const struct http_stream *stream; /* NULL for all others */
-    bool takes_body;                  /* a JSON body (or any body when stream is set) */
+    enum http_body takes_body;        /* false and true do for the first two */
 };
 
 #endif

@@ -55,7 +55,7 @@ def test_every_json_body_has_an_example_that_works(method, template, service, cl
         if "{name}" in template:
             path = template.replace("{name}", name)
             if method != "POST":
-                client.post("/v1/applications", {"name": name}, 201)
+                client.post("/v1/applications", {"name": name}, (201, 409))
         reply = who.request(method, path, (200, 201), json=body)
         assert reply.json()
 

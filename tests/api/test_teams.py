@@ -8,6 +8,7 @@ from contract import Contract
 
 CALLS = [(m, t) for m, t, o in Contract(ROOT / "openapi" / "provisor.yaml").operations() if o["security"]]
 STAGES = [{"id": 0, "task_durations_s": [2, 3, 2, 3]}]
+PRICES = {"currency": "EUR", "prices": [{"machine_type": "m", "per_executor_hour": 0.25}]}
 PLAN = {"deadline_s": 60, "executors": 2, "cores_per_executor": 2}
 
 
@@ -20,15 +21,18 @@ def mine(client):
     run = client.post("/v1/applications/%s/runs" % name, {"problem_size": 4, "executors": 1, "cores_per_executor": 2, "duration_s": 7,
                                                           "labels": {"mark": mark}, "stages": STAGES}, 201).json()
     advice = client.post("/v1/advice", {"application": name, "deadline_s": 60}, 201).json()
+    cluster = client.put("/v1/clusters/" + name, {"executors": 3, "description": "about " + mark}, 201).json()
+    book = client.put("/v1/price-books/" + name, PRICES, 201).json()
     token = client.post("/v1/tokens", {"name": "token-" + mark, "scopes": ["read"]}, 201).json()
     return {"name": name, "runs": run["id"], "advice": advice["id"], "tokens": token["id"],
-            "marks": (mark, run["id"], advice["id"], token["id"])}
+            "marks": (mark, run["id"], advice["id"], token["id"], cluster["id"], book["id"])}
 
 
 def state(client, mine):
     """All of it as its owner sees it; last_used_at moves by itself."""
     tokens = [t["id"] for t in client.get("/v1/tokens?limit=200").json()["items"] if not t["revoked_at"]]
     return (client.get("/v1/applications/" + mine["name"]).json(), client.get("/v1/runs/%s?include=tasks" % mine["runs"]).json(),
+            client.get("/v1/clusters/" + mine["name"]).json(), client.get("/v1/price-books/" + mine["name"]).json(),
             client.get("/v1/advice/" + mine["advice"]).json(), mine["tokens"] in tokens)
 
 
@@ -38,6 +42,8 @@ def body_of(method, template, mine):
     return {("PATCH", "/v1/applications/{name}"): {"description": "taken"},
             ("POST", "/v1/applications/{name}/runs"): {"problem_size": 4, "executors": 1, "cores_per_executor": 2, "duration_s": 7},
             ("POST", "/v1/applications/{name}/runs/import"): {"problem_size": 4, "duration_s": 7, "id": mine["runs"]},
+            ("PUT", "/v1/clusters/{name}"): {"executors": 1},
+            ("PUT", "/v1/price-books/{name}"): dict(PRICES, currency="USD"),
             ("POST", "/v1/applications"): {"name": name},
             ("POST", "/v1/advice"): {"application": name, "deadline_s": 60},
             ("POST", "/v1/feasibility"): {"cluster": {"executors": 1, "cores_per_executor": 2},
@@ -57,7 +63,11 @@ def test_what_belongs_to_a_team_does_not_exist_for_another(method, template, cli
     told = reply.text.replace(path, "")
     assert not any(mark in told for mark in mine["marks"]), told[:600]
     assert method != "GET" or mine["name"] not in told or template == "/v1/audit", "only one's own deeds are on record"
-    if "{" in template and not ingests:
+    if method == "PUT" and "{name}" in template:
+        # The name is free in the other team: what it puts there is its own.
+        assert reply.status_code == 201
+        stranger.delete(path)
+    elif "{" in template and not ingests:
         assert reply.status_code == 404
     elif method == "GET":
         assert reply.status_code == 200 or template == "/v1/teams" and reply.status_code == 403

@@ -26,7 +26,7 @@ ROOMS = {
     "sample": ({"base"}, set(), C_BASIC | POSIX),
     "config": ({"base"}, set(), C_BASIC | POSIX),
     "work": ({"base", "log"}, set(), C_BASIC | POSIX | {"sodium.h"}),
-    "codec": ({"base", "core"}, set(), C_BASIC | {"ctype.h", "jansson.h"}),
+    "codec": ({"base", "core"}, set(), C_BASIC | {"csv.h", "ctype.h", "jansson.h"}),
     # Waits on the database are bounded by the monotonic clock.
     "store": ({"base", "core", "log"}, {"work/clock.h"}, C_BASIC | POSIX | {"libpq-fe.h", "libpq-events.h", "sodium.h"}),
     # A request carries who asks; http knows nothing else of the store.

@@ -94,7 +94,7 @@ static enum pv_code json(const char *type, const char *coding)
         headers[request.n_headers++] = (struct http_header){"content-type", type};
     if (coding != NULL)
         headers[request.n_headers++] = (struct http_header){"Content-Encoding", coding};
-    return http_fields_json(&request, NULL);
+    return http_fields_type(&request, HTTP_JSON, NULL);
 }
 
 Test(fields, knows_json, .timeout = 5)
