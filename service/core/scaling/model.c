@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "core/scaling/amdahl.h"
+#include "core/scaling/combined.h"
 #include "core/scaling/ernest.h"
 #include "core/scaling/gustafson.h"
 #include "core/scaling/interpolation.h"
 #include "core/scaling/interval.h"
 #include "core/scaling/linear.h"
+#include "core/scaling/load.h"
 #include "core/scaling/sun_ni.h"
 #include "core/scaling/usba.h"
 #include "core/scaling/usba_scaled.h"
@@ -19,8 +21,9 @@
 static const double default_confidence = 0.95;
 
 const struct model_kind *const model_kinds[] = {
-    &amdahl_kind,      &gustafson_kind, &sun_ni_kind,        &usba_kind,
-    &usba_scaled_kind, &ernest_kind,    &interpolation_kind, NULL,
+    &amdahl_kind, &gustafson_kind,     &sun_ni_kind, &usba_kind,  &usba_scaled_kind,
+    &ernest_kind, &interpolation_kind, &load_kind,   &power_kind, &spill_kind,
+    &cliff_kind,  &combined_kind,      NULL,
 };
 
 const struct model_kind *model_find_kind(const char *name)

@@ -290,6 +290,7 @@ struct model_data {
     enum model_weights weights;
     double *factors;
     bool knows_initialization; /* every row has it */
+    bool whole;                /* nobody asks for left_out[]: a kind may leave it untouched */
 };
 
 /* --- what a law says of an application --- */

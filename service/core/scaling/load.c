@@ -1,0 +1,362 @@
+#include "core/scaling/load.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/scaling/design.h"
+#include "core/scaling/gram.h"
+#include "core/scaling/nonnegative.h"
+
+/* Columns of the least squares, and where the numbers stand among a kind's parameters. */
+enum { FIXED, SHARED, EXTRA, GROWS, COLUMNS };
+enum { P_FIXED, P_GROWS, P_SHARED, P_MORE };
+enum { SHAPES_MAX = 16 };
+
+/* Of the sum of squares of y: shapes whose residuals differ by less fit alike. */
+static const double alike = 1e-9;
+
+static const double exponents[] = {1, 0.75, 1.25, 0.5, 1.5, 0.25, 1.75, 2, 2.25, 2.5, 2.75, 3};
+
+/* One law of the family. A parameter that it has stands after P_SHARED, the shape last. */
+struct family {
+    const char *name;
+    bool has_extra;
+    bool has_exponent;
+    bool has_cut;
+};
+
+static const struct family plain = {"load", false, false, false};
+static const struct family power = {"power", false, true, false};
+static const struct family spill = {"spill", true, false, false};
+static const struct family cliff = {"cliff", true, false, true};
+
+static bool has_shape(const struct family *family)
+{
+    return family->has_exponent || family->has_cut;
+}
+
+/* A fit in progress: sums of products for each shape that is tried. */
+struct trial {
+    const struct family *family;
+    const struct model_data *data;
+    size_t sizes;
+    double counts[SHAPES_MAX + 3]; /* executor counts that bound the cuts, ascending */
+    double shapes[SHAPES_MAX];     /* exponent or cut; 1 and 0 are the plain ones */
+    size_t above[SHAPES_MAX];      /* executor counts at or above the cut */
+    size_t n_shapes;
+    struct gram grams[SHAPES_MAX];
+};
+
+struct found {
+    double b[GRAM_COLUMNS_MAX];
+    double shape;
+    double rest;
+};
+
+/* --- the laws --- */
+
+static double
+share_of(const struct family *family, double shape, double problem_size, double executors)
+{
+    double m = family->has_exponent && shape != 1 ? pow(executors, shape) : executors;
+    return problem_size / m;
+}
+
+static double
+extra_of(const struct family *family, double shape, double problem_size, double executors)
+{
+    if (!family->has_extra)
+        return 0;
+    if (!family->has_cut)
+        return problem_size / (executors * executors);
+    return executors < shape ? problem_size : 0;
+}
+
+static void fill_columns(const struct family *family,
+                         double shape,
+                         const struct observation *row,
+                         double x[COLUMNS])
+{
+    x[FIXED] = 1;
+    x[SHARED] = share_of(family, shape, row->problem_size, row->executors);
+    x[EXTRA] = extra_of(family, shape, row->problem_size, row->executors);
+    x[GROWS] = row->problem_size;
+}
+
+static double value_of(const struct family *family,
+                       const double b[COLUMNS],
+                       double shape,
+                       const struct observation *row)
+{
+    double x[COLUMNS];
+    double sum = 0;
+    fill_columns(family, shape, row, x);
+    for (size_t j = 0; j < COLUMNS; j++)
+        sum += b[j] * x[j];
+    return sum;
+}
+
+static double duration_of(const struct family *family, const double p[], double size, double m)
+{
+    double extra = family->has_extra ? p[P_MORE] : 0;
+    double shape = has_shape(family) ? p[P_MORE + family->has_extra] : 1;
+    return p[P_FIXED] + p[P_GROWS] * size + p[P_SHARED] * share_of(family, shape, size, m) +
+           extra * extra_of(family, shape, size, m);
+}
+
+/* --- shapes --- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Between every two executor counts with two at or above; of too many, evenly many of them. */
+static void take_cuts(struct trial *trial, double counts[], size_t n)
+{
+    size_t cuts = n > 2 ? n - 2 : 0;
+    size_t kept = cuts < SHAPES_MAX - 1 ? cuts : SHAPES_MAX - 1;
+    trial->shapes[0] = 0;
+    trial->above[0] = n;
+    trial->n_shapes = 1;
+    for (size_t c = 0; c < kept; c++) {
+        size_t i = 1 + c * cuts / kept;
+        trial->shapes[trial->n_shapes] = sqrt(counts[i - 1] * counts[i]);
+        trial->above[trial->n_shapes++] = n - i;
+    }
+}
+
+static enum pv_code find_shapes(struct trial *trial, struct arena *scratch, struct pv_error *err)
+{
+    const struct model_data *data = trial->data;
+    double *counts = arena_array(scratch, data->n, sizeof *counts);
+    if (counts == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    if (trial->family->has_cut) {
+        size_t n = 0;
+        for (size_t i = 0; i < data->n; i++)
+            counts[i] = data->rows[i].executors;
+        qsort(counts, data->n, sizeof *counts, ascending);
+        for (size_t i = 0; i < data->n; i++)
+            if (n == 0 || counts[i] > counts[n - 1])
+                counts[n++] = counts[i];
+        take_cuts(trial, counts, n);
+        return PV_OK;
+    }
+    trial->n_shapes = trial->family->has_exponent ? sizeof exponents / sizeof *exponents : 1;
+    for (size_t s = 0; s < trial->n_shapes; s++) {
+        trial->shapes[s] = exponents[s];
+        trial->above[s] = data->n;
+    }
+    return PV_OK;
+}
+
+static void add_rows(struct trial *trial)
+{
+    const struct model_data *data = trial->data;
+    for (size_t s = 0; s < trial->n_shapes; s++) {
+        gram_init(&trial->grams[s], trial->sizes > 1 ? COLUMNS : COLUMNS - 1);
+        for (size_t i = 0; i < data->n; i++) {
+            double x[COLUMNS];
+            fill_columns(trial->family, trial->shapes[s], &data->rows[i], x);
+            gram_add(&trial->grams[s], x, data->rows[i].duration_s, data->factors[i]);
+        }
+    }
+}
+
+/* Is it the only row with its executor count? Rows are in canonical order, sizes first. */
+static bool is_alone(const struct model_data *data, size_t i)
+{
+    for (size_t j = 0; j < data->n; j++)
+        if (j != i && data->rows[j].executors == data->rows[i].executors)
+            return false;
+    return true;
+}
+
+/* The best shape for all rows but `without` (n of data: for all). */
+static void find_best(const struct trial *trial, size_t without, struct found *best)
+{
+    const struct model_data *data = trial->data;
+    bool lone = without < data->n && trial->family->has_cut && is_alone(data, without);
+    *best = (struct found){.rest = (double)INFINITY};
+    for (size_t s = 0; s < trial->n_shapes; s++) {
+        struct gram gram = trial->grams[s];
+        struct found here = {.shape = trial->shapes[s]};
+        size_t above = trial->above[s];
+        if (lone && data->rows[without].executors > trial->shapes[s])
+            above--;
+        if (above < 2 && s > 0)
+            continue;
+        if (without < data->n) {
+            double x[COLUMNS];
+            fill_columns(trial->family, here.shape, &data->rows[without], x);
+            gram_drop(&gram, x, data->rows[without].duration_s, data->factors[without]);
+        }
+        here.rest = gram_solve(&gram, here.b);
+        if (here.rest < best->rest - alike * gram.yy)
+            *best = here;
+    }
+}
+
+/* --- the fit --- */
+
+/* The numbers of the best shape once more, as precisely as they can be had, with their variances.
+ */
+static enum pv_code settle(const struct trial *trial,
+                           const struct found *best,
+                           struct arena *scratch,
+                           double freedom[],
+                           struct model *model,
+                           struct pv_error *err)
+{
+    static const size_t places[COLUMNS] = {P_FIXED, P_SHARED, P_MORE, P_GROWS};
+    const struct model_data *data = trial->data;
+    struct nonnegative_fit fit;
+    size_t used[COLUMNS];
+    size_t k = 0;
+    for (size_t j = 0; j < COLUMNS; j++)
+        if (best->b[j] > 0)
+            used[k++] = j;
+    double *x = arena_array(scratch, data->n, COLUMNS * sizeof *x);
+    double *y = arena_array(scratch, data->n, sizeof *y);
+    double *ignored = arena_array(scratch, data->n, sizeof *ignored);
+    if (x == NULL || y == NULL || ignored == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    for (size_t i = 0; i < data->n; i++) {
+        double columns[COLUMNS];
+        fill_columns(trial->family, best->shape, &data->rows[i], columns);
+        for (size_t j = 0; j < k; j++)
+            x[i * k + j] = columns[used[j]];
+        y[i] = data->rows[i].duration_s;
+    }
+    enum pv_code code =
+        nonnegative_fit(x, data->n, k, y, data->factors, scratch, ignored, &fit, err);
+    if (code != PV_OK)
+        return code;
+    for (size_t a = 0; a < k; a++) {
+        model->parameters[places[used[a]]].estimate = fit.b[a];
+        for (size_t b = 0; b < k; b++)
+            model->uncertainty.covariance[places[used[a]]][places[used[b]]] = fit.covariance[a][b];
+    }
+    for (size_t j = 0; j < model->kind->n_parameters; j++)
+        freedom[j] = fit.freedom;
+    return PV_OK;
+}
+
+static void start_from(const struct trial *trial, const struct found *best, struct model *model)
+{
+    size_t n = model->kind->n_parameters;
+    for (size_t j = 0; j < n; j++)
+        model->parameters[j].estimate = 0;
+    model->parameters[P_GROWS].dropped = trial->sizes < 2;
+    if (has_shape(trial->family))
+        model->parameters[n - 1].estimate = best->shape;
+}
+
+static enum pv_code fit_family(const struct family *family,
+                               const struct model_data *data,
+                               struct arena *scratch,
+                               double left_out[],
+                               double freedom[],
+                               struct model_fit *fit,
+                               struct pv_error *err)
+{
+    struct design design;
+    struct found best;
+    struct trial *trial = arena_calloc(scratch, 1, sizeof *trial);
+    if (trial == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    *trial = (struct trial){.family = family, .data = data};
+    enum pv_code code = design_survey(data, scratch, &design, err);
+    if (code == PV_OK)
+        code = design_require(&design, data, family->name, 2, 2, err);
+    if (code == PV_OK)
+        code = find_shapes(trial, scratch, err);
+    if (code != PV_OK)
+        return code;
+    trial->sizes = design.sizes;
+    add_rows(trial);
+    find_best(trial, data->n, &best);
+    start_from(trial, &best, &fit->model);
+    code = settle(trial, &best, scratch, freedom, &fit->model, err);
+    for (size_t i = 0; code == PV_OK && !data->whole && i < data->n; i++) {
+        struct found others;
+        find_best(trial, i, &others);
+        left_out[i] = value_of(family, others.b, others.shape, &data->rows[i]);
+    }
+    fit->model.reference = MODEL_EXTRAPOLATED;
+    return code;
+}
+
+/* --- kinds --- */
+
+#define COMMON_RULES                                                                               \
+    {"fixed_s", 0, HUGE_VAL, MODEL_OF_DURATIONS}, {"grows_s", 0, HUGE_VAL, MODEL_OF_DURATIONS},    \
+    {                                                                                              \
+        "shared_s", 0, HUGE_VAL, MODEL_OF_DURATIONS                                                \
+    }
+
+static const struct model_parameter_rule plain_rules[] = {COMMON_RULES};
+static const struct model_parameter_rule power_rules[] = {
+    COMMON_RULES, {"exponent", 0.25, 3, MODEL_OF_DURATIONS}};
+static const struct model_parameter_rule spill_rules[] = {
+    COMMON_RULES, {"spill_s", 0, HUGE_VAL, MODEL_OF_DURATIONS}};
+static const struct model_parameter_rule cliff_rules[] = {
+    COMMON_RULES,
+    {"excess_s", 0, HUGE_VAL, MODEL_OF_DURATIONS},
+    {"below_executors", 0, HUGE_VAL, MODEL_OF_DURATIONS}};
+
+#define LOAD_KIND(word)                                                                            \
+    static enum pv_code fit_##word(const struct model_data *data, struct arena *scratch,           \
+                                   double left_out[], double freedom[], struct model_fit *fit,     \
+                                   struct pv_error *err)                                           \
+    {                                                                                              \
+        return fit_family(&word, data, scratch, left_out, freedom, fit, err);                      \
+    }                                                                                              \
+    static double duration_##word(const struct model_law *law, double size, double m)              \
+    {                                                                                              \
+        return duration_of(&word, law->p, size, m);                                                \
+    }
+
+LOAD_KIND(plain)
+LOAD_KIND(power)
+LOAD_KIND(spill)
+LOAD_KIND(cliff)
+
+const struct model_kind load_kind = {
+    .name = "load",
+    .forms = MODEL_OF_DURATIONS,
+    .rules = plain_rules,
+    .n_parameters = sizeof plain_rules / sizeof *plain_rules,
+    .fit = fit_plain,
+    .duration_s = duration_plain,
+};
+
+const struct model_kind power_kind = {
+    .name = "power",
+    .forms = MODEL_OF_DURATIONS,
+    .rules = power_rules,
+    .n_parameters = sizeof power_rules / sizeof *power_rules,
+    .fit = fit_power,
+    .duration_s = duration_power,
+};
+
+const struct model_kind spill_kind = {
+    .name = "spill",
+    .forms = MODEL_OF_DURATIONS,
+    .rules = spill_rules,
+    .n_parameters = sizeof spill_rules / sizeof *spill_rules,
+    .fit = fit_spill,
+    .duration_s = duration_spill,
+};
+
+const struct model_kind cliff_kind = {
+    .name = "cliff",
+    .forms = MODEL_OF_DURATIONS,
+    .rules = cliff_rules,
+    .n_parameters = sizeof cliff_rules / sizeof *cliff_rules,
+    .fit = fit_cliff,
+    .duration_s = duration_cliff,
+};
