@@ -264,8 +264,10 @@ static const struct model_candidate *choose(const struct model_selection *select
         if (!tied || !(behind <= fmax(tie_share * least, rounding_percent)) ||
             other->parameters > chosen->parameters)
             continue;
-        if (other->parameters < chosen->parameters ||
-            other->compared_mape_percent < chosen->compared_mape_percent)
+        /* Of those that rounding alone tells apart the first. */
+        double gain = chosen->compared_mape_percent - other->compared_mape_percent;
+        if (other->parameters < chosen->parameters || gain > rounding_percent ||
+            (gain >= -rounding_percent && other < chosen))
             chosen = other;
     }
     return chosen;
