@@ -2,6 +2,7 @@
 
 #include "api/advice_history.h"
 #include "api/cursor.h"
+#include "api/experiments.h"
 #include "api/handlers.h"
 #include "api/reply.h"
 #include "api/write.h"
@@ -69,6 +70,8 @@ struct consultation {
     bool has_beside;
     struct stage_plan quotas;
     bool has_quotas;
+    struct api_experiments experiments;
+    bool has_experiments;
 };
 
 static enum pv_code look_beside(struct api *api,
@@ -92,6 +95,40 @@ static enum pv_code look_beside(struct api *api,
                           &made->advice, err);
 }
 
+/* Which runs would narrow the interval of what is recommended, cheapest first. */
+static enum pv_code look_for_experiments(struct api *api,
+                                         struct http_request *request,
+                                         struct consultation *made,
+                                         struct pv_error *err)
+{
+    enum { COUNT = 3 };
+    const struct codec_advice_request *asked = &made->asked;
+    const struct advise_question *question = &asked->question;
+    struct api_experiments *experiments = &made->experiments;
+    double *executors = arena_array(request->arena, 1, sizeof *executors);
+    if (executors == NULL)
+        return out_of_memory(err);
+    executors[0] = (double)made->advice.recommendation.executors;
+    *experiments = api_experiments_of(api->config, EXPERIMENTS_CHEAPEST, COUNT);
+    experiments->bounds.problem_size = (double)made->history->curve.problem_size;
+    experiments->bounds.executors = executors;
+    experiments->bounds.n_executors = 1;
+    experiments->bounds.min_executors = question->min_executors;
+    if (question->max_executors < api->config->executors_max)
+        experiments->bounds.max_executors = question->max_executors;
+    experiments->question.confidence = question->confidence;
+    experiments->price_per_executor_hour = question->price_per_executor_hour;
+    made->has_experiments = true;
+    if (asked->application.at != NULL)
+        return api_experiments_plan(api, request, asked->application.at, experiments, err);
+    const struct run *profile = &asked->profile;
+    const struct observation seen =
+        model_seen((double)profile->problem_size, (double)profile->executors, profile->duration_s,
+                   profile->initialization_s);
+    bool known = profile->problem_size >= 1 && profile->executors >= 1 && profile->duration_s > 0;
+    return api_experiments_plan_rows(request->arena, &seen, known ? 1 : 0, experiments, err);
+}
+
 /* made->history is to be released, also after a failure. */
 static enum pv_code consult(struct api *api,
                             struct http_request *request,
@@ -99,6 +136,9 @@ static enum pv_code consult(struct api *api,
                             struct pv_error *err)
 {
     enum pv_code code = decode(api->config, request, &made->asked, err);
+    if (code == PV_OK && !request->may_compute &&
+        (made->asked.include & CODEC_ADVICE_NEXT_EXPERIMENTS) != 0)
+        return PV_E_DEFER;
     if (code == PV_OK)
         code = advice_history_curve(api, request, &made->asked, &made->history, err);
     if (code == PV_OK)
@@ -114,6 +154,8 @@ static enum pv_code consult(struct api *api,
         code = quotas_plan(&made->history->stages, &made->asked.question,
                            made->history->curve.cores_per_executor, request->arena, &made->advice,
                            &made->quotas, &made->has_quotas, err);
+    if (code == PV_OK && (made->asked.include & CODEC_ADVICE_NEXT_EXPERIMENTS) != 0)
+        code = look_for_experiments(api, request, made, err);
     return code;
 }
 
@@ -126,7 +168,9 @@ reply_of(const struct consultation *made, const char *id, int64_t created_us)
                                        .curve = &made->history->curve,
                                        .advice = &made->advice,
                                        .beside = made->has_beside ? &made->beside : NULL,
-                                       .quotas = made->has_quotas ? &made->quotas : NULL};
+                                       .quotas = made->has_quotas ? &made->quotas : NULL,
+                                       .experiments =
+                                           made->has_experiments ? &made->experiments.reply : NULL};
 }
 
 static enum pv_code write_document(struct http_request *request,

@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codec/history_model.h"
-
 /* Raised by whoever changes what a fit of the same runs gives: what is kept is then made anew. */
 static const int fits_revision = 4;
 
@@ -261,4 +259,28 @@ enum pv_code application_models_refresh(struct api *api,
     struct application_model found;
     enum pv_code code = find_or_fit(api, &asker, name, &found, fitted, err);
     return code == PV_OK && *fitted ? keep(api, &team, "", &found, err) : code;
+}
+
+enum pv_code application_models_read(struct arena *arena,
+                                     const struct application_model *stored,
+                                     const struct model_kind *kind,
+                                     struct codec_history_model *model,
+                                     struct pv_error *err)
+{
+    const struct codec_bounds bounds = {.depth = WRITER_DEPTH_MAX, .values = stored->document.n};
+    json_t *json = NULL;
+    struct pv_error why = {0};
+    enum pv_code code = codec_parse(stored->document.at, stored->document.n, &bounds, &json, &why);
+    if (code == PV_OK) {
+        struct codec_reader reader = {arena, &why};
+        struct codec_node top = codec_top(&reader, json);
+        codec_history_model_decode(&top, kind, model);
+        code = codec_result(&reader);
+    }
+    json_decref(json);
+    if (code == PV_E_MEMORY)
+        return pv_fail(err, code, "%s", why.detail);
+    if (code != PV_OK)
+        return pv_fail(err, PV_E_INTERNAL, "the models kept for the application cannot be read");
+    return PV_OK;
 }

@@ -2,6 +2,7 @@
 #define API_APPLICATION_MODELS_H
 
 #include "api/api.h"
+#include "codec/history_model.h"
 #include "store/application_model.h"
 
 /*
@@ -30,6 +31,14 @@ enum pv_code application_models_refresh(struct api *api,
                                         const char *name,
                                         bool *fitted,
                                         struct pv_error *err) PV_MUSTCHECK;
+
+/* One model out of the document that is kept, read back into `arena`; kind NULL: the one selected,
+ * which there must be. PV_E_INTERNAL: it cannot be read; PV_E_MEMORY. */
+enum pv_code application_models_read(struct arena *arena,
+                                     const struct application_model *stored,
+                                     const struct model_kind *kind,
+                                     struct codec_history_model *model,
+                                     struct pv_error *err) PV_MUSTCHECK;
 
 /* The answer, as an error, where the wanted models are not there. */
 enum pv_code application_models_refuse(const struct application_model *model, struct pv_error *err);

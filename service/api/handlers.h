@@ -36,6 +36,9 @@ API_HANDLER(models_predict);
 API_HANDLER(history_models_get);
 API_HANDLER(history_speedup_get);
 
+/* next_experiments.c */
+API_HANDLER(next_experiments_get);
+
 /* applications.c */
 API_HANDLER(applications_create);
 API_HANDLER(applications_list);

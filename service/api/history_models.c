@@ -74,31 +74,6 @@ static enum pv_code read_asked(const struct api *api,
     return code;
 }
 
-/* The model that was asked for, out of the document that is kept. */
-static enum pv_code read_model(struct http_request *request,
-                               const struct application_model *stored,
-                               const struct model_kind *kind,
-                               struct codec_history_model *model,
-                               struct pv_error *err)
-{
-    const struct codec_bounds bounds = {.depth = WRITER_DEPTH_MAX, .values = stored->document.n};
-    json_t *json = NULL;
-    struct pv_error why = {0};
-    enum pv_code code = codec_parse(stored->document.at, stored->document.n, &bounds, &json, &why);
-    if (code == PV_OK) {
-        struct codec_reader reader = {request->arena, &why};
-        struct codec_node top = codec_top(&reader, json);
-        codec_history_model_decode(&top, kind, model);
-        code = codec_result(&reader);
-    }
-    json_decref(json);
-    if (code == PV_E_MEMORY)
-        return pv_fail(err, code, "%s", why.detail);
-    if (code != PV_OK)
-        return pv_fail(err, PV_E_INTERNAL, "the models kept for the application cannot be read");
-    return PV_OK;
-}
-
 static enum pv_code choose_model(struct api *api,
                                  struct http_request *request,
                                  const struct asked *asked,
@@ -112,7 +87,7 @@ static enum pv_code choose_model(struct api *api,
         return code;
     if (stored->fitted == 0 || (asked->kind == NULL && stored->selected.at == NULL))
         return application_models_refuse(stored, err);
-    code = read_model(request, stored, asked->kind, model, err);
+    code = application_models_read(request->arena, stored, asked->kind, model, err);
     if (code == PV_OK && !model->fitted)
         code = pv_fault(err, PV_PLACE_PARAMETER, "model", "not_fitted", "%.180s", model->why);
     return code;

@@ -1,5 +1,7 @@
 #include "api/query.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +120,52 @@ enum pv_code api_query_count(const struct http_request *request,
                              struct pv_error *err)
 {
     return read_whole(request, name, API_QUERY_COUNT_MAX, value, err);
+}
+
+enum pv_code api_query_number(const struct http_request *request,
+                              const char *name,
+                              double low,
+                              double high,
+                              double *value,
+                              struct pv_error *err)
+{
+    const char *text = http_query(request, name);
+    *value = (double)NAN;
+    if (text == NULL)
+        return PV_OK;
+    /* Digits first: strtod also takes spaces, hexadecimal and words. */
+    char *end = NULL;
+    bool decimal =
+        text[0] >= '0' && text[0] <= '9' && strspn(text, "0123456789.eE+-") == strlen(text);
+    double parsed = decimal ? strtod(text, &end) : (double)NAN;
+    if (!decimal || *end != '\0' || !(parsed > low) || !(parsed <= high))
+        return pv_fault(err, PV_PLACE_PARAMETER, name, "out_of_range",
+                        "must be a number above %g, at most %g", low, high);
+    *value = parsed;
+    return PV_OK;
+}
+
+enum pv_code api_query_word(const struct http_request *request,
+                            const char *name,
+                            const char *const words[],
+                            size_t *at,
+                            struct pv_error *err)
+{
+    const char *text = http_query(request, name);
+    char known[128] = "";
+    size_t used = 0;
+    *at = 0;
+    for (size_t i = 0; words[i] != NULL && text != NULL; i++) {
+        if (strcmp(words[i], text) == 0) {
+            *at = i;
+            return PV_OK;
+        }
+        int n = snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ", words[i]);
+        used += n > 0 && (size_t)n < sizeof known - used ? (size_t)n : 0;
+    }
+    return text == NULL ? PV_OK
+                        : pv_fault(err, PV_PLACE_PARAMETER, name, "not_allowed",
+                                   "must be one of: %s", known);
 }
 
 enum pv_code

@@ -28,7 +28,22 @@ enum pv_code api_query_count(const struct http_request *request,
                              int64_t *value,
                              struct pv_error *err) PV_MUSTCHECK;
 
-/* ?problem_size=8, likewise. */
+/* A decimal number above `low` up to `high`; NAN when absent. */
+enum pv_code api_query_number(const struct http_request *request,
+                              const char *name,
+                              double low,
+                              double high,
+                              double *value,
+                              struct pv_error *err) PV_MUSTCHECK;
+
+/* One of the words (NULL-terminated); *at is its place, or 0 when absent. */
+enum pv_code api_query_word(const struct http_request *request,
+                            const char *name,
+                            const char *const words[],
+                            size_t *at,
+                            struct pv_error *err) PV_MUSTCHECK;
+
+/* ?problem_size=8: a whole number from 1, RUN_UNKNOWN when absent. */
 enum pv_code api_query_problem_size(const struct http_request *request,
                                     int64_t *value,
                                     struct pv_error *err) PV_MUSTCHECK;

@@ -115,7 +115,8 @@ static const struct {
                 {"stages", CODEC_ADVICE_STAGES},
                 {"contention", CODEC_ADVICE_CONTENTION},
                 {"spark", CODEC_ADVICE_SPARK},
-                {"data_needed", CODEC_ADVICE_DATA_NEEDED}};
+                {"data_needed", CODEC_ADVICE_DATA_NEEDED},
+                {"next_experiments", CODEC_ADVICE_NEXT_EXPERIMENTS}};
 
 static void decode_include(const struct codec_node *node, struct codec_advice_request *request)
 {
@@ -133,7 +134,8 @@ static void decode_include(const struct codec_node *node, struct codec_advice_re
             k++;
         if (word == NULL || k == WORDS)
             codec_fault(&item, "unknown_value",
-                        "is none of alternatives, stages, contention, spark, data_needed");
+                        "is none of alternatives, stages, contention, spark, data_needed, "
+                        "next_experiments");
         else
             request->include |= includes[k].bit;
     }
@@ -414,6 +416,10 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
         write_spark(w, reply);
     if (request->include & CODEC_ADVICE_DATA_NEEDED)
         write_data_needed(w, advice);
+    if (reply->experiments != NULL) {
+        writer_key(w, "next_experiments");
+        codec_experiments_encode_items(w, reply->experiments);
+    }
     write_notes(w, "reasons", &advice->reasons);
     write_notes(w, "warnings", &advice->warnings);
     writer_end_object(w);

@@ -1,6 +1,7 @@
 #ifndef CODEC_ADVICE_H
 #define CODEC_ADVICE_H
 
+#include "codec/experiments.h"
 #include "codec/reader.h"
 #include "codec/run.h"
 #include "codec/writer.h"
@@ -23,7 +24,8 @@ enum codec_advice_include {
     CODEC_ADVICE_CONTENTION = 2,
     CODEC_ADVICE_SPARK = 4,
     CODEC_ADVICE_DATA_NEEDED = 8,
-    CODEC_ADVICE_STAGES = 16
+    CODEC_ADVICE_STAGES = 16,
+    CODEC_ADVICE_NEXT_EXPERIMENTS = 32
 };
 
 struct codec_advice_running {
@@ -65,8 +67,9 @@ struct codec_advice_reply {
     const struct codec_advice_request *request;
     const struct curve *curve;
     const struct advice *advice;
-    const struct beside_outcome *beside; /* NULL without running jobs */
-    const struct stage_plan *quotas;     /* NULL: none could be made */
+    const struct beside_outcome *beside;         /* NULL without running jobs */
+    const struct stage_plan *quotas;             /* NULL: none could be made */
+    const struct codec_experiments *experiments; /* NULL: not asked for */
 };
 
 /* The representation of an advice. */

@@ -54,9 +54,10 @@ struct config {
     int64_t remedy_task_budget;
     int64_t advice_task_budget;
     int64_t light_tasks;
-    int64_t nearest_runs;     /* an advice replays */
-    int64_t observations_max; /* of a fit */
-    int64_t points_max;       /* of a prediction */
+    int64_t nearest_runs;          /* an advice replays */
+    int64_t observations_max;      /* of a fit */
+    int64_t points_max;            /* of a prediction */
+    int64_t experiment_points_max; /* among which next experiments are chosen */
     int64_t page_default;
     int64_t page_max;
     /* event logs */

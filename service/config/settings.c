@@ -81,6 +81,7 @@ const struct setting settings[] = {
     INTEGER(nearest_runs, "", 1, 100, "5", "runs of the history that an advice replays"),
     INTEGER(observations_max, "", 1, 100000, "1000", "observations of a fit"),
     INTEGER(points_max, "", 1, 1000000, "10000", "points of a request for predictions"),
+    INTEGER(experiment_points_max, "", 1, 100000, "2000", "points (problem sizes by executor counts) among which next experiments are chosen"),
     INTEGER(page_default, "", 1, 1000, "50", "items of a page when `limit` is not given"),
     INTEGER(page_max, "", 1, 1000, "200", "most items of a page; a larger `limit` is 422"),
 

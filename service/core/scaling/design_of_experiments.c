@@ -250,8 +250,11 @@ static double gain_of(const struct experiments_state *state,
 {
     if (!has_parameters(state))
         return gain_gap(state, choice, run);
-    return state->question->criterion == EXPERIMENTS_CHEAPEST ? gain_certainty(state, choice, run)
-                                                              : gain_information(choice, run);
+    if (state->question->criterion == EXPERIMENTS_D_OPTIMAL)
+        return gain_information(choice, run);
+    /* What is asked about can only be told once the effects can be told apart. */
+    return state->model == NULL ? log1p(gain_information(choice, run))
+                                : gain_certainty(state, choice, run);
 }
 
 static bool is_affordable(const struct experiments_state *state, double executor_s)

@@ -21,7 +21,9 @@
  *
  * Cheapest: one run after another, the one that takes most variance off the time asked about for
  * each executor-second it costs. So that not the tiniest run wins by costing nothing, only those
- * take part that do at least EXPERIMENTS_WORTH of what the best would.
+ * take part that do at least EXPERIMENTS_WORTH of what the best would. As long as there is no
+ * model, what counts is the logarithm of the determinant instead: all effects have to be told apart
+ * first.
  *
  * A model without parameters to move (interpolation) is filled where its gap is widest: the
  * distance to the nearest run in (ln N, ln m) (M. Johnson, L. Moore, D. Ylvisaker, "Minimax and

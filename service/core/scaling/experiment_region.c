@@ -156,6 +156,17 @@ static void put_grid(struct values *counts, int64_t low, int64_t high)
     }
 }
 
+/* Counts nobody asked for make way where there are too many points; spare: as much room. */
+static void thin(struct values *counts, size_t most, struct values *spare)
+{
+    if (counts->n <= most)
+        return;
+    size_t kept = most < 2 ? 1 : surface_ticks(counts->at, counts->n, most, spare->at);
+    for (size_t i = 0; i < kept && most >= 2; i++)
+        counts->at[i] = spare->at[i];
+    counts->n = kept;
+}
+
 static enum pv_code find_counts(const struct experiment_bounds *bounds,
                                 const struct observation rows[],
                                 size_t n,
@@ -191,6 +202,7 @@ static enum pv_code find_counts(const struct experiment_bounds *bounds,
     for (size_t i = 0; i < wide.n; i++)
         if (wide.at[i] >= low && wide.at[i] <= high)
             counts->at[counts->n++] = wide.at[i];
+    thin(counts, bounds->points_max / (region->n_sizes > 0 ? region->n_sizes : 1), &wide);
     return code;
 }
 

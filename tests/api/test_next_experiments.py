@@ -1,0 +1,173 @@
+"""GET /v1/applications/{name}/next-experiments, and what advice says of it: which runs to make next, from none at all on,
+within the points and the budget allowed, and what they are expected to do to the interval asked about."""
+import math
+import random
+
+import pytest
+
+from test_advice import PROFILE
+from test_history_models import add, ernest, fill
+
+SMALL = [(n, m) for n in (8, 16) for m in (1, 2, 4)]
+
+
+def ask(client, name, status=200, **query):
+    return client.get("/v1/applications/%s/next-experiments" % name, status, params=query).json()
+
+
+def refuse(client, name, parameter, **query):
+    return client.refuse("GET", "/v1/applications/%s/next-experiments" % name, 422, parameter=parameter, params=query)
+
+
+def points(reply):
+    return [(i["problem_size"], i["executors"]) for i in reply["items"]]
+
+
+def codes(reply):
+    return [w["code"] for w in reply["warnings"]]
+
+
+def test_where_to_start_without_any_run(client, name):
+    """Small sizes, different executors and loads; nothing tells yet how long or how dear they are."""
+    client.post("/v1/applications", {"name": name}, 201)
+    refuse(client, name, "problem_size")
+    got = ask(client, name, problem_size=64, count=4, price_per_executor_hour=0.5, max_executor_s=10)
+    assert got["model"] is None and got["runs"] == 0 and codes(got) == ["no_model", "cost_unknown"]
+    assert got["allowed"]["problem_sizes"] == [8, 16, 32] and got["allowed"]["max_executors"] == 32
+    assert len(got["items"]) == 4 and got["items"][0]["reason"]["code"] == "first_run"
+    assert len({m for _, m in points(got)}) >= 2 and len({n / m for n, m in points(got)}) >= 3
+    assert all(m <= n for n, m in points(got)), "no executor without work"
+    for item in got["items"]:
+        assert item["predicted_duration_s"] is None and item["executor_s"] is None and item["cost"] is None
+        assert item["runs_there"] == 0
+    cuts = [i["cumulative_interval_cut_percent"] for i in got["items"]]
+    assert cuts == sorted(cuts) and 0 < cuts[0] < cuts[-1] < 100
+    assert got["asked"]["interval_s"] is None and got["expected_interval_cut_percent"] == cuts[-1]
+    assert got["executor_s"] is None and got["cost"] is None
+
+
+def test_the_runs_it_asks_for_make_a_model(client, name):
+    """From nothing, one advised run after another: Ernest's law is found in six runs."""
+    client.post("/v1/applications", {"name": name}, 201)
+    for _ in range(6):
+        (n, m), = points(ask(client, name, problem_size=32, count=1, max_executors=8))
+        add(client, name, n, m, ernest(n, m))
+    models = client.get("/v1/applications/%s/models" % name).json()
+    fitted = next(c for c in models["candidates"] if c["model"] == "ernest")
+    assert fitted["parameters"]["b"]["estimate"] == pytest.approx(3.5, rel=1e-6)
+    assert ask(client, name, problem_size=32)["model"] is not None
+
+
+def test_one_executor_count_needs_another_first(client, name):
+    for n in (8, 16, 32):
+        add(client, name, n, 4, ernest(n, 4))
+    got = ask(client, name, count=1)
+    assert got["items"][0]["reason"]["code"] == "new_executors" and got["items"][0]["executors"] != 4
+    assert got["items"][0]["predicted_duration_s"] > 0, "one run tells the order of magnitude"
+
+
+def test_a_model_is_followed_and_the_interval_narrows(client, name):
+    random.seed(6)
+    fill(client, name, lambda n, m: ernest(n, m) * math.exp(random.gauss(0, 0.05)), SMALL * 2)
+    got = ask(client, name, problem_size=64, executors=8, price_per_executor_hour=0.36, count=5)
+    assert got["model"] is not None and got["warnings"] == [] and got["runs"] == 12
+    low, high = got["asked"]["interval_s"]
+    after = got["asked"]["expected_interval_s"]
+    assert after[1] - after[0] < high - low
+    assert got["expected_interval_cut_percent"] == pytest.approx(100 * (1 - (after[1] - after[0]) / (high - low)))
+    kind = {"model": got["model"]}
+    told = client.get("/v1/applications/%s/speedup" % name, params=dict(kind, problem_sizes=64, executors=8)).json()
+    assert told["surface"][0]["points"][0]["interval_s"] == pytest.approx([low, high]), "the interval of the model itself"
+    for item in got["items"]:
+        assert item["executor_s"] == pytest.approx(item["executors"] * item["predicted_duration_s"])
+        assert item["cost"] == pytest.approx(item["executor_s"] * 1e-4)
+        assert 0 <= item["expected_interval_cut_percent"] < 100
+    assert got["cost"] == pytest.approx(sum(i["cost"] for i in got["items"]))
+    made = {(n, m): 2 for n, m in SMALL}
+    assert [i["runs_there"] for i in got["items"]] == [made.get(p, 0) for p in points(got)]
+
+
+def test_the_cheapest_first_cost_less(client, name):
+    random.seed(7)
+    fill(client, name, lambda n, m: ernest(n, m) * math.exp(random.gauss(0, 0.05)), SMALL * 2)
+    asked = {"problem_size": 64, "executors": 8, "count": 2}
+    best, cheap = ask(client, name, **asked), ask(client, name, criterion="cheapest", **asked)
+    assert cheap["executor_s"] <= best["executor_s"]
+    half = cheap["executor_s"] / 2
+    bound = ask(client, name, max_executor_s=half, **asked)
+    assert bound["executor_s"] is None or bound["executor_s"] <= half
+    money = ask(client, name, max_cost=half / 3600 * 2, price_per_executor_hour=2, **asked)
+    assert points(money) == points(bound)
+    none = ask(client, name, max_executor_s=0.5, **asked)
+    assert none["items"] == [] and codes(none) == ["budget_too_small"]
+    assert none["executor_s"] == 0 and none["expected_interval_cut_percent"] is None
+
+
+def test_only_allowed_points(client, name):
+    fill(client, name)
+    got = ask(client, name, problem_sizes="20,40", min_executors=3, max_executors=11, executors_step=4, count=6)
+    assert got["allowed"] == {"problem_sizes": [20, 40], "min_executors": 3, "max_executors": 11, "points": 6,
+                              "points_without_time": 0}
+    assert set(points(got)) <= {(n, m) for n in (20, 40) for m in (3, 7, 11)}
+
+
+def test_the_same_question_has_the_same_answer(client, name):
+    fill(client, name, noise=0.05)
+    assert ask(client, name, count=8) == ask(client, name, count=8)
+
+
+@pytest.mark.parametrize("parameter, query", [
+    ("colour", {"colour": "red"}), ("count", {"count": 21}), ("count", {"count": 0}), ("criterion", {"criterion": "a_optimal"}),
+    ("confidence", {"confidence": 1}), ("confidence", {"confidence": "nan"}), ("confidence", {"confidence": "0x1"}),
+    ("executors", {"executors": "1,1"}), ("executors", {"executors": ",".join(map(str, range(1, 18)))}),
+    ("executors", {"executors": 1001}), ("max_executors", {"max_executors": 1001}),
+    ("min_executors", {"min_executors": 9, "max_executors": 8}), ("problem_sizes", {"problem_sizes": "8,x"}),
+    ("problem_size", {"problem_size": -1}), ("max_cost", {"max_cost": 0, "price_per_executor_hour": 1}),
+    ("price_per_executor_hour", {"max_cost": 1}), ("price_per_executor_hour", {"price_per_executor_hour": -1}),
+    ("max_executor_s", {"max_executor_s": "1e999"}), ("executors_step", {"executors_step": 1, "max_executors": 1000, "problem_size": 64}),
+    ("problem_sizes", {"executors_step": 1, "max_executors": 1000, "problem_sizes": "8,16,32"})])
+def test_bad_parameters_are_named(client, name, parameter, query):
+    fill(client, name, shapes=SMALL)
+    refuse(client, name, parameter, **query)
+
+
+def test_points_are_bounded_by_a_setting(make_service):
+    service = make_service(PROVISOR_EXPERIMENT_POINTS_MAX=6)
+    client = service.start().client(service.token("alpha"))
+    fill(client, "a")
+    assert ask(client, "a")["allowed"]["points"] <= 6, "counts nobody asked for make way"
+    refuse(client, "a", "executors_step", executors_step=1, max_executors=4)
+    refuse(client, "a", "problem_sizes", executors_step=1, problem_sizes="8,16", max_executors=4)
+    refuse(client, "a", "problem_sizes", problem_sizes="1,2,3,4,5,6,7")
+
+
+def test_of_others_there_is_nothing(client, stranger, name):
+    fill(client, name)
+    ask(stranger, name, 404)
+    ask(client, name + "-not", 404)
+
+
+# --- advice ---
+
+def test_advice_names_the_runs_that_narrow_its_interval(client, name):
+    random.seed(8)
+    fill(client, name, lambda n, m: ernest(n, m) * math.exp(random.gauss(0, 0.05)), SMALL * 2)
+    body = {"application": name, "problem_size": 64, "include": ["next_experiments", "data_needed"],
+            "constraints": {"min_executors": 2, "max_executors": 12, "cores_per_executor": 4, "price_per_executor_hour": 0.36}}
+    advice = client.post("/v1/advice", body, 201).json()
+    assert "data_needed" in advice and 1 <= len(advice["next_experiments"]) <= 3
+    wanted = ask(client, name, criterion="cheapest", problem_size=64, executors=advice["recommendation"]["executors"],
+                 min_executors=2, max_executors=12, price_per_executor_hour=0.36)
+    assert advice["next_experiments"] == wanted["items"]
+    assert all(2 <= i["executors"] <= 12 for i in advice["next_experiments"])
+    assert client.get("/v1/advice/" + advice["id"]).json() == advice, "as it was given"
+    plain = client.post("/v1/advice", dict(body, include=[]), 201).json()
+    assert "next_experiments" not in plain and "data_needed" not in plain
+    assert client.post("/v1/advice?dry_run=true", body, 200).json()["next_experiments"] == advice["next_experiments"]
+
+
+def test_advice_for_a_profile_says_what_to_run_beside_it(client):
+    advice = client.post("/v1/advice?dry_run=true", {"profile": PROFILE, "deadline_s": 60, "include": ["next_experiments"]},
+                         200).json()
+    first = advice["next_experiments"][0]
+    assert first["reason"]["code"] == "new_executors" and first["executors"] != PROFILE["executors"]
