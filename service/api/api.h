@@ -19,6 +19,7 @@
 struct history_cache;    /* api/history_cache.h: replay curves by application and history version */
 struct fitter;           /* api/fitter.h: models of histories that changed */
 struct operation_runner; /* operation/runner.h: long work */
+struct operation_watch;  /* api/operation_watch.h: who waits for it */
 
 /* Fits of histories since the start, by whoever ran them. Safe from any thread. */
 struct fit_counts {
@@ -38,8 +39,9 @@ struct api {
     struct fitter *fitter;    /* NULL: only readers fit */
     struct fit_counts fits;
     struct operation_runner *operations; /* NULL: left to other processes */
-    atomic_long exports;                 /* under way */
-    atomic_long imports;                 /* being stored */
+    struct operation_watch *watch;
+    atomic_long exports; /* under way */
+    atomic_long imports; /* being stored */
     /* The database's service key, asked for once (api_service_key). */
     pthread_mutex_t key_lock;
     bool has_key;

@@ -92,4 +92,10 @@ API_HANDLER(profile_get);
 /* accuracy.c */
 API_HANDLER(accuracy_list);
 
+/* operations.c, operation_stream.c */
+API_HANDLER(operations_list);
+API_HANDLER(operations_get);
+API_HANDLER(operations_cancel);
+API_HANDLER(operations_events);
+
 #endif

@@ -30,10 +30,19 @@ enum pv_code api_operation_accept(struct api *api,
                                   const struct operation_request *asked,
                                   struct pv_error *err) PV_MUSTCHECK;
 
-/* 200, or 202 with Location for one that has not ended and was just asked for; with ETag and, while
- * unfinished, Retry-After. */
+/*
+ * Hold the reply as "Prefer: wait=N" says: PV_E_PARK, to be returned by the handler, which is run
+ * again when the operation has ended or the time is over. PV_OK: answer now.
+ */
+enum pv_code api_operation_hold(struct api *api,
+                                struct http_request *request,
+                                const struct operation_row *operation) PV_MUSTCHECK;
+
+/* The operation, with ETag, for a POST Location, while it is unfinished Retry-After, and what was
+ * made of Prefer. */
 enum pv_code api_operation_reply(struct http_request *request,
                                  struct http_response *response,
+                                 int64_t wait_max_s,
                                  unsigned status,
                                  const struct operation_row *operation,
                                  struct pv_error *err) PV_MUSTCHECK;

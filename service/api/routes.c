@@ -56,6 +56,10 @@ const struct http_route api_routes[] = {
     {HTTP_POST, "/v1/advice", HTTP_WRITE, HTTP_IO, advice_create, NULL, true},
     {HTTP_GET, "/v1/advice", HTTP_READ, HTTP_IO, advice_list, NULL, false},
     {HTTP_GET, "/v1/advice/{id}", HTTP_READ, HTTP_IO, advice_get, NULL, false},
+    {HTTP_GET, "/v1/operations", HTTP_READ, HTTP_IO, operations_list, NULL, false},
+    {HTTP_GET, "/v1/operations/{id}", HTTP_READ, HTTP_IO, operations_get, NULL, false},
+    {HTTP_DELETE, "/v1/operations/{id}", HTTP_WRITE, HTTP_IO, operations_cancel, NULL, false},
+    {HTTP_GET, "/v1/operations/{id}/events", HTTP_READ, HTTP_IO, operations_events, NULL, false},
 
     {.template = NULL},
 };

@@ -14,6 +14,7 @@
 #include "api/history_cache.h"
 #include "api/operation_document.h"
 #include "api/operation_kinds.h"
+#include "api/operation_watch.h"
 #include "command/command.h"
 #include "command/words.h"
 #include "http/server.h"
@@ -154,25 +155,26 @@ static void put_metrics(void *context, struct arena *arena, struct strview *text
     const char *ingest = ingest_write_metrics(&api->ingest, &api->spool, arena);
     const char *fits = fitter_write_metrics(api, arena);
     const char *operations = operation_runner_metrics(api->operations, arena);
+    const char *watch = operation_watch_metrics(api->watch, arena);
     const char *keeping = keeper_write_metrics(service_of(context)->keeper, arena);
-    const char *lines =
-        arena_printf(arena,
-                     "# HELP provisor_database_connections Connections to PostgreSQL by state.\n"
-                     "# TYPE provisor_database_connections gauge\n"
-                     "provisor_database_connections{state=\"in_use\"} %u\n"
-                     "provisor_database_connections{state=\"idle\"} %u\n"
-                     "# HELP provisor_database_waiting Threads that wait for a connection.\n"
-                     "# TYPE provisor_database_waiting gauge\n"
-                     "provisor_database_waiting %u\n"
-                     "# HELP provisor_database_connects_total Connections opened, by outcome.\n"
-                     "# TYPE provisor_database_connects_total counter\n"
-                     "provisor_database_connects_total{outcome=\"ok\"} %llu\n"
-                     "provisor_database_connects_total{outcome=\"failed\"} %llu\n"
-                     "%s%s%s%s",
-                     now.connections_in_use, now.connections_idle, now.waiting,
-                     (unsigned long long)now.connects, (unsigned long long)now.connect_failures,
-                     ingest == NULL ? "" : ingest, fits == NULL ? "" : fits,
-                     keeping == NULL ? "" : keeping, operations == NULL ? "" : operations);
+    const char *lines = arena_printf(
+        arena,
+        "# HELP provisor_database_connections Connections to PostgreSQL by state.\n"
+        "# TYPE provisor_database_connections gauge\n"
+        "provisor_database_connections{state=\"in_use\"} %u\n"
+        "provisor_database_connections{state=\"idle\"} %u\n"
+        "# HELP provisor_database_waiting Threads that wait for a connection.\n"
+        "# TYPE provisor_database_waiting gauge\n"
+        "provisor_database_waiting %u\n"
+        "# HELP provisor_database_connects_total Connections opened, by outcome.\n"
+        "# TYPE provisor_database_connects_total counter\n"
+        "provisor_database_connects_total{outcome=\"ok\"} %llu\n"
+        "provisor_database_connects_total{outcome=\"failed\"} %llu\n"
+        "%s%s%s%s%s",
+        now.connections_in_use, now.connections_idle, now.waiting, (unsigned long long)now.connects,
+        (unsigned long long)now.connect_failures, ingest == NULL ? "" : ingest,
+        fits == NULL ? "" : fits, keeping == NULL ? "" : keeping,
+        operations == NULL ? "" : operations, watch == NULL ? "" : watch);
     *text = strview_of(lines);
 }
 
@@ -248,6 +250,9 @@ static enum pv_code start_runner(struct service *service, struct pv_error *err)
                                                      .kinds = api_operation_kinds,
                                                      .context = &service->api,
                                                      .describe = operation_describe_error};
+    service->api.watch = operation_watch_create(service->store, &service->config);
+    if (service->api.watch == NULL)
+        return pv_fail(err, PV_E_UNAVAILABLE, "no memory or thread to watch long work");
     return operation_runner_create(&options, &service->api.operations, err);
 }
 
@@ -298,8 +303,10 @@ static void close_service(struct service *service)
         return;
     fitter_ask_end(service->api.fitter); /* it has the time of the drain to finish a fit */
     operation_runner_ask_end(service->api.operations); /* others go on with what it gives back */
+    operation_watch_close(service->api.watch); /* streams would last as long as the drain may */
     if (service->server != NULL) {
         http_server_drain(service->server);
+        operation_watch_stop(service->api.watch);
         http_server_close(service->server);
     }
     stop_migrator(&service->migrator);
@@ -312,6 +319,7 @@ static void close_service(struct service *service)
         LOG_EVENT(LOG_WARN, "operations.abandoned", NULL);
         return;
     }
+    operation_watch_destroy(service->api.watch);
     api_fini(&service->api);
     history_cache_destroy(service->history);
     store_close(service->store);

@@ -1,5 +1,6 @@
 #include "http/exchange.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -189,6 +190,11 @@ void exchange_handle(struct exchange *x)
         x->deferred = true;
         return;
     }
+    if (code == PV_E_PARK) {
+        arena_rewind(&x->arena, mark);
+        x->parking = true;
+        return;
+    }
     if (code == PV_OK) {
         x->source = x->response.source;
         x->source_state = x->response.source_state;
@@ -267,6 +273,10 @@ void exchange_source_next(struct exchange *x)
     struct pv_error err = {0};
     x->piece_at = x->piece_n = 0;
     enum pv_code code = x->source->next(x->source_state, &x->piece, &x->piece_n, &err);
+    if (code == PV_E_PARK) {
+        x->parking = true;
+        return;
+    }
     if (code != PV_OK) {
         x->piece_n = 0;
         fail_with(x, code, &err);
@@ -302,12 +312,34 @@ static void refuse_computing(struct exchange *x)
     end_stream(x);
 }
 
+/*
+ * true: whoever wakes it has the exchange now, which may be gone already. Waiting counts as
+ * standing in a queue: the sweeper sees whether the client is still there.
+ */
+static bool leave_parked(struct exchange *x)
+{
+    assert(atomic_load(&x->park) != PARK_NONE && "parked without a ticket");
+    x->waiting_ns = clock_monotonic_ns();
+    atomic_store(&x->taken, false);
+    enum exchange_park expected = PARK_TICKET;
+    if (atomic_compare_exchange_strong(&x->park, &expected, PARK_PARKED))
+        return true;
+    atomic_store(&x->park, PARK_NONE);
+    atomic_store(&x->taken, true);
+    return false;
+}
+
 /* true: another worker has the job now. A further turn that finds the queue full is taken at once:
  * the work of those before it would be lost. */
 static bool take_turns(struct exchange *x)
 {
     while (atomic_load(&x->state) == JOB_RUNNING) {
+        x->parking = false;
         x->job(x);
+        if (x->parking && leave_parked(x))
+            return true;
+        if (x->parking)
+            continue;
         if (!x->deferred)
             return false;
         bool computing = x->request.may_compute;
@@ -335,6 +367,15 @@ static void run_job(void *argument)
         (void)atomic_fetch_sub(&server->suspended, 1);
     }
     exchange_release(x, true);
+}
+
+bool exchange_take_up(struct exchange *x)
+{
+    atomic_store(&x->park, PARK_NONE);
+    if (workers_submit(x->server->io, run_job, x))
+        return true;
+    atomic_store(&x->park, PARK_PARKED);
+    return false;
 }
 
 bool exchange_submit(struct exchange *x, struct workers *workers, exchange_job job)

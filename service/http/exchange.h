@@ -34,6 +34,13 @@ enum exchange_state {
     JOB_REFUSED  /* the queue was full */
 };
 
+enum exchange_park {
+    PARK_NONE,
+    PARK_TICKET, /* somebody may wake it; its worker is still at it */
+    PARK_WOKEN,  /* and did */
+    PARK_PARKED  /* no worker has it */
+};
+
 typedef void (*exchange_job)(struct exchange *x);
 
 struct exchange {
@@ -63,7 +70,9 @@ struct exchange {
     enum exchange_stage stage;
     _Atomic enum exchange_state state;
     exchange_job job;
-    bool deferred;               /* the job is to go on with a compute worker */
+    bool deferred; /* the job is to go on with a compute worker */
+    bool parking;  /* the job is to go on when it is woken (park.h) */
+    _Atomic enum exchange_park park;
     _Atomic bool taken;          /* a worker has begun the job */
     _Atomic uint64_t waiting_ns; /* since when it has been queued */
     _Atomic uint64_t turn_ns;    /* deadline of the turn under way; 0: there are no turns */
@@ -116,6 +125,9 @@ void exchange_source_next(struct exchange *x);
  * the server stops, nothing was suspended.
  */
 bool exchange_submit(struct exchange *x, struct workers *workers, exchange_job job);
+
+/* A parked job goes on with an io worker. false: none has room, it stays parked. */
+bool exchange_take_up(struct exchange *x);
 
 /* reply.c: hand x's answer (or the sweeper's) to the library, or past it. */
 enum MHD_Result exchange_reply(struct exchange *x, struct MHD_Connection *connection);

@@ -77,7 +77,8 @@ enum { HTTP_RESPONSE_HEADERS_MAX = 16 };
  * costs no worker; one that stops reading is cut off.
  * next  the next piece, the source's own memory until it is asked again; *n == 0: that was all.
  *       After a failure the connection is cut in the middle of the chunked body, so that nobody
- *       takes the part for the whole.
+ *       takes the part for the whole. PV_E_PARK: there is none yet, ask again when the ticket is
+ *       used (http/park.h).
  * end   always called last, once, on a worker.
  */
 struct http_source {

@@ -18,7 +18,8 @@
  *
  * A handler that finds on an io worker that its answer takes long on a core returns PV_E_DEFER: it
  * is run again from the start on a compute worker (request->may_compute is set then), so that
- * light requests never wait behind heavy ones.
+ * light requests never wait behind heavy ones. One whose answer waits for something to happen
+ * returns PV_E_PARK and is run again then (http/park.h).
  */
 typedef enum pv_code (*http_handler)(void *context,
                                      struct http_request *request,

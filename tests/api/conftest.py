@@ -81,6 +81,8 @@ class Client:
 class Service:
     """provisord and its private PostgreSQL."""
 
+    program = PROVISORD
+
     def __init__(self, directory, contract, environment=None):
         self.directory, self.contract = pathlib.Path(directory), contract
         self.environment = dict(environment or {})
@@ -122,7 +124,7 @@ class Service:
         return env
 
     def command(self, *words, **more):
-        return self.run(PROVISORD, *words, env=self.env(**more))
+        return self.run(self.program, *words, env=self.env(**more))
 
     def start(self, wait=True, **more):
         """more: environment settings such as PROVISOR_BODY_BYTES_MAX=1000."""
@@ -132,7 +134,7 @@ class Service:
                 self.port = s.getsockname()[1]
         env = self.env(PROVISOR_LISTEN_PORT=self.port, **more)
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen([str(PROVISORD), "serve"], env=env, stdout=log, stderr=log)
+            self.process = subprocess.Popen([str(self.program), "serve"], env=env, stdout=log, stderr=log)
         if wait:
             self.wait_ready()
         return self

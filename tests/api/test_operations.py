@@ -1,0 +1,432 @@
+"""Long work: looked at, waited for, listed, cancelled, streamed, expired."""
+import concurrent.futures
+import time
+import uuid
+
+import pytest
+import requests
+
+from long_work import ENDED, Stream, Table, lab, wait_for
+
+QUICK = {"steps": 3, "step_ms": 5}
+LONG = {"steps": 100000, "step_ms": 5}
+
+
+@pytest.fixture(scope="module")
+def service(make_service):
+    service = lab(make_service(PROVISOR_OPERATION_WORKERS=4, PROVISOR_OPERATION_TEAM_RUNNING_MAX=3))
+    service.alpha_token, service.beta_token = service.token("alpha"), service.token("beta")
+    return service.start()
+
+
+@pytest.fixture(scope="module")
+def table(service):
+    table = Table(service)
+    yield table
+    table.close()
+
+
+@pytest.fixture(scope="module")
+def client(service):
+    return service.client(service.alpha_token)
+
+
+@pytest.fixture(scope="module")
+def stranger(service):
+    return service.client(service.beta_token)
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(client, stranger):
+    yield
+    for who in (client, stranger):
+        for status in ("queued", "running"):
+            for item in who.get("/v1/operations?limit=200&status=" + status).json()["items"]:
+                who.delete("/v1/operations/" + item["id"], (200, 202))
+                wait_for(who, item["id"])
+
+
+def test_an_operation_from_queue_to_result(client, table):
+    client.post("/v1/applications", {"name": "nightly"}, 201)
+    made = table.queue("alpha", {"steps": 40, "step_ms": 50}, application="nightly")
+    seen = wait_for(client, made, ("running",))
+    assert (seen["kind"], seen["application"], seen["requested_by"], seen["attempt"]) == ("steps", "nightly", "test", 1)
+    reply = client.get("/v1/operations/" + made)
+    assert reply.headers["Retry-After"] == "1" and reply.headers["Cache-Control"] == "private, no-cache"
+    before, estimates = 0, set()
+    while True:
+        now = client.get("/v1/operations/" + made).json()
+        assert now["progress"]["done"] >= before
+        before = now["progress"]["done"]
+        estimates.add(now["estimated_end_at"])
+        if now["status"] in ENDED:
+            break
+        time.sleep(0.05)
+    assert now["status"] == "succeeded" and now["result"] == {"steps": 40, "attempt": 1}
+    assert now["progress"] == {"done": 40, "total": 40, "unit": "steps"}
+    assert now["error"] is None and now["estimated_end_at"] is None and now["queue_position"] is None
+    assert now["created_at"] <= now["started_at"] <= now["finished_at"] < now["expires_at"]
+    told = sorted(e for e in estimates if e)
+    assert len(told) > 1, "estimated while it ran"
+    assert abs(time.mktime(time.strptime(told[-1][:19], "%Y-%m-%dT%H:%M:%S"))
+               - time.mktime(time.strptime(now["finished_at"][:19], "%Y-%m-%dT%H:%M:%S"))) <= 2, (told, now["finished_at"])
+    done = client.get("/v1/operations/" + made)
+    assert "Retry-After" not in done.headers
+    client.get("/v1/operations/" + made, 304, headers={"If-None-Match": done.headers["ETag"]})
+    assert client.request("HEAD", "/v1/operations/" + made, 200).headers["ETag"] == done.headers["ETag"]
+
+
+@pytest.mark.parametrize("kind, request_, type_, status", [
+    ("steps", {"fail": "too-few"}, "/problems/too-few-observations", 422), ("never", {}, "/problems/invalid", 422),
+    ("steps", {"fail": "internal"}, "/problems/internal", 500)])
+def test_a_failure_is_a_problem_in_a_reply_of_200(client, table, kind, request_, type_, status):
+    seen = wait_for(client, table.queue("alpha", request_, kind))
+    assert seen["status"] == "failed" and seen["result"] is None
+    assert (seen["error"]["type"], seen["error"]["status"]) == (type_, status)
+    assert "SELECT" not in str(seen)
+    if kind == "never":
+        assert seen["error"]["errors"][0]["pointer"] == "/steps"
+
+
+def test_what_is_not_there(client, stranger, table):
+    made = table.queue("alpha", LONG)
+    for path in ("/v1/operations/" + made, "/v1/operations/%s/events" % made):
+        stranger.get(path, 404)
+    stranger.delete("/v1/operations/" + made, 404)
+    for bad in (str(uuid.uuid4()), "x", "%00"):
+        client.get("/v1/operations/" + bad, (400, 404))
+        client.get("/v1/operations/%s/events" % bad, (400, 404))
+        client.delete("/v1/operations/" + bad, (400, 404))
+    client.refuse("GET", "/v1/operations/%s?x=1" % made, 422, parameter="x")
+    assert wait_for(client, made, ("queued", "running"))["cancel_asked_at"] is None
+    assert made not in stranger.get("/v1/operations").text
+
+
+# --- waiting ---
+
+def test_prefer_wait_holds_the_reply_until_the_end(client, table):
+    made = table.queue("alpha", {"steps": 20, "step_ms": 50})
+    began = time.monotonic()
+    reply = client.get("/v1/operations/" + made, headers={"Prefer": "respond-async, wait=15"})
+    assert reply.json()["status"] == "succeeded"
+    assert reply.headers["Preference-Applied"] == "wait=15"
+    assert 0.9 < time.monotonic() - began < 5
+
+
+def test_prefer_wait_is_over_some_time(client, table):
+    made = table.queue("alpha", LONG)
+    began = time.monotonic()
+    reply = client.get("/v1/operations/" + made, headers={"Prefer": 'wait="1"'})
+    assert 0.9 < time.monotonic() - began < 2.5
+    assert reply.json()["status"] in ("queued", "running") and reply.headers["Retry-After"] == "1"
+
+
+@pytest.mark.parametrize("prefer", ["wait=x", "wait", "wait=-1", "return=minimal", 'foo="a,wait=9"', "wait=0", ",,;"])
+def test_a_preference_that_means_nothing_is_ignored(client, table, prefer):
+    made = table.queue("alpha", LONG)
+    began = time.monotonic()
+    reply = client.get("/v1/operations/" + made, headers={"Prefer": prefer})
+    assert time.monotonic() - began < 0.7 and "Preference-Applied" not in reply.headers
+
+
+def test_a_wait_beyond_the_limit_says_what_was_made_of_it(make_service):
+    service = lab(make_service(PROVISOR_OPERATION_WAIT_MAX_S=1))
+    token = service.token("alpha")
+    service.start(PROVISOR_OPERATION_WORKERS=0)
+    table = Table(service)
+    began = time.monotonic()
+    reply = service.client(token).get("/v1/operations/" + table.queue("alpha"), headers={"Prefer": "wait=99999999999999999999"})
+    assert 0.9 < time.monotonic() - began < 2.5 and reply.headers["Preference-Applied"] == "wait=1"
+    assert reply.json()["queue_position"] == 1
+    table.close()
+
+
+def test_waiting_takes_no_threads(make_service):
+    """Forty replies and twenty streams wait on one io worker, beside which others are answered."""
+    service = lab(make_service(PROVISOR_IO_WORKERS=1, PROVISOR_HTTP_THREADS=1, PROVISOR_OPERATION_WORKERS=1))
+    token = service.token("alpha")
+    service.start()
+    table = Table(service)
+    client = service.client(token)
+    made = table.queue("alpha", {"steps": 40, "step_ms": 50})
+
+    def hold(_):
+        return service.client(token).get("/v1/operations/" + made, headers={"Prefer": "wait=15"}).json()["status"]
+
+    def follow(_):
+        return [e for e in Stream(service, token, made)][-1][2]["status"]
+
+    with concurrent.futures.ThreadPoolExecutor(60) as pool:
+        held = [pool.submit(hold, i) for i in range(40)]
+        followed = [pool.submit(follow, i) for i in range(20)]
+        time.sleep(0.7)
+        began = time.monotonic()
+        for _ in range(20):
+            client.get("/v1/applications")
+        assert time.monotonic() - began < 1.0
+        assert {f.result() for f in held + followed} == {"succeeded"}
+    table.close()
+
+
+# --- lists ---
+
+def test_lists_by_filter_and_page(client, stranger, table):
+    client.post("/v1/applications", {"name": "listed"}, 201)
+    of_app = [table.queue("alpha", QUICK, application="listed") for _ in range(5)]
+    failed = [table.queue("alpha", {}, "never", application="listed") for _ in range(2)]
+    for made in of_app + failed:
+        wait_for(client, made)
+
+    def ids(query):
+        found, cursor = [], ""
+        while True:
+            page = client.get("/v1/operations?limit=2&application=listed" + query + cursor)
+            found += [i["id"] for i in page.json()["items"]]
+            if page.json()["next_cursor"] is None:
+                return found
+            assert 'rel="next"' in page.headers["Link"]
+            cursor = "&cursor=" + page.json()["next_cursor"]
+
+    assert ids("") == (of_app + failed)[::-1], "newest first"
+    assert ids("&status=failed") == failed[::-1] == ids("&kind=never")
+    assert ids("&status=succeeded&kind=steps") == of_app[::-1]
+    assert ids("&status=queued") == []
+    middle = client.get("/v1/operations/" + of_app[2]).json()["created_at"]
+    assert ids("&until=" + middle) == of_app[:2][::-1]
+    assert ids("&since=" + middle) == (of_app[2:] + failed)[::-1]
+    assert stranger.get("/v1/operations?application=listed").json()["items"] == []
+    one = client.get("/v1/operations?limit=1").json()
+    client.refuse("GET", "/v1/operations?status=failed&cursor=" + one["next_cursor"], 400, parameter="cursor")
+    for parameter, value in (("status", "done"), ("kind", "cook"), ("application", "%01"), ("since", "x"), ("limit", "0"), ("x", "1")):
+        client.refuse("GET", "/v1/operations?%s=%s" % (parameter, value), 422, parameter=parameter)
+
+
+def test_queued_ones_know_their_place(client, table):
+    running = [table.queue("alpha", LONG) for _ in range(3)]
+    for made in running:
+        wait_for(client, made, ("running",))
+    queued = [table.queue("alpha", LONG) for _ in range(3)]
+    time.sleep(1)
+    assert [client.get("/v1/operations/" + i).json()["queue_position"] for i in queued] == [1, 2, 3], "three run, as the team may"
+    tag = client.get("/v1/operations/" + queued[1]).headers["ETag"]
+    client.delete("/v1/operations/" + queued[0], 200)
+    moved = client.get("/v1/operations/" + queued[1], headers={"If-None-Match": tag})
+    assert moved.json()["queue_position"] == 1, "another place is another version"
+
+
+# --- cancelling ---
+
+def test_a_running_operation_stops_within_a_second(client, table):
+    slowest = 0.0
+    for _ in range(5):
+        made = table.queue("alpha", LONG)
+        wait_for(client, made, ("running",))
+        time.sleep(0.3)
+        began = time.monotonic()
+        asked = client.delete("/v1/operations/" + made, 202).json()
+        assert asked["cancel_asked_at"] and asked["status"] == "running"
+        seen = wait_for(client, made)
+        slowest = max(slowest, time.monotonic() - began)
+        assert seen["status"] == "cancelled" and seen["result"] is None and seen["error"] is None
+        again = client.delete("/v1/operations/" + made, 200).json()
+        assert again == seen, "asking again changes nothing"
+    assert slowest < 1.0, slowest
+
+
+def test_a_cancelled_operation_leaves_no_effect(client, table):
+    """It does not hear that it is to stop and comes to its end: what it would have stored there is not stored."""
+    made = table.queue("alpha", {"steps": 15, "step_ms": 100, "deaf": True, "effect": "late-"})
+    wait_for(client, made, ("running",))
+    client.delete("/v1/operations/" + made, 202)
+    assert wait_for(client, made)["status"] == "cancelled"
+    assert not [a for a in client.get("/v1/applications?limit=200").json()["items"] if a["name"].startswith("late-")]
+
+
+def test_a_queued_operation_is_cancelled_at_once(client, table):
+    for _ in range(3):
+        wait_for(client, table.queue("alpha", LONG), ("running",))
+    made = table.queue("alpha", LONG)
+    assert client.delete("/v1/operations/" + made, 200).json()["status"] == "cancelled"
+    told = table.rows("SELECT data->>'status' FROM provisor.outbox WHERE type = 'operation.completed' AND data->>'id' = %s", made)
+    assert told == [("cancelled",)]
+    deeds = [a["subject"] for a in client.get("/v1/audit?limit=50").json()["items"] if a["action"] == "operation.cancel"]
+    assert deeds.count("operation/" + made) == 1
+    client.delete("/v1/operations/" + made, 200)
+    assert len([a for a in client.get("/v1/audit?limit=50").json()["items"] if a["subject"] == "operation/" + made]) == 1
+
+
+def test_an_operation_that_has_ended_stays_as_it_is(client, table):
+    made = table.queue("alpha", QUICK)
+    seen = wait_for(client, made)
+    assert client.delete("/v1/operations/" + made, 200).json() == seen
+
+
+def test_an_operation_goes_with_its_application(client, table):
+    client.post("/v1/applications", {"name": "going"}, 201)
+    made = table.queue("alpha", LONG, application="going")
+    wait_for(client, made, ("running",))
+    client.delete("/v1/applications/going", 204)
+    client.get("/v1/operations/" + made, 404)
+
+
+# --- events ---
+
+def test_the_stream_tells_everything_once(service, client, table):
+    made = table.queue("alpha", {"steps": 30, "step_ms": 50})
+    stream = Stream(service, service.alpha_token, made)
+    assert stream.reply.status_code == 200 and stream.reply.headers["Content-Type"].startswith("text/event-stream")
+    assert stream.reply.headers["Cache-Control"] == "no-store" and stream.reply.headers["X-Accel-Buffering"] == "no"
+    events = list(stream)
+    assert stream.retry == "2000"
+    assert [e[0] for e in events] == list(range(1, len(events) + 1)), "numbered from 1 without gaps"
+    assert [e[2]["status"] for e in events if e[1] == "status"] == ["queued", "running", "succeeded"]
+    done = [e[2]["progress"]["done"] for e in events]
+    assert done == sorted(done) and done[-1] == 30 and len(done) >= 4, done
+    schema = client.contract.document["components"]["schemas"]["OperationEvent"]
+    for _, _, data in events:
+        client.contract.check_instance(schema, data, "event")
+    for last in range(len(events)):
+        for again in (Stream(service, service.alpha_token, made, last),
+                      Stream(service, service.alpha_token, made, query="?last_event_id=%d" % last)):
+            assert list(again) == events[last:]
+    over = client.get("/v1/operations/%s/events" % made, 204, headers={"Last-Event-ID": str(len(events))})
+    assert over.headers["Cache-Control"] == "no-store"
+
+
+def test_events_arrive_when_they_happen(service, client, table):
+    made = table.queue("alpha", LONG)
+    wait_for(client, made, ("running",))
+    stream = iter(Stream(service, service.alpha_token, made))
+    next(stream), next(stream)
+    began = time.monotonic()
+    client.delete("/v1/operations/" + made, 202)
+    seen = [(e[1], e[2]["status"], e[2]["cancelling"]) for e in stream]
+    assert [s for s in seen if s[0] == "status"] == [("status", "running", True), ("status", "cancelled", False)], seen
+    assert time.monotonic() - began < 1.5
+
+
+def test_a_failure_is_told_with_its_problem(service, client, table):
+    made = table.queue("alpha", {"fail": "too-few"})
+    assert list(Stream(service, service.alpha_token, made))[-1][2]["error"]["type"] == "/problems/too-few-observations"
+
+
+@pytest.mark.parametrize("last", ["x", "-1", "1.5", "99999999999999999999", "7"])
+def test_an_id_that_no_event_has_is_refused(client, table, last):
+    made = table.queue("alpha", {"steps": 1})
+    wait_for(client, made)
+    client.refuse("GET", "/v1/operations/%s/events" % made, 422, header="Last-Event-ID", headers={"Last-Event-ID": last})
+    if not last.isdigit() or len(last) > 18:
+        client.refuse("GET", "/v1/operations/%s/events?last_event_id=%s" % (made, last), 422, parameter="last_event_id")
+
+
+def test_streams_have_limits_and_give_their_places_back(make_service):
+    service = lab(make_service(PROVISOR_OPERATION_STREAMS_MAX=4, PROVISOR_OPERATION_TEAM_STREAMS_MAX=3, PROVISOR_OPERATION_WORKERS=0))
+    alpha, beta = service.token("alpha"), service.token("beta")
+    service.start()
+    table = Table(service)
+    made, other = table.queue("alpha"), table.queue("beta")
+    streams = [Stream(service, alpha, made) for _ in range(3)]
+    assert {s.reply.status_code for s in streams} == {200}
+    problem = service.client(alpha).refuse("GET", "/v1/operations/%s/events" % made, 429)
+    assert "operation_team_streams_max" in problem["detail"] and problem["type"] == "/problems/quota-exceeded"
+    last = Stream(service, beta, other)
+    assert last.reply.status_code == 200
+    assert "operation_streams_max" in service.client(beta).refuse("GET", "/v1/operations/%s/events" % other, 503)["detail"]
+    assert "provisor_operation_streams 4\n" in service.client(alpha).get("/metrics", token=False).text
+    for stream in streams:
+        stream.close()
+    end = time.monotonic() + 5
+    while True:
+        again = Stream(service, alpha, made)
+        if again.reply.status_code == 200:
+            break
+        assert time.monotonic() < end, "a client that left keeps its place"
+        time.sleep(0.1)
+    table.close()
+
+
+def test_a_revoked_token_ends_its_streams(service, client, table):
+    token = client.post("/v1/tokens", {"name": "short", "scopes": ["read"]}, 201).json()
+    made = table.queue("alpha", LONG)
+    stream = iter(Stream(service, token["token"], made))
+    next(stream)
+    client.delete("/v1/tokens/" + token["id"], 204)
+    began = time.monotonic()
+    for _ in stream:
+        pass
+    assert time.monotonic() - began < 5
+
+
+def test_silence_is_broken_by_comments(make_service):
+    """Every 15 s, or half of the time a request may take where that is less."""
+    service = lab(make_service(PROVISOR_REQUEST_TIMEOUT_MS=2000, PROVISOR_OPERATION_WORKERS=0))
+    token = service.token("alpha")
+    service.start()
+    table = Table(service)
+    made = table.queue("alpha")
+    stream = Stream(service, token, made)
+    events = iter(stream)
+    next(events)
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        later = pool.submit(lambda: [e[2]["status"] for e in events])
+        time.sleep(5)
+        service.client(token).delete("/v1/operations/" + made, 200)
+        assert later.result() == ["cancelled"]
+    assert 3 <= stream.comments <= 6
+    table.close()
+
+
+def test_shutting_down_ends_streams_and_waits_and_gives_work_back(make_service):
+    service = lab(make_service())
+    token = service.token("alpha")
+    service.start()
+    table = Table(service)
+    client = service.client(token)
+    made = table.queue("alpha", LONG)
+    wait_for(client, made, ("running",))
+    stream = Stream(service, token, made)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        held = pool.submit(lambda: client.get("/v1/operations/" + made, (200, 503), headers={"Prefer": "wait=15"}))
+        seen = pool.submit(lambda: list(stream))
+        time.sleep(1)
+        began = time.monotonic()
+        assert service.stop() == 0
+        took = time.monotonic() - began
+        assert held.result().json()["status"] in ("running", "queued", 503)
+        assert seen.result()[-1][2]["status"] in ("running", "queued")
+    assert took < 3, took
+    assert table.rows("SELECT status, attempt, losses FROM provisor.operation WHERE id = %s", made) == [("queued", 1, 0)]
+    service.start()
+    assert wait_for(client, made, ("running",))["attempt"] == 2
+    client.delete("/v1/operations/" + made, 202)
+    wait_for(client, made)
+    table.close()
+
+
+# --- the end of what is kept ---
+
+def test_an_expired_operation_is_gone_and_later_forgotten(service, client, table):
+    made = table.queue("alpha", QUICK)
+    wait_for(client, made)
+    table.as_team("alpha")
+    table.rows("UPDATE provisor.operation SET expires_at = now() - interval '1 second' WHERE id = %s", made)
+    for _ in range(2):
+        problem = client.get("/v1/operations/" + made, 410).json()
+        assert problem["type"] == "/problems/gone"
+        client.delete("/v1/operations/" + made, 410)
+        client.get("/v1/operations/%s/events" % made, 410)
+        assert made not in client.get("/v1/operations?limit=200").text
+        service.command("maintain")
+    assert table.rows("SELECT request, result FROM provisor.operation WHERE id = %s", made) == [(None, None)]
+    assert table.value("SELECT count(*) FROM provisor.operation_event WHERE operation_id = %s", made) == 0
+    table.rows("UPDATE provisor.operation SET expires_at = now() - interval '31 days' WHERE id = %s", made)
+    service.command("maintain")
+    client.get("/v1/operations/" + made, 404)
+
+
+def test_metrics_count_them(client, table):
+    wait_for(client, table.queue("alpha", QUICK))
+    text = client.get("/metrics", token=False).text
+    for line in ('provisor_operations{status="running"}', 'provisor_operations_ended_total{kind="steps",status="succeeded"}',
+                 'provisor_operation_seconds_bucket{kind="steps",le="+Inf"}', "provisor_operation_waiting_seconds", "provisor_operation_streams"):
+        assert line in text
