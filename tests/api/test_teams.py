@@ -5,6 +5,7 @@ import pytest
 
 from conftest import ROOT
 from contract import Contract
+from long_work import Table
 
 CALLS = [(m, t) for m, t, o in Contract(ROOT / "openapi" / "provisor.yaml").operations() if o["security"]]
 STAGES = [{"id": 0, "task_durations_s": [2, 3, 2, 3]}]
@@ -13,7 +14,7 @@ PLAN = {"deadline_s": 60, "executors": 2, "cores_per_executor": 2}
 
 
 @pytest.fixture(scope="module")
-def mine(client):
+def mine(service, client):
     """What alpha has; `marks` are texts that no reply to anybody else may hold, unless that one sent them."""
     mark = uuid.uuid4().hex
     name = "mine-" + uuid.uuid4().hex
@@ -24,8 +25,11 @@ def mine(client):
     cluster = client.put("/v1/clusters/" + name, {"executors": 3, "description": "about " + mark}, 201).json()
     book = client.put("/v1/price-books/" + name, PRICES, 201).json()
     token = client.post("/v1/tokens", {"name": "token-" + mark, "scopes": ["read"]}, 201).json()
-    return {"name": name, "runs": run["id"], "advice": advice["id"], "tokens": token["id"],
-            "marks": (mark, run["id"], advice["id"], token["id"], cluster["id"], book["id"])}
+    table = Table(service)
+    operation = table.queue("alpha", {"mark": mark}, kind="none", application=name)  # a kind that nobody takes
+    table.close()
+    return {"name": name, "runs": run["id"], "advice": advice["id"], "tokens": token["id"], "operations": operation,
+            "marks": (mark, run["id"], advice["id"], token["id"], cluster["id"], book["id"], operation)}
 
 
 def state(client, mine):
@@ -33,7 +37,7 @@ def state(client, mine):
     tokens = [t["id"] for t in client.get("/v1/tokens?limit=200").json()["items"] if not t["revoked_at"]]
     return (client.get("/v1/applications/" + mine["name"]).json(), client.get("/v1/runs/%s?include=tasks" % mine["runs"]).json(),
             client.get("/v1/clusters/" + mine["name"]).json(), client.get("/v1/price-books/" + mine["name"]).json(),
-            client.get("/v1/advice/" + mine["advice"]).json(), mine["tokens"] in tokens)
+            client.get("/v1/advice/" + mine["advice"]).json(), client.get("/v1/operations/" + mine["operations"]).json(), mine["tokens"] in tokens)
 
 
 def body_of(method, template, mine):
@@ -54,7 +58,7 @@ def body_of(method, template, mine):
 @pytest.mark.parametrize("method,template", CALLS)
 def test_what_belongs_to_a_team_does_not_exist_for_another(method, template, client, stranger, mine):
     before = state(client, mine)
-    kind = next((k for k in ("runs", "advice", "tokens") if "/%s/{id}" % k in template), None)
+    kind = next((k for k in ("runs", "advice", "tokens", "operations") if "/%s/{id}" % k in template), None)
     path = template.replace("{name}", mine["name"]).replace("{id}", mine[kind] if kind else "")
     body = body_of(method, template, mine)
     ingests = method == "POST" and "{name}" in template
