@@ -230,7 +230,7 @@ def part_vectors():
     vectors = SHARED / "golden" / "vectors"
     folders = [vectors / f for c in calls for f in (c, "errors/" + c)] + [vectors / "errors" / "models-fit"]
     # Only those of the kinds there are (enum ModelKind of the contract).
-    kinds = ("amdahl", "gustafson", "usba", "usba_scaled", "ernest")
+    kinds = ("amdahl", "gustafson", "usba", "usba_scaled", "ernest", "ipso")
     folders += [p for p in sorted((vectors / "models-fit").glob("*.json"))
                 if json.loads(p.read_text())["request"]["model"] in kinds]
     with running_service("release") as (base_url, token):

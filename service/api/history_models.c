@@ -42,11 +42,13 @@ read_kind(const struct http_request *request, const struct model_kind **kind, st
 {
     const char *word = http_query(request, "model");
     *kind = word == NULL ? NULL : model_find_kind(word);
-    if (word == NULL || *kind != NULL)
+    if (word == NULL || (*kind != NULL && (*kind)->forms != MODEL_OF_STAGES))
         return PV_OK;
     char known[128] = "";
     size_t used = 0;
     for (size_t i = 0; model_kinds[i] != NULL && used < sizeof known; i++) {
+        if (model_kinds[i]->forms == MODEL_OF_STAGES)
+            continue; /* fitted to measured stages, it stands beside no other */
         int n = snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ",
                          model_kinds[i]->name);
         used += n > 0 ? (size_t)n : 0;

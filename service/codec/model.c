@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "codec/model_stages.h"
+
 #include "codec/model_tables.h"
 
 static const double COUNT_MAX = 1e12;
@@ -54,6 +56,19 @@ static void decode_row(const struct codec_node *row, bool speedups, struct obser
                            "must not be longer than duration_s");
 }
 
+static void decode_stage_rows(const struct codec_node *node,
+                              const struct codec_node *list,
+                              struct codec_model_fit *request)
+{
+    struct codec_node first = codec_item(list, 0);
+    for (size_t i = 0; i < request->n; i++) {
+        struct codec_node row = codec_item(list, i);
+        codec_stage_row_decode(&row, &first, &request->rows[i]);
+    }
+    if (request->weights == MODEL_RELATIVE)
+        codec_fault_member(node, "weights", "conflict", "of stage measures can only be seconds");
+}
+
 static void decode_rows(const struct codec_node *node, size_t most, struct codec_model_fit *request)
 {
     struct codec_node list = codec_array(node, "observations", CODEC_REQUIRED, 1, most);
@@ -66,6 +81,10 @@ static void decode_rows(const struct codec_node *node, size_t most, struct codec
         return;
     }
     struct codec_node first = codec_item(&list, 0);
+    if (request->kind != NULL && request->kind->forms == MODEL_OF_STAGES) {
+        decode_stage_rows(node, &list, request);
+        return;
+    }
     bool speedups = json_is_object(first.json) && codec_present(&first, "speedup") &&
                     !codec_present(&first, "duration_s");
     if (speedups && request->kind != NULL && (request->kind->forms & MODEL_OF_SPEEDUPS) == 0)
@@ -309,7 +328,8 @@ static void decode_parameter(const struct codec_node *node,
                              struct model_parameter *parameter)
 {
     static const char *const known[] = {"estimate", "std_error", "p_value", "dropped", NULL};
-    struct codec_node member = codec_object(node, rule->name, CODEC_REQUIRED);
+    struct codec_node member =
+        codec_object(node, rule->name, rule->optional ? CODEC_OPTIONAL : CODEC_REQUIRED);
     if (member.json == NULL)
         return;
     codec_refuse_unknown(&member, known);
@@ -434,6 +454,8 @@ decode_points(const struct codec_node *node, size_t most, struct codec_model_pre
     struct codec_node list = codec_array(node, "points", CODEC_REQUIRED, 1, most);
     if (list.json == NULL)
         return;
+    bool stages = request->model.form == MODEL_OF_STAGES;
+    unsigned size = stages ? CODEC_NULLABLE : CODEC_REQUIRED;
     request->n = json_array_size(list.json);
     request->points = arena_calloc(node->reader->arena, request->n, sizeof *request->points);
     if (request->points == NULL) {
@@ -445,8 +467,7 @@ decode_points(const struct codec_node *node, size_t most, struct codec_model_pre
         if (!codec_expect_object(&item))
             continue;
         codec_refuse_unknown(&item, known);
-        request->points[i].problem_size =
-            codec_number(&item, "problem_size", CODEC_REQUIRED, 1, COUNT_MAX);
+        request->points[i].problem_size = codec_number(&item, "problem_size", size, 1, COUNT_MAX);
         request->points[i].executors =
             codec_number(&item, "executors", CODEC_REQUIRED, 1, COUNT_MAX);
     }

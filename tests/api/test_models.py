@@ -113,7 +113,7 @@ def test_a_law_below_zero_is_no_duration(client):
 
 
 @pytest.mark.parametrize("pointer, change", [
-    ("/model", {"model": "ipso"}),
+    ("/model", {"model": "magic"}),
     ("/model", {"model": "auto"}),
     ("/model", {"model": 3}),
     ("/weights", {"weights": "heavy"}),

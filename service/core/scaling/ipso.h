@@ -127,6 +127,7 @@ struct ipso_fit {
     double n_range[2]; /* observed */
     size_t rows;
     size_t distinct; /* executor counts */
+    size_t laws;     /* numbers in the laws of its parts */
 };
 
 /*

@@ -325,17 +325,18 @@ static void put_values(const struct parts *parts, double p[IPSO_PARAMETERS])
     p[IPSO_TASK_TIME] = parts->task.coefficient;
     p[IPSO_TASK_EXPONENT] = parts->task.exponent;
     p[IPSO_EXTERNAL] = parts->external;
-    p[IPSO_PARALLEL] = parts->parallel_s;
+    if (parts->has_parallel)
+        p[IPSO_PARALLEL] = parts->parallel_s;
     if (!parts->is_serial)
         return;
     p[IPSO_ALPHA] = 1;
     p[IPSO_DELTA] = 0;
-    p[IPSO_INTERNAL_OFFSET] = 0;
     if (parts->workload == IPSO_FIXED_SIZE)
         return;
     p[IPSO_ALPHA] = parts->serial_s / parts->tail.coefficient;
     p[IPSO_DELTA] = parts->external - parts->tail.exponent;
-    p[IPSO_INTERNAL_OFFSET] = parts->tail.offset / parts->serial_s;
+    if (parts->tail.offset != 0)
+        p[IPSO_INTERNAL_OFFSET] = parts->tail.offset / parts->serial_s;
     if (parts->step.found) {
         p[IPSO_STEP_AT] = parts->step.last_before;
         p[IPSO_STEP_OFFSET] = parts->step.before.offset / parts->serial_s;
@@ -465,6 +466,17 @@ static void judge(const struct parts *parts, const double p[], struct ipso_fit *
     fit->bound = find_bound(fit, p);
 }
 
+/* Numbers that were estimated. */
+static size_t count_laws(const struct parts *parts)
+{
+    size_t count = parts->has_max_task ? 2 : 1;
+    if (parts->is_serial)
+        count += parts->tail.form == GROWTH_CONSTANT ? 1 : 2;
+    if (parts->step.found)
+        count += 3;
+    return count + (parts->induced.coefficient > 0 ? 2 : 0);
+}
+
 enum pv_code ipso_fit(const struct ipso_observation rows[],
                       size_t n,
                       struct arena *scratch,
@@ -486,7 +498,8 @@ enum pv_code ipso_fit(const struct ipso_observation rows[],
                                  .step = parts.step,
                                  .n_range = {parts.n[0], parts.n[n - 1]},
                                  .rows = n,
-                                 .distinct = parts.distinct};
+                                 .distinct = parts.distinct,
+                                 .laws = count_laws(&parts)};
         put_values(&parts, p);
         know_parameters(&parts, p, fit);
         judge(&parts, p, fit);

@@ -12,6 +12,7 @@
 #include "core/scaling/gustafson.h"
 #include "core/scaling/interpolation.h"
 #include "core/scaling/interval.h"
+#include "core/scaling/ipso_kind.h"
 #include "core/scaling/linear.h"
 #include "core/scaling/load.h"
 #include "core/scaling/sun_ni.h"
@@ -23,7 +24,7 @@ static const double default_confidence = 0.95;
 const struct model_kind *const model_kinds[] = {
     &amdahl_kind, &gustafson_kind,     &sun_ni_kind, &usba_kind,  &usba_scaled_kind,
     &ernest_kind, &interpolation_kind, &load_kind,   &power_kind, &spill_kind,
-    &cliff_kind,  &combined_kind,      NULL,
+    &cliff_kind,  &combined_kind,      &ipso_kind,   NULL,
 };
 
 const struct model_kind *model_find_kind(const char *name)
@@ -161,7 +162,7 @@ static bool is_speedup(const struct observation *row)
 
 static bool has_stages(const struct observation *row)
 {
-    return row->max_task_s > 0;
+    return row->max_task_s > 0 || row->parallel_s > 0;
 }
 
 static double actual_of(const struct observation *row, enum model_form form)
@@ -172,7 +173,8 @@ static double actual_of(const struct observation *row, enum model_form form)
     case MODEL_OF_SPEEDUPS:
         return row->speedup;
     case MODEL_OF_STAGES:
-        return row->serial_s + row->max_task_s + row->induced_s;
+        return row->serial_s + row->induced_s +
+               (row->max_task_s > 0 ? row->max_task_s : row->parallel_s / row->executors);
     }
     return (double)NAN;
 }
@@ -465,7 +467,7 @@ static void find_peak(struct model_fit *fit)
     struct model_spread none = {(double)NAN, (double)NAN};
     struct model_prediction there;
     bool rising;
-    if (fit->model.kind->turning_points == NULL)
+    if (fit->model.kind->turning_points == NULL || fit->model.form == MODEL_OF_STAGES)
         return;
     /* Of an unknown size any number of executors can be used. */
     double most = isnan(size) ? 1e6 : floor(size);

@@ -18,7 +18,7 @@
  * so that it can be stored, sent and read back. Tables of a size of their own (struct model_tables)
  * lie in the arena it was fitted or decoded in.
  */
-enum { MODEL_PARAMETERS_MAX = 8, MODEL_SCORES_MAX = 64, MODEL_WARNINGS_MAX = 8 };
+enum { MODEL_PARAMETERS_MAX = 13, MODEL_SCORES_MAX = 64, MODEL_WARNINGS_MAX = 8 };
 
 /*
  * One run. N and m are counts >= 1. Start from MODEL_OBSERVATION, in which nothing is measured and
@@ -41,7 +41,8 @@ struct observation {
     double parallel_s; /* task time added up, > 0; else unknown */
     double serial_s;   /* time after initialization in which no stage runs */
     double induced_s;  /* stage durations beyond their busiest core */
-    double max_task_s; /* task time of the busiest core, > 0; else no stage was measured */
+    double max_task_s; /* task time of the busiest core, > 0; else unknown. Without this and
+                        * parallel_s no stage was measured. */
 };
 
 #define MODEL_OBSERVATION                                                                          \
@@ -66,7 +67,7 @@ struct observation model_seen_speedup(double problem_size, double executors, dou
 enum model_form {
     MODEL_OF_DURATIONS = 1,
     MODEL_OF_SPEEDUPS = 2,
-    MODEL_OF_STAGES = 4 /* serial_s, max_task_s, induced_s, perhaps parallel_s */
+    MODEL_OF_STAGES = 4 /* serial_s, induced_s, max_task_s or parallel_s or both */
 };
 
 enum model_weights { MODEL_SECONDS, MODEL_RELATIVE };
@@ -275,6 +276,7 @@ struct model_parameter_rule {
     double low; /* of the estimate, inclusive */
     double high;
     unsigned forms; /* model forms that have it */
+    bool optional;  /* what stands for it where it is absent is the kind's business */
 };
 
 /*
@@ -334,9 +336,10 @@ struct model_kind {
     const struct model_parameter_rule *rules;
     size_t n_parameters;
     /* Fills in model.parameters[].estimate, model.tables, model.reference and the covariance,
-     * freedom[] of each parameter's p-value, left_out[] of each row, and warnings; model_fit does
-     * the rest. freedom[0] becomes that of the residuals, also where there is no parameter. Tables
-     * and left_out stay in `scratch`, which outlives the fit. */
+     * freedom[] of each parameter's p-value, left_out[] of each row, and warnings, for stage
+     * measures also scaling_type and peak; model_fit does the rest. freedom[0] becomes that of the
+     * residuals, also where there is no parameter. Tables and left_out stay in `scratch`, which
+     * outlives the fit. */
     enum pv_code (*fit)(const struct model_data *data,
                         struct arena *scratch,
                         double left_out[],

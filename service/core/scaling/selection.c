@@ -83,14 +83,19 @@ static enum pv_code fit_all(const struct observation rows[],
                             struct model_selection *selection,
                             struct pv_error *err)
 {
-    while (model_kinds[selection->n] != NULL)
-        selection->n++;
-    selection->candidates = arena_calloc(arena, selection->n, sizeof *selection->candidates);
+    size_t kinds = 0;
+    while (model_kinds[kinds] != NULL)
+        kinds++;
+    selection->candidates = arena_calloc(arena, kinds, sizeof *selection->candidates);
     if (selection->candidates == NULL)
         return out_of_memory(err);
-    for (size_t k = 0; k < selection->n; k++) {
-        selection->candidates[k].kind = model_kinds[k];
-        enum pv_code code = fit_candidate(rows, n, arena, &selection->candidates[k], err);
+    for (size_t k = 0; k < kinds; k++) {
+        /* What is fitted to measured stages predicts no whole duration. */
+        if (model_kinds[k]->forms == MODEL_OF_STAGES)
+            continue;
+        struct model_candidate *candidate = &selection->candidates[selection->n++];
+        candidate->kind = model_kinds[k];
+        enum pv_code code = fit_candidate(rows, n, arena, candidate, err);
         if (code != PV_OK)
             return code;
     }
