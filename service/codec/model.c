@@ -328,8 +328,8 @@ static void decode_parameter(const struct codec_node *node,
                              struct model_parameter *parameter)
 {
     static const char *const known[] = {"estimate", "std_error", "p_value", "dropped", NULL};
-    struct codec_node member =
-        codec_object(node, rule->name, rule->optional ? CODEC_OPTIONAL : CODEC_REQUIRED);
+    struct codec_node member = codec_object(
+        node, rule->name, (rule->forms & MODEL_OPTIONAL) != 0 ? CODEC_OPTIONAL : CODEC_REQUIRED);
     if (member.json == NULL)
         return;
     codec_refuse_unknown(&member, known);

@@ -6,19 +6,20 @@
 _Static_assert((int)IPSO_PARAMETERS <= (int)MODEL_PARAMETERS_MAX, "a model holds all parameters");
 
 static const struct model_parameter_rule rules[IPSO_PARAMETERS] = {
-    [IPSO_ETA] = {"eta", 1e-12, 1, MODEL_OF_STAGES, false},
-    [IPSO_ALPHA] = {"alpha", 1e-12, HUGE_VAL, MODEL_OF_STAGES, true},
-    [IPSO_DELTA] = {"delta", -HUGE_VAL, HUGE_VAL, MODEL_OF_STAGES, true},
-    [IPSO_BETA] = {"beta", 0, HUGE_VAL, MODEL_OF_STAGES, false},
-    [IPSO_GAMMA] = {"gamma", -HUGE_VAL, HUGE_VAL, MODEL_OF_STAGES, false},
-    [IPSO_TASK_TIME] = {"task_time_s", 1e-12, HUGE_VAL, MODEL_OF_STAGES, false},
-    [IPSO_TASK_EXPONENT] = {"task_exponent", -HUGE_VAL, HUGE_VAL, MODEL_OF_STAGES, false},
-    [IPSO_EXTERNAL] = {"external_exponent", -HUGE_VAL, HUGE_VAL, MODEL_OF_STAGES, true},
-    [IPSO_PARALLEL] = {"parallel_s", 1e-12, HUGE_VAL, MODEL_OF_STAGES, true},
-    [IPSO_INTERNAL_OFFSET] = {"internal_offset", -HUGE_VAL, HUGE_VAL, MODEL_OF_STAGES, true},
-    [IPSO_STEP_AT] = {"step_executors", 1, HUGE_VAL, MODEL_OF_STAGES, true},
-    [IPSO_STEP_OFFSET] = {"step_offset", -HUGE_VAL, HUGE_VAL, MODEL_OF_STAGES, true},
-    [IPSO_STEP_SLOPE] = {"step_slope", -HUGE_VAL, HUGE_VAL, MODEL_OF_STAGES, true},
+    [IPSO_ETA] = {"eta", 1e-12, 1, MODEL_OF_STAGES},
+    [IPSO_ALPHA] = {"alpha", 1e-12, HUGE_VAL, MODEL_OF_STAGES | MODEL_OPTIONAL},
+    [IPSO_DELTA] = {"delta", -HUGE_VAL, HUGE_VAL, MODEL_OF_STAGES | MODEL_OPTIONAL},
+    [IPSO_BETA] = {"beta", 0, HUGE_VAL, MODEL_OF_STAGES},
+    [IPSO_GAMMA] = {"gamma", -HUGE_VAL, HUGE_VAL, MODEL_OF_STAGES},
+    [IPSO_TASK_TIME] = {"task_time_s", 1e-12, HUGE_VAL, MODEL_OF_STAGES},
+    [IPSO_TASK_EXPONENT] = {"task_exponent", -HUGE_VAL, HUGE_VAL, MODEL_OF_STAGES},
+    [IPSO_EXTERNAL] = {"external_exponent", -HUGE_VAL, HUGE_VAL, MODEL_OF_STAGES | MODEL_OPTIONAL},
+    [IPSO_PARALLEL] = {"parallel_s", 1e-12, HUGE_VAL, MODEL_OF_STAGES | MODEL_OPTIONAL},
+    [IPSO_INTERNAL_OFFSET] = {"internal_offset", -HUGE_VAL, HUGE_VAL,
+                              MODEL_OF_STAGES | MODEL_OPTIONAL},
+    [IPSO_STEP_AT] = {"step_executors", 1, HUGE_VAL, MODEL_OF_STAGES | MODEL_OPTIONAL},
+    [IPSO_STEP_OFFSET] = {"step_offset", -HUGE_VAL, HUGE_VAL, MODEL_OF_STAGES | MODEL_OPTIONAL},
+    [IPSO_STEP_SLOPE] = {"step_slope", -HUGE_VAL, HUGE_VAL, MODEL_OF_STAGES | MODEL_OPTIONAL},
 };
 
 static double duration(const struct model_law *law, double problem_size, double executors)

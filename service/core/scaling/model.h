@@ -271,12 +271,15 @@ model_best_executors(const struct model *model, double problem_size, double most
 
 /* --- kinds --- */
 
+/* Beside the forms that have a parameter: what stands for it where it is absent is the kind's
+ * business. */
+enum { MODEL_OPTIONAL = 256 };
+
 struct model_parameter_rule {
     const char *name;
     double low; /* of the estimate, inclusive */
     double high;
-    unsigned forms; /* model forms that have it */
-    bool optional;  /* what stands for it where it is absent is the kind's business */
+    unsigned forms; /* model forms that have it, and perhaps MODEL_OPTIONAL */
 };
 
 /*
