@@ -178,22 +178,130 @@ descent_find(const struct descent *d, size_t skip, size_t steps, double toleranc
     return sums.squares;
 }
 
-double descent_find_without(const struct descent *d,
-                            const struct descent_sums *sums,
-                            size_t skip,
-                            size_t steps,
-                            double tolerance,
-                            double p[])
+/* --- without one row --- */
+
+enum { STEPS_NEWTON = 6, STEPS_AGAIN = 100, ROUNDS_NEWTON = 4 };
+
+static double difference_step(const struct descent *d, const double p[], size_t j)
+{
+    double width = d->high[j] - d->low[j];
+    double size = fmax(fabs(p[j]), isfinite(width) ? 1e-3 * width : 1e-3);
+    /* Over a third power of the rounding the two errors of a central difference balance. */
+    return 6e-6 * size;
+}
+
+/* Second derivatives of the squares of the rows from `first` to `last`, halved. */
+static void differ(const struct descent *d,
+                   const double p[],
+                   size_t first,
+                   size_t last,
+                   double out[DESCENT_MAX][DESCENT_MAX])
+{
+    double at[DESCENT_MAX];
+    double slope[DESCENT_MAX];
+    memcpy(at, p, d->k * sizeof *at);
+    for (size_t j = 0; j < d->k; j++) {
+        double step = difference_step(d, p, j);
+        for (size_t a = 0; a < d->k; a++)
+            out[j][a] = 0;
+        for (int side = -1; side <= 1; side += 2) {
+            at[j] = p[j] + side * step;
+            for (size_t i = first; i < last; i++) {
+                double residual = d->row(d->context, at, i, slope);
+                for (size_t a = 0; a < d->k; a++)
+                    out[j][a] += side * slope[a] * residual / (2 * step);
+            }
+        }
+        at[j] = p[j];
+    }
+    for (size_t a = 0; a < d->k; a++)
+        for (size_t b = 0; b < a; b++)
+            out[a][b] = out[b][a] = (out[a][b] + out[b][a]) / 2;
+}
+
+void descent_sharpen(const struct descent *d, const double p[], struct descent_sums *sums)
+{
+    differ(d, p, 0, d->n, sums->curvature);
+}
+
+/* Squares and gradient at p; the second derivatives stay. */
+static void
+refresh(const struct descent *d, const double p[], size_t skip, struct descent_sums *sums)
 {
     double slope[DESCENT_MAX];
-    double to[DESCENT_MAX];
-    struct descent_sums rest = *sums;
+    sums->squares = 0;
+    memset(sums->gradient, 0, sizeof sums->gradient);
+    for (size_t i = 0; i < d->n; i++) {
+        if (i == skip)
+            continue;
+        double residual = d->row(d->context, p, i, slope);
+        sums->squares += residual * residual;
+        for (size_t a = 0; a < d->k; a++)
+            sums->gradient[a] += slope[a] * residual;
+    }
+}
+
+/* Sums without the row: at p, no pass over the others. */
+static void
+take_off(const struct descent *d, const double p[], size_t skip, struct descent_sums *sums)
+{
+    double slope[DESCENT_MAX];
+    double own[DESCENT_MAX][DESCENT_MAX];
     double residual = d->row(d->context, p, skip, slope);
-    add_row(d->k, -1, residual, slope, &rest);
-    mirror(d->k, &rest);
-    if (step_from(d, &rest, p, 0, to) && descent_squares(d, to, skip) < rest.squares)
+    differ(d, p, skip, skip + 1, own);
+    sums->squares -= residual * residual;
+    for (size_t a = 0; a < d->k; a++) {
+        sums->gradient[a] -= slope[a] * residual;
+        for (size_t b = 0; b < d->k; b++)
+            sums->curvature[a][b] -= own[a][b];
+    }
+}
+
+/* Newton's steps by the second derivatives in `sums`, which also hold the rest at p. True: they
+ * came to a stop. p is only ever moved down. */
+static bool follow(
+    const struct descent *d, struct descent_sums *sums, size_t skip, double tolerance, double p[])
+{
+    double at[DESCENT_MAX];
+    double to[DESCENT_MAX];
+    memcpy(at, p, d->k * sizeof *at);
+    for (size_t step = 0; step < STEPS_NEWTON && step_from(d, sums, at, 0, to); step++) {
+        if (is_still(d, at, to, tolerance)) {
+            memcpy(p, to, d->k * sizeof *p);
+            return true;
+        }
+        double before = sums->squares;
+        refresh(d, to, skip, sums);
+        if (!(sums->squares <= before * (1 + 1e-12)))
+            return false;
+        memcpy(at, to, d->k * sizeof *at);
         memcpy(p, to, d->k * sizeof *p);
-    return descent_find(d, skip, steps, tolerance, p);
+    }
+    return false;
+}
+
+double descent_polish(const struct descent *d, double tolerance, double p[])
+{
+    struct descent_sums sums;
+    for (size_t round = 0; round < ROUNDS_NEWTON; round++) {
+        refresh(d, p, d->n, &sums);
+        descent_sharpen(d, p, &sums);
+        if (follow(d, &sums, d->n, tolerance, p))
+            return descent_squares(d, p, d->n);
+    }
+    return descent_find(d, d->n, STEPS_AGAIN, tolerance, p);
+}
+
+void descent_find_without(const struct descent *d,
+                          const struct descent_sums *sums,
+                          size_t skip,
+                          double tolerance,
+                          double p[])
+{
+    struct descent_sums rest = *sums;
+    take_off(d, p, skip, &rest);
+    if (!follow(d, &rest, skip, tolerance, p))
+        (void)descent_find(d, skip, STEPS_AGAIN, tolerance, p);
 }
 
 bool descent_inverse(const struct descent *d,

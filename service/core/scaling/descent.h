@@ -47,16 +47,29 @@ double
 descent_find(const struct descent *d, size_t skip, size_t steps, double tolerance, double p[]);
 
 /*
- * The minimum without row `skip`, from the one of all rows (p, with its sums): the first step needs
- * no pass over the rows, since what the row adds to the sums can be taken off them; the rest is
- * descent_find.
+ * The exact second derivatives at p into sums->curvature, by differences of the gradient, in place
+ * of J'J: far from the data the two differ, and a step by J'J arrives slowly. O(n k^2).
  */
-double descent_find_without(const struct descent *d,
-                            const struct descent_sums *sums,
-                            size_t skip,
-                            size_t steps,
-                            double tolerance,
-                            double p[]);
+void descent_sharpen(const struct descent *d, const double p[], struct descent_sums *sums);
+
+/*
+ * From p, near the minimum, to it: Newton's steps with the exact second derivatives of where they
+ * begin, which are made anew a few times; descent_find where these do not lead down. Returns the
+ * sum of squares.
+ */
+double descent_polish(const struct descent *d, double tolerance, double p[]);
+
+/*
+ * The minimum without row `skip`, from the one of all rows (p, with its sharpened sums). Without
+ * the row it is near, and so are the second derivatives once the row's are taken off: Newton's
+ * steps with them held fixed arrive after one without any pass over the rows and one or two with
+ * (O(n k) each). Where they do not, descent_find does the rest.
+ */
+void descent_find_without(const struct descent *d,
+                          const struct descent_sums *sums,
+                          size_t skip,
+                          double tolerance,
+                          double p[]);
 
 /*
  * Inverse of J'J over the parameters that are inside the box and have an effect, 0 elsewhere: times

@@ -3,53 +3,41 @@
 #include <float.h>
 #include <math.h>
 
+#include "core/scaling/descent.h"
 #include "core/scaling/nonnegative.h"
 
 enum { GRID = 33, STEPS = 60 };
 
-/* Sum of squared relative errors without row `skip`, its half slope and curvature (Gauss-Newton).
- */
-static double evaluate(share_law law,
-                       const struct model_data *data,
-                       size_t skip,
-                       double eta,
-                       double *slope,
-                       double *curvature)
+struct problem {
+    share_law law;
+    const struct model_data *data;
+};
+
+static double error_of(void *context, const double p[], size_t i, double slope[])
 {
-    double sum = 0;
-    *slope = *curvature = 0;
-    for (size_t i = 0; i < data->n; i++) {
-        if (i == skip)
-            continue;
-        double derivative;
-        double factor = data->factors[i];
-        double off =
-            factor * (law(eta, data->rows[i].executors, &derivative) - data->rows[i].speedup);
-        sum += off * off;
-        *slope += off * derivative * factor;
-        *curvature += derivative * derivative * factor * factor;
-    }
-    return sum;
+    const struct problem *problem = context;
+    const struct observation *row = &problem->data->rows[i];
+    double factor = problem->data->factors[i];
+    double derivative;
+    double off = factor * (problem->law(p[0], row->executors, &derivative) - row->speedup);
+    if (slope != NULL)
+        slope[0] = factor * derivative;
+    return off;
 }
 
-static double descend(share_law law, const struct model_data *data, size_t skip, double eta)
+static double find_start(const struct descent *d)
 {
-    double slope;
-    double curvature;
-    double sum = evaluate(law, data, skip, eta, &slope, &curvature);
-    for (size_t step = 0; step < STEPS && curvature > 0; step++) {
-        double ignored[2];
-        double move = -slope / curvature;
-        double to = fmin(1, fmax(0, eta + move));
-        while (fabs(to - eta) > DBL_EPSILON &&
-               evaluate(law, data, skip, to, &ignored[0], &ignored[1]) > sum)
-            to = eta + (to - eta) / 2;
-        if (fabs(to - eta) <= DBL_EPSILON)
-            break;
-        eta = to;
-        sum = evaluate(law, data, skip, eta, &slope, &curvature);
+    double best = 0;
+    double least = (double)INFINITY;
+    for (size_t g = 0; g < GRID; g++) {
+        double eta = (double)g / (GRID - 1);
+        double sum = descent_squares(d, &eta, d->n);
+        if (sum < least) {
+            least = sum;
+            best = eta;
+        }
     }
-    return eta;
+    return best;
 }
 
 double share_fit(share_law law,
@@ -58,28 +46,25 @@ double share_fit(share_law law,
                  double *variance,
                  double *freedom)
 {
-    double best = 0;
-    double least = (double)INFINITY;
+    struct problem problem = {law, data};
+    const struct descent d = {
+        .n = data->n, .k = 1, .high = {1}, .context = &problem, .row = error_of};
+    struct descent_sums sums;
     double slope;
-    double curvature;
-    for (size_t g = 0; g < GRID; g++) {
-        double eta = (double)g / (GRID - 1);
-        double sum = evaluate(law, data, data->n, eta, &slope, &curvature);
-        if (sum < least) {
-            least = sum;
-            best = eta;
-        }
-    }
-    best = descend(law, data, data->n, best);
+    double best = find_start(&d);
+    (void)descent_find(&d, d.n, STEPS, 1e-6, &best);
+    (void)descent_polish(&d, 1e-12, &best);
+    descent_sum(&d, &best, d.n, &sums);
+    *freedom = (double)data->n - 1;
+    bool inner = best > 0 && best < 1 && sums.curvature[0][0] > 0 && *freedom > 0;
+    double rounding = (double)data->n * 4096 * DBL_EPSILON * DBL_EPSILON;
+    *variance = inner ? fmax(sums.squares, rounding) / *freedom / sums.curvature[0][0] : 0;
+    descent_sharpen(&d, &best, &sums);
     for (size_t i = 0; i < data->n; i++) {
-        double eta = descend(law, data, i, best);
+        double eta = best;
+        descent_find_without(&d, &sums, i, 1e-6, &eta);
         left_out[i] = law(eta, data->rows[i].executors, &slope);
     }
-    least = evaluate(law, data, data->n, best, &slope, &curvature);
-    *freedom = (double)data->n - 1;
-    bool inner = best > 0 && best < 1 && curvature > 0 && *freedom > 0;
-    double rounding = (double)data->n * 4096 * DBL_EPSILON * DBL_EPSILON;
-    *variance = inner ? fmax(least, rounding) / *freedom / curvature : 0;
     return best;
 }
 

@@ -9,9 +9,9 @@
 typedef double (*share_law)(double eta, double executors, double *slope);
 
 /*
- * eta of least squared relative error over the speedups of `data`, by damped Gauss-Newton steps
- * kept inside [0, 1], from the best of a grid; each row left out by fitting anew. *variance: of
- * eta, 0 where it lies on a bound or cannot be told; *freedom: n - 1. O(n^2).
+ * eta of least squared relative error over the speedups of `data`, inside [0, 1], from the best
+ * of a grid (core/scaling/descent.h); each row left out by descending anew. *variance: of eta, 0
+ * where it lies on a bound or cannot be told; *freedom: n - 1. O(n^2).
  */
 double share_fit(share_law law,
                  const struct model_data *data,

@@ -6,7 +6,7 @@
 #include "core/scaling/design.h"
 
 enum { ETA, GROWTH, SEQUENTIAL, SIZE, PARAMETERS };
-enum { STEPS = 200, STEPS_WITHOUT = 50 };
+enum { STEPS = 200 };
 
 #define GROWTH_MAX 3
 
@@ -220,7 +220,7 @@ static void leave_out(const struct descent *d,
         struct model_law law = {.form = model->form, .p = {[SIZE] = problem->size}};
         for (size_t j = 0; j < d->k; j++)
             law.p[j] = p[j];
-        (void)descent_find_without(d, sums, i, STEPS_WITHOUT, 1e-9, law.p);
+        descent_find_without(d, sums, i, 1e-6, law.p);
         left_out[i] = model->form == MODEL_OF_SPEEDUPS
                           ? speedup(&law, row->problem_size, row->executors)
                           : duration(&law, row->problem_size, row->executors);
@@ -269,7 +269,8 @@ static enum pv_code fit_sun_ni(const struct model_data *data,
                               .context = &problem,
                               .row = durations ? duration_row : speedup_row};
     find_start(&d, durations, p);
-    (void)descent_find(&d, d.n, STEPS, 1e-14, p);
+    (void)descent_find(&d, d.n, STEPS, 1e-6, p);
+    (void)descent_polish(&d, 1e-12, p);
     descent_sum(&d, p, d.n, &sums);
     code = check_known(data, &d, &sums, p, inverse, &freed, err);
     if (code != PV_OK)
@@ -282,6 +283,7 @@ static enum pv_code fit_sun_ni(const struct model_data *data,
                    "the work seems to grow faster than the problem size to the power of %d, the "
                    "most that is tried",
                    GROWTH_MAX);
+    descent_sharpen(&d, p, &sums);
     leave_out(&d, &sums, p, &fit->model, left_out);
     return PV_OK;
 }
