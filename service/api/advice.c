@@ -204,6 +204,7 @@ static struct advice_row row_of(const struct consultation *made,
         .model_kind = strview_of(
             made->history->curve.model_kind == NULL ? "replay" : made->history->curve.model_kind),
         .deadline_s = made->asked.question.deadline_s,
+        .deadline_probability = made->advice.recommendation.deadline_probability,
         .request = {request->body, request->body_n},
         .document = {response->body, response->body_n},
         .created_us = reply->created_us};

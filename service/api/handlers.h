@@ -89,6 +89,9 @@ API_HANDLER(advice_get);
 /* profile.c */
 API_HANDLER(profile_get);
 
+/* team_accuracy.c */
+API_HANDLER(team_accuracy_list);
+
 /* accuracy.c */
 API_HANDLER(accuracy_list);
 

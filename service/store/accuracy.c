@@ -1,23 +1,16 @@
 #include "store/accuracy.h"
 
+#include "store/accuracy_internal.h"
 #include "store/run_internal.h"
 
-/*
- * A run on other executors or cores than advised says nothing about the prediction, one that does
- * not know its own is taken at its word that it followed. Both statements read this one relation,
- * of all runs that name advice or of some.
- */
+/* Both statements read this one relation, of all runs that name advice or of some. */
 #define HELD_AGAINST(runs)                                                                         \
     "SELECT r.id, r.advice_id, r.instant, r.succeeded, r.problem_size, r.executors,"               \
     " r.cores_per_executor, r.duration_s, a.problem_size AS advised_problem_size,"                 \
     " a.executors AS advised_executors, a.cores_per_executor AS advised_cores,"                    \
     " a.predicted_duration_s, a.lower_s, a.upper_s, a.confidence, a.model_kind,"                   \
-    " coalesce(r.succeeded AND r.duration_s > 0 AND a.predicted_duration_s > 0"                    \
-    " AND coalesce(r.executors = a.executors, true)"                                               \
-    " AND coalesce(r.cores_per_executor = a.cores_per_executor, true), false) AS compared,"        \
-    " CASE WHEN r.succeeded AND r.duration_s > 0"                                                  \
-    " THEN 100 * (a.predicted_duration_s - r.duration_s) / r.duration_s END AS error_percent,"     \
-    " CASE WHEN r.succeeded THEN r.duration_s BETWEEN a.lower_s AND a.upper_s END AS inside"       \
+    " " ACCURACY_COMPARED " AS compared, " ACCURACY_ERROR_PERCENT                                  \
+    " AS error_percent, " ACCURACY_INSIDE " AS inside"                                             \
     " FROM " runs " AS r JOIN provisor.advice a ON a.team_id = r.team_id AND a.id = r.advice_id"   \
     " WHERE r.team_id = $1 AND r.application_id = $2 AND r.advice_id IS NOT NULL"
 #define ADVISED                                                                                    \

@@ -9,9 +9,10 @@ insert(struct store_tx *tx, const struct advice_row *advice, struct pv_error *er
     tx_sql(tx, &sql,
            "INSERT INTO provisor.advice (team_id, id, application_id, application_name, objective,"
            " feasible, executors, predicted_duration_s, deadline_s, request, document, created_at,"
-           " problem_size, cores_per_executor, lower_s, upper_s, confidence, model_kind)"
+           " problem_size, cores_per_executor, lower_s, upper_s, confidence, model_kind,"
+           " deadline_probability)"
            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12, now()), $13, $14,"
-           " $15, $16, $17, $18)");
+           " $15, $16, $17, $18, $19)");
     sql.repeated = true;
     sql_uuid(&sql, advice->id);
     sql_uuid(&sql, advice->application_id);
@@ -30,6 +31,7 @@ insert(struct store_tx *tx, const struct advice_row *advice, struct pv_error *er
     sql_double(&sql, advice->upper_s);
     sql_double(&sql, advice->confidence);
     sql_text(&sql, advice->model_kind);
+    sql_double(&sql, advice->deadline_probability);
     return tx_defer(tx, &sql, err);
 }
 

@@ -5,8 +5,8 @@
 
 /*
  * Advice is kept as the reply that was sent, byte for byte, beside the columns that lists and
- * accuracy need; problem_size, cores_per_executor, the interval, confidence and model_kind are only
- * written here (store/accuracy.h reads them).
+ * accuracy need; problem_size, cores_per_executor, the interval, confidence, model_kind and
+ * deadline_probability are only written here (store/accuracy.h reads them).
  */
 struct advice_row {
     char id[37];             /* UUIDv7, made by the caller before the document is written */
@@ -22,9 +22,10 @@ struct advice_row {
     double upper_s;
     double confidence;
     struct strview model_kind;
-    double deadline_s;       /* NAN: none asked */
-    struct strview request;  /* JSON text */
-    struct strview document; /* JSON text of the reply */
+    double deadline_s;           /* NAN: none asked */
+    double deadline_probability; /* that the recommendation meets it; NAN */
+    struct strview request;      /* JSON text */
+    struct strview document;     /* JSON text of the reply */
     int64_t created_us;
 };
 

@@ -135,3 +135,111 @@ def test_of_others_there_is_nothing(client, stranger, name):
     client.get("/v1/applications/%s-not/accuracy" % name, 404)
     client.refuse("GET", "/v1/applications/%s/accuracy?colour=red" % name, 422, parameter="colour")
     client.refuse("GET", "/v1/applications/%s/accuracy?limit=0" % name, 422, parameter="limit")
+
+
+# --- GET /v1/accuracy ---
+
+@pytest.fixture
+def team(make_service):
+    """A team of its own: what others of the module followed does not count."""
+    service = make_service()
+    service.start()
+    return service, service.client(service.token("alone"))
+
+
+def history(client, name):
+    for executors in (1, 2, 4):
+        client.post("/v1/applications/%s/runs" % name, run_of(executors), status=201)
+    return name
+
+
+def everything(client, **query):
+    return client.get("/v1/accuracy", params=query).json()
+
+
+NOTHING = {"count": 0, "compared": 0, "mape_percent": None, "median_ape_percent": None, "mean_error_percent": None,
+           "inside_interval": None, "confidence": None, "deadlines": {"count": 0, "promised": None, "met": None}}
+
+
+def test_accuracy_of_a_team(team):
+    service, client = team
+    empty = everything(client)
+    assert empty["items"] == empty["by_model"] == [] and empty["next_cursor"] is None and empty["oldest_at"] is None
+    assert dict(empty["total"], calibration=[]) == dict(NOTHING, calibration=[])
+    assert [b["count"] for b in empty["total"]["calibration"]] == [0] * 10
+
+    # Two applications; 25 s are predicted. Errors 0, -50 and 25 percent; one run did not follow.
+    first, second = history(client, "first"), history(client, "second")
+    advice = advise(client, first, confidence=0.9, deadline_s=60)
+    promised = advice["recommendation"]["deadline_probability"]
+    assert promised > 0.9
+    follow(client, first, advice, 25.0, started_at="2026-01-01T00:00:00Z")
+    follow(client, first, advice, 50.0, started_at="2026-01-02T00:00:00Z")
+    follow(client, first, advice, 500.0, executors=3, started_at="2026-01-03T00:00:00Z")
+    loose = advise(client, second, confidence=0.5)
+    follow(client, second, loose, 20.0, started_at="2026-02-01T00:00:00Z")
+
+    got = everything(client)
+    assert "newest" not in got and got["oldest_at"] == "2026-01-01T00:00:00Z"
+    total = got["total"]
+    assert (total["count"], total["compared"]) == (4, 3)
+    assert total["mape_percent"] == pytest.approx(25) and total["median_ape_percent"] == pytest.approx(25)
+    assert total["mean_error_percent"] == pytest.approx(-25 / 3)
+    assert total["confidence"] == pytest.approx((0.9 + 0.9 + 0.5) / 3)
+    assert total["deadlines"] == {"count": 2, "promised": pytest.approx(promised), "met": 1.0}
+    assert total["calibration"][9]["count"] == 2 and total["calibration"][9]["met"] == 1.0
+    assert [i["application"] for i in got["items"]] == ["first", "second"]
+    one, other = got["items"]
+    assert one["mape_percent"] == pytest.approx(25) and one["compared"] == 2 and one["inside_interval"] == 0.5
+    assert other["mape_percent"] == pytest.approx(25) and other["deadlines"]["count"] == 0
+    assert sum(m["count"] for m in got["by_model"]) == 4
+    assert {m["model"] for m in got["by_model"]} == {advice["model"]["kind"], loose["model"]["kind"]}
+    summary = accuracy(client, first)["summary"]
+    assert {k: one[k] for k in summary} == summary, "the same as of the application alone"
+
+    # A deadline that was promised and missed.
+    tight = advise(client, first, deadline_s=26, confidence=0.5)
+    follow(client, first, tight, 30.0, started_at="2026-03-01T00:00:00Z")
+    march = everything(client, since="2026-03-01T00:00:00Z")
+    assert march["total"]["count"] == 1 and march["total"]["deadlines"]["met"] == 0.0
+    assert march["total"]["deadlines"]["promised"] == pytest.approx(tight["recommendation"]["deadline_probability"])
+    assert march["since"] == "2026-03-01T00:00:00Z" and march["until"] is None
+
+    # Windows: [since, until).
+    january = everything(client, until="2026-02-01T00:00:00Z")
+    assert [i["application"] for i in january["items"]] == ["first"] and january["total"]["count"] == 3
+    assert everything(client, since="2026-01-02T00:00:00Z", until="2026-01-03T00:00:00Z")["total"]["count"] == 1
+
+    # Pages by application say the same of all.
+    page = everything(client, limit=1)
+    assert [i["application"] for i in page["items"]] == ["first"] and page["total"]["count"] == 5
+    rest = everything(client, limit=1, cursor=page["next_cursor"])
+    assert [i["application"] for i in rest["items"]] == ["second"] and rest["next_cursor"] is None
+    assert rest["total"] == page["total"]
+    client.refuse("GET", "/v1/accuracy?limit=1&until=2026-02-01T00:00:00Z&cursor=" + page["next_cursor"], 400)
+    client.refuse("GET", "/v1/accuracy?since=yesterday", 422, parameter="since")
+    client.refuse("GET", "/v1/accuracy?colour=red", 422, parameter="colour")
+
+    # Another team has none of it; what goes with its application is gone from here, too.
+    stranger = service.client(service.token("others"))
+    assert everything(stranger)["total"]["count"] == 0
+    client.delete("/v1/applications/first")
+    assert [i["application"] for i in everything(client)["items"]] == ["second"]
+
+
+def test_the_newest_of_a_team_count(team):
+    """2000 runs that are 25 % off; one older, exact, is left out as soon as there are more."""
+    service, client = team
+    name = history(client, "busy")
+    advice = advise(client, name)
+    run = {"problem_size": 40, "executors": 2, "cores_per_executor": 2, "succeeded": True, "advice_id": advice["id"]}
+    recent = [dict(run, duration_s=20.0, started_at="2026-02-02T00:%02d:%02dZ" % (k // 60, k % 60)) for k in range(2000)]
+    client.request("POST", "/v1/applications/%s/runs/import" % name, data="".join(json.dumps(r) + "\n" for r in recent),
+                   headers={"Content-Type": "application/x-ndjson"})
+    before = everything(client)
+    assert before["total"]["count"] == 2000 and "newest" not in before
+    follow(client, name, advice, 25.0, started_at="2026-01-01T00:00:00Z")
+    after = everything(client)
+    assert after == dict(before, newest=2000)
+    older = everything(client, until=after["oldest_at"])
+    assert older["total"]["count"] == 1 and older["total"]["mape_percent"] == pytest.approx(0, abs=1e-6)

@@ -39,8 +39,8 @@ INSERT INTO provisor.application (team_id, id, name, runs, history_version) SELE
 
 INSERT INTO provisor.advice (team_id, id, application_id, application_name, objective, feasible, executors,
                              predicted_duration_s, deadline_s, request, document, created_at, problem_size,
-                             cores_per_executor, lower_s, upper_s, confidence, model_kind)
-    SELECT a.team_id, pg_temp.uuid7(at), a.id, a.name, 'min_executors', true, 8, 100, 200, '{}', '{}', at, 64, 4, 80, 120, 0.95, 'usba'
+                             cores_per_executor, lower_s, upper_s, confidence, model_kind, deadline_probability)
+    SELECT a.team_id, pg_temp.uuid7(at), a.id, a.name, 'min_executors', true, 8, 100, 200, '{}', '{}', at, 64, 4, 80, 120, 0.95, 'usba', 0.99
       FROM app a, LATERAL (SELECT now() - random() * interval '360 days' AS at
                              FROM generate_series(1, CASE a.n WHEN 0 THEN 2000 ELSE 50 END)) AS t;
 
