@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "api/advice_history.h"
+#include "api/advice_terms.h"
 #include "api/cursor.h"
 #include "api/experiments.h"
 #include "api/handlers.h"
@@ -63,7 +64,10 @@ static enum pv_code decode(const struct config *config,
 /* Everything computed for one answer. */
 struct consultation {
     struct codec_advice_request asked;
+    struct advice_terms terms;
     const struct history_item *history;
+    struct curve curve; /* of the history, or what interruptions make of it */
+    struct pricing pricing;
     struct advice advice;
     struct beside_question beside_question;
     struct beside_outcome beside;
@@ -86,7 +90,7 @@ static enum pv_code look_beside(struct api *api,
     for (size_t i = 0; i < n; i++)
         names[i] = made->asked.running[i].application.at;
     enum pv_code code =
-        advice_history_beside(api, request, &made->asked, &made->history->curve, &made->advice,
+        advice_history_beside(api, request, &made->asked, &made->curve, &made->advice,
                               &made->beside_question, &made->beside, err);
     if (code != PV_OK)
         return code;
@@ -140,10 +144,17 @@ static enum pv_code consult(struct api *api,
         (made->asked.include & CODEC_ADVICE_NEXT_EXPERIMENTS) != 0)
         return PV_E_DEFER;
     if (code == PV_OK)
+        code = advice_terms_load(api, request, &made->asked, &made->terms, err);
+    if (code == PV_OK)
         code = advice_history_curve(api, request, &made->asked, &made->history, err);
     if (code == PV_OK)
-        code = advise(&made->history->curve, &made->asked.question, request->arena, &made->advice,
-                      err);
+        code = pricing_advise(&made->history->curve, &made->asked.question, &made->terms.pricing,
+                              request->arena, &made->curve, &made->advice, &made->pricing, err);
+    if (code == PV_OK)
+        code = pricing_explain(&made->terms.pricing, &made->pricing, &made->asked.question,
+                               request->arena, &made->advice, err);
+    if (code == PV_OK)
+        code = advice_terms_explain(&made->terms, &made->asked, request->arena, &made->advice, err);
     const struct predictor *predictor = code == PV_OK ? &made->history->predictor : NULL;
     if (predictor != NULL && (predictor->has_replay || predictor->has_model))
         code =
@@ -165,7 +176,9 @@ reply_of(const struct consultation *made, const char *id, int64_t created_us)
     return (struct codec_advice_reply){.id = id,
                                        .created_us = created_us,
                                        .request = &made->asked,
-                                       .curve = &made->history->curve,
+                                       .curve = &made->curve,
+                                       .pricing = &made->pricing,
+                                       .terms = &made->terms.pricing,
                                        .advice = &made->advice,
                                        .beside = made->has_beside ? &made->beside : NULL,
                                        .quotas = made->has_quotas ? &made->quotas : NULL,

@@ -348,7 +348,9 @@ enum pv_code advice_history_beside(struct api *api,
                    curve->cores_per_executor},
         .predicted_duration_s = advice->recommendation.predicted_duration_s,
         .deadline_s = asked->question.deadline_s,
-        .cores = (size_t)asked->question.max_executors * (size_t)curve->cores_per_executor,
+        .cores = asked->cluster_cores != RUN_UNKNOWN
+                     ? (size_t)asked->cluster_cores
+                     : (size_t)asked->question.max_executors * (size_t)curve->cores_per_executor,
         .task_budget = (uint64_t)api->config->remedy_task_budget};
     enum pv_code code = load_all(api, request, asked, curve->problem_size, question, err);
     if (code != PV_OK)

@@ -1,7 +1,10 @@
 #include "codec/contention.h"
 
+#include <math.h>
+
 #include "api/api.h"
 #include "api/handlers.h"
+#include "api/named_cluster.h"
 #include "api/reply.h"
 
 /* POST /v1/contention: one supervisor step over the numbers in the request. */
@@ -24,6 +27,29 @@ static enum pv_code decode(const struct config *config,
     return codec_result(&reader);
 }
 
+/* All cores of the cluster that is named, where the request does not tell how many. */
+static enum pv_code load_cluster(struct api *api,
+                                 struct http_request *request,
+                                 struct codec_contention *asked,
+                                 struct pv_error *err)
+{
+    static const char at[] = "/cluster";
+    struct cluster cluster;
+    int64_t cores = 0;
+    enum pv_code code = named_cluster_load(api, request, asked->cluster, at, &cluster, err);
+    if (code != PV_OK || !isnan(asked->terms.max_cores))
+        return code;
+    int64_t executors = cluster.traits.executors;
+    int64_t each = cluster.traits.cores_per_executor;
+    code = named_cluster_need(&cluster, executors, "executors", at, err);
+    if (code == PV_OK)
+        code = named_cluster_need(&cluster, each, "cores_per_executor", at, err);
+    if (code == PV_OK)
+        code = named_cluster_cores(api, executors, each, at, &cores, err);
+    asked->terms.max_cores = (double)cores;
+    return code;
+}
+
 API_HANDLER(contention_share)
 {
     struct api *api = context;
@@ -33,6 +59,8 @@ API_HANDLER(contention_share)
     enum pv_code code = http_check_query(request, no_parameters, err);
     if (code == PV_OK)
         code = decode(api->config, request, &asked, err);
+    if (code == PV_OK && asked.cluster.at != NULL)
+        code = load_cluster(api, request, &asked, err);
     if (code != PV_OK)
         return code;
     struct contention_share *shares = arena_array(request->arena, asked.n, sizeof *shares);

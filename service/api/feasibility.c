@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "api/api.h"
+#include "api/named_cluster.h"
 #include "api/reply.h"
 #include "codec/feasibility.h"
 #include "core/deadline/job_from_run.h"
@@ -36,6 +37,31 @@ static enum pv_code decode(const struct config *config,
     codec_feasibility_decode(&top, &limits, asked);
     json_decref(json);
     return codec_result(&reader);
+}
+
+/* The cores of the cluster that is only named. */
+static enum pv_code load_cluster(struct api *api,
+                                 struct http_request *request,
+                                 struct codec_feasibility *asked,
+                                 struct pv_error *err)
+{
+    static const char at[] = "/cluster";
+    struct cluster cluster;
+    int64_t cores = 0;
+    if (asked->cluster.at == NULL)
+        return PV_OK;
+    enum pv_code code = named_cluster_load(api, request, asked->cluster, at, &cluster, err);
+    if (code != PV_OK)
+        return code;
+    int64_t executors = cluster.traits.executors;
+    int64_t each = cluster.traits.cores_per_executor;
+    code = named_cluster_need(&cluster, executors, "executors", at, err);
+    if (code == PV_OK)
+        code = named_cluster_need(&cluster, each, "cores_per_executor", at, err);
+    if (code == PV_OK)
+        code = named_cluster_cores(api, executors, each, at, &cores, err);
+    asked->cores = (size_t)cores;
+    return code;
 }
 
 /* --- jobs from history --- */
@@ -220,6 +246,8 @@ enum pv_code feasibility_check(void *context,
         return PV_E_DEFER;
     if (code == PV_OK)
         code = decode(api->config, request, &asked, err);
+    if (code == PV_OK)
+        code = load_cluster(api, request, &asked, err);
     if (code == PV_OK)
         code = load_jobs(api, request, &asked, err);
     if (code != PV_OK)

@@ -1,7 +1,10 @@
 #include "codec/stage_plan.h"
 
+#include <math.h>
+
 #include "api/api.h"
 #include "api/handlers.h"
+#include "api/named_cluster.h"
 #include "api/recent_runs.h"
 #include "api/reply.h"
 #include "core/history/graph.h"
@@ -116,6 +119,32 @@ static enum pv_code load(struct api *api,
     return take_run(request->arena, &nearest, &recent, asked, source, err);
 }
 
+/* --- the size of a cluster that is named --- */
+
+static enum pv_code load_cluster(struct api *api,
+                                 struct http_request *request,
+                                 struct codec_stage_plan *asked,
+                                 struct pv_error *err)
+{
+    static const char at[] = "/cluster";
+    struct stage_plan_terms *terms = &asked->terms;
+    struct cluster cluster;
+    int64_t cores;
+    enum pv_code code = named_cluster_load(api, request, asked->cluster, at, &cluster, err);
+    if (code == PV_OK && isnan(terms->executors)) {
+        code = named_cluster_need(&cluster, cluster.traits.executors, "executors", at, err);
+        terms->executors = (double)cluster.traits.executors;
+    }
+    if (code == PV_OK && isnan(terms->cores_per_executor)) {
+        code = named_cluster_need(&cluster, cluster.traits.cores_per_executor, "cores_per_executor",
+                                  at, err);
+        terms->cores_per_executor = (double)cluster.traits.cores_per_executor;
+    }
+    return code == PV_OK ? named_cluster_cores(api, (int64_t)terms->executors,
+                                               (int64_t)terms->cores_per_executor, at, &cores, err)
+                         : code;
+}
+
 /* --- the answer --- */
 
 static void encode(struct writer *w, const struct stage_plan *plan, const struct source *source)
@@ -140,6 +169,8 @@ API_HANDLER(stage_plan_create)
     enum pv_code code = http_check_query(request, no_parameters, err);
     if (code == PV_OK)
         code = decode(api->config, request, &asked, err);
+    if (code == PV_OK && asked.cluster.at != NULL)
+        code = load_cluster(api, request, &asked, err);
     if (code == PV_OK && asked.application.at != NULL)
         code = load(api, request, &asked, &source, err);
     if (code == PV_OK)

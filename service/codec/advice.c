@@ -8,20 +8,53 @@
 /* --- request --- */
 
 static const char *const known_members[] = {
-    "application", "profile",     "problem_size", "deadline_s", "confidence",
-    "objective",   "constraints", "running",      "include",    NULL};
+    "application", "profile", "problem_size", "deadline_s", "confidence", "objective",
+    "constraints", "running", "include",      "pricing",    NULL};
 
 /* In the order of enum advise_objective. */
 static const char *const objectives[] = {"min_executors", "min_cost",   "min_time",
                                          "max_speedup",   "efficiency", NULL};
 
+/* In the order of enum pricing_market. */
+static const char *const markets[] = {"on_demand", "spot", "cheapest", NULL};
+
+/* One's own price, in place of that of a price book as a whole. */
+static void decode_price(const struct codec_node *constraints, struct codec_advice_request *request)
+{
+    struct price *price = &request->price;
+    price->per_executor_hour =
+        codec_number(constraints, "price_per_executor_hour", CODEC_OPTIONAL, 0.0, 1e12);
+    price->spot_per_executor_hour =
+        codec_number(constraints, "spot_per_executor_hour", CODEC_OPTIONAL, 0.0, 1e12);
+    price->interruptions_per_hour =
+        codec_number(constraints, "interruptions_per_hour", CODEC_OPTIONAL, 0.0, 3600.0);
+    request->has_price = codec_present(constraints, "price_per_executor_hour");
+    bool spot = codec_present(constraints, "spot_per_executor_hour");
+    if (spot && !request->has_price)
+        codec_fault_member(constraints, "price_per_executor_hour", "required",
+                           "goes with spot_per_executor_hour");
+    if (codec_present(constraints, "interruptions_per_hour") && !spot)
+        codec_fault_member(constraints, "spot_per_executor_hour", "required",
+                           "goes with interruptions_per_hour");
+    if (codec_present(constraints, "max_cost") && !request->has_price && !spot &&
+        request->cluster.at == NULL)
+        codec_fault_member(constraints, "price_per_executor_hour", "required",
+                           "max_cost needs a price, or a cluster that a price book prices");
+}
+
 static void decode_constraints(const struct codec_node *node,
                                const struct codec_advice_limits *limits,
                                struct codec_advice_request *request)
 {
-    static const char *const known[] = {"min_executors",           "max_executors",
-                                        "cores_per_executor",      "max_cost",
-                                        "price_per_executor_hour", NULL};
+    static const char *const known[] = {"min_executors",
+                                        "max_executors",
+                                        "cores_per_executor",
+                                        "max_cost",
+                                        "price_per_executor_hour",
+                                        "spot_per_executor_hour",
+                                        "interruptions_per_hour",
+                                        "cluster",
+                                        NULL};
     struct codec_node constraints = codec_object(node, "constraints", CODEC_OPTIONAL);
     struct advise_question *question = &request->question;
     question->min_executors = 1;
@@ -29,6 +62,10 @@ static void decode_constraints(const struct codec_node *node,
     question->max_cost = (double)NAN;
     question->price_per_executor_hour = (double)NAN;
     request->cores_per_executor = RUN_UNKNOWN;
+    request->cluster = (struct strview){NULL, 0};
+    request->cluster_cores = RUN_UNKNOWN;
+    request->has_max_executors = false;
+    request->has_price = false;
     if (constraints.json == NULL)
         return;
     codec_refuse_unknown(&constraints, known);
@@ -41,15 +78,12 @@ static void decode_constraints(const struct codec_node *node,
     request->cores_per_executor = codec_integer(&constraints, "cores_per_executor", CODEC_OPTIONAL,
                                                 1, limits->cores / question->max_executors);
     question->max_cost = codec_number(&constraints, "max_cost", CODEC_ABOVE, 0.0, 1e15);
-    question->price_per_executor_hour =
-        codec_number(&constraints, "price_per_executor_hour", CODEC_OPTIONAL, 0.0, 1e12);
+    request->has_max_executors = most != RUN_UNKNOWN;
+    request->cluster = codec_name(&constraints, "cluster", CODEC_OPTIONAL);
+    decode_price(&constraints, request);
     if (least != RUN_UNKNOWN && most != RUN_UNKNOWN && least > most)
         codec_fault_member(&constraints, "min_executors", "out_of_range",
                            "is larger than max_executors");
-    if (codec_present(&constraints, "max_cost") &&
-        !codec_present(&constraints, "price_per_executor_hour"))
-        codec_fault_member(&constraints, "price_per_executor_hour", "required",
-                           "max_cost needs a price");
 }
 
 static bool is_twice(const struct codec_advice_running running[], size_t i)
@@ -103,7 +137,8 @@ static void decode_running(const struct codec_node *node,
     }
     struct codec_node constraints = codec_member(node, "constraints");
     if (n > 0 &&
-        (!json_is_object(constraints.json) || !codec_present(&constraints, "max_executors")))
+        (!json_is_object(constraints.json) || (!codec_present(&constraints, "max_executors") &&
+                                               !codec_present(&constraints, "cluster"))))
         codec_fault_member(&constraints, "max_executors", "required",
                            "beside running jobs the size of the cluster must be known");
 }
@@ -177,6 +212,8 @@ void codec_advice_decode(const struct codec_node *node,
     request->question.confidence = isnan(confidence) ? 0.95 : confidence;
     request->question.objective = (enum advise_objective)codec_choice(
         node, "objective", CODEC_OPTIONAL, objectives, (size_t)ADVISE_MIN_EXECUTORS);
+    request->pricing = (enum pricing_market)codec_choice(node, "pricing", CODEC_OPTIONAL, markets,
+                                                         (size_t)PRICING_ON_DEMAND);
     decode_constraints(node, limits, request);
     decode_running(node, limits, request);
     decode_include(node, request);
@@ -260,6 +297,36 @@ static void write_remedies(struct writer *w, const struct codec_advice_reply *re
         if (remedies->max_executors != RUN_UNKNOWN)
             writer_member_integer(w, "max_executors", remedies->max_executors);
     }
+    writer_end_object(w);
+}
+
+/* The price that was used, where there is one. */
+static void write_pricing(struct writer *w, const struct codec_advice_reply *reply)
+{
+    const struct pricing *pricing = reply->pricing;
+    const struct pricing_terms *terms = reply->terms;
+    bool spot = pricing->market == PRICING_SPOT;
+    bool own = terms->source == PRICING_OF_REQUEST;
+    writer_key(w, "pricing");
+    if (!pricing->known) {
+        writer_null(w);
+        return;
+    }
+    writer_begin_object(w);
+    writer_member_string(w, "market", pricing_market_name(pricing->market));
+    writer_member_string(w, "currency", terms->currency);
+    writer_member_number(w, "price_per_executor_hour", pricing->per_executor_hour);
+    writer_member_string(w, "source", own ? "request" : "price_book");
+    writer_member_string(w, "price_book", terms->book);
+    writer_member_string(w, "cluster", terms->source == PRICING_OF_CLUSTER ? terms->subject : NULL);
+    writer_member_string(w, "machine_type",
+                         terms->source == PRICING_OF_MACHINE_TYPE ? terms->subject : NULL);
+    writer_member_number(w, "on_demand_cost", pricing->on_demand_cost);
+    writer_member_number(w, "interruptions_per_hour",
+                         spot ? terms->price.interruptions_per_hour : (double)NAN);
+    writer_member_number(w, "expected_interruptions", pricing->interruptions);
+    writer_member_number(w, "interruption_s", pricing->interruption_s);
+    writer_member_number(w, "interruption_cost", pricing->interruption_cost);
     writer_end_object(w);
 }
 
@@ -404,6 +471,7 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
     writer_member_boolean(w, "feasible", advice->feasible);
     write_recommendation(w, reply);
     write_model(w, reply);
+    write_pricing(w, reply);
     if (!advice->feasible)
         write_remedies(w, reply);
     if (request->include & CODEC_ADVICE_ALTERNATIVES)

@@ -8,6 +8,7 @@
 #include "core/advice/advise.h"
 #include "core/advice/beside.h"
 #include "core/advice/curve.h"
+#include "core/advice/pricing.h"
 #include "core/deadline/stage_plan.h"
 
 /* What a client may ask for; from struct config. */
@@ -40,8 +41,14 @@ struct codec_advice_running {
 struct codec_advice_request {
     struct strview application; /* at == NULL: the profile instead */
     struct run profile;
-    int64_t problem_size;            /* RUN_UNKNOWN: that of the profile or the latest run */
-    int64_t cores_per_executor;      /* RUN_UNKNOWN: that of the nearest run */
+    int64_t problem_size;       /* RUN_UNKNOWN: that of the profile or the latest run */
+    int64_t cores_per_executor; /* RUN_UNKNOWN: that of the nearest run */
+    struct strview cluster;     /* registered; at == NULL: none */
+    bool has_max_executors;     /* one was sent */
+    int64_t cluster_cores;      /* K beside running jobs; RUN_UNKNOWN: max_executors x cores */
+    enum pricing_market pricing;
+    bool has_price;                  /* one was sent */
+    struct price price;              /* the one sent */
     struct advise_question question; /* max_executors: the service's limit where none was sent */
     struct codec_advice_running *running;
     size_t n_running;
@@ -50,8 +57,9 @@ struct codec_advice_request {
 
 /*
  * Faults: unknown members; types and ranges; both of application and profile, or neither; no
- * problem size anywhere; min_executors above max_executors; max_cost without a price; running jobs
- * without max_executors (the size of the cluster) or twice under one name; a word in `include` that
+ * problem size anywhere; min_executors above max_executors; max_cost with neither a price nor a
+ * cluster, a spot price without one on demand, interruptions without one of spot; running jobs with
+ * neither a cluster nor max_executors (its size) or twice under one name; a word in `include` that
  * is not known or that the service does not answer yet.
  *
  * The request lives in the reader's arena and is complete only when codec_result says PV_OK.
@@ -70,6 +78,8 @@ struct codec_advice_reply {
     const struct beside_outcome *beside;         /* NULL without running jobs */
     const struct stage_plan *quotas;             /* NULL: none could be made */
     const struct codec_experiments *experiments; /* NULL: not asked for */
+    const struct pricing *pricing;
+    const struct pricing_terms *terms;
 };
 
 /* The representation of an advice. */

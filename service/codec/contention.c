@@ -31,8 +31,10 @@ static void decode_terms(const struct codec_node *top,
                          struct contention_terms *terms)
 {
     terms->gamma = known_or(codec_number(top, "gamma", CODEC_OPTIONAL, 0, 1), 1);
+    bool named = json_object_get(top->json, "cluster") != NULL;
     terms->max_cores =
-        codec_number(top, "max_cores", CODEC_REQUIRED | CODEC_ABOVE, 0, limits->cores);
+        codec_number(top, "max_cores", (named ? CODEC_OPTIONAL : CODEC_REQUIRED) | CODEC_ABOVE, 0,
+                     limits->cores);
     terms->average_nominal_rate =
         known_or(codec_number(top, "average_nominal_rate", CODEC_NULLABLE, RATE_MIN, RATE_MAX),
                  AVERAGE_NOMINAL_RATE);
@@ -75,11 +77,12 @@ void codec_contention_decode(const struct codec_node *node,
                              struct codec_contention *request)
 {
     static const char *const known[] = {
-        "strategy", "gamma", "max_cores", "average_nominal_rate", "applications", NULL};
+        "strategy", "gamma", "max_cores", "average_nominal_rate", "applications", "cluster", NULL};
     *request = (struct codec_contention){0};
     codec_refuse_unknown(node, known);
     request->strategy = decode_strategy(node);
     decode_terms(node, limits, &request->terms);
+    request->cluster = codec_name(node, "cluster", CODEC_OPTIONAL);
     struct codec_node list =
         codec_array(node, "applications", CODEC_REQUIRED, 1, limits->applications);
     if (list.json == NULL)

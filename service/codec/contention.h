@@ -15,6 +15,7 @@ struct codec_contention_limits {
 struct codec_contention {
     const struct contention_strategy *strategy;
     struct contention_terms terms;
+    struct strview cluster; /* at == NULL: none; else it gives max_cores where that is NAN */
     struct contention_application *applications;
     struct strview *names; /* names[i] belongs to applications[i] */
     size_t n;

@@ -16,8 +16,7 @@ static void decode_cluster(const struct codec_node *top,
 {
     static const char *const known[] = {"executors", "cores_per_executor", NULL};
     if (json_is_string(json_object_get(top->json, "cluster"))) {
-        codec_fault_member(top, "cluster", "not_supported",
-                           "clusters are not known by name: give executors and cores_per_executor");
+        request->cluster = codec_name(top, "cluster", CODEC_REQUIRED);
         return;
     }
     struct codec_node cluster = codec_object(top, "cluster", CODEC_REQUIRED);

@@ -23,7 +23,8 @@ struct codec_feasibility_source {
 
 /* POST /v1/feasibility (design.md section 3). */
 struct codec_feasibility {
-    size_t cores;
+    struct strview cluster; /* a registered one; at == NULL: its size is told */
+    size_t cores;           /* 0 until the caller gives those of the registered one */
     bool with_schedule;
     struct edf_job *jobs; /* those from history have no stages until the caller gives them */
     struct codec_feasibility_source *sources; /* sources[i] belongs to jobs[i] */
@@ -34,7 +35,7 @@ struct codec_feasibility {
  * Faults: unknown members; types and ranges; a name or a stage id twice (at the second one), a
  * parent that is no stage, a circle of parents; a job with both `stages` and `application` or with
  * neither; a stage with both forms of its tasks or with neither; more than `limits` allow; a word
- * in `include` that is not known; a cluster that is only named.
+ * in `include` that is not known.
  *
  * The request lives in the reader's arena and is complete only when codec_result says PV_OK.
  */

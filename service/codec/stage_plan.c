@@ -18,19 +18,25 @@ static double known_or(double value, double otherwise)
     return isnan(value) ? otherwise : value;
 }
 
-static void decode_cluster(const struct codec_node *top, int64_t most, struct stage_plan_terms *out)
+/* A named cluster gives what the request does not tell. */
+static void
+decode_cluster(const struct codec_node *top, int64_t most, struct codec_stage_plan *request)
 {
-    int64_t executors = codec_integer(top, "executors", CODEC_REQUIRED, 1, most);
-    int64_t each = codec_integer(top, "cores_per_executor", CODEC_REQUIRED, 1, most);
+    request->cluster = codec_name(top, "cluster", CODEC_OPTIONAL);
+    unsigned flags =
+        json_object_get(top->json, "cluster") == NULL ? CODEC_REQUIRED : CODEC_OPTIONAL;
+    int64_t executors = codec_integer(top, "executors", flags, 1, most);
+    int64_t each = codec_integer(top, "cores_per_executor", flags, 1, most);
     int64_t cores;
+    struct stage_plan_terms *out = &request->terms;
+    out->executors = executors < 1 ? (double)NAN : (double)executors;
+    out->cores_per_executor = each < 1 ? (double)NAN : (double)each;
     if (executors < 1 || each < 1)
         return;
     if (__builtin_mul_overflow(executors, each, &cores) || cores > most)
         codec_fault_member(top, "executors", "out_of_range",
                            "with cores_per_executor there are more than %lld cores (cores_max)",
                            (long long)most);
-    out->executors = (double)executors;
-    out->cores_per_executor = (double)each;
 }
 
 static void decode_terms(const struct codec_node *top, int64_t cores, struct stage_plan_terms *out)
@@ -44,7 +50,6 @@ static void decode_terms(const struct codec_node *top, int64_t cores, struct sta
     out->core_quantum =
         known_or(codec_number(top, "core_quantum", CODEC_OPTIONAL, QUANTUM_MIN, (double)cores),
                  STAGE_PLAN_CORE_QUANTUM);
-    decode_cluster(top, cores, out);
 }
 
 /* --- stages --- */
@@ -207,11 +212,13 @@ void codec_stage_plan_decode(const struct codec_node *node,
                              struct codec_stage_plan *request)
 {
     static const char *const known[] = {
-        "deadline_s", "alpha",  "beta",        "overscale",    "core_quantum",       "executors",
-        "stages",     "pinned", "application", "problem_size", "cores_per_executor", NULL};
+        "deadline_s",         "alpha",   "beta",   "overscale",   "core_quantum",
+        "executors",          "stages",  "pinned", "application", "problem_size",
+        "cores_per_executor", "cluster", NULL};
     *request = (struct codec_stage_plan){0};
     codec_refuse_unknown(node, known);
     decode_terms(node, limits->cores, &request->terms);
+    decode_cluster(node, limits->cores, request);
     decode_source(node, limits->stages, request);
     decode_pins(node, limits, request);
     if (request->stages == NULL)

@@ -20,6 +20,8 @@ struct codec_stage_plan_pin {
 /* POST /v1/stage-plans (design.md section 3). */
 struct codec_stage_plan {
     struct stage_plan_terms terms;
+    struct strview cluster;          /* at == NULL: none; else it gives the terms' executors and
+                                        cores_per_executor where they are NAN */
     struct strview application;      /* at == NULL: the stages stand in the request itself */
     int64_t problem_size;            /* RUN_UNKNOWN: that of the latest run */
     struct stage_plan_stage *stages; /* ascending by id; NULL until the caller gives them */

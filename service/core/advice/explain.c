@@ -354,15 +354,15 @@ static void explain_new_job(const struct beside_question *question,
     const char *verdict = isnan(question->deadline_s) ? ""
                           : outcome->met              ? " and meets its deadline"
                                                       : " and misses its deadline";
-    struct note *note =
-        note_add(&advice->reasons, arena, &spare,
-                 outcome->met ? "met_beside_running" : "missed_beside_running",
-                 "With the %zu running job%s, all sharing the cluster's %zu cores (max_executors x "
-                 "cores_per_executor) earliest deadline first, it ends after %.6g s%s; without "
-                 "them on the same cores after %.6g s. The recommended executors are no cap in "
-                 "either.",
-                 question->n_running, question->n_running == 1 ? "" : "s", question->cores,
-                 outcome->execution_s, verdict, outcome->alone_s);
+    struct note *note = note_add(
+        &advice->reasons, arena, &spare,
+        outcome->met ? "met_beside_running" : "missed_beside_running",
+        "With the %zu running job%s, all sharing the cluster's %zu cores earliest deadline "
+        "first, it ends after %.6g s%s; without "
+        "them on the same cores after %.6g s. The recommended executors are no cap in "
+        "either.",
+        question->n_running, question->n_running == 1 ? "" : "s", question->cores,
+        outcome->execution_s, verdict, outcome->alone_s);
     note_number(note, "execution_s", outcome->execution_s);
     note_number(note, "alone_s", outcome->alone_s);
     note_number(note, "deadline_s", question->deadline_s);

@@ -1,0 +1,225 @@
+#include "core/advice/pricing.h"
+
+#include <math.h>
+
+#include "core/advice/interruption.h"
+
+const char *pricing_market_name(enum pricing_market market)
+{
+    static const char *const names[PRICING_MARKETS] = {"on_demand", "spot", "cheapest"};
+    return names[market];
+}
+
+double pricing_cost(double executors, double duration_s, double per_executor_hour)
+{
+    return executors * duration_s / 3600.0 * per_executor_hour;
+}
+
+/* One answer, of one market. In the arena: reasons point into the curve. */
+struct answer {
+    struct curve curve;
+    struct advice advice;
+    struct pricing pricing;
+};
+
+static double known_or_none(double rate)
+{
+    return isnan(rate) ? 0.0 : rate;
+}
+
+static enum pv_code refuse(struct pv_error *err, const char *code, const char *detail)
+{
+    return pv_fault(err, PV_PLACE_POINTER, "/pricing", code, "%s", detail);
+}
+
+static enum pv_code answer_on_demand(const struct curve *curve,
+                                     const struct advise_question *question,
+                                     const struct pricing_terms *terms,
+                                     struct arena *arena,
+                                     struct answer *answer,
+                                     struct pv_error *err)
+{
+    struct advise_question asked = *question;
+    asked.price_per_executor_hour = terms->has_price ? terms->price.per_executor_hour : (double)NAN;
+    answer->curve = *curve;
+    answer->pricing = (struct pricing){.known = terms->has_price,
+                                       .market = PRICING_ON_DEMAND,
+                                       .per_executor_hour = asked.price_per_executor_hour,
+                                       .interruptions = (double)NAN,
+                                       .interruption_s = (double)NAN,
+                                       .interruption_cost = (double)NAN,
+                                       .uninterrupted_probability = (double)NAN};
+    enum pv_code code = advise(curve, &asked, arena, &answer->advice, err);
+    if (code == PV_OK)
+        answer->pricing.on_demand_cost = answer->advice.recommendation.cost;
+    return code;
+}
+
+/* What interruptions do to the executors recommended. */
+static struct pricing price_spot(const struct curve *curve,
+                                 const struct advise_question *question,
+                                 const struct price *price,
+                                 const struct advise_choice *choice)
+{
+    const struct curve_point *point = curve_find(curve, choice->executors);
+    double m = (double)choice->executors;
+    double longer_s = choice->predicted_duration_s - point->duration_s;
+    return (struct pricing){
+        .known = true,
+        .market = PRICING_SPOT,
+        .per_executor_hour = price->spot_per_executor_hour,
+        .on_demand_cost = pricing_cost(m, point->duration_s, price->per_executor_hour),
+        .interruptions = m * choice->predicted_duration_s / 3600.0 *
+                         known_or_none(price->interruptions_per_hour),
+        .interruption_s = longer_s,
+        .interruption_cost = pricing_cost(m, longer_s, price->spot_per_executor_hour),
+        .uninterrupted_probability = isnan(question->deadline_s)
+                                         ? (double)NAN
+                                         : curve_probability(curve, point, question->deadline_s)};
+}
+
+static enum pv_code answer_spot(const struct curve *curve,
+                                const struct advise_question *question,
+                                const struct pricing_terms *terms,
+                                struct arena *arena,
+                                struct answer *answer,
+                                struct pv_error *err)
+{
+    struct advise_question asked = *question;
+    asked.price_per_executor_hour = terms->price.spot_per_executor_hour;
+    enum pv_code code = interruption_curve(
+        curve, known_or_none(terms->price.interruptions_per_hour), arena, &answer->curve, err);
+    if (code == PV_OK && answer->curve.n_points == 0)
+        code = refuse(err, "unsatisfiable",
+                      "with so many interruptions the job would not end on any executor count");
+    if (code == PV_OK)
+        code = advise(&answer->curve, &asked, arena, &answer->advice, err);
+    if (code == PV_OK)
+        answer->pricing =
+            price_spot(curve, question, &terms->price, &answer->advice.recommendation);
+    return code;
+}
+
+/* How it stands to the deadline: 0 missed, 1 predicted to be met, 2 with the asked confidence. */
+static int standing(const struct advise_question *question, const struct advice *advice)
+{
+    const struct advise_choice *choice = &advice->recommendation;
+    if (!advice->feasible)
+        return 0;
+    return isnan(question->deadline_s) || choice->deadline_probability >= question->confidence ? 2
+                                                                                               : 1;
+}
+
+static bool is_spot_better(const struct advise_question *question,
+                           const struct answer *on_demand,
+                           const struct answer *spot)
+{
+    int a = standing(question, &on_demand->advice);
+    int b = standing(question, &spot->advice);
+    if (a != b)
+        return b > a;
+    return spot->advice.recommendation.cost < on_demand->advice.recommendation.cost;
+}
+
+static enum pv_code make_answer(struct arena *arena, struct answer **answer, struct pv_error *err)
+{
+    *answer = arena_calloc(arena, 1, sizeof **answer);
+    return *answer == NULL ? pv_fail(err, PV_E_MEMORY, "not enough memory for an answer") : PV_OK;
+}
+
+static void tell(struct pv_error *err, const struct pv_error *why)
+{
+    if (err != NULL)
+        *err = *why;
+}
+
+/* The better of two answers, where `first` (on demand) and `second` (spot) say which there are. */
+static struct answer *take_better(const struct advise_question *question,
+                                  struct answer *on_demand,
+                                  struct answer *spot,
+                                  bool first,
+                                  bool second)
+{
+    if (!first || !second)
+        return first ? on_demand : spot;
+    bool better = is_spot_better(question, on_demand, spot);
+    struct answer *taken = better ? spot : on_demand;
+    taken->pricing.has_other = true;
+    taken->pricing.other = (better ? on_demand : spot)->advice.recommendation;
+    return taken;
+}
+
+/* Both; where only one of them satisfies the constraints that one, where neither does on demand's
+ * fault. */
+static enum pv_code answer_cheapest(const struct curve *curve,
+                                    const struct advise_question *question,
+                                    const struct pricing_terms *terms,
+                                    struct arena *arena,
+                                    struct answer **answer,
+                                    struct pv_error *err)
+{
+    struct answer *spot = NULL;
+    struct pv_error why = {0}, why_spot = {0};
+    enum pv_code code = make_answer(arena, &spot, err);
+    if (code != PV_OK)
+        return code;
+    enum pv_code first = answer_on_demand(curve, question, terms, arena, *answer, &why);
+    enum pv_code second = answer_spot(curve, question, terms, arena, spot, &why_spot);
+    if (first != PV_OK && (first != PV_E_INVALID || second != PV_OK)) {
+        tell(err, &why);
+        return first;
+    }
+    if (second != PV_OK && second != PV_E_INVALID) {
+        tell(err, &why_spot);
+        return second;
+    }
+    *answer = take_better(question, *answer, spot, first == PV_OK, second == PV_OK);
+    return PV_OK;
+}
+
+enum pv_code pricing_check(const struct pricing_terms *terms,
+                           const struct advise_question *question,
+                           struct pv_error *err)
+{
+    if (!isnan(question->max_cost) && !terms->has_price)
+        return pv_fault(err, PV_PLACE_POINTER, "/constraints/max_cost", "required",
+                        "needs a price: the cluster has no price book that prices it");
+    if (terms->market == PRICING_ON_DEMAND)
+        return PV_OK;
+    if (!terms->has_price)
+        return refuse(err, "required",
+                      "needs a price: price_per_executor_hour, or a cluster with a price book that "
+                      "prices it or its machine_type");
+    if (terms->market == PRICING_SPOT && isnan(terms->price.spot_per_executor_hour))
+        return refuse(err, "no_spot_price", "the price that applies has none for spot");
+    return PV_OK;
+}
+
+enum pv_code pricing_advise(const struct curve *curve,
+                            const struct advise_question *question,
+                            const struct pricing_terms *terms,
+                            struct arena *arena,
+                            struct curve *used,
+                            struct advice *advice,
+                            struct pricing *pricing,
+                            struct pv_error *err)
+{
+    struct answer *answer = NULL;
+    enum pv_code code = pricing_check(terms, question, err);
+    if (code == PV_OK)
+        code = make_answer(arena, &answer, err);
+    if (code != PV_OK)
+        return code;
+    if (terms->market == PRICING_SPOT)
+        code = answer_spot(curve, question, terms, arena, answer, err);
+    else if (terms->market == PRICING_CHEAPEST && !isnan(terms->price.spot_per_executor_hour))
+        code = answer_cheapest(curve, question, terms, arena, &answer, err);
+    else
+        code = answer_on_demand(curve, question, terms, arena, answer, err);
+    if (code != PV_OK)
+        return code;
+    *used = answer->curve;
+    *advice = answer->advice;
+    *pricing = answer->pricing;
+    return PV_OK;
+}

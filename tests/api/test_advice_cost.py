@@ -1,0 +1,193 @@
+"""Advice on a registered cluster and with prices: bounds, costs on demand and from the spot market, where a price is from."""
+import math
+import uuid
+
+import pytest
+
+STAGES = [{"id": 0, "name": "map", "task_durations_s": [30 + i % 7 for i in range(160)]},
+          {"id": 1, "name": "reduce", "parents": [0], "task_durations_s": [20 + i % 3 for i in range(40)]}]
+ROW = {"machine_type": "m5", "per_executor_hour": 0.25, "spot_per_executor_hour": 0.1, "interruptions_per_hour": 0.5}
+
+
+@pytest.fixture(scope="module")
+def client(service):
+    """A team with a history, a book and clusters."""
+    client = service.client(service.token("cost-" + uuid.uuid4().hex[:8]))
+    for size in (4, 8, 8, 16):
+        work = sum(sum(s["task_durations_s"]) for s in STAGES)
+        client.post("/v1/applications/job/runs", {"problem_size": 160, "executors": size, "cores_per_executor": 2, "initialization_s": 5,
+                                                  "duration_s": 10 + work / (2 * size) * 1.05, "stages": STAGES}, 201)
+    client.put("/v1/price-books/book", {"currency": "EUR", "prices": [
+        ROW, {"machine_type": "plain", "per_executor_hour": 0.5}, {"cluster": "named", "per_executor_hour": 1},
+        {"machine_type": "unrated", "per_executor_hour": 0.25, "spot_per_executor_hour": 0.1}]}, 201)
+    for name, body in {"eu": {"machine_type": "m5"}, "plain": {"machine_type": "plain"}, "named": {"machine_type": "m5"},
+                       "other": {"machine_type": "nowhere"}, "unrated": {"machine_type": "unrated"}}.items():
+        client.put("/v1/clusters/" + name, dict({"executors": 30, "cores_per_executor": 2, "price_book": "book"}, **body), 201)
+    client.put("/v1/clusters/bare", {}, 201)
+    return client
+
+
+def ask(client, status=201, include=(), **more):
+    constraints = more.pop("constraints", {})
+    body = dict({"application": "job", "deadline_s": 600, "constraints": constraints, "include": ["alternatives", *include]}, **more)
+    return client.post("/v1/advice", body, status).json()
+
+
+def reason(advice, code, where="reasons"):
+    return next((n for n in advice[where] if n["code"] == code), None)
+
+
+def cost_of(choice, price):
+    return choice["executors"] * choice["predicted_duration_s"] / 3600 * price
+
+
+def test_the_cluster_gives_bounds_and_the_price(client):
+    advice = ask(client, constraints={"cluster": "eu"})
+    got = advice["recommendation"]
+    assert got["cores_per_executor"] == 2 and got["executors"] <= 30
+    assert math.isclose(got["cost"], cost_of(got, 0.25), rel_tol=1e-12)
+    assert advice["alternatives"] and all(math.isclose(a["cost"], cost_of(a, 0.25), rel_tol=1e-12) and a["executors"] <= 30
+                                          for a in advice["alternatives"])
+    assert advice["pricing"] == {"market": "on_demand", "currency": "EUR", "price_per_executor_hour": 0.25, "source": "price_book",
+                                 "price_book": "book", "cluster": None, "machine_type": "m5", "on_demand_cost": got["cost"],
+                                 "interruptions_per_hour": None, "expected_interruptions": None, "interruption_s": None,
+                                 "interruption_cost": None}
+    assert reason(advice, "price")["evidence"]["price_book"] == "book" and "EUR" in reason(advice, "price")["message"]
+    assert reason(advice, "cluster")["evidence"]["max_executors"] == 30
+    # It was advice: what is read again is the same, after the cluster is gone, too.
+    assert client.get("/v1/advice/" + advice["id"]).json() == advice
+
+
+def test_the_order_of_prices(client):
+    assert ask(client, constraints={"cluster": "named"})["pricing"]["price_per_executor_hour"] == 1
+    assert ask(client, constraints={"cluster": "named"})["pricing"]["cluster"] == "named"
+    assert ask(client, constraints={"cluster": "plain"})["pricing"]["machine_type"] == "plain"
+    own = ask(client, constraints={"cluster": "named", "price_per_executor_hour": 3})
+    assert own["pricing"]["source"] == "request" and own["pricing"]["currency"] is None and own["pricing"]["price_book"] is None
+    assert math.isclose(own["recommendation"]["cost"], cost_of(own["recommendation"], 3), rel_tol=1e-12)
+    without = ask(client, constraints={"cluster": "other"})
+    assert without["pricing"] is None and without["recommendation"]["cost"] is None and reason(without, "no_price", "warnings")
+    assert ask(client, constraints={"cluster": "bare"})["pricing"] is None
+
+
+def test_bounds_of_the_cluster(client):
+    tight = ask(client, deadline_s=60, constraints={"cluster": "eu"})
+    assert not tight["feasible"] and tight["recommendation"]["executors"] <= 30
+    assert ask(client, deadline_s=60, constraints={"cluster": "eu", "max_executors": 500})["recommendation"]["executors"] <= 30
+    assert ask(client, deadline_s=60, constraints={"cluster": "eu", "max_executors": 7})["recommendation"]["executors"] <= 7
+    # Executors twice as large: half as many.
+    assert reason(ask(client, constraints={"cluster": "eu", "cores_per_executor": 4}), "cluster")["evidence"]["max_executors"] == 15
+
+
+@pytest.mark.parametrize("body,pointer,code", [
+    ({"constraints": {"cluster": "nobody"}}, "/constraints/cluster", "unknown_cluster"),
+    ({"constraints": {"cluster": 3}}, "/constraints/cluster", "wrong_type"),
+    ({"constraints": {"cluster": "eu", "min_executors": 31}}, "/constraints/min_executors", "out_of_range"),
+    ({"constraints": {"cluster": "eu", "cores_per_executor": 61}}, "/constraints/cores_per_executor", "out_of_range"),
+    ({"constraints": {"max_cost": 1}}, "/constraints/price_per_executor_hour", "required"),
+    ({"constraints": {"max_cost": 1, "cluster": "bare"}}, "/constraints/max_cost", "required"),
+    ({"constraints": {"max_cost": 1, "cluster": "other"}}, "/constraints/max_cost", "required"),
+    ({"constraints": {"max_cost": 0.001, "cluster": "eu"}}, "/constraints/max_cost", "unsatisfiable"),
+    ({"constraints": {"spot_per_executor_hour": 1}}, "/constraints/price_per_executor_hour", "required"),
+    ({"constraints": {"price_per_executor_hour": 1, "interruptions_per_hour": 1}}, "/constraints/spot_per_executor_hour", "required"),
+    ({"constraints": {"price_per_executor_hour": -1}}, "/constraints/price_per_executor_hour", "out_of_range"),
+    ({"pricing": "spot"}, "/pricing", "required"), ({"pricing": "cheapest"}, "/pricing", "required"),
+    ({"pricing": "free"}, "/pricing", "not_allowed"),
+    ({"pricing": "spot", "constraints": {"cluster": "plain"}}, "/pricing", "no_spot_price"),
+    ({"pricing": "spot", "constraints": {"price_per_executor_hour": 1}}, "/pricing", "no_spot_price"),
+    ({"running": [{"application": "job", "deadline_s": 9000}], "constraints": {"cluster": "bare"}}, "/constraints/cluster", "cluster_lacks"),
+    ({"running": [{"application": "job", "deadline_s": 9000}]}, "/constraints/max_executors", "required"),
+])
+def test_faults_name_their_place(client, body, pointer, code):
+    problem = client.refuse("POST", "/v1/advice", 422, pointer=pointer, json=dict({"application": "job", "deadline_s": 600}, **body))
+    assert code in [e["code"] for e in problem["errors"]]
+
+
+def test_running_jobs_share_the_registered_cluster(client):
+    """K is the cluster's, not max_executors x cores_per_executor."""
+    running = [{"application": "job", "deadline_s": 100000}]
+    advice = ask(client, include=["contention"], constraints={"cluster": "eu", "max_executors": 20}, running=running)
+    assert reason(advice, "met_beside_running")["evidence"]["cores"] == 60
+    advice = ask(client, include=["contention"], constraints={"max_executors": 20, "cores_per_executor": 2}, running=running)
+    assert reason(advice, "met_beside_running")["evidence"]["cores"] == 40
+    advice = ask(client, include=["contention"], constraints={"cluster": "bare", "max_executors": 20, "cores_per_executor": 2}, running=running)
+    assert reason(advice, "met_beside_running")["evidence"]["cores"] == 40
+
+
+def test_spot_pays_less_and_waits_longer(client):
+    ten = {"cluster": "eu", "min_executors": 10, "max_executors": 10}
+    plain = ask(client, constraints=ten)["recommendation"]
+    advice = ask(client, constraints=ten, pricing="spot")
+    got, pricing = advice["recommendation"], advice["pricing"]
+    hours = plain["predicted_duration_s"] / 3600
+    expected = 3600 * math.expm1(0.5 * hours) / 0.5
+    assert math.isclose(got["predicted_duration_s"], expected, rel_tol=1e-12)
+    assert math.isclose(got["cost"], 10 * expected / 3600 * 0.1, rel_tol=1e-12)
+    assert math.isclose(pricing["interruption_cost"], 10 * (expected / 3600 - hours) * 0.1, rel_tol=1e-9)
+    assert math.isclose(pricing["interruption_s"], expected - plain["predicted_duration_s"], rel_tol=1e-9)
+    assert math.isclose(pricing["expected_interruptions"], 10 * expected / 3600 * 0.5, rel_tol=1e-12)
+    assert math.isclose(pricing["on_demand_cost"], plain["cost"], rel_tol=1e-12) and pricing["interruptions_per_hour"] == 0.5
+    assert got["deadline_probability"] <= plain["deadline_probability"]
+    assert got["interval_s"][1] - got["interval_s"][0] > plain["interval_s"][1] - plain["interval_s"][0]
+    assert reason(advice, "interruptions")["evidence"]["interruption_cost"] == pricing["interruption_cost"]
+
+
+def test_a_deadline_that_spot_endangers_is_warned_of(client):
+    ten = {"cluster": "eu", "min_executors": 10, "max_executors": 10}
+    plain = ask(client, constraints=ten)["recommendation"]
+    deadline = plain["predicted_duration_s"] * 1.1
+    advice = ask(client, deadline_s=deadline, constraints=ten, pricing="spot")
+    warning = reason(advice, "spot_deadline_risk", "warnings")["evidence"]
+    assert warning["deadline_probability"] == advice["recommendation"]["deadline_probability"] < warning["on_demand_deadline_probability"]
+    on_demand = ask(client, deadline_s=deadline, constraints=ten)
+    assert math.isclose(warning["on_demand_deadline_probability"], on_demand["recommendation"]["deadline_probability"], rel_tol=1e-9)
+
+
+def test_cheapest_weighs_both(client):
+    advice = ask(client, deadline_s=3000, constraints={"cluster": "eu"}, pricing="cheapest")
+    assert advice["pricing"]["market"] == "spot"
+    weighed = reason(advice, "market_chosen")["evidence"]
+    assert weighed["cost"] == advice["recommendation"]["cost"] < weighed["other_cost"]
+    assert weighed["other_cost"] == ask(client, deadline_s=3000, constraints={"cluster": "eu"})["recommendation"]["cost"]
+    # An executor that is taken away every two minutes is no bargain.
+    dear = {"price_per_executor_hour": 0.25, "spot_per_executor_hour": 0.2, "interruptions_per_hour": 30, "max_executors": 30}
+    advice = ask(client, deadline_s=3000, constraints=dear, pricing="cheapest")
+    assert advice["pricing"]["market"] == "on_demand" and advice["pricing"]["source"] == "request"
+    advice = ask(client, constraints={"cluster": "plain"}, pricing="cheapest")
+    assert advice["pricing"]["market"] == "on_demand" and reason(advice, "market_chosen")
+
+
+def test_objectives_and_limits_of_cost(client):
+    free = ask(client, deadline_s=None, objective="min_cost", constraints={"cluster": "eu"})
+    assert free["recommendation"]["cost"] <= min(a["cost"] for a in free["alternatives"]) * (1 + 1e-12)
+    fast = ask(client, deadline_s=None, objective="min_time", constraints={"cluster": "eu"})["recommendation"]
+    assert fast["cost"] > free["recommendation"]["cost"]
+    limit = (fast["cost"] + free["recommendation"]["cost"]) / 2
+    held = ask(client, deadline_s=None, objective="min_time", constraints={"cluster": "eu", "max_cost": limit})
+    assert held["recommendation"]["cost"] <= limit and all(a["cost"] <= limit for a in held["alternatives"])
+    # The front: who is faster costs more.
+    front = [(a["predicted_duration_s"], a["cost"]) for a in fast and ask(client, deadline_s=None, objective="min_time",
+                                                                        constraints={"cluster": "eu"})["alternatives"]]
+    assert front == sorted(front)
+
+
+def test_unknown_interruptions_are_told(client):
+    advice = ask(client, constraints={"cluster": "unrated"}, pricing="spot")
+    assert reason(advice, "interruptions_unknown", "warnings") and advice["pricing"]["interruptions_per_hour"] is None
+    assert advice["pricing"]["interruption_cost"] == 0
+
+
+def test_advice_is_history_and_holds_no_cluster_back(client):
+    client.put("/v1/clusters/gone", {"executors": 10, "cores_per_executor": 2}, 201)
+    advice = ask(client, constraints={"cluster": "gone"})
+    client.delete("/v1/clusters/gone")
+    assert client.get("/v1/advice/" + advice["id"]).json() == advice
+    client.refuse("POST", "/v1/advice", 422, pointer="/constraints/cluster", json={"application": "job", "constraints": {"cluster": "gone"}})
+
+
+def test_a_changed_cluster_changes_the_next_advice(client):
+    client.put("/v1/clusters/moving", {"executors": 10, "cores_per_executor": 2}, 201)
+    first = reason(ask(client, constraints={"cluster": "moving"}), "cluster")["evidence"]
+    client.put("/v1/clusters/moving", {"executors": 12, "cores_per_executor": 2})
+    second = reason(ask(client, constraints={"cluster": "moving"}), "cluster")["evidence"]
+    assert (first["max_executors"], second["max_executors"]) == (10, 12) and second["version"] == first["version"] + 1
