@@ -89,10 +89,10 @@ static void decode_row(const struct codec_node *item, struct price_row *row)
     if (!codec_expect_object(item))
         return;
     codec_refuse_unknown(item, known);
-    bool typed = codec_present(item, "machine_type");
-    bool named = codec_present(item, "cluster");
-    row->machine_type = codec_name(item, "machine_type", CODEC_NULLABLE);
-    row->cluster = codec_name(item, "cluster", CODEC_NULLABLE);
+    bool typed = codec_member(item, "machine_type").json != NULL;
+    bool named = codec_member(item, "cluster").json != NULL;
+    row->machine_type = codec_name(item, "machine_type", CODEC_OPTIONAL);
+    row->cluster = codec_name(item, "cluster", CODEC_OPTIONAL);
     if (typed && named)
         codec_fault_member(item, "cluster", "conflict",
                            "stands beside machine_type; a row prices one of them");
