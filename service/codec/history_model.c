@@ -231,15 +231,7 @@ static void encode_point(struct writer *w,
     bool positive = prediction->duration_s > 0;
     writer_member_number(w, "executors", executors);
     writer_member_number(w, "duration_s", positive ? prediction->duration_s : (double)NAN);
-    writer_key(w, "interval_s");
-    if (isnan(prediction->interval_s[0])) {
-        writer_null(w);
-    } else {
-        writer_begin_array(w);
-        writer_number(w, prediction->interval_s[0]);
-        writer_number(w, prediction->interval_s[1]);
-        writer_end_array(w);
-    }
+    codec_model_interval_encode(w, speedup->model, prediction);
     writer_member_number(w, "speedup", prediction->speedup);
     writer_member_number(
         w, "relative_speedup",

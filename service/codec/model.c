@@ -6,6 +6,7 @@
 #include "codec/model_stages.h"
 
 #include "codec/model_tables.h"
+#include "codec/model_uncertainty.h"
 
 static const double COUNT_MAX = 1e12;
 static const double SECONDS_MAX = 1e12;
@@ -134,65 +135,6 @@ static void encode_parameters(struct writer *w, const struct model *model)
     writer_end_object(w);
 }
 
-/* Null: not known. */
-static void encode_pair(struct writer *w, const char *key, const double pair[2])
-{
-    writer_key(w, key);
-    if (isnan(pair[0])) {
-        writer_null(w);
-        return;
-    }
-    writer_begin_array(w);
-    writer_number(w, pair[0]);
-    writer_number(w, pair[1]);
-    writer_end_array(w);
-}
-
-/* {"alpha": {"alpha": .., "beta": ..}, ..}: the pairs that are not 0. */
-static void encode_covariance(struct writer *w, const struct model *model)
-{
-    size_t n = model->kind->n_parameters;
-    writer_key(w, "covariance");
-    writer_begin_object(w);
-    for (size_t a = 0; a < n; a++) {
-        if (!(model->uncertainty.covariance[a][a] > 0))
-            continue;
-        writer_key(w, model->kind->rules[a].name);
-        writer_begin_object(w);
-        for (size_t b = 0; b < n; b++)
-            if (model->uncertainty.covariance[a][b] != 0)
-                writer_member_number(w, model->kind->rules[b].name,
-                                     model->uncertainty.covariance[a][b]);
-        writer_end_object(w);
-    }
-    writer_end_object(w);
-}
-
-static void encode_uncertainty(struct writer *w, const struct model *model)
-{
-    const struct model_uncertainty *u = &model->uncertainty;
-    writer_key(w, "uncertainty");
-    if (u->observations == 0) {
-        writer_null(w);
-        return;
-    }
-    writer_begin_object(w);
-    writer_member_integer(w, "observations", (int64_t)u->observations);
-    writer_member_number(w, "confidence", u->confidence);
-    writer_member_number(w, "degrees_of_freedom", u->freedom);
-    writer_member_number(w, "residual_std", u->residual_std);
-    writer_member_boolean(w, "relative", u->relative);
-    encode_pair(w, "problem_size", u->problem_size);
-    encode_pair(w, "executors", u->executors);
-    encode_covariance(w, model);
-    writer_key(w, "scores");
-    writer_begin_array(w);
-    for (size_t i = 0; i < u->n_scores; i++)
-        writer_number(w, u->scores[i]);
-    writer_end_array(w);
-    writer_end_object(w);
-}
-
 void codec_model_encode(struct writer *w, const struct model *model)
 {
     writer_member_string(w, "model", model->kind->name);
@@ -204,7 +146,7 @@ void codec_model_encode(struct writer *w, const struct model *model)
     for (size_t i = 0; reference_words[i] != NULL; i++)
         if (references[i] == model->reference)
             writer_string(w, reference_words[i]);
-    encode_uncertainty(w, model);
+    codec_model_uncertainty_encode(w, model);
 }
 
 /* --- a fit --- */
@@ -304,14 +246,6 @@ void codec_model_fit_encode(struct writer *w, const struct model_fit *fit)
 
 /* --- a model read back --- */
 
-static void refuse_unknown_parameters(const struct codec_node *node, const struct model_kind *kind)
-{
-    const char *known[MODEL_PARAMETERS_MAX + 1] = {NULL};
-    for (size_t j = 0; j < kind->n_parameters; j++)
-        known[j] = kind->rules[j].name;
-    codec_refuse_unknown(node, known);
-}
-
 /* Seconds are known unless only what a model of speedups has is there. */
 static enum model_form find_form(const struct codec_node *node, const struct model_kind *kind)
 {
@@ -345,7 +279,7 @@ static void decode_parameters(const struct codec_node *node, struct model *model
     struct codec_node list = codec_object(node, "parameters", CODEC_REQUIRED);
     if (list.json == NULL)
         return;
-    refuse_unknown_parameters(&list, model->kind);
+    codec_model_refuse_parameters(&list, model->kind);
     model->form = find_form(&list, model->kind);
     for (size_t j = 0; j < model->kind->n_parameters; j++) {
         const struct model_parameter_rule *rule = &model->kind->rules[j];
@@ -356,79 +290,6 @@ static void decode_parameters(const struct codec_node *node, struct model *model
                 &list, rule->name, "conflict",
                 "belongs to a model of speedups, and others here to one of durations");
     }
-}
-
-static void
-decode_pair(const struct codec_node *node, const char *key, unsigned flags, double pair[2])
-{
-    struct codec_node list = codec_array(node, key, flags, 2, 2);
-    pair[0] = pair[1] = (double)NAN;
-    if (list.json == NULL)
-        return;
-    for (size_t i = 0; i < 2; i++) {
-        struct codec_node item = codec_item(&list, i);
-        pair[i] = codec_as_number(&item, CODEC_REQUIRED, 1, COUNT_MAX);
-    }
-    if (pair[1] < pair[0])
-        codec_fault_member(node, key, "out_of_range", "must ascend");
-}
-
-static void decode_covariance(const struct codec_node *node, struct model *model)
-{
-    const struct model_kind *kind = model->kind;
-    struct codec_node list = codec_object(node, "covariance", CODEC_REQUIRED);
-    if (list.json == NULL)
-        return;
-    refuse_unknown_parameters(&list, kind);
-    for (size_t a = 0; a < kind->n_parameters; a++) {
-        struct codec_node row = codec_object(&list, kind->rules[a].name, CODEC_OPTIONAL);
-        if (row.json == NULL)
-            continue;
-        refuse_unknown_parameters(&row, kind);
-        for (size_t b = 0; b < kind->n_parameters; b++) {
-            double low = a == b ? 0 : -NUMBER_MAX;
-            double value = codec_number(&row, kind->rules[b].name, CODEC_OPTIONAL, low, NUMBER_MAX);
-            model->uncertainty.covariance[a][b] = isnan(value) ? 0 : value;
-        }
-    }
-}
-
-static void decode_scores(const struct codec_node *node, struct model_uncertainty *u)
-{
-    struct codec_node list = codec_array(node, "scores", CODEC_REQUIRED, 0, MODEL_SCORES_MAX);
-    if (list.json == NULL)
-        return;
-    u->n_scores = json_array_size(list.json);
-    for (size_t i = 0; i < u->n_scores; i++) {
-        struct codec_node item = codec_item(&list, i);
-        u->scores[i] = codec_as_number(&item, CODEC_REQUIRED, 0, 700);
-        if (i > 0 && u->scores[i] < u->scores[i - 1])
-            codec_fault(&item, "out_of_range", "must not be less than the one before");
-    }
-}
-
-static void decode_uncertainty(const struct codec_node *node, struct model *model)
-{
-    static const char *const known[] = {
-        "observations", "confidence", "degrees_of_freedom", "residual_std", "relative",
-        "problem_size", "executors",  "covariance",         "scores",       NULL};
-    struct model_uncertainty *u = &model->uncertainty;
-    struct codec_node list = codec_object(node, "uncertainty", CODEC_NULLABLE);
-    if (list.json == NULL)
-        return;
-    codec_refuse_unknown(&list, known);
-    int64_t n = codec_integer(&list, "observations", CODEC_REQUIRED, 1, 1000000000);
-    u->observations = n > 0 ? (size_t)n : 0;
-    u->confidence = codec_number(&list, "confidence", CODEC_REQUIRED, 0.01, 0.9999);
-    u->freedom = codec_number(&list, "degrees_of_freedom", CODEC_REQUIRED, 0, 1e9);
-    u->residual_std = codec_number(&list, "residual_std", CODEC_NULLABLE, 0, NUMBER_MAX);
-    u->relative = codec_boolean(&list, "relative", CODEC_OPTIONAL, false);
-    /* Stage measures need not know what they were of. */
-    unsigned size = model->kind->forms == MODEL_OF_STAGES ? CODEC_NULLABLE : CODEC_REQUIRED;
-    decode_pair(&list, "problem_size", size, u->problem_size);
-    decode_pair(&list, "executors", CODEC_REQUIRED, u->executors);
-    decode_covariance(&list, model);
-    decode_scores(&list, u);
 }
 
 void codec_model_decode(const struct codec_node *node, struct model *model)
@@ -442,7 +303,7 @@ void codec_model_decode(const struct codec_node *node, struct model *model)
     if (reference < 3)
         model->reference = references[reference];
     codec_model_tables_decode(node, model);
-    decode_uncertainty(node, model);
+    codec_model_uncertainty_decode(node, model);
 }
 
 /* --- predictions --- */
@@ -492,8 +353,8 @@ static void encode_extrapolation(struct writer *w, const struct model_uncertaint
     writer_member_string(w, "message", "lies outside the observations that were fitted");
     writer_key(w, "evidence");
     writer_begin_object(w);
-    encode_pair(w, "problem_size", u->problem_size);
-    encode_pair(w, "executors", u->executors);
+    codec_model_pair_encode(w, "problem_size", u->problem_size);
+    codec_model_pair_encode(w, "executors", u->executors);
     writer_end_object(w);
     writer_end_object(w);
 }
@@ -510,6 +371,18 @@ static void encode_negative(struct writer *w, double duration_s)
     writer_end_object(w);
 }
 
+void codec_model_interval_encode(struct writer *w,
+                                 const struct model *model,
+                                 const struct model_prediction *prediction)
+{
+    if (model->uncertainty.observations > 0 && prediction->duration_s > 0) {
+        codec_model_pair_encode(w, "interval_s", prediction->interval_s);
+        return;
+    }
+    writer_key(w, "interval_s");
+    writer_null(w);
+}
+
 void codec_model_prediction_encode(struct writer *w,
                                    const struct model *model,
                                    const struct codec_model_point *point,
@@ -522,12 +395,7 @@ void codec_model_prediction_encode(struct writer *w,
     writer_member_number(w, "executors", point->executors);
     writer_member_number(w, "duration_s", negative ? (double)NAN : prediction->duration_s);
     writer_member_number(w, "speedup", prediction->speedup);
-    if (isnan(prediction->interval_s[0])) {
-        writer_key(w, "interval_s");
-        writer_null(w);
-    } else {
-        encode_pair(w, "interval_s", prediction->interval_s);
-    }
+    codec_model_interval_encode(w, model, prediction);
     writer_key(w, "warnings");
     writer_begin_array(w);
     if (prediction->extrapolated)

@@ -60,4 +60,10 @@ void codec_model_prediction_encode(struct writer *w,
                                    const struct codec_model_point *point,
                                    const struct model_prediction *prediction);
 
+/* Member "interval_s": null where nothing is known of errors, else two ends; an open one is null.
+ */
+void codec_model_interval_encode(struct writer *w,
+                                 const struct model *model,
+                                 const struct model_prediction *prediction);
+
 #endif

@@ -39,13 +39,33 @@ def test_a_fit_sent_back_predicts_what_the_fit_did(client):
 def test_intervals_hold_most_of_what_was_left_out_and_widen_outside(client):
     fitted = fit(client, "ernest", rows(noise=0.04))
     inside, near, far = predict(client, fitted, (64, 16), (64, 32), (64, 256))
-    width = lambda p: (p["interval_s"][1] - p["interval_s"][0]) / p["duration_s"]
+    width = lambda p: p["interval_s"][1] / p["duration_s"]  # so far out the lower end is open
     assert width(inside) < width(near) < width(far)
     assert [len(p["warnings"]) for p in (inside, near, far)] == [0, 1, 1]
     assert far["warnings"][0]["code"] == "extrapolation"
     held = sum(p["interval_s"][0] <= r["actual"] <= p["interval_s"][1]
                for p, r in zip(predict(client, fitted, *SHAPES), fitted["residuals"]))
     assert held >= 0.95 * len(SHAPES)
+
+
+def test_where_too_few_runs_allow_a_bound_the_ends_are_open(client):
+    """Two executor counts, many runs: new runs of these are bounded, of a third count nothing is known."""
+    fitted = fit(client, "amdahl", rows(lambda n, m: 10 + 90 / m, [(8, 2), (8, 4)] * 6, noise=0.04))
+    seen, new = predict(client, fitted, (8, 4), (8, 3))
+    assert None not in seen["interval_s"] and new["interval_s"] == [None, None]
+    assert fitted["uncertainty"]["scores"]["new_executors"] is None
+    third = fit(client, "amdahl", rows(lambda n, m: 10 + 90 / m, [(8, 2), (8, 4), (8, 16)] * 6, noise=0.04))
+    assert None not in predict(client, third, (8, 3))[0]["interval_s"]
+
+
+def test_a_new_executor_count_is_less_certain_than_one_observed(client):
+    """Five runs of each count agree with each other; the law misses the counts by 10 percent."""
+    off = {1: 1.1, 2: 0.9, 4: 1.1, 8: 0.9, 16: 1.1}
+    fitted = fit(client, "amdahl", rows(lambda n, m: (10 + 90 / m) * off[m], [(8, m) for m in off] * 5, noise=0.01),
+                 weights="relative")
+    seen, new = predict(client, fitted, (8, 4), (8, 6))
+    share = lambda p: p["interval_s"][1] / p["duration_s"]
+    assert share(new) > share(seen) > 1
 
 
 def test_a_lower_confidence_narrows_and_no_uncertainty_means_no_interval(client):

@@ -143,7 +143,7 @@ static void score_intervals(const struct model *model, const struct public_run *
 
 static void score_model(const char *name, const struct model *model)
 {
-    struct model_spread none = {(double)NAN, (double)NAN};
+    struct model_spread none = MODEL_NO_SPREAD;
     for (size_t i = 0; i < fold.n_asked; i++) {
         const struct public_run *run = fold.asked[i];
         struct model_prediction there = {.duration_s = (double)NAN};

@@ -82,7 +82,7 @@ static struct model read_model(const json_t *golden, const char *application, do
 /* Largest distance from the paper's speedups. */
 static double worst_of(const struct model *model, const struct table *table)
 {
-    const struct model_spread none = {(double)NAN, (double)NAN};
+    const struct model_spread none = MODEL_NO_SPREAD;
     double worst = 0;
     for (size_t i = 0; i < table->n; i++) {
         struct model_prediction there;

@@ -1,6 +1,5 @@
 #include "core/advice/advise.h"
 
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,34 +13,11 @@ const char *advise_objective_name(enum advise_objective objective)
     return names[objective];
 }
 
-/* The question and what every look at a point needs of Student's t, computed once. */
+/* What every look at a point needs. */
 struct view {
     const struct curve *curve;
     const struct advise_question *question;
-    double t_confident; /* exceeded with probability 1 - confidence */
-    double t_interval;  /* half width of an interval of that probability */
 };
-
-/* The quantile, rounded up so that the probability computed from it is not below the asked one. */
-static double confident_t(double confidence, double freedom)
-{
-    double t = gsl_cdf_tdist_Pinv(confidence, freedom);
-    double step = 1e-15 * fmax(1.0, fabs(t));
-    while (gsl_cdf_tdist_P(t, freedom) < confidence && step < 1e-6) {
-        t += step;
-        step *= 2.0;
-    }
-    return t;
-}
-
-static struct view make_view(const struct curve *curve, const struct advise_question *question)
-{
-    return (struct view){.curve = curve,
-                         .question = question,
-                         .t_confident = confident_t(question->confidence, curve->freedom),
-                         .t_interval =
-                             gsl_cdf_tdist_Pinv(0.5 + question->confidence / 2.0, curve->freedom)};
-}
 
 static double cost_of(const struct advise_question *question, double executor_s)
 {
@@ -52,14 +28,16 @@ static struct advise_choice describe(const struct view *view, const struct curve
 {
     const struct advise_question *question = view->question;
     double m = (double)point->executors;
-    double width = exp(point->spread * view->t_interval);
+    struct predictive predictive = curve_predictive(view->curve, point);
+    double ends_s[2];
+    predictive_interval(&predictive, question->confidence, ends_s);
     double speedup = curve_speedup(view->curve, point);
     double executor_s = m * point->duration_s;
     return (struct advise_choice){
         .executors = point->executors,
         .predicted_duration_s = point->duration_s,
-        .lower_s = point->duration_s / width,
-        .upper_s = point->duration_s * width,
+        .lower_s = ends_s[0],
+        .upper_s = ends_s[1],
         .deadline_probability = isnan(question->deadline_s)
                                     ? (double)NAN
                                     : curve_probability(view->curve, point, question->deadline_s),
@@ -86,7 +64,7 @@ static enum standing
 standing_at(const struct view *view, const struct curve_point *point, double deadline_s)
 {
     if (isnan(deadline_s) ||
-        log(deadline_s / point->duration_s) >= point->spread * view->t_confident)
+        curve_probability(view->curve, point, deadline_s) >= view->question->confidence)
         return CONFIDENT;
     return point->duration_s <= deadline_s ? PREDICTED : ANY;
 }
@@ -192,26 +170,28 @@ static int64_t executors_that_would_do(const struct view *view)
 /*
  * The least deadline that some allowed point meets with confidence: the least of their quantiles,
  * which need not be that of the fastest point, for the spread grows with the distance from the
- * runs. Asked again it holds, whatever logarithm and exponential round off.
+ * runs. Asked again it holds, whatever logarithm and exponential round off. Only points that the
+ * least so far does not suffice for are asked for theirs, which is cheaper.
  */
 static double deadline_that_would_do(const struct view *view)
 {
     const struct curve_point *best = NULL;
+    double confidence = view->question->confidence;
     double least_s = (double)INFINITY;
     for (size_t i = 0; i < view->curve->n_points; i++) {
         const struct curve_point *point = &view->curve->points[i];
-        double deadline_s = point->duration_s * exp(point->spread * view->t_confident);
-        if (advise_is_allowed(view->question, point) && deadline_s < least_s) {
+        if (!advise_is_allowed(view->question, point) ||
+            (best != NULL && curve_probability(view->curve, point, least_s) < confidence))
+            continue;
+        double deadline_s = curve_quantile(view->curve, point, confidence);
+        if (deadline_s < least_s) {
             least_s = deadline_s;
             best = point;
         }
     }
-    if (best == NULL || !isfinite(least_s))
+    if (best == NULL)
         return (double)NAN;
-    double confidence = view->question->confidence;
-    for (double step = 1e-15;
-         step < 1e-6 && (standing_at(view, best, least_s) < CONFIDENT ||
-                         curve_probability(view->curve, best, least_s) < confidence);
+    for (double step = 1e-15; step < 1e-6 && standing_at(view, best, least_s) < CONFIDENT;
          step *= 2.0)
         least_s *= 1.0 + step;
     return least_s;
@@ -356,7 +336,7 @@ enum pv_code advise(const struct curve *curve,
     struct advice made = {.objective = question->objective, .remedies = {(double)NAN, RUN_UNKNOWN}};
     if (isnan(question->deadline_s) && question->objective == ADVISE_MIN_EXECUTORS)
         made.objective = ADVISE_EFFICIENCY;
-    struct view view = make_view(curve, question);
+    const struct view view = {curve, question};
     enum standing reached;
     const struct curve_point *point = choose(&view, &made, &reached);
     if (point == NULL) {

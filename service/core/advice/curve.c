@@ -1,6 +1,5 @@
 #include "core/advice/curve.h"
 
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -366,16 +365,28 @@ enum pv_code curve_predict(const struct run runs[],
     return code;
 }
 
+struct predictive curve_predictive(const struct curve *curve, const struct curve_point *point)
+{
+    struct predictive predictive = {.median_s = point->duration_s};
+    if (point->own != NULL)
+        return *point->own;
+    predictive_add(&predictive, (struct predictive_part){.shape = PREDICTIVE_LOG_STUDENT,
+                                                         .scale = point->spread,
+                                                         .freedom = curve->freedom});
+    return predictive;
+}
+
 double
 curve_probability(const struct curve *curve, const struct curve_point *point, double deadline_s)
 {
-    double t = log(deadline_s / point->duration_s) / point->spread;
-    return gsl_cdf_tdist_P(t, curve->freedom);
+    struct predictive predictive = curve_predictive(curve, point);
+    return predictive_probability(&predictive, deadline_s);
 }
 
 double curve_quantile(const struct curve *curve, const struct curve_point *point, double p)
 {
-    return point->duration_s * exp(point->spread * gsl_cdf_tdist_Pinv(p, curve->freedom));
+    struct predictive predictive = curve_predictive(curve, point);
+    return predictive_quantile(&predictive, p);
 }
 
 double curve_speedup(const struct curve *curve, const struct curve_point *point)

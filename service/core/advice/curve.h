@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "core/advice/replay.h"
+#include "core/scaling/predictive.h"
 
 /*
  * The predicted duration over the number of executors, from the replays of several recorded runs.
@@ -39,7 +40,9 @@ struct curve_question {
 struct curve_point {
     int64_t executors;
     double duration_s; /* median */
-    double spread;     /* scale of ln T */
+    double spread;     /* scale of ln T, Student's t with the curve's freedom; see `own` */
+    /* The distribution of a point that is not replayed; NULL: the one above. */
+    const struct predictive *own;
     /* What bounds it, from the nearest run: */
     double fixed_s;
     double critical_path_s;
@@ -104,11 +107,14 @@ enum pv_code curve_predict(const struct run runs[],
                            struct curve *curve,
                            struct pv_error *err) PV_MUSTCHECK;
 
+/* How long a run may take there: what probabilities, quantiles and intervals come from. */
+struct predictive curve_predictive(const struct curve *curve, const struct curve_point *point);
+
 /* P(T <= deadline_s) at a point. GSL's error handler must be off. */
 double
 curve_probability(const struct curve *curve, const struct curve_point *point, double deadline_s);
 
-/* The duration that is not exceeded with probability p, 0 < p < 1. */
+/* The duration that is not exceeded with probability p, 0 < p < 1; NAN: no bound. */
 double curve_quantile(const struct curve *curve, const struct curve_point *point, double p);
 
 /* Speedup over one executor of the same kind. */

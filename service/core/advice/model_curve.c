@@ -1,38 +1,19 @@
 #include "core/advice/model_curve.h"
 
-#include <gsl/gsl_cdf.h>
 #include <math.h>
-
-/* The level at which the distribution takes in the model's own interval. */
-static const double matched_confidence = 0.95;
 
 struct maker {
     const struct model *model;
-    struct model_spread spread;
     double problem_size;
-    double t_matched;
-    double residual_spread;
-    double edge_s; /* at the most executors observed */
+    struct predictive *distributions; /* one a point */
+    double edge_s;                    /* at the most executors observed */
 };
-
-/* How far x lies outside a range, in logarithms. */
-static double outside(double x, const double range[2])
-{
-    return x < range[0] ? log(range[0] / x) : x > range[1] ? log(x / range[1]) : 0.0;
-}
-
-static double squared_scores(const struct model_uncertainty *u)
-{
-    double squares = 0.0;
-    for (size_t i = 0; i < u->n_scores; i++)
-        squares += u->scores[i] * u->scores[i];
-    return u->n_scores == 0 ? 0.0 : squares * (double)u->observations / (double)u->n_scores;
-}
 
 static struct model_prediction predict(const struct maker *maker, double executors)
 {
+    struct model_spread none = MODEL_NO_SPREAD;
     struct model_prediction prediction;
-    model_predict(maker->model, &maker->spread, maker->problem_size, executors, &prediction);
+    model_predict(maker->model, &none, maker->problem_size, executors, &prediction);
     return prediction;
 }
 
@@ -45,17 +26,27 @@ static bool is_believable(const struct maker *maker, double executors, double du
     return executors <= most || duration_s >= maker->edge_s * most / executors * (1 - 1e-9);
 }
 
+/* What no run tells of starts from the prior that replays start from. */
+static void fall_back(const struct maker *maker, double executors, struct predictive *predictive)
+{
+    const struct model_uncertainty *u = &maker->model->uncertainty;
+    double far = gap_overshoot(u->problem_size, maker->problem_size) +
+                 gap_overshoot(u->executors, executors);
+    predictive_add(predictive, (struct predictive_part){.shape = PREDICTIVE_LOG_STUDENT,
+                                                        .scale = CURVE_PRIOR_SPREAD * (1.0 + far),
+                                                        .freedom = CURVE_PRIOR_FREEDOM});
+}
+
 static struct curve_point
-make_point(const struct maker *maker, int64_t executors, const struct model_prediction *prediction)
+make_point(const struct maker *maker, int64_t executors, struct predictive *predictive)
 {
     const struct model_uncertainty *u = &maker->model->uncertainty;
     double m = (double)executors;
-    double far = outside(maker->problem_size, u->problem_size) + 0.5 * outside(m, u->executors);
-    double spread = maker->residual_spread * (1.0 + far);
-    double own = log(prediction->interval_s[1] / prediction->duration_s) / maker->t_matched;
+    if (model_predictive(maker->model, maker->problem_size, m, predictive) && predictive->n == 0)
+        fall_back(maker, m, predictive);
     return (struct curve_point){.executors = executors,
-                                .duration_s = prediction->duration_s,
-                                .spread = isfinite(own) ? fmax(spread, own) : spread,
+                                .duration_s = predictive->median_s,
+                                .own = predictive,
                                 .extrapolated = m < u->executors[0] || m > u->executors[1]};
 }
 
@@ -67,10 +58,12 @@ make_points(const struct maker *maker, const struct curve_question *question, st
     for (size_t i = 0; i < question->n_executors; i++) {
         int64_t m = question->executors[i];
         struct model_prediction prediction = predict(maker, (double)m);
-        if (is_believable(maker, (double)m, prediction.duration_s))
-            curve->points[n++] = make_point(maker, m, &prediction);
-        else if ((double)m > most)
+        if (is_believable(maker, (double)m, prediction.duration_s)) {
+            curve->points[n] = make_point(maker, m, &maker->distributions[n]);
+            n++;
+        } else if ((double)m > most) {
             break;
+        }
     }
     return n;
 }
@@ -117,19 +110,18 @@ enum pv_code model_curve_make(const struct model_fit *fit,
     const struct model_uncertainty *u = &fit->model.uncertainty;
     struct curve made = {.problem_size = question->problem_size,
                          .cores_per_executor = question->cores_per_executor};
+    struct model *model = arena_alloc(arena, sizeof *model); /* lends its tables to the points */
+    struct predictive *distributions =
+        arena_array(arena, question->n_executors, sizeof *distributions);
     made.points = arena_calloc(arena, question->n_executors, sizeof *made.points);
-    if (made.points == NULL)
+    if (made.points == NULL || model == NULL || distributions == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory to predict from the model");
-    made.freedom = CURVE_PRIOR_FREEDOM + (double)u->observations;
-    made.residual_spread =
-        sqrt((CURVE_PRIOR_FREEDOM * CURVE_PRIOR_SPREAD * CURVE_PRIOR_SPREAD + squared_scores(u)) /
-             made.freedom);
-    struct maker maker = {.model = &fit->model,
-                          .spread = model_spread(&fit->model, matched_confidence),
+    *model = fit->model;
+    made.freedom = u->freedom;
+    made.residual_spread = u->seen.n > 0 ? u->seen.spread : CURVE_PRIOR_SPREAD;
+    struct maker maker = {.model = model,
                           .problem_size = (double)question->problem_size,
-                          .t_matched =
-                              gsl_cdf_tdist_Pinv(0.5 + matched_confidence / 2, made.freedom),
-                          .residual_spread = made.residual_spread};
+                          .distributions = distributions};
     maker.edge_s = predict(&maker, u->executors[1]).duration_s;
     double single_s = predict(&maker, 1.0).duration_s;
     made.single_s = single_s > 0 ? single_s : (double)NAN;

@@ -8,10 +8,10 @@
  * The predicted duration over the number of executors, from a fitted scaling model: the same curve
  * that replays give (core/advice/curve.h), so that everything that chooses from one works alike.
  *
- * ln T is Student-t around the model's prediction, with the prior that replays start from (three
- * runs' worth of 10 percent) and the model's leave-one-out errors; the scale grows with the
- * distance to the range observed, as it does for replays, and is never less than what makes the
- * upper end of the model's own 95 percent interval one of this distribution.
+ * How long a run may take is the model's own distribution (model_predictive in
+ * core/scaling/model.h), so that an advice and the model's own interval agree. Where no run tells
+ * of a place, ln T is Student-t as replays start from: three runs' worth of 10 percent, which grow
+ * by as much again for each width of the range observed.
  *
  * Beyond the executors observed a model is believed as long as it promises no more than linear
  * speedup from there: a law that fits may still fall to nothing further out. The curve ends where

@@ -143,7 +143,7 @@ size_t bootstrap_steps(const struct bootstrap *b)
 
 static double predict(const struct model *fitted, const struct bootstrap_point *point)
 {
-    struct model_spread none = {(double)NAN, (double)NAN};
+    struct model_spread none = MODEL_NO_SPREAD;
     struct model_prediction there;
     struct model bare = *fitted;
     bare.uncertainty.observations = 0;

@@ -118,17 +118,21 @@ static enum experiments_reason find_reason(const struct experiments_state *state
 
 /*
  * The new run will be left out, too: what predicts it then is what predicts it now, so that its
- * error is expected to be as large as the prediction is uncertain. Kept as the others are, sorted;
- * where there are only quantiles left one more does not show.
+ * error is expected to be as large as the prediction is uncertain.
  */
 static void expect_score(struct model_uncertainty *u, double score)
 {
-    if (u->n_scores == 0 || u->n_scores == MODEL_SCORES_MAX || !isfinite(score))
-        return;
-    size_t at = u->n_scores++;
-    for (; at > 0 && u->scores[at - 1] > score; at--)
-        u->scores[at] = u->scores[at - 1];
-    u->scores[at] = score;
+    if (u->seen.n > 0 && isfinite(score))
+        score_table_add(&u->seen, score);
+}
+
+/* A value of its own on an axis closes a gap, and is one more to be left out: with the error that
+ * the others had. */
+static void expect_value(struct gap_axis *axis, double value, struct score_table *table)
+{
+    if (table->n > 0 && gap_at(axis, value) > 0)
+        score_table_add(table, table->spread);
+    gap_axis_add(axis, value);
 }
 
 /* The model as it would be after a run that comes out as it expects. */
@@ -146,6 +150,8 @@ expect_run(struct experiments_state *state, const struct effects_point *at, stru
     u->problem_size[1] = fmax(u->problem_size[1], at->problem_size);
     u->executors[0] = fmin(u->executors[0], at->executors);
     u->executors[1] = fmax(u->executors[1], at->executors);
+    expect_value(&u->seen_sizes, at->problem_size, &u->new_sizes);
+    expect_value(&u->seen_executors, at->executors, &u->new_executors);
     if (!(u->freedom > 0) || !(within > 0))
         return;
     u->freedom++;
@@ -173,7 +179,8 @@ interval_width(const struct experiments_state *state, const struct model *model,
         const struct effects_point *at = &state->asked[i].at;
         struct model_prediction there;
         model_predict(model, &spread, at->problem_size, at->executors, &there);
-        sum += (there.interval_s[1] - there.interval_s[0]) / there.duration_s;
+        double low_s = isnan(there.interval_s[0]) ? 0 : there.interval_s[0];
+        sum += (there.interval_s[1] - low_s) / there.duration_s;
         if (i == 0)
             memcpy(first, there.interval_s, sizeof there.interval_s);
     }

@@ -1,79 +1,31 @@
 /*
- * Intervals of predictions (design.md section 4 "USBA"): conformal ones from
- * leave-one-out residuals (J. Lei, M. G'Sell, A. Rinaldo, R. Tibshirani, L. Wasserman,
- * "Distribution-free predictive inference for regression", JASA 113, 2018), on the logarithm since
- * run times err by factors, joined with the normal theory of the fit itself.
- *
- * With n scores the conformal rank is ceil((n + 1) confidence). Where that exceeds n the scores
- * alone promise nothing; then the largest is taken, or Student's t times their root mean square if
- * larger.
+ * Intervals of predictions (design.md section 4 "USBA"): conformal ones from residuals of runs that
+ * were left out, on the logarithm since run times err by factors, joined with the normal theory of
+ * the fit itself. core/scaling/predictive.h holds the distribution and its sources.
  */
 #include "core/scaling/interval.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
-#include <stdlib.h>
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 double interval_score(double actual, double predicted)
 {
-    return fabs(log(actual / fmax(predicted, actual / 1000)));
-}
-
-void interval_keep_scores(double scores[], size_t n, struct model_uncertainty *uncertainty)
-{
-    qsort(scores, n, sizeof *scores, ascending);
-    size_t kept = n < MODEL_SCORES_MAX ? n : MODEL_SCORES_MAX;
-    for (size_t i = 0; i < kept; i++)
-        uncertainty->scores[i] = scores[(i + 1) * n / kept - 1];
-    uncertainty->n_scores = kept;
-}
-
-/* The score that a new run stays below with the given confidence; NAN without scores. */
-static double find_score(const struct model_uncertainty *u, double confidence)
-{
-    double squares = 0;
-    if (u->n_scores == 0)
-        return (double)NAN;
-    for (size_t i = 0; i < u->n_scores; i++)
-        squares += u->scores[i] * u->scores[i];
-    double n = (double)u->observations;
-    double rank = ceil((n + 1) * confidence - 1e-9);
-    if (rank <= n) {
-        size_t at = (size_t)ceil(rank * (double)u->n_scores / n);
-        return u->scores[(at < 1 ? 1 : at > u->n_scores ? u->n_scores : at) - 1];
-    }
-    double spread = sqrt(squares / (double)u->n_scores);
-    return fmax(u->scores[u->n_scores - 1],
-                spread * gsl_cdf_tdist_Pinv(0.5 + confidence / 2, fmax(1, u->freedom)));
+    double score = fabs(log(actual / fmax(predicted, actual / 1000)));
+    return score < 700 ? score : 700; /* a law may well leave what a double holds */
 }
 
 struct model_spread model_spread(const struct model *model, double confidence)
 {
     const struct model_uncertainty *u = &model->uncertainty;
-    struct model_spread spread = {(double)NAN, (double)NAN};
+    struct model_spread spread = MODEL_NO_SPREAD;
     if (u->observations == 0 || model->form == MODEL_OF_SPEEDUPS)
         return spread;
-    spread.score = find_score(u, confidence);
+    spread.seen = score_table_quantile(&u->seen, confidence);
+    spread.new_executors = score_table_quantile(&u->new_executors, confidence);
+    spread.new_sizes = score_table_quantile(&u->new_sizes, confidence);
     if (u->freedom > 0 && isfinite(u->residual_std))
         spread.t = gsl_cdf_tdist_Pinv(0.5 + confidence / 2, u->freedom);
     return spread;
-}
-
-/* How far x lies outside a range, in widths of it; a range of one value counts as one doubling, an
- * unknown one as everything. */
-static double overshoot(double x, const double range[2])
-{
-    if (isnan(range[0]))
-        return 0;
-    double width = fmax(log(range[1] / range[0]), log(2));
-    return x < range[0] ? log(range[0] / x) / width : x > range[1] ? log(x / range[1]) / width : 0;
 }
 
 /* g'Cg with the gradient of the duration by central differences. */
@@ -102,36 +54,93 @@ static double parameter_variance(const struct model_uncertainty *u,
     return fmax(variance, 0);
 }
 
-static void set_interval(const struct model *model,
-                         const struct model_spread *spread,
-                         const struct model_law *law,
-                         double size,
-                         double m,
-                         struct model_prediction *out)
+/* Where a question stands to what was observed. */
+struct place {
+    double gap;         /* along both axes */
+    bool new_executors; /* the scores of that axis tell of it */
+    bool new_sizes;
+    double widths; /* by which the seen scores widen, 1 or more */
+    double half_s; /* of the fit's own distribution, for t = 1; NAN: unknown */
+    bool open;     /* nothing tells of it */
+};
+
+/* The scores of one axis stand in for the other's where that has none. */
+static struct place find_place(const struct model *model,
+                               const struct model_law *law,
+                               double size,
+                               double m,
+                               double duration_s)
 {
     const struct model_uncertainty *u = &model->uncertainty;
-    double low = (double)INFINITY;
-    double high = (double)-INFINITY;
-    double far = overshoot(size, u->problem_size) + overshoot(m, u->executors);
-    out->extrapolated = far > 0;
-    if (!(out->duration_s > 0))
+    double by_executors = gap_at(&u->seen_executors, m);
+    double by_size = gap_at(&u->seen_sizes, size);
+    struct place place = {.gap = hypot(by_executors, by_size),
+                          .widths = 1 + gap_overshoot(u->executors, m) +
+                                    gap_overshoot(u->problem_size, size),
+                          .half_s = (double)NAN};
+    place.new_executors =
+        u->new_executors.n > 0 && (by_executors > 0 || (by_size > 0 && u->new_sizes.n == 0));
+    place.new_sizes =
+        u->new_sizes.n > 0 && (by_size > 0 || (by_executors > 0 && u->new_executors.n == 0));
+    place.open = place.gap > 0 && !place.new_executors && !place.new_sizes;
+    if (u->freedom > 0 && isfinite(u->residual_std)) {
+        double residual = u->residual_std * (u->relative ? duration_s : 1);
+        place.half_s = sqrt(parameter_variance(u, law, size, m) + residual * residual);
+    }
+    return place;
+}
+
+/* NAN, which is "unknown", gives way. */
+static double wider(double a, double b)
+{
+    return isnan(a) ? b : isnan(b) ? a : fmax(a, b);
+}
+
+static void set_interval(const struct place *place,
+                         const struct model_spread *spread,
+                         struct model_prediction *out)
+{
+    double far = spread->seen * place->widths;
+    double half = spread->t * place->half_s;
+    if (place->open)
         return;
-    if (isfinite(spread->score)) {
-        double factor = exp(spread->score * (1 + far));
-        low = out->duration_s / factor;
-        high = out->duration_s * factor;
-    }
-    if (isfinite(spread->t)) {
-        double scale = u->relative ? out->duration_s : 1;
-        double residual = u->residual_std * scale;
-        double half = spread->t * sqrt(parameter_variance(u, law, size, m) + residual * residual);
-        low = fmin(low, fmax(0, out->duration_s - half));
-        high = fmax(high, out->duration_s + half);
-    }
-    if (isfinite(low)) {
+    if (place->new_executors)
+        far = wider(far, spread->new_executors * place->gap);
+    if (place->new_sizes)
+        far = wider(far, spread->new_sizes * place->gap);
+    double low = fmin(out->duration_s * exp(-far), out->duration_s - half);
+    double high = fmax(out->duration_s * exp(far), out->duration_s + half);
+    if (low > 0)
         out->interval_s[0] = low;
+    if (isfinite(high))
         out->interval_s[1] = high;
-    }
+}
+
+bool model_predictive(const struct model *model,
+                      double problem_size,
+                      double executors,
+                      struct predictive *predictive)
+{
+    const struct model_uncertainty *u = &model->uncertainty;
+    const struct model_law law = model_law(model);
+    double duration_s = law.kind->duration_s(&law, problem_size, executors);
+    *predictive = (struct predictive){.median_s = duration_s};
+    if (!(duration_s > 0) || !isfinite(duration_s))
+        return false;
+    struct place place = find_place(model, &law, problem_size, executors, duration_s);
+    if (u->observations == 0 || place.open)
+        return true;
+    predictive_add(predictive,
+                   (struct predictive_part){PREDICTIVE_LOG_SCORES, place.widths, 0, &u->seen});
+    if (place.new_executors)
+        predictive_add(predictive, (struct predictive_part){PREDICTIVE_LOG_SCORES, place.gap, 0,
+                                                            &u->new_executors});
+    if (place.new_sizes)
+        predictive_add(predictive, (struct predictive_part){PREDICTIVE_LOG_SCORES, place.gap, 0,
+                                                            &u->new_sizes});
+    predictive_add(predictive,
+                   (struct predictive_part){PREDICTIVE_STUDENT, place.half_s, u->freedom, NULL});
+    return true;
 }
 
 void model_predict(const struct model *model,
@@ -155,6 +164,10 @@ void model_predict(const struct model *model,
         out->speedup = kind->duration_s(&law, problem_size, 1) / out->duration_s;
     if (!(out->speedup > 0))
         out->speedup = (double)NAN;
-    if (model->uncertainty.observations > 0)
-        set_interval(model, spread, &law, problem_size, executors, out);
+    if (model->uncertainty.observations == 0)
+        return;
+    struct place place = find_place(model, &law, problem_size, executors, out->duration_s);
+    out->extrapolated = place.widths > 1;
+    if (out->duration_s > 0)
+        set_interval(&place, spread, out);
 }

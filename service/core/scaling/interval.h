@@ -7,7 +7,4 @@
  * fit that goes below zero does not make every interval endless. */
 double interval_score(double actual, double predicted);
 
-/* Sort the n scores in place and keep them, or quantiles of them, in `uncertainty`. */
-void interval_keep_scores(double scores[], size_t n, struct model_uncertainty *uncertainty);
-
 #endif

@@ -10,6 +10,7 @@
 #include "core/scaling/combined.h"
 #include "core/scaling/ernest.h"
 #include "core/scaling/gustafson.h"
+#include "core/scaling/holdout.h"
 #include "core/scaling/interpolation.h"
 #include "core/scaling/interval.h"
 #include "core/scaling/ipso_kind.h"
@@ -312,7 +313,7 @@ static void tell_residuals(const struct model_data *data,
                            const double left_out[],
                            struct model_fit *fit)
 {
-    struct model_spread none = {(double)NAN, (double)NAN};
+    struct model_spread none = MODEL_NO_SPREAD;
     struct model bare = fit->model;
     bare.uncertainty.observations = 0;
     for (size_t i = 0; i < data->n; i++) {
@@ -326,7 +327,8 @@ static void tell_residuals(const struct model_data *data,
                                             .executors = row->executors,
                                             .actual = actual_of(row, data->form),
                                             .weight = row->weight,
-                                            .left_out = left_out[i]};
+                                            .left_out = left_out[i],
+                                            .left_scale_out = (double)NAN};
         residual->predicted =
             data->form == MODEL_OF_SPEEDUPS ? predicted.speedup : predicted.duration_s;
         residual->error_percent = 100 * (residual->predicted - residual->actual) / residual->actual;
@@ -334,7 +336,7 @@ static void tell_residuals(const struct model_data *data,
 }
 
 /* Leaves scores[] ready for the interval; returns the sum of squared residuals. */
-static double sum_up(struct model_fit *fit, bool relative, double scores[])
+static double sum_up(struct model_fit *fit, bool relative, struct group_score scores[])
 {
     double all = 0;
     double mean = 0;
@@ -357,7 +359,7 @@ static double sum_up(struct model_fit *fit, bool relative, double scores[])
         fit->mape_percent += off * w / all;
         fit->max_error_percent = fmax(fit->max_error_percent, off);
         fit->loo_mape_percent += 100 * fabs(r->left_out - r->actual) / r->actual * w / all;
-        scores[i] = interval_score(r->actual, r->left_out);
+        scores[i] = (struct group_score){interval_score(r->actual, r->left_out), i, w};
     }
     fit->r_squared = total > 0 ? 1 - rest / total : (double)NAN;
     return weighted;
@@ -370,7 +372,7 @@ static enum pv_code tell_uncertainty(const struct model_data *data,
                                      struct pv_error *err)
 {
     struct model_uncertainty *u = &fit->model.uncertainty;
-    double *scores = arena_array(arena, fit->n, sizeof *scores);
+    struct group_score *scores = arena_array(arena, fit->n, sizeof *scores);
     if (scores == NULL)
         return out_of_memory(err);
     u->relative = data->form == MODEL_OF_SPEEDUPS || data->weights == MODEL_RELATIVE;
@@ -381,11 +383,9 @@ static enum pv_code tell_uncertainty(const struct model_data *data,
     u->freedom = freedom;
     u->residual_std = u->freedom > 0 ? sqrt(squares / u->freedom) : (double)NAN;
     if (isfinite(fit->loo_mape_percent))
-        interval_keep_scores(scores, fit->n, u);
-    else
-        model_warn(
-            fit, 0, "no_leave_one_out",
-            "some observation alone determines a parameter: there is no leave-one-out error");
+        return score_table_make(scores, fit->n, 0, u->freedom, arena, &u->seen, err);
+    model_warn(fit, 0, "no_leave_one_out",
+               "some observation alone determines a parameter: there is no leave-one-out error");
     return PV_OK;
 }
 
@@ -464,7 +464,7 @@ model_best_executors(const struct model *model, double problem_size, double most
 static void find_peak(struct model_fit *fit)
 {
     double size = fit->model.uncertainty.problem_size[1];
-    struct model_spread none = {(double)NAN, (double)NAN};
+    struct model_spread none = MODEL_NO_SPREAD;
     struct model_prediction there;
     bool rising;
     if (fit->model.kind->turning_points == NULL || fit->model.form == MODEL_OF_STAGES)
@@ -507,6 +507,8 @@ static enum pv_code finish(const struct model_data *data,
     tell_residuals(data, index, left_out, fit);
     set_range(data, &fit->model.uncertainty);
     enum pv_code code = tell_uncertainty(data, freedom[0], arena, fit, err);
+    if (code == PV_OK && data->form == MODEL_OF_DURATIONS)
+        code = holdout_judge(data, arena, fit, err);
     if (code != PV_OK)
         return code;
     if (!is_finite(fit))

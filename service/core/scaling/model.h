@@ -8,6 +8,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "core/history/run.h"
+#include "core/scaling/gap.h"
+#include "core/scaling/predictive.h"
 
 /*
  * Scaling models (design.md section 4 "Speedup laws and IPSO", "USBA"): how long an application
@@ -18,7 +20,7 @@
  * so that it can be stored, sent and read back. Tables of a size of their own (struct model_tables)
  * lie in the arena it was fitted or decoded in.
  */
-enum { MODEL_PARAMETERS_MAX = 13, MODEL_SCORES_MAX = 64, MODEL_WARNINGS_MAX = 8 };
+enum { MODEL_PARAMETERS_MAX = 13, MODEL_WARNINGS_MAX = 8 };
 
 /*
  * One run. N and m are counts >= 1. Start from MODEL_OBSERVATION, in which nothing is measured and
@@ -99,10 +101,13 @@ struct model_uncertainty {
     double executors[2];
     /* Of the parameters, in the order of the kind; rows and columns of 0 where not estimated. */
     double covariance[MODEL_PARAMETERS_MAX][MODEL_PARAMETERS_MAX];
-    /* |ln(actual / predicted without that run)|, ascending; of more than MODEL_SCORES_MAX runs that
-     * many quantiles, each the next higher one. */
-    double scores[MODEL_SCORES_MAX];
-    size_t n_scores;
+    /* Of runs left out one at a time: what a run meets where others like it were seen. */
+    struct score_table seen;
+    /* Of whole executor counts and problem sizes left out, for a gap (core/scaling/gap.h) of 1. */
+    struct score_table new_executors;
+    struct score_table new_sizes;
+    struct gap_axis seen_executors;
+    struct gap_axis seen_sizes;
 };
 
 struct model_kind;
@@ -185,7 +190,10 @@ struct model_residual {
     double actual; /* total duration, or speedup; of stages: serial, busiest core and induced */
     double weight;
     double predicted;
-    double left_out;      /* predicted from all other rows; NAN: they do not determine it */
+    double left_out; /* predicted from all other rows; NAN: they do not determine it */
+    /* Predicted from the rows with other executor counts; NAN likewise, and for other forms than
+     * durations. */
+    double left_scale_out;
     double error_percent; /* 100 (predicted - actual) / actual */
 };
 
@@ -238,30 +246,50 @@ enum pv_code model_fit(const struct model_kind *kind,
 struct model_prediction {
     double duration_s;    /* <= 0: the law has left its domain; NAN: of a model of speedups */
     double speedup;       /* NAN: not defined, such as by a reference time <= 0 */
-    double interval_s[2]; /* NAN: unknown */
+    double interval_s[2]; /* NAN: that end is open, or nothing is known */
     bool extrapolated;    /* outside the range observed */
 };
 
-/* Quantiles of a model, looked up once for many predictions. */
+/* Quantiles of a model, looked up once for many predictions. NAN: unknown. */
 struct model_spread {
-    double t;     /* of Student's t with the fit's degrees of freedom; NAN: no interval */
-    double score; /* of the leave-one-out scores */
+    double t;             /* of Student's t with the fit's degrees of freedom */
+    double seen;          /* of the leave-one-out scores */
+    double new_executors; /* of the scores of executor counts left out, for a gap of 1 */
+    double new_sizes;
 };
+
+#define MODEL_NO_SPREAD ((struct model_spread){(double)NAN, (double)NAN, (double)NAN, (double)NAN})
 
 /* Of two-sided intervals of that confidence, inside (0, 1). */
 struct model_spread model_spread(const struct model *model, double confidence);
 
 /*
- * N >= 1, m >= 1. The interval joins two: conformal, prediction times or over exp(score), widened
- * outside the observed range (by as much again for each width of the range, in logarithms); and the
- * fit's own, prediction +- t sqrt(g'Cg + s^2), g the gradient by the parameters. Below a
- * microsecond or so.
+ * N >= 1, m >= 1. The interval is the widest of three, at each end:
+ *
+ * conformal   prediction times or over exp(score), from leaving runs out one at a time; outside the
+ *             observed range the score counts as much again for each width of the range
+ * by groups   where N or m was never observed: from leaving whole executor counts or problem sizes
+ *             out, in proportion to the gap (core/scaling/gap.h). Without at least two that could
+ * be left out no run tells how far a law may be off there: both ends are open the fit's prediction
+ * +- t sqrt(g'Cg + s^2), g the gradient by the parameters
+ *
+ * An end that is no time (not above 0, not finite) is open. Below a microsecond or so.
  */
 void model_predict(const struct model *model,
                    const struct model_spread *spread,
                    double problem_size,
                    double executors,
                    struct model_prediction *prediction);
+
+/*
+ * The distribution behind that interval, of a model of durations: predictive_interval gives the
+ * same ends. Borrows the model's tables. false: the law gives no time above 0 there. `predictive`
+ * without parts: no run tells.
+ */
+bool model_predictive(const struct model *model,
+                      double problem_size,
+                      double executors,
+                      struct predictive *predictive);
 
 /* The executor count in [1, most] of least duration (or highest speedup) for a problem size, by the
  * formula of the kind; usba_scaled is meant for most <= problem_size, where ln(N/m) >= 0. *rising

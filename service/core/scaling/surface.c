@@ -40,7 +40,7 @@ double surface_relative_speedup(const struct model *model,
                                 double problem_size,
                                 const struct model_prediction *prediction)
 {
-    struct model_spread none = {(double)NAN, (double)NAN};
+    struct model_spread none = MODEL_NO_SPREAD;
     struct model_prediction there;
     struct model bare = *model;
     bare.uncertainty.observations = 0;

@@ -202,7 +202,7 @@ Test(scaling_bootstrap, exact_data_give_intervals_of_no_width)
             {12, 3.5, 1.25, 0.4}, {1.58, 0.05, 0.01, 0.04, 6, 9, 20, (double)NAN}, {0.9, 300}};
         for (size_t j = 0; j < exact.kind->n_parameters; j++)
             exact.parameters[j].estimate = p[k][j];
-        struct model_spread none = {(double)NAN, (double)NAN};
+        struct model_spread none = MODEL_NO_SPREAD;
         for (size_t i = 0; i < 20; i++) {
             double size = 8 * (double)(1 + i / 5);
             double m = exp2((double)(i % 5));

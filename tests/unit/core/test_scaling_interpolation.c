@@ -30,7 +30,7 @@ static struct model_fit fit_rows(const struct observation rows[], size_t n)
 
 static double predict(const struct model_fit *fit, double size, double m)
 {
-    struct model_spread none = {(double)NAN, (double)NAN};
+    struct model_spread none = MODEL_NO_SPREAD;
     struct model_prediction there;
     model_predict(&fit->model, &none, size, m, &there);
     return there.duration_s;

@@ -316,7 +316,7 @@ Test(scaling_model, left_out_equals_refit)
         struct model_fit all = fit_rows(kinds[k], rows, ROWS, MODEL_RELATIVE);
         for (size_t i = 0; i < ROWS; i++) {
             struct observation rest[ROWS - 1];
-            struct model_spread none = {(double)NAN, (double)NAN};
+            struct model_spread none = MODEL_NO_SPREAD;
             struct model_prediction there;
             memcpy(rest, rows, i * sizeof *rest);
             memcpy(rest + i, rows + i + 1, (ROWS - 1 - i) * sizeof *rest);
@@ -335,7 +335,7 @@ Test(scaling_model, left_out_unit_run_is_extrapolated)
 {
     struct observation rows[ROWS + 1];
     struct model_prediction there;
-    struct model_spread none = {(double)NAN, (double)NAN};
+    struct model_spread none = MODEL_NO_SPREAD;
     make_rows(usba_law, usba_startup, 0.004, rows);
     rows[ROWS] = model_seen(1, 1, 29, 9);
     struct model_fit all = fit_rows(&usba_kind, rows, ROWS + 1, MODEL_SECONDS);
@@ -450,7 +450,7 @@ Test(scaling_model, best_executors_by_brute_force)
         struct model_fit fit = fit_rows(kinds[k], rows, ROWS, MODEL_SECONDS);
         for (double size = 1; size < 400; size = ceil(size * 1.7)) {
             double most = k == 1 ? size : 300;
-            struct model_spread none = {(double)NAN, (double)NAN};
+            struct model_spread none = MODEL_NO_SPREAD;
             struct model_prediction at;
             struct model_prediction best;
             bool rising;
@@ -463,29 +463,6 @@ Test(scaling_model, best_executors_by_brute_force)
             }
         }
     }
-}
-
-/* 19 scores make the largest the 95% one; with fewer Student's t takes over and is no narrower. */
-Test(scaling_model, conformal_rank)
-{
-    struct model model = model_bare(&ernest_kind);
-    double scores[200];
-    for (size_t i = 0; i < 200; i++)
-        scores[i] = (double)(200 - i) / 100;
-    interval_keep_scores(scores, 19, &model.uncertainty);
-    model.uncertainty.observations = 19;
-    cr_expect_eq(model_spread(&model, 0.95).score, 2.0);
-    cr_expect_eq(model_spread(&model, 0.5).score, scores[9]);
-    cr_expect(model_spread(&model, 0.99).score > 2.0);
-    cr_expect(isnan(model_spread(&model, 0.95).t), "no degrees of freedom known");
-    /* Of many, quantiles are kept; they are never below the true ones. */
-    for (size_t i = 0; i < 200; i++)
-        scores[i] = (double)(200 - i) / 100;
-    interval_keep_scores(scores, 200, &model.uncertainty);
-    model.uncertainty.observations = 200;
-    cr_expect_eq(model.uncertainty.n_scores, MODEL_SCORES_MAX);
-    double score = model_spread(&model, 0.9).score;
-    cr_expect(score >= scores[180] && score <= scores[184], "%g", score);
 }
 
 /* A run that surprises widens the interval, one that does not narrows it or leaves it. */

@@ -96,7 +96,7 @@ static void make_trial_rows(const struct trial *trial, double noise, struct obse
 
 static double predict(const struct model *model, double size, double m)
 {
-    struct model_spread none = {(double)NAN, (double)NAN};
+    struct model_spread none = MODEL_NO_SPREAD;
     struct model_prediction there;
     model_predict(model, &none, size, m, &there);
     return model->form == MODEL_OF_SPEEDUPS ? there.speedup : there.duration_s;

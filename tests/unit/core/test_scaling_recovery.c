@@ -115,7 +115,7 @@ static struct model draw(const struct subject *subject, struct rng *rng)
 
 static struct model_prediction predict(const struct model *model, double size, double m)
 {
-    struct model_spread none = {(double)NAN, (double)NAN};
+    struct model_spread none = MODEL_NO_SPREAD;
     struct model_prediction there;
     model_predict(model, &none, size, m, &there);
     return there;

@@ -103,7 +103,7 @@ Test(scaling_sun_ni, finds_growth_from_speedups)
 Test(scaling_sun_ni, holds_the_older_laws)
 {
     const struct model_kind *const older[2] = {&amdahl_kind, &gustafson_kind};
-    struct model_spread none = {(double)NAN, (double)NAN};
+    struct model_spread none = MODEL_NO_SPREAD;
     for (size_t k = 0; k < 2; k++) {
         struct observation rows[6];
         struct model_fit fit = fit_rows(rows, make_speedups(0.8, (double)k, rows));

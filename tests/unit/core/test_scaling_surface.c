@@ -49,7 +49,7 @@ Test(scaling_surface, the_crest_is_the_least_duration)
     const double estimates[] = {12, 3, 0, 0.75};
     for (size_t j = 0; j < 4; j++)
         model.parameters[j].estimate = estimates[j];
-    struct model_spread none = {(double)NAN, (double)NAN};
+    struct model_spread none = MODEL_NO_SPREAD;
     struct surface_crest crest;
     surface_crest_at(&model, &none, 64, 64, &crest);
     cr_expect_eq(crest.executors, 16);

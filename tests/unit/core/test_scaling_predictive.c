@@ -1,0 +1,182 @@
+/* The distribution behind intervals: probabilities and quantiles are inverses, every level is the
+ * widest of its parts, conformal levels hold what they promise. */
+#include <criterion/criterion.h>
+#include <gsl/gsl_errno.h>
+#include <math.h>
+
+#include "base/rng.h"
+#include "core/scaling/model.h"
+#include "core/scaling/predictive.h"
+
+static struct arena arena;
+
+static void start(void)
+{
+    gsl_set_error_handler_off();
+    arena_init(&arena, 0);
+}
+
+static void end(void)
+{
+    arena_fini(&arena);
+}
+
+TestSuite(scaling_predictive, .init = start, .fini = end);
+
+static double normal(struct rng *rng)
+{
+    return rng_normal(rng);
+}
+
+static struct score_table table_of(const double scores[], size_t n, size_t a_group, double weight)
+{
+    struct group_score rows[256];
+    struct score_table table;
+    for (size_t i = 0; i < n; i++)
+        rows[i] = (struct group_score){scores[i], a_group == 0 ? i : i / a_group, weight};
+    cr_assert_eq(score_table_make(rows, n, a_group == 0 ? 0 : n / a_group, 5, &arena, &table, NULL),
+                 PV_OK);
+    return table;
+}
+
+/* 19 scores make the largest the 95% one; beyond, Student's t takes over and is no narrower. */
+Test(scaling_predictive, the_rank_is_the_conformal_one)
+{
+    double scores[200];
+    for (size_t i = 0; i < 200; i++)
+        scores[i] = (double)(200 - i) / 100;
+    struct score_table table = table_of(scores, 19, 0, 1);
+    cr_expect_float_eq(score_table_quantile(&table, 0.95), 2.0, 1e-12);
+    cr_expect_float_eq(score_table_quantile(&table, 0.5), scores[9], 1e-12);
+    cr_expect(score_table_quantile(&table, 0.99) > 2.0);
+    /* Of many, quantiles are kept; they are never below the true ones. */
+    table = table_of(scores, 200, 0, 1);
+    cr_expect_eq(table.n, SCORES_MAX);
+    double score = score_table_quantile(&table, 0.9);
+    cr_expect(score >= scores[19] - 0.02 && score <= scores[16], "%g", score);
+}
+
+/* Five runs each of four executor counts tell of four counts: the largest score is the 80% one. */
+Test(scaling_predictive, groups_count_and_not_their_runs)
+{
+    double scores[20];
+    for (size_t i = 0; i < 20; i++)
+        scores[i] = (double)(i / 5 + 1) / 10;
+    struct score_table by_group = table_of(scores, 20, 5, 1);
+    struct score_table by_run = table_of(scores, 20, 0, 1);
+    cr_expect_float_eq(by_group.levels[by_group.n - 1], 0.8, 1e-12);
+    cr_expect_float_eq(by_run.levels[by_run.n - 1], 20.0 / 21, 1e-12);
+    cr_expect(score_table_quantile(&by_group, 0.9) > score_table_quantile(&by_run, 0.9));
+}
+
+/* Runs that fade promise less: the levels they reach fall, the intervals widen. */
+Test(scaling_predictive, runs_of_little_weight_promise_little)
+{
+    double scores[30];
+    for (size_t i = 0; i < 30; i++)
+        scores[i] = (double)(i + 1) / 100;
+    struct score_table whole = table_of(scores, 30, 0, 1);
+    struct score_table faded = table_of(scores, 30, 0, 0.05);
+    cr_expect_float_eq(faded.levels[faded.n - 1], 1.5 / 2.5, 1e-12);
+    cr_expect(score_table_quantile(&faded, 0.9) > score_table_quantile(&whole, 0.9));
+}
+
+static struct predictive three_parts(const struct score_table *table, double scale)
+{
+    struct predictive predictive = {.median_s = 120};
+    predictive_add(&predictive,
+                   (struct predictive_part){PREDICTIVE_LOG_STUDENT, 0.04 * scale, 6, NULL});
+    predictive_add(&predictive,
+                   (struct predictive_part){PREDICTIVE_LOG_SCORES, 1.3 * scale, 0, table});
+    predictive_add(&predictive, (struct predictive_part){PREDICTIVE_STUDENT, 9 * scale, 11, NULL});
+    return predictive;
+}
+
+/* P(T <= the bound kept with probability p) = p, rising in p, and no part reaches further. */
+Test(scaling_predictive, probabilities_and_bounds_are_inverses)
+{
+    double scores[12] = {0.01, 0.012, 0.02, 0.021, 0.03, 0.033,
+                         0.05, 0.051, 0.06, 0.08,  0.09, 0.11};
+    struct score_table table = table_of(scores, 12, 0, 1);
+    struct predictive all = three_parts(&table, 1);
+    double last_s = 0;
+    for (int i = 1; i < 200; i++) {
+        double p = i / 200.0;
+        double bound_s = predictive_quantile(&all, p);
+        cr_assert(bound_s >= last_s, "%g s after %g s at %g", bound_s, last_s, p);
+        last_s = bound_s;
+        cr_assert_float_eq(predictive_probability(&all, bound_s), p, 1e-6, "%g: %.9g", p,
+                           predictive_probability(&all, bound_s));
+        for (size_t k = 0; k < all.n; k++) {
+            struct predictive one = {.median_s = 120, .parts = {all.parts[k]}, .n = 1};
+            double alone_s = predictive_quantile(&one, p);
+            cr_assert(p < 0.5 ? bound_s <= alone_s * (1 + 1e-12)
+                              : bound_s >= alone_s * (1 - 1e-12));
+        }
+    }
+    cr_expect_eq(predictive_probability(&all, 0), 0);
+    cr_expect_float_eq(predictive_probability(&all, 1e9), 1, 1e-6);
+}
+
+Test(scaling_predictive, what_is_no_time_is_an_open_end)
+{
+    struct predictive wide = {.median_s = 10};
+    double ends_s[2];
+    predictive_add(&wide, (struct predictive_part){PREDICTIVE_STUDENT, 20, 1, NULL});
+    predictive_interval(&wide, 0.95, ends_s);
+    cr_expect(isnan(ends_s[0]));
+    cr_expect(ends_s[1] > 100);
+    struct predictive unknown = {.median_s = 10};
+    predictive_interval(&unknown, 0.95, ends_s);
+    cr_expect(isnan(ends_s[0]) && isnan(ends_s[1]));
+    cr_expect(isnan(predictive_probability(&unknown, 20)));
+}
+
+/* Of runs drawn alike, new ones stay within the conformal bound as often as it says, or a little
+ * more often for the rank that cannot be cut: 4000 draws have a standard error below 0.7 points. */
+Test(scaling_predictive, conformal_bounds_hold)
+{
+    const double confidences[3] = {0.8, 0.9, 0.95};
+    struct rng rng = rng_make(11, 0);
+    for (size_t c = 0; c < 3; c++) {
+        size_t inside = 0;
+        enum { TRIALS = 4000, RUNS = 24 };
+        for (size_t t = 0; t < TRIALS; t++) {
+            double scores[RUNS];
+            for (size_t i = 0; i < RUNS; i++)
+                scores[i] = fabs(normal(&rng));
+            struct score_table table = table_of(scores, RUNS, 0, 1);
+            inside += fabs(normal(&rng)) <= score_table_quantile(&table, confidences[c]);
+        }
+        double share = (double)inside / TRIALS;
+        cr_expect(share > confidences[c] - 0.02 && share < confidences[c] + 0.04, "%g: %g",
+                  confidences[c], share);
+    }
+}
+
+/* The ends of the interval that a model predicts are those of the distribution it gives. */
+Test(scaling_predictive, a_model_has_one_distribution)
+{
+    static const double counts[5] = {1, 2, 4, 8, 16};
+    struct observation rows[20];
+    struct model_fit fit;
+    struct rng rng = rng_make(3, 0);
+    for (size_t i = 0; i < 20; i++)
+        rows[i] = model_seen(64, counts[i % 5],
+                             (20 + 200 / counts[i % 5]) * exp(0.05 * normal(&rng)), (double)NAN);
+    cr_assert_eq(model_fit(model_find_kind("amdahl"), rows, 20, MODEL_SECONDS, &arena, &fit, NULL),
+                 PV_OK);
+    struct model_spread spread = model_spread(&fit.model, 0.9);
+    for (double m = 1; m <= 64; m++) {
+        struct model_prediction there;
+        struct predictive predictive;
+        double ends_s[2];
+        model_predict(&fit.model, &spread, 64, m, &there);
+        cr_assert(model_predictive(&fit.model, 64, m, &predictive));
+        predictive_interval(&predictive, 0.9, ends_s);
+        for (size_t e = 0; e < 2; e++)
+            cr_assert(isnan(ends_s[e]) ? isnan(there.interval_s[e])
+                                       : fabs(ends_s[e] / there.interval_s[e] - 1) < 1e-9,
+                      "m = %g: %g, %g", m, ends_s[e], there.interval_s[e]);
+    }
+}
