@@ -31,6 +31,10 @@ static const struct command commands[] = {
      "  token list [--team T]\n"
      "  token revoke ID",
      "make, show and revoke tokens as the database's owner", command_token},
+    {"operations",
+     "list [--team T] [--status S] [--kind K] [--application A] [--limit N] [--json]\n"
+     "  operations cancel ID... [--json]",
+     "show and cancel long work as the database's owner", command_operations},
     {"sample", "--out=DIR [--seed=N]", "write event logs of invented applications", command_sample},
     {"settings", "", "print the table of settings as Markdown", command_settings},
     {"version", "", "print the version", command_version},

@@ -22,6 +22,7 @@ int command_serve(int argc, char *argv[]);
 int command_import(int argc, char *argv[]);
 int command_migrate(int argc, char *argv[]);
 int command_maintain(int argc, char *argv[]);
+int command_operations(int argc, char *argv[]);
 int command_token(int argc, char *argv[]);
 int command_settings(int argc, char *argv[]);
 int command_sample(int argc, char *argv[]);

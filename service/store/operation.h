@@ -244,6 +244,36 @@ enum pv_code store_operation_events(struct store_tx *tx,
                                     size_t *n,
                                     struct pv_error *err) PV_MUSTCHECK;
 
+/* --- for the command line, as the schema's owner, who sees all teams --- */
+
+struct operation_listed {
+    struct strview team_name;
+    struct strview worker; /* the process that holds or last held it; at == NULL: none did */
+    struct operation_row operation;
+};
+/* Newest first, at most filter->limit; team_name NULL: of all teams. */
+enum pv_code store_owner_operation_list(const char *owner_conninfo,
+                                        struct arena *arena,
+                                        const char *team_name,
+                                        const struct operation_filter *filter,
+                                        struct operation_listed **items,
+                                        size_t *n,
+                                        struct pv_error *err) PV_MUSTCHECK;
+
+/* store_operation_cancel of whichever team; event: the data of operation.completed where it ended
+ * by this, in the arena (NULL: no memory). */
+enum pv_code store_owner_operation_cancel(const char *owner_conninfo,
+                                          struct arena *arena,
+                                          const char *id,
+                                          int64_t keep_s,
+                                          const char *(*event)(struct arena *arena,
+                                                               const char *id,
+                                                               struct strview kind,
+                                                               struct strview application,
+                                                               enum operation_status status),
+                                          struct operation_row *operation,
+                                          struct pv_error *err) PV_MUSTCHECK;
+
 /* --- housekeeping --- */
 
 /* At most `batch` whose time is over lose all but that they were there; *gone counts them. */

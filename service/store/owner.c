@@ -9,9 +9,8 @@
  * provisor.registry switches on (0001, row level security).
  */
 
-/* One transaction of nobody's team; switches may be set for its length. */
-static enum pv_code
-set_locally(struct store_tx *tx, const char *setting, const char *value, struct pv_error *err)
+enum pv_code
+registry_set(struct store_tx *tx, const char *setting, const char *value, struct pv_error *err)
 {
     struct sql sql;
     sql_init(&sql, &tx->scratch, "SELECT set_config($1, $2, true)");
@@ -43,11 +42,11 @@ enum pv_code tx_check_owner(struct store_tx *tx, struct pv_error *err)
                          "file that holds it)");
 }
 
-static enum pv_code open_registry(const char *owner_conninfo,
-                                  enum store_mode mode,
-                                  struct store **store,
-                                  struct store_tx **tx,
-                                  struct pv_error *err)
+enum pv_code registry_open(const char *owner_conninfo,
+                           enum store_mode mode,
+                           struct store **store,
+                           struct store_tx **tx,
+                           struct pv_error *err)
 {
     *store = store_open(&(struct store_options){.conninfo = owner_conninfo,
                                                 .connections_max = 1,
@@ -60,14 +59,20 @@ static enum pv_code open_registry(const char *owner_conninfo,
     enum pv_code code = store_begin(*store, &nobody, "", mode, tx, err);
     if (code == PV_OK)
         code = tx_check_owner(*tx, err);
-    return code != PV_OK ? code : set_locally(*tx, "provisor.registry", "on", err);
+    return code != PV_OK ? code : registry_set(*tx, "provisor.registry", "on", err);
 }
 
-static void close_registry(struct store *store, struct store_tx **tx)
+void registry_close(struct store *store, struct store_tx **tx)
 {
     store_rollback(tx);
     if (store != NULL)
         store_close(store);
+}
+
+enum pv_code registry_enter(struct store_tx *tx, const char team_id[37], struct pv_error *err)
+{
+    memcpy(tx->who.team_id, team_id, sizeof tx->who.team_id);
+    return registry_set(tx, "provisor.team_id", team_id, err);
 }
 
 static void read_listed(struct row *row, struct token_row *token)
@@ -123,19 +128,18 @@ enum pv_code store_owner_token_list(const char *owner_conninfo,
 {
     struct store *store = NULL;
     struct store_tx *tx = NULL;
-    enum pv_code code = open_registry(owner_conninfo, STORE_READ, &store, &tx, err);
+    enum pv_code code = registry_open(owner_conninfo, STORE_READ, &store, &tx, err);
     if (code == PV_OK)
         code = list_registry(tx, arena, team_name, list, err);
-    close_registry(store, &tx);
+    registry_close(store, &tx);
     return code;
 }
 
-/* The team that the statement finds; `missing` says what there is not when it finds none. */
-static enum pv_code read_team_id(struct store_tx *tx,
-                                 struct sql *sql,
-                                 const char *missing,
-                                 char team_id[37],
-                                 struct pv_error *err)
+enum pv_code registry_read_team(struct store_tx *tx,
+                                struct sql *sql,
+                                const char *missing,
+                                char team_id[37],
+                                struct pv_error *err)
 {
     PGresult *result;
     enum pv_code code = tx_query(tx, sql, &result, err);
@@ -158,14 +162,14 @@ enum pv_code store_owner_team_find(const char *owner_conninfo,
 {
     struct store *store = NULL;
     struct store_tx *tx = NULL;
-    enum pv_code code = open_registry(owner_conninfo, STORE_READ, &store, &tx, err);
+    enum pv_code code = registry_open(owner_conninfo, STORE_READ, &store, &tx, err);
     if (code == PV_OK) {
         struct sql sql;
         sql_init(&sql, &tx->scratch, "SELECT team_id FROM provisor.team WHERE name = $1");
         sql_text(&sql, strview_of(team_name));
-        code = read_team_id(tx, &sql, "team", team_id, err);
+        code = registry_read_team(tx, &sql, "team", team_id, err);
     }
-    close_registry(store, &tx);
+    registry_close(store, &tx);
     return code;
 }
 
@@ -175,7 +179,7 @@ find_team_of(struct store_tx *tx, const char *token_id, char team_id[37], struct
     struct sql sql;
     sql_init(&sql, &tx->scratch, "SELECT team_id FROM provisor.token WHERE id = $1");
     sql_uuid(&sql, token_id);
-    return read_team_id(tx, &sql, "token", team_id, err);
+    return registry_read_team(tx, &sql, "token", team_id, err);
 }
 
 enum pv_code
@@ -184,17 +188,15 @@ store_owner_token_revoke(const char *owner_conninfo, const char *token_id, struc
     struct store *store = NULL;
     struct store_tx *tx = NULL;
     char team_id[37];
-    enum pv_code code = open_registry(owner_conninfo, STORE_WRITE, &store, &tx, err);
+    enum pv_code code = registry_open(owner_conninfo, STORE_WRITE, &store, &tx, err);
     if (code == PV_OK)
         code = find_team_of(tx, token_id, team_id, err);
-    if (code == PV_OK) {
-        memcpy(tx->who.team_id, team_id, sizeof tx->who.team_id);
-        code = set_locally(tx, "provisor.team_id", team_id, err);
-    }
+    if (code == PV_OK)
+        code = registry_enter(tx, team_id, err);
     if (code == PV_OK)
         code = store_token_revoke(tx, token_id, err);
     if (code == PV_OK)
         code = store_commit(&tx, err);
-    close_registry(store, &tx);
+    registry_close(store, &tx);
     return code;
 }

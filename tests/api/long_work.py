@@ -1,15 +1,16 @@
 """Long work for tests: provisord_lab is provisord with kinds that a test can steer (tests/fault/lab_kinds.c), and
 operations are put into the table as the calls that start work do."""
 import json
+import os
+import pathlib
 import time
 import uuid
 
 import psycopg2
 import requests
 
-from conftest import BUILD
-
-LAB = BUILD / "tests" / "fault" / "provisord_lab"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LAB = pathlib.Path(os.environ.get("PROVISOR_BUILD", ROOT / "build")).resolve() / "tests" / "fault" / "provisord_lab"
 ENDED = ("succeeded", "failed", "cancelled")
 
 

@@ -1,5 +1,7 @@
 """Long work: looked at, waited for, listed, cancelled, streamed, expired."""
 import concurrent.futures
+import json
+import subprocess
 import time
 import uuid
 
@@ -430,3 +432,43 @@ def test_metrics_count_them(client, table):
     for line in ('provisor_operations{status="running"}', 'provisor_operations_ended_total{kind="steps",status="succeeded"}',
                  'provisor_operation_seconds_bucket{kind="steps",le="+Inf"}', "provisor_operation_waiting_seconds", "provisor_operation_streams"):
         assert line in text
+
+
+# --- the command line ---
+
+def listed(service, *words):
+    return json.loads(service.command("operations", "list", "--json", *words))["items"]
+
+
+def test_the_command_line_lists_and_cancels_over_all_teams(service, client, table):
+    client.post("/v1/applications", {"name": "by-hand"}, 201)
+    running = table.queue("alpha", LONG, application="by-hand")
+    wait_for(client, running, ("running",))
+    for _ in range(2):
+        wait_for(client, table.queue("alpha", LONG), ("running",))
+    queued, other = table.queue("alpha", LONG), table.queue("beta", {}, "never")
+    wait_for(service.client(service.beta_token), other)
+    assert [(i["operation"]["id"], i["team"]) for i in listed(service, "--limit", "2")] == [(other, "beta"), (queued, "alpha")]
+    assert [i["operation"]["id"] for i in listed(service, "--team", "beta", "--status=failed", "--limit", "1")] == [other]
+    found = listed(service, "--application", "by-hand", "--kind", "steps", "--status", "running")
+    assert [i["operation"]["id"] for i in found] == [running] and found[0]["worker"].endswith(":%d" % service.process.pid)
+    client.contract.check_instance(client.contract.document["components"]["schemas"]["OperationHeadline"], found[0]["operation"], "list")
+    text = service.command("operations", "list", "--team", "alpha", "--status", "queued")
+    assert text.splitlines()[0].startswith("id\tteam\tkind") and queued in text and "\tqueued\t" in text
+    assert listed(service, "--team", "nobody") == []
+    out = service.command("operations", "cancel", queued, running)
+    assert out.split() == [queued, "cancelled", running, "stopping"]
+    assert wait_for(client, running)["status"] == "cancelled" == client.get("/v1/operations/" + queued).json()["status"]
+    table.as_team("alpha")
+    told = table.rows("SELECT count(*) FROM provisor.outbox WHERE type = 'operation.completed' AND data->>'id' IN (%s, %s)", queued, running)
+    assert told == [(2,)]
+    deeds = table.rows("SELECT actor FROM provisor.audit WHERE action = 'operation.cancel' AND subject = %s", "operation/" + queued)
+    assert deeds == [("command line",)]
+
+
+@pytest.mark.parametrize("status, words", [
+    (2, []), (2, ["list", "x"]), (2, ["cancel"]), (2, ["list", "--status", "done"]), (2, ["list", "--limit", "0"]), (2, ["list", "--what"]),
+    (1, ["cancel", "x"]), (1, ["cancel", "01a1fe22-0f10-77d6-90cd-a8090c9280f2"])])
+def test_words_that_mean_nothing_are_refused(service, status, words):
+    run = subprocess.run([service.program, "operations", *words], env=service.env(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert run.returncode == status and run.stdout == "" and run.stderr.startswith("provisord: "), run

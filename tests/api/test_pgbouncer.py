@@ -14,6 +14,7 @@ import time
 
 import pytest
 
+from long_work import Stream, Table, lab, wait_for
 from test_runs import check_windows
 
 PGBOUNCER = shutil.which("pgbouncer") or "/usr/sbin/pgbouncer"
@@ -42,7 +43,7 @@ def unprivileged():
 
 @pytest.fixture(scope="module")
 def bounced(make_service, tmp_path_factory):
-    service = make_service()
+    service = lab(make_service())
     parts = re.match(r"postgresql://(\w+):(\w+)@/provisor\?host=([^&]+)&port=(\d+)", service.database_url)
     user, password, directory, port = parts.groups()
     # Beside the database's own directory: pytest's temporary folders are closed to other users.
@@ -120,3 +121,28 @@ def test_lists_filters_and_changes_work_behind_it(bounced):
     assert client.get("/v1/audit?limit=5").json()["items"]
     client.delete("/v1/applications/" + name)
     client.get("/v1/applications/" + name, 404)
+
+
+def test_long_work_is_done_watched_and_cancelled_behind_it(bounced):
+    table = Table(bounced)
+    teams = {"alpha": bounced.alpha_token, "beta": bounced.beta_token}
+    made = [(team, table.queue(team, {"steps": 10, "step_ms": 40, "effect": "bounced-"})) for team in ("alpha", "beta") * 4]
+
+    def follow(team, operation):
+        return [e[2]["status"] for e in Stream(bounced, teams[team], operation)][-1]
+
+    def hold(team, operation):
+        return bounced.client(teams[team]).get("/v1/operations/" + operation, headers={"Prefer": "wait=20"}).json()["status"]
+
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        seen = [pool.submit(what, team, i) for what in (follow, hold) for team, i in made]
+        assert {f.result() for f in seen} == {"succeeded"}
+    for team, token in teams.items():
+        names = [a["name"] for a in bounced.client(token).get("/v1/applications?limit=200").json()["items"]]
+        assert len([n for n in names if n.startswith("bounced-")]) == 4, "each team has its own"
+    client = bounced.client(bounced.alpha_token)
+    long = table.queue("alpha", {"steps": 100000, "step_ms": 10})
+    wait_for(client, long, ("running",))
+    client.delete("/v1/operations/" + long, 202)
+    assert wait_for(client, long)["status"] == "cancelled"
+    table.close()
