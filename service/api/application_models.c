@@ -140,12 +140,14 @@ static enum pv_code write_document(const struct run_observations *seen,
 static enum pv_code fit(const struct run_observations *seen,
                         struct arena *arena,
                         struct application_model *model,
+                        struct model_selection *made,
                         struct pv_error *err)
 {
     struct model_selection selection;
     enum pv_code code = model_select(seen->rows, seen->n, arena, &selection, err);
     if (code != PV_OK)
         return code;
+    *made = selection;
     model->history_version = seen->history_version;
     model->fitted = 0;
     for (size_t k = 0; k < selection.n; k++)
@@ -214,6 +216,7 @@ static enum pv_code find_or_fit(struct api *api,
 {
     struct store_tx *tx = NULL;
     struct run_observations seen = {.n = 0};
+    struct model_selection selection;
     bool current = false;
     enum pv_code code =
         store_begin(api->store, asker->who, asker->request_id, STORE_READ, &tx, err);
@@ -221,7 +224,7 @@ static enum pv_code find_or_fit(struct api *api,
         code = look_up(api, tx, asker->arena, name, asker->may_fit, model, &seen, &current, err);
     store_rollback(&tx);
     *fitted = code == PV_OK && !current;
-    return *fitted ? fit(&seen, asker->arena, model, err) : code;
+    return *fitted ? fit(&seen, asker->arena, model, &selection, err) : code;
 }
 
 enum pv_code application_models_load(struct api *api,
@@ -283,4 +286,27 @@ enum pv_code application_models_read(struct arena *arena,
     if (code != PV_OK)
         return pv_fail(err, PV_E_INTERNAL, "the models kept for the application cannot be read");
     return PV_OK;
+}
+
+enum pv_code application_models_refit(struct api *api,
+                                      struct arena *arena,
+                                      const struct principal *who,
+                                      const char *request_id,
+                                      const char *name,
+                                      struct application_refit *made,
+                                      struct pv_error *err)
+{
+    struct store_tx *tx = NULL;
+    const char *recipe = NULL;
+    enum pv_code code = make_recipe(api, arena, &recipe, err);
+    if (code == PV_OK)
+        code = store_begin(api->store, who, request_id, STORE_READ, &tx, err);
+    if (code == PV_OK)
+        code = store_application_model_find(tx, arena, name, &made->model, err);
+    if (code == PV_OK)
+        code = store_run_observations(tx, arena, made->model.application_id,
+                                      (size_t)api->config->observations_max, &made->seen, err);
+    store_rollback(&tx);
+    made->model.recipe = strview_of(recipe);
+    return code == PV_OK ? fit(&made->seen, arena, &made->model, &made->selection, err) : code;
 }

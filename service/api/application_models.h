@@ -3,6 +3,7 @@
 
 #include "api/api.h"
 #include "codec/history_model.h"
+#include "core/scaling/selection.h"
 #include "store/application_model.h"
 
 /*
@@ -39,6 +40,25 @@ enum pv_code application_models_read(struct arena *arena,
                                      const struct model_kind *kind,
                                      struct codec_history_model *model,
                                      struct pv_error *err) PV_MUSTCHECK;
+
+/* A fit in hand: what is to be kept, the runs it was made from, and what was selected. */
+struct application_refit {
+    struct application_model model;
+    struct run_observations seen;
+    struct model_selection selection;
+};
+
+/*
+ * Fit every kind to the history as it is now, whether it changed or not; keeping it is the
+ * caller's. Everything lives in the arena. PV_E_NOT_FOUND.
+ */
+enum pv_code application_models_refit(struct api *api,
+                                      struct arena *arena,
+                                      const struct principal *who,
+                                      const char *request_id,
+                                      const char *name,
+                                      struct application_refit *made,
+                                      struct pv_error *err) PV_MUSTCHECK;
 
 /* The answer, as an error, where the wanted models are not there. */
 enum pv_code application_models_refuse(const struct application_model *model, struct pv_error *err);

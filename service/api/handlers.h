@@ -38,6 +38,8 @@ API_HANDLER(history_speedup_get);
 
 /* next_experiments.c */
 API_HANDLER(next_experiments_get);
+/* refit.c: as an operation */
+API_HANDLER(application_refit);
 
 /* applications.c */
 API_HANDLER(applications_create);

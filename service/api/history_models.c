@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "api/application_models.h"
 #include "api/handlers.h"
@@ -8,6 +9,24 @@
 #include "codec/run.h"
 
 /* GET /v1/applications/{name}/models and /speedup: what the history teaches of how it scales. */
+
+/* The document as it is kept, with what the last refit told if that is of the same history. */
+static enum pv_code tell_models(struct http_request *request,
+                                const struct application_model *model,
+                                struct http_response *response,
+                                struct pv_error *err)
+{
+    bool fresh = model->refit.at != NULL && model->refit_version == model->history_version;
+    struct strview refit = fresh ? model->refit : strview_of("null");
+    response->body =
+        arena_printf(request->arena, "%.*s,\"refit\":%.*s}", (int)model->document.n - 1,
+                     model->document.at, (int)refit.n, refit.at);
+    if (response->body == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the models");
+    response->status = 200;
+    response->body_n = strlen(response->body);
+    return PV_OK;
+}
 
 API_HANDLER(history_models_get)
 {
@@ -21,10 +40,7 @@ API_HANDLER(history_models_get)
         return code;
     if (model.fitted == 0)
         return application_models_refuse(&model, err);
-    response->status = 200;
-    response->body = model.document.at;
-    response->body_n = model.document.n;
-    return PV_OK;
+    return tell_models(request, &model, response, err);
 }
 
 /* --- the surface --- */

@@ -1,6 +1,9 @@
 #include "api/operation_kinds.h"
 
+#include "api/refit_run.h"
+
 /* name, what does it */
 const struct operation_kind api_operation_kinds[] = {
+    {"refit", refit_run},
     {NULL, NULL},
 };

@@ -49,6 +49,7 @@ const struct http_route api_routes[] = {
     {HTTP_POST, APPLICATION "/eventlogs", HTTP_WRITE, HTTP_IO, NULL, &eventlogs_stream, true},
     {HTTP_GET, APPLICATION "/profile", HTTP_READ, HTTP_IO, profile_get, NULL, false},
     {HTTP_GET, APPLICATION "/models", HTTP_READ, HTTP_IO, history_models_get, NULL, false},
+    {HTTP_POST, APPLICATION "/refit", HTTP_WRITE, HTTP_IO, application_refit, NULL, true},
     {HTTP_GET, APPLICATION "/speedup", HTTP_READ, HTTP_IO, history_speedup_get, NULL, false},
     {HTTP_GET, APPLICATION "/next-experiments", HTTP_READ, HTTP_IO, next_experiments_get, NULL,
      false},

@@ -102,6 +102,10 @@ struct config {
     int64_t fit_queue;
     int64_t fit_settle_ms;
     /* long work */
+    int64_t refit_resamples;
+    int64_t refit_resamples_max;
+    int64_t refit_points_max;
+
     int64_t operation_workers; /* 0: this process does none */
     int64_t operation_team_running_max;
     int64_t operation_team_queued_max;

@@ -126,6 +126,10 @@ const struct setting settings[] = {
     INTEGER(fit_queue, "", 0, 100000, "1000", "applications that may wait for their models to be fitted after runs arrived; the first reader fits those beyond, or all when this is 0"),
     INTEGER(fit_settle_ms, "ms", 0, 60000, "1000", "how long an application waits there: runs that arrive meanwhile share one fit"),
 
+    INTEGER(refit_resamples, "", 20, 1000000, "1000", "resamples of a refit that does not say"),
+    INTEGER(refit_resamples_max, "", 20, 1000000, "100000", "most resamples of a refit; more are 422"),
+    INTEGER(refit_points_max, "", 0, 10000, "100", "most points a refit gives intervals for; more are 422"),
+
     INTEGER(operation_workers, "", 0, 256, "2", "operations this process works on at once, a thread of low priority each; 0: it leaves them to others"),
     INTEGER(operation_team_running_max, "", 1, 100000, "8", "operations of a team that run at once, over all replicas; more stay queued"),
     INTEGER(operation_team_queued_max, "", 1, 1000000, "200", "operations of a team that may be queued; more are 429"),

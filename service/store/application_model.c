@@ -109,7 +109,8 @@ enum pv_code store_application_model_find(struct store_tx *tx,
     PGresult *result;
     tx_sql(tx, &sql,
            "SELECT a.id, a.name, a.history_version, m.history_version, m.recipe, m.fitted,"
-           " m.selected, m.refusal_code, m.refusal, m.document FROM provisor.application a"
+           " m.selected, m.refusal_code, m.refusal, m.document, m.refit, m.refit_version"
+           " FROM provisor.application a"
            " LEFT JOIN provisor.application_model m"
            "  ON m.team_id = a.team_id AND m.application_id = a.id"
            " WHERE a.team_id = $1 AND a.name = $2");
@@ -130,6 +131,8 @@ enum pv_code store_application_model_find(struct store_tx *tx,
         m.refusal_code = row_text(&row);
         m.refusal = row_text(&row);
         m.document = row_text(&row);
+        m.refit = row_text(&row);
+        m.refit_version = row_int(&row);
         code = row_done(&row, err);
         if (code == PV_OK)
             *model = m;
@@ -164,4 +167,35 @@ enum pv_code store_application_model_keep(struct store_tx *tx,
     sql_text(&sql, model->refusal);
     sql_json(&sql, model->document);
     return tx_defer(tx, &sql, err);
+}
+
+enum pv_code store_application_refit_keep(struct store_tx *tx,
+                                          const char *application_id,
+                                          int64_t history_version,
+                                          struct strview refit,
+                                          int64_t *now,
+                                          struct pv_error *err)
+{
+    struct sql sql;
+    PGresult *result;
+    tx_sql(tx, &sql,
+           "UPDATE provisor.application_model m SET"
+           " refit = CASE WHEN m.refit_version > $3 THEN m.refit ELSE $4 END,"
+           " refit_version = greatest(m.refit_version, $3)"
+           " FROM (SELECT id, history_version FROM provisor.application"
+           "  WHERE team_id = $1 AND id = $2 FOR KEY SHARE) AS a"
+           " WHERE m.team_id = $1 AND m.application_id = a.id RETURNING a.history_version");
+    sql_uuid(&sql, application_id);
+    sql_int(&sql, history_version);
+    sql_json(&sql, refit);
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code == PV_OK && row_count(result) == 0)
+        code = pv_fail(err, PV_E_NOT_FOUND, "the application was removed meanwhile");
+    if (code == PV_OK) {
+        struct row row = row_at(result, 0, NULL);
+        *now = row_int(&row);
+        code = row_done(&row, err);
+    }
+    PQclear(result);
+    return code;
 }

@@ -43,6 +43,8 @@ struct application_model {
     struct strview refusal_code;
     struct strview refusal; /* where none is selected: what is missing */
     struct strview document;
+    struct strview refit;  /* what the last refit told, a JSON text; at == NULL: there was none */
+    int64_t refit_version; /* the history_version that it belongs to */
 };
 
 /* The application of that name with what is kept of its models. PV_E_NOT_FOUND: no application. */
@@ -55,6 +57,18 @@ enum pv_code store_application_model_find(struct store_tx *tx,
 /* Keep the models, unless ones of a later history are there or the application is gone. */
 enum pv_code store_application_model_keep(struct store_tx *tx,
                                           const struct application_model *model,
+                                          struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * Keep what a refit told of that history version, unless one of a later version is there; *now is
+ * the application's history_version as it is. Behind store_application_model_keep in one
+ * transaction. PV_E_NOT_FOUND: the application was removed.
+ */
+enum pv_code store_application_refit_keep(struct store_tx *tx,
+                                          const char *application_id,
+                                          int64_t history_version,
+                                          struct strview refit,
+                                          int64_t *now,
                                           struct pv_error *err) PV_MUSTCHECK;
 
 #endif
