@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/application_models.h"
+#include "store/application.h"
 #include "work/clock.h"
 
 enum {
@@ -59,6 +60,12 @@ static enum pv_code read_request(struct refit *refit, struct pv_error *err)
 
 /* --- fit --- */
 
+static enum pv_code removed(struct pv_error *err)
+{
+    pv_error_clear(err);
+    return pv_fail(err, PV_E_NOT_FOUND, "the application was removed meanwhile");
+}
+
 static enum pv_code fit_all(struct refit *refit, struct pv_error *err)
 {
     struct operation_run *run = refit->run;
@@ -68,10 +75,8 @@ static enum pv_code fit_all(struct refit *refit, struct pv_error *err)
     /* Another one of that name is none that was asked for. */
     if (code == PV_OK && strcmp(fitted->model.application_id, run->application_id) != 0)
         code = PV_E_NOT_FOUND;
-    if (code == PV_E_NOT_FOUND) {
-        pv_error_clear(err);
-        return pv_fail(err, code, "the application was removed meanwhile");
-    }
+    if (code == PV_E_NOT_FOUND)
+        return removed(err);
     if (code != PV_OK)
         return code;
     refit->kind = refit->asked.kind;
@@ -137,19 +142,56 @@ static size_t find_stride(size_t steps)
     return stride;
 }
 
+/* Work for an application that is gone is in vain. What the database does not answer now it will
+ * answer at the end. */
+static enum pv_code check_alive(struct refit *refit, struct arena *scratch, struct pv_error *err)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    struct operation_run *run = refit->run;
+    struct application *found = arena_calloc(scratch, 1, sizeof *found);
+    struct store_tx *tx = NULL;
+    enum pv_code code = found == NULL ? PV_E_MEMORY : PV_OK;
+    if (code == PV_OK)
+        code = store_begin(run->store, &run->who, run->request_id, STORE_READ, &tx, NULL);
+    if (code == PV_OK)
+        code = store_application_find(tx, scratch, run->application, found, NULL);
+    store_rollback(&tx);
+    bool gone =
+        code == PV_E_NOT_FOUND || (code == PV_OK && strcmp(found->id, run->application_id) != 0);
+    arena_rewind(scratch, mark);
+    return gone ? removed(err) : PV_OK;
+}
+
+static enum pv_code take_step(struct refit *refit,
+                              struct bootstrap *bootstrap,
+                              size_t at,
+                              uint64_t *looked_ns,
+                              struct arena *scratch,
+                              struct pv_error *err)
+{
+    const uint64_t second_ns = 1000000000;
+    enum pv_code code = bootstrap_step(bootstrap, at, scratch, err);
+    uint64_t now_ns = clock_monotonic_ns();
+    if (code != PV_OK || now_ns - *looked_ns < second_ns)
+        return code;
+    *looked_ns = now_ns;
+    return check_alive(refit, scratch, err);
+}
+
 static enum pv_code
 take_steps(struct refit *refit, struct bootstrap *bootstrap, struct pv_error *err)
 {
     struct arena scratch;
     size_t steps = bootstrap_steps(bootstrap);
     size_t stride = find_stride(steps);
+    uint64_t looked_ns = clock_monotonic_ns();
     enum pv_code code = PV_OK;
     arena_init(&scratch, (size_t)refit->api->config->request_memory_bytes_max);
     for (size_t i = 0, at = 0; code == PV_OK && i < steps; i++, at = (at + stride) % steps) {
         if (!operation_progress(refit->run, (int64_t)i, (int64_t)steps, "resamples"))
             code = pv_fail(err, PV_E_CANCELLED, "the refit was cancelled");
         else
-            code = bootstrap_step(bootstrap, at, &scratch, err);
+            code = take_step(refit, bootstrap, at, &looked_ns, &scratch, err);
     }
     arena_fini(&scratch);
     return code;
