@@ -195,10 +195,18 @@ def test_an_unknown_application_and_an_unknown_parameter(client, name):
 def test_too_few_runs_are_told_at_once(client, name):
     add(client, name, 8, 1, 40)
     assert "1 of the application's 1 runs" in client.post(path(name), {}, 422).json()["detail"]
-    for m in (2, 4, 8):
+    for m in (2, 4):
         add(client, name, 8, m, 40 / m + 5)
     client.refuse("POST", path(name), 422, pointer="/model", json={"model": "usba"})
     assert client.get("/v1/operations?application=" + name).json()["items"] == []
+
+
+def test_where_nothing_tells_how_far_the_law_is_off_there_is_a_fit_and_no_interval(client, name):
+    for m in (1, 4):
+        add(client, name, 8, m, 40 / m + 5)
+    result = refit(client, name, model="amdahl", resamples=20)
+    assert result["bootstrap"] is None and result["model"]["parameters"]["eta"]
+    assert [w["code"] for w in result["warnings"]] == ["no_bootstrap"]
 
 
 def test_another_team_s_application_is_not_there(service, client, name):
