@@ -2,6 +2,8 @@
 import os
 import subprocess
 
+import math
+
 import pytest
 import yaml
 
@@ -56,7 +58,11 @@ def test_every_json_body_has_an_example_that_works(method, template, service, cl
             path = template.replace("{name}", name)
             if method != "POST":
                 client.post("/v1/applications", {"name": name}, (201, 409))
-        reply = who.request(method, path, (200, 201), json=body)
+        if template.endswith("/refit"):
+            for m in (1, 2, 3, 4, 6, 8, 12, 16):
+                client.post("/v1/applications/%s/runs" % name, {"problem_size": 8 + m, "executors": m, "cores_per_executor": 1,
+                                                                "duration_s": 12 + 28 / m + 0.4 * m + math.log(m)}, 201)
+        reply = who.request(method, path, (200, 201, 202), json=body)
         assert reply.json()
 
 

@@ -263,12 +263,15 @@ def test_an_operation_that_has_ended_stays_as_it_is(client, table):
     assert client.delete("/v1/operations/" + made, 200).json() == seen
 
 
-def test_an_operation_goes_with_its_application(client, table):
+def test_what_became_of_an_operation_goes_with_its_application_and_work_under_way_does_not(client, table):
     client.post("/v1/applications", {"name": "going"}, 201)
-    made = table.queue("alpha", LONG, application="going")
+    ended, made = (table.queue("alpha", request, application="going") for request in (QUICK, LONG))
+    wait_for(client, ended)
     wait_for(client, made, ("running",))
     client.delete("/v1/applications/going", 204)
-    client.get("/v1/operations/" + made, 404)
+    client.get("/v1/operations/" + ended, 404)
+    seen = client.get("/v1/operations/" + made).json()
+    assert (seen["status"], seen["application"]) == ("running", "going"), "its end tells who waits"
 
 
 # --- events ---
