@@ -1,8 +1,7 @@
 """The contract against the code and the running service."""
+import math
 import os
 import subprocess
-
-import math
 
 import pytest
 import yaml
