@@ -152,6 +152,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     for (size_t i = 0; inline_only && i < asked.n_jobs; i++)
         inline_only = asked.sources[i].application.at == NULL;
     FUZZ_REQUIRE(codec_result(&reader) == PV_OK || err.n_faults > 0);
+    FUZZ_REQUIRE(!inline_only || (asked.cores > 0) == (asked.cluster.at == NULL));
+    if (inline_only && asked.cluster.at != NULL) /* as the one that is named would tell */
+        asked.cores = 3;
     if (inline_only)
         require_lawful(&asked, &arena);
     json_decref(json);

@@ -66,6 +66,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     codec_stage_plan_decode(&top, &limits, &asked);
     bool taken = codec_result(&reader) == PV_OK;
     FUZZ_REQUIRE(taken || err.n_faults > 0);
+    if (isnan(asked.terms.executors)) /* as the cluster that is named would tell */
+        asked.terms.executors = 3;
+    if (isnan(asked.terms.cores_per_executor))
+        asked.terms.cores_per_executor = 2;
     if (taken && asked.stages != NULL) {
         FUZZ_REQUIRE(stage_plan_make(&asked.terms, asked.stages, asked.n_stages, &arena, &plan,
                                      NULL) == PV_OK);
