@@ -96,9 +96,10 @@ struct experiments_plan {
  *
  * The cut is of the mean width of the intervals at the points asked about, each as a share of its
  * time. Of a model it is that of its own intervals (model_predict) after the run came out as
- * expected: parameters' covariance, degrees of freedom and the range observed move, the scatter of
- * residuals and the leave-one-out scores stay. Without a model it is of the standard deviation
- * under what is assumed.
+ * expected: parameters' covariance, degrees of freedom, the range observed and the score of the run
+ * itself move; the scatter of residuals and the scores of the other runs stay. Without a model, or
+ * where an interval has an open end, it is of the standard deviation that effects still unknown and
+ * the noise of a run leave there.
  *
  * PV_E_MEMORY. O(sweeps count n_allowed k^2), k effects.
  */

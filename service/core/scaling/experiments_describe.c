@@ -169,7 +169,12 @@ expect_run(struct experiments_state *state, const struct effects_point *at, stru
             u->covariance[a][b] -= moved[a] * moved[b] / within;
 }
 
-/* Mean width of the model's intervals at the points asked about, as shares of their times. */
+/* How uncertain the times asked about are, as shares of them. */
+struct width {
+    double interval; /* mean width of the model's intervals; NAN: no model, or an open end */
+    double spread;   /* mean standard deviation by what is known of the effects */
+};
+
 static double
 interval_width(const struct experiments_state *state, const struct model *model, double first[2])
 {
@@ -187,8 +192,7 @@ interval_width(const struct experiments_state *state, const struct model *model,
     return sum / (double)state->n_asked;
 }
 
-/* Mean standard deviation there under what is assumed without a model. */
-static double assumed_width(const struct experiments_state *state, const struct information *known)
+static double mean_spread(const struct experiments_state *state, const struct information *known)
 {
     double sum = 0;
     for (size_t i = 0; i < state->n_asked; i++)
@@ -196,10 +200,13 @@ static double assumed_width(const struct experiments_state *state, const struct 
     return sum / (double)state->n_asked;
 }
 
-static double cut_percent(double before, double after)
+/* Of the intervals where they have both ends before and after, else of the standard deviations. A
+ * run can only add to what is known; less is rounding. */
+static double cut_percent(const struct width *before, const struct width *after)
 {
-    double cut = 100 * (1 - after / before);
-    /* A run can only add to what is known; less is rounding. */
+    double cut = 100 * (1 - after->interval / before->interval);
+    if (!isfinite(cut))
+        cut = 100 * (1 - after->spread / before->spread);
     return isfinite(cut) ? fmax(cut, 0) : (double)NAN;
 }
 
@@ -209,16 +216,24 @@ struct outlook {
     struct model model;
 };
 
-static double width_after(struct experiments_state *state,
-                          const struct experiments_candidate *run,
-                          struct outlook *outlook,
-                          double interval_s[2])
+static struct width
+measure(const struct experiments_state *state, const struct outlook *outlook, double interval_s[2])
+{
+    struct width width = {(double)NAN, mean_spread(state, &outlook->known)};
+    if (state->model != NULL)
+        width.interval = interval_width(state, &outlook->model, interval_s);
+    return width;
+}
+
+static struct width measure_after(struct experiments_state *state,
+                                  const struct experiments_candidate *run,
+                                  struct outlook *outlook,
+                                  double interval_s[2])
 {
     information_add(&outlook->known, run->effect, run->noise);
-    if (state->model == NULL)
-        return assumed_width(state, &outlook->known);
-    expect_run(state, &run->at, &outlook->model);
-    return interval_width(state, &outlook->model, interval_s);
+    if (state->model != NULL)
+        expect_run(state, &run->at, &outlook->model);
+    return measure(state, outlook, interval_s);
 }
 
 static struct experiment describe_run(const struct experiments_state *state,
@@ -257,22 +272,18 @@ enum pv_code experiments_describe(struct experiments_state *state,
     made.items = arena_array(state->arena, n, sizeof *made.items);
     if (made.items == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the experiments");
-    double before = 0;
-    if (state->model == NULL) {
-        before = assumed_width(state, &now.known);
-    } else {
+    if (state->model != NULL)
         now.model = *state->model;
-        before = interval_width(state, &now.model, made.interval_s);
-    }
+    struct width before = measure(state, &now, made.interval_s);
     memcpy(made.expected_interval_s, made.interval_s, sizeof made.interval_s);
     struct outlook after = now;
     for (size_t i = 0; i < n; i++) {
         struct outlook alone = now;
         made.items[i] = describe_run(state, chosen, i, &after.known);
-        made.items[i].cut_percent =
-            cut_percent(before, width_after(state, chosen[i], &alone, ignored));
-        made.items[i].cumulative_cut_percent =
-            cut_percent(before, width_after(state, chosen[i], &after, made.expected_interval_s));
+        struct width one = measure_after(state, chosen[i], &alone, ignored);
+        struct width all = measure_after(state, chosen[i], &after, made.expected_interval_s);
+        made.items[i].cut_percent = cut_percent(&before, &one);
+        made.items[i].cumulative_cut_percent = cut_percent(&before, &all);
     }
     if (state->times_known && state->n_candidates > 0)
         made.cheapest_s = state->candidates[0].executor_s;
