@@ -6,7 +6,7 @@
 
 /* What a look at the accuracy of a whole team costs is bounded by this, however long its history.
  */
-enum { TEAM_ACCURACY_RUNS = 2000 };
+enum { TEAM_ACCURACY_RUNS = 1000 };
 
 struct team_accuracy {
     struct track_entry *entries; /* runs that name advice which is still there, newest first */
