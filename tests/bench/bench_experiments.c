@@ -14,7 +14,7 @@
  * that were added. A repetition of a cell is drawn by the same seed for all strategies. Where no
  * model can be fitted yet the mean of the history stands in for it.
  *
- *   bench_experiments TABLE.tsv ...
+ *   bench_experiments [--min-executors M] TABLE.tsv ...     cells with less are not part of it
  *
  * Nothing is tuned here; which runs stay for the error to be measured on does not depend on the
  * strategy, since all cells count.
@@ -112,11 +112,12 @@ static size_t count_sizes(const struct world *world)
     return sizes;
 }
 
-static bool make_world(const struct public_table *table, size_t family, struct world *world)
+static bool
+make_world(const struct public_table *table, size_t family, double least, struct world *world)
 {
     world->n = 0;
     for (size_t i = 0; i < table->n; i++) {
-        if (table->runs[i].family != family)
+        if (table->runs[i].family != family || table->runs[i].executors < least)
             continue;
         struct cell *cell = cell_of(world, &table->runs[i]);
         if (cell != NULL && cell->n < RUNS_OF_CELL)
@@ -306,12 +307,12 @@ static void print_scores(const char *name, size_t families, const struct score s
     }
 }
 
-static size_t play_table(const struct public_table *table, struct score scores[])
+static size_t play_table(const struct public_table *table, double least, struct score scores[])
 {
     static struct world world;
     size_t families = 0;
     for (size_t family = 0; family < table->families; family++) {
-        if (!make_world(table, family, &world))
+        if (!make_world(table, family, least, &world))
             continue;
         families++;
         for (size_t s = 0; s < STRATEGIES; s++)
@@ -324,14 +325,16 @@ static size_t play_table(const struct public_table *table, struct score scores[]
 int main(int argc, char *argv[])
 {
     gsl_set_error_handler_off();
-    for (int i = 1; i < argc; i++) {
+    bool bounded = argc > 2 && strcmp(argv[1], "--min-executors") == 0;
+    double least = bounded ? strtod(argv[2], NULL) : 1;
+    for (int i = bounded ? 3 : 1; i < argc; i++) {
         struct arena arena;
         struct public_table table;
         struct score scores[STRATEGIES] = {{.n = 0}};
         arena_init(&arena, 0);
         if (!public_table_read(argv[i], &arena, &table))
             return 1;
-        size_t families = play_table(&table, scores);
+        size_t families = play_table(&table, least, scores);
         if (families > 0)
             print_scores(table.name, families, scores);
         else
