@@ -73,7 +73,8 @@ static enum pv_code cancel(struct api *api,
     return code;
 }
 
-/* 202: it is stopping. 200: it has ended, by this or before. */
+/* 202: it is stopping. 200: it has ended, by this or before. Held as Prefer says until it has:
+ * asking again, as the next turn does, changes nothing. */
 API_HANDLER(operations_cancel)
 {
     struct api *api = context;
@@ -89,7 +90,9 @@ API_HANDLER(operations_cancel)
     if (code == PV_OK)
         code = store_commit(&tx, err);
     store_rollback(&tx);
-    return code == PV_OK ? api_operation_reply(request, response, 0,
+    if (code == PV_OK)
+        code = api_operation_hold(api, request, &operation);
+    return code == PV_OK ? api_operation_reply(request, response, api->config->operation_wait_max_s,
                                                operation_has_ended(operation.status) ? 200 : 202,
                                                &operation, err)
                          : code;

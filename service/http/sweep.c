@@ -85,17 +85,18 @@ static bool has_more_time(const struct client *client, uint64_t now_ns)
     return client->exchange != NULL && now_ns < atomic_load(&client->exchange->turn_ns);
 }
 
-static void take_back(struct client *client, struct expired *expired)
+/* true: the exchange is the sweeper's to answer. */
+static bool take_back(struct client *client, struct expired *expired)
 {
     enum exchange_state running = JOB_RUNNING;
     if (expired->n == BATCH || client->exchange == NULL)
-        return;
+        return false;
     /* Won: the connection stays suspended, hence alive, until it is resumed below. */
     if (!atomic_compare_exchange_strong(&client->exchange->state, &running, JOB_EXPIRED))
-        return;
+        return false;
     expired->connections[expired->n++] = client->connection;
-    (void)atomic_fetch_add(&client->server->metrics.timeouts, 1);
     client->deadline_ns = UINT64_MAX;
+    return true;
 }
 
 static void look_at(struct client *client, uint64_t now_ns, bool stopping, struct expired *expired)
@@ -115,9 +116,9 @@ static void look_at(struct client *client, uint64_t now_ns, bool stopping, struc
             look_for_end(client, now_ns);
         break;
     case CLIENT_WORKING:
-        if ((over && !has_more_time(client, now_ns)) || stopping ||
-            left_while_queued(client, now_ns))
-            take_back(client, expired);
+        over = over && !has_more_time(client, now_ns);
+        if ((over || stopping || left_while_queued(client, now_ns)) && take_back(client, expired))
+            (void)atomic_fetch_add(&client->server->metrics.timeouts, over);
         break;
     }
     (void)pthread_mutex_unlock(&client->lock);

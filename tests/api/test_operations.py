@@ -235,6 +235,14 @@ def test_a_running_operation_stops_within_a_second(client, table):
     assert slowest < 1.0, slowest
 
 
+def test_cancelling_can_wait_for_the_end(client, table):
+    made = table.queue("alpha", LONG)
+    wait_for(client, made, ("running",))
+    reply = client.delete("/v1/operations/" + made, 200, headers={"Prefer": "wait=10"})
+    assert reply.json()["status"] == "cancelled" and reply.headers["Preference-Applied"] == "wait=10"
+    assert len([a for a in client.get("/v1/audit?limit=50").json()["items"] if a["subject"] == "operation/" + made]) == 1
+
+
 def test_a_cancelled_operation_leaves_no_effect(client, table):
     """It does not hear that it is to stop and comes to its end: what it would have stored there is not stored."""
     made = table.queue("alpha", {"steps": 15, "step_ms": 100, "deaf": True, "effect": "late-"})
