@@ -104,6 +104,30 @@ def test_what_is_not_there(client, stranger, table):
     assert made not in stranger.get("/v1/operations").text
 
 
+def test_the_queue_of_a_team_has_an_end(make_service):
+    """One request more than may be queued is refused and leaves nothing; a repetition of one that was taken is none."""
+    service = lab(make_service(PROVISOR_OPERATION_TEAM_QUEUED_MAX=2, PROVISOR_OPERATION_WORKERS=0))
+    client, other = service.client(service.token("alpha")), service.client(service.token("beta"))
+    service.start()
+    for who in (client, other):
+        for m in (1, 2, 3, 4, 6, 8, 12, 16):
+            who.post("/v1/applications/a/runs",
+                     {"problem_size": 64, "executors": m, "cores_per_executor": 1, "duration_s": 10 + 400 / m + m}, 201)
+    taken = [client.post("/v1/applications/a/refit", {}, 202, headers={"Idempotency-Key": "k%d" % i}) for i in range(2)]
+    assert taken[0].headers["Location"] == "/v1/operations/" + taken[0].json()["id"] and taken[0].headers["Retry-After"] == "1"
+    refused = client.request("POST", "/v1/applications/a/refit", 429, json={}, headers={"Idempotency-Key": "k2"})
+    assert refused.json()["type"] == "/problems/quota-exceeded" and "operation_team_queued_max" in refused.json()["detail"]
+    assert int(refused.headers["Retry-After"]) >= 1
+    again = client.post("/v1/applications/a/refit", {}, 202, headers={"Idempotency-Key": "k1"})
+    assert again.json()["id"] == taken[1].json()["id"] and again.headers["Idempotency-Replayed"] == "true"
+    assert len(client.get("/v1/operations").json()["items"]) == 2
+    other.post("/v1/applications/a/refit", {}, 202)
+    client.delete("/v1/operations/" + taken[0].json()["id"], 200)
+    client.post("/v1/applications/a/refit", {}, 202, headers={"Idempotency-Key": "k2"})
+    held = other.post("/v1/applications/a/refit", {}, 202, headers={"Prefer": "wait=1"})
+    assert held.headers["Preference-Applied"] == "wait=1" and held.json()["status"] == "queued"
+
+
 # --- waiting ---
 
 def test_prefer_wait_holds_the_reply_until_the_end(client, table):
