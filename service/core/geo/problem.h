@@ -1,0 +1,55 @@
+#ifndef CORE_GEO_PROBLEM_H
+#define CORE_GEO_PROBLEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/geo/speeds.h"
+
+/*
+ * What is to be planned: clusters, the links between them, and jobs with tasks that are ready
+ * (design.md section 4 "Copy plans"; PingAn, sections 3 and 4). Indices count from 0; everything
+ * is borrowed. Rates are bytes per second.
+ */
+struct geo_cluster {
+    int64_t slots; /* >= 0, busy ones included */
+    int64_t busy_slots;
+    double unreachable_probability; /* of the cluster in a slot of time, 0 to 1 */
+    double ingress_bytes_per_s;     /* of its gate, >= 0 */
+    double egress_bytes_per_s;
+    const struct speeds *const *processing; /* of each operation; NULL: it cannot do it */
+};
+
+struct geo_link {
+    size_t from;
+    size_t to;
+    const struct speeds *speeds;
+};
+
+struct geo_task {
+    size_t operation;
+    double size_bytes;    /* > 0 */
+    const size_t *inputs; /* clusters, each once */
+    size_t n_inputs;
+    const size_t *copies; /* clusters in which it runs already, one entry a copy */
+    size_t n_copies;
+};
+
+struct geo_job {
+    double unprocessed_bytes;
+    const struct geo_task *tasks;
+    size_t n_tasks;
+};
+
+struct geo_problem {
+    const struct geo_cluster *clusters;
+    size_t n_clusters;
+    const struct geo_link *links; /* a pair at most once */
+    size_t n_links;
+    size_t n_operations;
+    const struct geo_job *jobs;
+    size_t n_jobs;
+    double slot_s; /* length of a slot of time, > 0 */
+};
+
+#endif

@@ -1,0 +1,50 @@
+#ifndef CORE_GEO_RATES_H
+#define CORE_GEO_RATES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "core/geo/problem.h"
+
+/*
+ * How fast a copy of a task would be in a cluster: the lesser of the processing speed there and the
+ * mean speed of the transfers from its remote inputs, as random variables.
+ *
+ * A plan asks for few of all (task, cluster) pairs, so nothing is computed before it is asked for.
+ * The lesser of two means bounds the mean of the lesser (Jensen), costs a few additions, and rules
+ * most pairs out; exact means are remembered by the sort of task, which is its operation and
+ * inputs.
+ */
+struct geo_rates;
+
+/* Borrows the problem; lives in the arena. NULL when memory is exhausted. */
+struct geo_rates *geo_rates_make(const struct geo_problem *problem, struct arena *arena);
+
+/* The sort of a task, numbered from 0, and a task of each sort. */
+size_t geo_rates_sort(const struct geo_rates *rates, size_t job, size_t task);
+size_t geo_rates_sorts(const struct geo_rates *rates);
+
+/* The clusters that know the operation of that sort, by falling mean processing speed (ties: in
+ * order). */
+const size_t *geo_rates_order(const struct geo_rates *rates, size_t sort, size_t *n);
+
+/* Mean processing speed; no copy there is faster. The operation must be known. */
+double geo_rates_processing(const struct geo_rates *rates, size_t sort, size_t cluster);
+
+/* No less than the mean rate; 0: the cluster is impossible (a link or the operation is missing). */
+double geo_rates_limit(const struct geo_rates *rates, size_t sort, size_t cluster);
+
+/* The mean rate of a cluster that is possible; < 0 when memory is exhausted. */
+double geo_rates_mean(struct geo_rates *rates, size_t sort, size_t cluster);
+
+/* Its whole distribution. */
+void geo_rates_spread(const struct geo_rates *rates,
+                      size_t sort,
+                      size_t cluster,
+                      struct speeds *spread);
+
+/* The best mean rate of all clusters, busy or not; 0: none is possible; < 0: memory. */
+double geo_rates_best(struct geo_rates *rates, size_t sort);
+
+#endif
