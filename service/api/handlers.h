@@ -28,6 +28,7 @@ API_HANDLER(feasibility_check);
 /* stage_plans.c, contention.c: store nothing either */
 API_HANDLER(stage_plan_create);
 API_HANDLER(contention_share);
+API_HANDLER(copy_plans_create);
 /* models.c: store nothing */
 API_HANDLER(models_fit);
 API_HANDLER(models_predict);

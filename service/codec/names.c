@@ -47,8 +47,9 @@ static struct named *make_room(const struct codec_node *list, size_t n)
     return all;
 }
 
-void codec_refuse_same_names(const struct codec_node *list,
-                             const struct strview names[],
+void codec_refuse_same_texts(const struct codec_node *list,
+                             const char *key,
+                             const struct strview texts[],
                              size_t n,
                              const char *detail)
 {
@@ -57,9 +58,17 @@ void codec_refuse_same_names(const struct codec_node *list,
     if (all == NULL)
         return;
     for (size_t i = 0; i < n; i++)
-        if (names[i].n > 0)
-            all[known++] = (struct named){.name = names[i], .index = i};
-    refuse_same(list, all, known, "name", detail);
+        if (texts[i].n > 0)
+            all[known++] = (struct named){.name = texts[i], .index = i};
+    refuse_same(list, all, known, key, detail);
+}
+
+void codec_refuse_same_names(const struct codec_node *list,
+                             const struct strview names[],
+                             size_t n,
+                             const char *detail)
+{
+    codec_refuse_same_texts(list, "name", names, n, detail);
 }
 
 void codec_refuse_same_ids(const struct codec_node *list,

@@ -13,6 +13,13 @@ void codec_refuse_same_names(const struct codec_node *list,
                              size_t n,
                              const char *detail);
 
+/* Likewise for texts of the member `key`. */
+void codec_refuse_same_texts(const struct codec_node *list,
+                             const char *key,
+                             const struct strview texts[],
+                             size_t n,
+                             const char *detail);
+
 /* Likewise for ids: the member `id`; negative ones are passed over. */
 void codec_refuse_same_ids(const struct codec_node *list,
                            const int64_t ids[],

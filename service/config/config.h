@@ -43,6 +43,9 @@ struct config {
     int64_t json_depth_max;
     int64_t json_values_max;
     int64_t jobs_max;
+    int64_t plan_clusters_max;
+    int64_t plan_tasks_max;
+    int64_t distribution_points_max;
     int64_t stages_max; /* per job or run */
     int64_t tasks_max;  /* per request or run */
     int64_t labels_max;

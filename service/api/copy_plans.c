@@ -1,0 +1,48 @@
+#include "codec/copy_plan.h"
+
+#include "api/api.h"
+#include "api/handlers.h"
+#include "api/reply.h"
+
+/* POST /v1/copy-plans: one plan over the clusters and tasks in the request. */
+
+static enum pv_code decode(const struct config *config,
+                           struct http_request *request,
+                           struct codec_copy_plan *asked,
+                           struct pv_error *err)
+{
+    const struct codec_copy_plan_limits limits = {.clusters = (size_t)config->plan_clusters_max,
+                                                  .jobs = (size_t)config->jobs_max,
+                                                  .tasks = (size_t)config->plan_tasks_max,
+                                                  .points =
+                                                      (size_t)config->distribution_points_max};
+    json_t *json = NULL;
+    enum pv_code code = api_parse(config, request, &json, err);
+    if (code != PV_OK)
+        return code;
+    struct codec_reader reader = {request->arena, err};
+    struct codec_node top = codec_top(&reader, json);
+    codec_copy_plan_decode(&top, &limits, asked);
+    code = codec_result(&reader);
+    json_decref(json);
+    return code;
+}
+
+API_HANDLER(copy_plans_create)
+{
+    struct api *api = context;
+    static const char *const no_parameters[] = {NULL};
+    struct codec_copy_plan asked;
+    struct insurance_plan plan;
+    enum pv_code code = http_check_query(request, no_parameters, err);
+    if (code == PV_OK)
+        code = decode(api->config, request, &asked, err);
+    if (code == PV_OK)
+        code = insurance_plan(&asked.problem, &asked.terms, request->arena, &plan, err);
+    if (code != PV_OK)
+        return code;
+    struct writer w;
+    writer_init(&w, request->arena);
+    codec_copy_plan_encode(&w, &asked, &plan);
+    return api_reply(response, 200, &w, err);
+}
