@@ -4,11 +4,6 @@
 
 #include "base/whole.h"
 
-bool desk_is_above(double a, double b)
-{
-    return a > b + DESK_TIE * fmax(fabs(a), fabs(b));
-}
-
 int desk_ascending(const void *a, const void *b)
 {
     const struct ranked *x = a;

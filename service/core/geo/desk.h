@@ -1,6 +1,8 @@
 #ifndef CORE_GEO_DESK_H
 #define CORE_GEO_DESK_H
 
+#include <math.h>
+
 #include "core/geo/insurance.h"
 #include "core/geo/rates.h"
 
@@ -55,7 +57,11 @@ struct offer {
     double value; /* what was looked for: the task's new rate, or exemption */
 };
 
-bool desk_is_above(double a, double b);
+static inline bool desk_is_above(double a, double b)
+{
+    double size = fabs(a) > fabs(b) ? fabs(a) : fabs(b);
+    return a > b + DESK_TIE * size;
+}
 
 /* By key, then by index; for qsort. */
 int desk_ascending(const void *a, const void *b);

@@ -223,7 +223,7 @@ static bool take_running(struct desk *desk, size_t job, size_t index)
     struct state *state = &desk->states[job][index];
     desk->used[job] += (int64_t)task->n_copies;
     for (size_t i = 0; i < task->n_copies; i++)
-        if (geo_rates_limit(desk->rates, state->sort, task->copies[i]) > 0 &&
+        if (geo_rates_limits(desk->rates, state->sort)[task->copies[i]] > 0 &&
             !desk_join(desk, task, state, task->copies[i]))
             return false;
     return true;

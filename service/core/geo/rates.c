@@ -22,10 +22,21 @@ struct kept {
     double mean;
 };
 
+struct moments {
+    double mean; /* HUGE_VAL: nothing is remote; < 0: a link is missing */
+    double variance;
+};
+
 struct geo_rates {
     const struct geo_problem *problem;
     struct arena *arena;
-    uint32_t *link; /* from x clusters + to: index of the link */
+    uint32_t *link;      /* from x clusters + to: index of the link */
+    double *transfer;    /* likewise: mean speed; 0 at home, -HUGE_VAL where there is no link */
+    double **processing; /* [operation][cluster]: mean speed; 0: it cannot do it */
+    double *variance;    /* as transfer: of the speed */
+    struct moments *transfers; /* into each cluster, of the sort `limited` */
+    double *limits;            /* of the sort `limited` */
+    size_t limited;
     size_t **order; /* of each operation */
     size_t *n_order;
     struct sort *sorts;
@@ -125,14 +136,21 @@ static bool rank_clusters(struct geo_rates *rates)
     size_t n = problem->n_clusters;
     struct ranked *ranked = arena_array(rates->arena, n, sizeof *ranked);
     rates->order = arena_array(rates->arena, problem->n_operations, sizeof *rates->order);
+    rates->processing = arena_array(rates->arena, problem->n_operations, sizeof *rates->processing);
     rates->n_order = arena_calloc(rates->arena, problem->n_operations, sizeof *rates->n_order);
-    if (!ranked || !rates->order || !rates->n_order)
+    if (!ranked || !rates->order || !rates->processing || !rates->n_order)
         return false;
     for (size_t op = 0; op < problem->n_operations; op++) {
         size_t known = 0;
-        for (size_t m = 0; m < n; m++)
-            if (problem->clusters[m].processing[op])
-                ranked[known++] = (struct ranked){problem->clusters[m].processing[op]->mean, m};
+        rates->processing[op] = arena_calloc(rates->arena, n, sizeof **rates->processing);
+        if (!rates->processing[op])
+            return false;
+        for (size_t m = 0; m < n; m++) {
+            if (!problem->clusters[m].processing[op])
+                continue;
+            rates->processing[op][m] = problem->clusters[m].processing[op]->mean;
+            ranked[known++] = (struct ranked){rates->processing[op][m], m};
+        }
         qsort(ranked, known, sizeof *ranked, falling);
         rates->order[op] = arena_array(rates->arena, known, sizeof **rates->order);
         if (!rates->order[op])
@@ -148,14 +166,25 @@ static bool index_links(struct geo_rates *rates)
 {
     const struct geo_problem *problem = rates->problem;
     size_t n = problem->n_clusters;
-    if (problem->n_links >= NO_LINK || (n > 0 && n > SIZE_MAX / sizeof *rates->link / n))
+    if (problem->n_links >= NO_LINK || (n > 0 && n > SIZE_MAX / sizeof *rates->transfer / n))
         return false;
     rates->link = arena_array(rates->arena, n * n, sizeof *rates->link);
-    if (!rates->link)
+    rates->transfer = arena_array(rates->arena, n * n, sizeof *rates->transfer);
+    rates->variance = arena_calloc(rates->arena, n * n, sizeof *rates->variance);
+    rates->limits = arena_array(rates->arena, n, sizeof *rates->limits);
+    rates->transfers = arena_array(rates->arena, n, sizeof *rates->transfers);
+    if (!rates->link || !rates->transfer || !rates->variance || !rates->limits || !rates->transfers)
         return false;
+    rates->limited = SIZE_MAX;
     memset(rates->link, 0xff, n * n * sizeof *rates->link);
-    for (size_t i = 0; i < problem->n_links; i++)
-        rates->link[problem->links[i].from * n + problem->links[i].to] = (uint32_t)i;
+    for (size_t i = 0; i < n * n; i++)
+        rates->transfer[i] = i % (n + 1) == 0 ? 0 : -HUGE_VAL;
+    for (size_t i = 0; i < problem->n_links; i++) {
+        size_t at = problem->links[i].from * n + problem->links[i].to;
+        rates->link[at] = (uint32_t)i;
+        rates->transfer[at] = problem->links[i].speeds->mean;
+        rates->variance[at] = problem->links[i].speeds->variance;
+    }
     return true;
 }
 
@@ -180,7 +209,7 @@ const size_t *geo_rates_order(const struct geo_rates *rates, size_t sort, size_t
 
 double geo_rates_processing(const struct geo_rates *rates, size_t sort, size_t cluster)
 {
-    return rates->problem->clusters[cluster].processing[rates->sorts[sort].task->operation]->mean;
+    return rates->processing[rates->sorts[sort].task->operation][cluster];
 }
 
 /* --- rates --- */
@@ -192,24 +221,64 @@ static const struct speeds *find_link(const struct geo_rates *rates, size_t from
     return at == NO_LINK ? NULL : rates->problem->links[at].speeds;
 }
 
-double geo_rates_limit(const struct geo_rates *rates, size_t sort, size_t cluster)
+/* The mean over the inputs that are remote; one at home counts as nothing in the sums. */
+static void find_transfers(struct geo_rates *rates, const struct geo_task *task)
+{
+    size_t n = rates->problem->n_clusters;
+    double all = (double)task->n_inputs;
+    struct moments *sums = rates->transfers;
+    for (size_t m = 0; m < n; m++)
+        sums[m] = (struct moments){0, 0};
+    for (size_t i = 0; i < task->n_inputs; i++) {
+        const double *mean = rates->transfer + task->inputs[i] * n;
+        const double *variance = rates->variance + task->inputs[i] * n;
+        for (size_t m = 0; m < n; m++) {
+            sums[m].mean += mean[m];
+            sums[m].variance += variance[m];
+        }
+    }
+    for (size_t m = 0; m < n; m++)
+        sums[m] = (struct moments){sums[m].mean / all, sums[m].variance / (all * all)};
+    for (size_t i = 0; i < task->n_inputs; i++) {
+        struct moments *home = &sums[task->inputs[i]];
+        double more = all / (all - 1);
+        *home = all > 1 ? (struct moments){home->mean * more, home->variance * more * more}
+                        : (struct moments){HUGE_VAL, 0};
+    }
+}
+
+const double *geo_rates_limits(struct geo_rates *rates, size_t sort)
 {
     const struct geo_task *task = rates->sorts[sort].task;
-    const struct speeds *processing = rates->problem->clusters[cluster].processing[task->operation];
-    double sum = 0;
-    size_t remote = 0;
-    if (!processing)
-        return 0;
-    for (size_t i = 0; i < task->n_inputs; i++) {
-        if (task->inputs[i] == cluster)
-            continue;
-        const struct speeds *link = find_link(rates, task->inputs[i], cluster);
-        if (!link)
-            return 0;
-        sum += link->mean;
-        remote++;
+    const double *processing = rates->processing[task->operation];
+    if (rates->limited == sort)
+        return rates->limits;
+    find_transfers(rates, task);
+    for (size_t m = 0; m < rates->problem->n_clusters; m++) {
+        if (task->n_inputs == 0)
+            rates->transfers[m] = (struct moments){HUGE_VAL, 0};
+        double transfer = rates->transfers[m].mean;
+        double least = processing[m] < transfer ? processing[m] : transfer;
+        rates->limits[m] = least > 0 ? least : 0;
     }
-    return remote > 0 ? fmin(processing->mean, sum / (double)remote) : processing->mean;
+    rates->limited = sort;
+    return rates->limits;
+}
+
+double geo_rates_hope(const struct geo_rates *rates, size_t cluster, const struct speeds *now)
+{
+    const struct geo_task *task = rates->sorts[rates->limited].task;
+    const struct speeds *processing = rates->problem->clusters[cluster].processing[task->operation];
+    const struct moments *transfer = &rates->transfers[cluster];
+    double sum = now->mean + rates->limits[cluster];
+    double hope =
+        speeds_greatest_limit(now->mean, now->variance, processing->mean, processing->variance);
+    hope = hope < sum ? hope : sum;
+    if (transfer->mean == HUGE_VAL)
+        return hope;
+    double other =
+        speeds_greatest_limit(now->mean, now->variance, transfer->mean, transfer->variance);
+    return other < hope ? other : hope;
 }
 
 /* Of the mean of the transfers into a possible cluster; false: nothing is remote. */
@@ -307,8 +376,9 @@ double geo_rates_best(struct geo_rates *rates, size_t sort)
     double best = 0;
     if (!isnan(rates->sorts[sort].best))
         return rates->sorts[sort].best;
+    const double *limits = geo_rates_limits(rates, sort);
     for (size_t k = 0; k < n && geo_rates_processing(rates, sort, order[k]) > best; k++) {
-        if (geo_rates_limit(rates, sort, order[k]) <= best)
+        if (limits[order[k]] <= best)
             continue;
         double mean = geo_rates_mean(rates, sort, order[k]);
         if (mean < 0)

@@ -32,8 +32,13 @@ const size_t *geo_rates_order(const struct geo_rates *rates, size_t sort, size_t
 /* Mean processing speed; no copy there is faster. The operation must be known. */
 double geo_rates_processing(const struct geo_rates *rates, size_t sort, size_t cluster);
 
-/* No less than the mean rate; 0: the cluster is impossible (a link or the operation is missing). */
-double geo_rates_limit(const struct geo_rates *rates, size_t sort, size_t cluster);
+/* Of each cluster, no less than the mean rate; 0: the cluster is impossible (a link or the
+ * operation is missing). Good until it is asked of another sort. */
+const double *geo_rates_limits(struct geo_rates *rates, size_t sort);
+
+/* No less than the mean of the greater of `now` and the rate of a possible cluster. Of the sort
+ * that limits were asked of last. */
+double geo_rates_hope(const struct geo_rates *rates, size_t cluster, const struct speeds *now);
 
 /* The mean rate of a cluster that is possible; < 0 when memory is exhausted. */
 double geo_rates_mean(struct geo_rates *rates, size_t sort, size_t cluster);

@@ -30,6 +30,7 @@ enum pv_code search_fastest(struct desk *desk,
 {
     size_t n;
     const size_t *order = geo_rates_order(desk->rates, state->sort, &n);
+    const double *limits = geo_rates_limits(desk->rates, state->sort);
     double now = state->n > 0 ? state->rate.mean : 0;
     *best = (struct offer){.value = least};
     for (size_t k = 0; k < n; k++) {
@@ -39,8 +40,11 @@ enum pv_code search_fastest(struct desk *desk,
             break;
         if (desk->idle[m] <= 0)
             continue;
-        double limit = geo_rates_limit(desk->rates, state->sort, m);
-        if (limit <= 0 || desk_is_above(floor, limit) || desk_is_above(best->value, now + limit))
+        if (limits[m] <= 0 || desk_is_above(floor, limits[m]) ||
+            desk_is_above(best->value, now + limits[m]))
+            continue;
+        if (state->n > 0 &&
+            desk_is_above(best->value, geo_rates_hope(desk->rates, m, &state->rate)))
             continue;
         double rate = geo_rates_mean(desk->rates, state->sort, m);
         if (rate < 0)
@@ -62,17 +66,17 @@ enum pv_code search_safest(struct desk *desk,
                            double least,
                            struct offer *best)
 {
-    double now = state->n > 0 ? state->rate.mean : 0;
+    const double *limits = geo_rates_limits(desk->rates, state->sort);
     *best = (struct offer){.value = least};
     for (size_t k = 0; k < desk->problem->n_clusters; k++) {
         size_t m = desk->safest[k];
         if (desk->idle[m] <= 0)
             continue;
-        double limit = geo_rates_limit(desk->rates, state->sort, m);
-        if (limit <= 0 || desk_is_above(floor, limit))
+        if (limits[m] <= 0 || desk_is_above(floor, limits[m]))
             continue;
         double lost = desk_lost_with(desk, state, m);
-        double hope = desk_exemption(desk, lost, task->size_bytes, (now + limit) * (1 + DESK_TIE));
+        double most = state->n > 0 ? geo_rates_hope(desk->rates, m, &state->rate) : limits[m];
+        double hope = desk_exemption(desk, lost, task->size_bytes, most * (1 + DESK_TIE));
         if (desk_is_above(best->value, hope))
             continue;
         double rate = geo_rates_mean(desk->rates, state->sort, m);
@@ -95,10 +99,11 @@ enum pv_code search_reason(struct desk *desk,
 {
     size_t n;
     const size_t *order = geo_rates_order(desk->rates, state->sort, &n);
+    const double *limits = geo_rates_limits(desk->rates, state->sort);
     *reason = INSURANCE_NO_SLOT;
     for (size_t k = 0; k < n && *reason != INSURANCE_RATE_BELOW_FLOOR; k++) {
         size_t m = order[k];
-        if (desk->idle[m] <= 0 || geo_rates_limit(desk->rates, state->sort, m) <= 0)
+        if (desk->idle[m] <= 0 || limits[m] <= 0)
             continue;
         double rate = geo_rates_mean(desk->rates, state->sort, m);
         if (rate < 0)

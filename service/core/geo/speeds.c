@@ -16,10 +16,11 @@ static int ascending(const void *a, const void *b)
 static void compress(const struct speed_point points[], size_t n, struct speeds *made)
 {
     double low = points[0].value;
-    double width = (points[n - 1].value - low) / SPEEDS_POINTS_MAX;
+    double bins_per_unit = SPEEDS_POINTS_MAX / (points[n - 1].value - low);
     made->n = 0;
     for (size_t i = 0, last = SIZE_MAX; i < n; i++) {
-        size_t bin = (size_t)fmin((points[i].value - low) / width, SPEEDS_POINTS_MAX - 1);
+        size_t bin = (size_t)((points[i].value - low) * bins_per_unit);
+        bin = bin < SPEEDS_POINTS_MAX ? bin : SPEEDS_POINTS_MAX - 1;
         if (bin != last) {
             made->value[made->n] = 0;
             made->probability[made->n++] = 0;
@@ -32,12 +33,14 @@ static void compress(const struct speed_point points[], size_t n, struct speeds 
         made->value[k] /= made->probability[k];
 }
 
-static double find_mean(const struct speeds *s)
+static void find_moments(struct speeds *s)
 {
-    double mean = 0;
+    s->mean = 0;
+    s->variance = 0;
     for (size_t i = 0; i < s->n; i++)
-        mean += s->value[i] * s->probability[i];
-    return mean;
+        s->mean += s->value[i] * s->probability[i];
+    for (size_t i = 0; i < s->n; i++)
+        s->variance += (s->value[i] - s->mean) * (s->value[i] - s->mean) * s->probability[i];
 }
 
 /* Points that rise strictly, of probability > 0; what they add up to becomes 1. */
@@ -57,7 +60,7 @@ static void settle(struct speed_point points[], size_t n, struct speeds *made)
             made->probability[i] = points[i].probability;
         }
     }
-    made->mean = find_mean(made);
+    find_moments(made);
 }
 
 /* Sorts, joins equal values and drops what never happens; returns how many are left. */
@@ -88,19 +91,25 @@ void speeds_make(struct speed_point points[], size_t n, struct speeds *made)
 /* Sums that are too many to be kept go straight into their bins. */
 static void add_into_bins(const struct speeds *a, const struct speeds *b, struct speeds *made)
 {
-    double low = a->value[0] + b->value[0];
-    double width = (a->value[a->n - 1] + b->value[b->n - 1] - low) / SPEEDS_POINTS_MAX;
-    double mass[SPEEDS_POINTS_MAX] = {0};
-    double probability[SPEEDS_POINTS_MAX] = {0};
+    double range = a->value[a->n - 1] - a->value[0] + (b->value[b->n - 1] - b->value[0]);
+    double bins_per_unit = SPEEDS_POINTS_MAX / range;
+    double mass[SPEEDS_POINTS_MAX + 1] = {0}; /* the last one: the very last sum */
+    double probability[SPEEDS_POINTS_MAX + 1] = {0};
+    double at[SPEEDS_POINTS_MAX];
+    for (size_t j = 0; j < b->n; j++)
+        at[j] = (b->value[j] - b->value[0]) * bins_per_unit;
     for (size_t i = 0; i < a->n; i++) {
+        double from = (a->value[i] - a->value[0]) * bins_per_unit;
         for (size_t j = 0; j < b->n; j++) {
-            double value = a->value[i] + b->value[j];
             double p = a->probability[i] * b->probability[j];
-            size_t bin = (size_t)fmin((value - low) / width, SPEEDS_POINTS_MAX - 1);
-            mass[bin] += value * p;
-            probability[bin] += p;
+            double bin = from + at[j];
+            size_t k = bin < SPEEDS_POINTS_MAX ? (size_t)(int)bin : SPEEDS_POINTS_MAX;
+            mass[k] += (a->value[i] + b->value[j]) * p;
+            probability[k] += p;
         }
     }
+    mass[SPEEDS_POINTS_MAX - 1] += mass[SPEEDS_POINTS_MAX];
+    probability[SPEEDS_POINTS_MAX - 1] += probability[SPEEDS_POINTS_MAX];
     made->n = 0;
     for (size_t bin = 0; bin < SPEEDS_POINTS_MAX; bin++) {
         if (probability[bin] > 0) {
@@ -108,7 +117,7 @@ static void add_into_bins(const struct speeds *a, const struct speeds *b, struct
             made->probability[made->n++] = probability[bin];
         }
     }
-    made->mean = a->mean + b->mean;
+    find_moments(made);
 }
 
 void speeds_add(const struct speeds *a, const struct speeds *b, struct speeds *made)
@@ -129,6 +138,7 @@ void speeds_add(const struct speeds *a, const struct speeds *b, struct speeds *m
 void speeds_scale(struct speeds *speeds, double factor)
 {
     speeds->mean *= factor;
+    speeds->variance *= factor * factor;
     for (size_t i = 0; i < speeds->n; i++)
         speeds->value[i] *= factor;
 }
@@ -230,4 +240,10 @@ double speeds_least_mean(const struct speeds *a, const struct speeds *b)
 double speeds_greatest_mean(const struct speeds *a, const struct speeds *b)
 {
     return a->mean + b->mean - speeds_least_mean(a, b);
+}
+
+double speeds_greatest_limit(double mean_a, double variance_a, double mean_b, double variance_b)
+{
+    double apart = mean_a - mean_b;
+    return (mean_a + mean_b + sqrt(variance_a + variance_b + apart * apart)) / 2;
 }

@@ -18,6 +18,7 @@ enum { SPEEDS_POINTS_MAX = 32 };
 struct speeds {
     size_t n; /* 0: unknown */
     double mean;
+    double variance;
     double value[SPEEDS_POINTS_MAX];
     double probability[SPEEDS_POINTS_MAX]; /* > 0, adding up to 1 */
 };
@@ -47,5 +48,9 @@ void speeds_greatest(const struct speeds *a, const struct speeds *b, struct spee
 /* Their expectations alone, in O(points). */
 double speeds_least_mean(const struct speeds *a, const struct speeds *b);
 double speeds_greatest_mean(const struct speeds *a, const struct speeds *b);
+
+/* No less than the mean of the greater one, from means and variances alone: max(X, Y) is
+ * (X + Y + |X - Y|)/2, and E|X - Y| is at most the root of E(X - Y)^2. */
+double speeds_greatest_limit(double mean_a, double variance_a, double mean_b, double variance_b);
 
 #endif
