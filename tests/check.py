@@ -226,7 +226,7 @@ def part_vectors():
     if not runner.is_file():
         say("  skipped: no shared data at %s (set PROVISOR_SHARED)" % SHARED)
         return Counts(0, 0, 1)
-    calls = ("feasibility", "stage-plans", "contention")
+    calls = ("feasibility", "stage-plans", "contention", "copy-plans")
     vectors = SHARED / "golden" / "vectors"
     folders = [vectors / f for c in calls for f in (c, "errors/" + c)] + [vectors / "errors" / "models-fit"]
     # Only those of the kinds there are (enum ModelKind of the contract).

@@ -131,7 +131,7 @@ def test_vectors_are_allowed_by_the_contract():
     folder = SHARED / "golden" / "vectors"
     if not folder.is_dir():
         pytest.skip("shared data not found at PROVISOR_SHARED=%s" % SHARED)
-    for path in sorted(p for call in ("feasibility", "stage-plans", "contention") for p in (folder / call).glob("*.json")):
+    for path in sorted(p for call in ("feasibility", "stage-plans", "contention", "copy-plans") for p in (folder / call).glob("*.json")):
         with open(path) as f:
             vector = yaml.safe_load(f)
         method, call = vector["call"].split()

@@ -1,0 +1,132 @@
+"""POST /v1/copy-plans: plans through the door, faults with pointers, limits. What a plan decides is tested in
+tests/unit/core/test_insurance.c and by the shared vectors."""
+import copy
+
+import pytest
+
+CLUSTERS = [{"name": "eu", "slots": 4, "busy_slots": 1, "unreachable_probability": 0.1, "ingress_bytes_per_s": 1e9,
+             "egress_bytes_per_s": 1e9, "processing": {"map": [[5e6, 0.5], [1e7, 0.5]]}},
+            {"name": "us", "slots": 2, "unreachable_probability": 0.02, "processing": {"map": [[4e6, 1]]}}]
+LINKS = [{"from": "us", "to": "eu", "distribution": [[2e6, 0.3], [2e7, 0.7]]}]
+JOBS = [{"name": "j", "unprocessed_bytes": 2e8, "tasks": [
+    {"id": "t1", "operation": "map", "size_bytes": 1e8, "inputs": ["us"]},
+    {"id": "t2", "operation": "map", "size_bytes": 1e8}]}]
+
+
+def body(**more):
+    return dict({"epsilon": 1, "clusters": copy.deepcopy(CLUSTERS), "bandwidth": copy.deepcopy(LINKS),
+                 "jobs": copy.deepcopy(JOBS)}, **more)
+
+
+def test_a_plan_says_what_each_copy_buys(client):
+    plan = client.post("/v1/copy-plans", body(), 200).json()
+    assert plan["epsilon"] == 1 and plan["waiting"] == [] and plan["shares"] == [{"job": "j", "slots": 6}]
+    first = [c for c in plan["copies"] if c["round"] == 1]
+    assert [(c["task"], c["cluster"]) for c in first] == [("t1", "eu"), ("t2", "eu")]
+    # E[min]: 2 with 0.3, else 5 or 10.
+    assert first[0]["rate_bytes_per_s"] == pytest.approx(5.85e6) and first[0]["saved_s"] is None
+    second = [c for c in plan["copies"] if c["round"] == 2]
+    assert second and all(c["cluster"] == "us" and c["exemption_gain"] > 0 and c["saved_s"] >= 0 for c in second)
+    tasks = {t["task"]: t for t in plan["tasks"]}
+    assert tasks["t1"]["clusters"] == ["eu", "us"]
+    assert sum(u["slots_used"] for u in plan["utilization"]) == len(plan["copies"])
+    assert plan == client.post("/v1/copy-plans", body(), 200).json(), "the same again"
+
+
+def test_running_copies_are_taken_into_account(client):
+    asked = body(max_rounds=1)
+    asked["jobs"][0]["tasks"][0]["copies"] = ["eu"]
+    plan = client.post("/v1/copy-plans", asked, 200).json()
+    assert [c["task"] for c in plan["copies"]] == ["t2"]
+    assert [t["clusters"] for t in plan["tasks"]] == [["eu"], ["eu"]]
+
+
+def test_every_task_has_a_reason_to_wait(client):
+    asked = body(epsilon=0.3)
+    asked["jobs"].append({"name": "large", "unprocessed_bytes": 1e12, "tasks": [
+        {"id": "t", "operation": "map", "size_bytes": 1}]})
+    for cluster in asked["clusters"]:
+        cluster["busy_slots"] = cluster["slots"]
+    plan = client.post("/v1/copy-plans", asked, 200).json()
+    assert plan["copies"] == [] and plan["tasks"] == []
+    assert [(w["job"], w["reason"]) for w in plan["waiting"]] == [("j", "no_slot"), ("j", "no_slot"),
+                                                                 ("large", "not_admitted")]
+
+
+def put(asked, path, value):
+    *way, last = path
+    for step in way:
+        asked = asked[step]
+    asked[last] = value
+
+
+@pytest.mark.parametrize("path, value, pointer", [
+    (("epsilon",), 0, "/epsilon"), (("epsilon",), 1.01, "/epsilon"), (("epsilon",), "NaN", "/epsilon"),
+    (("slot_s",), 0, "/slot_s"), (("max_rounds",), 0, "/max_rounds"), (("principle",), "eff", "/principle"),
+    (("allocation",), "fair", "/allocation"), (("seed",), 1, "/seed"),
+    (("clusters",), [], "/clusters"), (("clusters", 1, "name"), "eu", "/clusters/1/name"),
+    (("clusters", 0, "slots"), -1, "/clusters/0/slots"), (("clusters", 0, "busy_slots"), 5, "/clusters/0/busy_slots"),
+    (("clusters", 0, "unreachable_probability"), 1.5, "/clusters/0/unreachable_probability"),
+    (("clusters", 0, "ingress_bytes_per_s"), -1, "/clusters/0/ingress_bytes_per_s"),
+    (("clusters", 0, "processing", "map"), [[1e6, 0.5]], "/clusters/0/processing/map"),
+    (("clusters", 0, "processing", "map"), [], "/clusters/0/processing/map"),
+    (("clusters", 0, "processing", "map"), [[-1, 1]], "/clusters/0/processing/map/0/0"),
+    (("clusters", 0, "processing", "map"), [[1e6, 2]], "/clusters/0/processing/map/0/1"),
+    (("clusters", 0, "processing", "map"), [[1e6]], "/clusters/0/processing/map/0"),
+    (("clusters", 0, "processing"), 5, "/clusters/0/processing"),
+    (("bandwidth", 0, "from"), "mars", "/bandwidth/0/from"), (("bandwidth", 0, "to"), "us", "/bandwidth/0/to"),
+    (("bandwidth", 0, "distribution"), None, "/bandwidth/0/distribution"),
+    (("jobs",), [], "/jobs"), (("jobs", 0, "unprocessed_bytes"), -1, "/jobs/0/unprocessed_bytes"),
+    (("jobs", 0, "tasks", 1, "id"), "t1", "/jobs/0/tasks/1/id"),
+    (("jobs", 0, "tasks", 0, "operation"), "reduce", "/jobs/0/tasks/0/operation"),
+    (("jobs", 0, "tasks", 0, "size_bytes"), 0, "/jobs/0/tasks/0/size_bytes"),
+    (("jobs", 0, "tasks", 0, "inputs"), ["mars"], "/jobs/0/tasks/0/inputs"),
+    (("jobs", 0, "tasks", 0, "inputs"), ["us", "us"], "/jobs/0/tasks/0/inputs/1"),
+    (("jobs", 0, "tasks", 0, "inputs"), [3], "/jobs/0/tasks/0/inputs/0"),
+    (("jobs", 0, "tasks", 0, "copies"), ["mars"], "/jobs/0/tasks/0/copies"),
+    # No link leads from eu to us, and eu itself does not know the operation.
+    (("clusters", 0, "processing"), {"reduce": [[1, 1]]}, "/jobs/0/tasks/0/inputs")])
+def test_faults_name_the_field(client, path, value, pointer):
+    asked = body()
+    put(asked, path, value)
+    if path[-1] == "processing" and isinstance(value, dict):
+        asked["jobs"][0]["tasks"][0]["inputs"] = ["eu"]
+    problem = client.refuse("POST", "/v1/copy-plans", 422, pointer=pointer, json=asked)
+    assert problem["errors"]
+
+
+def test_a_pair_of_clusters_has_one_link(client):
+    client.refuse("POST", "/v1/copy-plans", 422, pointer="/bandwidth/1", json=body(bandwidth=LINKS + LINKS))
+
+
+def test_limits_have_their_own_faults(make_service):
+    service = make_service(PROVISOR_PLAN_CLUSTERS_MAX=2, PROVISOR_PLAN_TASKS_MAX=3, PROVISOR_JOBS_MAX=2,
+                           PROVISOR_DISTRIBUTION_POINTS_MAX=2)
+    token = service.token("limits")
+    service.start()
+    client = service.client(token)
+    client.post("/v1/copy-plans", body(), 200)
+    third = dict(CLUSTERS[1], name="third")
+    client.refuse("POST", "/v1/copy-plans", 422, pointer="/clusters", json=body(clusters=CLUSTERS + [third]))
+    more = [dict(JOBS[0], name=n) for n in ("a", "b")]
+    client.refuse("POST", "/v1/copy-plans", 422, pointer="/jobs/1/tasks", json=body(jobs=more))
+    client.refuse("POST", "/v1/copy-plans", 422, pointer="/jobs", json=body(jobs=more + JOBS))
+    wide = body()
+    wide["clusters"][0]["processing"]["map"] = [[1, 0.5], [2, 0.25], [3, 0.25]]
+    client.refuse("POST", "/v1/copy-plans", 422, pointer="/clusters/0/processing/map", json=wide)
+
+
+def test_a_hundred_clusters_and_two_thousand_tasks(client):
+    """The size that the plan is made for, through the door; what it takes is told by tests/bench/bench_copies."""
+    clusters = [dict(CLUSTERS[0], name="c%d" % i, slots=40, busy_slots=i % 20, unreachable_probability=i / 500,
+                     processing={"map": [[1e6 * (1 + (i * 7 + k) % 13), 0.125] for k in range(8)]}) for i in range(100)]
+    links = [{"from": "c%d" % i, "to": "c%d" % k, "distribution": [[1e6, 0.5], [3e6, 0.5]]}
+             for i in range(100) for k in range(i + 1, min(100, i + 20))]
+    jobs = [{"name": "j%d" % j, "unprocessed_bytes": 1e9 + j, "tasks": [
+        {"id": "t%d" % t, "operation": "map", "size_bytes": 1e8, "inputs": ["c%d" % ((j * 100 + t) % 100)]}
+        for t in range(100)]} for j in range(20)]
+    plan = client.post("/v1/copy-plans", {"epsilon": 0.8, "max_rounds": 3, "clusters": clusters, "bandwidth": links,
+                                          "jobs": jobs}, 200).json()
+    assert len(plan["tasks"]) + len(plan["waiting"]) == 2000
+    used = {u["cluster"]: u["slots_used"] for u in plan["utilization"]}
+    assert all(used["c%d" % i] <= 40 - i % 20 for i in range(100))
