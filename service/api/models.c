@@ -41,6 +41,35 @@ static enum pv_code fault_at_observations(enum pv_code code, struct pv_error *er
     return code;
 }
 
+/* What the kind that can say most lacks, where auto finds none. */
+static enum pv_code refuse_all(const struct model_selection *selection, struct pv_error *err)
+{
+    for (size_t k = 0; k < selection->n; k++) {
+        const struct model_candidate *candidate = &selection->candidates[k];
+        if (candidate->standing == MODEL_NOT_FITTED && candidate->code != PV_E_INVALID)
+            return pv_fail(err, candidate->code, "%s: %s", selection->message, candidate->detail);
+    }
+    return pv_fail(err, PV_E_TOO_FEW, "%s", selection->message);
+}
+
+/* The kind that was asked for, or the one that is selected; *selection then is how. */
+static enum pv_code fit_asked(const struct codec_model_fit *asked,
+                              struct arena *arena,
+                              struct model_selection *selection,
+                              struct model_fit *fit,
+                              struct pv_error *err)
+{
+    if (asked->kind != NULL)
+        return model_fit(asked->kind, asked->rows, asked->n, asked->weights, arena, fit, err);
+    enum pv_code code = model_select(asked->rows, asked->n, arena, selection, err);
+    if (code != PV_OK)
+        return code;
+    if (selection->selected == NULL)
+        return refuse_all(selection, err);
+    *fit = selection->selected->fit;
+    return PV_OK;
+}
+
 enum pv_code models_fit(void *context,
                         struct http_request *request,
                         struct http_response *response,
@@ -49,15 +78,16 @@ enum pv_code models_fit(void *context,
     struct api *api = context;
     struct codec_model_fit asked;
     struct model_fit fit;
+    struct model_selection selection;
     struct writer w;
     enum pv_code code = decode_fit(api->config, request, &asked, err);
     if (code != PV_OK)
         return code;
-    code = model_fit(asked.kind, asked.rows, asked.n, asked.weights, request->arena, &fit, err);
+    code = fit_asked(&asked, request->arena, &selection, &fit, err);
     if (code != PV_OK)
         return fault_at_observations(code, err);
     writer_init(&w, request->arena);
-    codec_model_fit_encode(&w, &fit);
+    codec_model_fit_encode(&w, &fit, asked.kind == NULL ? &selection : NULL);
     return api_reply(response, 200, &w, err);
 }
 
@@ -95,6 +125,7 @@ enum pv_code models_predict(void *context,
     writer_begin_array(&w);
     for (size_t i = 0; i < asked.n; i++) {
         struct model_prediction prediction;
+        asked.model.context = asked.points[i].context;
         model_predict(&asked.model, &spread, asked.points[i].problem_size,
                       asked.points[i].executors, &prediction);
         codec_model_prediction_encode(&w, &asked.model, &asked.points[i], &prediction);

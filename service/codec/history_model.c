@@ -141,13 +141,8 @@ static void encode_observations(struct writer *w, const struct codec_history_mod
     writer_end_object(w);
 }
 
-void codec_history_models_encode(struct writer *w, const struct codec_history_models *models)
+static void encode_selection(struct writer *w, const struct model_selection *selection)
 {
-    const struct model_selection *selection = models->selection;
-    writer_begin_object(w);
-    writer_member_text(w, "application", models->application);
-    writer_member_integer(w, "history_version", models->history_version);
-    encode_observations(w, models);
     writer_member_string(w, "selected",
                          selection->selected == NULL ? NULL : selection->selected->kind->name);
     encode_reason(w, selection);
@@ -156,6 +151,23 @@ void codec_history_models_encode(struct writer *w, const struct codec_history_mo
     for (size_t k = 0; k < selection->n; k++)
         encode_candidate(w, selection, &selection->candidates[k]);
     writer_end_array(w);
+}
+
+void codec_history_models_encode(struct writer *w, const struct codec_history_models *models)
+{
+    const struct model_selection *selection = models->selection;
+    writer_begin_object(w);
+    writer_member_text(w, "application", models->application);
+    writer_member_integer(w, "history_version", models->history_version);
+    encode_observations(w, models);
+    encode_selection(w, selection);
+    writer_end_object(w);
+}
+
+void codec_model_selection_encode(struct writer *w, const struct model_selection *selection)
+{
+    writer_begin_object(w);
+    encode_selection(w, selection);
     writer_end_object(w);
 }
 

@@ -35,6 +35,9 @@ struct codec_history_models {
 /* The whole reply: every candidate, which is selected and why. */
 void codec_history_models_encode(struct writer *w, const struct codec_history_models *models);
 
+/* {"selected", "reason", "candidates"}: the same of a selection alone. */
+void codec_model_selection_encode(struct writer *w, const struct model_selection *selection);
+
 /* What the reply says of one kind, read back; kind NULL: the one selected. */
 struct codec_history_model {
     bool fitted;

@@ -3,8 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "codec/history_model.h"
+#include "codec/model_labels.h"
 #include "codec/model_stages.h"
-
 #include "codec/model_tables.h"
 #include "codec/model_uncertainty.h"
 
@@ -41,12 +42,13 @@ static void check_form(const struct codec_node *row, bool speedups)
 
 static void decode_row(const struct codec_node *row, bool speedups, struct observation *out)
 {
-    static const char *const known[] = {"problem_size",     "executors", "duration_s",
-                                        "initialization_s", "speedup",   NULL};
+    static const char *const known[] = {
+        "problem_size", "executors", "duration_s", "initialization_s", "speedup", "labels", NULL};
     if (!codec_expect_object(row))
         return;
     codec_refuse_unknown(row, known);
     check_form(row, speedups);
+    *out = MODEL_OBSERVATION;
     out->problem_size = codec_number(row, "problem_size", CODEC_REQUIRED, 1, COUNT_MAX);
     out->executors = codec_number(row, "executors", CODEC_REQUIRED, 1, COUNT_MAX);
     out->duration_s = codec_number(row, "duration_s", CODEC_NULLABLE, SECONDS_MIN, SECONDS_MAX);
@@ -95,6 +97,7 @@ static void decode_rows(const struct codec_node *node, size_t most, struct codec
         struct codec_node row = codec_item(&list, i);
         decode_row(&row, speedups, &request->rows[i]);
     }
+    codec_model_labels_decode(&list, request);
     if (speedups && codec_present(node, "weights") && request->weights == MODEL_SECONDS)
         codec_fault_member(node, "weights", "conflict", "of speedups can only be relative");
 }
@@ -106,10 +109,15 @@ void codec_model_fit_decode(const struct codec_node *node,
     static const char *const known[] = {"model", "observations", "weights", NULL};
     *request = (struct codec_model_fit){.kind = NULL};
     codec_refuse_unknown(node, known);
-    request->kind = codec_model_kind_decode(node);
-    request->weights = codec_choice(node, "weights", CODEC_OPTIONAL, weights_words, 0) == 1
-                           ? MODEL_RELATIVE
-                           : MODEL_SECONDS;
+    struct codec_node model = codec_member(node, "model");
+    bool automatic =
+        json_is_string(model.json) && strcmp(json_string_value(model.json), "auto") == 0;
+    request->kind = automatic ? NULL : codec_model_kind_decode(node);
+    size_t weights =
+        codec_choice(node, "weights", CODEC_OPTIONAL, weights_words, automatic ? 1 : 0);
+    request->weights = weights == 1 ? MODEL_RELATIVE : MODEL_SECONDS;
+    if (automatic && weights == 0)
+        codec_fault_member(node, "weights", "conflict", "of auto can only be relative");
     decode_rows(node, most, request);
 }
 
@@ -235,12 +243,18 @@ void codec_model_quality_encode(struct writer *w, const struct model_fit *fit)
     encode_warnings(w, fit);
 }
 
-void codec_model_fit_encode(struct writer *w, const struct model_fit *fit)
+void codec_model_fit_encode(struct writer *w,
+                            const struct model_fit *fit,
+                            const struct model_selection *selection)
 {
     writer_begin_object(w);
     codec_model_encode(w, &fit->model);
     codec_model_quality_encode(w, fit);
     encode_residuals(w, fit);
+    if (selection != NULL) {
+        writer_key(w, "selection");
+        codec_model_selection_encode(w, selection);
+    }
     writer_end_object(w);
 }
 
@@ -311,7 +325,7 @@ void codec_model_decode(const struct codec_node *node, struct model *model)
 static void
 decode_points(const struct codec_node *node, size_t most, struct codec_model_predict *request)
 {
-    static const char *const known[] = {"problem_size", "executors", NULL};
+    static const char *const known[] = {"problem_size", "executors", "labels", NULL};
     struct codec_node list = codec_array(node, "points", CODEC_REQUIRED, 1, most);
     if (list.json == NULL)
         return;
@@ -331,6 +345,7 @@ decode_points(const struct codec_node *node, size_t most, struct codec_model_pre
         request->points[i].problem_size = codec_number(&item, "problem_size", size, 1, COUNT_MAX);
         request->points[i].executors =
             codec_number(&item, "executors", CODEC_REQUIRED, 1, COUNT_MAX);
+        codec_model_point_labels_decode(&item, &request->model, &request->points[i]);
     }
 }
 
@@ -383,6 +398,20 @@ void codec_model_interval_encode(struct writer *w,
     writer_null(w);
 }
 
+static void encode_unknown_labels(struct writer *w, const struct model *model)
+{
+    writer_begin_object(w);
+    writer_member_string(w, "code", "unknown_labels");
+    writer_member_string(w, "message",
+                         "no observation that was fitted has these labels: this is what is to be "
+                         "expected of runs of any");
+    writer_key(w, "evidence");
+    writer_begin_object(w);
+    writer_member_integer(w, "contexts", (int64_t)model->tables.n_contexts);
+    writer_end_object(w);
+    writer_end_object(w);
+}
+
 void codec_model_prediction_encode(struct writer *w,
                                    const struct model *model,
                                    const struct codec_model_point *point,
@@ -402,6 +431,8 @@ void codec_model_prediction_encode(struct writer *w,
         encode_extrapolation(w, &model->uncertainty);
     if (negative)
         encode_negative(w, prediction->duration_s);
+    if (point->unknown_labels)
+        encode_unknown_labels(w, model);
     writer_end_array(w);
     writer_end_object(w);
 }

@@ -3,20 +3,25 @@
 
 #include "codec/reader.h"
 #include "codec/writer.h"
-#include "core/scaling/model.h"
+#include "core/scaling/selection.h"
 
 /* POST /v1/models/fit (design.md section 3 "Models"). */
 struct codec_model_fit {
-    const struct model_kind *kind;
+    const struct model_kind *kind; /* NULL: auto */
     enum model_weights weights;
     struct observation *rows;
     size_t n;
+    /* The different sets of labels, which rows name by context - 1; none where no row has any. */
+    struct model_context *contexts;
+    size_t n_contexts;
 };
 
 /*
  * Faults: unknown members; an unknown kind, or one that is not computed (at /model); types and
  * ranges; rows that have neither or both of duration_s and speedup, or another one than the first
- * row; an initialization longer than its run; weights of speedups; more than `most` observations.
+ * row; an initialization longer than its run; weights of speedups; seconds as weights of auto,
+ * which always compares relative errors; more than `most` observations, or MODEL_CONTEXTS_MAX
+ * different sets of labels.
  */
 void codec_model_fit_decode(const struct codec_node *node,
                             size_t most,
@@ -26,8 +31,10 @@ void codec_model_fit_decode(const struct codec_node *node,
  * is and what it says. */
 void codec_model_quality_encode(struct writer *w, const struct model_fit *fit);
 
-/* The whole reply. */
-void codec_model_fit_encode(struct writer *w, const struct model_fit *fit);
+/* The whole reply. selection: how the kind was selected, for auto; else NULL. */
+void codec_model_fit_encode(struct writer *w,
+                            const struct model_fit *fit,
+                            const struct model_selection *selection);
 
 /* The members "model", "parameters", "tables" (where the kind has any), "reference" and
  * "uncertainty", which make up a stored model and part of a fit's reply; inside an open object. */
@@ -41,6 +48,8 @@ void codec_model_decode(const struct codec_node *node, struct model *model);
 struct codec_model_point {
     double problem_size;
     double executors;
+    unsigned context;    /* of the model, from 1; 0: none in particular */
+    bool unknown_labels; /* the model knows no such context */
 };
 
 /* POST /v1/models/predict. */

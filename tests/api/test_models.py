@@ -22,7 +22,7 @@ def fit(client, model, observations, **more):
 
 
 def predict(client, fitted, *points, **changes):
-    body = {k: fitted[k] for k in ("model", "parameters", "reference", "uncertainty")}
+    body = {k: fitted[k] for k in ("model", "parameters", "reference", "uncertainty", "tables") if k in fitted}
     body["points"] = [{"problem_size": n, "executors": m} for n, m in points]
     return client.post(PREDICT, dict(body, **changes), 200).json()["predictions"]
 
@@ -134,9 +134,13 @@ def test_a_law_below_zero_is_no_duration(client):
 
 @pytest.mark.parametrize("pointer, change", [
     ("/model", {"model": "magic"}),
-    ("/model", {"model": "auto"}),
     ("/model", {"model": 3}),
     ("/weights", {"weights": "heavy"}),
+    ("/weights", {"weights": "seconds", "model": "auto"}),
+    ("/observations/0/labels/branch",
+     {"observations": [{"problem_size": 1, "executors": 1, "duration_s": 1, "labels": {"branch": 3}}]}),
+    ("/observations/0/labels",
+     {"observations": [{"problem_size": 1, "executors": 1, "duration_s": 1, "labels": "main"}]}),
     ("/seed", {"seed": 1}),
     ("/observations", {"observations": []}),
     ("/observations/0", {"observations": [3]}),
@@ -195,3 +199,128 @@ def test_limits_have_their_own_faults(make_service):
     fitted = fit(client, "ernest", rows()[:14])
     body = {"model": "ernest", "parameters": fitted["parameters"], "points": [{"problem_size": 1, "executors": 1}] * 3}
     client.refuse("POST", PREDICT, 422, pointer="/points", json=body)
+
+
+KINDS = ("amdahl", "gustafson", "sun_ni", "usba", "usba_scaled", "ernest", "interpolation", "load", "power", "spill",
+         "cliff", "combined")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_sent_back_predicts_what_was_fitted_and_says_what_it_means(client, kind):
+    """Tables and all: knots of interpolation, the laws of a combination."""
+    fitted = fit(client, kind, rows(noise=0.04), weights="relative")
+    for residual, prediction in zip(fitted["residuals"], predict(client, fitted, *SHAPES)):
+        if residual["predicted"] > 0:
+            assert prediction["duration_s"] == pytest.approx(residual["predicted"], rel=1e-12)
+    assert fitted["description"] and all(d["code"] and d["message"] for d in fitted["description"])
+    assert fitted["fit"]["loo_mape_percent"] >= fitted["fit"]["mape_percent"]
+
+
+def test_amdahls_law_says_how_fast_it_can_get(client):
+    observations = [{"problem_size": 64, "executors": m, "duration_s": 20 + 180 / m} for m in (1, 2, 4, 8, 16)]
+    limit = fit(client, "amdahl", observations)["description"][0]
+    assert limit["code"] == "speedup_limit"
+    assert limit["evidence"]["speedup_limit"] == pytest.approx(10)
+    assert limit["evidence"]["half_at_executors"] == pytest.approx(9)
+
+
+def test_interpolation_goes_through_what_was_measured(client):
+    observations = [{"problem_size": 8, "executors": m, "duration_s": t} for m, t in ((2, 100), (4, 60), (16, 30))]
+    fitted = fit(client, "interpolation", observations)
+    assert fitted["tables"]["knots"] == [[8, 2, pytest.approx(100)], [8, 4, pytest.approx(60)], [8, 16, pytest.approx(30)]]
+    between, beyond = predict(client, fitted, (8, 8), (8, 64))
+    assert between["duration_s"] == pytest.approx(math.sqrt(60 * 30))
+    assert beyond["duration_s"] == pytest.approx(15)
+    assert [w["code"] for w in beyond["warnings"]] == ["extrapolation"]
+
+
+def test_tables_that_do_not_belong_are_refused(client):
+    observations = [{"problem_size": 8, "executors": m, "duration_s": t} for m, t in ((2, 100), (4, 60), (16, 30))]
+    fitted = fit(client, "interpolation", observations)
+    body = {k: fitted[k] for k in ("model", "parameters", "tables")}
+    body["points"] = [{"problem_size": 8, "executors": 8}]
+    client.post(PREDICT, body, 200)
+    for pointer, tables in (("/tables", None), ("/tables/knots", {}), ("/tables/weights", dict(fitted["tables"], weights=[])),
+                            ("/tables/knots", {"knots": []}), ("/tables/knots/0", {"knots": [[8, 2]]}),
+                            ("/tables/knots/1", {"knots": [[8, 4, 60], [8, 2, 100]]}),
+                            ("/tables/knots/0/2", {"knots": [[8, 4, 0], [8, 16, 10]]})):
+        client.refuse("POST", PREDICT, 422, pointer=pointer, json=dict(body, tables=tables))
+    ernest = {"model": "ernest", "parameters": {k: {"estimate": 1} for k in "abcd"}, "points": body["points"]}
+    client.refuse("POST", PREDICT, 422, pointer="/tables", json=dict(ernest, tables=fitted["tables"]))
+    client.refuse("POST", PREDICT, 422, pointer="/points/0/labels",
+                  json=dict(ernest, points=[{"problem_size": 8, "executors": 8, "labels": {"branch": "main"}}]))
+
+
+def test_auto_replies_the_best_kind_and_how_it_came_to_it(client):
+    chosen = fit(client, "auto", rows(noise=0.02))
+    selection = chosen["selection"]
+    assert selection["selected"] == chosen["model"] and selection["reason"]["message"]
+    by_kind = {c["model"]: c for c in selection["candidates"]}
+    assert set(KINDS) <= set(by_kind)
+    assert [k for k, c in by_kind.items() if c["selected"]] == [chosen["model"]]
+    assert chosen["parameters"] == by_kind[chosen["model"]]["parameters"]
+    for residual, prediction in zip(chosen["residuals"], predict(client, chosen, *SHAPES)):
+        assert prediction["duration_s"] == pytest.approx(residual["predicted"], rel=1e-12)
+    problem = client.refuse("POST", FIT, 422, pointer="/observations", json={"model": "auto", "observations": rows()[:1]})
+    assert "missing" in problem["detail"]
+
+
+def test_auto_takes_speedups_too(client):
+    observations = [{"problem_size": 64, "executors": m, "speedup": 1 / (0.9 / m + 0.1)} for m in (1, 2, 4, 8, 16, 32)]
+    chosen = fit(client, "auto", observations)
+    assert chosen["model"] == "amdahl" and chosen["parameters"]["eta"]["estimate"] == pytest.approx(0.9)
+
+
+# --- bad input (each its own answer) ---
+
+@pytest.mark.parametrize("field, value", [("duration_s", 0), ("duration_s", -3.5), ("duration_s", "NaN"),
+                                          ("duration_s", "12"), ("initialization_s", -1), ("problem_size", 0),
+                                          ("executors", -2), ("executors", "NaN"), ("problem_size", True)])
+def test_what_is_no_time_or_count_is_named(client, field, value):
+    observations = rows()
+    observations[3] = dict(observations[3], **{field: value})
+    client.refuse("POST", FIT, 422, pointer="/observations/3/" + field, json={"model": "ernest", "observations": observations})
+
+
+@pytest.mark.parametrize("literal", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_numbers_that_are_none_are_not_json(client, literal):
+    text = '{"model": "ernest", "observations": [{"problem_size": 1, "executors": 1, "duration_s": %s}]}' % literal
+    client.refuse("POST", FIT, 400, data=text, headers={"Content-Type": "application/json"})
+
+
+@pytest.mark.parametrize("kind", KINDS + ("auto",))
+def test_one_executor_count_is_refused_by_every_kind(client, kind):
+    """gustafson can tell its share from sizes alone: it says so by fitting."""
+    body = {"model": kind, "observations": rows(shapes=[(n, 4) for n in (1, 2, 4, 8, 16, 32)])}
+    if kind in ("gustafson", "auto"):
+        client.post(FIT, body, (200, 422))
+        return
+    problem = client.refuse("POST", FIT, 422, pointer="/observations", json=body)
+    assert "executor count" in problem["detail"]
+
+
+def test_runs_that_contradict_each_other_are_told_of(client):
+    observations = rows(noise=0.02) + [{"problem_size": 16, "executors": 4, "duration_s": 900}]
+    warnings = {w["code"]: w for w in fit(client, "ernest", observations)["warnings"]}
+    warning = warnings["contradicting_observations"]
+    assert warning["count"] == 2 and "16" in warning["message"] and "900" in warning["message"]
+    calm = rows(noise=0.02) + [{"problem_size": 16, "executors": 4, "duration_s": 1.5 * ernest(16, 4)}]
+    assert "contradicting_observations" not in {w["code"] for w in fit(client, "ernest", calm)["warnings"]}
+
+
+def test_runs_with_other_labels_do_not_contradict(client):
+    observations = [dict(o, labels={"machine": "small"}) for o in rows()]
+    observations += [dict(o, duration_s=9 * o["duration_s"], labels={"machine": "big"}) for o in rows()]
+    assert "contradicting_observations" not in {w["code"] for w in fit(client, "ernest", observations)["warnings"]}
+    bare = [{k: v for k, v in o.items() if k != "labels"} for o in observations]
+    assert "contradicting_observations" in {w["code"] for w in fit(client, "ernest", bare)["warnings"]}
+
+
+def test_more_observations_than_allowed_are_refused_with_the_limit(client):
+    one = '{"problem_size":8,"executors":2,"duration_s":9.5}'
+    headers = {"Content-Type": "application/json"}
+    body = lambda n: '{"model":"ernest","observations":[' + ",".join([one] * n) + "]}"
+    problem = client.refuse("POST", FIT, 422, pointer="/observations", data=body(1001), headers=headers)
+    assert "1000" in problem["errors"][0]["detail"]
+    problem = client.refuse("POST", FIT, 413, data=body(1000000), headers=headers)
+    assert "8388608" in problem["detail"]

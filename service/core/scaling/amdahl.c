@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/scaling/account.h"
 #include "core/scaling/design.h"
 #include "core/scaling/share.h"
 
@@ -81,6 +82,21 @@ static enum pv_code fit_amdahl(const struct model_data *data,
     return PV_OK;
 }
 
+static void describe(const struct model *model, struct model_account *account)
+{
+    double eta = model->parameters[ETA].estimate;
+    double alone_s = model->parameters[SEQUENTIAL].estimate;
+    account_tell_limit(account, "the application", 1 / (1 - eta), eta / (1 - eta));
+    if (model->form == MODEL_OF_SPEEDUPS)
+        return;
+    double m = fmax(1, model->uncertainty.executors[1]);
+    const struct account_part parts[] = {
+        {"serial_s", "what no executor can share", alone_s * (1 - eta)},
+        {"shared_s", "what executors share", alone_s * eta / m}};
+    account_tell_parts(account, parts, 2);
+    account_tell_doubling(model, account);
+}
+
 const struct model_kind amdahl_kind = {
     .name = "amdahl",
     .forms = MODEL_OF_DURATIONS | MODEL_OF_SPEEDUPS,
@@ -90,4 +106,5 @@ const struct model_kind amdahl_kind = {
     .duration_s = duration,
     .speedup = speedup,
     .scaling_type = scaling_type,
+    .describe = describe,
 };

@@ -182,6 +182,9 @@ descent_find(const struct descent *d, size_t skip, size_t steps, double toleranc
 
 enum { STEPS_NEWTON = 6, STEPS_AGAIN = 100, ROUNDS_NEWTON = 4 };
 
+/* Of so many rows one moves the minimum so little that the first step takes it there. */
+enum { ROWS_ONE_STEP = 5000 };
+
 static double difference_step(const struct descent *d, const double p[], size_t j)
 {
     double width = d->high[j] - d->low[j];
@@ -300,6 +303,12 @@ void descent_find_without(const struct descent *d,
 {
     struct descent_sums rest = *sums;
     take_off(d, p, skip, &rest);
+    if (d->n > ROWS_ONE_STEP) {
+        double to[DESCENT_MAX];
+        if (step_from(d, &rest, p, 0, to))
+            memcpy(p, to, d->k * sizeof *p);
+        return;
+    }
     if (!follow(d, &rest, skip, tolerance, p))
         (void)descent_find(d, skip, STEPS_AGAIN, tolerance, p);
 }

@@ -63,7 +63,8 @@ double descent_polish(const struct descent *d, double tolerance, double p[]);
  * The minimum without row `skip`, from the one of all rows (p, with its sharpened sums). Without
  * the row it is near, and so are the second derivatives once the row's are taken off: Newton's
  * steps with them held fixed arrive after one without any pass over the rows and one or two with
- * (O(n k) each). Where they do not, descent_find does the rest.
+ * (O(n k) each). Where they do not, descent_find does the rest. Of thousands of rows the first step
+ * is all.
  */
 void descent_find_without(const struct descent *d,
                           const struct descent_sums *sums,

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/scaling/account.h"
 #include "core/scaling/design.h"
 #include "core/scaling/nonnegative.h"
 
@@ -74,6 +75,23 @@ static enum pv_code fit_ernest(const struct model_data *data,
     return PV_OK;
 }
 
+static void describe(const struct model *model, struct model_account *account)
+{
+    const struct model_law law = model_law(model);
+    double size;
+    double m;
+    if (!account_find_corner(model, &size, &m))
+        return;
+    const struct account_part parts[] = {
+        {"fixed_s", "a fixed time, whatever the size and the executors", law.p[A]},
+        {"shared_s", "work that executors share", law.p[B] * size / m},
+        {"tree_s", "gathering results in trees, ln(executors)", law.p[C] * log(m)},
+        {"per_executor_s", "what every executor adds", law.p[D] * m}};
+    account_tell_parts(account, parts, 4);
+    account_tell_peak(model, account);
+    account_tell_doubling(model, account);
+}
+
 const struct model_kind ernest_kind = {
     .name = "ernest",
     .forms = MODEL_OF_DURATIONS,
@@ -82,4 +100,5 @@ const struct model_kind ernest_kind = {
     .fit = fit_ernest,
     .duration_s = duration,
     .turning_points = turn,
+    .describe = describe,
 };

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/scaling/account.h"
 #include "core/scaling/design.h"
 #include "core/scaling/share.h"
 
@@ -94,6 +95,28 @@ static enum pv_code fit_gustafson(const struct model_data *data,
     return PV_OK;
 }
 
+static void describe(const struct model *model, struct model_account *account)
+{
+    double eta = model->parameters[ETA].estimate;
+    double alone_s = model->parameters[SEQUENTIAL].estimate;
+    struct model_finding *finding = model_tell(
+        account, "speedup_per_executor",
+        "Where the problem grows along with the executors, each of them adds %.3g to the "
+        "speedup, without end.",
+        eta);
+    double size;
+    double m;
+    model_add_evidence(finding, "speedup_per_executor", eta);
+    if (model->form == MODEL_OF_SPEEDUPS || !account_find_corner(model, &size, &m))
+        return;
+    double share = size / (m * model->parameters[SIZE].estimate);
+    const struct account_part parts[] = {
+        {"serial_s", "what no executor can share", alone_s * (1 - eta)},
+        {"shared_s", "what executors share", alone_s * eta * share}};
+    account_tell_parts(account, parts, 2);
+    account_tell_doubling(model, account);
+}
+
 const struct model_kind gustafson_kind = {
     .name = "gustafson",
     .forms = MODEL_OF_DURATIONS | MODEL_OF_SPEEDUPS,
@@ -103,4 +126,5 @@ const struct model_kind gustafson_kind = {
     .duration_s = duration,
     .speedup = speedup,
     .scaling_type = scaling_type,
+    .describe = describe,
 };

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/scaling/account.h"
 #include "core/scaling/design.h"
 
 /* Standard error of a median over that of a mean, for normal noise. */
@@ -488,6 +489,23 @@ static enum pv_code fit_interpolation(const struct model_data *data,
     return PV_OK;
 }
 
+static void describe(const struct model *model, struct model_account *account)
+{
+    const struct model_tables *t = &model->tables;
+    size_t curves = 0;
+    for (size_t i = 0; i < t->n_knots; i = span_with(t, i).to)
+        curves++;
+    struct model_finding *finding =
+        model_tell(account, "measured",
+                   "No law: %zu measured times of %zu problem sizes, joined in logarithms and "
+                   "continued beyond them.",
+                   t->n_knots, curves);
+    model_add_evidence(finding, "knots", (double)t->n_knots);
+    model_add_evidence(finding, "problem_sizes", (double)curves);
+    account_tell_peak(model, account);
+    account_tell_doubling(model, account);
+}
+
 const struct model_kind interpolation_kind = {
     .name = "interpolation",
     .forms = MODEL_OF_DURATIONS,
@@ -495,4 +513,5 @@ const struct model_kind interpolation_kind = {
     .fit = fit_interpolation,
     .duration_s = duration,
     .turning_points = turn,
+    .describe = describe,
 };

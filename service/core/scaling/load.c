@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/scaling/account.h"
 #include "core/scaling/design.h"
 #include "core/scaling/gram.h"
 #include "core/scaling/nonnegative.h"
@@ -221,8 +222,7 @@ static enum pv_code settle(const struct trial *trial,
             used[k++] = j;
     double *x = arena_array(scratch, data->n, COLUMNS * sizeof *x);
     double *y = arena_array(scratch, data->n, sizeof *y);
-    double *ignored = arena_array(scratch, data->n, sizeof *ignored);
-    if (x == NULL || y == NULL || ignored == NULL)
+    if (x == NULL || y == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
     for (size_t i = 0; i < data->n; i++) {
         double columns[COLUMNS];
@@ -231,8 +231,7 @@ static enum pv_code settle(const struct trial *trial,
             x[i * k + j] = columns[used[j]];
         y[i] = data->rows[i].duration_s;
     }
-    enum pv_code code =
-        nonnegative_fit(x, data->n, k, y, data->factors, scratch, ignored, &fit, err);
+    enum pv_code code = nonnegative_fit(x, data->n, k, y, data->factors, scratch, NULL, &fit, err);
     if (code != PV_OK)
         return code;
     for (size_t a = 0; a < k; a++) {
@@ -290,6 +289,30 @@ static enum pv_code fit_family(const struct family *family,
     return code;
 }
 
+/* --- what it says --- */
+
+static void describe_family(const struct family *family,
+                            const struct model *model,
+                            struct model_account *account)
+{
+    const struct model_law law = model_law(model);
+    double size;
+    double m;
+    if (!account_find_corner(model, &size, &m))
+        return;
+    double extra = family->has_extra ? law.p[P_MORE] : 0;
+    double shape = has_shape(family) ? law.p[P_MORE + family->has_extra] : 1;
+    const struct account_part parts[] = {
+        {"fixed_s", "a fixed time, whatever the size and the executors", law.p[P_FIXED]},
+        {"grows_s", "work that grows with the data and is not shared", law.p[P_GROWS] * size},
+        {"shared_s", "work that executors share",
+         law.p[P_SHARED] * share_of(family, shape, size, m)},
+        {"extra_s", "what overfull executors lose", extra * extra_of(family, shape, size, m)}};
+    account_tell_parts(account, parts, family->has_extra ? 4 : 3);
+    account_tell_peak(model, account);
+    account_tell_doubling(model, account);
+}
+
 /* --- kinds --- */
 
 #define COMMON_RULES                                                                               \
@@ -318,6 +341,10 @@ static const struct model_parameter_rule cliff_rules[] = {
     static double duration_##word(const struct model_law *law, double size, double m)              \
     {                                                                                              \
         return duration_of(&word, law->p, size, m);                                                \
+    }                                                                                              \
+    static void describe_##word(const struct model *model, struct model_account *account)          \
+    {                                                                                              \
+        describe_family(&word, model, account);                                                    \
     }
 
 LOAD_KIND(plain)
@@ -332,6 +359,7 @@ const struct model_kind load_kind = {
     .n_parameters = sizeof plain_rules / sizeof *plain_rules,
     .fit = fit_plain,
     .duration_s = duration_plain,
+    .describe = describe_plain,
 };
 
 const struct model_kind power_kind = {
@@ -341,6 +369,7 @@ const struct model_kind power_kind = {
     .n_parameters = sizeof power_rules / sizeof *power_rules,
     .fit = fit_power,
     .duration_s = duration_power,
+    .describe = describe_power,
 };
 
 const struct model_kind spill_kind = {
@@ -350,6 +379,7 @@ const struct model_kind spill_kind = {
     .n_parameters = sizeof spill_rules / sizeof *spill_rules,
     .fit = fit_spill,
     .duration_s = duration_spill,
+    .describe = describe_spill,
 };
 
 const struct model_kind cliff_kind = {
@@ -359,4 +389,5 @@ const struct model_kind cliff_kind = {
     .n_parameters = sizeof cliff_rules / sizeof *cliff_rules,
     .fit = fit_cliff,
     .duration_s = duration_cliff,
+    .describe = describe_cliff,
 };

@@ -8,6 +8,7 @@
 
 #include "core/scaling/amdahl.h"
 #include "core/scaling/combined.h"
+#include "core/scaling/contradiction.h"
 #include "core/scaling/ernest.h"
 #include "core/scaling/gustafson.h"
 #include "core/scaling/holdout.h"
@@ -270,6 +271,7 @@ static enum pv_code select_rows(const struct model_kind *kind,
     data->knows_initialization = known > 0;
     if (skip && data->form == MODEL_OF_DURATIONS)
         compare_with_stages(data, fit);
+    contradiction_warn(data, fit);
     if (stages && data->n < n)
         model_warn(fit, n - data->n, "stages_unknown",
                    "%zu observations without measured stages were left out", n - data->n);

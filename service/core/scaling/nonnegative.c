@@ -53,23 +53,45 @@ static enum pv_code fit_free(const struct problem *p,
     return linear_fit(x, p->n, k, p->y, p->weights, p->scratch, linear, err);
 }
 
-/* Without row i: would any column at its bound lower the sum if it entered? */
-static bool
-is_optimal_without(const struct problem *p, size_t i, const double b[], const bool free[])
+/* Sums over all rows, off which those of one are taken. */
+struct sums {
+    double xx[LINEAR_COLUMNS_MAX][LINEAR_COLUMNS_MAX]; /* of w^2 x x' */
+    double xy[LINEAR_COLUMNS_MAX];
+    double scale[LINEAR_COLUMNS_MAX]; /* of w^2 |x y| */
+};
+
+static void sum_up(const struct problem *p, struct sums *sums)
 {
-    double gradient[LINEAR_COLUMNS_MAX] = {0};
-    double scale[LINEAR_COLUMNS_MAX] = {0};
-    for (size_t r = 0; r < p->n; r++) {
-        double w = r == i ? 0 : weight_of(p, r);
-        double residual = p->y[r] - value_at(p, b, r);
-        for (size_t j = 0; j < p->k; j++) {
-            gradient[j] += w * w * p->x[r * p->k + j] * residual;
-            scale[j] += w * w * fabs(p->x[r * p->k + j] * p->y[r]);
+    memset(sums, 0, sizeof *sums);
+    for (size_t i = 0; i < p->n; i++) {
+        double w = weight_of(p, i) * weight_of(p, i);
+        const double *x = &p->x[i * p->k];
+        for (size_t a = 0; a < p->k; a++) {
+            sums->xy[a] += w * x[a] * p->y[i];
+            sums->scale[a] += w * fabs(x[a] * p->y[i]);
+            for (size_t b = 0; b < p->k; b++)
+                sums->xx[a][b] += w * x[a] * x[b];
         }
     }
-    for (size_t j = 0; j < p->k; j++)
-        if (!free[j] && gradient[j] > 64 * DBL_EPSILON * scale[j])
+}
+
+/* Without row i: would any column at its bound lower the sum if it entered? Where rounding leaves
+ * that open, entering would change nothing to speak of. */
+static bool is_optimal_without(
+    const struct problem *p, const struct sums *sums, size_t i, const double b[], const bool free[])
+{
+    double w = weight_of(p, i) * weight_of(p, i);
+    const double *x = &p->x[i * p->k];
+    double off = p->y[i] - value_at(p, b, i);
+    for (size_t j = 0; j < p->k; j++) {
+        if (free[j])
+            continue;
+        double gradient = sums->xy[j] - w * x[j] * off;
+        for (size_t c = 0; c < p->k; c++)
+            gradient -= sums->xx[j][c] * b[c];
+        if (gradient > 1e-12 * sums->scale[j])
             return false;
+    }
     return true;
 }
 
@@ -115,9 +137,11 @@ static enum pv_code leave_out(const struct problem *p,
                               double left_out[],
                               struct pv_error *err)
 {
+    struct sums sums;
+    sum_up(p, &sums);
     for (size_t i = 0; i < p->n; i++) {
         double b[LINEAR_COLUMNS_MAX] = {0};
-        if (!move_without(p, linear, at, i, b) || !is_optimal_without(p, i, b, free)) {
+        if (!move_without(p, linear, at, i, b) || !is_optimal_without(p, &sums, i, b, free)) {
             struct arena_mark mark = arena_mark(p->scratch);
             enum pv_code code = solve_without(p, i, b, err);
             if (code != PV_OK)
@@ -154,7 +178,7 @@ enum pv_code nonnegative_fit(const double x[],
         if (code == PV_OK)
             code = fit_free(&p, made.free, at, &linear, err);
     }
-    if (code == PV_OK)
+    if (code == PV_OK && left_out != NULL)
         code = leave_out(&p, &linear, at, made.free, left_out, err);
     if (code != PV_OK)
         return code;

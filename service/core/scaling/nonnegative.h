@@ -15,9 +15,10 @@ struct nonnegative_fit {
 
 /*
  * Exact, by linear_fit where the free solution is >= 0 already, else by nnls_solve. left_out[i] is
- * the value of row i predicted by a fit to the others: in closed form as long as the same
- * coefficients are free then (the Kuhn-Tucker conditions are checked), else by solving again.
- * k <= NNLS_COLUMNS_MAX. PV_E_SINGULAR: dependent columns, or nothing fits but 0; PV_E_MEMORY.
+ * the value of row i predicted by a fit to the others (NULL: not asked for): in closed form as long
+ * as the same coefficients are free then (the Kuhn-Tucker conditions are checked), else by solving
+ * again. k <= NNLS_COLUMNS_MAX. PV_E_SINGULAR: dependent columns, or nothing fits but 0;
+ * PV_E_MEMORY.
  */
 enum pv_code nonnegative_fit(const double x[],
                              size_t n,

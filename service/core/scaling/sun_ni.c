@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/scaling/account.h"
 #include "core/scaling/descent.h"
 #include "core/scaling/design.h"
 
@@ -288,6 +289,34 @@ static enum pv_code fit_sun_ni(const struct model_data *data,
     return PV_OK;
 }
 
+static void tell_growth(const struct model *model, struct model_account *account)
+{
+    const struct model_parameter *growth = &model->parameters[GROWTH];
+    const char *like = growth->estimate < 0.25   ? "hardly at all, as in Amdahl's law"
+                       : growth->estimate < 0.75 ? "more slowly than the problem"
+                       : growth->estimate < 1.25 ? "about as the problem, as in Gustafson's law"
+                                                 : "faster than the problem";
+    struct model_finding *finding =
+        model_tell(account, "work_growth",
+                   "The parallel work grows with the problem size to the power of %.2g: %s.",
+                   growth->estimate, like);
+    model_add_evidence(finding, "growth", growth->estimate);
+    model_add_evidence(finding, "std_error", growth->std_error);
+}
+
+static void describe(const struct model *model, struct model_account *account)
+{
+    const struct model_law law = model_law(model);
+    double size;
+    double m;
+    tell_growth(model, account);
+    if (!account_find_corner(model, &size, &m))
+        return;
+    double ratio = law.p[ETA] * work(law.p, size) / (1 - law.p[ETA]);
+    account_tell_limit(account, "the largest problem seen", 1 + ratio, ratio);
+    account_tell_doubling(model, account);
+}
+
 const struct model_kind sun_ni_kind = {
     .name = "sun_ni",
     .forms = MODEL_OF_DURATIONS | MODEL_OF_SPEEDUPS,
@@ -296,4 +325,5 @@ const struct model_kind sun_ni_kind = {
     .fit = fit_sun_ni,
     .duration_s = duration,
     .speedup = speedup,
+    .describe = describe,
 };

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/scaling/account.h"
 #include "core/scaling/linear.h"
 #include "core/scaling/startup.h"
 #include "core/scaling/usba_internal.h"
@@ -444,6 +445,27 @@ static enum pv_code fit_usba(const struct model_data *data,
     return fit_durations(data, &design, scratch, left_out, freedom, fit, err);
 }
 
+/* What bounds the speedup: a part that grows with executors, or nothing that was seen. */
+static void describe(const struct model *model, struct model_account *account)
+{
+    const struct model_law law = model_law(model);
+    double beta = law.p[USBA_BETA];
+    struct model_finding *finding =
+        beta > 0
+            ? model_tell(account, "executor_overhead",
+                         "Each executor adds %.2g %% of the time of a problem of size 1 to the "
+                         "parallel part: that is what ends the speedup.",
+                         100 * beta)
+            : model_tell(account, "no_executor_overhead",
+                         "Executors add nothing to the parallel part: it falls with their "
+                         "logarithm as far as the law holds.");
+    model_add_evidence(finding, "beta", beta);
+    model_add_evidence(finding, "p_value", model->parameters[USBA_BETA].p_value);
+    usba_describe_startup(model, account);
+    account_tell_peak(model, account);
+    account_tell_doubling(model, account);
+}
+
 const struct model_kind usba_kind = {
     .name = "usba",
     .forms = BOTH,
@@ -454,4 +476,5 @@ const struct model_kind usba_kind = {
     .duration_s = duration,
     .speedup = speedup,
     .turning_points = turn,
+    .describe = describe,
 };

@@ -49,6 +49,9 @@ enum pv_code usba_fit_ratio(const struct model_data *data,
                             struct model_fit *fit,
                             struct pv_error *err) PV_MUSTCHECK;
 
+/* Initialization and what of it more executors add, for both kinds. */
+void usba_describe_startup(const struct model *model, struct model_account *account);
+
 /* Beyond this p-value gamma is dropped. */
 #define USBA_SIGNIFICANT 0.05
 

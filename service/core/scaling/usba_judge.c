@@ -41,3 +41,22 @@ void usba_judge_startup(
     if (reached)
         judge(USBA_THETA, 1, most, rows, freedom, fit);
 }
+
+void usba_describe_startup(const struct model *model, struct model_account *account)
+{
+    double epsilon = model->parameters[USBA_EPSILON].estimate;
+    double theta = model->parameters[USBA_THETA].estimate;
+    struct model_finding *finding;
+    if (!(epsilon > USBA_BOUND))
+        finding = model_tell(account, "constant_initialization",
+                             "Starting takes as long on many executors as on one.");
+    else
+        finding = model_tell(account, "growing_initialization",
+                             "Starting takes %.2g %% longer with each executor, up to %.3g of "
+                             "them.",
+                             100 * epsilon, theta);
+    model_add_evidence(finding, "epsilon", epsilon);
+    model_add_evidence(finding, "theta", theta);
+    model_add_evidence(finding, "initialization_s",
+                       model->parameters[USBA_INITIALIZATION].estimate);
+}

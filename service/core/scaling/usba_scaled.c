@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/scaling/account.h"
 #include "core/scaling/nonnegative.h"
 #include "core/scaling/startup.h"
 #include "core/scaling/usba_internal.h"
@@ -99,6 +100,29 @@ static enum pv_code fit_usba_scaled(const struct model_data *data,
     return PV_OK;
 }
 
+static void describe(const struct model *model, struct model_account *account)
+{
+    const struct model_law law = model_law(model);
+    const double *p = law.p;
+    double size;
+    double m;
+    usba_describe_startup(model, account);
+    if (!account_find_corner(model, &size, &m))
+        return;
+    double each_s = p[USBA_PARALLEL] * size / m;
+    const struct account_part parts[] = {
+        {"initialization_s", "starting",
+         p[USBA_INITIALIZATION] * startup_factor(p[USBA_EPSILON], p[USBA_THETA], m)},
+        {"shared_s", "work that executors share",
+         each_s * (1 - p[USBA_BETA] - p[USBA_GAMMA] + p[USBA_ALPHA] * log(size / m))},
+        {"serial_s", "work in step with the problem that executors do not share",
+         each_s * p[USBA_BETA] * m},
+        {"size_s", "work that grows faster than the problem", each_s * p[USBA_GAMMA] * size}};
+    account_tell_parts(account, parts, 4);
+    account_tell_peak(model, account);
+    account_tell_doubling(model, account);
+}
+
 const struct model_kind usba_scaled_kind = {
     .name = "usba_scaled",
     .forms = MODEL_OF_DURATIONS,
@@ -108,4 +132,5 @@ const struct model_kind usba_scaled_kind = {
     .fit = fit_usba_scaled,
     .duration_s = duration,
     .turning_points = turn,
+    .describe = describe,
 };
