@@ -4,7 +4,7 @@
 
 static struct model_prediction predict(const struct model *model, double size, double m)
 {
-    struct model_spread none = {(double)NAN, (double)NAN};
+    struct model_spread none = MODEL_NO_SPREAD;
     struct model bare = *model;
     struct model_prediction there;
     bare.uncertainty.observations = 0;
