@@ -309,7 +309,7 @@ void codec_refit_result_encode(struct writer *w, const struct codec_refit_result
     writer_member_string(w, "weights", weights_words[result->asked->weights == MODEL_RELATIVE]);
     encode_selection(w, result->selection);
     writer_key(w, "model");
-    codec_model_fit_encode(w, result->fit);
+    codec_model_fit_encode(w, result->fit, NULL);
     encode_bootstrap(w, result, true);
     encode_stability(w, result->bootstrap);
     encode_warnings(w, result);
