@@ -191,3 +191,19 @@ def test_a_changed_cluster_changes_the_next_advice(client):
     client.put("/v1/clusters/moving", {"executors": 12, "cores_per_executor": 2})
     second = reason(ask(client, constraints={"cluster": "moving"}), "cluster")["evidence"]
     assert (first["max_executors"], second["max_executors"]) == (10, 12) and second["version"] == first["version"] + 1
+
+
+def test_a_model_is_priced_like_a_replay(client):
+    """Runs without stages: only a model can answer, with a distribution of its own."""
+    for size in (2, 3, 4, 6, 8, 12, 16):
+        client.post("/v1/applications/plain/runs", {"problem_size": 64, "executors": size, "cores_per_executor": 2, "initialization_s": 5,
+                                                    "duration_s": 30 + 7200 / size + size}, 201)
+    eight = {"cluster": "eu", "min_executors": 8, "max_executors": 8}
+    plain = ask(client, application="plain", constraints=eight, deadline_s=1100)
+    spot = ask(client, application="plain", constraints=eight, deadline_s=1100, pricing="spot")
+    assert plain["model"]["kind"] == spot["model"]["kind"] != "replay"
+    hours = plain["recommendation"]["predicted_duration_s"] / 3600
+    assert math.isclose(spot["recommendation"]["predicted_duration_s"], 3600 * math.expm1(0.5 * hours) / 0.5, rel_tol=1e-12)
+    width = [a["recommendation"]["interval_s"][1] / a["recommendation"]["interval_s"][0] for a in (plain, spot)]
+    assert width[1] > width[0]
+    assert spot["recommendation"]["deadline_probability"] < plain["recommendation"]["deadline_probability"]

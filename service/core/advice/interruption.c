@@ -36,15 +36,62 @@ double interruption_deviation_s(double duration_s, double interruptions_per_hour
     return duration_s * sqrt(2.0 * exp(a) * excess(a) / executors);
 }
 
-static struct curve_point interrupt(const struct curve_point *point, double interruptions_per_hour)
+/* How a distribution widens in the logarithm of the time. */
+struct widening {
+    double sensitivity; /* d ln E X / d ln T */
+    double deviation;   /* of the interruptions, relative to E X */
+};
+
+/* Wider by as much as keeps the proportion of a part that spreads by `spread` now. */
+static double widen(const struct widening *by, double spread)
+{
+    return hypot(by->sensitivity * spread, by->deviation) / spread;
+}
+
+/* The deviation stands as a part of its own besides, for one that has no spread cannot be widened.
+ */
+static void interrupt_predictive(const struct predictive *predictive,
+                                 const struct widening *by,
+                                 double expected_s,
+                                 struct predictive *out)
+{
+    enum { NEARLY_NORMAL = 30 };
+    *out = (struct predictive){.median_s = expected_s};
+    for (size_t i = 0; i < predictive->n; i++) {
+        struct predictive_part part = predictive->parts[i];
+        double spread = part.scale;
+        if (part.shape == PREDICTIVE_LOG_SCORES)
+            spread *= part.table->spread;
+        if (part.shape == PREDICTIVE_STUDENT) {
+            spread /= predictive->median_s;
+            part.scale *= expected_s / predictive->median_s;
+        }
+        if (spread > 0)
+            part.scale *= widen(by, spread);
+        predictive_add(out, part);
+    }
+    if (out->n > 0 && out->n < PREDICTIVE_PARTS_MAX)
+        predictive_add(out, (struct predictive_part){.shape = PREDICTIVE_LOG_STUDENT,
+                                                     .scale = by->deviation,
+                                                     .freedom = NEARLY_NORMAL});
+}
+
+static struct curve_point
+interrupt(const struct curve_point *point, double interruptions_per_hour, struct predictive *own)
 {
     struct curve_point now = *point;
     double a = exposure(point->duration_s, interruptions_per_hour);
-    double deviation = interruption_deviation_s(point->duration_s, interruptions_per_hour,
-                                                (double)point->executors);
     now.duration_s = interruption_expected_s(point->duration_s, interruptions_per_hour);
-    double sensitivity = exp(a) / stretch(a); /* d ln E X / d ln T */
-    now.spread = hypot(sensitivity * point->spread, deviation / now.duration_s);
+    const struct widening by = {.sensitivity = exp(a) / stretch(a),
+                                .deviation = interruption_deviation_s(point->duration_s,
+                                                                      interruptions_per_hour,
+                                                                      (double)point->executors) /
+                                             now.duration_s};
+    now.spread = hypot(by.sensitivity * point->spread, by.deviation);
+    if (point->own != NULL) {
+        interrupt_predictive(point->own, &by, now.duration_s, own);
+        now.own = own;
+    }
     return now;
 }
 
@@ -57,11 +104,13 @@ enum pv_code interruption_curve(const struct curve *curve,
     struct curve made = *curve;
     made.points = arena_array(arena, curve->n_points, sizeof *made.points);
     made.n_points = 0;
-    if (made.points == NULL)
+    struct predictive *own = arena_array(arena, curve->n_points, sizeof *own);
+    if (made.points == NULL || own == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the curve under interruptions");
     for (size_t i = 0; i < curve->n_points; i++)
         if (exposure(curve->points[i].duration_s, interruptions_per_hour) <= INTERRUPTION_MOST)
-            made.points[made.n_points++] = interrupt(&curve->points[i], interruptions_per_hour);
+            made.points[made.n_points++] =
+                interrupt(&curve->points[i], interruptions_per_hour, &own[i]);
     *out = made;
     return PV_OK;
 }

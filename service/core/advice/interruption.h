@@ -32,7 +32,8 @@ double interruption_deviation_s(double duration_s, double interruptions_per_hour
 
 /*
  * The curve under interruptions. Medians become the expected times; in the logarithm of the time
- * the spread grows with d ln E X / d ln T and the deviation joins it, as independent of it. Points
+ * the spread grows with d ln E X / d ln T and the deviation joins it, as independent of it: in each
+ * part of a point's own distribution, where it has one. Points
  * at which an executor would have to be replaced more than INTERRUPTION_MOST times over are left
  * out: such a job never ends. single_s stays that of an executor that is not interrupted. Points in
  * `arena`; PV_E_MEMORY.

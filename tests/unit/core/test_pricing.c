@@ -157,6 +157,43 @@ Test(pricing, a_curve_under_interruptions_is_slower_and_wider_everywhere)
     cr_assert_eq(out.points[0].executors, 2);
 }
 
+/* Points of a model bring a distribution of their own: each part of it widens, and one that has no
+ * spread at all gets that of the interruptions. */
+Test(pricing, own_distributions_widen_too)
+{
+    struct score_table scores = {
+        .scores = {0.01, 0.05}, .levels = {0.4, 0.8}, .n = 2, .spread = 0.04, .freedom = 2};
+    struct score_table exact = {.scores = {0}, .levels = {0.5}, .n = 1, .spread = 0, .freedom = 1};
+    struct predictive own[3] = {{.median_s = 3600}, {.median_s = 3600}, {.median_s = 3600}};
+    struct curve out;
+    predictive_add(&own[0], (struct predictive_part){PREDICTIVE_LOG_SCORES, 1, 0, &scores});
+    predictive_add(&own[0], (struct predictive_part){PREDICTIVE_LOG_STUDENT, 0.03, 5, NULL});
+    predictive_add(&own[1], (struct predictive_part){PREDICTIVE_STUDENT, 100, 5, NULL});
+    predictive_add(&own[2], (struct predictive_part){PREDICTIVE_LOG_SCORES, 1, 0, &exact});
+    for (size_t k = 0; k < 3; k++) {
+        points[9].own = &own[k];
+        cr_assert_eq(interruption_curve(&curve, 0.3, &arena, &out, NULL), PV_OK);
+        const struct curve_point *now = &out.points[9];
+        cr_assert_eq(now->own->median_s, now->duration_s);
+        cr_assert_gt(now->duration_s, 3600);
+        for (double p = 0.6; p < 0.99; p += 0.1) {
+            double before = curve_quantile(&curve, &points[9], p) / 3600;
+            double after = curve_quantile(&out, now, p) / now->duration_s;
+            cr_assert_gt(after, before, "case %zu at %g", k, p);
+        }
+        cr_assert_eq(interruption_curve(&curve, 0, &arena, &out, NULL), PV_OK);
+        cr_assert_float_eq(curve_quantile(&out, &out.points[9], 0.9),
+                           curve_quantile(&curve, &points[9], 0.9), 1e-9);
+    }
+    /* 100 s in 3600 under a = 0.3 beside sqrt(Var): in proportion to the longer time. */
+    points[9].own = &own[1];
+    cr_assert_eq(interruption_curve(&curve, 0.3, &arena, &out, NULL), PV_OK);
+    double longer_s = 3600 * expm1(0.3) / 0.3;
+    double wider = hypot(exp(0.3) * 0.3 / expm1(0.3) * 100 / 3600,
+                         interruption_deviation_s(3600, 0.3, 10) / longer_s);
+    cr_assert_float_eq(out.points[9].own->parts[0].scale, wider * longer_s, 1e-9);
+}
+
 /* --- markets --- */
 
 /* 10 executor hours at 0.25. */
