@@ -33,6 +33,9 @@ API_HANDLER(copy_plans_create);
 API_HANDLER(models_fit);
 API_HANDLER(models_predict);
 
+/* diagnosis.c */
+API_HANDLER(diagnosis_get);
+
 /* history_models.c */
 API_HANDLER(history_models_get);
 API_HANDLER(history_speedup_get);

@@ -55,6 +55,7 @@ const struct http_route api_routes[] = {
     {HTTP_GET, APPLICATION "/next-experiments", HTTP_READ, HTTP_IO, next_experiments_get, NULL,
      false},
     {HTTP_GET, "/v1/accuracy", HTTP_READ, HTTP_IO, team_accuracy_list, NULL, false},
+    {HTTP_GET, APPLICATION "/diagnosis", HTTP_READ, HTTP_COMPUTE, diagnosis_get, NULL, false},
     {HTTP_GET, APPLICATION "/accuracy", HTTP_READ, HTTP_IO, accuracy_list, NULL, false},
     {HTTP_POST, "/v1/advice", HTTP_WRITE, HTTP_IO, advice_create, NULL, true},
     {HTTP_GET, "/v1/advice", HTTP_READ, HTTP_IO, advice_list, NULL, false},

@@ -1,6 +1,7 @@
 #ifndef STORE_RUN_INTERNAL_H
 #define STORE_RUN_INTERNAL_H
 
+#include "core/history/run_measures.h"
 #include "core/history/run_metrics.h"
 #include "store/run.h"
 #include "store/store_internal.h"
@@ -17,6 +18,9 @@
     " peak_driver_heap_bytes" RUN_METRIC_COLUMNS ", resource_ids, resource_executors,"             \
     " resource_cores, resource_memory_bytes, resource_task_cores"
 #define STAGE_FIGURE_COLUMNS "attempts, tasks_failed, resource_profile_id" RUN_METRIC_COLUMNS
+
+/* What is drawn from the stages of a run when it is written (run_measured.c). */
+#define RUN_MEASURE_COLUMNS "measured, parallel_s, max_task_s, induced_s, serial_s"
 
 #define RUN_COLUMNS                                                                                \
     "advice_id, problem_size, executors, cores_per_executor, duration_s, initialization_s,"        \
@@ -84,6 +88,9 @@ enum pv_code run_load(struct store_tx *tx,
                       const char *run_id,
                       struct run *run,
                       struct pv_error *err) PV_MUSTCHECK;
+
+/* The columns of RUN_MEASURE_COLUMNS. */
+void run_measures_add(struct sql *sql, const struct run_measures *measures);
 
 /* The figure columns of a run, and of n stages (as arrays), as parameters and back from a row. */
 void run_figures_add(struct sql *sql, const struct run *run);

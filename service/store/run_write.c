@@ -129,12 +129,17 @@ static enum pv_code write_run(struct store_tx *tx,
                               struct pv_error *err)
 {
     struct sql sql;
+    struct run_measures measures;
+    enum pv_code code = run_measure(run, &tx->scratch, &measures, err);
+    if (code != PV_OK)
+        return code;
     tx_sql(tx, &sql,
-           "INSERT INTO provisor.run (team_id, application_id, id, recorded_at, " RUN_COLUMNS ")"
+           "INSERT INTO provisor.run (team_id, application_id, id, recorded_at, " RUN_COLUMNS
+           ", " RUN_MEASURE_COLUMNS ")"
            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
            " $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34,"
            " $35, $36, $37, $38, $39, $40, $41, $42, $43, $44, $45, $46, $47, $48, $49, $50, $51,"
-           " $52, $53, $54, $55, $56, $57, $58, $59, $60, $61, $62, $63)");
+           " $52, $53, $54, $55, $56, $57, $58, $59, $60, $61, $62, $63, $64, $65, $66, $67, $68)");
     sql.repeated = true;
     sql_uuid(&sql, application_id);
     sql_uuid(&sql, run->id);
@@ -169,6 +174,7 @@ static enum pv_code write_run(struct store_tx *tx,
     sql_counts(&sql, n == 0 ? NULL : &w->count, n, sizeof *w);
     sql_texts(&sql, n == 0 ? NULL : &w->detail, n, sizeof *w);
     run_figures_add(&sql, run);
+    run_measures_add(&sql, &measures);
     return tx_defer(tx, &sql, err);
 }
 

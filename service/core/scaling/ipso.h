@@ -149,6 +149,15 @@ enum pv_code ipso_fit(const struct ipso_observation rows[],
                       struct ipso_fit *fit,
                       struct pv_error *err) PV_MUSTCHECK;
 
+/* The same where it is known how the workload grows: EX is that, whatever parallel_s does.
+ * IPSO_MIXED: not known. */
+enum pv_code ipso_fit_workload(const struct ipso_observation rows[],
+                               size_t n,
+                               enum ipso_workload workload,
+                               struct arena *scratch,
+                               struct ipso_fit *fit,
+                               struct pv_error *err) PV_MUSTCHECK;
+
 /*
  * What laws of the same forms, fitted to the other rows, predict of each row's duration; NAN where
  * those do not suffice. Of more than 64 rows, every 64th is left out at once, so give

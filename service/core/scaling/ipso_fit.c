@@ -33,6 +33,7 @@ struct parts {
     double serial_s; /* W_s(1) */
     bool is_serial;
     bool serial_induced;
+    enum ipso_workload told; /* IPSO_MIXED: nothing was */
 };
 
 static enum pv_code out_of_memory(struct pv_error *err)
@@ -161,6 +162,8 @@ fit_external(struct parts *parts, const struct parts *near, struct pv_error *err
         parts->workload = IPSO_FIXED_SIZE;
     else
         parts->workload = order == IPSO_ONE ? IPSO_FIXED_TIME : IPSO_MIXED;
+    if (parts->told != IPSO_MIXED)
+        parts->workload = parts->told;
     if (near != NULL)
         parts->workload = near->workload;
     if (parts->workload == IPSO_MIXED) {
@@ -300,12 +303,14 @@ static bool is_negligible(const struct parts *parts)
 /* near: laws of the same forms, for the start; NULL: everything is open. */
 static enum pv_code fit_parts(const struct ipso_observation rows[],
                               size_t n,
+                              enum ipso_workload told,
                               const struct parts *near,
                               struct arena *scratch,
                               struct parts *parts,
                               struct pv_error *err)
 {
     enum pv_code code = sort_rows(rows, n, scratch, parts, err);
+    parts->told = told;
     if (code == PV_OK && parts->has_parallel)
         code = fit_external(parts, near, err);
     if (code == PV_OK)
@@ -483,12 +488,22 @@ enum pv_code ipso_fit(const struct ipso_observation rows[],
                       struct ipso_fit *fit,
                       struct pv_error *err)
 {
+    return ipso_fit_workload(rows, n, IPSO_MIXED, scratch, fit, err);
+}
+
+enum pv_code ipso_fit_workload(const struct ipso_observation rows[],
+                               size_t n,
+                               enum ipso_workload workload,
+                               struct arena *scratch,
+                               struct ipso_fit *fit,
+                               struct pv_error *err)
+{
     struct parts parts;
     double p[IPSO_PARAMETERS];
     struct arena_mark mark = arena_mark(scratch);
     enum pv_code code = check(rows, n, err);
     if (code == PV_OK)
-        code = fit_parts(rows, n, NULL, scratch, &parts, err);
+        code = fit_parts(rows, n, workload, NULL, scratch, &parts, err);
     if (code == PV_OK) {
         *fit = (struct ipso_fit){.workload = parts.workload,
                                  .serial = parts.is_serial,
@@ -528,7 +543,7 @@ static enum pv_code predict_without(const struct ipso_observation rows[],
     for (size_t i = 0; i < n; i++)
         if (i % LEFT_OUT_PARTS != part)
             rest[kept++] = rows[i];
-    enum pv_code code = fit_parts(rest, kept, near, scratch, &parts, &why);
+    enum pv_code code = fit_parts(rest, kept, IPSO_MIXED, near, scratch, &parts, &why);
     if (code == PV_E_MEMORY)
         return out_of_memory(err);
     if (code == PV_OK)
@@ -552,7 +567,7 @@ enum pv_code ipso_leave_out(const struct ipso_observation rows[],
     struct arena_mark start = arena_mark(scratch);
     enum pv_code code = check(rows, n, err);
     if (code == PV_OK)
-        code = fit_parts(rows, n, NULL, scratch, &near, err);
+        code = fit_parts(rows, n, IPSO_MIXED, NULL, scratch, &near, err);
     for (size_t part = 0; code == PV_OK && part < LEFT_OUT_PARTS && part < n; part++) {
         struct arena_mark mark = arena_mark(scratch);
         code = predict_without(rows, n, part, &near, scratch, left_out, err);
