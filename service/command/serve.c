@@ -304,11 +304,10 @@ static void close_service(struct service *service)
     fitter_ask_end(service->api.fitter); /* it has the time of the drain to finish a fit */
     operation_runner_ask_end(service->api.operations); /* others go on with what it gives back */
     operation_watch_close(service->api.watch); /* streams would last as long as the drain may */
-    if (service->server != NULL) {
+    if (service->server != NULL)
         http_server_drain(service->server);
-        operation_watch_stop(service->api.watch);
-        http_server_close(service->server);
-    }
+    operation_watch_stop(service->api.watch);
+    http_server_close(service->server);
     stop_migrator(&service->migrator);
     keeper_destroy(service->keeper);
     if (!fitter_join(service->api.fitter, FITTER_END_S)) {
