@@ -50,11 +50,14 @@ static double slope(struct effects *effects, size_t parameter, const struct effe
     return isfinite(rise) ? rise : 0;
 }
 
+/* Shares of the time: of its own where what is moved is one law of several that are combined. */
 static void
 raw_at(struct effects *effects, const struct effects_point *at, double time_s, double effect[])
 {
+    double own_s =
+        effects->n_own > 0 ? time_of(&effects->probe, at->problem_size, at->executors) : time_s;
     for (size_t j = 0; j < effects->n_own; j++)
-        effect[j] = slope(effects, effects->own[j], at) / time_s;
+        effect[j] = own_s > 0 ? slope(effects, effects->own[j], at) / own_s : 0;
     for (size_t j = 0; j < EFFECTS_POTENTIAL; j++)
         effect[effects->n_own + j] = potential(j, at) / time_s;
 }

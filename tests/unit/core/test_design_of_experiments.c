@@ -267,6 +267,98 @@ Test(design_of_experiments, doubt_leads_beyond_what_the_law_knows)
     cr_expect_eq(plan.items[0].reason, EXPERIMENTS_NEW_SIZE);
 }
 
+/* --- models without parameters of their own --- */
+
+/* Interpolation has none: the run farthest from all others in (ln N, ln m), here the middle of the
+ * longest stretch without one. */
+Test(design_of_experiments, the_widest_gap_is_filled)
+{
+    const double sizes[] = {16, 64};
+    const double executors[] = {1, 2, 4, 8, 16};
+    const struct grid grid = grid_of(sizes, 2, executors, 5);
+    const struct effects_point asked = {64, 8};
+    const struct observation rows[] = {
+        model_seen(16, 1, 60, (double)NAN), model_seen(16, 2, 40, (double)NAN),
+        model_seen(16, 16, 20, (double)NAN), model_seen(64, 1, 200, (double)NAN),
+        model_seen(64, 16, 40, (double)NAN)};
+    struct model_fit fit;
+    struct pv_error err = {0};
+    cr_assert_eq(
+        model_fit(model_find_kind("interpolation"), rows, 5, MODEL_RELATIVE, &arena, &fit, &err),
+        PV_OK, "%s", err.detail);
+    struct experiments_question question = question_of(&grid, &asked, 1);
+    question.doubt = EFFECTS_DOUBT;
+    struct experiments_plan plan = choose(rows, 5, &fit.model, &question);
+    cr_expect(plan.from_model);
+    cr_expect_eq(plan.items[0].reason, EXPERIMENTS_WIDEST_GAP);
+    cr_expect_eq(plan.items[0].at.problem_size, 64);
+    cr_expect_eq(plan.items[0].at.executors, 4);
+}
+
+/* Of two laws that are combined the one that weighs more says what is open: Ernest's four effects,
+ * not Amdahl's two. Times are those of both. */
+Test(design_of_experiments, of_combined_laws_the_heaviest_is_followed)
+{
+    const double ernest[] = {20, 3, 4, 0.5};
+    const double amdahl[] = {0.9, 100};
+    const struct model one = model_with("ernest", ernest, 4);
+    const struct model other = model_with("amdahl", amdahl, 2);
+    const struct model_component components[] = {{0.3, model_law(&other)}, {0.7, model_law(&one)}};
+    struct model both = model_with("combined", NULL, 0);
+    both.tables.components = components;
+    both.tables.n_components = 2;
+    const double sizes[] = {8, 64};
+    const double executors[] = {1, 4, 16};
+    const struct grid grid = grid_of(sizes, 2, executors, 3);
+    const struct effects_law law = {.model = &both};
+    const struct effects effects = effects_of(&law, grid.points, grid.n, 0);
+    cr_expect_eq(effects.n_own, 4);
+    const struct effects_point asked = {64, 8};
+    struct experiments_question question = question_of(&grid, &asked, 4);
+    struct experiments_plan plan = choose(NULL, 0, &both, &question);
+    struct experiments_plan alone = choose(NULL, 0, &one, &question);
+    cr_expect(plan.from_model);
+    for (size_t i = 0; i < 4; i++)
+        cr_expect_eq(count_at(&plan, alone.items[i].at.problem_size, alone.items[i].at.executors),
+                     count_at(&alone, alone.items[i].at.problem_size, alone.items[i].at.executors));
+    const struct effects_point at = plan.items[0].at;
+    double mixed =
+        pow(20 + 3 * at.problem_size / at.executors + 4 * log(at.executors) + 0.5 * at.executors,
+            0.7) *
+        pow(100 * (0.9 / at.executors + 0.1), 0.3);
+    cr_expect_float_eq(plan.items[0].duration_s, mixed, 1e-9 * mixed);
+}
+
+/* --- what is known after runs --- */
+
+/* The covariance after runs is the inverse of the identity plus the sum of their information. */
+Test(design_of_experiments, information_is_the_inverse_of_what_runs_add_up_to)
+{
+    enum { K = 4, RUNS = 9 };
+    struct rng rng = rng_make(4, 0);
+    struct information known = information_none(K);
+    double sum[K][K] = {{0}};
+    for (size_t j = 0; j < K; j++)
+        sum[j][j] = 1;
+    for (size_t r = 0; r < RUNS; r++) {
+        double x[K];
+        double noise = 0.01 + rng_uniform(&rng);
+        for (size_t j = 0; j < K; j++)
+            x[j] = rng_normal(&rng);
+        information_add(&known, x, noise);
+        for (size_t a = 0; a < K; a++)
+            for (size_t b = 0; b < K; b++)
+                sum[a][b] += x[a] * x[b] / noise;
+    }
+    for (size_t a = 0; a < K; a++)
+        for (size_t b = 0; b < K; b++) {
+            double product = 0;
+            for (size_t c = 0; c < K; c++)
+                product += known.covariance[a][c] * sum[c][b];
+            cr_expect_float_eq(product, a == b, 1e-9);
+        }
+}
+
 /* --- few runs, or none --- */
 
 /* With nothing known the first runs spread over executors and over N/m, so that after four of them
