@@ -263,27 +263,77 @@ static bool is_affordable(const struct experiments_state *state, double executor
            executor_s <= state->question->executor_s_max * more;
 }
 
-/* The best run to add; NULL: none can be paid. Candidates stand by cost: the first of equals is the
- * cheapest. */
-static const struct experiments_candidate *
-find_best(const struct experiments_state *state, const struct choice *choice, double gains[])
+/* gains[] of every candidate that can be paid, -1 of the others. */
+static void
+fill_gains(const struct experiments_state *state, const struct choice *choice, double gains[])
 {
-    bool cheapest = state->question->criterion == EXPERIMENTS_CHEAPEST;
-    const struct experiments_candidate *best = NULL;
-    double most = 0;
-    double best_value = -1;
     for (size_t i = 0; i < state->n_candidates; i++) {
         const struct experiments_candidate *run = &state->candidates[i];
         bool payable = is_affordable(state, choice->executor_s + run->executor_s);
         gains[i] = payable ? gain_of(state, choice, run) : -1;
-        most = fmax(most, gains[i]);
     }
+}
+
+/* Likewise by how much the intervals asked about are expected to narrow, in percent; returns the
+ * greatest. */
+static double
+fill_cuts(struct experiments_state *state, const struct choice *choice, double gains[])
+{
+    double ignored[2];
+    double most = 0;
+    struct experiments_outlook now = experiments_look(state);
+    for (size_t i = 0; i < choice->n; i++)
+        experiments_expect(state, choice->runs[i], &now);
+    const struct experiments_width before = experiments_measure(state, &now, ignored);
     for (size_t i = 0; i < state->n_candidates; i++) {
         const struct experiments_candidate *run = &state->candidates[i];
-        if (gains[i] < 0 || (cheapest && gains[i] < EXPERIMENTS_WORTH * most))
+        gains[i] = -1;
+        if (!is_affordable(state, choice->executor_s + run->executor_s))
             continue;
-        double value = cheapest ? gains[i] / run->executor_s : gains[i];
-        if (best == NULL || value > best_value * more) {
+        struct experiments_outlook after = now;
+        experiments_expect(state, run, &after);
+        const struct experiments_width width = experiments_measure(state, &after, ignored);
+        double cut = experiments_cut_percent(&before, &width);
+        gains[i] = isnan(cut) ? 0 : cut;
+        most = fmax(most, gains[i]);
+    }
+    return most;
+}
+
+/* Leave out what does too little to be worth a run, whatever it costs: of the interval asked about,
+ * or where no run narrows that, of what is gained at all. */
+static void drop_little(struct experiments_state *state,
+                        const struct choice *choice,
+                        double gains[],
+                        double cuts[])
+{
+    static const double some_percent = 1e-3;
+    double most = state->model == NULL ? 0 : fill_cuts(state, choice, cuts);
+    const double *worth = most < some_percent ? gains : cuts;
+    for (size_t i = 0; most < some_percent && i < state->n_candidates; i++)
+        most = fmax(most, gains[i]);
+    for (size_t i = 0; i < state->n_candidates; i++)
+        cuts[i] = worth[i] < EXPERIMENTS_WORTH * most ? -1 : gains[i];
+}
+
+/* The best run to add; NULL: none can be paid. Candidates stand by cost: the first of equals is the
+ * cheapest. */
+static const struct experiments_candidate *find_best(struct experiments_state *state,
+                                                     const struct choice *choice,
+                                                     double gains[],
+                                                     double left[])
+{
+    bool cheapest = state->question->criterion == EXPERIMENTS_CHEAPEST;
+    const struct experiments_candidate *best = NULL;
+    double best_value = -1;
+    fill_gains(state, choice, gains);
+    if (cheapest)
+        drop_little(state, choice, gains, left);
+    for (size_t i = 0; i < state->n_candidates; i++) {
+        const struct experiments_candidate *run = &state->candidates[i];
+        double gain = cheapest ? left[i] : gains[i];
+        double value = cheapest ? gain / run->executor_s : gain;
+        if (gain >= 0 && (best == NULL || value > best_value * more)) {
             best = run;
             best_value = value;
         }
@@ -381,11 +431,12 @@ enum pv_code experiments_choose(const struct observation rows[],
     if (code != PV_OK)
         return code;
     double *gains = arena_array(arena, state.n_candidates, sizeof *gains);
-    if (gains == NULL)
+    double *left = arena_array(arena, state.n_candidates, sizeof *left);
+    if (gains == NULL || left == NULL)
         return out_of_memory(err);
     struct choice choice = {.known = state.known};
     while (choice.n < question->count && choice.n < EXPERIMENTS_MAX) {
-        const struct experiments_candidate *run = find_best(&state, &choice, gains);
+        const struct experiments_candidate *run = find_best(&state, &choice, gains, left);
         if (run == NULL)
             break;
         choose(&choice, run);

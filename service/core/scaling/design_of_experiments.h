@@ -19,11 +19,11 @@
  * the log determinant gained is no less than 1 - 1/e of the greatest possible, for it is a
  * submodular function of the runs (G. Nemhauser, L. Wolsey, M. Fisher, Math. Programming 14, 1978).
  *
- * Cheapest: one run after another, the one that takes most variance off the time asked about for
- * each executor-second it costs. So that not the tiniest run wins by costing nothing, only those
- * take part that do at least EXPERIMENTS_WORTH of what the best would. As long as there is no
- * model, what counts is the logarithm of the determinant instead: all effects have to be told apart
- * first.
+ * Cheapest: one run after another, the one that takes most variance off what the law says at the
+ * points asked about for each executor-second it costs. So that not the tiniest run wins by costing
+ * nothing, only those take part whose expected cut of the interval is at least EXPERIMENTS_WORTH of
+ * the greatest (where no run cuts it, whose gain is). As long as there is no model, what counts is
+ * the logarithm of the determinant instead: all effects have to be told apart first.
  *
  * A model without parameters to move (interpolation) is filled where its gap is widest: the
  * distance to the nearest run in (ln N, ln m) (M. Johnson, L. Moore, D. Ylvisaker, "Minimax and
@@ -101,7 +101,8 @@ struct experiments_plan {
  * where an interval has an open end, it is of the standard deviation that effects still unknown and
  * the noise of a run leave there.
  *
- * PV_E_MEMORY. O(sweeps count n_allowed k^2), k effects.
+ * PV_E_MEMORY. O(sweeps count n_allowed k^2), k effects; cheapest O(count n_allowed n_asked)
+ * intervals.
  */
 enum pv_code experiments_choose(const struct observation rows[],
                                 size_t n,

@@ -169,12 +169,6 @@ expect_run(struct experiments_state *state, const struct effects_point *at, stru
             u->covariance[a][b] -= moved[a] * moved[b] / within;
 }
 
-/* How uncertain the times asked about are, as shares of them. */
-struct width {
-    double interval; /* mean width of the model's intervals; NAN: no model, or an open end */
-    double spread;   /* mean standard deviation by what is known of the effects */
-};
-
 static double
 interval_width(const struct experiments_state *state, const struct model *model, double first[2])
 {
@@ -200,9 +194,9 @@ static double mean_spread(const struct experiments_state *state, const struct in
     return sum / (double)state->n_asked;
 }
 
-/* Of the intervals where they have both ends before and after, else of the standard deviations. A
- * run can only add to what is known; less is rounding. */
-static double cut_percent(const struct width *before, const struct width *after)
+/* A run can only add to what is known; less is rounding. */
+double experiments_cut_percent(const struct experiments_width *before,
+                               const struct experiments_width *after)
 {
     double cut = 100 * (1 - after->interval / before->interval);
     if (!isfinite(cut))
@@ -210,30 +204,31 @@ static double cut_percent(const struct width *before, const struct width *after)
     return isfinite(cut) ? fmax(cut, 0) : (double)NAN;
 }
 
-/* What stands after some of the chosen. */
-struct outlook {
-    struct information known;
-    struct model model;
-};
-
-static struct width
-measure(const struct experiments_state *state, const struct outlook *outlook, double interval_s[2])
+struct experiments_outlook experiments_look(const struct experiments_state *state)
 {
-    struct width width = {(double)NAN, mean_spread(state, &outlook->known)};
+    struct experiments_outlook now = {.known = state->known};
     if (state->model != NULL)
-        width.interval = interval_width(state, &outlook->model, interval_s);
-    return width;
+        now.model = *state->model;
+    return now;
 }
 
-static struct width measure_after(struct experiments_state *state,
-                                  const struct experiments_candidate *run,
-                                  struct outlook *outlook,
-                                  double interval_s[2])
+void experiments_expect(struct experiments_state *state,
+                        const struct experiments_candidate *run,
+                        struct experiments_outlook *outlook)
 {
     information_add(&outlook->known, run->effect, run->noise);
     if (state->model != NULL)
         expect_run(state, &run->at, &outlook->model);
-    return measure(state, outlook, interval_s);
+}
+
+struct experiments_width experiments_measure(const struct experiments_state *state,
+                                             const struct experiments_outlook *outlook,
+                                             double interval_s[2])
+{
+    struct experiments_width width = {(double)NAN, mean_spread(state, &outlook->known)};
+    if (state->model != NULL)
+        width.interval = interval_width(state, &outlook->model, interval_s);
+    return width;
 }
 
 static struct experiment describe_run(const struct experiments_state *state,
@@ -263,7 +258,7 @@ enum pv_code experiments_describe(struct experiments_state *state,
                                   struct experiments_plan *plan,
                                   struct pv_error *err)
 {
-    struct outlook now = {.known = state->known};
+    struct experiments_outlook now = experiments_look(state);
     double ignored[2];
     struct experiments_plan made = {.n = n,
                                     .from_model = state->model != NULL,
@@ -272,18 +267,18 @@ enum pv_code experiments_describe(struct experiments_state *state,
     made.items = arena_array(state->arena, n, sizeof *made.items);
     if (made.items == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the experiments");
-    if (state->model != NULL)
-        now.model = *state->model;
-    struct width before = measure(state, &now, made.interval_s);
+    struct experiments_width before = experiments_measure(state, &now, made.interval_s);
     memcpy(made.expected_interval_s, made.interval_s, sizeof made.interval_s);
-    struct outlook after = now;
+    struct experiments_outlook after = now;
     for (size_t i = 0; i < n; i++) {
-        struct outlook alone = now;
+        struct experiments_outlook alone = now;
         made.items[i] = describe_run(state, chosen, i, &after.known);
-        struct width one = measure_after(state, chosen[i], &alone, ignored);
-        struct width all = measure_after(state, chosen[i], &after, made.expected_interval_s);
-        made.items[i].cut_percent = cut_percent(&before, &one);
-        made.items[i].cumulative_cut_percent = cut_percent(&before, &all);
+        experiments_expect(state, chosen[i], &alone);
+        experiments_expect(state, chosen[i], &after);
+        struct experiments_width one = experiments_measure(state, &alone, ignored);
+        struct experiments_width all = experiments_measure(state, &after, made.expected_interval_s);
+        made.items[i].cut_percent = experiments_cut_percent(&before, &one);
+        made.items[i].cumulative_cut_percent = experiments_cut_percent(&before, &all);
     }
     if (state->times_known && state->n_candidates > 0)
         made.cheapest_s = state->candidates[0].executor_s;

@@ -29,6 +29,32 @@ struct experiments_state {
     struct arena *arena;
 };
 
+/* What is known after some runs came out as expected. */
+struct experiments_outlook {
+    struct information known;
+    struct model model; /* where one is followed */
+};
+
+struct experiments_outlook experiments_look(const struct experiments_state *state);
+void experiments_expect(struct experiments_state *state,
+                        const struct experiments_candidate *run,
+                        struct experiments_outlook *outlook);
+
+/* How uncertain the times asked about are, as shares of them. */
+struct experiments_width {
+    double interval; /* mean width of the model's intervals; NAN: no model, or an open end */
+    double spread;   /* mean standard deviation by what is known of the effects */
+};
+
+/* interval_s: that of the first point asked about, untouched without a model. */
+struct experiments_width experiments_measure(const struct experiments_state *state,
+                                             const struct experiments_outlook *outlook,
+                                             double interval_s[2]);
+
+/* Of the intervals where they have both ends before and after, else of the standard deviations. */
+double experiments_cut_percent(const struct experiments_width *before,
+                               const struct experiments_width *after);
+
 /* chosen[0..n) in order, as items; fills in everything of the plan but without_time. */
 enum pv_code experiments_describe(struct experiments_state *state,
                                   const struct experiments_candidate *const chosen[],
