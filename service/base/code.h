@@ -37,6 +37,7 @@
     X(PV_E_PARK, "parked", "the answer waits for something to happen")                             \
     X(PV_E_CANCELLED, "cancelled", "the work was cancelled")                                       \
     X(PV_E_ABANDONED, "attempts-exhausted", "the work was given up after several attempts")        \
+    X(PV_E_LOST, "process-lost", "the process that did the work is gone")                          \
     X(PV_E_INTERNAL, "internal", "an internal error")
 
 #define PV_CODE_ENUM(code, name, text) code,

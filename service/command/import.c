@@ -14,6 +14,7 @@
 #include "command/words.h"
 #include "http/token.h"
 #include "import/report.h"
+#include "import/shown.h"
 #include "log/log.h"
 #include "store/access.h"
 #include "work/clock.h"
@@ -225,36 +226,83 @@ static void catch_signals(void)
     (void)sigaction(SIGTERM, &action, NULL);
 }
 
-static void watch(struct bulk *bulk, struct report *report)
+/* Where an item is told: on the streams, and in what is kept of the import. */
+struct ears {
+    struct report *report;
+    struct shown *shown; /* NULL: nothing is kept */
+};
+
+static void tell(void *context, const struct bulk_result *result)
+{
+    const struct ears *ears = context;
+    if (ears->shown != NULL)
+        summary_item(&ears->shown->summary, result);
+    report_item(ears->report, result);
+}
+
+static void watch(struct bulk *bulk, const struct ears *ears)
 {
     static const struct timespec pause = {.tv_nsec = 20000000};
     for (;;) {
         struct bulk_progress progress = bulk_progress(bulk);
+        if (ears->shown != NULL && !shown_beat(ears->shown, &progress))
+            atomic_store(&stop, true);
         if (progress.done)
             return;
-        report_progress(report, &progress, clock_monotonic_ns());
+        report_progress(ears->report, &progress, clock_monotonic_ns());
         (void)nanosleep(&pause, NULL);
     }
 }
 
-static int
-run_import(const struct bulk_options *wanted, const struct wishes *wishes, const struct find *find)
+/* false: the database was away for too long; err says how. */
+static bool do_import(const struct bulk_options *wanted,
+                      struct ears *ears,
+                      const struct find *find,
+                      struct pv_error *err)
 {
     struct bulk_options options = *wanted;
-    struct report report;
-    struct pv_error err = {.code = PV_OK};
-    report_init(&report, wishes->json ? REPORT_JSON : REPORT_TEXT, wishes->quiet, wishes->dry_run,
-                find);
-    options.tell = report_item;
-    options.context = &report;
+    bool lost = true;
+    options.tell = tell;
+    options.context = ears;
     struct bulk *bulk = bulk_start(&options, find);
     if (bulk == NULL) {
-        (void)pv_fail(&err, PV_E_MEMORY, "out of memory");
-        return fail(&err);
+        (void)pv_fail(err, PV_E_MEMORY, "out of memory");
+        return false;
     }
-    watch(bulk, &report);
-    bool lost = false;
-    bulk_join(bulk, &lost, &err);
+    watch(bulk, ears);
+    bulk_join(bulk, &lost, err);
+    return !lost;
+}
+
+static void end_shown(struct shown *shown, bool lost, const struct pv_error *why)
+{
+    struct pv_error err = {.code = PV_OK};
+    bool cancelled = shown->cancelled;
+    if (shown_end(shown, atomic_load(&stop), lost ? why : NULL, &err) != PV_OK)
+        fprintf(stderr, "provisord: import: its operation could not be ended: %s\n", err.detail);
+    else if (cancelled)
+        fputs("provisord: import: its operation was cancelled\n", stderr);
+}
+
+static int
+run_import(const struct bulk_options *options, const struct wishes *wishes, const struct find *find)
+{
+    static struct shown shown;
+    struct report report;
+    struct ears ears = {&report, NULL};
+    struct pv_error err = {.code = PV_OK};
+    if (!wishes->dry_run) {
+        if (shown_begin(&shown, options, wishes->paths, wishes->n_paths, find, &err) != PV_OK)
+            return fail(&err);
+        ears.shown = &shown;
+        if (!wishes->quiet)
+            fprintf(stderr, "provisord: import: operation %s\n", shown.hold.held.key.id);
+    }
+    report_init(&report, wishes->json ? REPORT_JSON : REPORT_TEXT, wishes->quiet, wishes->dry_run,
+                find);
+    bool lost = !do_import(options, &ears, find, &err);
+    if (ears.shown != NULL)
+        end_shown(ears.shown, lost, &err);
     bool stopped = atomic_load(&stop);
     report_end(&report, stopped || lost, clock_monotonic_ns());
     if (lost)
@@ -318,7 +366,7 @@ int command_import(int argc, char *argv[])
     catch_signals();
     struct store *store = store_open(
         &(struct store_options){.conninfo = config.database_url,
-                                .connections_max = (unsigned)wishes.threads,
+                                .connections_max = (unsigned)wishes.threads + 1,
                                 .wait_ms = (unsigned)config.database_wait_ms,
                                 .statement_timeout_ms = (unsigned)config.statement_timeout_ms});
     if (store == NULL) {

@@ -53,6 +53,7 @@ unsigned http_status_of(enum pv_code code)
     case PV_E_PARK:
     case PV_E_CANCELLED:
     case PV_E_ABANDONED:
+    case PV_E_LOST:
         return 503;
     }
     return 500;

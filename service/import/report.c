@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "codec/writer.h"
+#include "import/summary.h"
 #include "work/clock.h"
 
 enum { BAR_EVERY_MS = 200, LINE_EVERY_MS = 10000, BAR_WIDTH = 24, NS_PER_MS = 1000000 };
@@ -85,20 +86,10 @@ static struct strview known(const char *text)
     return text[0] == '\0' ? (struct strview){NULL, 0} : strview_of(text);
 }
 
-/* The path as JSON can hold it: bytes that are no UTF-8 become '?'. */
-static struct strview path_text(struct arena *arena, const char *path)
-{
-    char *copy = arena_strdup(arena, path);
-    if (copy != NULL && !strview_is_utf8(strview_of(copy)))
-        for (char *c = copy; *c != '\0'; c++)
-            *c = (unsigned char)*c >= 0x80 ? '?' : *c;
-    return strview_of(copy);
-}
-
 static void write_item(struct writer *w, struct arena *arena, const struct bulk_result *result)
 {
     writer_begin_object(w);
-    writer_member_text(w, "name", path_text(arena, result->item->path));
+    writer_member_text(w, "name", summary_path(arena, result->item->path));
     writer_member_text(w, "application", known(result->application));
     writer_member_string(w, "outcome", bulk_outcome_words[result->outcome]);
     writer_member_text(w, "code", known(result->code));

@@ -99,6 +99,15 @@ static void renew(struct operation_runner *runner)
 
 /* --- what the dead left --- */
 
+/* Done by the process that asked for it, and by no other. */
+static bool is_its_own(const struct operation_runner *runner, struct strview name)
+{
+    for (const struct operation_kind *kind = runner->options.kinds; kind->name != NULL; kind++)
+        if (strview_equal(strview_of(kind->name), name))
+            return kind->run == NULL;
+    return false;
+}
+
 static enum pv_code end_lost(struct operation_runner *runner,
                              struct arena *arena,
                              struct store_tx *tx,
@@ -109,8 +118,13 @@ static enum pv_code end_lost(struct operation_runner *runner,
     bool cancelled = row->cancel_asked_us != RUN_NO_INSTANT;
     enum operation_status status = cancelled ? OPERATION_CANCELLED : OPERATION_FAILED;
     struct pv_error why = {.code = PV_OK};
-    (void)pv_fail(&why, PV_E_ABANDONED, "%lld attempts ended with the process that made them",
-                  (long long)row->losses + 1);
+    if (is_its_own(runner, row->kind))
+        (void)pv_fail(&why, PV_E_LOST,
+                      "the process that did it is gone: what it had stored by then stays, and it "
+                      "can be begun again");
+    else
+        (void)pv_fail(&why, PV_E_ABANDONED, "%lld attempts ended with the process that made them",
+                      (long long)row->losses + 1);
     const char *event =
         operation_event_data(arena, key->id, row->kind, row->application_name, status);
     struct operation_end end = {.status = status,
@@ -137,7 +151,8 @@ static enum pv_code take_back_one(struct operation_runner *runner,
     if (code == PV_OK)
         code = store_operation_load(tx, &arena, key, &row, err);
     bool over = row.cancel_asked_us != RUN_NO_INSTANT ||
-                row.losses + 1 >= runner->config->operation_attempts_max;
+                row.losses + 1 >= runner->config->operation_attempts_max ||
+                is_its_own(runner, row.kind);
     if (code == PV_OK)
         code = over ? end_lost(runner, &arena, tx, key, &row, err)
                     : store_operation_give_back(tx, key, true, true, err);

@@ -43,6 +43,9 @@ struct operation_run {
 struct operation_kind {
     const char *name; /* on the wire and in metrics; ended by a NULL name */
     /*
+     * NULL: the process that asks does it by itself (operation/hold.h), no worker takes it, and
+     * when that process is gone it has failed. Such kinds stand last. Else:
+     *
      * Do the work. *result, a JSON text in run->arena or static, is kept for the client (at ==
      * NULL: null); it is not looked at when operation_commit was called. An error becomes the
      * operation's, as problem details; PV_E_UNAVAILABLE, PV_E_RETRY and PV_E_TIMEOUT give it back

@@ -101,7 +101,7 @@ static void name_worker(struct operation_runner *runner)
 
 static bool name_kinds(struct operation_runner *runner)
 {
-    while (runner->options.kinds[runner->n_kinds].name != NULL)
+    while (runner->options.kinds[runner->n_kinds].run != NULL)
         runner->n_kinds++;
     runner->kind_names = calloc(runner->n_kinds + 1, sizeof *runner->kind_names);
     runner->counts = calloc(runner->n_kinds + 1, sizeof *runner->counts);

@@ -106,6 +106,33 @@ static enum pv_code check_queued(struct store_tx *tx, int64_t queued_max, struct
                    (long long)queued);
 }
 
+/* The next values of a row: what is to be done, and who asks. */
+static void add_values(struct sql *sql, struct store_tx *tx, const struct operation_row *operation)
+{
+    sql_uuid(sql, operation->id);
+    sql_text(sql, operation->kind);
+    sql_uuid(sql, operation->application_id);
+    sql_text(sql, operation->application_name);
+    sql_uuid(sql, tx->who.token_id);
+    sql_text(sql, strview_of(tx->who.actor));
+    sql_int(sql, (int64_t)tx->who.scopes);
+    sql_text(sql, strview_of(tx->request_id));
+    sql_text(sql, operation->trace_id.at == NULL ? strview_of("") : operation->trace_id);
+    sql_json(sql, operation->request);
+}
+
+static enum pv_code submit(struct store_tx *tx,
+                           struct sql *sql,
+                           const struct operation_row *operation,
+                           struct pv_error *err)
+{
+    enum pv_code code = tx_defer(tx, sql, err);
+    if (code != PV_OK)
+        return code;
+    store_tell_of(tx, operation->application_id);
+    return journal_audit(tx, "operation.submit", "operation", strview_of(operation->id), err);
+}
+
 enum pv_code store_operation_insert(struct store_tx *tx,
                                     const struct operation_row *operation,
                                     int64_t queued_max,
@@ -119,21 +146,27 @@ enum pv_code store_operation_insert(struct store_tx *tx,
            "INSERT INTO provisor.operation (team_id, id, kind, application_id, application_name,"
            " token_id, actor, scopes, request_id, trace_id, request)"
            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)");
-    sql_uuid(&sql, operation->id);
-    sql_text(&sql, operation->kind);
-    sql_uuid(&sql, operation->application_id);
-    sql_text(&sql, operation->application_name);
-    sql_uuid(&sql, tx->who.token_id);
-    sql_text(&sql, strview_of(tx->who.actor));
-    sql_int(&sql, (int64_t)tx->who.scopes);
-    sql_text(&sql, strview_of(tx->request_id));
-    sql_text(&sql, operation->trace_id.at == NULL ? strview_of("") : operation->trace_id);
-    sql_json(&sql, operation->request);
-    code = tx_defer(tx, &sql, err);
-    if (code != PV_OK)
-        return code;
-    store_tell_of(tx, operation->application_id);
-    return journal_audit(tx, "operation.submit", "operation", strview_of(operation->id), err);
+    add_values(&sql, tx, operation);
+    return submit(tx, &sql, operation, err);
+}
+
+enum pv_code store_operation_adopt(struct store_tx *tx,
+                                   const struct operation_row *operation,
+                                   const char *worker,
+                                   int64_t lease_ms,
+                                   struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "INSERT INTO provisor.operation (team_id, id, kind, application_id, application_name,"
+           " token_id, actor, scopes, request_id, trace_id, request, status, attempt, started_at,"
+           " worker, lease_until)"
+           " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'running', 1, now(), $12,"
+           " clock_timestamp() + $13 * interval '1 millisecond')");
+    add_values(&sql, tx, operation);
+    sql_text(&sql, strview_of(worker));
+    sql_int(&sql, lease_ms);
+    return submit(tx, &sql, operation, err);
 }
 
 /* --- find, list --- */

@@ -65,6 +65,15 @@ enum pv_code store_operation_insert(struct store_tx *tx,
                                     int64_t queued_max,
                                     struct pv_error *err) PV_MUSTCHECK;
 
+/* A new one that is running already, in the hands of the caller for lease_ms: its first attempt.
+ * Otherwise as store_operation_insert, but there is no limit. The application may have a name and
+ * no id. */
+enum pv_code store_operation_adopt(struct store_tx *tx,
+                                   const struct operation_row *operation,
+                                   const char *worker,
+                                   int64_t lease_ms,
+                                   struct pv_error *err) PV_MUSTCHECK;
+
 /* PV_E_NOT_FOUND; PV_E_GONE once its time is over. */
 enum pv_code store_operation_find(struct store_tx *tx,
                                   struct arena *arena,

@@ -1,0 +1,77 @@
+#include "import/summary.h"
+
+#include "codec/writer.h"
+
+void summary_init(struct summary *summary, const struct find *find)
+{
+    *summary = (struct summary){.find = find};
+    (void)pthread_mutex_init(&summary->lock, NULL);
+    arena_init(&summary->arena, 0);
+    summary->refused = arena_array(&summary->arena, SUMMARY_REFUSED_MAX, sizeof *summary->refused);
+}
+
+void summary_fini(struct summary *summary)
+{
+    arena_fini(&summary->arena);
+    (void)pthread_mutex_destroy(&summary->lock);
+}
+
+void summary_item(void *context, const struct bulk_result *result)
+{
+    struct summary *summary = context;
+    (void)pthread_mutex_lock(&summary->lock);
+    summary->outcomes[result->outcome]++;
+    if (result->outcome == BULK_REFUSED && summary->refused != NULL &&
+        summary->n_refused < SUMMARY_REFUSED_MAX)
+        summary->refused[summary->n_refused++] = *result;
+    (void)pthread_mutex_unlock(&summary->lock);
+}
+
+struct strview summary_path(struct arena *arena, const char *path)
+{
+    char *copy = arena_strdup(arena, path);
+    if (copy != NULL && !strview_is_utf8(strview_of(copy)))
+        for (char *c = copy; *c != '\0'; c++)
+            *c = (unsigned char)*c >= 0x80 ? '?' : *c;
+    return strview_of(copy);
+}
+
+static struct strview known(const char *text)
+{
+    return text[0] == '\0' ? (struct strview){NULL, 0} : strview_of(text);
+}
+
+static void write_refused(struct writer *w, struct summary *summary)
+{
+    writer_key(w, "refused_logs");
+    writer_begin_array(w);
+    for (size_t i = 0; i < summary->n_refused; i++) {
+        const struct bulk_result *result = &summary->refused[i];
+        writer_begin_object(w);
+        writer_member_text(w, "name", summary_path(&summary->arena, result->item->path));
+        writer_member_text(w, "application", known(result->application));
+        writer_member_string(w, "code", result->code);
+        writer_member_string(w, "reason", result->reason);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+}
+
+const char *summary_write(struct summary *summary, bool stopped, double seconds, size_t *n)
+{
+    struct writer w;
+    size_t told = 0;
+    writer_init(&w, &summary->arena);
+    writer_begin_object(&w);
+    for (size_t i = 0; i < BULK_OUTCOMES; i++) {
+        writer_member_integer(&w, bulk_outcome_words[i], (int64_t)summary->outcomes[i]);
+        told += summary->outcomes[i];
+    }
+    writer_member_integer(&w, "not_tried", (int64_t)(summary->find->n - told));
+    writer_member_integer(&w, "bytes", (int64_t)summary->find->bytes);
+    writer_member_number(&w, "duration_s", seconds);
+    writer_member_boolean(&w, "stopped", stopped);
+    write_refused(&w, summary);
+    writer_end_object(&w);
+    return writer_finish(&w, n);
+}
