@@ -125,7 +125,6 @@ enum pv_code models_predict(void *context,
     writer_begin_array(&w);
     for (size_t i = 0; i < asked.n; i++) {
         struct model_prediction prediction;
-        asked.model.context = asked.points[i].context;
         model_predict(&asked.model, &spread, asked.points[i].problem_size,
                       asked.points[i].executors, &prediction);
         codec_model_prediction_encode(&w, &asked.model, &asked.points[i], &prediction);

@@ -97,7 +97,7 @@ static void decode_rows(const struct codec_node *node, size_t most, struct codec
         struct codec_node row = codec_item(&list, i);
         decode_row(&row, speedups, &request->rows[i]);
     }
-    codec_model_labels_decode(&list, request);
+    codec_model_labels_decode(node, &list, request);
     if (speedups && codec_present(node, "weights") && request->weights == MODEL_SECONDS)
         codec_fault_member(node, "weights", "conflict", "of speedups can only be relative");
 }
@@ -106,7 +106,7 @@ void codec_model_fit_decode(const struct codec_node *node,
                             size_t most,
                             struct codec_model_fit *request)
 {
-    static const char *const known[] = {"model", "observations", "weights", NULL};
+    static const char *const known[] = {"model", "observations", "weights", "labels", NULL};
     *request = (struct codec_model_fit){.kind = NULL};
     codec_refuse_unknown(node, known);
     struct codec_node model = codec_member(node, "model");
@@ -325,7 +325,7 @@ void codec_model_decode(const struct codec_node *node, struct model *model)
 static void
 decode_points(const struct codec_node *node, size_t most, struct codec_model_predict *request)
 {
-    static const char *const known[] = {"problem_size", "executors", "labels", NULL};
+    static const char *const known[] = {"problem_size", "executors", NULL};
     struct codec_node list = codec_array(node, "points", CODEC_REQUIRED, 1, most);
     if (list.json == NULL)
         return;
@@ -345,7 +345,6 @@ decode_points(const struct codec_node *node, size_t most, struct codec_model_pre
         request->points[i].problem_size = codec_number(&item, "problem_size", size, 1, COUNT_MAX);
         request->points[i].executors =
             codec_number(&item, "executors", CODEC_REQUIRED, 1, COUNT_MAX);
-        codec_model_point_labels_decode(&item, &request->model, &request->points[i]);
     }
 }
 
@@ -398,20 +397,6 @@ void codec_model_interval_encode(struct writer *w,
     writer_null(w);
 }
 
-static void encode_unknown_labels(struct writer *w, const struct model *model)
-{
-    writer_begin_object(w);
-    writer_member_string(w, "code", "unknown_labels");
-    writer_member_string(w, "message",
-                         "no observation that was fitted has these labels: this is what is to be "
-                         "expected of runs of any");
-    writer_key(w, "evidence");
-    writer_begin_object(w);
-    writer_member_integer(w, "contexts", (int64_t)model->tables.n_contexts);
-    writer_end_object(w);
-    writer_end_object(w);
-}
-
 void codec_model_prediction_encode(struct writer *w,
                                    const struct model *model,
                                    const struct codec_model_point *point,
@@ -431,8 +416,6 @@ void codec_model_prediction_encode(struct writer *w,
         encode_extrapolation(w, &model->uncertainty);
     if (negative)
         encode_negative(w, prediction->duration_s);
-    if (point->unknown_labels)
-        encode_unknown_labels(w, model);
     writer_end_array(w);
     writer_end_object(w);
 }

@@ -11,17 +11,14 @@ struct codec_model_fit {
     enum model_weights weights;
     struct observation *rows;
     size_t n;
-    /* The different sets of labels, which rows name by context - 1; none where no row has any. */
-    struct model_context *contexts;
-    size_t n_contexts;
 };
 
 /*
  * Faults: unknown members; an unknown kind, or one that is not computed (at /model); types and
  * ranges; rows that have neither or both of duration_s and speedup, or another one than the first
  * row; an initialization longer than its run; weights of speedups; seconds as weights of auto,
- * which always compares relative errors; more than `most` observations, or MODEL_CONTEXTS_MAX
- * different sets of labels.
+ * which always compares relative errors; more than `most` observations; labels asked for that
+ * no observation has.
  */
 void codec_model_fit_decode(const struct codec_node *node,
                             size_t most,
@@ -48,8 +45,6 @@ void codec_model_decode(const struct codec_node *node, struct model *model);
 struct codec_model_point {
     double problem_size;
     double executors;
-    unsigned context;    /* of the model, from 1; 0: none in particular */
-    bool unknown_labels; /* the model knows no such context */
 };
 
 /* POST /v1/models/predict. */

@@ -4,17 +4,14 @@
 #include "codec/model.h"
 
 /*
- * The member "labels" of observations ({"key": "value"}, absent or null: none): contexts and their
- * numbers in request->rows. Contexts are sorted by their labels, so that the order of observations
- * does not matter. Faults: more than MODEL_CONTEXTS_MAX different sets.
+ * The member "labels" of observations ({"key": "value"}, absent or null: none) and of the request,
+ * which asks for a model of the runs that have all of these. With it the contexts of request->rows
+ * are set: 1 for such runs; others, of which only a kind that pools learns, count from 2, one for
+ * each different set of labels in the order of those. Without it runs are not told apart.
+ * Faults: labels asked for that no observation has.
  */
-void codec_model_labels_decode(const struct codec_node *observations,
+void codec_model_labels_decode(const struct codec_node *node,
+                               const struct codec_node *observations,
                                struct codec_model_fit *request);
-
-/* The member "labels" of a point to predict at: the context of the model that has exactly these.
- * Fault: labels for a model without contexts. */
-void codec_model_point_labels_decode(const struct codec_node *item,
-                                     const struct model *model,
-                                     struct codec_model_point *point);
 
 #endif
