@@ -1,9 +1,12 @@
 #include "core/scaling/selection.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "core/scaling/combined.h"
+#include "core/scaling/held_out.h"
 
 /* Percent; what rounding alone may make of the error of an exact law. */
 static const double rounding_percent = 1e-6;
@@ -12,6 +15,10 @@ static const double noise_share = 0.2;
 /* Of the least error: up to it, and within noise, two candidates tie. */
 static const double tie_share = 0.02;
 
+/* Of the combination's error: a single kind that errs by no more is better without further ado. */
+static const double clear_share = 0.1;
+/* That a single kind seems better than the combination though it is not. */
+static const double chance = 0.05;
 /* Of the least error: by so much a table has to be better than any law. */
 static const double table_gain = 0.5;
 
@@ -24,6 +31,8 @@ const char *model_standing_name(enum model_standing standing)
         return "not_fitted";
     case MODEL_NO_LEAVE_ONE_OUT:
         return "no_leave_one_out";
+    case MODEL_NO_LEAVE_SCALE_OUT:
+        return "no_leave_scale_out";
     case MODEL_FEW_RUNS_USED:
         return "few_runs_used";
     case MODEL_NOT_POSITIVE:
@@ -43,7 +52,7 @@ static enum model_standing judge(const struct model_fit *fit, size_t parameters,
 {
     /* Fewer runs than parameters would be left: bounds >= 0 may still yield a number then, but
      * not one the runs determine. */
-    bool law = fit->model.tables.n_knots == 0;
+    bool law = fit->model.kind->tables == 0;
     if (!isfinite(fit->loo_mape_percent) || (law && fit->n <= parameters))
         return MODEL_NO_LEAVE_ONE_OUT;
     if (fit->n < n - fit->n)
@@ -63,7 +72,7 @@ static enum pv_code fit_candidate(const struct observation rows[],
     struct pv_error why = {0};
     candidate->standing = MODEL_NOT_FITTED;
     candidate->compared_mape_percent = candidate->difference_percent = candidate->noise_percent =
-        (double)NAN;
+        candidate->loo_mape_percent = candidate->scale_mape_percent = (double)NAN;
     candidate->code =
         model_fit(candidate->kind, rows, n, MODEL_RELATIVE, arena, &candidate->fit, &why);
     if (candidate->code == PV_E_MEMORY)
@@ -102,180 +111,177 @@ static enum pv_code fit_all(const struct observation rows[],
     return PV_OK;
 }
 
-/* --- errors of single runs --- */
+/* --- errors on what was left out --- */
 
-/* Absolute percentage errors of leaving each run out: k candidates (rows) by n runs, NAN where a
- * candidate did not use the run. */
-struct error_table {
-    double *errors;
-    size_t n;
-    size_t compared;
-};
-
-static double *errors_of(const struct error_table *table, size_t k)
+/* By executor counts where the combination of laws could be judged so: fewer than three counts
+ * tell nothing of a fourth, nor do speedups of a law that was not tried on them. */
+static bool can_leave_scales_out(const struct model_selection *selection)
 {
-    return table->errors + k * table->n;
-}
-
-/* A run that one of the compared did not use is taken from all of them. */
-static void keep_common(const struct model_selection *selection, struct error_table *table)
-{
-    for (size_t i = 0; i < table->n; i++) {
-        bool common = true;
-        for (size_t k = 0; k < selection->n; k++)
-            if (selection->candidates[k].standing == MODEL_COMPARED)
-                common = common && !isnan(errors_of(table, k)[i]);
-        table->compared += common;
-        for (size_t k = 0; !common && k < selection->n; k++)
-            errors_of(table, k)[i] = (double)NAN;
-    }
+    for (size_t k = 0; k < selection->n; k++)
+        if (selection->candidates[k].standing == MODEL_COMPARED &&
+            selection->candidates[k].kind == &combined_kind)
+            return held_out_has_scales(&selection->candidates[k].fit);
+    return false;
 }
 
 static enum pv_code make_table(const struct model_selection *selection,
+                               enum held_out_by by,
                                struct arena *arena,
-                               struct error_table *table,
+                               struct held_out *table,
                                struct pv_error *err)
 {
-    size_t cells;
-    if (__builtin_mul_overflow(selection->n, table->n, &cells))
+    const struct model_fit **fits = arena_array(arena, selection->n, sizeof *fits);
+    if (fits == NULL)
         return out_of_memory(err);
-    table->errors = arena_array(arena, cells, sizeof *table->errors);
-    if (table->errors == NULL)
-        return out_of_memory(err);
-    for (size_t i = 0; i < cells; i++)
-        table->errors[i] = (double)NAN;
     for (size_t k = 0; k < selection->n; k++) {
         const struct model_candidate *candidate = &selection->candidates[k];
-        if (candidate->standing != MODEL_COMPARED)
-            continue;
-        for (size_t i = 0; i < candidate->fit.n; i++) {
-            const struct model_residual *r = &candidate->fit.residuals[i];
-            errors_of(table, k)[r->observation] = 100 * fabs(r->left_out - r->actual) / r->actual;
-        }
+        fits[k] = candidate->standing == MODEL_COMPARED ? &candidate->fit : NULL;
     }
-    keep_common(selection, table);
-    return PV_OK;
+    return held_out_make(fits, selection->n, selection->observations, by, arena, table, err);
 }
 
-/* --- sums that do not hang on the order of the runs --- */
-
-static int ascending(const void *a, const void *b)
+/* Both tables; what is compared is taken from *table. */
+static enum pv_code judge_all(struct model_selection *selection,
+                              struct arena *arena,
+                              struct held_out *table,
+                              struct pv_error *err)
 {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double sorted_mean(double values[], size_t n)
-{
-    double sum = 0;
-    qsort(values, n, sizeof *values, ascending);
-    for (size_t i = 0; i < n; i++)
-        sum += values[i];
-    return sum / (double)n;
-}
-
-static double mean_error(const struct error_table *table, size_t k, double room[])
-{
-    size_t n = 0;
-    for (size_t i = 0; i < table->n; i++)
-        if (!isnan(errors_of(table, k)[i]))
-            room[n++] = errors_of(table, k)[i];
-    return sorted_mean(room, n);
-}
-
-/* Standard error of the mean of error a - error b over the runs. */
-static double paired_error(const struct error_table *table, size_t a, size_t b, double room[])
-{
-    size_t n = 0;
-    for (size_t i = 0; i < table->n; i++)
-        if (!isnan(errors_of(table, a)[i]))
-            room[n++] = errors_of(table, a)[i] - errors_of(table, b)[i];
-    if (n < 2)
-        return 0;
-    double mean = sorted_mean(room, n);
-    for (size_t i = 0; i < n; i++)
-        room[i] = (room[i] - mean) * (room[i] - mean);
-    return sqrt(sorted_mean(room, n) / (double)(n - 1));
-}
-
-/* --- the choice --- */
-
-/* Where no run is common to all, each candidate is judged by the runs it used. */
-static size_t
-compare_errors(struct model_selection *selection, const struct error_table *table, double room[])
-{
-    size_t best = selection->n;
+    struct held_out runs;
+    selection->by_executors = can_leave_scales_out(selection);
+    for (size_t k = 0; selection->by_executors && k < selection->n; k++)
+        if (selection->candidates[k].standing == MODEL_COMPARED &&
+            !held_out_has_scales(&selection->candidates[k].fit))
+            selection->candidates[k].standing = MODEL_NO_LEAVE_SCALE_OUT;
+    enum pv_code code = make_table(selection, HELD_OUT_RUNS, arena, &runs, err);
+    *table = runs;
+    if (code == PV_OK && selection->by_executors)
+        code = make_table(selection, HELD_OUT_SCALES, arena, table, err);
+    if (code != PV_OK)
+        return code;
+    selection->compared = runs.runs;
     for (size_t k = 0; k < selection->n; k++) {
         struct model_candidate *candidate = &selection->candidates[k];
         if (candidate->standing != MODEL_COMPARED)
             continue;
-        candidate->compared_mape_percent =
-            table->compared > 0 ? mean_error(table, k, room) : candidate->fit.loo_mape_percent;
-        if (best == selection->n ||
-            candidate->compared_mape_percent < selection->candidates[best].compared_mape_percent)
-            best = k;
+        /* Where no run is common to all, each is judged by the runs it used. */
+        candidate->loo_mape_percent =
+            runs.cells > 0 ? held_out_mean(&runs, k) : candidate->fit.loo_mape_percent;
+        if (selection->by_executors)
+            candidate->scale_mape_percent = held_out_mean(table, k);
+        candidate->compared_mape_percent = selection->by_executors && table->cells > 0
+                                               ? candidate->scale_mape_percent
+                                               : candidate->loo_mape_percent;
     }
-    return best;
+    return PV_OK;
 }
 
-static void tell_noise(struct model_selection *selection,
-                       const struct error_table *table,
-                       size_t best,
-                       double room[])
+/* --- the choice --- */
+
+/* The least error of all, or of all single kinds; selection->n: there is none. */
+static size_t find_least(const struct model_selection *selection, bool single)
+{
+    size_t least = selection->n;
+    for (size_t k = 0; k < selection->n; k++) {
+        const struct model_candidate *candidate = &selection->candidates[k];
+        if (candidate->standing != MODEL_COMPARED || (single && candidate->kind == &combined_kind))
+            continue;
+        if (least == selection->n || candidate->compared_mape_percent <
+                                         selection->candidates[least].compared_mape_percent)
+            least = k;
+    }
+    return least;
+}
+
+static void
+tell_noise(struct model_selection *selection, const struct held_out *table, size_t best)
 {
     double least = selection->candidates[best].compared_mape_percent;
     for (size_t k = 0; k < selection->n; k++) {
         struct model_candidate *candidate = &selection->candidates[k];
         if (candidate->standing != MODEL_COMPARED)
             continue;
-        double noise =
-            k == best ? 0 : fmin(paired_error(table, k, best, room), noise_share * least);
+        double noise = k == best ? 0 : fmin(held_out_noise(table, k, best), noise_share * least);
         candidate->difference_percent = candidate->compared_mape_percent - least;
         candidate->noise_percent = fmax(noise, rounding_percent);
         candidate->close = candidate->difference_percent <= candidate->noise_percent;
     }
 }
 
-/* The least error of those that follow a law, unless every law exceeds that of a table of what was
- * measured by more than table_gain of it; else the least of all. */
-static size_t prefer_law(const struct model_selection *selection, size_t best)
+/* The least error of the single kinds that follow a law, unless that of a table of what was
+ * measured is less by more than table_gain of it. */
+static size_t prefer_law(const struct model_selection *selection, size_t least)
 {
+    double error = selection->candidates[least].compared_mape_percent;
     size_t law = selection->n;
     for (size_t k = 0; k < selection->n; k++) {
         const struct model_candidate *candidate = &selection->candidates[k];
         if (candidate->standing != MODEL_COMPARED || candidate->kind->tables != 0 ||
-            candidate->difference_percent >
-                table_gain * selection->candidates[best].compared_mape_percent + rounding_percent)
+            candidate->compared_mape_percent > error + table_gain * error + rounding_percent)
             continue;
         if (law == selection->n ||
             candidate->compared_mape_percent < selection->candidates[law].compared_mape_percent)
             law = k;
     }
-    return law < selection->n ? law : best;
+    return law < selection->n ? law : least;
 }
 
-/* Of those that tie with the base the one with the fewest parameters, of these the one with the
- * least error. */
-static const struct model_candidate *choose(const struct model_selection *selection, size_t base)
+/* Of the single kinds that tie with the base the one with the fewest parameters, of these the one
+ * with the least error; of those that rounding alone tells apart the first. */
+static size_t
+choose_single(const struct model_selection *selection, const struct held_out *table, size_t base)
 {
-    const struct model_candidate *chosen = &selection->candidates[base];
-    double least = chosen->compared_mape_percent;
-    bool is_least = chosen->difference_percent <= 0;
+    size_t chosen = base;
+    double least = selection->candidates[base].compared_mape_percent;
     for (size_t k = 0; k < selection->n; k++) {
         const struct model_candidate *other = &selection->candidates[k];
-        double behind = other->compared_mape_percent - least;
-        bool tied = other->close || (!is_least && other->kind->tables == 0);
-        if (!tied || !(behind <= fmax(tie_share * least, rounding_percent)) ||
-            other->parameters > chosen->parameters)
+        const struct model_candidate *so_far = &selection->candidates[chosen];
+        if (other->standing != MODEL_COMPARED || other->kind == &combined_kind ||
+            other->parameters > so_far->parameters)
             continue;
-        /* Of those that rounding alone tells apart the first. */
-        double gain = chosen->compared_mape_percent - other->compared_mape_percent;
-        if (other->parameters < chosen->parameters || gain > rounding_percent ||
-            (gain >= -rounding_percent && other < chosen))
-            chosen = other;
+        double behind = other->compared_mape_percent - least;
+        double tie = fmin(held_out_noise(table, k, base), tie_share * least);
+        if (behind > fmax(tie, rounding_percent))
+            continue;
+        double gain = so_far->compared_mape_percent - other->compared_mape_percent;
+        if (other->parameters < so_far->parameters || gain > rounding_percent ||
+            (gain >= -rounding_percent && k < chosen))
+            chosen = k;
     }
     return chosen;
+}
+
+/* Is a single kind better than the combination by more than chance gives? */
+static bool is_clearly_better(const struct model_selection *selection,
+                              const struct held_out *table,
+                              size_t single,
+                              size_t combined)
+{
+    double error = selection->candidates[single].compared_mape_percent;
+    double gain = selection->candidates[combined].compared_mape_percent - error;
+    if (error <= rounding_percent || gain > (1 - clear_share) * (error + gain))
+        return true;
+    if (table->cells < 2)
+        return false;
+    double t = gsl_cdf_tdist_Pinv(1 - chance, (double)(table->cells - 1));
+    return gain > t * held_out_noise(table, combined, single);
+}
+
+static void choose(struct model_selection *selection, const struct held_out *table)
+{
+    size_t combined = selection->n;
+    size_t single = find_least(selection, true);
+    for (size_t k = 0; k < selection->n; k++)
+        if (selection->candidates[k].kind == &combined_kind &&
+            selection->candidates[k].standing == MODEL_COMPARED)
+            combined = k;
+    if (single < selection->n) {
+        single = choose_single(selection, table, prefer_law(selection, single));
+        selection->single = &selection->candidates[single];
+    }
+    bool keep_single = combined == selection->n ||
+                       (single < selection->n &&
+                        is_clearly_better(selection, table, single, combined));
+    selection->selected = &selection->candidates[keep_single ? single : combined];
 }
 
 static size_t count_standing(const struct model_selection *selection, enum model_standing standing)
@@ -286,40 +292,56 @@ static size_t count_standing(const struct model_selection *selection, enum model
     return n;
 }
 
-static void explain(struct model_selection *selection, size_t best)
+/* "leave-one-out error", "over 20 runs" or by executor counts. */
+static const char *error_word(const struct model_selection *selection)
+{
+    return selection->by_executors ? "error on executor counts left out" : "leave-one-out error";
+}
+
+static void explain_single(struct model_selection *selection, const struct model_candidate *least)
 {
     const struct model_candidate *chosen = selection->selected;
-    const struct model_candidate *least = &selection->candidates[best];
     const char *code = "least_error";
     size_t rivals = count_standing(selection, MODEL_COMPARED);
     if (rivals == 1) {
         code = "only_candidate";
         (void)snprintf(selection->message, sizeof selection->message,
-                       "%s is the only kind these runs support; its leave-one-out error is %.3g %%",
-                       chosen->kind->name, chosen->compared_mape_percent);
-    } else if (chosen == least) {
+                       "%s is the only kind these runs support; its %s is %.3g %%",
+                       chosen->kind->name, error_word(selection), chosen->compared_mape_percent);
+    } else if (chosen == least || !chosen->close) {
+        code = chosen == least ? code : "law_over_table";
         (void)snprintf(selection->message, sizeof selection->message,
-                       "%s has the least leave-one-out error of %zu kinds: %.3g %% over %zu runs",
-                       chosen->kind->name, rivals, chosen->compared_mape_percent,
-                       selection->compared);
-    } else if (!chosen->close) {
-        code = "law_over_table";
-        (void)snprintf(
-            selection->message, sizeof selection->message,
-            "%s errs by %.3g %% with a run left out; %s, which joins what was measured, "
-            "errs by %.3g %%, and would have to be better by half to be trusted beyond it",
-            chosen->kind->name, chosen->compared_mape_percent, least->kind->name,
-            least->compared_mape_percent);
+                       chosen == least
+                           ? "%s has the least %s of %zu kinds: %.3g %% over %zu runs"
+                           : "%s has the least %s of the laws among %zu kinds, %.3g %% over %zu "
+                             "runs; a table of what was measured would have to be better by half",
+                       chosen->kind->name, error_word(selection), rivals,
+                       chosen->compared_mape_percent, selection->compared);
     } else {
         code = "simpler_within_noise";
         (void)snprintf(selection->message, sizeof selection->message,
-                       "%s (%zu parameters) errs by %.3g %% with a run left out, %s (%zu) by "
-                       "%.3g %%: within noise (%.2g) that is the same, so the simpler is taken",
-                       chosen->kind->name, chosen->parameters, chosen->compared_mape_percent,
-                       least->kind->name, least->parameters, least->compared_mape_percent,
-                       chosen->noise_percent);
+                       "%s (%zu parameters) has an %s of %.3g %%, %s (%zu) of %.3g %%: within "
+                       "noise (%.2g) that is the same, so the simpler is taken",
+                       chosen->kind->name, chosen->parameters, error_word(selection),
+                       chosen->compared_mape_percent, least->kind->name, least->parameters,
+                       least->compared_mape_percent, chosen->noise_percent);
     }
     (void)snprintf(selection->code, sizeof selection->code, "%s", code);
+}
+
+static void explain(struct model_selection *selection, const struct model_candidate *least)
+{
+    const struct model_candidate *single = selection->single;
+    if (selection->selected->kind != &combined_kind || single == NULL) {
+        explain_single(selection, least);
+        return;
+    }
+    (void)snprintf(selection->code, sizeof selection->code, "combination");
+    (void)snprintf(selection->message, sizeof selection->message,
+                   "laws combined have an %s of %.3g %%; the best single kind, %s, of %.3g %%, "
+                   "which is not less by more than chance gives (t-test, %g %%)",
+                   error_word(selection), selection->selected->compared_mape_percent,
+                   single->kind->name, single->compared_mape_percent, 100 * chance);
 }
 
 static void explain_none(struct model_selection *selection)
@@ -342,24 +364,20 @@ enum pv_code model_select(const struct observation rows[],
                           struct pv_error *err)
 {
     struct model_selection made = {.observations = n};
-    struct error_table table = {.n = n};
+    struct held_out table;
     enum pv_code code = fit_all(rows, n, arena, &made, err);
     if (code == PV_OK)
-        code = make_table(&made, arena, &table, err);
+        code = judge_all(&made, arena, &table, err);
     if (code != PV_OK)
         return code;
-    double *room = arena_array(arena, n, sizeof *room);
-    if (room == NULL)
-        return out_of_memory(err);
-    made.compared = table.compared;
-    size_t best = compare_errors(&made, &table, room);
-    if (best == made.n) {
+    size_t least = find_least(&made, false);
+    if (least == made.n) {
         made.compared = 0;
         explain_none(&made);
     } else {
-        tell_noise(&made, &table, best, room);
-        made.selected = choose(&made, prefer_law(&made, best));
-        explain(&made, best);
+        tell_noise(&made, &table, least);
+        choose(&made, &table);
+        explain(&made, &made.candidates[least]);
     }
     *selection = made;
     return PV_OK;

@@ -8,15 +8,22 @@
  * with relative weights where durations were observed, and the one that predicts runs it has not
  * seen best is taken.
  *
- * What is compared is the mean absolute percentage error of leaving each run out, over the runs
- * that all of the comparable candidates used, so that no kind gains by leaving runs out. A
- * candidate comes close when its error exceeds the least by no more than noise: one standard error
- * of the paired differences of the runs' errors (L. Breiman and others, "Classification and
- * Regression Trees", 1984, section 3.4.3), but at most a fifth of the least error, so that one wild
- * run does not make everything close. The least error wins; only where a close one exceeds it by no
+ * What is compared is the mean absolute percentage error on what a fit did not see. Where runs have
+ * three executor counts or more, whole counts are left out (an error a count): runs of one count
+ * resemble each other, and the question is mostly about another. Else runs are left out one by one.
+ * Only runs that all comparable candidates used count, so that no kind gains by leaving runs out.
+ *
+ * A candidate comes close when its error exceeds the least by no more than noise: one standard error
+ * of the paired differences (L. Breiman and others, "Classification and Regression Trees", 1984,
+ * section 3.4.3), but at most a fifth of the least error, so that one wild run does not make
+ * everything close. Of the single kinds the least error wins; where a close one exceeds it by no
  * more than a fiftieth, which is a tie, the one with fewer parameters does. A table of what was
- * measured has an easy time where each run left out stands beside its repetitions: it wins only
- * where every law errs by half as much again.
+ * measured has to be better than every law by half.
+ *
+ * The combination of laws (core/scaling/combined.h) is taken unless that single kind is clearly
+ * better: by a one-sided t-test of the paired differences at 5 percent, or with a tenth of the
+ * error, or exact. Which of many kinds looks best on few runs is mostly luck, and the mean of laws
+ * that part errs less than that one does.
  */
 
 /* Why a candidate takes part in the comparison or not. */
@@ -24,6 +31,7 @@ enum model_standing {
     MODEL_COMPARED,
     MODEL_NOT_FITTED,       /* code and detail tell why */
     MODEL_NO_LEAVE_ONE_OUT, /* without some run a parameter is not determined */
+    MODEL_NO_LEAVE_SCALE_OUT, /* nor without some executor count, by which others are compared */
     MODEL_FEW_RUNS_USED,    /* it can use less than half of the runs */
     MODEL_NOT_POSITIVE      /* it predicts a time <= 0 for a run that was observed */
 };
@@ -35,7 +43,9 @@ struct model_candidate {
     char detail[256];
     struct model_fit fit;         /* unless MODEL_NOT_FITTED */
     size_t parameters;            /* that were estimated and kept */
-    double compared_mape_percent; /* leave-one-out, over the runs compared; NAN: not compared */
+    double loo_mape_percent;      /* runs left out one by one, those compared; NAN: not compared */
+    double scale_mape_percent;    /* executor counts left out; NAN: not compared by them */
+    double compared_mape_percent; /* the one of both that decides; NAN: not compared */
     double difference_percent;    /* to the least of them; NAN: not compared */
     double noise_percent;         /* within which that difference counts as none */
     bool close;                   /* it does: the data hardly tell it from the best */
@@ -46,8 +56,10 @@ struct model_selection {
     size_t n;
     size_t observations;                    /* given */
     size_t compared;                        /* runs over which errors were compared */
+    bool by_executors;                      /* executor counts were left out, not runs */
     const struct model_candidate *selected; /* NULL: no kind can be compared */
-    /* Why: least_error, simpler_within_noise, law_over_table, only_candidate, none_comparable,
+    const struct model_candidate *single;   /* the best that is no combination; NULL: none */
+    /* Why: combination, least_error, simpler_within_noise, law_over_table, only_candidate, none_comparable,
      * none_fitted. */
     char code[32];
     char message[256];
