@@ -191,7 +191,7 @@ static enum pv_code find_weights(const struct model_data *data,
         code = judge_members(data, &counts, scratch, squares, err);
     if (code != PV_OK)
         return code;
-    double trust = 1 - 3 / (double)counts.n;
+    double trust = fmax(0, 1 - 3 / (double)counts.n);
     for (size_t k = 0; k < MEMBERS; k++) {
         weights[k] = pow(squares[k] + least_error * least_error, -trust);
         all += weights[k];
@@ -226,8 +226,10 @@ static enum pv_code fit_combined(const struct model_data *data,
     struct design design;
     double weights[MEMBERS];
     enum pv_code code = design_survey(data, scratch, &design, err);
+    /* Two counts, and equal weights, do where the third was left out to see what comes of that. */
+    size_t least = data->whole ? 2 : 3;
     if (code == PV_OK)
-        code = design_require(&design, data, "combined", 3, 3, err);
+        code = design_require(&design, data, "combined", least, least, err);
     if (code != PV_OK)
         return code;
     struct member *all = arena_array(scratch, MEMBERS, sizeof *all);

@@ -44,7 +44,7 @@ static struct held_out_term mean_of(struct held_out_term terms[], size_t n)
 /* --- runs --- */
 
 /* A run as the fits left it behind: errors of all of them, NAN where a fit did not use it. */
-struct run {
+struct held_run {
     bool common;
     double executors;
     double weight;
@@ -62,12 +62,12 @@ static enum pv_code gather(const struct model_fit *const fits[],
                            size_t n,
                            enum held_out_by by,
                            struct arena *arena,
-                           struct run runs[],
+                           struct held_run runs[],
                            struct pv_error *err)
 {
     for (size_t i = 0; i < n; i++) {
-        runs[i] = (struct run){.common = true,
-                               .errors = arena_array(arena, n_fits, sizeof(double))};
+        runs[i] =
+            (struct held_run){.common = true, .errors = arena_array(arena, n_fits, sizeof(double))};
         if (runs[i].errors == NULL)
             return out_of_memory(err);
         for (size_t k = 0; k < n_fits; k++)
@@ -76,7 +76,7 @@ static enum pv_code gather(const struct model_fit *const fits[],
     for (size_t k = 0; k < n_fits; k++)
         for (size_t r = 0; fits[k] != NULL && r < fits[k]->n; r++) {
             const struct model_residual *residual = &fits[k]->residuals[r];
-            struct run *run = &runs[residual->observation];
+            struct held_run *run = &runs[residual->observation];
             run->executors = residual->executors;
             run->weight = residual->weight;
             run->errors[k] = error_of(residual, by);
@@ -98,7 +98,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* The executor counts of all runs, ascending, each once. */
-static size_t list_counts(const struct run runs[], size_t n, double counts[])
+static size_t list_counts(const struct held_run runs[], size_t n, double counts[])
 {
     size_t distinct = 0;
     for (size_t i = 0; i < n; i++)
@@ -111,7 +111,7 @@ static size_t list_counts(const struct run runs[], size_t n, double counts[])
 }
 
 static size_t
-cell_of(const struct run *run, const double counts[], size_t distinct, size_t cells)
+cell_of(const struct held_run *run, const double counts[], size_t distinct, size_t cells)
 {
     size_t rank = 0;
     while (rank + 1 < distinct && counts[rank + 1] <= run->executors)
@@ -119,7 +119,7 @@ cell_of(const struct run *run, const double counts[], size_t distinct, size_t ce
     return rank * cells / distinct;
 }
 
-static void fill_runs(const struct run runs[], size_t n, struct held_out *table)
+static void fill_runs(const struct held_run runs[], size_t n, struct held_out *table)
 {
     for (size_t i = 0; i < n; i++) {
         if (!runs[i].common)
@@ -131,8 +131,11 @@ static void fill_runs(const struct run runs[], size_t n, struct held_out *table)
 }
 
 /* A cell without a common run is passed over. */
-static void
-fill_scales(const struct run runs[], size_t n, double counts[], struct held_out_term terms[], struct held_out *table)
+static void fill_scales(const struct held_run runs[],
+                        size_t n,
+                        double counts[],
+                        struct held_out_term terms[],
+                        struct held_out *table)
 {
     size_t distinct = list_counts(runs, n, counts);
     size_t most = distinct < HOLDOUT_BLOCKS ? distinct : HOLDOUT_BLOCKS;
@@ -165,7 +168,7 @@ enum pv_code held_out_make(const struct model_fit *const fits[],
     size_t size;
     if (__builtin_mul_overflow(n_fits, n, &size))
         return out_of_memory(err);
-    struct run *runs = arena_array(arena, n, sizeof *runs);
+    struct held_run *runs = arena_array(arena, n, sizeof *runs);
     double *counts = arena_array(arena, n, sizeof *counts);
     struct held_out_term *terms = arena_array(arena, n, sizeof *terms);
     made.room = terms;
@@ -211,8 +214,7 @@ double held_out_noise(const struct held_out *table, size_t a, size_t b)
     if (table->cells < 2)
         return 0;
     for (size_t c = 0; c < table->cells; c++)
-        table->room[c] =
-            (struct held_out_term){difference_at(table, a, b, c), table->weights[c]};
+        table->room[c] = (struct held_out_term){difference_at(table, a, b, c), table->weights[c]};
     double mean = mean_of(table->room, table->cells).value;
     for (size_t c = 0; c < table->cells; c++) {
         double off = difference_at(table, a, b, c) - mean;

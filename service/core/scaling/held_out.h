@@ -20,9 +20,9 @@ struct held_out_term {
 struct held_out {
     size_t fits;
     size_t cells;
-    double *errors;  /* fits x cells */
-    double *weights; /* of the cells */
-    size_t runs;     /* that all fits used */
+    double *errors;             /* fits x cells */
+    double *weights;            /* of the cells */
+    size_t runs;                /* that all fits used */
     struct held_out_term *room; /* for the sums */
 };
 
@@ -31,8 +31,8 @@ bool held_out_has_scales(const struct model_fit *fit);
 
 /*
  * fits  n_fits of them, of which NULL takes no part (its errors are NAN); to rows of which there
- *       are n. A run that one of them did not use is taken from all; where none is left, cells is 0.
- * Sums do not hang on the order of rows or residuals. PV_E_MEMORY; *table written on PV_OK only.
+ *       are n. A run that one of them did not use is taken from all; where none is left, cells is
+ * 0. Sums do not hang on the order of rows or residuals. PV_E_MEMORY; *table written on PV_OK only.
  */
 enum pv_code held_out_make(const struct model_fit *const fits[],
                            size_t n_fits,

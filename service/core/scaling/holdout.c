@@ -73,6 +73,7 @@ static enum pv_code take_rest(const struct holdout *holdout,
         return out_of_memory(err);
     *rest = *data;
     rest->n = 0;
+    rest->whole = true;
     for (size_t i = 0; i < data->n; i++) {
         if (holdout->blocks[i] == block)
             continue;

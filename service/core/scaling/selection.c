@@ -15,8 +15,6 @@ static const double noise_share = 0.2;
 /* Of the least error: up to it, and within noise, two candidates tie. */
 static const double tie_share = 0.02;
 
-/* Of the combination's error: a single kind that errs by no more is better without further ado. */
-static const double clear_share = 0.1;
 /* That a single kind seems better than the combination though it is not. */
 static const double chance = 0.05;
 /* Of the least error: by so much a table has to be better than any law. */
@@ -185,15 +183,14 @@ static size_t find_least(const struct model_selection *selection, bool single)
         const struct model_candidate *candidate = &selection->candidates[k];
         if (candidate->standing != MODEL_COMPARED || (single && candidate->kind == &combined_kind))
             continue;
-        if (least == selection->n || candidate->compared_mape_percent <
-                                         selection->candidates[least].compared_mape_percent)
+        if (least == selection->n ||
+            candidate->compared_mape_percent < selection->candidates[least].compared_mape_percent)
             least = k;
     }
     return least;
 }
 
-static void
-tell_noise(struct model_selection *selection, const struct held_out *table, size_t best)
+static void tell_noise(struct model_selection *selection, const struct held_out *table, size_t best)
 {
     double least = selection->candidates[best].compared_mape_percent;
     for (size_t k = 0; k < selection->n; k++) {
@@ -258,7 +255,7 @@ static bool is_clearly_better(const struct model_selection *selection,
 {
     double error = selection->candidates[single].compared_mape_percent;
     double gain = selection->candidates[combined].compared_mape_percent - error;
-    if (error <= rounding_percent || gain > (1 - clear_share) * (error + gain))
+    if (error <= rounding_percent)
         return true;
     if (table->cells < 2)
         return false;
@@ -278,9 +275,9 @@ static void choose(struct model_selection *selection, const struct held_out *tab
         single = choose_single(selection, table, prefer_law(selection, single));
         selection->single = &selection->candidates[single];
     }
-    bool keep_single = combined == selection->n ||
-                       (single < selection->n &&
-                        is_clearly_better(selection, table, single, combined));
+    bool keep_single =
+        combined == selection->n ||
+        (single < selection->n && is_clearly_better(selection, table, single, combined));
     selection->selected = &selection->candidates[keep_single ? single : combined];
 }
 

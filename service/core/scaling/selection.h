@@ -13,9 +13,9 @@
  * resemble each other, and the question is mostly about another. Else runs are left out one by one.
  * Only runs that all comparable candidates used count, so that no kind gains by leaving runs out.
  *
- * A candidate comes close when its error exceeds the least by no more than noise: one standard error
- * of the paired differences (L. Breiman and others, "Classification and Regression Trees", 1984,
- * section 3.4.3), but at most a fifth of the least error, so that one wild run does not make
+ * A candidate comes close when its error exceeds the least by no more than noise: one standard
+ * error of the paired differences (L. Breiman and others, "Classification and Regression Trees",
+ * 1984, section 3.4.3), but at most a fifth of the least error, so that one wild run does not make
  * everything close. Of the single kinds the least error wins; where a close one exceeds it by no
  * more than a fiftieth, which is a tie, the one with fewer parameters does. A table of what was
  * measured has to be better than every law by half.
@@ -29,11 +29,11 @@
 /* Why a candidate takes part in the comparison or not. */
 enum model_standing {
     MODEL_COMPARED,
-    MODEL_NOT_FITTED,       /* code and detail tell why */
-    MODEL_NO_LEAVE_ONE_OUT, /* without some run a parameter is not determined */
+    MODEL_NOT_FITTED,         /* code and detail tell why */
+    MODEL_NO_LEAVE_ONE_OUT,   /* without some run a parameter is not determined */
     MODEL_NO_LEAVE_SCALE_OUT, /* nor without some executor count, by which others are compared */
-    MODEL_FEW_RUNS_USED,    /* it can use less than half of the runs */
-    MODEL_NOT_POSITIVE      /* it predicts a time <= 0 for a run that was observed */
+    MODEL_FEW_RUNS_USED,      /* it can use less than half of the runs */
+    MODEL_NOT_POSITIVE        /* it predicts a time <= 0 for a run that was observed */
 };
 
 struct model_candidate {
@@ -59,8 +59,8 @@ struct model_selection {
     bool by_executors;                      /* executor counts were left out, not runs */
     const struct model_candidate *selected; /* NULL: no kind can be compared */
     const struct model_candidate *single;   /* the best that is no combination; NULL: none */
-    /* Why: combination, least_error, simpler_within_noise, law_over_table, only_candidate, none_comparable,
-     * none_fitted. */
+    /* Why: combination, least_error, simpler_within_noise, law_over_table, only_candidate,
+     * none_comparable, none_fitted. */
     char code[32];
     char message[256];
 };
