@@ -96,57 +96,37 @@ static enum pv_code list_counts(const struct model_data *data,
     return PV_OK;
 }
 
-static enum pv_code keep_rows(const struct model_data *data,
-                              double from,
-                              double to,
-                              struct arena *scratch,
-                              struct model_data *rest,
-                              struct pv_error *err)
+/* The mean square of errors in ln T, an executor count as much as another; runs of one (N, m) count
+ * as one by their mean logarithm, so that repetitions do not weigh. */
+static double square_error(const struct model_data *data,
+                           const double left_out[],
+                           const double to[],
+                           size_t folds)
 {
-    struct observation *rows = arena_array(scratch, data->n, sizeof *rows);
-    double *factors = arena_array(scratch, data->n, sizeof *factors);
-    if (rows == NULL || factors == NULL)
-        return out_of_memory(err);
-    *rest = *data;
-    rest->n = 0;
-    rest->whole = true;
-    for (size_t i = 0; i < data->n; i++)
-        if (data->rows[i].executors < from || data->rows[i].executors > to) {
-            rows[rest->n] = data->rows[i];
-            factors[rest->n++] = data->factors[i];
-        }
-    rest->rows = rows;
-    rest->factors = factors;
-    return PV_OK;
-}
-
-/* The mean square of each law's errors on the rows with executors in [from, to], from the others;
- * runs of one (N, m) count as one by their mean logarithm, so that repetitions do not weigh. */
-static double
-square_error(const struct model_law *law, const struct model_data *data, double from, double to)
-{
-    double squares = 0;
-    double cells = 0;
+    double squares[COMBINED_FOLDS] = {0};
+    double cells[COMBINED_FOLDS] = {0};
+    double mean = 0;
     for (size_t i = 0; i < data->n;) {
         const struct observation *row = &data->rows[i];
+        double predicted = fmax(left_out[i], 1e-300);
         double sum = 0;
         double weight = 0;
-        size_t j = i;
-        for (; j < data->n && data->rows[j].executors == row->executors &&
-               data->rows[j].problem_size == row->problem_size;
-             j++) {
-            sum += data->rows[j].weight * log(data->rows[j].duration_s);
-            weight += data->rows[j].weight;
+        size_t fold = 0;
+        for (; i < data->n && data->rows[i].executors == row->executors &&
+               data->rows[i].problem_size == row->problem_size;
+             i++) {
+            sum += data->rows[i].weight * log(data->rows[i].duration_s);
+            weight += data->rows[i].weight;
         }
-        i = j;
-        if (row->executors < from || row->executors > to)
-            continue;
-        double predicted = law->kind->duration_s(law, row->problem_size, row->executors);
-        double error = fabs(log(fmax(predicted, 1e-300)) - sum / weight);
-        squares += fmin(error, worst_error) * fmin(error, worst_error);
-        cells++;
+        while (fold + 1 < folds && row->executors > to[fold])
+            fold++;
+        double error = fmin(fabs(log(predicted) - sum / weight), worst_error);
+        squares[fold] += error * error;
+        cells[fold]++;
     }
-    return squares / cells;
+    for (size_t f = 0; f < folds; f++)
+        mean += squares[f] / cells[f] / (double)folds;
+    return mean;
 }
 
 static enum pv_code judge_members(const struct model_data *data,
@@ -156,23 +136,21 @@ static enum pv_code judge_members(const struct model_data *data,
                                   struct pv_error *err)
 {
     size_t folds = counts->n < COMBINED_FOLDS ? counts->n : COMBINED_FOLDS;
+    double from[COMBINED_FOLDS];
+    double to[COMBINED_FOLDS];
+    double *left_out = arena_array(scratch, data->n, sizeof *left_out);
+    if (left_out == NULL)
+        return out_of_memory(err);
     for (size_t f = 0; f < folds; f++) {
-        struct arena_mark mark = arena_mark(scratch);
-        double from = counts->values[f * counts->n / folds];
-        double to = counts->values[(f + 1) * counts->n / folds - 1];
-        struct model_data rest;
-        enum pv_code code = keep_rows(data, from, to, scratch, &rest, err);
-        for (size_t k = 0; code == PV_OK && k < MEMBERS; k++) {
-            struct member member;
-            code = fit_member(members[k], &rest, scratch, &member, err);
-            if (code != PV_OK)
-                break;
-            struct model_law law = model_law(&member.fit.model);
-            squares[k] += square_error(&law, data, from, to) / (double)folds;
-        }
-        arena_rewind(scratch, mark);
+        from[f] = counts->values[f * counts->n / folds];
+        to[f] = counts->values[(f + 1) * counts->n / folds - 1];
+    }
+    for (size_t k = 0; k < MEMBERS; k++) {
+        enum pv_code code =
+            load_leave_out(members[k], data, from, to, folds, scratch, left_out, err);
         if (code != PV_OK)
             return code;
+        squares[k] = square_error(data, left_out, to, folds);
     }
     return PV_OK;
 }

@@ -7,7 +7,7 @@
 static const double dependent = 1e-10;
 /* Of what a column once held: less is what rounding leaves of rows taken out. */
 static const double vanished = 1e-12;
-/* Of the sum of squared y: smaller gains are rounding. */
+/* Of the lengths of column and y: a smaller product of them is rounding. */
 static const double rounding = 1e-12;
 
 void gram_init(struct gram *gram, size_t k)
@@ -64,20 +64,34 @@ static bool solve_free(const struct gram *gram, const size_t at[], size_t n, dou
     return true;
 }
 
+/* Would a column that is not in the set lower the sum if it entered? */
+static bool is_optimal(const struct gram *gram, const size_t at[], size_t n, const double b[])
+{
+    for (size_t j = 0; j < gram->k; j++) {
+        double gradient = gram->xy[j];
+        for (size_t i = 0; i < n; i++)
+            gradient -= gram->xx[j][at[i]] * b[i];
+        if (gradient > rounding * sqrt(gram->scale[j] * gram->yy))
+            return false;
+    }
+    return true;
+}
+
 double gram_solve(const struct gram *gram, double b[])
 {
-    size_t best_n = 0;
+    /* All columns, then all but one .. : mostly the first that is >= 0 is the minimum already. */
+    static const unsigned char sets[] = {15, 7, 11, 13, 14, 3, 5, 6, 9, 10, 12, 1, 2, 4, 8};
     double best = gram->yy;
     for (size_t j = 0; j < gram->k; j++)
         b[j] = 0;
-    for (unsigned set = 1; set < 1U << gram->k; set++) {
+    for (size_t s = 0; s < sizeof sets; s++) {
         size_t at[GRAM_COLUMNS_MAX];
         double free[GRAM_COLUMNS_MAX];
         size_t n = 0;
-        bool usable = true;
-        for (size_t j = 0; j < gram->k; j++)
-            if ((set >> j & 1U) != 0) {
-                usable = usable && gram->xx[j][j] > vanished * gram->scale[j];
+        bool usable = sets[s] < 1U << gram->k;
+        for (size_t j = 0; usable && j < gram->k; j++)
+            if ((sets[s] >> j & 1U) != 0) {
+                usable = gram->xx[j][j] > vanished * gram->scale[j];
                 at[n++] = j;
             }
         if (!usable || !solve_free(gram, at, n, free))
@@ -87,16 +101,16 @@ double gram_solve(const struct gram *gram, double b[])
             usable = usable && free[i] >= 0;
             rest -= free[i] * gram->xy[at[i]];
         }
-        double gain = best - rest;
-        if (!usable || gain < -rounding * gram->yy ||
-            (gain <= rounding * gram->yy && best_n > 0 && n >= best_n))
+        bool optimal = usable && is_optimal(gram, at, n, free);
+        if (!usable || (!optimal && rest >= best))
             continue;
         best = rest;
-        best_n = n;
         for (size_t j = 0; j < gram->k; j++)
             b[j] = 0;
         for (size_t i = 0; i < n; i++)
             b[at[i]] = free[i];
+        if (optimal)
+            break;
     }
     return fmax(best, 0);
 }

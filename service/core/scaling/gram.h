@@ -29,9 +29,9 @@ void gram_add(struct gram *gram, const double x[], double y, double weight);
 void gram_drop(struct gram *gram, const double x[], double y, double weight);
 
 /*
- * The b >= 0 of least squares, and its sum of squares (returned, >= 0). Every choice of columns is
- * tried (2^k); of those that fit alike the one with fewer columns is taken. Columns that no row is
- * left of, and such that depend on others (1 part in 10^10), stay 0.
+ * The b >= 0 of least squares, and its sum of squares (returned, >= 0). Sets of columns are tried,
+ * the largest first, until one satisfies the Kuhn-Tucker conditions. Columns that no row is left
+ * of, and such that depend on others (1 part in 10^10), stay 0.
  */
 double gram_solve(const struct gram *gram, double b[]);
 

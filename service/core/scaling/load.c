@@ -13,6 +13,8 @@ enum { FIXED, SHARED, EXTRA, GROWS, COLUMNS };
 enum { P_FIXED, P_GROWS, P_SHARED, P_MORE };
 enum { SHAPES_MAX = 16 };
 
+static const size_t places[COLUMNS] = {P_FIXED, P_SHARED, P_MORE, P_GROWS};
+
 /* Of the sum of squares of y: shapes whose residuals differ by less fit alike. */
 static const double alike = 1e-9;
 
@@ -36,16 +38,33 @@ static bool has_shape(const struct family *family)
     return family->has_exponent || family->has_cut;
 }
 
+/* The rows of one (N, m), which stand together: for the least squares they are one row. */
+struct cell {
+    const struct observation *row; /* the first */
+    double weight;                 /* root of the sum of squared factors */
+    double mean_s;
+    double squares; /* what the rows are off their mean, weighted */
+};
+
 /* A fit in progress: sums of products for each shape that is tried. */
 struct trial {
     const struct family *family;
     const struct model_data *data;
+    struct cell *cells;
+    size_t n_cells;
     size_t sizes;
-    double counts[SHAPES_MAX + 3]; /* executor counts that bound the cuts, ascending */
-    double shapes[SHAPES_MAX];     /* exponent or cut; 1 and 0 are the plain ones */
-    size_t above[SHAPES_MAX];      /* executor counts at or above the cut */
+    double *counts; /* executor counts, ascending, each once */
+    size_t n_counts;
+    double shapes[SHAPES_MAX]; /* exponent or cut; 1 and 0 are the plain ones */
     size_t n_shapes;
     struct gram grams[SHAPES_MAX];
+};
+
+/* What a fit is to do without: a row, or all with executors in a range. */
+struct absence {
+    size_t row; /* n of the data: none */
+    double from;
+    double to; /* < from: none */
 };
 
 struct found {
@@ -115,59 +134,79 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Between every two executor counts with two at or above; of too many, evenly many of them. */
-static void take_cuts(struct trial *trial, double counts[], size_t n)
+static void take_cuts(struct trial *trial)
 {
+    size_t n = trial->n_counts;
     size_t cuts = n > 2 ? n - 2 : 0;
     size_t kept = cuts < SHAPES_MAX - 1 ? cuts : SHAPES_MAX - 1;
-    trial->shapes[0] = 0;
-    trial->above[0] = n;
-    trial->n_shapes = 1;
+    trial->n_shapes = 1; /* 0: none */
     for (size_t c = 0; c < kept; c++) {
         size_t i = 1 + c * cuts / kept;
-        trial->shapes[trial->n_shapes] = sqrt(counts[i - 1] * counts[i]);
-        trial->above[trial->n_shapes++] = n - i;
+        trial->shapes[trial->n_shapes++] = sqrt(trial->counts[i - 1] * trial->counts[i]);
     }
 }
 
 static enum pv_code find_shapes(struct trial *trial, struct arena *scratch, struct pv_error *err)
 {
     const struct model_data *data = trial->data;
-    double *counts = arena_array(scratch, data->n, sizeof *counts);
-    if (counts == NULL)
+    trial->counts = arena_array(scratch, data->n, sizeof *trial->counts);
+    if (trial->counts == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    for (size_t i = 0; i < data->n; i++)
+        trial->counts[i] = data->rows[i].executors;
+    qsort(trial->counts, data->n, sizeof *trial->counts, ascending);
+    for (size_t i = 0; i < data->n; i++)
+        if (trial->n_counts == 0 || trial->counts[i] > trial->counts[trial->n_counts - 1])
+            trial->counts[trial->n_counts++] = trial->counts[i];
     if (trial->family->has_cut) {
-        size_t n = 0;
-        for (size_t i = 0; i < data->n; i++)
-            counts[i] = data->rows[i].executors;
-        qsort(counts, data->n, sizeof *counts, ascending);
-        for (size_t i = 0; i < data->n; i++)
-            if (n == 0 || counts[i] > counts[n - 1])
-                counts[n++] = counts[i];
-        take_cuts(trial, counts, n);
+        take_cuts(trial);
         return PV_OK;
     }
     trial->n_shapes = trial->family->has_exponent ? sizeof exponents / sizeof *exponents : 1;
-    for (size_t s = 0; s < trial->n_shapes; s++) {
+    for (size_t s = 0; s < trial->n_shapes; s++)
         trial->shapes[s] = exponents[s];
-        trial->above[s] = data->n;
+    return PV_OK;
+}
+
+static enum pv_code gather_cells(struct trial *trial, struct arena *scratch, struct pv_error *err)
+{
+    const struct model_data *data = trial->data;
+    trial->cells = arena_array(scratch, data->n, sizeof *trial->cells);
+    if (trial->cells == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    for (size_t i = 0; i < data->n;) {
+        struct cell cell = {.row = &data->rows[i]};
+        double weight = 0;
+        for (; i < data->n && data->rows[i].executors == cell.row->executors &&
+               data->rows[i].problem_size == cell.row->problem_size;
+             i++) {
+            double square = data->factors[i] * data->factors[i];
+            double off = data->rows[i].duration_s - cell.mean_s;
+            weight += square;
+            cell.mean_s += square / weight * off;
+            cell.squares += square * off * (data->rows[i].duration_s - cell.mean_s);
+        }
+        cell.weight = sqrt(weight);
+        trial->cells[trial->n_cells++] = cell;
     }
     return PV_OK;
 }
 
-static void add_rows(struct trial *trial)
+static void add_cells(struct trial *trial)
 {
-    const struct model_data *data = trial->data;
     for (size_t s = 0; s < trial->n_shapes; s++) {
         gram_init(&trial->grams[s], trial->sizes > 1 ? COLUMNS : COLUMNS - 1);
-        for (size_t i = 0; i < data->n; i++) {
+        for (size_t c = 0; c < trial->n_cells; c++) {
+            const struct cell *cell = &trial->cells[c];
             double x[COLUMNS];
-            fill_columns(trial->family, trial->shapes[s], &data->rows[i], x);
-            gram_add(&trial->grams[s], x, data->rows[i].duration_s, data->factors[i]);
+            fill_columns(trial->family, trial->shapes[s], cell->row, x);
+            gram_add(&trial->grams[s], x, cell->mean_s, cell->weight);
+            trial->grams[s].yy += cell->squares;
         }
     }
 }
 
-/* Is it the only row with its executor count? Rows are in canonical order, sizes first. */
+/* Is it the only row with its executor count? */
 static bool is_alone(const struct model_data *data, size_t i)
 {
     for (size_t j = 0; j < data->n; j++)
@@ -176,29 +215,75 @@ static bool is_alone(const struct model_data *data, size_t i)
     return true;
 }
 
-/* The best shape for all rows but `without` (n of data: for all). */
-static void find_best(const struct trial *trial, size_t without, struct found *best)
+/* Of the executor counts that are left, how many lie above the cut? */
+static size_t count_above(const struct trial *trial, const struct absence *without, double cut)
+{
+    size_t above = 0;
+    for (size_t i = 0; i < trial->n_counts; i++) {
+        double m = trial->counts[i];
+        above += m > cut && (m < without->from || m > without->to);
+    }
+    return above;
+}
+
+static void
+take_out(const struct trial *trial, const struct absence *without, double shape, struct gram *gram)
 {
     const struct model_data *data = trial->data;
-    bool lone = without < data->n && trial->family->has_cut && is_alone(data, without);
+    double x[COLUMNS];
+    if (without->row < data->n) {
+        fill_columns(trial->family, shape, &data->rows[without->row], x);
+        gram_drop(gram, x, data->rows[without->row].duration_s, data->factors[without->row]);
+    }
+    for (size_t c = 0; without->to >= without->from && c < trial->n_cells; c++) {
+        const struct cell *cell = &trial->cells[c];
+        if (cell->row->executors < without->from || cell->row->executors > without->to)
+            continue;
+        fill_columns(trial->family, shape, cell->row, x);
+        gram_drop(gram, x, cell->mean_s, cell->weight);
+        gram->yy -= cell->squares;
+    }
+}
+
+/* The best shape for all rows but those. */
+static void find_best(const struct trial *trial, struct absence without, struct found *best)
+{
+    const struct model_data *data = trial->data;
+    struct absence bare = without;
+    if (without.row < data->n && trial->family->has_cut && is_alone(data, without.row))
+        bare.from = bare.to = data->rows[without.row].executors;
     *best = (struct found){.rest = (double)INFINITY};
     for (size_t s = 0; s < trial->n_shapes; s++) {
         struct gram gram = trial->grams[s];
         struct found here = {.shape = trial->shapes[s]};
-        size_t above = trial->above[s];
-        if (lone && data->rows[without].executors > trial->shapes[s])
-            above--;
-        if (above < 2 && s > 0)
+        if (s > 0 && trial->family->has_cut && count_above(trial, &bare, here.shape) < 2)
             continue;
-        if (without < data->n) {
-            double x[COLUMNS];
-            fill_columns(trial->family, here.shape, &data->rows[without], x);
-            gram_drop(&gram, x, data->rows[without].duration_s, data->factors[without]);
-        }
+        take_out(trial, &without, here.shape, &gram);
         here.rest = gram_solve(&gram, here.b);
         if (here.rest < best->rest - alike * gram.yy)
             *best = here;
     }
+}
+
+static enum pv_code make_trial(const struct family *family,
+                               const struct model_data *data,
+                               size_t sizes,
+                               struct arena *scratch,
+                               struct trial **trial,
+                               struct pv_error *err)
+{
+    struct trial *made = arena_calloc(scratch, 1, sizeof *made);
+    if (made == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    *made = (struct trial){.family = family, .data = data, .sizes = sizes};
+    enum pv_code code = find_shapes(made, scratch, err);
+    if (code == PV_OK)
+        code = gather_cells(made, scratch, err);
+    if (code != PV_OK)
+        return code;
+    add_cells(made);
+    *trial = made;
+    return PV_OK;
 }
 
 /* --- the fit --- */
@@ -212,7 +297,6 @@ static enum pv_code settle(const struct trial *trial,
                            struct model *model,
                            struct pv_error *err)
 {
-    static const size_t places[COLUMNS] = {P_FIXED, P_SHARED, P_MORE, P_GROWS};
     const struct model_data *data = trial->data;
     struct nonnegative_fit fit;
     size_t used[COLUMNS];
@@ -249,6 +333,9 @@ static void start_from(const struct trial *trial, const struct found *best, stru
     size_t n = model->kind->n_parameters;
     for (size_t j = 0; j < n; j++)
         model->parameters[j].estimate = 0;
+    for (size_t j = 0; j < COLUMNS; j++)
+        if (j != EXTRA || trial->family->has_extra)
+            model->parameters[places[j]].estimate = best->b[j];
     model->parameters[P_GROWS].dropped = trial->sizes < 2;
     if (has_shape(trial->family))
         model->parameters[n - 1].estimate = best->shape;
@@ -264,28 +351,58 @@ static enum pv_code fit_family(const struct family *family,
 {
     struct design design;
     struct found best;
-    struct trial *trial = arena_calloc(scratch, 1, sizeof *trial);
-    if (trial == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
-    *trial = (struct trial){.family = family, .data = data};
+    struct trial *trial = NULL;
+    struct absence without = {.row = data->n, .from = 1, .to = 0};
     enum pv_code code = design_survey(data, scratch, &design, err);
     if (code == PV_OK)
         code = design_require(&design, data, family->name, 2, 2, err);
     if (code == PV_OK)
-        code = find_shapes(trial, scratch, err);
+        code = make_trial(family, data, design.sizes, scratch, &trial, err);
     if (code != PV_OK)
         return code;
-    trial->sizes = design.sizes;
-    add_rows(trial);
-    find_best(trial, data->n, &best);
+    find_best(trial, without, &best);
     start_from(trial, &best, &fit->model);
-    code = settle(trial, &best, scratch, freedom, &fit->model, err);
-    for (size_t i = 0; code == PV_OK && !data->whole && i < data->n; i++) {
-        struct found others;
-        find_best(trial, i, &others);
-        left_out[i] = value_of(family, others.b, others.shape, &data->rows[i]);
-    }
     fit->model.reference = MODEL_EXTRAPOLATED;
+    if (data->whole)
+        return PV_OK;
+    for (without.row = 0; without.row < data->n; without.row++) {
+        struct found others;
+        find_best(trial, without, &others);
+        left_out[without.row] = value_of(family, others.b, others.shape, &data->rows[without.row]);
+    }
+    return settle(trial, &best, scratch, freedom, &fit->model, err);
+}
+
+/* The family behind a kind. */
+static const struct family *family_of(const struct model_kind *kind)
+{
+    return kind == &power_kind   ? &power
+           : kind == &spill_kind ? &spill
+           : kind == &cliff_kind ? &cliff
+                                 : &plain;
+}
+
+enum pv_code load_leave_out(const struct model_kind *kind,
+                            const struct model_data *data,
+                            const double from[],
+                            const double to[],
+                            size_t folds,
+                            struct arena *scratch,
+                            double left_out[],
+                            struct pv_error *err)
+{
+    struct trial *trial = NULL;
+    size_t sizes = data->n > 0;
+    for (size_t i = 1; i < data->n; i++)
+        sizes += data->rows[i].problem_size > data->rows[i - 1].problem_size;
+    enum pv_code code = make_trial(family_of(kind), data, sizes, scratch, &trial, err);
+    for (size_t f = 0; code == PV_OK && f < folds; f++) {
+        struct found others;
+        find_best(trial, (struct absence){data->n, from[f], to[f]}, &others);
+        for (size_t i = 0; i < data->n; i++)
+            if (data->rows[i].executors >= from[f] && data->rows[i].executors <= to[f])
+                left_out[i] = value_of(trial->family, others.b, others.shape, &data->rows[i]);
+    }
     return code;
 }
 

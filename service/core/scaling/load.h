@@ -30,4 +30,18 @@ extern const struct model_kind power_kind;
 extern const struct model_kind spill_kind;
 extern const struct model_kind cliff_kind;
 
+/*
+ * One of these kinds, fitted `folds` times to all rows but those with executors in [from, to] of
+ * the fold: left_out[i] is what the fit without row i predicts. Folds do not overlap; rows of none
+ * keep what is there. Costs hardly more than one fit. PV_E_MEMORY.
+ */
+enum pv_code load_leave_out(const struct model_kind *kind,
+                            const struct model_data *data,
+                            const double from[],
+                            const double to[],
+                            size_t folds,
+                            struct arena *scratch,
+                            double left_out[],
+                            struct pv_error *err) PV_MUSTCHECK;
+
 #endif
