@@ -61,7 +61,8 @@ static enum pv_code fit_ernest(const struct model_data *data,
         x[i * COLUMNS + D] = row->executors;
         y[i] = row->duration_s;
     }
-    code = nonnegative_fit(x, data->n, COLUMNS, y, data->factors, scratch, left_out, &found, &why);
+    code = nonnegative_fit(x, data->n, COLUMNS, y, data->factors, scratch,
+                           data->whole ? NULL : left_out, &found, &why);
     if (code == PV_E_SINGULAR)
         return design_blame(&design, data, "ernest", err);
     if (code != PV_OK)

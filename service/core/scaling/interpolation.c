@@ -485,7 +485,8 @@ static enum pv_code fit_interpolation(const struct model_data *data,
     fit->model.tables.n_knots = n;
     freedom[0] = data->n > n ? (double)(data->n - n) : 0;
     tell_sizes(&b, fit);
-    leave_out(&b, &whole, room, left_out);
+    if (!data->whole)
+        leave_out(&b, &whole, room, left_out);
     return PV_OK;
 }
 

@@ -111,8 +111,8 @@ enum pv_code share_fit_durations(const char *name,
         columns[2 * i + 1] = x[i];
         y[i] = data->rows[i].duration_s;
     }
-    enum pv_code code =
-        nonnegative_fit(columns, data->n, 2, y, data->factors, scratch, left_out, &line, &why);
+    enum pv_code code = nonnegative_fit(columns, data->n, 2, y, data->factors, scratch,
+                                        data->whole ? NULL : left_out, &line, &why);
     if (code == PV_E_SINGULAR)
         return design_blame(design, data, name, err);
     if (code != PV_OK)

@@ -285,7 +285,8 @@ static enum pv_code fit_sun_ni(const struct model_data *data,
                    "most that is tried",
                    GROWTH_MAX);
     descent_sharpen(&d, p, &sums);
-    leave_out(&d, &sums, p, &fit->model, left_out);
+    if (!data->whole)
+        leave_out(&d, &sums, p, &fit->model, left_out);
     return PV_OK;
 }
 

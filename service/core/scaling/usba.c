@@ -89,8 +89,8 @@ enum pv_code usba_set_startup(const struct model_data *data,
         executors[i] = data->rows[i].executors;
         times_s[i] = data->knows_initialization ? data->rows[i].initialization_s : 0;
     }
-    enum pv_code code =
-        startup_fit(executors, times_s, data->factors, data->n, scratch, left_out_s, &startup, err);
+    enum pv_code code = startup_fit(executors, times_s, data->factors, data->n, scratch,
+                                    data->whole ? NULL : left_out_s, &startup, err);
     if (code != PV_OK)
         return code;
     struct model *model = &fit->model;
@@ -411,13 +411,13 @@ static enum pv_code fit_durations(const struct model_data *data,
     if (code == PV_OK)
         code = choose_form(&part, &linear, &y, freedom, fit, err);
     bool gamma = !fit->model.parameters[USBA_GAMMA].dropped;
-    if (code == PV_OK)
+    if (code == PV_OK && !data->whole)
         code = leave_out(&part, &linear, y, gamma, left_out, err);
     if (code == PV_OK)
         code = usba_set_startup(data, scratch, before_s, freedom, fit, err);
     if (code != PV_OK)
         return code;
-    for (size_t i = 0; i < data->n; i++)
+    for (size_t i = 0; !data->whole && i < data->n; i++)
         left_out[i] += before_s[i];
     if (!(fit->model.parameters[USBA_PARALLEL].estimate > 0))
         model_warn(fit, 0, "negative_reference",

@@ -61,7 +61,7 @@ static enum pv_code fit_parallel(const struct model_data *data,
         x[i * COLUMNS + 3] = each * row->problem_size;
     }
     enum pv_code code = nonnegative_fit(x, data->n, COLUMNS, times_s, data->factors, scratch,
-                                        left_out, &found, &why);
+                                        data->whole ? NULL : left_out, &found, &why);
     if (code == PV_E_SINGULAR)
         return design_blame(design, data, "usba_scaled", err);
     if (code != PV_OK)
@@ -94,7 +94,7 @@ static enum pv_code fit_usba_scaled(const struct model_data *data,
         code = usba_set_startup(data, scratch, before_s, freedom, fit, err);
     if (code != PV_OK)
         return code;
-    for (size_t i = 0; i < data->n; i++)
+    for (size_t i = 0; !data->whole && i < data->n; i++)
         left_out[i] += before_s[i];
     fit->model.reference = MODEL_EXTRAPOLATED;
     return PV_OK;
