@@ -24,12 +24,17 @@ static void encode_reason(struct writer *w, const struct model_selection *select
     writer_key(w, "evidence");
     writer_begin_object(w);
     writer_member_integer(w, "runs_compared", (int64_t)selection->compared);
+    writer_member_string(w, "left_out", selection->by_executors ? "executor_counts" : "runs");
     if (chosen != NULL && best != NULL) {
-        writer_member_number(w, "loo_mape_percent", chosen->compared_mape_percent);
+        writer_member_number(w, "loo_mape_percent", chosen->loo_mape_percent);
+        writer_member_number(w, "scale_out_mape_percent", chosen->scale_mape_percent);
         writer_member_string(w, "least_error", best->kind->name);
-        writer_member_number(w, "least_loo_mape_percent", best->compared_mape_percent);
+        writer_member_number(w, "least_loo_mape_percent", best->loo_mape_percent);
+        writer_member_number(w, "least_scale_out_mape_percent", best->scale_mape_percent);
         writer_member_number(w, "noise_percent", chosen->noise_percent);
     }
+    if (selection->single != NULL)
+        writer_member_string(w, "best_single_kind", selection->single->kind->name);
     writer_key(w, "close");
     writer_begin_array(w);
     for (size_t k = 0; k < selection->n; k++)
@@ -50,7 +55,8 @@ static void encode_comparison(struct writer *w, const struct model_candidate *ca
         return;
     }
     writer_begin_object(w);
-    writer_member_number(w, "loo_mape_percent", candidate->compared_mape_percent);
+    writer_member_number(w, "loo_mape_percent", candidate->loo_mape_percent);
+    writer_member_number(w, "scale_out_mape_percent", candidate->scale_mape_percent);
     writer_member_number(w, "difference_percent", candidate->difference_percent);
     writer_member_number(w, "noise_percent", candidate->noise_percent);
     writer_member_boolean(w, "close", candidate->close);
