@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Raised by whoever changes what a fit of the same runs gives: what is kept is then made anew. */
-static const int fits_revision = 4;
+static const int fits_revision = 5;
 
 /* Who wants the models: a reader or the fitter. */
 struct asker {

@@ -33,7 +33,7 @@ def test_every_kind_is_a_candidate_and_the_law_behind_the_runs_is_selected(clien
     fill(client, name)
     all_of_them = models(client, name)
     by_kind = {c["model"]: c for c in all_of_them["candidates"]}
-    assert set(by_kind) == {"amdahl", "gustafson", "sun_ni", "usba", "usba_scaled", "ernest", "interpolation", "load", "power", "spill", "cliff", "combined"}
+    assert set(by_kind) == {"amdahl", "gustafson", "sun_ni", "usba", "usba_scaled", "ernest", "interpolation", "load", "power", "spill", "cliff", "combined", "pooled"}
     assert all_of_them["selected"] == "ernest" and by_kind["ernest"]["selected"]
     assert [k for k, c in by_kind.items() if c["selected"]] == ["ernest"]
     assert by_kind["ernest"]["parameters"]["b"]["estimate"] == pytest.approx(3.5, rel=1e-6)

@@ -17,7 +17,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("PROVISOR_BUILD") or ROOT / "build")
 SHARED = pathlib.Path(os.environ.get("PROVISOR_SHARED") or ROOT.parent / "shared")
 PROTOCOLS = {"A": "train 2, 4, 6; test 8, 10, 12", "A4": "train 2, 4, 6, 8; test 10, 12", "B": "leave one scale-out out",
-             "B-interior": "leave out 4, 6, 8 or 10", "D": "largest data size held out"}
+             "B-interior": "leave out 4, 6, 8 or 10", "D": "largest data size held out",
+             "B-others": "leave one scale-out out, runs of all other contexts known (six rotations)"}
 
 
 def read_peers(path):

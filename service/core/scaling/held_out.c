@@ -97,14 +97,16 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The executor counts of all runs, ascending, each once. */
+/* The executor counts of all runs that some fit used, ascending, each once. */
 static size_t list_counts(const struct held_run runs[], size_t n, double counts[])
 {
     size_t distinct = 0;
+    size_t used = 0;
     for (size_t i = 0; i < n; i++)
-        counts[i] = runs[i].executors;
-    qsort(counts, n, sizeof *counts, ascending);
-    for (size_t i = 0; i < n; i++)
+        if (runs[i].executors > 0)
+            counts[used++] = runs[i].executors;
+    qsort(counts, used, sizeof *counts, ascending);
+    for (size_t i = 0; i < used; i++)
         if (distinct == 0 || counts[i] > counts[distinct - 1])
             counts[distinct++] = counts[i];
     return distinct;

@@ -17,6 +17,7 @@
 #include "core/scaling/ipso_kind.h"
 #include "core/scaling/linear.h"
 #include "core/scaling/load.h"
+#include "core/scaling/pooled.h"
 #include "core/scaling/sun_ni.h"
 #include "core/scaling/usba.h"
 #include "core/scaling/usba_scaled.h"
@@ -26,7 +27,7 @@ static const double default_confidence = 0.95;
 const struct model_kind *const model_kinds[] = {
     &amdahl_kind, &gustafson_kind,     &sun_ni_kind, &usba_kind,  &usba_scaled_kind,
     &ernest_kind, &interpolation_kind, &load_kind,   &power_kind, &spill_kind,
-    &cliff_kind,  &combined_kind,      &ipso_kind,   NULL,
+    &cliff_kind,  &combined_kind,      &pooled_kind, &ipso_kind,  NULL,
 };
 
 const struct model_kind *model_find_kind(const char *name)
@@ -237,9 +238,12 @@ static enum pv_code select_rows(const struct model_kind *kind,
                                 struct pv_error *err)
 {
     size_t known = 0;
+    size_t own = 0;
     bool stages = data->form == MODEL_OF_STAGES;
-    for (size_t i = 0; i < n; i++)
-        known += isnan(rows[i].initialization_s) ? 0 : 1;
+    for (size_t i = 0; i < n; i++) {
+        own += rows[i].context <= 1;
+        known += rows[i].context <= 1 && !isnan(rows[i].initialization_s);
+    }
     bool skip = kind->wants_initialization && known > 0;
     struct sorted *sorted = arena_array(arena, n, sizeof *sorted);
     struct observation *chosen = arena_array(arena, n, sizeof *chosen);
@@ -249,16 +253,18 @@ static enum pv_code select_rows(const struct model_kind *kind,
         return out_of_memory(err);
     for (size_t i = 0; i < n; i++) {
         bool wanted = stages ? has_stages(&rows[i]) : !skip || !isnan(rows[i].initialization_s);
-        if (!wanted)
+        if (!wanted || rows[i].context > 1)
             continue;
         sorted[data->n] = (struct sorted){rows[i], i};
         if (!(rows[i].weight > 0))
             sorted[data->n].row.weight = 1;
         data->n++;
     }
-    if (data->n == 0)
+    if (data->n == 0 && own > 0)
         return pv_fail(err, PV_E_TOO_FEW, "%s needs measured stages; none of %zu observations has",
-                       kind->name, n);
+                       kind->name, own);
+    if (data->n == 0)
+        return pv_fail(err, PV_E_TOO_FEW, "there are no observations of the context asked for");
     qsort(sorted, data->n, sizeof *sorted, by_value);
     for (size_t i = 0; i < data->n; i++) {
         chosen[i] = sorted[i].row;
@@ -272,15 +278,40 @@ static enum pv_code select_rows(const struct model_kind *kind,
     if (skip && data->form == MODEL_OF_DURATIONS)
         compare_with_stages(data, fit);
     contradiction_warn(data, fit);
-    if (stages && data->n < n)
-        model_warn(fit, n - data->n, "stages_unknown",
-                   "%zu observations without measured stages were left out", n - data->n);
-    else if (data->n < n)
-        model_warn(fit, n - data->n, "initialization_unknown",
-                   "%zu observations without initialization_s were left out", n - data->n);
+    if (stages && data->n < own)
+        model_warn(fit, own - data->n, "stages_unknown",
+                   "%zu observations without measured stages were left out", own - data->n);
+    else if (data->n < own)
+        model_warn(fit, own - data->n, "initialization_unknown",
+                   "%zu observations without initialization_s were left out", own - data->n);
     else if (kind->wants_initialization && known == 0 && data->form == MODEL_OF_DURATIONS)
-        model_warn(fit, n, "initialization_unknown",
+        model_warn(fit, own, "initialization_unknown",
                    "no observation has initialization_s: whole durations count as parallel time");
+    return PV_OK;
+}
+
+static enum pv_code select_others(const struct observation rows[],
+                                  size_t n,
+                                  struct arena *arena,
+                                  struct model_data *data,
+                                  struct pv_error *err)
+{
+    struct sorted *sorted = arena_array(arena, n, sizeof *sorted);
+    struct observation *others = arena_array(arena, n, sizeof *others);
+    if (sorted == NULL || others == NULL)
+        return out_of_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].context <= 1)
+            continue;
+        sorted[data->n_others] = (struct sorted){rows[i], i};
+        if (!(rows[i].weight > 0))
+            sorted[data->n_others].row.weight = 1;
+        data->n_others++;
+    }
+    qsort(sorted, data->n_others, sizeof *sorted, by_value);
+    for (size_t i = 0; i < data->n_others; i++)
+        others[i] = sorted[i].row;
+    data->others = others;
     return PV_OK;
 }
 
@@ -537,6 +568,8 @@ enum pv_code model_fit(const struct model_kind *kind,
     enum pv_code code = check_form(kind, rows, n, &data.form, err);
     if (code == PV_OK)
         code = select_rows(kind, rows, n, arena, &data, &index, &made, err);
+    if (code == PV_OK && kind->pools)
+        code = select_others(rows, n, arena, &data, err);
     if (code != PV_OK)
         return code;
     made.model.form = data.form;

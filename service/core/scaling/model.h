@@ -37,7 +37,8 @@ struct observation {
     /* How much the run counts beside the others: its share of a sum of squares, of a mean error, of
      * a leave-one-out error. Less than 1 for outliers and for old runs that fade. 0: 1. */
     double weight;
-    /* Which of the label contexts of a history it belongs to, from 1; 0: there is one only. */
+    /* Which of the label contexts of a history it belongs to: 0 or 1 the one a fit is for; others
+     * are left to the kinds that pool. */
     unsigned context;
     /* What IPSO takes from the stages of a run on n executors (design.md section 4). */
     double parallel_s; /* task time added up, > 0; else unknown */
@@ -324,6 +325,8 @@ struct model_data {
     double *factors;
     bool knows_initialization; /* every row has it */
     bool whole;                /* nobody asks for left_out[]: a kind may leave it untouched */
+    const struct observation *others; /* of other contexts, for kinds that pool; canonical order */
+    size_t n_others;
 };
 
 /* --- what a law says of an application --- */
@@ -364,6 +367,7 @@ struct model_kind {
     unsigned forms;            /* that it can be fitted to */
     bool wants_initialization; /* rows without one are left out if others have it */
     unsigned tables;           /* MODEL_HAS_*: what its models have besides parameters */
+    bool pools;                /* it learns from runs of other contexts, too */
     const struct model_parameter_rule *rules;
     size_t n_parameters;
     /* Fills in model.parameters[].estimate, model.tables, model.reference and the covariance,

@@ -80,7 +80,10 @@ static enum pv_code fit_candidate(const struct observation rows[],
         return PV_OK;
     }
     candidate->parameters = model_count_parameters(&candidate->fit.model);
-    candidate->standing = judge(&candidate->fit, candidate->parameters, n);
+    size_t own = 0;
+    for (size_t i = 0; i < n; i++)
+        own += rows[i].context <= 1;
+    candidate->standing = judge(&candidate->fit, candidate->parameters, own);
     return PV_OK;
 }
 
@@ -175,13 +178,19 @@ static enum pv_code judge_all(struct model_selection *selection,
 
 /* --- the choice --- */
 
+/* One law (or table) of the own runs alone. */
+static bool is_single(const struct model_kind *kind)
+{
+    return kind != &combined_kind && !kind->pools;
+}
+
 /* The least error of all, or of all single kinds; selection->n: there is none. */
 static size_t find_least(const struct model_selection *selection, bool single)
 {
     size_t least = selection->n;
     for (size_t k = 0; k < selection->n; k++) {
         const struct model_candidate *candidate = &selection->candidates[k];
-        if (candidate->standing != MODEL_COMPARED || (single && candidate->kind == &combined_kind))
+        if (candidate->standing != MODEL_COMPARED || (single && !is_single(candidate->kind)))
             continue;
         if (least == selection->n ||
             candidate->compared_mape_percent < selection->candidates[least].compared_mape_percent)
@@ -232,7 +241,7 @@ choose_single(const struct model_selection *selection, const struct held_out *ta
     for (size_t k = 0; k < selection->n; k++) {
         const struct model_candidate *other = &selection->candidates[k];
         const struct model_candidate *so_far = &selection->candidates[chosen];
-        if (other->standing != MODEL_COMPARED || other->kind == &combined_kind ||
+        if (other->standing != MODEL_COMPARED || !is_single(other->kind) ||
             other->parameters > so_far->parameters)
             continue;
         double behind = other->compared_mape_percent - least;
@@ -278,7 +287,15 @@ static void choose(struct model_selection *selection, const struct held_out *tab
     bool keep_single =
         combined == selection->n ||
         (single < selection->n && is_clearly_better(selection, table, single, combined));
-    selection->selected = &selection->candidates[keep_single ? single : combined];
+    size_t chosen = keep_single ? single : combined;
+    for (size_t k = 0; k < selection->n; k++) {
+        const struct model_candidate *other = &selection->candidates[k];
+        if (other->standing == MODEL_COMPARED && other->kind->pools &&
+            (chosen == selection->n || other->compared_mape_percent <
+                                           selection->candidates[chosen].compared_mape_percent))
+            chosen = k;
+    }
+    selection->selected = &selection->candidates[chosen];
 }
 
 static size_t count_standing(const struct model_selection *selection, enum model_standing standing)
@@ -329,6 +346,14 @@ static void explain_single(struct model_selection *selection, const struct model
 static void explain(struct model_selection *selection, const struct model_candidate *least)
 {
     const struct model_candidate *single = selection->single;
+    if (selection->selected->kind->pools) {
+        (void)snprintf(selection->code, sizeof selection->code, "pooled");
+        (void)snprintf(selection->message, sizeof selection->message,
+                       "with what runs of other labels teach, the %s is %.3g %%, less than by the "
+                       "own runs alone",
+                       error_word(selection), selection->selected->compared_mape_percent);
+        return;
+    }
     if (selection->selected->kind != &combined_kind || single == NULL) {
         explain_single(selection, least);
         return;

@@ -23,7 +23,10 @@
  * The combination of laws (core/scaling/combined.h) is taken unless that single kind is clearly
  * better: by a one-sided t-test of the paired differences at 5 percent, or with a tenth of the
  * error, or exact. Which of many kinds looks best on few runs is mostly luck, and the mean of laws
- * that part errs less than that one does.
+ * that part errs less than that one does. A kind that learns from runs of other contexts
+ * (core/scaling/pooled.h) is taken where it errs less than what would be taken without it.
+ *
+ * Rows of context 0 or 1 are the ones the models are for; rows of others are only learnt from.
  */
 
 /* Why a candidate takes part in the comparison or not. */
@@ -59,7 +62,7 @@ struct model_selection {
     bool by_executors;                      /* executor counts were left out, not runs */
     const struct model_candidate *selected; /* NULL: no kind can be compared */
     const struct model_candidate *single;   /* the best that is no combination; NULL: none */
-    /* Why: combination, least_error, simpler_within_noise, law_over_table, only_candidate,
+    /* Why: pooled, combination, least_error, simpler_within_noise, law_over_table, only_candidate,
      * none_comparable, none_fitted. */
     char code[32];
     char message[256];

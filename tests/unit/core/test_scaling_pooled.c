@@ -1,0 +1,156 @@
+/* What runs with other labels teach of the runs asked about. */
+#include <criterion/criterion.h>
+#include <gsl/gsl_errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "core/scaling/ernest.h"
+#include "core/scaling/pooled.h"
+#include "core/scaling/selection.h"
+
+enum { COUNTS = 5, CONTEXTS = 12, ROWS = COUNTS * CONTEXTS };
+
+static const double counts[COUNTS] = {2, 4, 6, 8, 12};
+
+static struct arena arena;
+
+static void start(void)
+{
+    gsl_set_error_handler_off();
+    arena_init(&arena, 0);
+}
+
+static void end(void)
+{
+    arena_fini(&arena);
+}
+
+TestSuite(scaling_pooled, .init = start, .fini = end);
+
+/* A curve that no law here follows: a bump at eight executors, as large as the cliff at two. */
+static double shape(double m, double cliff)
+{
+    return 20 + 300 / m * (m < 3 ? cliff : 1) + (m > 7 && m < 9 ? 20 * cliff : 0);
+}
+
+/* Contexts that differ in level and in how much cliff and bump they have; context 1 comes first. */
+static size_t make_rows(double noise, struct observation rows[ROWS])
+{
+    struct rng rng = rng_make(31, 0);
+    for (size_t i = 0; i < ROWS; i++) {
+        unsigned context = (unsigned)(i / COUNTS) + 1;
+        double cliff = 1 + 0.25 * (double)((context * 5) % 7);
+        double factor = 0.5 + 0.3 * (double)((context * 3) % 5);
+        double off = 1 + noise * (2 * rng_uniform(&rng) - 1);
+        double m = counts[i % COUNTS];
+        rows[i] = model_seen(16, m, off * factor * shape(m, cliff), (double)NAN);
+        rows[i].context = context;
+    }
+    return ROWS;
+}
+
+static struct model_fit
+fit_rows(const struct model_kind *kind, const struct observation rows[], size_t n)
+{
+    struct model_fit fit;
+    struct pv_error err = {0};
+    cr_assert_eq(model_fit(kind, rows, n, MODEL_RELATIVE, &arena, &fit, &err), PV_OK, "%s: %s",
+                 kind->name, err.detail);
+    return fit;
+}
+
+static double predict(const struct model *model, double size, double m)
+{
+    struct model_law law = model_law(model);
+    return law.kind->duration_s(&law, size, m);
+}
+
+/* Two own runs, at two and four executors, tell level and cliff; the bump at eight is known from
+ * others only. */
+Test(scaling_pooled, others_tell_what_was_not_run)
+{
+    struct observation rows[ROWS];
+    struct observation known[ROWS];
+    size_t n = 0;
+    make_rows(0.01, rows);
+    for (size_t i = 0; i < ROWS; i++)
+        if (rows[i].context > 1 || rows[i].executors <= 4)
+            known[n++] = rows[i];
+    struct model_fit fit = fit_rows(&pooled_kind, known, n);
+    cr_expect_eq(fit.n, 2, "errors are those of the own runs");
+    for (size_t i = 0; i < COUNTS; i++)
+        cr_expect_float_eq(predict(&fit.model, 16, counts[i]), rows[i].duration_s,
+                           0.05 * rows[i].duration_s, "%g executors", counts[i]);
+}
+
+/* Twice the data, never seen here, take as much longer as they do elsewhere. */
+Test(scaling_pooled, others_tell_how_time_grows_with_the_data)
+{
+    struct observation rows[2 * ROWS];
+    make_rows(0.01, rows);
+    for (size_t i = 0; i < ROWS; i++) {
+        rows[ROWS + i] = rows[i];
+        rows[ROWS + i].problem_size *= 2;
+        rows[ROWS + i].duration_s *= 1.6;
+        if (rows[ROWS + i].context == 1)
+            rows[ROWS + i].context = 2;
+    }
+    struct model_fit fit = fit_rows(&pooled_kind, rows, 2 * ROWS);
+    double ratio = predict(&fit.model, 32, 6) / predict(&fit.model, 16, 6);
+    cr_expect(ratio > 1.4 && ratio < 1.7, "%g", ratio);
+}
+
+Test(scaling_pooled, order_changes_no_digit)
+{
+    struct observation rows[ROWS];
+    struct observation turned[ROWS];
+    make_rows(0.05, rows);
+    for (size_t i = 0; i < ROWS; i++)
+        turned[i] = rows[(i * 7 + 3) % ROWS];
+    struct model_fit a = fit_rows(&pooled_kind, rows, ROWS);
+    struct model_fit b = fit_rows(&pooled_kind, turned, ROWS);
+    cr_assert_eq(a.model.tables.n_knots, b.model.tables.n_knots);
+    for (size_t k = 0; k < a.model.tables.n_knots; k++)
+        cr_expect_eq(a.model.tables.knots[k].duration_s, b.model.tables.knots[k].duration_s);
+    cr_expect_eq(a.loo_mape_percent, b.loo_mape_percent);
+}
+
+Test(scaling_pooled, too_few_others_are_told)
+{
+    struct observation rows[ROWS];
+    struct model_fit fit = {.n = 77};
+    struct pv_error err = {0};
+    make_rows(0, rows);
+    cr_expect_eq(model_fit(&pooled_kind, rows, 3 * COUNTS, MODEL_RELATIVE, &arena, &fit, &err),
+                 PV_E_TOO_FEW);
+    cr_expect(strstr(err.detail, "there are 2") != NULL, "%s", err.detail);
+    cr_expect_eq(fit.n, 77, "untouched");
+}
+
+/* Kinds that do not pool see the own runs only. */
+Test(scaling_pooled, other_kinds_do_not_see_other_contexts)
+{
+    struct observation rows[ROWS];
+    make_rows(0.05, rows);
+    struct model_fit all = fit_rows(&ernest_kind, rows, ROWS);
+    struct model_fit own = fit_rows(&ernest_kind, rows, COUNTS);
+    cr_expect_eq(all.n, COUNTS);
+    cr_expect_eq(all.n_warnings, own.n_warnings);
+    for (size_t j = 0; j < ernest_kind.n_parameters; j++)
+        cr_expect_eq(all.model.parameters[j].estimate, own.model.parameters[j].estimate);
+}
+
+Test(scaling_pooled, it_is_selected_where_it_errs_less)
+{
+    struct observation rows[ROWS];
+    struct model_selection selection;
+    struct pv_error err = {0};
+    make_rows(0.01, rows);
+    cr_assert_eq(model_select(rows, ROWS, &arena, &selection, &err), PV_OK, "%s", err.detail);
+    cr_assert_not_null(selection.selected);
+    cr_expect_str_eq(selection.selected->kind->name, "pooled", "%s", selection.message);
+    cr_expect_str_eq(selection.code, "pooled");
+    cr_expect_lt(selection.selected->scale_mape_percent,
+                 0.5 * selection.single->scale_mape_percent);
+}
