@@ -76,6 +76,8 @@ static size_t list_trials(struct trial trials[TRIALS_MAX])
 {
     size_t n = 0;
     for (size_t k = 0; model_kinds[k] != NULL; k++) {
+        if (model_kinds[k]->pools) /* nothing to learn from here: test_scaling_pooled.c */
+            continue;
         if ((model_kinds[k]->forms & MODEL_OF_DURATIONS) != 0) {
             trials[n++] = (struct trial){model_kinds[k], false, MODEL_SECONDS};
             trials[n++] = (struct trial){model_kinds[k], false, MODEL_RELATIVE};
