@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Raised by whoever changes what a fit of the same runs gives: what is kept is then made anew. */
-static const int fits_revision = 5;
+static const int fits_revision = 6;
 
 /* Who wants the models: a reader or the fitter. */
 struct asker {
@@ -91,6 +91,27 @@ enum pv_code application_models_refuse(const struct application_model *model, st
 
 /* --- fitting --- */
 
+/* The runs that models are for: those of the context alone. */
+static enum pv_code keep_own(const struct run_observations *seen,
+                             struct arena *arena,
+                             struct run_observations *own,
+                             struct pv_error *err)
+{
+    *own = *seen;
+    own->rows = arena_array(arena, seen->n, sizeof *own->rows);
+    own->labels = arena_array(arena, seen->n, sizeof *own->labels);
+    if (own->rows == NULL || own->labels == NULL)
+        return out_of_memory(err);
+    own->n = 0;
+    for (size_t i = 0; i < seen->n; i++) {
+        if (seen->rows[i].context > 1)
+            continue;
+        own->rows[own->n] = seen->rows[i];
+        own->labels[own->n++] = seen->labels[i];
+    }
+    return PV_OK;
+}
+
 static enum pv_code find_axes(const struct run_observations *seen,
                               struct arena *arena,
                               struct codec_history_axes *axes,
@@ -110,6 +131,7 @@ static enum pv_code find_axes(const struct run_observations *seen,
 }
 
 static enum pv_code write_document(const struct run_observations *seen,
+                                   const struct codec_history_context *context,
                                    const struct model_selection *selection,
                                    struct arena *arena,
                                    struct application_model *model,
@@ -124,10 +146,14 @@ static enum pv_code write_document(const struct run_observations *seen,
                                        .without_problem_size = seen->without_problem_size,
                                        .without_executors = seen->without_executors,
                                        .without_duration = seen->without_duration,
+                                       .context = *context,
                                        .selection = selection};
-    if (seen->n > 0)
-        all.smallest = surface_smallest(seen->rows, seen->n);
-    enum pv_code code = find_axes(seen, arena, &all.axes, err);
+    struct run_observations own;
+    enum pv_code code = keep_own(seen, arena, &own, err);
+    if (code == PV_OK && own.n > 0)
+        all.smallest = surface_smallest(own.rows, own.n);
+    if (code == PV_OK)
+        code = find_axes(&own, arena, &all.axes, err);
     if (code != PV_OK)
         return code;
     struct writer w;
@@ -137,14 +163,70 @@ static enum pv_code write_document(const struct run_observations *seen,
     return model->document.at == NULL ? out_of_memory(err) : PV_OK;
 }
 
+/* Which labels a request asks about; n == 0: those of the latest run. */
+struct asked_labels {
+    const struct run_label *at;
+    size_t n;
+};
+
+/* Group the runs by the labels that explain the time, and mark those of the context asked about. */
+static enum pv_code find_context(const struct run_observations *seen,
+                                 const struct asked_labels *asked,
+                                 struct arena *arena,
+                                 struct codec_history_context *context,
+                                 struct pv_error *err)
+{
+    struct contexts found;
+    size_t row = contexts_match(seen->labels, seen->n, asked->at, asked->n);
+    *context = (struct codec_history_context){.asked = asked->n > 0};
+    if (row == seen->n && asked->n > 0)
+        return pv_fault(err, PV_PLACE_PARAMETER, "label", "not_found",
+                        "none of the %zu runs that can be used has these labels", seen->n);
+    enum pv_code code = contexts_find(seen->rows, seen->labels, seen->n, arena, &found, err);
+    if (code != PV_OK || found.n_keys == 0)
+        return code;
+    struct strview *keys = arena_array(arena, found.n_keys, sizeof *keys);
+    if (keys == NULL)
+        return out_of_memory(err);
+    memcpy(keys, found.keys, found.n_keys * sizeof *keys);
+    contexts_assign(&found, row, seen->rows, seen->n);
+    context->keys = keys;
+    context->n_keys = found.n_keys;
+    context->labels = &seen->labels[row];
+    context->contexts = found.n;
+    for (size_t i = 0; i < seen->n; i++)
+        context->runs += seen->rows[i].context <= 1;
+    return PV_OK;
+}
+
+/* Select for the context; where its runs are too few for any model, for runs of all labels. */
+static enum pv_code select_for(const struct run_observations *seen,
+                               struct codec_history_context *context,
+                               struct arena *arena,
+                               struct model_selection *selection,
+                               struct pv_error *err)
+{
+    enum pv_code code = model_select(seen->rows, seen->n, arena, selection, err);
+    if (code != PV_OK || selection->selected != NULL || context->n_keys == 0)
+        return code;
+    context->ignored = true;
+    for (size_t i = 0; i < seen->n; i++)
+        seen->rows[i].context = 0;
+    return model_select(seen->rows, seen->n, arena, selection, err);
+}
+
 static enum pv_code fit(const struct run_observations *seen,
+                        const struct asked_labels *asked,
                         struct arena *arena,
                         struct application_model *model,
                         struct model_selection *made,
                         struct pv_error *err)
 {
     struct model_selection selection;
-    enum pv_code code = model_select(seen->rows, seen->n, arena, &selection, err);
+    struct codec_history_context context;
+    enum pv_code code = find_context(seen, asked, arena, &context, err);
+    if (code == PV_OK)
+        code = select_for(seen, &context, arena, &selection, err);
     if (code != PV_OK)
         return code;
     *made = selection;
@@ -157,7 +239,7 @@ static enum pv_code fit(const struct run_observations *seen,
         model->selected = strview_of(selection.selected->kind->name);
     else
         code = tell_refusal(seen, &selection, arena, model, err);
-    return code == PV_OK ? write_document(seen, &selection, arena, model, err) : code;
+    return code == PV_OK ? write_document(seen, &context, &selection, arena, model, err) : code;
 }
 
 static enum pv_code keep(struct api *api,
@@ -224,7 +306,10 @@ static enum pv_code find_or_fit(struct api *api,
         code = look_up(api, tx, asker->arena, name, asker->may_fit, model, &seen, &current, err);
     store_rollback(&tx);
     *fitted = code == PV_OK && !current;
-    return *fitted ? fit(&seen, asker->arena, model, &selection, err) : code;
+    if (!*fitted)
+        return code;
+    const struct asked_labels latest = {NULL, 0};
+    return fit(&seen, &latest, asker->arena, model, &selection, err);
 }
 
 enum pv_code application_models_load(struct api *api,
@@ -247,6 +332,35 @@ enum pv_code application_models_load(struct api *api,
     }
     *model = found;
     return PV_OK;
+}
+
+enum pv_code application_models_of_labels(struct api *api,
+                                          struct http_request *request,
+                                          const char *name,
+                                          const struct run_label labels[],
+                                          size_t n,
+                                          struct application_model *model,
+                                          struct pv_error *err)
+{
+    struct store_tx *tx = NULL;
+    struct run_observations seen = {.n = 0};
+    struct model_selection selection;
+    const struct asked_labels asked = {labels, n};
+    if (!request->may_compute)
+        return PV_E_DEFER;
+    enum pv_code code =
+        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    if (code == PV_OK)
+        code = store_application_model_find(tx, request->arena, name, model, err);
+    if (code == PV_OK)
+        code = store_run_observations(tx, request->arena, model->application_id,
+                                      (size_t)api->config->observations_max, &seen, err);
+    store_rollback(&tx);
+    if (code == PV_OK)
+        code = fit(&seen, &asked, request->arena, model, &selection, err);
+    /* A refit is one of the latest run's context. */
+    model->refit = (struct strview){NULL, 0};
+    return code;
 }
 
 enum pv_code application_models_refresh(struct api *api,
@@ -308,5 +422,10 @@ enum pv_code application_models_refit(struct api *api,
                                       (size_t)api->config->observations_max, &made->seen, err);
     store_rollback(&tx);
     made->model.recipe = strview_of(recipe);
-    return code == PV_OK ? fit(&made->seen, arena, &made->model, &made->selection, err) : code;
+    if (code != PV_OK)
+        return code;
+    const struct asked_labels latest = {NULL, 0};
+    struct run_observations seen = made->seen;
+    code = fit(&seen, &latest, arena, &made->model, &made->selection, err);
+    return code == PV_OK ? keep_own(&seen, arena, &made->seen, err) : code;
 }

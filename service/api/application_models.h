@@ -23,6 +23,19 @@ enum pv_code application_models_load(struct api *api,
                                      struct pv_error *err) PV_MUSTCHECK;
 
 /*
+ * The same for runs with labels, at least one: the models of the context that the newest of these
+ * is in (core/scaling/contexts.h), fitted for this request. PV_E_DEFER on an io worker; a fault at
+ * parameter label where no run that can be used has them.
+ */
+enum pv_code application_models_of_labels(struct api *api,
+                                          struct http_request *request,
+                                          const char *name,
+                                          const struct run_label labels[],
+                                          size_t n,
+                                          struct application_model *model,
+                                          struct pv_error *err) PV_MUSTCHECK;
+
+/*
  * The same for nobody in particular: fit what is kept of that team's application if it is behind,
  * and keep it. *fitted: it was. PV_E_NOT_FOUND; what the store answers where it cannot be kept.
  */
@@ -41,7 +54,8 @@ enum pv_code application_models_read(struct arena *arena,
                                      struct codec_history_model *model,
                                      struct pv_error *err) PV_MUSTCHECK;
 
-/* A fit in hand: what is to be kept, the runs it was made from, and what was selected. */
+/* A fit in hand: what is to be kept, the runs it was made from (those of its context alone), and
+ * what was selected. */
 struct application_refit {
     struct application_model model;
     struct run_observations seen;

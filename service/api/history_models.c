@@ -28,14 +28,29 @@ static enum pv_code tell_models(struct http_request *request,
     return PV_OK;
 }
 
+/* Of the context with the labels asked for, else of that of the latest run. */
+static enum pv_code load_models(struct api *api,
+                                struct http_request *request,
+                                struct application_model *model,
+                                struct pv_error *err)
+{
+    const char *name = http_path_parameter(request, "name");
+    struct run_label *labels = NULL;
+    size_t n = 0;
+    enum pv_code code = api_query_labels(api, request, &labels, &n, err);
+    if (code != PV_OK)
+        return code;
+    return n == 0 ? application_models_load(api, request, name, model, err)
+                  : application_models_of_labels(api, request, name, labels, n, model, err);
+}
+
 API_HANDLER(history_models_get)
 {
-    static const char *const allowed[] = {NULL};
+    static const char *const allowed[] = {"label", NULL};
     struct application_model model;
     enum pv_code code = http_check_query(request, allowed, err);
     if (code == PV_OK)
-        code = application_models_load(context, request, http_path_parameter(request, "name"),
-                                       &model, err);
+        code = load_models(context, request, &model, err);
     if (code != PV_OK)
         return code;
     if (model.fitted == 0)
@@ -77,7 +92,7 @@ static enum pv_code read_asked(const struct api *api,
                                struct asked *asked,
                                struct pv_error *err)
 {
-    static const char *const allowed[] = {"model", "problem_sizes", "executors", NULL};
+    static const char *const allowed[] = {"label", "model", "problem_sizes", "executors", NULL};
     size_t most = (size_t)api->config->points_max;
     *asked = (struct asked){.kind = NULL};
     enum pv_code code = http_check_query(request, allowed, err);
@@ -99,8 +114,7 @@ static enum pv_code choose_model(struct api *api,
                                  struct codec_history_model *model,
                                  struct pv_error *err)
 {
-    enum pv_code code =
-        application_models_load(api, request, http_path_parameter(request, "name"), stored, err);
+    enum pv_code code = load_models(api, request, stored, err);
     if (code != PV_OK)
         return code;
     if (stored->fitted == 0 || (asked->kind == NULL && stored->selected.at == NULL))

@@ -80,8 +80,12 @@ static enum pv_code fit_all(struct refit *refit, struct pv_error *err)
     if (code != PV_OK)
         return code;
     refit->kind = refit->asked.kind;
-    if (refit->kind == NULL && fitted->selection.selected != NULL)
-        refit->kind = fitted->selection.selected->kind;
+    /* Runs are drawn again from one context: what learns from others has no part in that. */
+    const struct model_candidate *selected = fitted->selection.selected;
+    if (selected != NULL && selected->kind->pools && fitted->selection.single != NULL)
+        selected = fitted->selection.single;
+    if (refit->kind == NULL && selected != NULL)
+        refit->kind = selected->kind;
     return refit->kind == NULL ? application_models_refuse(&fitted->model, err) : PV_OK;
 }
 

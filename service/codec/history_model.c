@@ -147,6 +147,42 @@ static void encode_observations(struct writer *w, const struct codec_history_mod
     writer_end_object(w);
 }
 
+/* null where labels make no difference. */
+static void encode_context(struct writer *w, const struct codec_history_context *context)
+{
+    writer_key(w, "context");
+    if (context->n_keys == 0) {
+        writer_null(w);
+        return;
+    }
+    writer_begin_object(w);
+    writer_key(w, "labels");
+    writer_begin_object(w);
+    for (size_t k = 0; k < context->n_keys; k++) {
+        struct strview value = context_label_value(context->labels, context->keys[k]);
+        writer_key_view(w, context->keys[k]);
+        if (value.at == NULL)
+            writer_null(w);
+        else
+            writer_text(w, value);
+    }
+    writer_end_object(w);
+    writer_member_integer(w, "contexts", (int64_t)context->contexts);
+    writer_member_integer(w, "runs", (int64_t)context->runs);
+    writer_member_string(w, "chosen_by", context->asked ? "request" : "latest_run");
+    writer_member_boolean(w, "used", !context->ignored);
+    writer_member_string(
+        w, "message",
+        context->ignored
+            ? "these labels explain the time, but their runs are too few for a model of their own: "
+              "the models are for runs of all labels"
+        : context->asked
+            ? "the models are for runs with these labels"
+            : "the models are for runs with the labels of the latest run, which explain "
+              "the time: ask for others with label=key:value");
+    writer_end_object(w);
+}
+
 static void encode_selection(struct writer *w, const struct model_selection *selection)
 {
     writer_member_string(w, "selected",
@@ -166,6 +202,7 @@ void codec_history_models_encode(struct writer *w, const struct codec_history_mo
     writer_member_text(w, "application", models->application);
     writer_member_integer(w, "history_version", models->history_version);
     encode_observations(w, models);
+    encode_context(w, &models->context);
     encode_selection(w, selection);
     writer_end_object(w);
 }
@@ -222,6 +259,9 @@ void codec_history_model_decode(const struct codec_node *document,
 {
     *model = (struct codec_history_model){.why = "there is no such candidate"};
     decode_observations(document, model);
+    const json_t *evidence = json_object_get(json_object_get(document->json, "reason"), "evidence");
+    const char *single = json_string_value(json_object_get(evidence, "best_single_kind"));
+    model->single = single == NULL ? NULL : model_find_kind(single);
     struct codec_node list = codec_array(document, "candidates", CODEC_REQUIRED, 0, SIZE_MAX);
     size_t n = list.json == NULL ? 0 : json_array_size(list.json);
     for (size_t i = 0; i < n; i++) {

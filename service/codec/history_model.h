@@ -2,6 +2,7 @@
 #define CODEC_HISTORY_MODEL_H
 
 #include "codec/model.h"
+#include "core/scaling/contexts.h"
 #include "core/scaling/selection.h"
 #include "core/scaling/surface.h"
 
@@ -17,6 +18,17 @@ struct codec_history_axes {
     size_t n_executors;
 };
 
+/* The runs that models are for, where labels make a difference. */
+struct codec_history_context {
+    const struct strview *keys; /* that explain the time */
+    size_t n_keys;
+    const struct context_labels *labels; /* of a run of the context */
+    size_t contexts;                     /* that the runs fall into */
+    size_t runs;                         /* of this one */
+    bool asked;                          /* rather than that of the latest run */
+    bool ignored;                        /* it had too few runs: models are for all contexts */
+};
+
 struct codec_history_models {
     struct strview application;
     int64_t history_version;
@@ -29,6 +41,7 @@ struct codec_history_models {
     size_t without_duration;
     struct surface_base smallest; /* where used > 0 */
     struct codec_history_axes axes;
+    struct codec_history_context context; /* n_keys == 0: labels make none */
     const struct model_selection *selection;
 };
 
@@ -42,7 +55,8 @@ void codec_model_selection_encode(struct writer *w, const struct model_selection
 struct codec_history_model {
     bool fitted;
     struct model model;
-    const char *why; /* where the kind was not fitted */
+    const char *why;                 /* where the kind was not fitted */
+    const struct model_kind *single; /* the best that is one law of the own runs; NULL: none */
     struct surface_base smallest;
     struct codec_history_axes axes;
 };

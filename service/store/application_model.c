@@ -17,7 +17,7 @@ static bool is_count(int64_t count)
     return count >= 1 && count <= count_max;
 }
 
-/* The next six columns; false: there is no run. */
+/* The next eight columns; false: there is no run. */
 static bool read_observation(struct row *row, struct run_observations *all)
 {
     if (row_is_null(row))
@@ -28,12 +28,15 @@ static bool read_observation(struct row *row, struct run_observations *all)
     double duration_s = row_double(row);
     double initialization_s = row_double(row);
     double stages_s = row_double(row);
+    struct context_labels labels = {NULL, 0};
+    labels.labels = row_pairs(row, &labels.n);
     bool timed = duration_s >= seconds_min && duration_s <= seconds_max;
     all->failed += !succeeded;
     all->without_problem_size += !is_count(problem_size);
     all->without_executors += !is_count(executors);
     all->without_duration += !timed;
-    if (succeeded && is_count(problem_size) && is_count(executors) && timed)
+    if (succeeded && is_count(problem_size) && is_count(executors) && timed) {
+        all->labels[all->n] = labels;
         all->rows[all->n++] = (struct observation){
             .problem_size = (double)problem_size,
             .executors = (double)executors,
@@ -41,6 +44,7 @@ static bool read_observation(struct row *row, struct run_observations *all)
             .initialization_s = initialization_s <= duration_s ? initialization_s : (double)NAN,
             .speedup = (double)NAN,
             .stages_s = stages_s > 0 ? stages_s : 0};
+    }
     return true;
 }
 
@@ -53,7 +57,8 @@ static enum pv_code read_observations(const PGresult *result,
     size_t n = row_count(result);
     enum pv_code code = PV_OK;
     all.rows = arena_array(arena, n, sizeof *all.rows);
-    if (all.rows == NULL)
+    all.labels = arena_array(arena, n, sizeof *all.labels);
+    if (all.rows == NULL || all.labels == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the runs of an application");
     if (n == 0)
         return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
@@ -80,7 +85,8 @@ enum pv_code store_run_observations(struct store_tx *tx,
     PGresult *result;
     tx_sql(tx, &sql,
            "SELECT a.history_version, a.runs, r.succeeded, r.problem_size, r.executors,"
-           " r.duration_s, r.initialization_s, s.duration_s FROM provisor.application a"
+           " r.duration_s, r.initialization_s, s.duration_s, r.label_keys, r.label_values"
+           " FROM provisor.application a"
            " LEFT JOIN LATERAL (SELECT *, row_number() OVER (ORDER BY instant DESC, id DESC) AS nth"
            "  FROM provisor.run WHERE team_id = $1 AND application_id = $2"
            "  ORDER BY instant DESC, id DESC LIMIT $3) AS r ON true"

@@ -1,6 +1,7 @@
 #ifndef STORE_APPLICATION_MODEL_H
 #define STORE_APPLICATION_MODEL_H
 
+#include "core/scaling/contexts.h"
 #include "core/scaling/model.h"
 #include "store/store.h"
 
@@ -8,10 +9,11 @@
  * models fitted to them, kept until the history moves on. */
 
 struct run_observations {
-    int64_t history_version; /* of the snapshot they come from */
-    int64_t runs;            /* of the application */
-    size_t looked_at;        /* the newest of them */
-    struct observation *rows;
+    int64_t history_version;       /* of the snapshot they come from */
+    int64_t runs;                  /* of the application */
+    size_t looked_at;              /* the newest of them */
+    struct observation *rows;      /* newest first */
+    struct context_labels *labels; /* of each row */
     size_t n;
     /* Those left out; one may lack several things. */
     size_t failed;

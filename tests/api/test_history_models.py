@@ -247,3 +247,71 @@ def test_stage_times_that_are_not_all_known_are_not_compared(client, name):
         add(client, name, n, m, ernest(n, m), initialization_s=4, stages=[
             {"id": 0, "tasks": n, "task_duration_s": 1, "duration_s": 1}, {"id": 1, "tasks": 1, "task_duration_s": 1}])
     assert not [w for c in models(client, name)["candidates"] for w in c["warnings"] if w["code"] == "stage_times_differ"]
+
+
+# --- labels that explain the time ---
+
+MACHINES = {"c4": 1, "m4": 1.6, "r4": 0.7, "x1": 2.2}
+COUNTS = (2, 4, 6, 8, 12)
+
+
+def curve(m):
+    """A law of no kind here: a loss at two executors, another at eight."""
+    return 40 + 600 / m * (2.5 if m < 3 else 1) + (45 if m == 8 else 0)
+
+
+def fill_machines(client, name, noise=0.01):
+    for i, (machine, m) in enumerate((a, m) for a in MACHINES for m in COUNTS for _ in range(2)):
+        add(client, name, 16, m, MACHINES[machine] * curve(m) * (1 + noise * ((i * 7) % 5 - 2)),
+            labels={"machine": machine, "number": str(i)}, started_at="2026-01-01T00:00:%02dZ" % i)
+
+
+def test_runs_are_grouped_by_the_labels_that_explain_the_time(client, name):
+    fill_machines(client, name)
+    got = models(client, name)
+    assert got["context"]["labels"] == {"machine": "x1"}, "that of the latest run, and no run number"
+    assert got["context"]["contexts"] == 4 and got["context"]["runs"] == 10 and got["context"]["used"]
+    assert got["context"]["chosen_by"] == "latest_run"
+    other = client.get("/v1/applications/%s/models?label=machine:r4" % name, 200).json()
+    assert other["context"]["labels"] == {"machine": "r4"} and other["context"]["chosen_by"] == "request"
+    ours = speedup(client, name, executors="4", model="ernest")["surface"][0]["points"][0]["duration_s"]
+    theirs = client.get("/v1/applications/%s/speedup?executors=4&model=ernest&label=machine:r4" % name,
+                        200).json()["surface"][0]["points"][0]["duration_s"]
+    assert ours / theirs == pytest.approx(2.2 / 0.7, rel=0.03)
+    assert models(client, name) == got, "what was asked for in between is not kept"
+
+
+def test_runs_with_other_labels_are_learnt_from(client, name):
+    fill_machines(client, name)
+    got = models(client, name)
+    by_kind = {c["model"]: c for c in got["candidates"]}
+    assert got["selected"] == "pooled" and got["reason"]["code"] == "pooled"
+    assert got["reason"]["evidence"]["left_out"] == "executor_counts"
+    pooled, single = (by_kind[k]["comparison"]["scale_out_mape_percent"]
+                      for k in ("pooled", got["reason"]["evidence"]["best_single_kind"]))
+    assert pooled < single / 2
+    body = {k: by_kind["pooled"][k] for k in ("model", "parameters", "tables", "reference", "uncertainty")}
+    body["points"] = [{"problem_size": 16, "executors": 8}]
+    replayed = client.post("/v1/models/predict", body, 200).json()["predictions"][0]["duration_s"]
+    assert replayed == pytest.approx(2.2 * curve(8), rel=0.05)
+
+
+def test_labels_that_explain_nothing_make_no_contexts(client, name):
+    fill(client, name, noise=0.02)
+    assert models(client, name)["context"] is None
+
+
+def test_a_context_of_too_few_runs_is_told_and_not_used(client, name):
+    fill_machines(client, name)
+    for i in range(3):
+        add(client, name, 16, 4, 9 * curve(4), labels={"machine": "new"}, started_at="2026-02-01T00:00:0%dZ" % i)
+    context = models(client, name)["context"]
+    assert context["labels"] == {"machine": "new"} and context["runs"] == 3
+    assert context["used"] is (models(client, name)["selected"] == "pooled")
+
+
+@pytest.mark.parametrize("path", ["models", "speedup"])
+def test_labels_that_no_run_has_are_refused(client, name, path):
+    fill_machines(client, name)
+    client.refuse("GET", "/v1/applications/%s/%s?label=machine:z9" % (name, path), 422, parameter="label")
+    client.refuse("GET", "/v1/applications/%s/%s?label=machine" % (name, path), 422, parameter="label")

@@ -15,6 +15,8 @@ static const double noise_share = 0.2;
 /* Of the least error: up to it, and within noise, two candidates tie. */
 static const double tie_share = 0.02;
 
+/* Of the combination's error: a single kind that errs by less needs no test. */
+static const double clear_share = 0.1;
 /* That a single kind seems better than the combination though it is not. */
 static const double chance = 0.05;
 /* Of the least error: by so much a table has to be better than any law. */
@@ -264,7 +266,7 @@ static bool is_clearly_better(const struct model_selection *selection,
 {
     double error = selection->candidates[single].compared_mape_percent;
     double gain = selection->candidates[combined].compared_mape_percent - error;
-    if (error <= rounding_percent)
+    if (error <= rounding_percent || error < clear_share * (error + gain))
         return true;
     if (table->cells < 2)
         return false;
