@@ -86,10 +86,6 @@ enum pv_code api_experiments_plan(struct api *api,
     bool selected = code == PV_OK && stored.selected.at != NULL;
     if (selected)
         code = application_models_read(request->arena, &stored, NULL, &kept, err);
-    /* What a run would teach is told by parameters: without any, those of the best single law. */
-    if (code == PV_OK && selected && kept.model.kind->n_parameters == 0 && kept.single != NULL &&
-        kept.single != kept.model.kind)
-        code = application_models_read(request->arena, &stored, kept.single, &kept, err);
     if (code != PV_OK)
         return code;
     asked->reply = (struct codec_experiments){.application = stored.application,

@@ -293,8 +293,8 @@ static void choose(struct model_selection *selection, const struct held_out *tab
     for (size_t k = 0; k < selection->n; k++) {
         const struct model_candidate *other = &selection->candidates[k];
         if (other->standing == MODEL_COMPARED && other->kind->pools &&
-            (chosen == selection->n || other->compared_mape_percent <
-                                           selection->candidates[chosen].compared_mape_percent))
+            (chosen == selection->n ||
+             other->compared_mape_percent < selection->candidates[chosen].compared_mape_percent))
             chosen = k;
     }
     selection->selected = &selection->candidates[chosen];
