@@ -92,7 +92,7 @@ def test_the_cheapest_first_cost_less(client, name):
     fill(client, name, lambda n, m: ernest(n, m) * math.exp(random.gauss(0, 0.05)), SMALL * 2)
     asked = {"problem_size": 64, "executors": 8, "count": 2}
     best, cheap = ask(client, name, **asked), ask(client, name, criterion="cheapest", **asked)
-    assert cheap["executor_s"] <= best["executor_s"]
+    assert cheap["items"][0]["executor_s"] <= best["items"][0]["executor_s"], "each for itself; two may add up to more"
     half = cheap["executor_s"] / 2
     bound = ask(client, name, max_executor_s=half, **asked)
     assert bound["executor_s"] is None or bound["executor_s"] <= half
