@@ -115,7 +115,7 @@ static void tell_trend(const struct diagnosis_slice *slice, struct model_account
 static void tell_type(const struct diagnosis_slice *slice, struct model_account *steps)
 {
     static const char *const meaning[] = {
-        "its factors lie between the types",
+        "the intervals of its exponents leave open which",
         "no work is serial in proportion and scale-out induces none that grows",
         "overhead or serial work grows, but slower than the executors",
         "serial work grows with the problem, or overhead as fast as the executors",
