@@ -124,19 +124,41 @@ static enum pv_code learn_all(
     return PV_OK;
 }
 
-/* Leave one run out at a time: fills in spread, freedom and loo_mape_percent. */
+/* Tasks that `combine` simulates, by the laws learned for it. */
+static double count_tasks(const struct replay replays[],
+                          size_t n,
+                          size_t skip,
+                          const struct replay_target *target)
+{
+    double tasks = 0.0;
+    for (size_t i = 0; i < n; i++)
+        tasks += i == skip ? 0.0 : replay_count_tasks(&replays[i], target);
+    return tasks;
+}
+
+/*
+ * Leave one run out at a time: fills in spread, freedom and loo_mape_percent. Seen from the others
+ * a run on very many cores can have so many tasks that simulating them goes beyond the budget: it
+ * is then not judged.
+ */
 static enum pv_code judge_by_leaving_out(struct replay replays[],
                                          size_t n,
+                                         double task_budget,
                                          struct arena *scratch,
                                          struct curve *curve,
                                          struct pv_error *err)
 {
     double squares = CURVE_PRIOR_FREEDOM * CURVE_PRIOR_SPREAD * CURVE_PRIOR_SPREAD;
     double percent = 0.0;
+    double residuals = 0.0;
     for (size_t i = 0; i < n && n >= 2; i++) {
         struct combination made;
         struct replay_target target = target_of(replays[i].run);
         enum pv_code code = learn_all(replays, n, i, scratch, err);
+        double tasks = code == PV_OK ? count_tasks(replays, n, i, &target) : 0.0;
+        if (tasks > task_budget)
+            continue;
+        task_budget -= tasks;
         if (code == PV_OK)
             code = combine(replays, n, i, &target, scratch, &made, err);
         if (code != PV_OK)
@@ -145,11 +167,11 @@ static enum pv_code judge_by_leaving_out(struct replay replays[],
         double residual = log(actual_s / made.duration_s) / (1.0 + made.nearest);
         squares += residual * residual;
         percent += 100.0 * fabs(made.duration_s - actual_s) / actual_s;
+        residuals += 1.0;
     }
-    double residuals = n >= 2 ? (double)n : 0.0;
     curve->freedom = CURVE_PRIOR_FREEDOM + residuals;
     curve->residual_spread = sqrt(squares / curve->freedom);
-    curve->loo_mape_percent = n >= 2 ? percent / residuals : (double)NAN;
+    curve->loo_mape_percent = residuals > 0.0 ? percent / residuals : (double)NAN;
     return PV_OK;
 }
 
@@ -185,6 +207,14 @@ static double cost_of(const struct replay *replay, const struct curve_question *
         tasks += replay_count_tasks(replay, &target);
     }
     return tasks + (double)replay->n_tasks * (double)(8 + 2 * n);
+}
+
+static enum pv_code too_many_tasks(const struct curve_question *question, struct pv_error *err)
+{
+    return pv_fail(err, PV_E_LIMIT,
+                   "replaying the nearest runs for this problem size takes more than %llu "
+                   "simulated tasks",
+                   (unsigned long long)question->task_budget);
 }
 
 /* Prepare the runs nearest in size first, as many as the budget allows; ties keep their order. */
@@ -226,12 +256,7 @@ static enum pv_code choose_replays(const struct run runs[],
     *replays = made;
     size_t usable = n - *unusable;
     size_t least = question->least_runs < usable ? question->least_runs : usable;
-    return *chosen > 0 && *chosen >= least
-               ? PV_OK
-               : pv_fail(err, PV_E_LIMIT,
-                         "replaying the nearest runs for this problem size takes more than %llu "
-                         "simulated tasks",
-                         (unsigned long long)question->task_budget);
+    return *chosen > 0 && *chosen >= least ? PV_OK : too_many_tasks(question, err);
 }
 
 static bool seen_before(const struct replay replays[], size_t i, bool by_size)
@@ -307,6 +332,25 @@ static enum pv_code predict_point(const struct replay replays[],
     return code;
 }
 
+/*
+ * The runs were chosen by what each of them alone foresees; the laws of all together can foresee
+ * more tasks. A few times the budget is borne, orders of magnitude are not.
+ */
+static enum pv_code check_points(const struct replay replays[],
+                                 size_t n,
+                                 const struct curve_question *question,
+                                 struct pv_error *err)
+{
+    const double borne = 4.0 * (double)question->task_budget;
+    double tasks = 0.0;
+    for (size_t i = 0; i < question->n_executors; i++) {
+        struct replay_target target = {question->problem_size, question->executors[i],
+                                       question->cores_per_executor};
+        tasks += count_tasks(replays, n, n, &target);
+    }
+    return tasks <= borne ? PV_OK : too_many_tasks(question, err);
+}
+
 static enum pv_code predict_points(const struct replay replays[],
                                    size_t n,
                                    const struct curve_question *question,
@@ -349,7 +393,8 @@ enum pv_code curve_predict(const struct run runs[],
     if (code == PV_OK) {
         describe_runs(replays, chosen, &made);
         made.runs_left_out = n - chosen - made.runs_unusable;
-        code = judge_by_leaving_out(replays, chosen, scratch, &made, err);
+        code = judge_by_leaving_out(replays, chosen, (double)question->task_budget, scratch, &made,
+                                    err);
     }
     if (code == PV_OK)
         code = learn_all(replays, chosen, chosen, scratch, err);
@@ -357,6 +402,8 @@ enum pv_code curve_predict(const struct run runs[],
         size_t assumed = replay_count_assumed(&replays[i]);
         made.stages_assumed = assumed > made.stages_assumed ? assumed : made.stages_assumed;
     }
+    if (code == PV_OK)
+        code = check_points(replays, chosen, question, err);
     if (code == PV_OK)
         code = predict_points(replays, chosen, question, scratch, &made, err);
     arena_rewind(scratch, mark);

@@ -67,7 +67,7 @@ struct curve {
     size_t runs;             /* replayed */
     size_t runs_left_out;    /* beyond the budget */
     size_t runs_unusable;    /* something a replay needs is unknown */
-    double loo_mape_percent; /* NAN with fewer than two runs */
+    double loo_mape_percent; /* NAN with fewer than two runs, or none that the budget let judge */
     double residual_spread;  /* scale before distance */
     bool size_extrapolated;  /* N outside the runs' sizes */
     size_t stages_assumed;   /* of one run: follow the cores, as far as one number of cores tells */

@@ -262,6 +262,27 @@ Test(curve, keeps_to_its_budget)
     cr_assert_eq(curve_predict(runs, n, &question, &arena, &scratch, &curve, NULL), PV_E_LIMIT);
 }
 
+/* A run on a million executors asks of the law of another, whose tasks follow the cores, for
+ * millions of tasks: leaving it out is not judged, and the prediction takes no longer for it. */
+Test(curve, leaving_out_keeps_to_the_budget)
+{
+    const struct sample_application *application = &sample_catalogue[0];
+    struct run runs[] = {sample_as_run(application, 8, 1, 5, &arena),
+                         sample_as_run(application, 8, 1, 6, &arena)};
+    int64_t m[] = {1, 2};
+    struct curve_question question = {8, 4, m, 2, 2000000, 2};
+    struct curve near, far;
+    cr_assert_eq(curve_predict(runs, 2, &question, &arena, &scratch, &near, NULL), PV_OK);
+    runs[1].executors = 1000000;
+    arena_fini(&scratch);
+    arena_init(&scratch, 16 * 1024 * 1024);
+    cr_assert_eq(curve_predict(runs, 2, &question, &arena, &scratch, &far, NULL), PV_OK);
+    cr_assert_eq(far.runs, 2);
+    cr_assert_eq(near.freedom, 5);
+    cr_assert(far.freedom < near.freedom);
+    cr_assert(isfinite(far.points[0].duration_s) && isfinite(far.residual_spread));
+}
+
 /* Every count up to the dense part, ascending, both ends and the extras there. */
 Test(curve, grid)
 {
