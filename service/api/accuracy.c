@@ -62,6 +62,7 @@ static void encode_summary(struct writer *w, const struct accuracy_summary *summ
     writer_member_number(w, "mape_percent", summary->mape_percent);
     writer_member_number(w, "mean_error_percent", summary->mean_error_percent);
     writer_member_number(w, "inside_interval", summary->inside_interval);
+    writer_member_number(w, "confidence", summary->confidence);
     writer_end_object(w);
 }
 

@@ -135,12 +135,11 @@ static struct observation *observe(const struct run_duration_list *list,
     *n = 0;
     for (size_t i = 0; rows != NULL && i < list->n; i++) {
         const struct run_duration *run = &list->items[i];
-        if (run->cores_per_executor == cores_per_executor)
-            rows[(*n)++] = (struct observation){.problem_size = (double)run->problem_size,
-                                                .executors = (double)run->executors,
-                                                .duration_s = run->duration_s,
-                                                .initialization_s = run->initialization_s,
-                                                .speedup = (double)NAN};
+        if (run->cores_per_executor != cores_per_executor)
+            continue;
+        rows[*n] = model_seen((double)run->problem_size, (double)run->executors, run->duration_s,
+                              run->initialization_s);
+        rows[(*n)++].weight = run->weight;
     }
     return rows;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/advice_curve.h"
+#include "api/history_watch.h"
 #include "store/application.h"
 #include "store/run.h"
 #include "work/clock.h"
@@ -122,15 +123,36 @@ static enum pv_code load_history(struct api *api,
     return code == PV_E_TOO_FEW ? PV_OK : pv_fail(err, code, "%s", history->lack.detail);
 }
 
+/* Runs from before a drift, starved ones and outliers count as little in a replay as in a fit. */
+static enum pv_code weigh_runs(struct history *history,
+                               struct arena *scratch,
+                               struct codec_watch *watch,
+                               struct pv_error *err)
+{
+    struct run_duration_list *durations = &history->durations;
+    enum pv_code code = history_watch_durations(durations, scratch, watch, err);
+    if (code != PV_OK)
+        return code;
+    double oldest = durations->n == 0 ? 1 : durations->items[durations->n - 1].weight;
+    for (size_t i = 0; i < history->runs.n; i++) {
+        struct run *run = &history->runs.items[i];
+        run->weight = watch->faded > 0 ? oldest : 1;
+        for (size_t j = 0; j < durations->n; j++)
+            if (strcmp(durations->items[j].evidence.run_id, run->id) == 0)
+                run->weight = durations->items[j].weight;
+    }
+    return PV_OK;
+}
+
 /* Replay where it can be done, and whether a model does better. Stages to plan take less than a
  * replay: the nearest run has them also where it is too large for one. */
 static enum pv_code predict_from(const struct config *config,
                                  const struct codec_advice_request *asked,
-                                 const struct history *history,
+                                 struct history *history,
                                  struct history_item *item,
                                  struct pv_error *err)
 {
-    const struct run_list *runs = &history->runs;
+    struct run_list *runs = &history->runs;
     struct pv_error why = history->lack, lack = {0};
     enum pv_code replayed = PV_E_TOO_FEW;
     if (runs->n > 0) {
@@ -164,12 +186,20 @@ static enum pv_code compute(struct api *api,
                             struct pv_error *err)
 {
     struct history history = {.runs = {.items = NULL}};
+    struct codec_watch watch = {.n_light = 0};
     struct arena loaded;
     arena_init(&loaded, (size_t)api->config->request_memory_bytes_max);
     enum pv_code code = load_history(api, *tx, asked, application, &loaded, &history, err);
     store_rollback(tx); /* the connection is not held while computing */
     if (code == PV_OK)
+        code = weigh_runs(&history, &loaded, &watch, err);
+    if (code == PV_OK)
         code = predict_from(api->config, asked, &history, item, err);
+    if (code == PV_OK) {
+        item->predictor.drift = watch.drift;
+        item->predictor.runs_watched = history.durations.n;
+        item->predictor.runs_light = watch.light_in_all;
+    }
     arena_fini(&loaded);
     memcpy(item->application_id, application->id, sizeof item->application_id);
     item->history_version = application->history_version;

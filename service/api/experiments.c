@@ -1,6 +1,9 @@
 #include "api/experiments.h"
 
+#include "api/history_watch.h"
 #include <math.h>
+
+#include "api/history_watch.h"
 
 struct api_experiments
 api_experiments_of(const struct config *config, enum experiments_criterion criterion, size_t count)
@@ -78,11 +81,14 @@ enum pv_code api_experiments_plan(struct api *api,
     struct application_model stored;
     struct run_observations seen = {.n = 0};
     struct codec_history_model kept;
+    struct codec_watch watch; /* read by nobody: it weighs the runs */
     if (!request->may_compute)
         return PV_E_DEFER;
     enum pv_code code = application_models_load(api, request, name, &stored, err);
     if (code == PV_OK)
         code = load_runs(api, request, &stored, &seen, err);
+    if (code == PV_OK)
+        code = history_watch(&seen, request->arena, &watch, err);
     bool selected = code == PV_OK && stored.selected.at != NULL;
     if (selected)
         code = application_models_read(request->arena, &stored, NULL, &kept, err);

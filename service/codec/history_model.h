@@ -1,6 +1,7 @@
 #ifndef CODEC_HISTORY_MODEL_H
 #define CODEC_HISTORY_MODEL_H
 
+#include "codec/history_watch.h"
 #include "codec/model.h"
 #include "core/scaling/contexts.h"
 #include "core/scaling/selection.h"
@@ -43,6 +44,7 @@ struct codec_history_models {
     struct codec_history_axes axes;
     struct codec_history_context context; /* n_keys == 0: labels make none */
     const struct model_selection *selection;
+    const struct codec_watch *watch;
 };
 
 /* The whole reply: every candidate, which is selected and why. */

@@ -41,7 +41,8 @@ summary_query(struct store_tx *tx, const struct application *application, struct
            " avg(abs(error_percent) ORDER BY id) FILTER (WHERE compared),"
            " avg(error_percent ORDER BY id) FILTER (WHERE compared),"
            " avg(CASE WHEN inside THEN 1.0::float8 ELSE 0.0::float8 END)"
-           " FILTER (WHERE compared AND inside IS NOT NULL)"
+           " FILTER (WHERE compared AND inside IS NOT NULL),"
+           " avg(confidence ORDER BY id) FILTER (WHERE compared AND inside IS NOT NULL)"
            ", EXISTS (SELECT " ADVISED " OFFSET $3) FROM (" HELD_AGAINST(
                "(SELECT * " ADVISED " ORDER BY instant DESC, id DESC LIMIT $3)") ") AS held");
     sql_uuid(sql, application->id);
@@ -107,6 +108,7 @@ static enum pv_code read_summary(const PGresult *result,
     summary->mape_percent = row_double(&row);
     summary->mean_error_percent = row_double(&row);
     summary->inside_interval = row_double(&row);
+    summary->confidence = row_double(&row);
     summary->newest_only = row_bool(&row);
     return row_done(&row, err);
 }

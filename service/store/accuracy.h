@@ -42,6 +42,7 @@ struct accuracy_summary {
     double mape_percent;       /* NAN: none compared */
     double mean_error_percent; /* > 0: predictions are too long; NAN */
     double inside_interval;    /* share; NAN */
+    double confidence;         /* mean of those intervals: the share that should be; NAN */
 };
 
 struct accuracy_filter {

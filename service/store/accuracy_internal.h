@@ -13,7 +13,10 @@
 #define ACCURACY_ERROR_PERCENT                                                                     \
     "CASE WHEN r.succeeded AND r.duration_s > 0"                                                   \
     " THEN 100 * (a.predicted_duration_s - r.duration_s) / r.duration_s END"
+/* An open end bounds nothing; an interval of two says nothing. */
 #define ACCURACY_INSIDE                                                                            \
-    "CASE WHEN r.succeeded THEN r.duration_s BETWEEN a.lower_s AND a.upper_s END"
+    "CASE WHEN r.succeeded AND coalesce(a.lower_s, a.upper_s) IS NOT NULL"                         \
+    " THEN r.duration_s >= coalesce(a.lower_s, 0)"                                                 \
+    " AND r.duration_s <= coalesce(a.upper_s, 'Infinity') END"
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "core/scaling/contexts.h"
 #include "core/scaling/model.h"
+#include "store/run_evidence.h"
 #include "store/store.h"
 
 /* What an application's history teaches about how it scales: the runs as observations, and the
@@ -13,8 +14,13 @@ struct run_observations {
     int64_t runs;                  /* of the application */
     size_t looked_at;              /* the newest of them */
     struct observation *rows;      /* newest first */
+<<<<<<< HEAD
     struct context_labels *labels; /* of each row */
+=======
+    struct run_evidence *evidence; /* one a row */
+>>>>>>> 6fc33dc (drift: watched when models are fitted, told once through the outbox, heeded by advice and replays; runs that count less are listed)
     size_t n;
+    struct run_evidence *failures; /* `failed` of them */
     /* Those left out; one may lack several things. */
     size_t failed;
     size_t without_problem_size;
@@ -47,6 +53,8 @@ struct application_model {
     struct strview document;
     struct strview refit;  /* what the last refit told, a JSON text; at == NULL: there was none */
     int64_t refit_version; /* the history_version that it belongs to */
+    struct strview drift_event; /* data of model.drifted, a JSON text; at == NULL: none is due */
+    int64_t drift_us;           /* the instant of the run that gave the drift away */
 };
 
 /* The application of that name with what is kept of its models. PV_E_NOT_FOUND: no application. */
@@ -56,7 +64,11 @@ enum pv_code store_application_model_find(struct store_tx *tx,
                                           struct application_model *model,
                                           struct pv_error *err) PV_MUSTCHECK;
 
-/* Keep the models, unless ones of a later history are there or the application is gone. */
+/*
+ * Keep the models, unless ones of a later history are there or the application is gone. Where a
+ * drift is due to be told of and none of a run as late was told of before, the event goes into the
+ * outbox with them.
+ */
 enum pv_code store_application_model_keep(struct store_tx *tx,
                                           const struct application_model *model,
                                           struct pv_error *err) PV_MUSTCHECK;

@@ -1,5 +1,6 @@
 #include "store/run_durations.h"
 
+#include "store/run_evidence_internal.h"
 #include "store/store_internal.h"
 
 static enum pv_code read_list(const PGresult *result,
@@ -18,6 +19,8 @@ static enum pv_code read_list(const PGresult *result,
         items[i].cores_per_executor = row_int(&row);
         items[i].duration_s = row_double(&row);
         items[i].initialization_s = row_double(&row);
+        items[i].evidence = run_evidence_read(&row, items[i].executors, items[i].duration_s);
+        items[i].weight = 1;
         enum pv_code code = row_done(&row, err);
         if (code != PV_OK)
             return code;
@@ -35,10 +38,11 @@ enum pv_code store_run_durations(struct store_tx *tx,
 {
     struct sql sql;
     tx_sql(tx, &sql,
-           "SELECT problem_size, executors, cores_per_executor, duration_s, initialization_s"
-           " FROM provisor.run WHERE team_id = $1 AND application_id = $2 AND succeeded"
-           " AND problem_size >= 1 AND executors >= 1 AND duration_s > 0"
-           " ORDER BY instant DESC, id DESC LIMIT $3");
+           "SELECT problem_size, executors, cores_per_executor, duration_s, initialization_s,"
+           " " RUN_EVIDENCE_COLUMNS(
+               "") " FROM provisor.run WHERE team_id = $1 AND application_id = $2 AND succeeded"
+                   " AND problem_size >= 1 AND executors >= 1 AND duration_s > 0"
+                   " ORDER BY instant DESC, id DESC LIMIT $3");
     sql_uuid(&sql, application->id);
     sql_int(&sql, (int64_t)limit);
     PGresult *result;

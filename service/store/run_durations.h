@@ -2,6 +2,7 @@
 #define STORE_RUN_DURATIONS_H
 
 #include "store/application.h"
+#include "store/run_evidence.h"
 #include "store/store.h"
 
 /* What a scaling model wants to know of a run. */
@@ -11,6 +12,8 @@ struct run_duration {
     int64_t cores_per_executor; /* RUN_UNKNOWN */
     double duration_s;
     double initialization_s; /* NAN: unknown */
+    struct run_evidence evidence;
+    double weight; /* 1; others may judge the run and change it */
 };
 
 struct run_duration_list {

@@ -35,7 +35,7 @@ def test_nothing_followed_nothing_told(client, name):
     """Runs without advice are no part of it, and means over nothing are null, not 0."""
     got = accuracy(client, name)
     assert got == {"summary": {"count": 0, "compared": 0, "mape_percent": None, "mean_error_percent": None,
-                               "inside_interval": None}, "items": [], "next_cursor": None}
+                               "inside_interval": None, "confidence": None}, "items": [], "next_cursor": None}
 
 
 def test_predicted_beside_actual(client, name):
@@ -58,6 +58,7 @@ def test_predicted_beside_actual(client, name):
     assert got["summary"]["mape_percent"] == pytest.approx(25)
     assert got["summary"]["mean_error_percent"] == pytest.approx(-25)
     assert got["summary"]["inside_interval"] == 0.5
+    assert got["summary"]["confidence"] == pytest.approx(0.9)
 
 
 def test_what_did_not_follow_does_not_count(client, name):

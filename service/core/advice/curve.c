@@ -74,6 +74,11 @@ static double weight_at(double d)
     return 1.0 / (1.0 + x * x);
 }
 
+static double weight_of(const struct run *run)
+{
+    return run->weight > 0.0 ? run->weight : 1.0;
+}
+
 /* --- combining replays --- */
 
 struct combination {
@@ -101,7 +106,7 @@ static enum pv_code combine(const struct replay replays[],
         if (code != PV_OK)
             return code;
         double d = distance(replays[i].run, target);
-        double weight = weight_at(d);
+        double weight = weight_at(d) * weight_of(replays[i].run);
         sum += weight * log(outcome.duration_s);
         weights += weight;
         if (d < made->nearest) {
@@ -165,9 +170,16 @@ static enum pv_code judge_by_leaving_out(struct replay replays[],
             return code;
         double actual_s = replays[i].run->duration_s;
         double residual = log(actual_s / made.duration_s) / (1.0 + made.nearest);
+<<<<<<< HEAD
         squares += residual * residual;
         percent += 100.0 * fabs(made.duration_s - actual_s) / actual_s;
         residuals += 1.0;
+=======
+        double weight = weight_of(replays[i].run);
+        residuals += weight;
+        squares += weight * residual * residual;
+        percent += weight * 100.0 * fabs(made.duration_s - actual_s) / actual_s;
+>>>>>>> 3e3f117 (drift: watched when models are fitted, told once through the outbox, heeded by advice and replays; runs that count less are listed)
     }
     curve->freedom = CURVE_PRIOR_FREEDOM + residuals;
     curve->residual_spread = sqrt(squares / curve->freedom);

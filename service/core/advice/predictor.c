@@ -135,6 +135,34 @@ static struct note *note_choice(const struct predictor *predictor,
                     predictor->replay_mape_percent);
 }
 
+/* Shares of the runs from which on it matters that they count less. */
+static const double many_light = 0.2;
+
+static void
+warn_of_runs(const struct predictor *predictor, struct arena *arena, struct advice *advice)
+{
+    const struct watch_drift *drift = &predictor->drift;
+    struct note spare;
+    if (drift->state == WATCH_DRIFTED) {
+        struct note *note = note_add(
+            &advice->warnings, arena, &spare, "model_drifted",
+            "The last %zu runs take %.3g percent %s than those before: older runs count less and "
+            "less, but what is predicted has not caught up yet.",
+            drift->runs_since, fabs(drift->change_percent), drift->slower ? "longer" : "less");
+        note_number(note, "change_percent", drift->change_percent);
+        note_number(note, "runs_since", (double)drift->runs_since);
+    }
+    if ((double)predictor->runs_light > many_light * (double)predictor->runs_watched) {
+        struct note *note = note_add(
+            &advice->warnings, arena, &spare, "runs_down_weighted",
+            "%zu of %zu runs count less: they are outliers, were starved of executors, or much of "
+            "their work failed.",
+            predictor->runs_light, predictor->runs_watched);
+        note_number(note, "runs", (double)predictor->runs_light);
+        note_number(note, "of", (double)predictor->runs_watched);
+    }
+}
+
 enum pv_code predictor_explain(const struct predictor *predictor,
                                const struct curve *curve,
                                struct arena *arena,
@@ -148,6 +176,8 @@ enum pv_code predictor_explain(const struct predictor *predictor,
     note_number(note, "model_runs", (double)predictor->model_runs);
     note_number(note, "replay_loo_mape_percent", predictor->replay_mape_percent);
     note_number(note, "replay_runs", (double)predictor->replay_runs);
-    return advice->reasons.failed ? pv_fail(err, PV_E_MEMORY, "not enough memory for the reasons")
-                                  : PV_OK;
+    warn_of_runs(predictor, arena, advice);
+    return advice->reasons.failed || advice->warnings.failed
+               ? pv_fail(err, PV_E_MEMORY, "not enough memory for the reasons")
+               : PV_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "core/advice/advise.h"
 #include "core/scaling/selection.h"
+#include "core/scaling/watch.h"
 
 /*
  * Which predicts: the recorded tasks, replayed, or a scaling model fitted to the durations of all
@@ -23,13 +24,16 @@ struct predictor {
     size_t model_runs;          /* with these cores per executor */
     double replay_mape_percent; /* NAN */
     size_t replay_runs;
+    struct watch_drift drift; /* of the runs' durations; filled in by who watched them */
+    size_t runs_watched;
+    size_t runs_light;         /* of them, that count less for what they show themselves */
     const char *without_model; /* why there is none to take, where there is none: a clause */
 };
 
 /*
  * rows      of runs with question->cores_per_executor, durations only.
  * curve     in: the replay's, read where `has_replay`; out: the one chosen. Points in `arena`.
- * predictor strings live in `arena`.
+ * predictor strings live in `arena`; nothing was watched.
  * PV_E_TOO_FEW without a replay and without a model to take; the detail says what a model lacks.
  * PV_E_MEMORY.
  */
@@ -45,7 +49,8 @@ enum pv_code predictor_choose(const struct observation rows[],
                               struct predictor *predictor,
                               struct pv_error *err) PV_MUSTCHECK;
 
-/* A reason, model_chosen or replay_chosen, with both errors. PV_E_MEMORY. */
+/* A reason, model_chosen or replay_chosen, with both errors; warnings model_drifted until the model
+ * has caught up, runs_down_weighted where a fifth of the runs is. PV_E_MEMORY. */
 enum pv_code predictor_explain(const struct predictor *predictor,
                                const struct curve *curve,
                                struct arena *arena,

@@ -1,0 +1,30 @@
+#ifndef API_HISTORY_WATCH_H
+#define API_HISTORY_WATCH_H
+
+#include "codec/history_watch.h"
+#include "store/application_model.h"
+#include "store/run_durations.h"
+
+/* So many of the runs that count less are listed, the newest. */
+enum { HISTORY_WATCH_LISTED = 50 };
+
+/*
+ * Watch the observed runs (core/scaling/watch.h): sets the weight of each row, which fits honour,
+ * and says what is to be told. Names in *watch are borrowed from `seen`; the list lives in `arena`.
+ * PV_E_MEMORY.
+ */
+enum pv_code history_watch(struct run_observations *seen,
+                           struct arena *arena,
+                           struct codec_watch *watch,
+                           struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * The same for runs that an advice is drawn from: sets the weight of each. Nothing is listed, but
+ * counted.
+ */
+enum pv_code history_watch_durations(struct run_duration_list *list,
+                                     struct arena *scratch,
+                                     struct codec_watch *watch,
+                                     struct pv_error *err) PV_MUSTCHECK;
+
+#endif
