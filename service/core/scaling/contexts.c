@@ -142,8 +142,8 @@ static enum pv_code add_keys(const struct search *search,
                              struct contexts *contexts,
                              struct pv_error *err)
 {
-    struct strview *keys;
-    size_t n_keys;
+    struct strview *keys = NULL;
+    size_t n_keys = 0;
     size_t *trial = arena_array(arena, search->n, sizeof *trial);
     size_t *best = arena_array(arena, search->n, sizeof *best);
     double *sums = arena_array(arena, search->n, sizeof *sums);
