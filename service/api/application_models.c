@@ -6,11 +6,7 @@
 #include "api/history_watch.h"
 
 /* Raised by whoever changes what a fit of the same runs gives: what is kept is then made anew. */
-<<<<<<< HEAD
-static const int fits_revision = 6;
-=======
-static const int fits_revision = 5;
->>>>>>> 6fc33dc (drift: watched when models are fitted, told once through the outbox, heeded by advice and replays; runs that count less are listed)
+static const int fits_revision = 7;
 
 /* Who wants the models: a reader or the fitter. */
 struct asker {
@@ -153,22 +149,15 @@ static enum pv_code write_document(const struct run_observations *seen,
                                        .without_problem_size = seen->without_problem_size,
                                        .without_executors = seen->without_executors,
                                        .without_duration = seen->without_duration,
-<<<<<<< HEAD
                                        .context = *context,
-                                       .selection = selection};
+                                       .selection = selection,
+                                       .watch = watch};
     struct run_observations own;
     enum pv_code code = keep_own(seen, arena, &own, err);
     if (code == PV_OK && own.n > 0)
         all.smallest = surface_smallest(own.rows, own.n);
     if (code == PV_OK)
         code = find_axes(&own, arena, &all.axes, err);
-=======
-                                       .selection = selection,
-                                       .watch = watch};
-    if (seen->n > 0)
-        all.smallest = surface_smallest(seen->rows, seen->n);
-    enum pv_code code = find_axes(seen, arena, &all.axes, err);
->>>>>>> 6fc33dc (drift: watched when models are fitted, told once through the outbox, heeded by advice and replays; runs that count less are listed)
     if (code != PV_OK)
         return code;
     struct writer w;
@@ -178,7 +167,6 @@ static enum pv_code write_document(const struct run_observations *seen,
     return model->document.at == NULL ? out_of_memory(err) : PV_OK;
 }
 
-<<<<<<< HEAD
 /* Which labels a request asks about; n == 0: those of the latest run. */
 struct asked_labels {
     const struct run_label *at;
@@ -231,9 +219,6 @@ static enum pv_code select_for(const struct run_observations *seen,
     return model_select(seen->rows, seen->n, arena, selection, err);
 }
 
-static enum pv_code fit(const struct run_observations *seen,
-                        const struct asked_labels *asked,
-=======
 /*
  * A drift that the model has not caught up with is told of, and one that came and went since the
  * models were last kept; but not one found in a history that is fitted for the first time, which
@@ -258,26 +243,22 @@ static enum pv_code tell_drift(const struct run_observations *seen,
 }
 
 static enum pv_code fit(struct run_observations *seen,
->>>>>>> 6fc33dc (drift: watched when models are fitted, told once through the outbox, heeded by advice and replays; runs that count less are listed)
+                        const struct asked_labels *asked,
                         struct arena *arena,
                         struct application_model *model,
                         struct model_selection *made,
                         struct pv_error *err)
 {
     struct model_selection selection;
-<<<<<<< HEAD
     struct codec_history_context context;
+    struct codec_watch watch;
     enum pv_code code = find_context(seen, asked, arena, &context, err);
     if (code == PV_OK)
-        code = select_for(seen, &context, arena, &selection, err);
-=======
-    struct codec_watch watch;
-    enum pv_code code = history_watch(seen, arena, &watch, err);
+        code = history_watch(seen, arena, &watch, err);
     if (code == PV_OK)
         code = tell_drift(seen, &watch, arena, model, err);
     if (code == PV_OK)
-        code = model_select(seen->rows, seen->n, arena, &selection, err);
->>>>>>> 6fc33dc (drift: watched when models are fitted, told once through the outbox, heeded by advice and replays; runs that count less are listed)
+        code = select_for(seen, &context, arena, &selection, err);
     if (code != PV_OK)
         return code;
     *made = selection;
@@ -290,11 +271,8 @@ static enum pv_code fit(struct run_observations *seen,
         model->selected = strview_of(selection.selected->kind->name);
     else
         code = tell_refusal(seen, &selection, arena, model, err);
-<<<<<<< HEAD
-    return code == PV_OK ? write_document(seen, &context, &selection, arena, model, err) : code;
-=======
-    return code == PV_OK ? write_document(seen, &selection, &watch, arena, model, err) : code;
->>>>>>> 6fc33dc (drift: watched when models are fitted, told once through the outbox, heeded by advice and replays; runs that count less are listed)
+    return code == PV_OK ? write_document(seen, &context, &selection, &watch, arena, model, err)
+                         : code;
 }
 
 static enum pv_code keep(struct api *api,

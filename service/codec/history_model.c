@@ -202,11 +202,8 @@ void codec_history_models_encode(struct writer *w, const struct codec_history_mo
     writer_member_text(w, "application", models->application);
     writer_member_integer(w, "history_version", models->history_version);
     encode_observations(w, models);
-<<<<<<< HEAD
     encode_context(w, &models->context);
-=======
     codec_watch_encode(w, models->watch);
->>>>>>> 6fc33dc (drift: watched when models are fitted, told once through the outbox, heeded by advice and replays; runs that count less are listed)
     encode_selection(w, selection);
     writer_end_object(w);
 }

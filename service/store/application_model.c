@@ -19,11 +19,7 @@ static bool is_count(int64_t count)
     return count >= 1 && count <= count_max;
 }
 
-<<<<<<< HEAD
-/* The next eight columns; false: there is no run. */
-=======
 /* The columns of a run; false: there is none. */
->>>>>>> 6fc33dc (drift: watched when models are fitted, told once through the outbox, heeded by advice and replays; runs that count less are listed)
 static bool read_observation(struct row *row, struct run_observations *all)
 {
     if (row_is_null(row))
@@ -34,12 +30,9 @@ static bool read_observation(struct row *row, struct run_observations *all)
     double duration_s = row_double(row);
     double initialization_s = row_double(row);
     double stages_s = row_double(row);
-<<<<<<< HEAD
     struct context_labels labels = {NULL, 0};
     labels.labels = row_pairs(row, &labels.n);
-=======
     struct run_evidence evidence = run_evidence_read(row, executors, duration_s);
->>>>>>> 6fc33dc (drift: watched when models are fitted, told once through the outbox, heeded by advice and replays; runs that count less are listed)
     bool timed = duration_s >= seconds_min && duration_s <= seconds_max;
     if (!succeeded)
         all->failures[all->failed++] = evidence;
@@ -47,11 +40,8 @@ static bool read_observation(struct row *row, struct run_observations *all)
     all->without_executors += !is_count(executors);
     all->without_duration += !timed;
     if (succeeded && is_count(problem_size) && is_count(executors) && timed) {
-<<<<<<< HEAD
         all->labels[all->n] = labels;
-=======
         all->evidence[all->n] = evidence;
->>>>>>> 6fc33dc (drift: watched when models are fitted, told once through the outbox, heeded by advice and replays; runs that count less are listed)
         all->rows[all->n++] = (struct observation){
             .problem_size = (double)problem_size,
             .executors = (double)executors,
@@ -72,14 +62,10 @@ static enum pv_code read_observations(const PGresult *result,
     size_t n = row_count(result);
     enum pv_code code = PV_OK;
     all.rows = arena_array(arena, n, sizeof *all.rows);
-<<<<<<< HEAD
     all.labels = arena_array(arena, n, sizeof *all.labels);
-    if (all.rows == NULL || all.labels == NULL)
-=======
     all.evidence = arena_array(arena, n, sizeof *all.evidence);
     all.failures = arena_array(arena, n, sizeof *all.failures);
-    if (all.rows == NULL || all.evidence == NULL || all.failures == NULL)
->>>>>>> 6fc33dc (drift: watched when models are fitted, told once through the outbox, heeded by advice and replays; runs that count less are listed)
+    if (all.rows == NULL || all.labels == NULL || all.evidence == NULL || all.failures == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the runs of an application");
     if (n == 0)
         return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
@@ -104,24 +90,11 @@ enum pv_code store_run_observations(struct store_tx *tx,
 {
     struct sql sql;
     PGresult *result;
-<<<<<<< HEAD
-    tx_sql(tx, &sql,
-           "SELECT a.history_version, a.runs, r.succeeded, r.problem_size, r.executors,"
-           " r.duration_s, r.initialization_s, s.duration_s, r.label_keys, r.label_values"
-           " FROM provisor.application a"
-           " LEFT JOIN LATERAL (SELECT *, row_number() OVER (ORDER BY instant DESC, id DESC) AS nth"
-           "  FROM provisor.run WHERE team_id = $1 AND application_id = $2"
-           "  ORDER BY instant DESC, id DESC LIMIT $3) AS r ON true"
-           " LEFT JOIN LATERAL (SELECT CASE WHEN bool_and(skipped OR duration_s IS NOT NULL)"
-           "   THEN sum(duration_s) FILTER (WHERE NOT skipped) END AS duration_s"
-           "  FROM provisor.run_stage WHERE team_id = $1 AND application_id = $2 AND run_id = r.id"
-           "  AND r.nth <= $4 AND r.initialization_s IS NOT NULL) AS s ON true"
-           " WHERE a.team_id = $1 AND a.id = $2");
-=======
     tx_sql(
         tx, &sql,
         "SELECT a.history_version, a.runs, r.succeeded, r.problem_size, r.executors,"
-        " r.duration_s, r.initialization_s, s.duration_s, " RUN_EVIDENCE_COLUMNS(
+        " r.duration_s, r.initialization_s, s.duration_s, r.label_keys, "
+        "r.label_values, " RUN_EVIDENCE_COLUMNS(
             "r.") " FROM provisor.application a"
                   " LEFT JOIN LATERAL (SELECT *, row_number() OVER (ORDER BY instant DESC, id "
                   "DESC) AS nth"
@@ -133,7 +106,6 @@ enum pv_code store_run_observations(struct store_tx *tx,
                   "= r.id"
                   "  AND r.nth <= $4 AND r.initialization_s IS NOT NULL) AS s ON true"
                   " WHERE a.team_id = $1 AND a.id = $2");
->>>>>>> 6fc33dc (drift: watched when models are fitted, told once through the outbox, heeded by advice and replays; runs that count less are listed)
     sql_uuid(&sql, application_id);
     sql_int(&sql, (int64_t)most);
     sql_int(&sql, STAGES_ADDED_UP);

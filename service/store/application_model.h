@@ -14,11 +14,8 @@ struct run_observations {
     int64_t runs;                  /* of the application */
     size_t looked_at;              /* the newest of them */
     struct observation *rows;      /* newest first */
-<<<<<<< HEAD
     struct context_labels *labels; /* of each row */
-=======
     struct run_evidence *evidence; /* one a row */
->>>>>>> 6fc33dc (drift: watched when models are fitted, told once through the outbox, heeded by advice and replays; runs that count less are listed)
     size_t n;
     struct run_evidence *failures; /* `failed` of them */
     /* Those left out; one may lack several things. */

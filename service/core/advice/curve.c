@@ -170,16 +170,10 @@ static enum pv_code judge_by_leaving_out(struct replay replays[],
             return code;
         double actual_s = replays[i].run->duration_s;
         double residual = log(actual_s / made.duration_s) / (1.0 + made.nearest);
-<<<<<<< HEAD
-        squares += residual * residual;
-        percent += 100.0 * fabs(made.duration_s - actual_s) / actual_s;
-        residuals += 1.0;
-=======
         double weight = weight_of(replays[i].run);
         residuals += weight;
         squares += weight * residual * residual;
         percent += weight * 100.0 * fabs(made.duration_s - actual_s) / actual_s;
->>>>>>> 3e3f117 (drift: watched when models are fitted, told once through the outbox, heeded by advice and replays; runs that count less are listed)
     }
     curve->freedom = CURVE_PRIOR_FREEDOM + residuals;
     curve->residual_spread = sqrt(squares / curve->freedom);
