@@ -110,13 +110,14 @@ def test_an_old_drift_in_a_history_that_is_imported_is_no_news(service, client):
 
 
 def test_the_probability_of_a_deadline_comes_from_the_interval(client):
-    """Two-sided at 0.9: 5 percent lie beyond the upper end, so a deadline there is met with probability 0.95."""
+    """Two-sided at 0.9: 5 percent lie beyond the upper end, so a deadline there is met with probability 0.95; a little more
+    where the end is the largest score, which is the bound of a range of levels."""
     name = "consistent"
     fill(client, name, 0, 20)
     for m in (3, 8, 12):
         upper = advise(client, name, m, confidence=0.9)["recommendation"]["interval_s"][1]
         there = advise(client, name, m, confidence=0.9, deadline_s=upper)["recommendation"]
-        assert there["deadline_probability"] == pytest.approx(0.95, abs=1e-6)
+        assert 0.95 - 1e-6 < there["deadline_probability"] < 0.97
         lower = there["interval_s"][0]
-        assert advise(client, name, m, confidence=0.9, deadline_s=lower)["recommendation"][
-            "deadline_probability"] == pytest.approx(0.05, abs=1e-6)
+        late = advise(client, name, m, confidence=0.9, deadline_s=lower)["recommendation"]["deadline_probability"]
+        assert 0.03 < late < 0.05 + 1e-6
