@@ -225,20 +225,30 @@ static bool read_number(const char *text, int64_t *number)
     return true;
 }
 
+static const char LAST_HEADER[] = "Last-Event-ID";
+static const char LAST_PARAMETER[] = "last_event_id";
+
+/* Where both are given the header counts: it is the later one. */
+static bool last_is_header(const struct http_request *request)
+{
+    const char *header = http_header(request, LAST_HEADER);
+    return header != NULL && header[0] != '\0';
+}
+
 /* The header is what browsers send by themselves when they connect again; ?last_event_id= is for
  * those that begin in the middle and cannot set it. */
 static enum pv_code
 read_last(const struct http_request *request, int64_t *last, struct pv_error *err)
 {
-    const char *header = http_header(request, "Last-Event-ID");
-    const char *parameter = http_query(request, "last_event_id");
+    const char *parameter = http_query(request, LAST_PARAMETER);
     *last = 0;
-    if (header != NULL && header[0] != '\0')
-        return read_number(header, last) ? PV_OK
-                                         : pv_fault(err, PV_PLACE_HEADER, "Last-Event-ID",
-                                                    "invalid_number", "is no id of an event");
+    if (last_is_header(request))
+        return read_number(http_header(request, LAST_HEADER), last)
+                   ? PV_OK
+                   : pv_fault(err, PV_PLACE_HEADER, LAST_HEADER, "invalid_number",
+                              "is no id of an event");
     if (parameter != NULL && !read_number(parameter, last))
-        return pv_fault(err, PV_PLACE_PARAMETER, "last_event_id", "invalid_number",
+        return pv_fault(err, PV_PLACE_PARAMETER, LAST_PARAMETER, "invalid_number",
                         "is no id of an event");
     return PV_OK;
 }
@@ -282,8 +292,10 @@ static enum pv_code begin_stream(struct stream *stream, int64_t last, struct pv_
     stream->seen = last;
     enum pv_code code = make_piece(stream, retry, &stream->ready, err);
     if (code == PV_OK && last > stream->events)
-        code = pv_fault(err, PV_PLACE_HEADER, "Last-Event-ID", "out_of_range",
-                        "the last event so far has number %lld", (long long)stream->events);
+        code =
+            pv_fault(err, last_is_header(stream->request) ? PV_PLACE_HEADER : PV_PLACE_PARAMETER,
+                     last_is_header(stream->request) ? LAST_HEADER : LAST_PARAMETER, "out_of_range",
+                     "the last event so far has number %lld", (long long)stream->events);
     return code;
 }
 
@@ -304,7 +316,7 @@ reply_stream(struct http_request *request, struct http_response *response, struc
 
 API_HANDLER(operations_events)
 {
-    static const char *const known[] = {"last_event_id", NULL};
+    static const char *const known[] = {LAST_PARAMETER, NULL};
     struct stream *stream = NULL;
     char id[37];
     int64_t last = 0;

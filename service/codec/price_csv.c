@@ -133,7 +133,7 @@ static double read_number(struct table *t, enum column column, struct strview te
         return (double)NAN;
     double value = is_number(text) ? strtod(text.at, NULL) : (double)NAN;
     if (value >= 0 && value <= most)
-        return value;
+        return fabs(value); /* "-0" is 0 */
     char what[80];
     (void)snprintf(what, sizeof what, "must be a number from 0 to %.15g", most);
     fault_at_cell(t, column, isnan(value) ? "wrong_type" : "out_of_range", what);

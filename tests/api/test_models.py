@@ -121,6 +121,15 @@ def test_usba_skips_runs_without_an_initialization_and_says_so(client):
     assert fitted["parameters"]["gamma"] == {"estimate": 0, "std_error": None, "p_value": None, "dropped": True}
 
 
+def test_a_law_below_zero_has_no_best(client):
+    """One run that is wildly off bends the law below zero at its far end: no executors are best there."""
+    shapes = ((1, 1, 200), (8, 1, 40), (8, 2, 27), (8, 4, 21), (16, 2, 41), (16, 4, 28), (64, 4, 70), (64, 8, 43), (64, 16, 32))
+    rows = [{"problem_size": n, "executors": m, "duration_s": t, "initialization_s": 3} for n, m, t in shapes]
+    told = {d["code"]: d for d in client.post("/v1/models/fit", {"model": "usba", "observations": rows}, 200).json()["description"]}
+    assert told["below_zero"]["evidence"] == {"problem_size": 64, "executors": 64}
+    assert not {"peak", "no_peak"} & set(told)
+
+
 def test_a_law_below_zero_is_no_duration(client):
     """T = 9 + 20 (1 - ln(N/m)) falls below zero for large N."""
     estimates = {"alpha": -1, "beta": 0, "gamma": 0, "epsilon": 0, "theta": 1, "initialization_s": 9, "parallel_s": 20}

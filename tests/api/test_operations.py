@@ -352,8 +352,7 @@ def test_an_id_that_no_event_has_is_refused(client, table, last):
     made = table.queue("alpha", {"steps": 1})
     wait_for(client, made)
     client.refuse("GET", "/v1/operations/%s/events" % made, 422, header="Last-Event-ID", headers={"Last-Event-ID": last})
-    if not last.isdigit() or len(last) > 18:
-        client.refuse("GET", "/v1/operations/%s/events?last_event_id=%s" % (made, last), 422, parameter="last_event_id")
+    client.refuse("GET", "/v1/operations/%s/events?last_event_id=%s" % (made, last), 422, parameter="last_event_id")
 
 
 def test_streams_have_limits_and_give_their_places_back(make_service):

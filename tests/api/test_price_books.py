@@ -128,6 +128,11 @@ def test_csv_as_people_write_it(lonely, text):
     assert book["prices"] == [{"machine_type": "a", "per_executor_hour": 1}, {"machine_type": "b", "per_executor_hour": 2}]
 
 
+def test_a_price_of_minus_nothing_is_nothing(lonely):
+    book = put_csv(lonely, "machine_type,currency,per_executor_hour\na,EUR,-0\n")
+    assert '"per_executor_hour":0' in book.text
+
+
 def test_csv_with_the_currency_in_the_query(lonely):
     text = "machine_type,per_executor_hour\na,1\n"
     assert put_csv(lonely, text, path=at("b") + "?currency=CHF").json()["currency"] == "CHF"

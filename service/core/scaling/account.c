@@ -38,6 +38,18 @@ void account_tell_limit(struct model_account *account,
     model_add_evidence(finding, "half_at_executors", fmax(1, half_at));
 }
 
+/* A law that falls below zero has its "best" where it says nothing any more. */
+static void tell_below_zero(struct model_account *account, double size, double executors)
+{
+    struct model_finding *finding =
+        model_tell(account, "below_zero",
+                   "At problem size %g the law gives no time above zero on %g executors: it does "
+                   "not hold there.",
+                   size, executors);
+    model_add_evidence(finding, "problem_size", size);
+    model_add_evidence(finding, "executors", executors);
+}
+
 void account_tell_peak(const struct model *model, struct model_account *account)
 {
     double size;
@@ -49,6 +61,10 @@ void account_tell_peak(const struct model *model, struct model_account *account)
     double m = model_best_executors(model, size, most, &rising);
     struct model_prediction there = predict(model, size, m);
     struct model_finding *finding;
+    if (there.duration_s <= 0) {
+        tell_below_zero(account, size, m);
+        return;
+    }
     if (m >= most)
         finding = model_tell(account, "no_peak",
                              "At problem size %g every executor up to the %g that it can use makes "
