@@ -34,18 +34,20 @@ static struct group_sums sum_groups(const struct group_score scores[], size_t n)
     return sums;
 }
 
-/* Levels and the root mean square, where score i has shares[i] of a mass of `mass` in all. */
+/* Levels and the root mean square, where score i has shares[i] of `mass` in all and `beyond` lies
+ * beyond the largest. */
 static void fill_table(const struct group_score scores[],
                        const double shares[],
                        size_t n,
                        double mass,
+                       double beyond,
                        struct score_table *table)
 {
     double level = 0;
     double squares = 0;
     size_t kept = n < SCORES_MAX ? n : SCORES_MAX;
     for (size_t i = 0; i < n; i++) {
-        level += shares[i] / (mass + 1);
+        level += shares[i] / (mass + beyond);
         squares += shares[i] * scores[i].score * scores[i].score;
         if (i + 1 == (table->n + 1) * n / kept) {
             table->scores[table->n] = scores[i].score;
@@ -79,7 +81,7 @@ enum pv_code score_table_make(struct group_score scores[],
         shares[i] = groups == 0 ? scores[i].weight : scores[i].weight / sums.sum[g] * sums.most[g];
         mass += shares[i];
     }
-    fill_table(scores, shares, n, mass, table);
+    fill_table(scores, shares, n, mass, groups == 0 ? 1 : mass / (double)n, table);
     return PV_OK;
 }
 

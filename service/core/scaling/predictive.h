@@ -43,12 +43,18 @@ struct group_score {
 /*
  * Conformal levels. With n runs each score gets 1 / (n + 1) of the probability and the last share
  * lies beyond the largest (J. Lei and others, "Distribution-free predictive inference for
- * regression", JASA 113, 2018). Scores of one group, such as of the runs of a scale-out that was
- * left out, depend on each other while groups do not: K groups get 1 / (K + 1) each, which their
- * scores share (Y. Lee, R. Foygel Barber, R. Willett, "Distribution-free inference with
- * hierarchical data", 2023). Runs that count less get less: w / (1 + sum of w) (R. Foygel Barber,
- * E. Candes, A. Ramdas, R. Tibshirani, "Conformal prediction beyond exchangeability", Annals of
- * Statistics 51, 2023); a group counts as its heaviest run does.
+ * regression", JASA 113, 2018). Runs that count less get less: w / (1 + sum of w) (R. Foygel
+ * Barber, E. Candes, A. Ramdas, R. Tibshirani, "Conformal prediction beyond exchangeability",
+ * Annals of Statistics 51, 2023).
+ *
+ * Scores by groups, such as of the runs of a scale-out that were left out together, are those of
+ * CV+ (R. Foygel Barber and others, "Predictive inference with the jackknife+", Annals of
+ * Statistics 49, 2021): what n / (n + 1) is to be had is shared among the groups, each as its
+ * heaviest run counts, and within a group by weight, so that no scale-out tells more for having
+ * been run more often. That is calibrated on the mean rather than guaranteed: with K groups a
+ * promise that always holds would end at K / (K + 1) (Y. Lee, R. Foygel Barber, R. Willett,
+ * "Distribution-free inference with hierarchical data", 2023), which five scale-outs make 83
+ * percent. The tail knows of K only.
  *
  * scores   n of them, sorted in place; their order changes no digit of the answer
  * groups   how many, at most SCORES_MAX, numbered from 0; 0: each run is a group of its own

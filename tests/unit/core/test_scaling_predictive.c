@@ -56,17 +56,21 @@ Test(scaling_predictive, the_rank_is_the_conformal_one)
     cr_expect(score >= scores[19] - 0.02 && score <= scores[16], "%g", score);
 }
 
-/* Five runs each of four executor counts tell of four counts: the largest score is the 80% one. */
+/* Nine runs of one executor count with small scores and one each of two others: each count has a
+ * third of what can be promised, and the tail knows of three only. */
 Test(scaling_predictive, groups_count_and_not_their_runs)
 {
-    double scores[20];
-    for (size_t i = 0; i < 20; i++)
-        scores[i] = (double)(i / 5 + 1) / 10;
-    struct score_table by_group = table_of(scores, 20, 5, 1);
-    struct score_table by_run = table_of(scores, 20, 0, 1);
-    cr_expect_float_eq(by_group.levels[by_group.n - 1], 0.8, 1e-12);
-    cr_expect_float_eq(by_run.levels[by_run.n - 1], 20.0 / 21, 1e-12);
-    cr_expect(score_table_quantile(&by_group, 0.9) > score_table_quantile(&by_run, 0.9));
+    struct group_score rows[11];
+    struct score_table table;
+    for (size_t i = 0; i < 11; i++)
+        rows[i] = (struct group_score){i < 9 ? 0.01 : 0.1 * (double)(i - 8), i < 9 ? 0 : i - 8, 1};
+    cr_assert_eq(score_table_make(rows, 11, 3, 3, &arena, &table, NULL), PV_OK);
+    cr_expect_float_eq(table.levels[8], 11.0 / 12 / 3, 1e-12);
+    cr_expect_float_eq(table.levels[10], 11.0 / 12, 1e-12);
+    cr_expect_float_eq(table.spread, sqrt((0.0001 + 0.01 + 0.04) / 3), 1e-12);
+    cr_expect(score_table_quantile(&table, 0.5) > 0.05);
+    cr_expect_float_eq(score_table_quantile(&table, 0.99), table.spread * 5.840909, 1e-5,
+                       "Student's t with 3 degrees of freedom");
 }
 
 /* Runs that fade promise less: the levels they reach fall, the intervals widen. */
