@@ -106,7 +106,7 @@ static enum pv_code check_words(const struct operation_filter *filter, struct pv
     enum pv_code code = PV_OK;
     if (filter->status != NULL && !operation_status_parse(filter->status, &status))
         code = pv_fault(err, PV_PLACE_PARAMETER, "status", "unknown_value",
-                        "is queued, running, succeeded, failed or cancelled");
+                        "must be one of: queued, running, succeeded, failed, cancelled");
     const struct operation_kind *kind = api_operation_kinds;
     while (filter->kind != NULL && kind->name != NULL && strcmp(kind->name, filter->kind) != 0)
         kind++;

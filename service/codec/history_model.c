@@ -258,7 +258,8 @@ void codec_history_model_decode(const struct codec_node *document,
                                 const struct model_kind *kind,
                                 struct codec_history_model *model)
 {
-    *model = (struct codec_history_model){.why = "there is no such candidate"};
+    *model = (struct codec_history_model){
+        .why = "this kind is not fitted to the runs of an application"};
     decode_observations(document, model);
     const json_t *evidence = json_object_get(json_object_get(document->json, "reason"), "evidence");
     const char *single = json_string_value(json_object_get(evidence, "best_single_kind"));

@@ -109,10 +109,8 @@ void codec_model_fit_decode(const struct codec_node *node,
     static const char *const known[] = {"model", "observations", "weights", "labels", NULL};
     *request = (struct codec_model_fit){.kind = NULL};
     codec_refuse_unknown(node, known);
-    struct codec_node model = codec_member(node, "model");
-    bool automatic =
-        json_is_string(model.json) && strcmp(json_string_value(model.json), "auto") == 0;
-    request->kind = automatic ? NULL : codec_model_kind_decode(node);
+    bool automatic;
+    request->kind = codec_model_choice_decode(node, &automatic);
     size_t weights =
         codec_choice(node, "weights", CODEC_OPTIONAL, weights_words, automatic ? 1 : 0);
     request->weights = weights == 1 ? MODEL_RELATIVE : MODEL_SECONDS;

@@ -1,6 +1,7 @@
 #include "codec/model_tables.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const double COUNT_MAX = 1e12;
@@ -10,19 +11,21 @@ enum { LABELS_MAX = 64 };
 
 /* --- the kind --- */
 
-static void list_kinds(char known[], size_t n)
+static const char AUTO[] = "auto";
+
+static void list_kinds(bool automatic, char known[], size_t n)
 {
-    known[0] = '\0';
+    (void)snprintf(known, n, "%s", automatic ? AUTO : "");
     for (size_t i = 0; model_kinds[i] != NULL; i++) {
-        (void)strncat(known, i == 0 ? "" : ", ", n - strlen(known) - 1);
+        (void)strncat(known, known[0] == '\0' ? "" : ", ", n - strlen(known) - 1);
         (void)strncat(known, model_kinds[i]->name, n - strlen(known) - 1);
     }
 }
 
-const struct model_kind *codec_model_kind_decode(const struct codec_node *node)
+static const struct model_kind *decode_kind(const struct codec_node *node, bool automatic)
 {
     char name[32];
-    char known[160];
+    char known[192];
     size_t faults = node->reader->err->n_faults;
     struct strview word = codec_text(node, "model", CODEC_REQUIRED, 1, 255);
     if (node->reader->err->n_faults != faults || word.at == NULL)
@@ -34,9 +37,21 @@ const struct model_kind *codec_model_kind_decode(const struct codec_node *node)
         if (kind != NULL)
             return kind;
     }
-    list_kinds(known, sizeof known);
+    list_kinds(automatic, known, sizeof known);
     codec_fault_member(node, "model", "not_allowed", "must be one of: %s", known);
     return NULL;
+}
+
+const struct model_kind *codec_model_kind_decode(const struct codec_node *node)
+{
+    return decode_kind(node, false);
+}
+
+const struct model_kind *codec_model_choice_decode(const struct codec_node *node, bool *automatic)
+{
+    struct codec_node member = codec_member(node, "model");
+    *automatic = json_is_string(member.json) && strcmp(json_string_value(member.json), AUTO) == 0;
+    return *automatic ? NULL : decode_kind(node, true);
 }
 
 /* --- out --- */

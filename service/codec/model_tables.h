@@ -28,4 +28,7 @@ void codec_model_tables_decode(const struct codec_node *node, struct model *mode
 /* The member "model": a kind by its name. Fault: unknown. */
 const struct model_kind *codec_model_kind_decode(const struct codec_node *node);
 
+/* The same where it may also be "auto": NULL then, as after a fault. */
+const struct model_kind *codec_model_choice_decode(const struct codec_node *node, bool *automatic);
+
 #endif

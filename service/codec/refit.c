@@ -72,12 +72,8 @@ static void decode_points(const struct codec_node *node, size_t most, struct cod
 static const struct model_kind *decode_kind(const struct codec_node *node)
 {
     struct codec_node member = codec_member(node, "model");
-    bool automatic = member.json == NULL || json_is_null(member.json) ||
-                     (json_is_string(member.json) &&
-                      strview_is((struct strview){json_string_value(member.json),
-                                                  json_string_length(member.json)},
-                                 "auto"));
-    return automatic ? NULL : codec_model_kind_decode(node);
+    bool automatic = member.json == NULL || json_is_null(member.json);
+    return automatic ? NULL : codec_model_choice_decode(node, &automatic);
 }
 
 void codec_refit_decode(const struct codec_node *node,

@@ -3,7 +3,7 @@
 
     tests/bench/bench_accuracy.py [TABLE.tsv ...]   default: every table of the shared C3O data
 
-Build first (./run or ninja); PROVISOR_BUILD says which build (default build). The program tests/golden/protocols
+Build first (ninja -C build tests/golden/protocols); PROVISOR_BUILD says which build (default build). The program tests/golden/protocols
 fits and predicts; this only prints what it says, as Markdown, beside the peers' columns, which are read from
 data/prediction-protocol.md. Each cell is MAPE / median / 90th percentile of the absolute percentage errors.
 """
@@ -76,7 +76,7 @@ def print_errors(protocol, ours, peers, impossible, applications):
 
 
 def print_coverage(coverage, applications):
-    print("\n### Coverage of the intervals of auto\n")
+    print("\n## Coverage of the intervals of auto\n")
     print("Share of test rows inside, and the median of upper over lower end.\n")
     print("| protocol | nominal | %s | mean |" % " | ".join(applications))
     print("|---|---|%s---|" % ("---|" * len(applications)))

@@ -76,6 +76,11 @@ def test_commands_are_executable(name):
     assert (house.ROOT / name).stat().st_mode & 0o111 == 0o111
 
 
+def test_benchmarks_can_be_run_as_documents_name_them():
+    programs = [p for p in (house.ROOT / "tests" / "bench").iterdir() if p.is_file() and p.read_bytes()[:2] == b"#!"]
+    assert programs and [p.name for p in programs if p.stat().st_mode & 0o111 != 0o111] == []
+
+
 def test_package_list_covers_the_build():
     """Every dependency() that meson asks for comes from a -dev package of the build section."""
     dev = {"gsl": "libgsl-dev", "jansson": "libjansson-dev", "libpq": "libpq-dev", "libmicrohttpd": "libmicrohttpd-dev",

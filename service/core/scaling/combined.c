@@ -238,9 +238,9 @@ static void describe(const struct model *model, struct model_account *account)
     const struct model_tables *t = &model->tables;
     struct model_finding *finding =
         model_tell(account, "combined_laws",
-                   "the prediction is the weighted geometric mean of %zu laws: those that predict "
+                   "The prediction is the weighted geometric mean of %zu laws: those that predict "
                    "executor counts left out better weigh more, the less so the fewer counts there "
-                   "are to judge by",
+                   "are to judge by.",
                    t->n_components);
     for (size_t c = 0; c < t->n_components; c++)
         model_add_evidence(finding, t->components[c].law.kind->name, t->components[c].weight);

@@ -152,13 +152,13 @@ static enum pv_code fit_ipso(const struct model_data *data,
 static void describe_serial(const double p[], struct model_account *account)
 {
     if (!(p[IPSO_ETA] < 1)) {
-        (void)model_tell(account, "no_serial_part", "all work is shared; none of it is serial");
+        (void)model_tell(account, "no_serial_part", "All work is shared; none of it is serial.");
         return;
     }
     struct model_finding *finding =
         model_tell(account, "serial_part",
                    "%.3g %% of the work of one executor is serial; parallel work over serial work "
-                   "goes as %.3g n^%.3g",
+                   "goes as %.3g n^%.3g.",
                    100 * (1 - p[IPSO_ETA]), p[IPSO_ALPHA], p[IPSO_DELTA]);
     model_add_evidence(finding, "serial_percent", 100 * (1 - p[IPSO_ETA]));
     model_add_evidence(finding, "alpha", p[IPSO_ALPHA]);
@@ -166,8 +166,8 @@ static void describe_serial(const double p[], struct model_account *account)
     if (isnan(p[IPSO_STEP_AT]))
         return;
     finding = model_tell(account, "step_in_serial_work",
-                         "beyond n = %.10g serial work is a step higher, as when what is merged no "
-                         "longer fits into memory",
+                         "Beyond n = %.10g serial work is a step higher, as when what is merged no "
+                         "longer fits into memory.",
                          p[IPSO_STEP_AT]);
     model_add_evidence(finding, "executors", p[IPSO_STEP_AT]);
 }
@@ -176,7 +176,7 @@ static void describe_overhead(const double p[], double most, struct model_accoun
 {
     struct ipso_prediction there;
     if (!(p[IPSO_BETA] > 0)) {
-        (void)model_tell(account, "no_overhead", "scale-out itself induces no work");
+        (void)model_tell(account, "no_overhead", "Scale-out itself induces no work.");
         return;
     }
     ipso_predict(p, most, &there);
@@ -184,9 +184,9 @@ static void describe_overhead(const double p[], double most, struct model_accoun
     double share = 100 * there.induced * (isnan(p[IPSO_PARALLEL]) ? task_s : p[IPSO_PARALLEL]) *
                    there.external / most / there.duration_s;
     struct model_finding *finding = model_tell(account, "scale_out_overhead",
-                                               "scale-out induces %.3g n^%.3g times the work of "
+                                               "Scale-out induces %.3g n^%.3g times the work of "
                                                "one executor; at n = %.10g that is %.3g %% "
-                                               "of the time",
+                                               "of the time.",
                                                p[IPSO_BETA], p[IPSO_GAMMA], most, share);
     model_add_evidence(finding, "beta", p[IPSO_BETA]);
     model_add_evidence(finding, "gamma", p[IPSO_GAMMA]);
@@ -202,9 +202,10 @@ static void describe(const struct model *model, struct model_account *account)
     struct ipso_peak peak = ipso_find_peak(law.p, 1e9);
     if (!(peak.n > 0))
         return;
-    struct model_finding *finding = model_tell(
-        account, "peak", "the speedup is highest at n = %.10g, %.3g; more executors make it slower",
-        peak.n, peak.speedup);
+    struct model_finding *finding =
+        model_tell(account, "peak",
+                   "The speedup is highest at n = %.10g, %.3g; more executors make it slower.",
+                   peak.n, peak.speedup);
     model_add_evidence(finding, "executors", peak.n);
     model_add_evidence(finding, "speedup", peak.speedup);
 }

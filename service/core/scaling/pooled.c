@@ -384,8 +384,8 @@ static void describe(const struct model *model, struct model_account *account)
 {
     struct model_finding *finding =
         model_tell(account, "pooled_curves",
-                   "the curve over executors that these labels' own runs and the curves of other "
-                   "labels make likely, read off between %zu knots",
+                   "The curve over executors that these labels' own runs and the curves of other "
+                   "labels make likely, read off between %zu knots.",
                    model->tables.n_knots);
     model_add_evidence(finding, "knots", (double)model->tables.n_knots);
 }

@@ -322,22 +322,23 @@ static void explain_single(struct model_selection *selection, const struct model
     if (rivals == 1) {
         code = "only_candidate";
         (void)snprintf(selection->message, sizeof selection->message,
-                       "%s is the only kind these runs support; its %s is %.3g %%",
+                       "Only %s can be judged by these runs; its %s is %.3g %%.",
                        chosen->kind->name, error_word(selection), chosen->compared_mape_percent);
     } else if (chosen == least || !chosen->close) {
         code = chosen == least ? code : "law_over_table";
         (void)snprintf(selection->message, sizeof selection->message,
                        chosen == least
-                           ? "%s has the least %s of %zu kinds: %.3g %% over %zu runs"
-                           : "%s has the least %s of the laws among %zu kinds, %.3g %% over %zu "
-                             "runs; a table of what was measured would have to be better by half",
+                           ? "Kind %s has the least %s of %zu kinds: %.3g %% over %zu runs."
+                           : "Kind %s has the least %s of the laws among %zu kinds, %.3g %% over "
+                             "%zu runs; a table of what was measured would have to be better by "
+                             "half.",
                        chosen->kind->name, error_word(selection), rivals,
                        chosen->compared_mape_percent, selection->compared);
     } else {
         code = "simpler_within_noise";
         (void)snprintf(selection->message, sizeof selection->message,
-                       "%s (%zu parameters) has an %s of %.3g %%, %s (%zu) of %.3g %%: within "
-                       "noise (%.2g) that is the same, so the simpler is taken",
+                       "Kind %s (%zu parameters) has an %s of %.3g %%, %s (%zu) of %.3g %%: within "
+                       "noise (%.2g) that is the same, so the simpler is taken.",
                        chosen->kind->name, chosen->parameters, error_word(selection),
                        chosen->compared_mape_percent, least->kind->name, least->parameters,
                        least->compared_mape_percent, chosen->noise_percent);
@@ -351,8 +352,8 @@ static void explain(struct model_selection *selection, const struct model_candid
     if (selection->selected->kind->pools) {
         (void)snprintf(selection->code, sizeof selection->code, "pooled");
         (void)snprintf(selection->message, sizeof selection->message,
-                       "with what runs of other labels teach, the %s is %.3g %%, less than by the "
-                       "own runs alone",
+                       "With what runs of other labels teach, the %s is %.3g %%, less than by the "
+                       "own runs alone.",
                        error_word(selection), selection->selected->compared_mape_percent);
         return;
     }
@@ -362,8 +363,8 @@ static void explain(struct model_selection *selection, const struct model_candid
     }
     (void)snprintf(selection->code, sizeof selection->code, "combination");
     (void)snprintf(selection->message, sizeof selection->message,
-                   "laws combined have an %s of %.3g %%; the best single kind, %s, of %.3g %%, "
-                   "which is not less by more than chance gives (t-test, %g %%)",
+                   "Several laws combined have an %s of %.3g %%. The best single kind, %s, has "
+                   "%.3g %%: not clearly less (t-test at %g %%).",
                    error_word(selection), selection->selected->compared_mape_percent,
                    single->kind->name, single->compared_mape_percent, 100 * chance);
 }
@@ -375,9 +376,9 @@ static void explain_none(struct model_selection *selection)
     (void)snprintf(selection->code, sizeof selection->code, "%s",
                    all ? "none_fitted" : "none_comparable");
     (void)snprintf(selection->message, sizeof selection->message,
-                   all ? "none of %zu kinds can be fitted to %zu runs"
-                       : "none of %zu kinds has a leave-one-out error that can be compared, with "
-                         "%zu runs",
+                   all ? "None of %zu kinds can be fitted to %zu runs."
+                       : "None of %zu kinds has a leave-one-out error that can be compared, with "
+                         "%zu runs.",
                    selection->n, selection->observations);
 }
 
