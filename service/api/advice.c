@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "api/advice_context.h"
 #include "api/advice_history.h"
 #include "api/advice_terms.h"
 #include "api/cursor.h"
@@ -90,8 +91,8 @@ static enum pv_code look_beside(struct api *api,
     for (size_t i = 0; i < n; i++)
         names[i] = made->asked.running[i].application.at;
     enum pv_code code =
-        advice_history_beside(api, request, &made->asked, &made->curve, &made->advice,
-                              &made->beside_question, &made->beside, err);
+        advice_history_beside(api, request, &made->asked, made->history, &made->curve,
+                              &made->advice, &made->beside_question, &made->beside, err);
     if (code != PV_OK)
         return code;
     made->has_beside = true;
@@ -159,6 +160,9 @@ static enum pv_code consult(struct api *api,
     if (predictor != NULL && (predictor->has_replay || predictor->has_model))
         code =
             predictor_explain(predictor, &made->history->curve, request->arena, &made->advice, err);
+    if (code == PV_OK)
+        code = advice_context_explain(&made->history->context, &made->asked, request->arena,
+                                      &made->advice, err);
     if (code == PV_OK && made->asked.n_running > 0)
         code = look_beside(api, request, made, err);
     if (code == PV_OK && (made->asked.include & CODEC_ADVICE_STAGES) != 0)
@@ -177,6 +181,8 @@ reply_of(const struct consultation *made, const char *id, int64_t created_us)
                                        .created_us = created_us,
                                        .request = &made->asked,
                                        .curve = &made->curve,
+                                       .context = &made->history->context,
+                                       .context_message = made->history->context_message,
                                        .pricing = &made->pricing,
                                        .terms = &made->terms.pricing,
                                        .advice = &made->advice,

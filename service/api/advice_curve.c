@@ -127,6 +127,7 @@ enum pv_code advice_curve_replay(const struct config *config,
 
 /* Models know executors, not their cores: only runs on executors like those asked for tell. */
 static struct observation *observe(const struct run_duration_list *list,
+                                   const unsigned of[],
                                    int64_t cores_per_executor,
                                    struct arena *arena,
                                    size_t *n)
@@ -139,20 +140,32 @@ static struct observation *observe(const struct run_duration_list *list,
             continue;
         rows[*n] = model_seen((double)run->problem_size, (double)run->executors, run->duration_s,
                               run->initialization_s);
+        rows[*n].context = of == NULL ? 0 : of[i];
         rows[(*n)++].weight = run->weight;
     }
     return rows;
 }
 
+/* Of the context that is asked about; NULL: there is none. */
+static const struct run_duration *find_latest(const struct run_duration_list *list,
+                                              const unsigned of[])
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (of == NULL || of[i] <= 1)
+            return &list->items[i];
+    return NULL;
+}
+
 enum pv_code advice_curve_choose(const struct config *config,
                                  const struct codec_advice_request *asked,
                                  const struct run_duration_list *durations,
+                                 const unsigned of[],
                                  bool has_replay,
                                  struct history_item *item,
                                  struct pv_error *err)
 {
     struct curve_question question;
-    const struct run_duration *latest = durations->n == 0 ? NULL : &durations->items[0];
+    const struct run_duration *latest = find_latest(durations, of);
     int64_t size = has_replay ? item->curve.problem_size
                               : (latest == NULL ? RUN_UNKNOWN : latest->problem_size);
     int64_t cores = has_replay ? item->curve.cores_per_executor
@@ -168,7 +181,7 @@ enum pv_code advice_curve_choose(const struct config *config,
     struct arena scratch;
     size_t n;
     arena_init(&scratch, (size_t)config->request_memory_bytes_max);
-    struct observation *rows = observe(durations, question.cores_per_executor, &scratch, &n);
+    struct observation *rows = observe(durations, of, question.cores_per_executor, &scratch, &n);
     code = rows == NULL ? out_of_memory(err)
                         : predictor_choose(rows, n, &question, asked->question.min_executors,
                                            asked->question.max_executors, has_replay, &item->arena,

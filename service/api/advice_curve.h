@@ -26,6 +26,8 @@ enum pv_code advice_curve_replay(const struct config *config,
                                  struct pv_error *err) PV_MUSTCHECK;
 
 /*
+ * `of` is observation.context of each duration; NULL: all are of one.
+ *
  * The better of the replay's curve, where there is one in item->curve, and a model's; the latest
  * run fills in where there is none. Fills in item->curve and item->predictor. Fails as
  * predictor_choose.
@@ -33,6 +35,7 @@ enum pv_code advice_curve_replay(const struct config *config,
 enum pv_code advice_curve_choose(const struct config *config,
                                  const struct codec_advice_request *asked,
                                  const struct run_duration_list *durations,
+                                 const unsigned of[],
                                  bool has_replay,
                                  struct history_item *item,
                                  struct pv_error *err) PV_MUSTCHECK;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/advice_context.h"
 #include "api/advice_curve.h"
 #include "api/history_watch.h"
 #include "store/application.h"
@@ -36,12 +37,14 @@ static enum pv_code find_application(struct store_tx *tx,
 static struct history_key key_of(const struct http_request *request,
                                  const struct codec_advice_request *asked)
 {
-    return (struct history_key){.team_id = request->principal.team_id,
-                                .application = asked->application.at,
-                                .problem_size = asked->problem_size,
-                                .cores_per_executor = asked->cores_per_executor,
-                                .min_executors = asked->question.min_executors,
-                                .max_executors = asked->question.max_executors};
+    struct history_key key = {.team_id = request->principal.team_id,
+                              .application = asked->application.at,
+                              .problem_size = asked->problem_size,
+                              .cores_per_executor = asked->cores_per_executor,
+                              .min_executors = asked->question.min_executors,
+                              .max_executors = asked->question.max_executors};
+    advice_context_digest(asked, key.labels);
+    return key;
 }
 
 /* ": without executors 2, stages 1; failed 1" in `text`; what no run lacks is not named. */
@@ -99,48 +102,84 @@ static enum pv_code refuse_runs(size_t looked_at, const char *why, struct pv_err
 
 /* What an application's history tells, as loaded; `lack`: why no run can be replayed. */
 struct history {
-    struct run_list runs;
+    struct advice_context context;
+    struct run_list own;  /* the nearest of the context; none where there is but one */
+    struct run_list runs; /* the nearest of all, where there are no own ones */
     struct run_duration_list durations;
     struct pv_error lack;
 };
+
+/* The runs of the context that can be replayed, where labels make one. */
+static enum pv_code load_own(struct api *api,
+                             struct store_tx *tx,
+                             const struct codec_advice_request *asked,
+                             const struct application *application,
+                             struct arena *arena,
+                             struct history_item *item,
+                             struct history *history,
+                             struct pv_error *err)
+{
+    enum pv_code code = advice_context_find(&history->durations, asked, arena, &item->arena,
+                                            &history->context, err);
+    if (code == PV_OK)
+        code = advice_context_nearest(&history->context, &history->durations, asked->problem_size,
+                                      (size_t)api->config->nearest_runs, &item->arena,
+                                      &item->replayed, &item->n_replayed, err);
+    if (code == PV_OK && item->n_replayed > 0)
+        code = store_run_of_ids(tx, arena, application, item->replayed, item->n_replayed,
+                                &history->own, err);
+    if (code == PV_OK && history->own.n == 0)
+        (void)pv_fail(&history->lack, PV_E_TOO_FEW,
+                      "none of the runs with labels like these has stages, executors and cores");
+    return code;
+}
 
 static enum pv_code load_history(struct api *api,
                                  struct store_tx *tx,
                                  const struct codec_advice_request *asked,
                                  const struct application *application,
                                  struct arena *arena,
+                                 struct history_item *item,
                                  struct history *history,
                                  struct pv_error *err)
 {
-    enum pv_code code = store_run_nearest(tx, arena, application, asked->problem_size, true,
-                                          (size_t)api->config->nearest_runs, &history->runs, err);
+    enum pv_code code = store_run_durations(tx, arena, application, ADVICE_MODEL_RUNS_MAX,
+                                            &history->durations, err);
     if (code == PV_OK)
-        code = store_run_durations(tx, arena, application, ADVICE_MODEL_RUNS_MAX,
-                                   &history->durations, err);
-    if (code != PV_OK || history->runs.n > 0)
+        code = load_own(api, tx, asked, application, arena, item, history, err);
+    if (code == PV_OK && history->own.n == 0)
+        code = store_run_nearest(tx, arena, application, asked->problem_size, true,
+                                 (size_t)api->config->nearest_runs, &history->runs, err);
+    if (code != PV_OK || history->own.n + history->runs.n > 0)
         return code;
     code = refuse_history(tx, application, &history->lack);
     return code == PV_E_TOO_FEW ? PV_OK : pv_fail(err, code, "%s", history->lack.detail);
 }
 
 /* Runs from before a drift, starved ones and outliers count as little in a replay as in a fit. */
+static void weigh(struct run_list *runs, const struct run_duration_list *durations, bool faded)
+{
+    double oldest = durations->n == 0 ? 1 : durations->items[durations->n - 1].weight;
+    for (size_t i = 0; i < runs->n; i++) {
+        struct run *run = &runs->items[i];
+        run->weight = faded ? oldest : 1;
+        for (size_t j = 0; j < durations->n; j++)
+            if (strcmp(durations->items[j].evidence.run_id, run->id) == 0)
+                run->weight = durations->items[j].weight;
+    }
+}
+
 static enum pv_code weigh_runs(struct history *history,
                                struct arena *scratch,
                                struct codec_watch *watch,
                                struct pv_error *err)
 {
-    struct run_duration_list *durations = &history->durations;
-    enum pv_code code = history_watch_durations(durations, scratch, watch, err);
+    enum pv_code code =
+        history_watch_durations(&history->durations, history->context.of, scratch, watch, err);
     if (code != PV_OK)
         return code;
-    double oldest = durations->n == 0 ? 1 : durations->items[durations->n - 1].weight;
-    for (size_t i = 0; i < history->runs.n; i++) {
-        struct run *run = &history->runs.items[i];
-        run->weight = watch->faded > 0 ? oldest : 1;
-        for (size_t j = 0; j < durations->n; j++)
-            if (strcmp(durations->items[j].evidence.run_id, run->id) == 0)
-                run->weight = durations->items[j].weight;
-    }
+    weigh(&history->own, &history->durations, watch->faded > 0);
+    weigh(&history->runs, &history->durations, watch->faded > 0);
     return PV_OK;
 }
 
@@ -148,11 +187,11 @@ static enum pv_code weigh_runs(struct history *history,
  * replay: the nearest run has them also where it is too large for one. */
 static enum pv_code predict_from(const struct config *config,
                                  const struct codec_advice_request *asked,
-                                 struct history *history,
+                                 const struct history *history,
+                                 struct run_list *runs,
                                  struct history_item *item,
                                  struct pv_error *err)
 {
-    struct run_list *runs = &history->runs;
     struct pv_error why = history->lack, lack = {0};
     enum pv_code replayed = PV_E_TOO_FEW;
     if (runs->n > 0) {
@@ -168,13 +207,39 @@ static enum pv_code predict_from(const struct config *config,
     }
     if (replayed != PV_OK && replayed != PV_E_TOO_FEW && replayed != PV_E_LIMIT)
         return pv_fail(err, replayed, "%s", why.detail);
-    enum pv_code code =
-        advice_curve_choose(config, asked, &history->durations, replayed == PV_OK, item, &lack);
+    enum pv_code code = advice_curve_choose(config, asked, &history->durations, history->context.of,
+                                            replayed == PV_OK, item, &lack);
     if (code == PV_E_TOO_FEW && replayed == PV_E_TOO_FEW && runs->n > 0)
         return refuse_runs(runs->n, why.detail, err);
     if (code == PV_E_TOO_FEW) /* what a replay lacks tells more */
         return pv_fail(err, replayed, "%s", why.detail);
     return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", lack.detail);
+}
+
+/* From the runs of the context; where they allow neither replay nor model, from all runs. */
+static enum pv_code predict(const struct config *config,
+                            const struct codec_advice_request *asked,
+                            struct history *history,
+                            struct history_item *item,
+                            struct pv_error *err)
+{
+    struct pv_error why = {0};
+    struct advice_context *context = &history->context;
+    struct run_list *own = &history->own;
+    bool is_one = context->of == NULL;
+    enum pv_code code =
+        predict_from(config, asked, history, is_one ? &history->runs : own, item, &why);
+    if (!is_one && (code == PV_E_TOO_FEW || code == PV_E_LIMIT)) {
+        advice_context_ignore(context);
+        item->n_replayed = 0;
+        item->stages = (struct quota_source){.missing = NULL};
+        code = predict_from(config, asked, history, own->n > 0 ? own : &history->runs, item, &why);
+    }
+    item->context = context->found;
+    item->context_message = context->message;
+    if (code != PV_OK && err != NULL)
+        *err = why;
+    return code;
 }
 
 /* The nearest runs and the curve from them; the application is known. */
@@ -189,12 +254,12 @@ static enum pv_code compute(struct api *api,
     struct codec_watch watch = {.n_light = 0};
     struct arena loaded;
     arena_init(&loaded, (size_t)api->config->request_memory_bytes_max);
-    enum pv_code code = load_history(api, *tx, asked, application, &loaded, &history, err);
+    enum pv_code code = load_history(api, *tx, asked, application, &loaded, item, &history, err);
     store_rollback(tx); /* the connection is not held while computing */
     if (code == PV_OK)
         code = weigh_runs(&history, &loaded, &watch, err);
     if (code == PV_OK)
-        code = predict_from(api->config, asked, &history, item, err);
+        code = predict(api->config, asked, &history, item, err);
     if (code == PV_OK) {
         item->predictor.drift = watch.drift;
         item->predictor.runs_watched = history.durations.n;
@@ -328,6 +393,7 @@ static enum pv_code load_running(struct store_tx *tx,
 static enum pv_code load_all(struct api *api,
                              struct http_request *request,
                              const struct codec_advice_request *asked,
+                             const struct history_item *history,
                              int64_t problem_size,
                              struct beside_question *question,
                              struct pv_error *err)
@@ -350,7 +416,10 @@ static enum pv_code load_all(struct api *api,
     if (code == PV_OK && asked->application.at != NULL) {
         code =
             find_application(tx, arena, asked->application.at, "/application", &application, err);
-        if (code == PV_OK)
+        if (code == PV_OK && history->n_replayed > 0)
+            code = store_run_of_ids(tx, arena, &application, history->replayed, history->n_replayed,
+                                    &runs, err);
+        else if (code == PV_OK)
             code = store_run_nearest(tx, arena, &application, problem_size, true,
                                      (size_t)api->config->nearest_runs, &runs, err);
         question->runs = runs.items;
@@ -367,6 +436,7 @@ static enum pv_code load_all(struct api *api,
 enum pv_code advice_history_beside(struct api *api,
                                    struct http_request *request,
                                    const struct codec_advice_request *asked,
+                                   const struct history_item *history,
                                    const struct curve *curve,
                                    const struct advice *advice,
                                    struct beside_question *question,
@@ -382,7 +452,7 @@ enum pv_code advice_history_beside(struct api *api,
                      ? (size_t)asked->cluster_cores
                      : (size_t)asked->question.max_executors * (size_t)curve->cores_per_executor,
         .task_budget = (uint64_t)api->config->remedy_task_budget};
-    enum pv_code code = load_all(api, request, asked, curve->problem_size, question, err);
+    enum pv_code code = load_all(api, request, asked, history, curve->problem_size, question, err);
     if (code != PV_OK)
         return code;
     struct arena scratch;

@@ -22,13 +22,14 @@ enum pv_code advice_history_curve(struct api *api,
                                   struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * Schedule the recommended configuration beside asked->running. *question and *outcome live in the
- * request's arena, names[i] too (NUL-terminated).
- * Faults: /running/i/application without such an application or without a usable run.
+ * Schedule the recommended configuration beside asked->running, of the runs that `history` is from.
+ * *question and *outcome live in the request's arena, names[i] too (NUL-terminated). Faults:
+ * /running/i/application without such an application or without a usable run.
  */
 enum pv_code advice_history_beside(struct api *api,
                                    struct http_request *request,
                                    const struct codec_advice_request *asked,
+                                   const struct history_item *history,
                                    const struct curve *curve,
                                    const struct advice *advice,
                                    struct beside_question *question,

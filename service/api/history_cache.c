@@ -24,6 +24,7 @@ struct slot {
     char team_id[37];
     char application[NAME_BYTES];
     int64_t numbers[4];
+    unsigned char labels[32];
 };
 
 struct history_cache {
@@ -102,6 +103,7 @@ static uint64_t hash_key(const struct history_key *key)
     uint64_t hash = UINT64_C(14695981039346656037);
     hash = hash_bytes(hash, key->team_id, strlen(key->team_id) + 1);
     hash = hash_bytes(hash, key->application, strlen(key->application) + 1);
+    hash = hash_bytes(hash, key->labels, sizeof key->labels);
     return hash_bytes(hash, numbers, sizeof numbers);
 }
 
@@ -118,6 +120,7 @@ find_slot(const struct history_cache *cache, const struct history_key *key, uint
     struct slot *slot = cache->buckets[hash % cache->n_buckets];
     while (slot != NULL &&
            !(slot->hash == hash && memcmp(slot->numbers, numbers, sizeof numbers) == 0 &&
+             memcmp(slot->labels, key->labels, sizeof slot->labels) == 0 &&
              is_of(slot, key->team_id, key->application)))
         slot = slot->next_in_bucket;
     return slot;
@@ -169,6 +172,7 @@ static struct slot *make_slot(const struct history_key *key, uint64_t hash)
     memcpy(slot->team_id, key->team_id, team + 1);
     memcpy(slot->application, key->application, name + 1);
     key_numbers(key, slot->numbers);
+    memcpy(slot->labels, key->labels, sizeof slot->labels);
     slot->hash = hash;
     return slot;
 }

@@ -5,9 +5,11 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "codec/history_model.h"
 #include "core/advice/curve.h"
 #include "core/advice/predictor.h"
 #include "core/advice/quotas.h"
+#include "store/run.h"
 
 /*
  * Predicted curves, ready to choose from: what makes a repeated question cost one insert and
@@ -28,6 +30,7 @@ struct history_key {
     int64_t cores_per_executor; /* as asked, RUN_UNKNOWN: not */
     int64_t min_executors;
     int64_t max_executors;
+    unsigned char labels[32]; /* digest of those asked for; zeros: none */
 };
 
 /* Made by history_item_create, filled in by its maker, then published or let go. */
@@ -38,6 +41,10 @@ struct history_item {
     struct curve curve;
     struct predictor predictor; /* how the curve came to be; neither flag set: of a profile */
     struct quota_source stages; /* of the nearest run that has them */
+    struct codec_history_context context; /* whose runs it is from; n_keys == 0: all are alike */
+    const char *context_message;
+    struct run_id *replayed; /* where labels chose them: the runs */
+    size_t n_replayed;
 };
 
 /* NULL when memory is exhausted. */

@@ -121,6 +121,7 @@ enum pv_code history_watch(struct run_observations *seen,
 }
 
 enum pv_code history_watch_durations(struct run_duration_list *list,
+                                     const unsigned of[],
                                      struct arena *scratch,
                                      struct codec_watch *watch,
                                      struct pv_error *err)
@@ -136,6 +137,7 @@ enum pv_code history_watch_durations(struct run_duration_list *list,
         seen.evidence[i] = run->evidence;
         seen.rows[i] = model_seen((double)run->problem_size, (double)run->executors,
                                   run->duration_s, run->initialization_s);
+        seen.rows[i].context = of == NULL ? 0 : of[i];
     }
     enum pv_code code = history_watch(&seen, scratch, watch, err);
     for (size_t i = 0; code == PV_OK && i < list->n; i++)

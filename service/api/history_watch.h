@@ -23,6 +23,7 @@ enum pv_code history_watch(struct run_observations *seen,
  * counted.
  */
 enum pv_code history_watch_durations(struct run_duration_list *list,
+                                     const unsigned of[],
                                      struct arena *scratch,
                                      struct codec_watch *watch,
                                      struct pv_error *err) PV_MUSTCHECK;

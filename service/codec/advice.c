@@ -8,8 +8,8 @@
 /* --- request --- */
 
 static const char *const known_members[] = {
-    "application", "profile", "problem_size", "deadline_s", "confidence", "objective",
-    "constraints", "running", "include",      "pricing",    NULL};
+    "application", "profile",     "labels",  "problem_size", "deadline_s", "confidence",
+    "objective",   "constraints", "running", "include",      "pricing",    NULL};
 
 /* In the order of enum advise_objective. */
 static const char *const objectives[] = {"min_executors", "min_cost",   "min_time",
@@ -192,6 +192,11 @@ static void decode_subject(const struct codec_node *node,
         if (run.json != NULL)
             codec_run_decode(&run, &limits->run, &request->profile);
     }
+    codec_labels(node, "labels", CODEC_NULLABLE, limits->run.labels, &request->labels,
+                 &request->n_labels);
+    if (request->n_labels > 0 && profile)
+        codec_fault_member(node, "labels", "conflict",
+                           "tell runs of an application apart; a profile is a single one");
     if (application && profile)
         codec_fault_member(node, "profile", "conflict",
                            "stands beside application; give one of them");
@@ -267,6 +272,8 @@ static void write_model(struct writer *w, const struct codec_advice_reply *reply
     writer_member_number(w, "loo_mape_percent", reply->curve->loo_mape_percent);
     writer_member_integer(w, "observations", (int64_t)reply->curve->runs);
     writer_member_boolean(w, "extrapolation", is_extrapolated(reply));
+    writer_key(w, "context");
+    codec_history_context_encode(w, reply->context, reply->context_message);
     writer_end_object(w);
 }
 

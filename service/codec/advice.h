@@ -2,6 +2,7 @@
 #define CODEC_ADVICE_H
 
 #include "codec/experiments.h"
+#include "codec/history_model.h"
 #include "codec/reader.h"
 #include "codec/run.h"
 #include "codec/writer.h"
@@ -41,6 +42,8 @@ struct codec_advice_running {
 struct codec_advice_request {
     struct strview application; /* at == NULL: the profile instead */
     struct run profile;
+    struct run_label *labels; /* of the runs it is about, sorted by key */
+    size_t n_labels;
     int64_t problem_size;       /* RUN_UNKNOWN: that of the profile or the latest run */
     int64_t cores_per_executor; /* RUN_UNKNOWN: that of the nearest run */
     struct strview cluster;     /* registered; at == NULL: none */
@@ -56,7 +59,8 @@ struct codec_advice_request {
 };
 
 /*
- * Faults: unknown members; types and ranges; both of application and profile, or neither; no
+ * Faults: unknown members; types and ranges; both of application and profile, or neither; labels
+ * beside a profile; no
  * problem size anywhere; min_executors above max_executors; max_cost with neither a price nor a
  * cluster, a spot price without one on demand, interruptions without one of spot; running jobs with
  * neither a cluster nor max_executors (its size) or twice under one name; a word in `include` that
@@ -74,6 +78,8 @@ struct codec_advice_reply {
     int64_t created_us;
     const struct codec_advice_request *request;
     const struct curve *curve;
+    const struct codec_history_context *context; /* n_keys == 0: labels make no difference */
+    const char *context_message;
     const struct advice *advice;
     const struct beside_outcome *beside;         /* NULL without running jobs */
     const struct stage_plan *quotas;             /* NULL: none could be made */

@@ -147,10 +147,10 @@ static void encode_observations(struct writer *w, const struct codec_history_mod
     writer_end_object(w);
 }
 
-/* null where labels make no difference. */
-static void encode_context(struct writer *w, const struct codec_history_context *context)
+void codec_history_context_encode(struct writer *w,
+                                  const struct codec_history_context *context,
+                                  const char *message)
 {
-    writer_key(w, "context");
     if (context->n_keys == 0) {
         writer_null(w);
         return;
@@ -171,8 +171,15 @@ static void encode_context(struct writer *w, const struct codec_history_context 
     writer_member_integer(w, "runs", (int64_t)context->runs);
     writer_member_string(w, "chosen_by", context->asked ? "request" : "latest_run");
     writer_member_boolean(w, "used", !context->ignored);
-    writer_member_string(
-        w, "message",
+    writer_member_string(w, "message", message);
+    writer_end_object(w);
+}
+
+static void encode_context(struct writer *w, const struct codec_history_context *context)
+{
+    writer_key(w, "context");
+    codec_history_context_encode(
+        w, context,
         context->ignored
             ? "these labels explain the time, but their runs are too few for a model of their own: "
               "the models are for runs of all labels"
@@ -180,7 +187,6 @@ static void encode_context(struct writer *w, const struct codec_history_context 
             ? "the models are for runs with these labels"
             : "the models are for runs with the labels of the latest run, which explain "
               "the time: ask for others with label=key:value");
-    writer_end_object(w);
 }
 
 static void encode_selection(struct writer *w, const struct model_selection *selection)

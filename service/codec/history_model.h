@@ -47,6 +47,11 @@ struct codec_history_models {
     const struct codec_watch *watch;
 };
 
+/* Null where labels make no difference. */
+void codec_history_context_encode(struct writer *w,
+                                  const struct codec_history_context *context,
+                                  const char *message);
+
 /* The whole reply: every candidate, which is selected and why. */
 void codec_history_models_encode(struct writer *w, const struct codec_history_models *models);
 

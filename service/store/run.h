@@ -79,6 +79,21 @@ enum pv_code store_run_list(struct store_tx *tx,
                             struct run_list *list,
                             struct pv_error *err) PV_MUSTCHECK;
 
+struct run_id {
+    char text[37];
+};
+
+/*
+ * The runs of these ids, in their order, with stages and tasks; one that is gone is left out.
+ */
+enum pv_code store_run_of_ids(struct store_tx *tx,
+                              struct arena *arena,
+                              const struct application *application,
+                              const struct run_id ids[],
+                              size_t n,
+                              struct run_list *list,
+                              struct pv_error *err) PV_MUSTCHECK;
+
 /*
  * The succeeded runs nearest in problem size (ties: latest first), at most limit, with stages and
  * tasks: what replay and jobs from history need. problem_size RUN_UNKNOWN: the latest. Runs whose

@@ -14,6 +14,8 @@ static enum pv_code read_list(const PGresult *result,
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the durations");
     for (size_t i = 0; i < n; i++) {
         struct row row = row_at(result, (int)i, arena);
+        items[i].replayable = row_bool(&row);
+        items[i].labels.labels = row_pairs(&row, &items[i].labels.n);
         items[i].problem_size = row_int(&row);
         items[i].executors = row_int(&row);
         items[i].cores_per_executor = row_int(&row);
@@ -38,7 +40,8 @@ enum pv_code store_run_durations(struct store_tx *tx,
 {
     struct sql sql;
     tx_sql(tx, &sql,
-           "SELECT problem_size, executors, cores_per_executor, duration_s, initialization_s,"
+           "SELECT replayable, label_keys, label_values, problem_size, executors,"
+           " cores_per_executor, duration_s, initialization_s,"
            " " RUN_EVIDENCE_COLUMNS(
                "") " FROM provisor.run WHERE team_id = $1 AND application_id = $2 AND succeeded"
                    " AND problem_size >= 1 AND executors >= 1 AND duration_s > 0"

@@ -1,12 +1,15 @@
 #ifndef STORE_RUN_DURATIONS_H
 #define STORE_RUN_DURATIONS_H
 
+#include "core/scaling/contexts.h"
 #include "store/application.h"
 #include "store/run_evidence.h"
 #include "store/store.h"
 
 /* What a scaling model wants to know of a run. */
 struct run_duration {
+    bool replayable; /* executors, cores and stages are known, too */
+    struct context_labels labels;
     int64_t problem_size;
     int64_t executors;
     int64_t cores_per_executor; /* RUN_UNKNOWN */

@@ -70,9 +70,6 @@ enum pv_code run_write_sketches(struct store_tx *tx,
                                 struct pv_error *err) PV_MUSTCHECK;
 
 /* Ids of the runs that a filter with labels finds, newest first, one more than its limit. */
-struct run_id {
-    char text[37];
-};
 enum pv_code run_ids_by_label(struct store_tx *tx,
                               struct arena *arena,
                               const char *application_id,

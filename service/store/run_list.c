@@ -262,6 +262,50 @@ enum pv_code store_run_nearest(struct store_tx *tx,
     return code;
 }
 
+/* As the ids stand; runs that were not found leave no gap. */
+static enum pv_code
+order_by_ids(const struct run_id ids[], size_t n, struct arena *arena, struct run_list *list)
+{
+    struct run *ordered = arena_array(arena, list->n, sizeof *ordered);
+    size_t found = 0;
+    if (ordered == NULL)
+        return PV_E_MEMORY;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < list->n && found < list->n; k++)
+            if (strcmp(ids[i].text, list->items[k].id) == 0)
+                ordered[found++] = list->items[k];
+    *list = (struct run_list){.items = ordered, .n = found};
+    return PV_OK;
+}
+
+enum pv_code store_run_of_ids(struct store_tx *tx,
+                              struct arena *arena,
+                              const struct application *application,
+                              const struct run_id ids[],
+                              size_t n,
+                              struct run_list *list,
+                              struct pv_error *err)
+{
+    struct sql sql;
+    struct run_list read;
+    PGresult *result;
+    tx_sql(tx, &sql, by_ids);
+    sql.repeated = true;
+    sql_uuid(&sql, application->id);
+    sql_uuids(&sql, ids->text, n, sizeof *ids);
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code == PV_OK)
+        code = run_read_list(result, arena, n, &read, err);
+    PQclear(result);
+    if (code == PV_OK && order_by_ids(ids, n, arena, &read) != PV_OK)
+        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the runs");
+    if (code == PV_OK)
+        code = run_load_stages(tx, arena, application->id, read.items, read.n, RUN_WITH_TASKS, err);
+    if (code == PV_OK)
+        *list = read;
+    return code;
+}
+
 enum pv_code store_run_count_lacks(struct store_tx *tx,
                                    const struct application *application,
                                    struct run_lacks *lacks,

@@ -15,6 +15,28 @@ static bool has_point_within(const struct curve *curve, int64_t least, int64_t m
     return false;
 }
 
+static size_t count_own(const struct observation rows[], size_t n)
+{
+    size_t own = 0;
+    for (size_t i = 0; i < n; i++)
+        own += rows[i].context <= 1;
+    return own;
+}
+
+static enum pv_code tell_too_few(const struct curve_question *question,
+                                 size_t own,
+                                 bool has_contexts,
+                                 struct arena *arena,
+                                 struct predictor *predictor,
+                                 struct pv_error *err)
+{
+    predictor->without_model = arena_printf(
+        arena, "it takes %d runs with %" PRId64 " cores per executor%s, and there are %zu",
+        PREDICTOR_LEAST_RUNS, question->cores_per_executor,
+        has_contexts ? " and labels like these" : "", own);
+    return predictor->without_model == NULL ? pv_fail(err, PV_E_MEMORY, "out of memory") : PV_OK;
+}
+
 /* The model's curve, or in predictor->without_model why it cannot be taken. */
 static enum pv_code fit_curve(const struct observation rows[],
                               size_t n,
@@ -27,9 +49,15 @@ static enum pv_code fit_curve(const struct observation rows[],
                               struct pv_error *err)
 {
     struct model_selection selection;
+    size_t own = count_own(rows, n);
+    if (n < PREDICTOR_LEAST_RUNS || own == 0)
+        return tell_too_few(question, own, own < n, arena, predictor, err);
     enum pv_code code = model_select(rows, n, scratch, &selection, err);
     if (code != PV_OK)
         return code;
+    if (own < PREDICTOR_LEAST_RUNS &&
+        (selection.selected == NULL || !selection.selected->kind->pools))
+        return tell_too_few(question, own, true, arena, predictor, err);
     if (selection.selected == NULL) {
         predictor->without_model = arena_printf(arena, "%s", selection.message);
         return predictor->without_model == NULL ? pv_fail(err, PV_E_MEMORY, "out of memory")
@@ -74,7 +102,7 @@ enum pv_code predictor_choose(const struct observation rows[],
 {
     struct predictor made = {.has_replay = has_replay,
                              .model_mape_percent = (double)NAN,
-                             .model_runs = n,
+                             .model_runs = count_own(rows, n),
                              .replay_mape_percent = (double)NAN};
     struct curve fitted = {.points = NULL};
     const int64_t allowed[2] = {min_executors, max_executors};
@@ -83,15 +111,7 @@ enum pv_code predictor_choose(const struct observation rows[],
         made.replay_runs = curve->runs;
     }
     struct arena_mark mark = arena_mark(scratch);
-    enum pv_code code = PV_OK;
-    if (n < PREDICTOR_LEAST_RUNS) {
-        made.without_model = arena_printf(
-            arena, "it takes %d runs with %" PRId64 " cores per executor, and there are %zu",
-            PREDICTOR_LEAST_RUNS, question->cores_per_executor, n);
-        code = made.without_model == NULL ? pv_fail(err, PV_E_MEMORY, "out of memory") : PV_OK;
-    } else {
-        code = fit_curve(rows, n, question, allowed, arena, scratch, &fitted, &made, err);
-    }
+    enum pv_code code = fit_curve(rows, n, question, allowed, arena, scratch, &fitted, &made, err);
     arena_rewind(scratch, mark);
     if (code != PV_OK)
         return code;

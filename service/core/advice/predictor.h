@@ -10,9 +10,10 @@
  * runs? The one with the lesser leave-one-out error.
  *
  * A model needs PREDICTOR_LEAST_RUNS runs that left-out errors could be had of, and a point within
- * the executors allowed. Where they tie (to a millionth of a percent), or the model needs what it
- * has not, the replay is taken: it knows what bounds the duration. A replay of a single run has no
- * error to show; then the model has.
+ * the executors allowed. Where labels make contexts (observation.context), the runs are those of
+ * the one asked about; fewer do for a kind that learns from the others. Where they tie (to a
+ * millionth of a percent), or the model needs what it has not, the replay is taken: it knows what
+ * bounds the duration. A replay of a single run has no error to show; then the model has.
  */
 enum { PREDICTOR_LEAST_RUNS = 5 };
 
@@ -21,7 +22,7 @@ struct predictor {
     bool has_model;             /* one was fitted and could have been taken */
     const char *model_kind;     /* NULL: none */
     double model_mape_percent;  /* NAN */
-    size_t model_runs;          /* with these cores per executor */
+    size_t model_runs;          /* with these cores per executor, of the context asked about */
     double replay_mape_percent; /* NAN */
     size_t replay_runs;
     struct watch_drift drift; /* of the runs' durations; filled in by who watched them */
