@@ -123,6 +123,11 @@ static enum pv_code look_for_experiments(struct api *api,
         experiments->bounds.max_executors = question->max_executors;
     experiments->question.confidence = question->confidence;
     experiments->price_per_executor_hour = question->price_per_executor_hour;
+    const struct codec_history_context *context = &made->history->context;
+    if (context->asked && !context->ignored) {
+        experiments->labels = context->labels->labels;
+        experiments->n_labels = context->labels->n;
+    }
     made->has_experiments = true;
     if (asked->application.at != NULL)
         return api_experiments_plan(api, request, asked->application.at, experiments, err);

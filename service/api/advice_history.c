@@ -128,9 +128,6 @@ static enum pv_code load_own(struct api *api,
     if (code == PV_OK && item->n_replayed > 0)
         code = store_run_of_ids(tx, arena, application, item->replayed, item->n_replayed,
                                 &history->own, err);
-    if (code == PV_OK && history->own.n == 0)
-        (void)pv_fail(&history->lack, PV_E_TOO_FEW,
-                      "none of the runs with labels like these has stages, executors and cores");
     return code;
 }
 
@@ -150,6 +147,9 @@ static enum pv_code load_history(struct api *api,
     if (code == PV_OK && history->own.n == 0)
         code = store_run_nearest(tx, arena, application, asked->problem_size, true,
                                  (size_t)api->config->nearest_runs, &history->runs, err);
+    if (code == PV_OK && history->own.n == 0 && history->runs.n > 0)
+        (void)pv_fail(&history->lack, PV_E_TOO_FEW,
+                      "none of the runs with labels like these has stages, executors and cores");
     if (code != PV_OK || history->own.n + history->runs.n > 0)
         return code;
     code = refuse_history(tx, application, &history->lack);
@@ -230,6 +230,9 @@ static enum pv_code predict(const struct config *config,
     enum pv_code code =
         predict_from(config, asked, history, is_one ? &history->runs : own, item, &why);
     if (!is_one && (code == PV_E_TOO_FEW || code == PV_E_LIMIT)) {
+        why = (struct pv_error){.code = PV_OK};
+        if (history->runs.n > 0)
+            history->lack = why;
         advice_context_ignore(context);
         item->n_replayed = 0;
         item->stages = (struct quota_source){.missing = NULL};

@@ -396,6 +396,22 @@ enum pv_code application_models_of_labels(struct api *api,
     return code;
 }
 
+enum pv_code application_models_own_runs(struct run_observations *seen,
+                                         const struct run_label labels[],
+                                         size_t n,
+                                         struct arena *arena,
+                                         struct run_observations *own,
+                                         struct pv_error *err)
+{
+    const struct asked_labels asked = {labels, n};
+    struct codec_history_context context;
+    struct codec_watch watch; /* read by nobody: it weighs the runs */
+    enum pv_code code = find_context(seen, &asked, arena, &context, err);
+    if (code == PV_OK)
+        code = history_watch(seen, arena, &watch, err);
+    return code == PV_OK ? keep_own(seen, arena, own, err) : code;
+}
+
 enum pv_code application_models_refresh(struct api *api,
                                         struct arena *arena,
                                         const char *team_id,

@@ -36,6 +36,17 @@ enum pv_code application_models_of_labels(struct api *api,
                                           struct pv_error *err) PV_MUSTCHECK;
 
 /*
+ * Of the runs seen those of that context, n == 0: of the latest run's, as models are fitted to,
+ * weighed as they are. Fails as application_models_of_labels.
+ */
+enum pv_code application_models_own_runs(struct run_observations *seen,
+                                         const struct run_label labels[],
+                                         size_t n,
+                                         struct arena *arena,
+                                         struct run_observations *own,
+                                         struct pv_error *err) PV_MUSTCHECK;
+
+/*
  * The same for nobody in particular: fit what is kept of that team's application if it is behind,
  * and keep it. *fitted: it was. PV_E_NOT_FOUND; what the store answers where it cannot be kept.
  */

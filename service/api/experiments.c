@@ -56,6 +56,18 @@ enum pv_code api_experiments_plan_rows(struct arena *arena,
     return choose(arena, rows, n, NULL, asked, err);
 }
 
+static enum pv_code load_models(struct api *api,
+                                struct http_request *request,
+                                const char *name,
+                                const struct api_experiments *asked,
+                                struct application_model *stored,
+                                struct pv_error *err)
+{
+    return asked->n_labels == 0 ? application_models_load(api, request, name, stored, err)
+                                : application_models_of_labels(api, request, name, asked->labels,
+                                                               asked->n_labels, stored, err);
+}
+
 static enum pv_code load_runs(struct api *api,
                               struct http_request *request,
                               const struct application_model *stored,
@@ -79,19 +91,24 @@ enum pv_code api_experiments_plan(struct api *api,
                                   struct pv_error *err)
 {
     struct application_model stored;
-    struct run_observations seen = {.n = 0};
+    struct run_observations all = {.n = 0}, seen;
     struct codec_history_model kept;
     struct codec_watch watch; /* read by nobody: it weighs the runs */
     if (!request->may_compute)
         return PV_E_DEFER;
-    enum pv_code code = application_models_load(api, request, name, &stored, err);
+    enum pv_code code = load_models(api, request, name, asked, &stored, err);
     if (code == PV_OK)
-        code = load_runs(api, request, &stored, &seen, err);
-    if (code == PV_OK)
-        code = history_watch(&seen, request->arena, &watch, err);
+        code = load_runs(api, request, &stored, &all, err);
     bool selected = code == PV_OK && stored.selected.at != NULL;
     if (selected)
         code = application_models_read(request->arena, &stored, NULL, &kept, err);
+    if (selected && code == PV_OK && kept.of_context)
+        code = application_models_own_runs(&all, asked->labels, asked->n_labels, request->arena,
+                                           &seen, err);
+    else if (code == PV_OK) {
+        code = history_watch(&all, request->arena, &watch, err);
+        seen = all;
+    }
     if (code != PV_OK)
         return code;
     asked->reply = (struct codec_experiments){.application = stored.application,

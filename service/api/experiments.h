@@ -10,6 +10,8 @@
 struct api_experiments {
     struct experiment_bounds bounds;
     struct experiments_question question;
+    const struct run_label *labels; /* of the runs to tell from; none: those of the latest run */
+    size_t n_labels;
     double price_per_executor_hour; /* NAN: unknown */
     struct experiment_region region;
     struct experiments_plan plan;

@@ -61,12 +61,13 @@ read_budget(struct http_request *request, struct api_experiments *asked, struct 
     return code;
 }
 
-static enum pv_code read_question(const struct api *api,
+static enum pv_code read_question(struct api *api,
                                   struct http_request *request,
                                   struct api_experiments *asked,
                                   struct pv_error *err)
 {
-    static const char *const allowed[] = {"problem_size",
+    static const char *const allowed[] = {"label",
+                                          "problem_size",
                                           "executors",
                                           "problem_sizes",
                                           "min_executors",
@@ -79,6 +80,7 @@ static enum pv_code read_question(const struct api *api,
                                           "max_cost",
                                           "max_executor_s",
                                           NULL};
+    struct run_label *labels = NULL;
     size_t criterion = EXPERIMENTS_D_OPTIMAL;
     int64_t count = RUN_UNKNOWN;
     double confidence = (double)NAN;
@@ -98,7 +100,10 @@ static enum pv_code read_question(const struct api *api,
                                 count == RUN_UNKNOWN ? COUNT_DEFAULT : (size_t)count);
     if (!isnan(confidence))
         asked->question.confidence = confidence;
-    code = read_points(api, request, &asked->bounds, err);
+    code = api_query_labels(api, request, &labels, &asked->n_labels, err);
+    asked->labels = labels;
+    if (code == PV_OK)
+        code = read_points(api, request, &asked->bounds, err);
     return code == PV_OK ? read_budget(request, asked, err) : code;
 }
 

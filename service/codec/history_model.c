@@ -267,6 +267,8 @@ void codec_history_model_decode(const struct codec_node *document,
     *model = (struct codec_history_model){
         .why = "this kind is not fitted to the runs of an application"};
     decode_observations(document, model);
+    const json_t *context = json_object_get(document->json, "context");
+    model->of_context = json_is_true(json_object_get(context, "used"));
     const json_t *evidence = json_object_get(json_object_get(document->json, "reason"), "evidence");
     const char *single = json_string_value(json_object_get(evidence, "best_single_kind"));
     model->single = single == NULL ? NULL : model_find_kind(single);

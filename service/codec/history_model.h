@@ -61,6 +61,7 @@ void codec_model_selection_encode(struct writer *w, const struct model_selection
 /* What the reply says of one kind, read back; kind NULL: the one selected. */
 struct codec_history_model {
     bool fitted;
+    bool of_context; /* for runs of one context, not of all labels */
     struct model model;
     const char *why;                 /* where the kind was not fitted */
     const struct model_kind *single; /* the best that is one law of the own runs; NULL: none */

@@ -171,3 +171,27 @@ def test_advice_for_a_profile_says_what_to_run_beside_it(client):
                          200).json()
     first = advice["next_experiments"][0]
     assert first["reason"]["code"] == "new_executors" and first["executors"] != PROFILE["executors"]
+
+
+def test_runs_are_chosen_for_the_labels_asked_for(client, name):
+    """Half the time on one machine: what the runs are expected to take follows its own runs."""
+    shapes = [(n, m) for n in (8, 16, 32) for m in (1, 2, 4)]
+    for machine, factor in (("slow", 2), ("fast", 1)):
+        for i, (n, m) in enumerate(shapes):
+            add(client, name, n, m, factor * ernest(n, m), labels={"machine": machine},
+                started_at="2026-01-0%dT00:00:0%dZ" % (3 - factor, i))
+    asked = {"problem_size": 32, "executors": 4, "max_executors": 4}
+    slow, fast = (ask(client, name, label="machine:" + machine, **asked) for machine in ("slow", "fast"))
+    assert slow["runs"] == fast["runs"] == len(shapes)
+    for got, factor in ((slow, 2), (fast, 1)):
+        for item in got["items"]:
+            own = factor * ernest(item["problem_size"], item["executors"])
+            assert item["predicted_duration_s"] == pytest.approx(own, rel=0.1), item
+    assert ask(client, name, **asked) == fast, "that of the latest run"
+    refuse(client, name, "label", label="machine:z9", **asked)
+    body = {"application": name, "include": ["next_experiments"], "problem_size": 32, "labels": {"machine": "slow"},
+            "constraints": {"min_executors": 4, "max_executors": 4}}
+    advice = client.post("/v1/advice?dry_run=true", body, 200).json()
+    item = advice["next_experiments"][0]
+    own = 2 * ernest(item["problem_size"], item["executors"])
+    assert item["predicted_duration_s"] == pytest.approx(own, rel=0.1), item

@@ -50,7 +50,7 @@ static enum pv_code fit_curve(const struct observation rows[],
 {
     struct model_selection selection;
     size_t own = count_own(rows, n);
-    if (n < PREDICTOR_LEAST_RUNS || own == 0)
+    if (n < PREDICTOR_LEAST_RUNS || own < PREDICTOR_LEAST_POOLED)
         return tell_too_few(question, own, own < n, arena, predictor, err);
     enum pv_code code = model_select(rows, n, scratch, &selection, err);
     if (code != PV_OK)

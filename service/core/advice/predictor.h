@@ -11,11 +11,12 @@
  *
  * A model needs PREDICTOR_LEAST_RUNS runs that left-out errors could be had of, and a point within
  * the executors allowed. Where labels make contexts (observation.context), the runs are those of
- * the one asked about; fewer do for a kind that learns from the others. Where they tie (to a
- * millionth of a percent), or the model needs what it has not, the replay is taken: it knows what
- * bounds the duration. A replay of a single run has no error to show; then the model has.
+ * the one asked about; PREDICTOR_LEAST_POOLED do for a kind that learns from the others. Where they
+ * tie (to a millionth of a percent), or the model needs what it has not, the replay is taken: it
+ * knows what bounds the duration. A replay of a single run has no error to show; then the model
+ * has.
  */
-enum { PREDICTOR_LEAST_RUNS = 5 };
+enum { PREDICTOR_LEAST_RUNS = 5, PREDICTOR_LEAST_POOLED = 3 };
 
 struct predictor {
     bool has_replay;

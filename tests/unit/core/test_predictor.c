@@ -240,3 +240,42 @@ Test(predictor, too_few_runs_of_everything)
     cr_assert_eq(choose(false, &curve, &predictor, &err), PV_E_TOO_FEW);
     cr_assert_not_null(strstr(err.detail, "5 runs"));
 }
+
+/* Rows of other contexts are no runs of the one asked about: half as long there moves nothing here.
+ */
+Test(predictor, runs_of_other_contexts_are_not_averaged_in)
+{
+    struct curve alone = {.points = NULL}, among = {.points = NULL};
+    struct predictor predictor;
+    cr_assert_eq(choose(false, &alone, &predictor, NULL), PV_OK);
+    size_t own = n_rows;
+    for (size_t i = 0; i < own; i++)
+        rows[i].context = 1;
+    for (size_t i = 0; i < own && n_rows < sizeof rows / sizeof *rows; i++) {
+        observe(rows[i].problem_size, rows[i].executors, rows[i].duration_s / 2);
+        rows[n_rows - 1].context = 3;
+    }
+    cr_assert_gt(n_rows, own + 5);
+    cr_assert_eq(choose(false, &among, &predictor, NULL), PV_OK);
+    cr_assert_eq(predictor.model_runs, own);
+    cr_assert_eq(among.runs, own);
+    for (size_t i = 0; i < among.n_points && i < 16; i++)
+        cr_assert_float_eq(among.points[i].duration_s, alone.points[i].duration_s,
+                           0.01 * alone.points[i].duration_s);
+}
+
+/* Twelve runs of another context are none of this one: it takes its own. */
+Test(predictor, a_context_without_runs_has_no_model)
+{
+    struct curve curve = {.points = NULL};
+    struct predictor predictor;
+    struct pv_error err = {0}, again = {0};
+    for (size_t i = 0; i < n_rows; i++)
+        rows[i].context = 2;
+    cr_assert_eq(choose(false, &curve, &predictor, &err), PV_E_TOO_FEW);
+    cr_assert(strstr(err.detail, "labels like these, and there are 0") != NULL, "%s", err.detail);
+    rows[0].context = 1;
+    cr_assert_eq(choose(false, &curve, &predictor, &again), PV_E_TOO_FEW);
+    cr_assert(strstr(again.detail, "labels like these, and there are 1") != NULL, "%s",
+              again.detail);
+}

@@ -351,6 +351,13 @@ static void the_nearest_runs_are_nearest_then_latest(struct arena *arena)
     CHECK(list.n == 1 && list.items[0].problem_size == 40);
     DO(store_run_nearest(tx, arena, &a, 1000, true, 10, &list, &err));
     CHECK(list.n == 5);
+    struct run_id ids[] = {{""}, {"00000000-0000-7000-8000-000000000000"}, {""}};
+    memcpy(ids[0].text, list.items[3].id, sizeof ids[0].text);
+    memcpy(ids[2].text, list.items[1].id, sizeof ids[2].text);
+    struct run_list chosen;
+    DO(store_run_of_ids(tx, arena, &a, ids, 3, &chosen, &err));
+    CHECK(chosen.n == 2 && strcmp(chosen.items[0].id, ids[0].text) == 0);
+    CHECK(strcmp(chosen.items[1].id, ids[2].text) == 0 && chosen.items[1].n_stages == 3);
     DO(store_commit(&tx, &err));
 }
 
@@ -412,7 +419,10 @@ static void follow(const struct principal *who,
                    int64_t executors,
                    double duration_s)
 {
+    static struct run_label labels[] = {{{"machine", 7}, {"m5", 2}}};
     struct run run = database_run(arena, 8, executors);
+    run.labels = labels;
+    run.n_labels = 1;
     run.cores_per_executor = 4;
     run.duration_s = duration_s;
     run.initialization_s = 1.5;
@@ -462,6 +472,9 @@ static void runs_are_held_against_the_advice_they_follow(struct arena *arena)
     CHECK(durations.n == 3 && same_double(durations.items[0].duration_s, 1000));
     CHECK(durations.items[1].executors == 21 && durations.items[1].cores_per_executor == 4);
     CHECK(same_double(durations.items[2].initialization_s, 1.5));
+    CHECK(durations.items[0].replayable && durations.items[0].labels.n == 1);
+    CHECK(strview_is(durations.items[0].labels.labels[0].value, "m5"));
+    CHECK(strlen(durations.items[0].id) == 36);
     DO(store_commit(&tx, &err));
 
     struct principal other = database_team(&db, "not accuracy");
