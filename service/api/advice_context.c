@@ -214,7 +214,8 @@ enum pv_code advice_context_nearest(const struct advice_context *context,
     if (*ids == NULL)
         return out_of_memory(err);
     for (size_t i = 0; i < *n; i++)
-        memcpy((*ids)[i].text, durations->items[places[i].row].evidence.run_id, sizeof(*ids)[i].text);
+        memcpy((*ids)[i].text, durations->items[places[i].row].evidence.run_id,
+               sizeof(*ids)[i].text);
     return PV_OK;
 }
 

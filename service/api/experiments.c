@@ -1,6 +1,5 @@
 #include "api/experiments.h"
 
-#include "api/history_watch.h"
 #include <math.h>
 
 #include "api/history_watch.h"
@@ -91,7 +90,7 @@ enum pv_code api_experiments_plan(struct api *api,
                                   struct pv_error *err)
 {
     struct application_model stored;
-    struct run_observations all = {.n = 0}, seen;
+    struct run_observations all = {.n = 0}, seen = {.n = 0};
     struct codec_history_model kept;
     struct codec_watch watch; /* read by nobody: it weighs the runs */
     if (!request->may_compute)
@@ -102,10 +101,10 @@ enum pv_code api_experiments_plan(struct api *api,
     bool selected = code == PV_OK && stored.selected.at != NULL;
     if (selected)
         code = application_models_read(request->arena, &stored, NULL, &kept, err);
-    if (selected && code == PV_OK && kept.of_context)
+    if (selected && code == PV_OK && kept.of_context) {
         code = application_models_own_runs(&all, asked->labels, asked->n_labels, request->arena,
                                            &seen, err);
-    else if (code == PV_OK) {
+    } else if (code == PV_OK) {
         code = history_watch(&all, request->arena, &watch, err);
         seen = all;
     }

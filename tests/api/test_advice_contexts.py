@@ -62,6 +62,7 @@ def test_each_machine_is_near_its_own_times(client, name, stages):
         context = advice["model"]["context"]
         assert context["labels"] == {"machine": machine} and context["chosen_by"] == "request"
         assert context["contexts"] == 2 and context["runs"] == 10 and context["used"] is True
+        assert "model_drifted" not in codes(advice), "another machine is no drift"
         assert not {"context_of_latest_run", "labels_unknown", "context_not_used", "labels_not_used"} & set(codes(advice))
         assert advice["model"]["observations"] <= 10 and (stages or advice["model"]["kind"] != "replay")
 

@@ -474,7 +474,7 @@ static void runs_are_held_against_the_advice_they_follow(struct arena *arena)
     CHECK(same_double(durations.items[2].initialization_s, 1.5));
     CHECK(durations.items[0].replayable && durations.items[0].labels.n == 1);
     CHECK(strview_is(durations.items[0].labels.labels[0].value, "m5"));
-    CHECK(strlen(durations.items[0].id) == 36);
+    CHECK(strlen(durations.items[0].evidence.run_id) == 36);
     DO(store_commit(&tx, &err));
 
     struct principal other = database_team(&db, "not accuracy");
