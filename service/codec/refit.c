@@ -72,7 +72,7 @@ static void decode_points(const struct codec_node *node, size_t most, struct cod
 static const struct model_kind *decode_kind(const struct codec_node *node)
 {
     struct codec_node member = codec_member(node, "model");
-    bool automatic = member.json == NULL || json_is_null(member.json);
+    bool automatic = member.json == NULL;
     return automatic ? NULL : codec_model_choice_decode(node, &automatic);
 }
 
