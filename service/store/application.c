@@ -237,11 +237,13 @@ static enum pv_code lock_for_delete(struct store_tx *tx,
  */
 static enum pv_code delete_parts(struct store_tx *tx, const char *id, struct pv_error *err)
 {
+    static const char ended_operations[] =
+        "DELETE FROM provisor.operation WHERE team_id = $1 AND application_id = $2"
+        " AND finished_at IS NOT NULL";
     static const char *const statements[] = {
         "DELETE FROM provisor.idempotency_key WHERE team_id = $1 AND application_id = $2",
         "DELETE FROM provisor.outbox WHERE team_id = $1 AND application_id = $2",
-        "DELETE FROM provisor.operation WHERE team_id = $1 AND application_id = $2"
-        " AND finished_at IS NOT NULL",
+        ended_operations,
         "DELETE FROM provisor.run_log WHERE team_id = $1 AND application_id = $2",
         "DELETE FROM provisor.run_label WHERE team_id = $1 AND application_id = $2",
         "DELETE FROM provisor.run_stage WHERE team_id = $1 AND application_id = $2",

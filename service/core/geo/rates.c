@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NO_LINK = UINT32_MAX, NO_SORT = UINT32_MAX };
+#define NO_LINK UINT32_MAX
+#define NO_SORT UINT32_MAX
 
 struct sort {
     const struct geo_task *task; /* one of them */
