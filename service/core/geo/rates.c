@@ -115,11 +115,6 @@ size_t geo_rates_sort(const struct geo_rates *rates, size_t job, size_t task)
     return rates->sort_of[job][task];
 }
 
-size_t geo_rates_sorts(const struct geo_rates *rates)
-{
-    return rates->n_sorts;
-}
-
 /* --- clusters --- */
 
 static int falling(const void *a, const void *b)

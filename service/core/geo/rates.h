@@ -21,9 +21,8 @@ struct geo_rates;
 /* Borrows the problem; lives in the arena. NULL when memory is exhausted. */
 struct geo_rates *geo_rates_make(const struct geo_problem *problem, struct arena *arena);
 
-/* The sort of a task, numbered from 0, and a task of each sort. */
+/* The sort of a task, numbered from 0. */
 size_t geo_rates_sort(const struct geo_rates *rates, size_t job, size_t task);
-size_t geo_rates_sorts(const struct geo_rates *rates);
 
 /* The clusters that know the operation of that sort, by falling mean processing speed (ties: in
  * order). */

@@ -67,7 +67,8 @@ static void settle(struct speed_point points[], size_t n, struct speeds *made)
 static size_t tidy(struct speed_point points[], size_t n)
 {
     size_t kept = 0;
-    qsort(points, n, sizeof *points, ascending);
+    if (n > 0)
+        qsort(points, n, sizeof *points, ascending);
     for (size_t i = 0; i < n; i++) {
         if (points[i].probability <= 0)
             continue;
