@@ -7,8 +7,6 @@
 static const double COUNT_MAX = 1e12;
 static const double NUMBER_MAX = 1e300;
 
-enum { LABELS_MAX = 64 };
-
 /* --- the kind --- */
 
 static const char AUTO[] = "auto";
@@ -87,24 +85,6 @@ static void encode_component(struct writer *w, const struct model_component *com
     writer_end_object(w);
 }
 
-static void encode_context(struct writer *w, const struct model_context *context, size_t n_effects)
-{
-    writer_begin_object(w);
-    writer_key(w, "labels");
-    writer_begin_object(w);
-    for (size_t i = 0; i < context->n_labels; i++) {
-        writer_key_view(w, context->labels[i].key);
-        writer_text(w, context->labels[i].value);
-    }
-    writer_end_object(w);
-    writer_key(w, "effects");
-    writer_begin_array(w);
-    for (size_t i = 0; i < n_effects; i++)
-        writer_number(w, context->effects[i]);
-    writer_end_array(w);
-    writer_end_object(w);
-}
-
 void codec_model_tables_encode(struct writer *w, const struct model *model)
 {
     const struct model_tables *tables = &model->tables;
@@ -120,13 +100,6 @@ void codec_model_tables_encode(struct writer *w, const struct model *model)
         writer_begin_array(w);
         for (size_t i = 0; i < tables->n_components; i++)
             encode_component(w, &tables->components[i]);
-        writer_end_array(w);
-    }
-    if ((has & MODEL_HAS_CONTEXTS) != 0) {
-        writer_key(w, "contexts");
-        writer_begin_array(w);
-        for (size_t i = 0; i < tables->n_contexts; i++)
-            encode_context(w, &tables->contexts[i], tables->n_effects);
         writer_end_array(w);
     }
     writer_end_object(w);
@@ -243,55 +216,14 @@ static void decode_components(const struct codec_node *node, struct model_tables
     tables->n_components = n;
 }
 
-static size_t decode_context(const struct codec_node *item, struct model_context *context)
-{
-    static const char *const known[] = {"labels", "effects", NULL};
-    struct run_label *labels = NULL;
-    if (!codec_expect_object(item))
-        return 0;
-    codec_refuse_unknown(item, known);
-    codec_labels(item, "labels", CODEC_REQUIRED, LABELS_MAX, &labels, &context->n_labels);
-    context->labels = labels;
-    struct codec_node list = codec_array(item, "effects", CODEC_REQUIRED, 0, MODEL_EFFECTS_MAX);
-    size_t n = list.json == NULL ? 0 : json_array_size(list.json);
-    for (size_t i = 0; i < n; i++) {
-        struct codec_node effect = codec_item(&list, i);
-        context->effects[i] = codec_as_number(&effect, CODEC_REQUIRED, -NUMBER_MAX, NUMBER_MAX);
-    }
-    return n;
-}
-
-static void decode_contexts(const struct codec_node *node, struct model_tables *tables)
-{
-    struct codec_node list = codec_array(node, "contexts", CODEC_REQUIRED, 0, MODEL_CONTEXTS_MAX);
-    if (list.json == NULL)
-        return;
-    size_t n = json_array_size(list.json);
-    struct model_context *contexts = take_room(&list, n, sizeof *contexts);
-    if (contexts == NULL)
-        return;
-    for (size_t i = 0; i < n; i++) {
-        struct codec_node item = codec_item(&list, i);
-        size_t effects = decode_context(&item, &contexts[i]);
-        if (i > 0 && effects != tables->n_effects)
-            codec_fault_member(&item, "effects", "out_of_range",
-                               "must be as many as in the first context");
-        tables->n_effects = effects;
-    }
-    tables->contexts = contexts;
-    tables->n_contexts = n;
-}
-
 void codec_model_tables_decode(const struct codec_node *node, struct model *model)
 {
     static const struct {
         const char *name;
         unsigned bit;
-    } all[] = {{"knots", MODEL_HAS_KNOTS},
-               {"components", MODEL_HAS_COMPONENTS},
-               {"contexts", MODEL_HAS_CONTEXTS}};
+    } all[] = {{"knots", MODEL_HAS_KNOTS}, {"components", MODEL_HAS_COMPONENTS}};
     unsigned has = model->kind->tables;
-    const char *known[4] = {NULL};
+    const char *known[3] = {NULL};
     size_t n_known = 0;
     if (has == 0 && codec_present(node, "tables"))
         codec_fault_member(node, "tables", "conflict", "%s has none", model->kind->name);
@@ -300,7 +232,7 @@ void codec_model_tables_decode(const struct codec_node *node, struct model *mode
     struct codec_node tables = codec_object(node, "tables", CODEC_REQUIRED);
     if (tables.json == NULL)
         return;
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 2; i++)
         if ((has & all[i].bit) != 0)
             known[n_known++] = all[i].name;
     codec_refuse_unknown(&tables, known);
@@ -308,6 +240,4 @@ void codec_model_tables_decode(const struct codec_node *node, struct model *mode
         decode_knots(&tables, &model->tables);
     if ((has & MODEL_HAS_COMPONENTS) != 0)
         decode_components(&tables, &model->tables);
-    if ((has & MODEL_HAS_CONTEXTS) != 0)
-        decode_contexts(&tables, &model->tables);
 }

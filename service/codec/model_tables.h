@@ -9,8 +9,7 @@
  * What a model needs beyond its parameters, as the member "tables" of an open object:
  *
  *     {"knots": [[problem_size, executors, duration_s], ..],
- *      "components": [{"model", "weight", "parameters": {name: number}, "knots"?}, ..],
- *      "contexts": [{"labels": {key: value}, "effects": [number, ..]}, ..]}
+ *      "components": [{"model", "weight", "parameters": {name: number}, "knots"?}, ..]}
  *
  * Only what the kind uses (struct model_kind.tables) is there; a kind without tables has no such
  * member.
@@ -21,7 +20,7 @@ void codec_model_tables_encode(struct writer *w, const struct model *model);
  * The same read back into the reader's arena. Faults: a table that the kind has not, or lacks one
  * that it needs; more items than the MODEL_*_MAX; knots that do not ascend by problem_size and
  * executors; components of unknown kinds or of such that combine others; parameters outside the
- * rules of their kind; contexts with different numbers of effects.
+ * rules of their kind.
  */
 void codec_model_tables_decode(const struct codec_node *node, struct model *model);
 

@@ -81,7 +81,7 @@ struct model model_bare(const struct model_kind *kind)
 size_t model_count_parameters(const struct model *model)
 {
     const struct model_tables *t = &model->tables;
-    size_t n = t->n_knots + t->n_contexts * t->n_effects;
+    size_t n = t->n_knots;
     for (size_t j = 0; j < model->kind->n_parameters; j++)
         n += !isnan(model->parameters[j].estimate) && !model->parameters[j].dropped;
     for (size_t c = 0; c < t->n_components; c++) {

@@ -117,8 +117,7 @@ struct model_component;
 enum {
     MODEL_KNOTS_MAX = 1024,
     MODEL_COMPONENTS_MAX = 8,
-    MODEL_CONTEXTS_MAX = 256,
-    MODEL_EFFECTS_MAX = 4
+    MODEL_CONTEXTS_MAX = 256 /* that runs are told apart into */
 };
 
 /* A time that was seen (or smoothed) at one (N, m). */
@@ -128,23 +127,12 @@ struct model_knot {
     double duration_s; /* > 0 */
 };
 
-/* What is particular to the runs of one set of labels. What the effects mean (a factor of the time,
- * exponents ..) is the kind's business. */
-struct model_context {
-    const struct run_label *labels; /* sorted by key */
-    size_t n_labels;
-    double effects[MODEL_EFFECTS_MAX];
-};
-
 /* What a kind needs beyond its parameters; all of it is stored, sent and read back. */
 struct model_tables {
     const struct model_knot *knots; /* ascending by N, then m; each pair once */
     size_t n_knots;
     const struct model_component *components; /* of a combination */
     size_t n_components;
-    const struct model_context *contexts;
-    size_t n_contexts;
-    size_t n_effects; /* of each context that are used */
 };
 
 /* A law with its numbers: what a prediction is computed from, without what is known of its errors.
@@ -360,7 +348,7 @@ void model_add_evidence(struct model_finding *finding, const char *name, double 
  * which part of the time is which. Empty for a kind without describe. */
 void model_describe(const struct model *model, struct model_account *account);
 
-enum { MODEL_HAS_KNOTS = 1, MODEL_HAS_COMPONENTS = 2, MODEL_HAS_CONTEXTS = 4 };
+enum { MODEL_HAS_KNOTS = 1, MODEL_HAS_COMPONENTS = 2 };
 
 struct model_kind {
     const char *name;
