@@ -28,6 +28,13 @@ static enum pv_code decode(const struct config *config,
     return code;
 }
 
+static void choose_epsilon(struct codec_copy_plan *asked)
+{
+    asked->load = geo_load_measure(&asked->problem);
+    if (asked->epsilon_is_auto)
+        asked->terms.epsilon = geo_load_epsilon(asked->load.load);
+}
+
 API_HANDLER(copy_plans_create)
 {
     struct api *api = context;
@@ -37,6 +44,8 @@ API_HANDLER(copy_plans_create)
     enum pv_code code = http_check_query(request, no_parameters, err);
     if (code == PV_OK)
         code = decode(api->config, request, &asked, err);
+    if (code == PV_OK)
+        choose_epsilon(&asked);
     if (code == PV_OK)
         code = insurance_plan(&asked.problem, &asked.terms, request->arena, &plan, err);
     if (code != PV_OK)

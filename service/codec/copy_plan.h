@@ -4,6 +4,7 @@
 #include "codec/reader.h"
 #include "codec/writer.h"
 #include "core/geo/insurance.h"
+#include "core/geo/load.h"
 
 /* What a client may ask for; from struct config. */
 struct codec_copy_plan_limits {
@@ -17,6 +18,8 @@ struct codec_copy_plan_limits {
 struct codec_copy_plan {
     struct geo_problem problem;
     struct insurance_terms terms;
+    bool epsilon_is_auto;     /* terms.epsilon is to be drawn from the load (core/geo/load.h) */
+    struct geo_load load;     /* that it was drawn from */
     struct strview *clusters; /* names, as problem.clusters */
     struct strview *jobs;     /* names, as problem.jobs */
     struct strview **tasks;   /* ids: tasks[job][task] */

@@ -99,12 +99,30 @@ static void encode_use(struct writer *w,
     writer_end_array(w);
 }
 
+/* The number; where it was drawn from the load, that. */
+static void encode_epsilon(struct writer *w, const struct codec_copy_plan *request)
+{
+    const struct geo_load *load = &request->load;
+    writer_member_number(w, "epsilon", request->terms.epsilon);
+    writer_key(w, "epsilon_choice");
+    if (!request->epsilon_is_auto) {
+        writer_null(w);
+        return;
+    }
+    writer_begin_object(w);
+    writer_member_number(w, "load", load->load);
+    writer_member_integer(w, "slots", load->slots);
+    writer_member_integer(w, "busy_slots", load->busy_slots);
+    writer_member_integer(w, "ready_tasks", load->ready_tasks);
+    writer_end_object(w);
+}
+
 void codec_copy_plan_encode(struct writer *w,
                             const struct codec_copy_plan *request,
                             const struct insurance_plan *plan)
 {
     writer_begin_object(w);
-    writer_member_number(w, "epsilon", request->terms.epsilon);
+    encode_epsilon(w, request);
     encode_copies(w, request, plan);
     encode_tasks(w, request, plan);
     encode_waiting(w, request, plan);

@@ -53,6 +53,39 @@ def test_every_task_has_a_reason_to_wait(client):
                                                                  ("large", "not_admitted")]
 
 
+def auto(ready, busy=0, slots=100):
+    """A request in which so many tasks run nowhere, of one job on one cluster."""
+    tasks = [{"id": "t%d" % i, "operation": "map", "size_bytes": 1e6} for i in range(ready)]
+    return {"epsilon": "auto", "clusters": [{"name": "one", "slots": slots, "busy_slots": busy, "processing": {"map": [[1e6, 1]]}}],
+            "jobs": [{"name": "j", "unprocessed_bytes": 1e9, "tasks": tasks}]}
+
+
+@pytest.mark.parametrize("ready, busy, load, epsilon", [
+    (5, 5, 0.1, 0.8), (20, 20, 0.4, 0.6), (20, 40, 0.6, 0.5), (0, 100, 1, 0.2), (90, 60, 1.5, 0.2)])
+def test_epsilon_is_drawn_from_the_load(client, ready, busy, load, epsilon):
+    """The paper's ends and middle; 0.6 is half way between a load of 7/15 (0.6) and one of 11/15 (0.4)."""
+    plan = client.post("/v1/copy-plans", auto(ready, busy), 200).json()
+    assert plan["epsilon"] == pytest.approx(epsilon)
+    assert plan["epsilon_choice"] == {"load": pytest.approx(load), "slots": 100, "busy_slots": busy, "ready_tasks": ready}
+    told = client.post("/v1/copy-plans", dict(auto(ready, busy), epsilon=plan["epsilon"]), 200).json()
+    assert told["epsilon_choice"] is None
+    assert dict(told, epsilon_choice=0) == dict(plan, epsilon_choice=0), "the same plan as with the number given"
+
+
+def test_epsilon_is_automatic_where_it_is_left_out(client):
+    asked = auto(5, 5)
+    plan = client.post("/v1/copy-plans", asked, 200).json()
+    del asked["epsilon"]
+    assert client.post("/v1/copy-plans", asked, 200).json() == plan
+
+
+def test_no_slots_at_all(client):
+    """The load has no number then; every task waits for a slot."""
+    plan = client.post("/v1/copy-plans", auto(2, slots=0), 200).json()
+    assert plan["epsilon"] == pytest.approx(0.2) and plan["epsilon_choice"]["load"] is None
+    assert [w["reason"] for w in plan["waiting"]] == ["no_slot", "no_slot"]
+
+
 def put(asked, path, value):
     *way, last = path
     for step in way:
@@ -62,6 +95,7 @@ def put(asked, path, value):
 
 @pytest.mark.parametrize("path, value, pointer", [
     (("epsilon",), 0, "/epsilon"), (("epsilon",), 1.01, "/epsilon"), (("epsilon",), "NaN", "/epsilon"),
+    (("epsilon",), "Auto", "/epsilon"), (("epsilon",), None, "/epsilon"), (("epsilon",), True, "/epsilon"), (("epsilon",), -0.2, "/epsilon"),
     (("slot_s",), 0, "/slot_s"), (("max_rounds",), 0, "/max_rounds"), (("principle",), "eff", "/principle"),
     (("allocation",), "fair", "/allocation"), (("seed",), 1, "/seed"),
     (("clusters",), [], "/clusters"), (("clusters", 1, "name"), "eu", "/clusters/1/name"),
