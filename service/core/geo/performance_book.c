@@ -1,0 +1,379 @@
+#include "core/geo/performance_book.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/history/run.h"
+
+enum { NO_TYPE = -1 };
+
+struct performance_book {
+    const struct performance_ask *ask;
+    struct arena *arena;
+    const struct performance_entry **processing; /* [place * n_operations + operation] */
+    const struct performance_entry **transfers;  /* [from * n_places + to] */
+    struct unreachable_entry *unreachable;       /* of each place */
+    struct strview *types;                       /* of the places, each once, sorted */
+    size_t n_types;
+    int64_t *type_of;                         /* of each place, or NO_TYPE */
+    struct performance **processing_of_types; /* [type * n_operations + operation], NULL: none */
+    struct performance **processing_of_all;   /* of each operation */
+    struct performance **transfers_of_types;  /* [type of from * n_types + type of to] */
+    struct performance *transfers_of_all;
+};
+
+static const struct performance_entry nothing = {
+    .speeds = {.n = 0}, .source = PERFORMANCE_NONE, .newest_us = RUN_NO_INSTANT};
+
+const char *performance_source_name(enum performance_source source)
+{
+    static const char *const names[PERFORMANCE_SOURCES] = {"none", "own", "type", "pool"};
+    return names[source];
+}
+
+const char *unreachable_source_name(enum unreachable_source source)
+{
+    static const char *const names[UNREACHABLE_SOURCES] = {"told", "measured", "prior"};
+    return names[source];
+}
+
+/* --- types of machines --- */
+
+static int compare_texts(const void *a, const void *b)
+{
+    const struct strview *x = a;
+    const struct strview *y = b;
+    int order = memcmp(x->at, y->at, x->n < y->n ? x->n : y->n);
+    return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
+}
+
+static int64_t find_type(const struct performance_book *book, struct strview name)
+{
+    if (name.at == NULL || book->n_types == 0)
+        return NO_TYPE;
+    const struct strview *found =
+        bsearch(&name, book->types, book->n_types, sizeof *book->types, compare_texts);
+    return found == NULL ? NO_TYPE : found - book->types;
+}
+
+static void sort_types(struct performance_book *book)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < book->ask->n_places; i++)
+        if (book->ask->places[i].machine_type.at != NULL)
+            book->types[n++] = book->ask->places[i].machine_type;
+    if (n > 0)
+        qsort(book->types, n, sizeof *book->types, compare_texts);
+    for (size_t i = 0; i < n; i++)
+        if (book->n_types == 0 ||
+            compare_texts(&book->types[book->n_types - 1], &book->types[i]) != 0)
+            book->types[book->n_types++] = book->types[i];
+    for (size_t i = 0; i < book->ask->n_places; i++)
+        book->type_of[i] = find_type(book, book->ask->places[i].machine_type);
+}
+
+/* --- making one --- */
+
+/* rows * columns pointers, all of them NULL. */
+static void *make_table(struct arena *arena, size_t rows, size_t columns)
+{
+    size_t cells;
+    if (__builtin_mul_overflow(rows, columns, &cells))
+        return NULL;
+    return arena_calloc(arena, cells, sizeof(void *));
+}
+
+static bool make_tables(struct performance_book *book)
+{
+    size_t places = book->ask->n_places;
+    size_t operations = book->ask->n_operations;
+    book->processing = make_table(book->arena, places, operations);
+    book->transfers = make_table(book->arena, places, places);
+    book->unreachable = arena_calloc(book->arena, places, sizeof *book->unreachable);
+    book->types = arena_calloc(book->arena, places, sizeof *book->types);
+    book->type_of = arena_calloc(book->arena, places, sizeof *book->type_of);
+    if (book->processing == NULL || book->transfers == NULL || book->unreachable == NULL ||
+        book->types == NULL || book->type_of == NULL)
+        return false;
+    sort_types(book);
+    book->processing_of_types = make_table(book->arena, book->n_types, operations);
+    book->processing_of_all = make_table(book->arena, 1, operations);
+    book->transfers_of_types = make_table(book->arena, book->n_types, book->n_types);
+    return book->processing_of_types != NULL && book->processing_of_all != NULL &&
+           book->transfers_of_types != NULL;
+}
+
+static void judge_outages(struct performance_book *book,
+                          size_t place,
+                          const struct outage outages[],
+                          size_t n,
+                          int64_t first_us,
+                          int64_t newest_us)
+{
+    const struct performance_ask *ask = book->ask;
+    const struct performance_place *of = &ask->places[place];
+    struct unreachable_entry *entry = &book->unreachable[place];
+    reachability_find(outages, n, first_us, newest_us, ask->now_us, ask->outage_half_life_s,
+                      &ask->prior, of->slot_s, &entry->measured);
+    entry->source = !isnan(of->told)        ? UNREACHABLE_TOLD
+                    : first_us <= newest_us ? UNREACHABLE_MEASURED
+                                            : UNREACHABLE_PRIOR;
+    entry->probability = isnan(of->told) ? entry->measured.probability : of->told;
+}
+
+struct performance_book *performance_book_open(const struct performance_ask *ask,
+                                               struct arena *arena)
+{
+    struct performance_book *book = arena_calloc(arena, 1, sizeof *book);
+    if (book == NULL)
+        return NULL;
+    book->ask = ask;
+    book->arena = arena;
+    if (!make_tables(book))
+        return NULL;
+    for (size_t i = 0; i < ask->n_places; i++)
+        judge_outages(book, i, NULL, 0, 1, 0);
+    return book;
+}
+
+/* NULL when memory is exhausted; PERFORMANCE_NONE when all of it is forgotten. */
+static const struct performance_entry *make_entry(struct performance_book *book,
+                                                  const struct performance *observed,
+                                                  enum performance_source source)
+{
+    double weight = performance_weight(observed, book->ask->now_us);
+    if (weight <= 0)
+        return &nothing;
+    struct performance_entry *entry = arena_alloc(book->arena, sizeof *entry);
+    if (entry == NULL)
+        return NULL;
+    entry->source = source;
+    entry->weight = weight;
+    entry->samples = observed->samples;
+    entry->newest_us = observed->newest_us;
+    performance_speeds(observed, &entry->speeds);
+    return entry;
+}
+
+static enum pv_code fill(struct performance_book *book,
+                         const struct performance *observed,
+                         enum performance_source source,
+                         const struct performance_entry **cell,
+                         struct pv_error *err)
+{
+    const struct performance_entry *entry = make_entry(book, observed, source);
+    if (entry == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the speeds of clusters");
+    if (entry != &nothing)
+        *cell = entry;
+    return PV_OK;
+}
+
+enum pv_code performance_book_add_processing(struct performance_book *book,
+                                             size_t place,
+                                             size_t operation,
+                                             const struct performance *observed,
+                                             struct pv_error *err)
+{
+    return fill(book, observed, PERFORMANCE_OWN,
+                &book->processing[place * book->ask->n_operations + operation], err);
+}
+
+enum pv_code performance_book_add_transfer(struct performance_book *book,
+                                           size_t from,
+                                           size_t to,
+                                           const struct performance *observed,
+                                           struct pv_error *err)
+{
+    return fill(book, observed, PERFORMANCE_OWN, &book->transfers[from * book->ask->n_places + to],
+                err);
+}
+
+void performance_book_add_outages(struct performance_book *book,
+                                  size_t place,
+                                  const struct outage outages[],
+                                  size_t n,
+                                  int64_t first_us,
+                                  int64_t newest_us)
+{
+    judge_outages(book, place, outages, n, first_us, newest_us);
+}
+
+/* --- pools --- */
+
+static bool sends(const struct performance_book *book, size_t from)
+{
+    return book->ask->sends == NULL || book->ask->sends[from];
+}
+
+bool performance_book_lacks_processing(const struct performance_book *book, size_t operation)
+{
+    for (size_t place = 0; place < book->ask->n_places; place++)
+        if (book->processing[place * book->ask->n_operations + operation] == NULL)
+            return true;
+    return false;
+}
+
+bool performance_book_lacks_transfers(const struct performance_book *book)
+{
+    size_t n = book->ask->n_places;
+    for (size_t from = 0; from < n; from++)
+        for (size_t to = 0; to < n && sends(book, from); to++)
+            if (from != to && book->transfers[from * n + to] == NULL)
+                return true;
+    return false;
+}
+
+static enum pv_code pour(struct performance_book *book,
+                         struct performance **pool,
+                         const struct performance *observed,
+                         struct pv_error *err)
+{
+    if (performance_weight(observed, book->ask->now_us) <= 0)
+        return PV_OK;
+    if (*pool == NULL) {
+        struct performance *made = arena_alloc(book->arena, sizeof *made);
+        if (made == NULL)
+            return pv_fail(err, PV_E_MEMORY, "not enough memory for the speeds of clusters");
+        performance_init(made);
+        *pool = made;
+    }
+    performance_merge(*pool, &book->ask->terms, observed);
+    return PV_OK;
+}
+
+enum pv_code performance_book_pool_processing(struct performance_book *book,
+                                              size_t operation,
+                                              struct strview machine_type,
+                                              const struct performance *observed,
+                                              struct pv_error *err)
+{
+    int64_t type = find_type(book, machine_type);
+    size_t cell = (size_t)type * book->ask->n_operations + operation;
+    enum pv_code code = pour(book, &book->processing_of_all[operation], observed, err);
+    if (code == PV_OK && type != NO_TYPE)
+        code = pour(book, &book->processing_of_types[cell], observed, err);
+    return code;
+}
+
+enum pv_code performance_book_pool_transfer(struct performance_book *book,
+                                            struct strview from_type,
+                                            struct strview to_type,
+                                            const struct performance *observed,
+                                            struct pv_error *err)
+{
+    int64_t from = find_type(book, from_type);
+    int64_t to = find_type(book, to_type);
+    enum pv_code code = pour(book, &book->transfers_of_all, observed, err);
+    if (code == PV_OK && from != NO_TYPE && to != NO_TYPE)
+        code = pour(book, &book->transfers_of_types[(size_t)from * book->n_types + (size_t)to],
+                    observed, err);
+    return code;
+}
+
+/* Of a table of n pools, the entries that stand for them; NULL where there is no pool. */
+static const struct performance_entry **finish_pools(struct performance_book *book,
+                                                     struct performance *const pools[],
+                                                     size_t n,
+                                                     enum performance_source source)
+{
+    const struct performance_entry **entries = make_table(book->arena, 1, n);
+    for (size_t i = 0; entries != NULL && i < n; i++) {
+        if (pools[i] == NULL)
+            continue;
+        entries[i] = make_entry(book, pools[i], source);
+        if (entries[i] == NULL)
+            return NULL;
+    }
+    return entries;
+}
+
+/* The first that there is, or nothing. */
+static const struct performance_entry *fall_back(const struct performance_entry *type,
+                                                 const struct performance_entry *pool)
+{
+    return type != NULL ? type : pool != NULL ? pool : &nothing;
+}
+
+static enum pv_code close_processing(struct performance_book *book, struct pv_error *err)
+{
+    size_t operations = book->ask->n_operations;
+    const struct performance_entry **of_types =
+        finish_pools(book, book->processing_of_types, book->n_types * operations, PERFORMANCE_TYPE);
+    const struct performance_entry **of_all =
+        finish_pools(book, book->processing_of_all, operations, PERFORMANCE_POOL);
+    if (of_types == NULL || of_all == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the speeds of clusters");
+    for (size_t place = 0; place < book->ask->n_places; place++) {
+        for (size_t operation = 0; operation < operations; operation++) {
+            const struct performance_entry **cell =
+                &book->processing[place * operations + operation];
+            size_t type = (size_t)book->type_of[place];
+            if (*cell == NULL)
+                *cell = fall_back(book->type_of[place] == NO_TYPE
+                                      ? NULL
+                                      : of_types[type * operations + operation],
+                                  of_all[operation]);
+        }
+    }
+    return PV_OK;
+}
+
+static const struct performance_entry *
+type_of_pair(const struct performance_book *book,
+             const struct performance_entry *const of_types[],
+             size_t from,
+             size_t to)
+{
+    if (book->type_of[from] == NO_TYPE || book->type_of[to] == NO_TYPE)
+        return NULL;
+    return of_types[(size_t)book->type_of[from] * book->n_types + (size_t)book->type_of[to]];
+}
+
+static enum pv_code close_transfers(struct performance_book *book, struct pv_error *err)
+{
+    size_t n = book->ask->n_places;
+    const struct performance_entry **of_types = finish_pools(
+        book, book->transfers_of_types, book->n_types * book->n_types, PERFORMANCE_TYPE);
+    const struct performance_entry **of_all =
+        finish_pools(book, &book->transfers_of_all, 1, PERFORMANCE_POOL);
+    if (of_types == NULL || of_all == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the speeds of clusters");
+    for (size_t from = 0; from < n; from++) {
+        for (size_t to = 0; to < n; to++) {
+            const struct performance_entry **cell = &book->transfers[from * n + to];
+            if (from == to || !sends(book, from))
+                *cell = &nothing;
+            else if (*cell == NULL)
+                *cell = fall_back(type_of_pair(book, of_types, from, to), of_all[0]);
+        }
+    }
+    return PV_OK;
+}
+
+enum pv_code performance_book_close(struct performance_book *book, struct pv_error *err)
+{
+    enum pv_code code = close_processing(book, err);
+    return code == PV_OK ? close_transfers(book, err) : code;
+}
+
+/* --- reading --- */
+
+const struct performance_entry *
+performance_book_processing(const struct performance_book *book, size_t place, size_t operation)
+{
+    return book->processing[place * book->ask->n_operations + operation];
+}
+
+const struct performance_entry *
+performance_book_transfer(const struct performance_book *book, size_t from, size_t to)
+{
+    return book->transfers[from * book->ask->n_places + to];
+}
+
+const struct unreachable_entry *performance_book_unreachable(const struct performance_book *book,
+                                                             size_t place)
+{
+    return &book->unreachable[place];
+}
