@@ -32,7 +32,7 @@ static void choose_epsilon(struct codec_copy_plan *asked)
 {
     asked->load = geo_load_measure(&asked->problem);
     if (asked->epsilon_is_auto)
-        asked->terms.epsilon = geo_load_epsilon(asked->load.load);
+        asked->terms.insurance.epsilon = geo_load_epsilon(asked->load.load);
 }
 
 API_HANDLER(copy_plans_create)
@@ -40,14 +40,14 @@ API_HANDLER(copy_plans_create)
     struct api *api = context;
     static const char *const no_parameters[] = {NULL};
     struct codec_copy_plan asked;
-    struct insurance_plan plan;
+    struct geo_plan plan;
     enum pv_code code = http_check_query(request, no_parameters, err);
     if (code == PV_OK)
         code = decode(api->config, request, &asked, err);
     if (code == PV_OK)
         choose_epsilon(&asked);
     if (code == PV_OK)
-        code = insurance_plan(&asked.problem, &asked.terms, request->arena, &plan, err);
+        code = geo_plan_make(&asked.problem, &asked.terms, NULL, request->arena, &plan, err);
     if (code != PV_OK)
         return code;
     struct writer w;

@@ -43,4 +43,7 @@ size_t copy_plan_find_cluster(const struct copy_plan_decoding *d,
 void copy_plan_decode_clusters(struct copy_plan_decoding *d, const struct codec_node *top);
 void copy_plan_decode_links(struct copy_plan_decoding *d, const struct codec_node *top);
 
+/* The member `jobs`, with their tasks. After the clusters. */
+void copy_plan_decode_jobs(struct copy_plan_decoding *d, const struct codec_node *top);
+
 #endif

@@ -7,14 +7,13 @@ encode_who(struct writer *w, const struct codec_copy_plan *request, size_t job, 
     writer_member_text(w, "task", request->tasks[job][task]);
 }
 
-static void encode_copies(struct writer *w,
-                          const struct codec_copy_plan *request,
-                          const struct insurance_plan *plan)
+static void
+encode_copies(struct writer *w, const struct codec_copy_plan *request, const struct geo_plan *plan)
 {
     writer_key(w, "copies");
     writer_begin_array(w);
     for (size_t i = 0; i < plan->n_copies; i++) {
-        const struct insurance_copy *copy = &plan->copies[i];
+        const struct geo_plan_copy *copy = &plan->copies[i];
         writer_begin_object(w);
         encode_who(w, request, copy->job, copy->task);
         writer_member_text(w, "cluster", request->clusters[copy->cluster]);
@@ -28,14 +27,13 @@ static void encode_copies(struct writer *w,
     writer_end_array(w);
 }
 
-static void encode_tasks(struct writer *w,
-                         const struct codec_copy_plan *request,
-                         const struct insurance_plan *plan)
+static void
+encode_tasks(struct writer *w, const struct codec_copy_plan *request, const struct geo_plan *plan)
 {
     writer_key(w, "tasks");
     writer_begin_array(w);
     for (size_t i = 0; i < plan->n_tasks; i++) {
-        const struct insurance_task *task = &plan->tasks[i];
+        const struct geo_plan_task *task = &plan->tasks[i];
         writer_begin_object(w);
         encode_who(w, request, task->job, task->task);
         writer_key(w, "clusters");
@@ -51,25 +49,23 @@ static void encode_tasks(struct writer *w,
     writer_end_array(w);
 }
 
-static void encode_waiting(struct writer *w,
-                           const struct codec_copy_plan *request,
-                           const struct insurance_plan *plan)
+static void
+encode_waiting(struct writer *w, const struct codec_copy_plan *request, const struct geo_plan *plan)
 {
     writer_key(w, "waiting");
     writer_begin_array(w);
     for (size_t i = 0; i < plan->n_waiting; i++) {
-        const struct insurance_waiting *waiting = &plan->waiting[i];
+        const struct geo_plan_waiting *waiting = &plan->waiting[i];
         writer_begin_object(w);
         encode_who(w, request, waiting->job, waiting->task);
-        writer_member_string(w, "reason", insurance_reason_name(waiting->reason));
+        writer_member_string(w, "reason", geo_reason_name(waiting->reason));
         writer_end_object(w);
     }
     writer_end_array(w);
 }
 
-static void encode_shares(struct writer *w,
-                          const struct codec_copy_plan *request,
-                          const struct insurance_plan *plan)
+static void
+encode_shares(struct writer *w, const struct codec_copy_plan *request, const struct geo_plan *plan)
 {
     writer_key(w, "shares");
     writer_begin_array(w);
@@ -82,9 +78,8 @@ static void encode_shares(struct writer *w,
     writer_end_array(w);
 }
 
-static void encode_use(struct writer *w,
-                       const struct codec_copy_plan *request,
-                       const struct insurance_plan *plan)
+static void
+encode_use(struct writer *w, const struct codec_copy_plan *request, const struct geo_plan *plan)
 {
     writer_key(w, "utilization");
     writer_begin_array(w);
@@ -103,7 +98,7 @@ static void encode_use(struct writer *w,
 static void encode_epsilon(struct writer *w, const struct codec_copy_plan *request)
 {
     const struct geo_load *load = &request->load;
-    writer_member_number(w, "epsilon", request->terms.epsilon);
+    writer_member_number(w, "epsilon", request->terms.insurance.epsilon);
     writer_key(w, "epsilon_choice");
     if (!request->epsilon_is_auto) {
         writer_null(w);
@@ -119,7 +114,7 @@ static void encode_epsilon(struct writer *w, const struct codec_copy_plan *reque
 
 void codec_copy_plan_encode(struct writer *w,
                             const struct codec_copy_plan *request,
-                            const struct insurance_plan *plan)
+                            const struct geo_plan *plan)
 {
     writer_begin_object(w);
     encode_epsilon(w, request);

@@ -41,6 +41,20 @@ def test_running_copies_are_taken_into_account(client):
     assert [t["clusters"] for t in plan["tasks"]] == [["eu"], ["eu"]]
 
 
+def test_how_far_running_copies_are_may_be_told(client):
+    asked = body(max_rounds=1)
+    job = asked["jobs"][0]
+    job.update(stage_tasks=4, done_tasks=2, median_duration_s=7.5)
+    job["tasks"][0].update(waited_s=3, copies=[{"cluster": "eu", "elapsed_s": 4, "processed_bytes": 1e8}, "us",
+                                               {"cluster": "us", "elapsed_s": None, "processed_bytes": None}])
+    job["tasks"][1].update(waited_s=None)
+    plan = client.post("/v1/copy-plans", asked, 200).json()
+    assert [c["task"] for c in plan["copies"]] == ["t2"]
+    assert plan["tasks"][0]["clusters"] == ["eu", "us", "us"]
+    job.update(stage_tasks=None, done_tasks=None, median_duration_s=None)
+    assert client.post("/v1/copy-plans", asked, 200).json() == plan, "pingan looks at none of it"
+
+
 def test_every_task_has_a_reason_to_wait(client):
     asked = body(epsilon=0.3)
     asked["jobs"].append({"name": "large", "unprocessed_bytes": 1e12, "tasks": [
@@ -118,6 +132,16 @@ def put(asked, path, value):
     (("jobs", 0, "tasks", 0, "inputs"), ["us", "us"], "/jobs/0/tasks/0/inputs/1"),
     (("jobs", 0, "tasks", 0, "inputs"), [3], "/jobs/0/tasks/0/inputs/0"),
     (("jobs", 0, "tasks", 0, "copies"), ["mars"], "/jobs/0/tasks/0/copies"),
+    (("jobs", 0, "tasks", 0, "copies"), [3], "/jobs/0/tasks/0/copies/0"),
+    (("jobs", 0, "tasks", 0, "copies"), [{}], "/jobs/0/tasks/0/copies/0/cluster"),
+    (("jobs", 0, "tasks", 0, "copies"), [{"cluster": "mars"}], "/jobs/0/tasks/0/copies/0/cluster"),
+    (("jobs", 0, "tasks", 0, "copies"), [{"cluster": "eu", "since": 1}], "/jobs/0/tasks/0/copies/0/since"),
+    (("jobs", 0, "tasks", 0, "copies"), [{"cluster": "eu", "elapsed_s": -1}], "/jobs/0/tasks/0/copies/0/elapsed_s"),
+    (("jobs", 0, "tasks", 0, "copies"), ["eu", {"cluster": "eu", "processed_bytes": 1.1e8}],
+     "/jobs/0/tasks/0/copies/1/processed_bytes"),
+    (("jobs", 0, "tasks", 0, "waited_s"), -1, "/jobs/0/tasks/0/waited_s"),
+    (("jobs", 0, "stage_tasks"), 0, "/jobs/0/stage_tasks"), (("jobs", 0, "done_tasks"), 1.5, "/jobs/0/done_tasks"),
+    (("jobs", 0, "median_duration_s"), 0, "/jobs/0/median_duration_s"),
     # No link leads from eu to us, and eu itself does not know the operation.
     (("clusters", 0, "processing"), {"reduce": [[1, 1]]}, "/jobs/0/tasks/0/inputs")])
 def test_faults_name_the_field(client, path, value, pointer):
@@ -127,6 +151,12 @@ def test_faults_name_the_field(client, path, value, pointer):
         asked["jobs"][0]["tasks"][0]["inputs"] = ["eu"]
     problem = client.refuse("POST", "/v1/copy-plans", 422, pointer=pointer, json=asked)
     assert problem["errors"]
+
+
+def test_no_more_tasks_are_done_than_the_stage_has(client):
+    asked = body()
+    asked["jobs"][0].update(stage_tasks=2, done_tasks=3)
+    client.refuse("POST", "/v1/copy-plans", 422, pointer="/jobs/0/done_tasks", json=asked)
 
 
 def test_a_pair_of_clusters_has_one_link(client):

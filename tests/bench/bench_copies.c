@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "base/rng.h"
-#include "core/geo/insurance.h"
+#include "core/geo/planner.h"
 
 enum { POINTS = 8, OPERATIONS = 4, LINK_KINDS = 512, REPETITIONS = 5 };
 
@@ -122,22 +122,25 @@ static bool run_row(size_t n_clusters, size_t n_jobs, size_t tasks_each)
     size_t n_links = make_links(&arena, &rng, links, n_clusters);
     for (size_t j = 0; j < n_jobs; j++) {
         struct geo_task *tasks = arena_array(&arena, tasks_each, sizeof *tasks);
-        jobs[j] = (struct geo_job){rng_lognormal(&rng, 1e10, 1), tasks, tasks_each};
+        jobs[j] = (struct geo_job){.unprocessed_bytes = rng_lognormal(&rng, 1e10, 1),
+                                   .tasks = tasks,
+                                   .n_tasks = tasks_each};
         for (size_t t = 0; t < tasks_each; t++)
             make_task(&arena, &rng, n_clusters, &tasks[t]);
     }
     const struct geo_problem problem = {clusters,   n_clusters, links,  n_links,
                                         OPERATIONS, jobs,       n_jobs, 1};
-    const struct insurance_terms terms = {0.8, 3, INSURANCE_EFFICIENCY, INSURANCE_RELIABILITY,
-                                          false};
-    struct insurance_plan plan;
+    struct geo_terms terms = geo_terms_usual(GEO_PINGAN);
+    terms.insurance.epsilon = 0.8;
+    terms.insurance.max_rounds = 3;
+    struct geo_plan plan;
     double least = HUGE_VAL;
     size_t held = 0;
     for (size_t i = 0; i < REPETITIONS; i++) {
         struct arena work;
         arena_init(&work, 0);
         double began = cpu_s();
-        if (insurance_plan(&problem, &terms, &work, &plan, NULL) != PV_OK)
+        if (geo_plan_make(&problem, &terms, NULL, &work, &plan, NULL) != PV_OK)
             return false;
         least = fmin(least, cpu_s() - began);
         held = work.total;

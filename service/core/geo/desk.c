@@ -1,6 +1,8 @@
 #include "core/geo/desk.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "base/whole.h"
 
@@ -134,11 +136,11 @@ bool desk_join(struct desk *desk, const struct geo_task *task, struct state *sta
     return add_cluster(desk, state, cluster);
 }
 
-static struct insurance_copy *next_copy(struct desk *desk)
+static struct geo_plan_copy *next_copy(struct desk *desk)
 {
     if (desk->n_copies == desk->room) {
         size_t room = desk->room > 0 ? 2 * desk->room : 64;
-        struct insurance_copy *grown = arena_array(desk->arena, room, sizeof *grown);
+        struct geo_plan_copy *grown = arena_array(desk->arena, room, sizeof *grown);
         if (!grown)
             return NULL;
         for (size_t i = 0; i < desk->n_copies; i++)
@@ -154,14 +156,14 @@ bool desk_grant(
 {
     const struct geo_task *task = desk_task(desk, job, index);
     struct state *state = &desk->states[job][index];
-    struct insurance_copy *copy = next_copy(desk);
+    struct geo_plan_copy *copy = next_copy(desk);
     double rate = state->n > 0 ? state->rate.mean : (double)NAN;
     double exemption = desk_exemption(desk, state->lost, task->size_bytes, rate);
     if (!copy || !desk_join(desk, task, state, offer->cluster))
         return false;
     desk->idle[offer->cluster]--;
     desk->used[job]++;
-    *copy = (struct insurance_copy){
+    *copy = (struct geo_plan_copy){
         .job = job,
         .task = index,
         .cluster = offer->cluster,
@@ -172,4 +174,97 @@ bool desk_grant(
         .exemption_gain =
             desk_exemption(desk, state->lost, task->size_bytes, state->rate.mean) - exemption};
     return true;
+}
+
+/* --- opening --- */
+
+static bool open_clusters(struct desk *desk)
+{
+    const struct geo_problem *problem = desk->problem;
+    struct ranked *ranked = arena_array(desk->arena, problem->n_clusters, sizeof *ranked);
+    desk->idle = arena_array(desk->arena, problem->n_clusters, sizeof *desk->idle);
+    desk->ingress = arena_array(desk->arena, problem->n_clusters, sizeof *desk->ingress);
+    desk->egress = arena_array(desk->arena, problem->n_clusters, sizeof *desk->egress);
+    desk->safest = arena_array(desk->arena, problem->n_clusters, sizeof *desk->safest);
+    if (!ranked || !desk->idle || !desk->ingress || !desk->egress || !desk->safest)
+        return false;
+    for (size_t m = 0; m < problem->n_clusters; m++) {
+        const struct geo_cluster *cluster = &problem->clusters[m];
+        desk->idle[m] = cluster->slots - cluster->busy_slots;
+        desk->ingress[m] = cluster->ingress_bytes_per_s;
+        desk->egress[m] = cluster->egress_bytes_per_s;
+        ranked[m] = (struct ranked){cluster->unreachable_probability, m};
+    }
+    qsort(ranked, problem->n_clusters, sizeof *ranked, desk_ascending);
+    for (size_t m = 0; m < problem->n_clusters; m++)
+        desk->safest[m] = ranked[m].index;
+    return true;
+}
+
+/* Where a task runs already and could not run by what is known of the cluster, the copy counts for
+ * the share and nothing else. */
+static bool take_running(struct desk *desk, size_t job, size_t index)
+{
+    const struct geo_task *task = desk_task(desk, job, index);
+    struct state *state = &desk->states[job][index];
+    desk->used[job] += (int64_t)task->n_copies;
+    for (size_t i = 0; i < task->n_copies; i++)
+        if (geo_rates_limits(desk->rates, state->sort)[task->copies[i].cluster] > 0 &&
+            !desk_join(desk, task, state, task->copies[i].cluster))
+            return false;
+    return true;
+}
+
+/* Its sort, its best rate and what it has already. */
+static enum pv_code open_task(struct desk *desk, size_t job, size_t index, struct pv_error *err)
+{
+    struct state *state = &desk->states[job][index];
+    state->sort = geo_rates_sort(desk->rates, desk_task(desk, job, index));
+    state->lost = 1;
+    state->reason = GEO_NOT_ADMITTED;
+    double best = state->sort == SIZE_MAX ? -1 : geo_rates_best(desk->rates, state->sort);
+    if (best < 0 || !take_running(desk, job, index))
+        return PV_E_MEMORY;
+    if (best > 0)
+        return PV_OK;
+    char at[64];
+    (void)snprintf(at, sizeof at, "/jobs/%zu/tasks/%zu/inputs", job, index);
+    pv_fault(err, PV_PLACE_POINTER, at, "unreachable",
+             "no cluster does this operation and has links from all these inputs");
+    return PV_E_INVALID;
+}
+
+static enum pv_code open_tasks(struct desk *desk, struct pv_error *err)
+{
+    const struct geo_problem *problem = desk->problem;
+    enum pv_code code = PV_OK;
+    size_t most = 0;
+    for (size_t j = 0; j < problem->n_jobs; j++) {
+        size_t n = problem->jobs[j].n_tasks;
+        most = n > most ? n : most;
+        desk->states[j] = arena_calloc(desk->arena, n, sizeof **desk->states);
+        if (!desk->states[j])
+            return PV_E_MEMORY;
+        for (size_t t = 0; t < n; t++) {
+            enum pv_code one = open_task(desk, j, t, err);
+            if (one == PV_E_MEMORY)
+                return one;
+            code = one != PV_OK ? one : code;
+        }
+    }
+    desk->order = arena_array(desk->arena, most, sizeof *desk->order);
+    return desk->order ? code : PV_E_MEMORY;
+}
+
+enum pv_code desk_open(struct desk *desk, struct pv_error *err)
+{
+    size_t n = desk->problem->n_jobs;
+    if (!desk->rates)
+        desk->rates = geo_rates_make(desk->problem, desk->arena);
+    desk->states = arena_array(desk->arena, n, sizeof *desk->states);
+    desk->jobs = arena_array(desk->arena, n, sizeof *desk->jobs);
+    desk->used = arena_calloc(desk->arena, n, sizeof *desk->used);
+    if (!desk->rates || !desk->states || !desk->jobs || !desk->used || !open_clusters(desk))
+        return PV_E_MEMORY;
+    return open_tasks(desk, err);
 }

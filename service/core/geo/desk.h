@@ -3,8 +3,7 @@
 
 #include <math.h>
 
-#include "core/geo/insurance.h"
-#include "core/geo/rates.h"
+#include "core/geo/planner.h"
 
 /* What stands while the copies of one plan are dealt: the tasks with what they have, the clusters
  * with what is left of them. */
@@ -20,8 +19,8 @@ struct state {
     size_t room;
     struct speeds rate; /* of the fastest of its copies; unknown where there is none */
     double lost;        /* chance that all its clusters are unreachable at once; 1 without any */
-    bool waits;         /* round 1 found nothing for it */
-    enum insurance_reason reason;
+    bool waits;         /* nothing was found for it */
+    enum geo_reason reason;
 };
 
 struct ranked {
@@ -31,22 +30,24 @@ struct ranked {
 
 struct desk {
     const struct geo_problem *problem;
-    const struct insurance_terms *terms;
+    const struct geo_terms *terms;
     struct arena *arena;
     struct geo_rates *rates;
     struct state **states; /* [job][task] */
-    struct ranked *jobs;   /* in ascending unprocessed bytes */
-    size_t admitted;
-    int64_t share;   /* of each of them, in slots */
-    int64_t *used;   /* of each job */
-    int64_t *idle;   /* slots of each cluster */
-    double *ingress; /* left at each gate */
+    struct ranked *jobs;   /* those limited to a share, in the order of the algorithm */
+    size_t admitted;       /* how many */
+    int64_t share;         /* of each of them, in slots */
+    int64_t *used;         /* of each job */
+    int64_t *idle;         /* slots of each cluster */
+    double *ingress;       /* left at each gate */
     double *egress;
     size_t *safest;       /* clusters, least unreachable first */
     struct ranked *order; /* tasks of a job, working memory */
-    struct insurance_copy *copies;
+    struct geo_plan_copy *copies;
     size_t n_copies;
     size_t room;
+    struct geo_plan_stop *stops;
+    size_t n_stops;
 };
 
 /* What a copy in a cluster would come to. */
@@ -62,6 +63,10 @@ static inline bool desk_is_above(double a, double b)
     double size = fabs(a) > fabs(b) ? fabs(a) : fabs(b);
     return a > b + DESK_TIE * size;
 }
+
+/* Idle slots, gates and tasks of a desk whose problem, terms, arena and perhaps rates are set, with
+ * what runs already in its place. Errors are those of geo_plan_make. */
+enum pv_code desk_open(struct desk *desk, struct pv_error *err) PV_MUSTCHECK;
 
 /* By key, then by index; for qsort. */
 int desk_ascending(const void *a, const void *b);

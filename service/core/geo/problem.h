@@ -26,19 +26,31 @@ struct geo_link {
     const struct speeds *speeds;
 };
 
+/* A copy that runs already. */
+struct geo_running {
+    size_t cluster;
+    double elapsed_s;       /* since it began; NAN: unknown */
+    double processed_bytes; /* so far, at most the task's size; NAN: unknown */
+};
+
 struct geo_task {
     size_t operation;
     double size_bytes;    /* > 0 */
     const size_t *inputs; /* clusters, each once */
     size_t n_inputs;
-    const size_t *copies; /* clusters in which it runs already, one entry a copy */
+    const struct geo_running *copies;
     size_t n_copies;
+    double waited_s; /* since it became ready; NAN: unknown */
 };
 
 struct geo_job {
     double unprocessed_bytes;
     const struct geo_task *tasks;
     size_t n_tasks;
+    /* Of the stage that its tasks belong to. */
+    size_t stage_tasks;       /* all of them; 0: unknown */
+    size_t done_tasks;        /* <= stage_tasks where that is known */
+    double median_duration_s; /* of those done; NAN or 0: unknown */
 };
 
 struct geo_problem {

@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_LINK UINT32_MAX
+enum { SORTS_ROOM = 256, MEANS_ROOM = 4096 }; /* at first */
+
 #define NO_SORT UINT32_MAX
 
 struct sort {
-    const struct geo_task *task; /* one of them */
-    double best;                 /* NAN: not asked for yet */
+    size_t operation;
+    const size_t *inputs;
+    size_t n_inputs;
+    double best; /* NAN: not asked for yet */
 };
 
 struct ranked {
@@ -29,21 +32,23 @@ struct moments {
 };
 
 struct geo_rates {
-    const struct geo_problem *problem;
     struct arena *arena;
-    uint32_t *link;      /* from x clusters + to: index of the link */
-    double *transfer;    /* likewise: mean speed; 0 at home, -HUGE_VAL where there is no link */
-    double **processing; /* [operation][cluster]: mean speed; 0: it cannot do it */
-    double *variance;    /* as transfer: of the speed */
-    struct moments *transfers; /* into each cluster, of the sort `limited` */
-    double *limits;            /* of the sort `limited` */
+    size_t n_clusters;
+    const struct speeds **link;         /* from x clusters + to; NULL: there is none */
+    double *transfer;                   /* likewise: mean speed; 0 at home, -HUGE_VAL without */
+    double *variance;                   /* likewise: of the speed */
+    const struct speeds *const **speed; /* [cluster][operation]; NULL: it cannot do it */
+    double **processing;                /* [operation][cluster]: mean speed; 0: it cannot do it */
+    struct moments *transfers;          /* into each cluster, of the sort `limited` */
+    double *limits;                     /* of the sort `limited` */
     size_t limited;
     size_t **order; /* of each operation */
     size_t *n_order;
     struct sort *sorts;
     size_t n_sorts;
-    uint32_t **sort_of; /* [job][task] */
-    struct kept *kept;  /* open addressing */
+    size_t sorts_room; /* a power of two */
+    uint32_t *table;   /* of sorts by task, open addressing, 2 x sorts_room */
+    struct kept *kept; /* open addressing */
     size_t n_kept;
     size_t room; /* a power of two */
 };
@@ -59,60 +64,73 @@ static uint64_t mix(uint64_t h)
     return h ^ h >> 33;
 }
 
-static uint64_t hash_task(const struct geo_task *task)
+static uint64_t hash_inputs(size_t operation, const size_t inputs[], size_t n)
 {
-    uint64_t h = mix(task->operation + 1);
-    for (size_t i = 0; i < task->n_inputs; i++)
-        h = mix(h + task->inputs[i] + 1);
+    uint64_t h = mix(operation + 1);
+    for (size_t i = 0; i < n; i++)
+        h = mix(h + inputs[i] + 1);
     return h;
 }
 
-static bool is_like(const struct geo_task *a, const struct geo_task *b)
+static bool is_of_sort(const struct geo_task *task, const struct sort *sort)
 {
-    return a->operation == b->operation && a->n_inputs == b->n_inputs &&
-           (a->n_inputs == 0 || memcmp(a->inputs, b->inputs, a->n_inputs * sizeof *a->inputs) == 0);
+    return task->operation == sort->operation && task->n_inputs == sort->n_inputs &&
+           (task->n_inputs == 0 ||
+            memcmp(task->inputs, sort->inputs, task->n_inputs * sizeof *task->inputs) == 0);
 }
 
-static uint32_t
-find_sort(struct geo_rates *rates, const struct geo_task *task, uint32_t table[], size_t mask)
+static bool make_room_for_sorts(struct geo_rates *rates)
 {
-    size_t at = (size_t)hash_task(task) & mask;
-    while (table[at] != NO_SORT && !is_like(rates->sorts[table[at]].task, task))
-        at = (at + 1) & mask;
-    if (table[at] == NO_SORT) {
-        rates->sorts[rates->n_sorts] = (struct sort){task, (double)NAN};
-        table[at] = (uint32_t)rates->n_sorts++;
-    }
-    return table[at];
-}
-
-static bool sort_tasks(struct geo_rates *rates)
-{
-    const struct geo_problem *problem = rates->problem;
-    size_t tasks = 0;
-    size_t room = 16;
-    for (size_t j = 0; j < problem->n_jobs; j++)
-        tasks += problem->jobs[j].n_tasks;
-    while (room < 2 * tasks)
-        room *= 2;
-    uint32_t *table = arena_array(rates->arena, room, sizeof *table);
-    uint32_t *of = arena_array(rates->arena, tasks, sizeof *of);
-    rates->sorts = arena_array(rates->arena, tasks, sizeof *rates->sorts);
-    rates->sort_of = arena_array(rates->arena, problem->n_jobs, sizeof *rates->sort_of);
-    if (!table || !of || !rates->sorts || !rates->sort_of || tasks >= NO_SORT)
+    if (rates->n_sorts < rates->sorts_room)
+        return true;
+    size_t room = rates->sorts_room > 0 ? 2 * rates->sorts_room : SORTS_ROOM;
+    struct sort *sorts = arena_array(rates->arena, room, sizeof *sorts);
+    uint32_t *table = arena_array(rates->arena, 2 * room, sizeof *table);
+    if (!sorts || !table || room >= NO_SORT / 2)
         return false;
-    memset(table, 0xff, room * sizeof *table);
-    for (size_t j = 0; j < problem->n_jobs; j++) {
-        rates->sort_of[j] = of;
-        for (size_t t = 0; t < problem->jobs[j].n_tasks; t++)
-            *of++ = find_sort(rates, &problem->jobs[j].tasks[t], table, room - 1);
+    memset(table, 0xff, 2 * room * sizeof *table);
+    for (size_t i = 0; i < rates->n_sorts; i++) {
+        const struct sort *old = &rates->sorts[i];
+        size_t at =
+            (size_t)hash_inputs(old->operation, old->inputs, old->n_inputs) & (2 * room - 1);
+        while (table[at] != NO_SORT)
+            at = (at + 1) & (2 * room - 1);
+        table[at] = (uint32_t)i;
+        sorts[i] = *old;
     }
+    rates->sorts = sorts;
+    rates->table = table;
+    rates->sorts_room = room;
     return true;
 }
 
-size_t geo_rates_sort(const struct geo_rates *rates, size_t job, size_t task)
+/* The task may not outlive the call, so its inputs are copied. */
+static bool add_sort(struct geo_rates *rates, const struct geo_task *task)
 {
-    return rates->sort_of[job][task];
+    size_t *inputs = arena_array(rates->arena, task->n_inputs, sizeof *inputs);
+    if (!inputs)
+        return false;
+    if (task->n_inputs > 0)
+        memcpy(inputs, task->inputs, task->n_inputs * sizeof *inputs);
+    rates->sorts[rates->n_sorts++] =
+        (struct sort){task->operation, inputs, task->n_inputs, (double)NAN};
+    return true;
+}
+
+size_t geo_rates_sort(struct geo_rates *rates, const struct geo_task *task)
+{
+    if (!make_room_for_sorts(rates))
+        return SIZE_MAX;
+    size_t mask = 2 * rates->sorts_room - 1;
+    size_t at = (size_t)hash_inputs(task->operation, task->inputs, task->n_inputs) & mask;
+    while (rates->table[at] != NO_SORT && !is_of_sort(task, &rates->sorts[rates->table[at]]))
+        at = (at + 1) & mask;
+    if (rates->table[at] == NO_SORT) {
+        if (!add_sort(rates, task))
+            return SIZE_MAX;
+        rates->table[at] = (uint32_t)(rates->n_sorts - 1);
+    }
+    return rates->table[at];
 }
 
 /* --- clusters --- */
@@ -126,25 +144,27 @@ static int falling(const void *a, const void *b)
     return x->cluster < y->cluster ? -1 : x->cluster > y->cluster;
 }
 
-static bool rank_clusters(struct geo_rates *rates)
+static bool rank_clusters(struct geo_rates *rates, const struct geo_problem *problem)
 {
-    const struct geo_problem *problem = rates->problem;
     size_t n = problem->n_clusters;
     struct ranked *ranked = arena_array(rates->arena, n, sizeof *ranked);
+    rates->speed = arena_array(rates->arena, n, sizeof *rates->speed);
     rates->order = arena_array(rates->arena, problem->n_operations, sizeof *rates->order);
     rates->processing = arena_array(rates->arena, problem->n_operations, sizeof *rates->processing);
     rates->n_order = arena_calloc(rates->arena, problem->n_operations, sizeof *rates->n_order);
-    if (!ranked || !rates->order || !rates->processing || !rates->n_order)
+    if (!ranked || !rates->speed || !rates->order || !rates->processing || !rates->n_order)
         return false;
+    for (size_t m = 0; m < n; m++)
+        rates->speed[m] = problem->clusters[m].processing;
     for (size_t op = 0; op < problem->n_operations; op++) {
         size_t known = 0;
         rates->processing[op] = arena_calloc(rates->arena, n, sizeof **rates->processing);
         if (!rates->processing[op])
             return false;
         for (size_t m = 0; m < n; m++) {
-            if (!problem->clusters[m].processing[op])
+            if (!rates->speed[m][op])
                 continue;
-            rates->processing[op][m] = problem->clusters[m].processing[op]->mean;
+            rates->processing[op][m] = rates->speed[m][op]->mean;
             ranked[known++] = (struct ranked){rates->processing[op][m], m};
         }
         qsort(ranked, known, sizeof *ranked, falling);
@@ -158,13 +178,12 @@ static bool rank_clusters(struct geo_rates *rates)
     return true;
 }
 
-static bool index_links(struct geo_rates *rates)
+static bool index_links(struct geo_rates *rates, const struct geo_problem *problem)
 {
-    const struct geo_problem *problem = rates->problem;
     size_t n = problem->n_clusters;
-    if (problem->n_links >= NO_LINK || (n > 0 && n > SIZE_MAX / sizeof *rates->transfer / n))
+    if (n > 0 && n > SIZE_MAX / sizeof *rates->transfer / n)
         return false;
-    rates->link = arena_array(rates->arena, n * n, sizeof *rates->link);
+    rates->link = arena_calloc(rates->arena, n * n, sizeof *rates->link);
     rates->transfer = arena_array(rates->arena, n * n, sizeof *rates->transfer);
     rates->variance = arena_calloc(rates->arena, n * n, sizeof *rates->variance);
     rates->limits = arena_array(rates->arena, n, sizeof *rates->limits);
@@ -172,12 +191,11 @@ static bool index_links(struct geo_rates *rates)
     if (!rates->link || !rates->transfer || !rates->variance || !rates->limits || !rates->transfers)
         return false;
     rates->limited = SIZE_MAX;
-    memset(rates->link, 0xff, n * n * sizeof *rates->link);
     for (size_t i = 0; i < n * n; i++)
         rates->transfer[i] = i % (n + 1) == 0 ? 0 : -HUGE_VAL;
     for (size_t i = 0; i < problem->n_links; i++) {
         size_t at = problem->links[i].from * n + problem->links[i].to;
-        rates->link[at] = (uint32_t)i;
+        rates->link[at] = problem->links[i].speeds;
         rates->transfer[at] = problem->links[i].speeds->mean;
         rates->variance[at] = problem->links[i].speeds->variance;
     }
@@ -189,38 +207,36 @@ struct geo_rates *geo_rates_make(const struct geo_problem *problem, struct arena
     struct geo_rates *rates = arena_calloc(arena, 1, sizeof *rates);
     if (!rates)
         return NULL;
-    rates->problem = problem;
     rates->arena = arena;
-    if (!index_links(rates) || !rank_clusters(rates) || !sort_tasks(rates))
+    rates->n_clusters = problem->n_clusters;
+    if (!index_links(rates, problem) || !rank_clusters(rates, problem))
         return NULL;
     return rates;
 }
 
 const size_t *geo_rates_order(const struct geo_rates *rates, size_t sort, size_t *n)
 {
-    size_t op = rates->sorts[sort].task->operation;
+    size_t op = rates->sorts[sort].operation;
     *n = rates->n_order[op];
     return rates->order[op];
 }
 
 double geo_rates_processing(const struct geo_rates *rates, size_t sort, size_t cluster)
 {
-    return rates->processing[rates->sorts[sort].task->operation][cluster];
+    return rates->processing[rates->sorts[sort].operation][cluster];
 }
 
 /* --- rates --- */
 
-/* NULL: there is none. */
 static const struct speeds *find_link(const struct geo_rates *rates, size_t from, size_t to)
 {
-    uint32_t at = rates->link[from * rates->problem->n_clusters + to];
-    return at == NO_LINK ? NULL : rates->problem->links[at].speeds;
+    return rates->link[from * rates->n_clusters + to];
 }
 
 /* The mean over the inputs that are remote; one at home counts as nothing in the sums. */
-static void find_transfers(struct geo_rates *rates, const struct geo_task *task)
+static void find_transfers(struct geo_rates *rates, const struct sort *task)
 {
-    size_t n = rates->problem->n_clusters;
+    size_t n = rates->n_clusters;
     double all = (double)task->n_inputs;
     struct moments *sums = rates->transfers;
     for (size_t m = 0; m < n; m++)
@@ -245,12 +261,12 @@ static void find_transfers(struct geo_rates *rates, const struct geo_task *task)
 
 const double *geo_rates_limits(struct geo_rates *rates, size_t sort)
 {
-    const struct geo_task *task = rates->sorts[sort].task;
+    const struct sort *task = &rates->sorts[sort];
     const double *processing = rates->processing[task->operation];
     if (rates->limited == sort)
         return rates->limits;
     find_transfers(rates, task);
-    for (size_t m = 0; m < rates->problem->n_clusters; m++) {
+    for (size_t m = 0; m < rates->n_clusters; m++) {
         if (task->n_inputs == 0)
             rates->transfers[m] = (struct moments){HUGE_VAL, 0};
         double transfer = rates->transfers[m].mean;
@@ -263,8 +279,8 @@ const double *geo_rates_limits(struct geo_rates *rates, size_t sort)
 
 double geo_rates_hope(const struct geo_rates *rates, size_t cluster, const struct speeds *now)
 {
-    const struct geo_task *task = rates->sorts[rates->limited].task;
-    const struct speeds *processing = rates->problem->clusters[cluster].processing[task->operation];
+    const struct sort *task = &rates->sorts[rates->limited];
+    const struct speeds *processing = rates->speed[cluster][task->operation];
     const struct moments *transfer = &rates->transfers[cluster];
     double sum = now->mean + rates->limits[cluster];
     double hope =
@@ -279,7 +295,7 @@ double geo_rates_hope(const struct geo_rates *rates, size_t cluster, const struc
 
 /* Of the mean of the transfers into a possible cluster; false: nothing is remote. */
 static bool find_transfer(const struct geo_rates *rates,
-                          const struct geo_task *task,
+                          const struct sort *task,
                           size_t cluster,
                           struct speeds *transfer)
 {
@@ -306,8 +322,8 @@ void geo_rates_spread(const struct geo_rates *rates,
                       size_t cluster,
                       struct speeds *spread)
 {
-    const struct geo_task *task = rates->sorts[sort].task;
-    const struct speeds *processing = rates->problem->clusters[cluster].processing[task->operation];
+    const struct sort *task = &rates->sorts[sort];
+    const struct speeds *processing = rates->speed[cluster][task->operation];
     struct speeds transfer;
     if (find_transfer(rates, task, cluster, &transfer))
         speeds_least(processing, &transfer, spread);
@@ -317,8 +333,8 @@ void geo_rates_spread(const struct geo_rates *rates,
 
 static double compute_mean(const struct geo_rates *rates, size_t sort, size_t cluster)
 {
-    const struct geo_task *task = rates->sorts[sort].task;
-    const struct speeds *processing = rates->problem->clusters[cluster].processing[task->operation];
+    const struct sort *task = &rates->sorts[sort];
+    const struct speeds *processing = rates->speed[cluster][task->operation];
     struct speeds transfer;
     if (!find_transfer(rates, task, cluster, &transfer))
         return processing->mean;
@@ -339,7 +355,7 @@ static bool make_room(struct geo_rates *rates)
     size_t n = rates->room;
     if (2 * (rates->n_kept + 1) <= rates->room)
         return true;
-    size_t room = n > 0 ? 4 * n : 4096;
+    size_t room = n > 0 ? 4 * n : MEANS_ROOM;
     rates->kept = arena_calloc(rates->arena, room, sizeof *rates->kept);
     if (!rates->kept) {
         rates->kept = old;
@@ -354,7 +370,7 @@ static bool make_room(struct geo_rates *rates)
 
 double geo_rates_mean(struct geo_rates *rates, size_t sort, size_t cluster)
 {
-    uint64_t key = (uint64_t)sort * rates->problem->n_clusters + cluster + 1;
+    uint64_t key = (uint64_t)sort * rates->n_clusters + cluster + 1;
     if (!make_room(rates))
         return -1;
     struct kept *kept = find_kept(rates, key);

@@ -15,14 +15,18 @@
  * The lesser of two means bounds the mean of the lesser (Jensen), costs a few additions, and rules
  * most pairs out; exact means are remembered by the sort of task, which is its operation and
  * inputs.
+ *
+ * What is remembered depends on the speeds of clusters and links alone, so rates may be kept while
+ * tasks come and go, slots fill and gates change.
  */
 struct geo_rates;
 
-/* Borrows the problem; lives in the arena. NULL when memory is exhausted. */
+/* Of the clusters and links of a problem, whose speeds it borrows; nothing else of the problem is
+ * looked at. Lives in the arena, and grows there. NULL when memory is exhausted. */
 struct geo_rates *geo_rates_make(const struct geo_problem *problem, struct arena *arena);
 
-/* The sort of a task, numbered from 0. */
-size_t geo_rates_sort(const struct geo_rates *rates, size_t job, size_t task);
+/* The sort of a task, numbered from 0 in the order met; SIZE_MAX when memory is exhausted. */
+size_t geo_rates_sort(struct geo_rates *rates, const struct geo_task *task);
 
 /* The clusters that know the operation of that sort, by falling mean processing speed (ties: in
  * order). */

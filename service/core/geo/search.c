@@ -95,21 +95,20 @@ enum pv_code search_safest(struct desk *desk,
 enum pv_code search_reason(struct desk *desk,
                            const struct geo_task *task,
                            const struct state *state,
-                           enum insurance_reason *reason)
+                           enum geo_reason *reason)
 {
     size_t n;
     const size_t *order = geo_rates_order(desk->rates, state->sort, &n);
     const double *limits = geo_rates_limits(desk->rates, state->sort);
-    *reason = INSURANCE_NO_SLOT;
-    for (size_t k = 0; k < n && *reason != INSURANCE_RATE_BELOW_FLOOR; k++) {
+    *reason = GEO_NO_SLOT;
+    for (size_t k = 0; k < n && *reason != GEO_RATE_BELOW_FLOOR; k++) {
         size_t m = order[k];
         if (desk->idle[m] <= 0 || limits[m] <= 0)
             continue;
         double rate = geo_rates_mean(desk->rates, state->sort, m);
         if (rate < 0)
             return PV_E_MEMORY;
-        *reason = desk_passes_gates(desk, task, m, rate) ? INSURANCE_RATE_BELOW_FLOOR
-                                                         : INSURANCE_BANDWIDTH;
+        *reason = desk_passes_gates(desk, task, m, rate) ? GEO_RATE_BELOW_FLOOR : GEO_BANDWIDTH;
     }
     return PV_OK;
 }

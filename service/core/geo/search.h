@@ -28,6 +28,6 @@ enum pv_code search_safest(struct desk *desk,
 enum pv_code search_reason(struct desk *desk,
                            const struct geo_task *task,
                            const struct state *state,
-                           enum insurance_reason *reason) PV_MUSTCHECK;
+                           enum geo_reason *reason) PV_MUSTCHECK;
 
 #endif

@@ -1,4 +1,4 @@
-#include "core/geo/insurance.h"
+#include "core/geo/planner.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -59,15 +59,16 @@ static struct geo_job job(double unprocessed, const struct geo_task tasks[], siz
 {
     struct geo_task *copied = arena_array(&arena, n, sizeof *copied);
     memcpy(copied, tasks, n * sizeof *copied);
-    return (struct geo_job){unprocessed, copied, n};
+    return (struct geo_job){.unprocessed_bytes = unprocessed, .tasks = copied, .n_tasks = n};
 }
 
-static struct insurance_plan plan_of(const struct geo_problem *problem,
-                                     const struct insurance_terms *terms)
+static struct geo_plan plan_of(const struct geo_problem *problem,
+                               const struct insurance_terms *terms)
 {
-    struct insurance_plan plan;
+    const struct geo_terms all = {.algorithm = GEO_PINGAN, .insurance = *terms};
+    struct geo_plan plan;
     struct pv_error err = {0};
-    cr_assert_eq(insurance_plan(problem, terms, &arena, &plan, &err), PV_OK, "%s", err.detail);
+    cr_assert_eq(geo_plan_make(problem, &all, NULL, &arena, &plan, &err), PV_OK, "%s", err.detail);
     return plan;
 }
 
@@ -80,7 +81,7 @@ Test(insurance, round_one_takes_the_fastest)
     struct geo_job jobs[] = {job(100, (struct geo_task[]){task(100, NULL, 0)}, 1)};
     struct insurance_terms terms = PAPER;
     terms.max_rounds = 1;
-    struct insurance_plan plan =
+    struct geo_plan plan =
         plan_of(&(struct geo_problem){clusters, 2, NULL, 0, 1, jobs, 1, 1}, &terms);
     cr_assert_eq(plan.n_copies, 1);
     cr_expect_eq(plan.copies[0].cluster, 1);
@@ -96,7 +97,7 @@ Test(insurance, round_two_serves_the_worst_exemption_first)
                                      cluster(1, 0.05, fixed(15))};
     struct geo_task tasks[] = {task(100, NULL, 0), task(100, NULL, 0)};
     struct geo_job jobs[] = {job(200, tasks, 2)};
-    struct insurance_plan plan =
+    struct geo_plan plan =
         plan_of(&(struct geo_problem){clusters, 3, NULL, 0, 1, jobs, 1, 1}, &PAPER);
     cr_assert_eq(plan.n_copies, 3);
     cr_expect_eq(plan.copies[2].task, 1, "the one that runs where clusters are lost");
@@ -113,7 +114,7 @@ Test(insurance, round_two_wants_exemption_to_rise)
 {
     struct geo_cluster clusters[] = {cluster(4, 0, fixed(20)), cluster(4, 0, fixed(20))};
     struct geo_job jobs[] = {job(100, (struct geo_task[]){task(100, NULL, 0)}, 1)};
-    struct insurance_plan plan =
+    struct geo_plan plan =
         plan_of(&(struct geo_problem){clusters, 2, NULL, 0, 1, jobs, 1, 1}, &PAPER);
     cr_expect_eq(plan.n_copies, 1);
 }
@@ -128,9 +129,9 @@ Test(insurance, the_floor_holds_in_every_round)
     struct insurance_terms terms = PAPER;
     cr_expect_eq(plan_of(&problem, &terms).n_waiting, 0);
     terms.epsilon = 0.9;
-    struct insurance_plan plan = plan_of(&problem, &terms);
+    struct geo_plan plan = plan_of(&problem, &terms);
     cr_assert_eq(plan.n_waiting, 1);
-    cr_expect_eq(plan.waiting[0].reason, INSURANCE_RATE_BELOW_FLOOR);
+    cr_expect_eq(plan.waiting[0].reason, GEO_RATE_BELOW_FLOOR);
     cr_expect_eq(plan.n_copies, 1, "nor is a slow copy a second one");
 }
 
@@ -143,13 +144,13 @@ Test(insurance, gates_carry_the_remote_share_of_the_rate)
     struct geo_task tasks[] = {task(60, inputs, 2), task(60, inputs, 2), task(60, inputs, 2)};
     struct geo_job jobs[] = {job(180, tasks, 3)};
     clusters[1].egress_bytes_per_s = 7;
-    struct insurance_plan plan =
+    struct geo_plan plan =
         plan_of(&(struct geo_problem){clusters, 2, links, 1, 1, jobs, 1, 1}, &PAPER);
     cr_assert_eq(plan.n_copies, 2, "each takes 3 of the 7");
     cr_expect_eq(plan.use[0].ingress_bytes_per_s, 6);
     cr_expect_eq(plan.use[1].egress_bytes_per_s, 6);
     cr_assert_eq(plan.n_waiting, 1);
-    cr_expect_eq(plan.waiting[0].reason, INSURANCE_BANDWIDTH);
+    cr_expect_eq(plan.waiting[0].reason, GEO_BANDWIDTH);
 }
 
 /*
@@ -162,7 +163,7 @@ Test(insurance, further_copies_must_save_slots)
     struct geo_cluster clusters[] = {cluster(2, 0.3, wild), cluster(2, 0.001, fixed(60)),
                                      cluster(2, 0.3, wild)};
     struct geo_job jobs[] = {job(1e4, (struct geo_task[]){task(1e4, NULL, 0)}, 1)};
-    struct insurance_plan plan =
+    struct geo_plan plan =
         plan_of(&(struct geo_problem){clusters, 3, NULL, 0, 1, jobs, 1, 1}, &PAPER);
     /* wild + steady: 154; a second wild: 60 x 0.81 + 1000 x 0.19 = 238.6 > 1.5 x 154 = 231, so it
      * is granted; a third: 60 x 0.729 + 1000 x 0.271 = 314.74 < 4/3 x 238.6, so it is not. */
@@ -185,7 +186,7 @@ Test(insurance, shares_and_admission)
                              job(100, tasks, 8)};
     struct insurance_terms terms = PAPER;
     terms.epsilon = 0.4;
-    struct insurance_plan plan =
+    struct geo_plan plan =
         plan_of(&(struct geo_problem){clusters, 1, NULL, 0, 1, jobs, 4, 1}, &terms);
     cr_assert_eq(plan.n_shares, 2);
     cr_expect_eq(plan.shares[0].job, 1, "equal bytes: request order");
@@ -196,12 +197,12 @@ Test(insurance, shares_and_admission)
         of[plan.copies[i].job]++;
     cr_expect_eq(of[1], 6);
     cr_expect_eq(of[3], 4, "what is left of the slots");
-    size_t reasons[INSURANCE_REASONS] = {0};
+    size_t reasons[GEO_REASONS] = {0};
     for (size_t i = 0; i < plan.n_waiting; i++)
         reasons[plan.waiting[i].reason]++;
-    cr_expect_eq(reasons[INSURANCE_NOT_ADMITTED], 16);
-    cr_expect_eq(reasons[INSURANCE_SHARE_USED], 2);
-    cr_expect_eq(reasons[INSURANCE_NO_SLOT], 4);
+    cr_expect_eq(reasons[GEO_NOT_ADMITTED], 16);
+    cr_expect_eq(reasons[GEO_SHARE_USED], 2);
+    cr_expect_eq(reasons[GEO_NO_SLOT], 4);
 }
 
 /* What runs already counts for the share, the rate, the exemption and the gates. */
@@ -210,7 +211,7 @@ Test(insurance, running_copies_count)
     struct geo_cluster clusters[] = {cluster(2, 0.2, fixed(10)), cluster(2, 0.1, fixed(10))};
     struct geo_link links[] = {{1, 0, fixed(10)}};
     const size_t remote[] = {1};
-    const size_t running[] = {0};
+    const struct geo_running running[] = {{0, (double)NAN, (double)NAN}};
     struct geo_task tasks[] = {task(100, remote, 1), task(100, NULL, 0)};
     tasks[0].copies = running;
     tasks[0].n_copies = 1;
@@ -218,7 +219,7 @@ Test(insurance, running_copies_count)
     clusters[0].ingress_bytes_per_s = 10;
     struct geo_job jobs[] = {job(200, tasks, 2)};
     struct insurance_terms terms = PAPER;
-    struct insurance_plan plan =
+    struct geo_plan plan =
         plan_of(&(struct geo_problem){clusters, 2, links, 1, 1, jobs, 1, 1}, &terms);
     cr_assert_eq(plan.n_copies, 3);
     cr_expect_eq(plan.copies[0].task, 1, "only the other one needs a first copy");
@@ -247,7 +248,7 @@ Test(insurance, job_by_job_gives_extra_copies_first)
     const struct geo_problem larger = {wide, 2, NULL, 0, 1, three, 2, 1};
     cr_expect_eq(plan_of(&larger, &terms).copies[1].job, 1, "EFA: first copies first");
     terms.job_by_job = true;
-    struct insurance_plan plan = plan_of(&larger, &terms);
+    struct geo_plan plan = plan_of(&larger, &terms);
     cr_expect_eq(plan.copies[1].job, 0, "JGA: the first job is insured before the second");
     cr_expect_eq(plan.copies[1].round, 2);
 }
@@ -262,7 +263,7 @@ Test(insurance, principles_choose_what_a_round_looks_for)
     cr_expect_eq(plan_of(&problem, &terms).copies[0].cluster, 0);
     terms.first = INSURANCE_RELIABILITY;
     terms.second = INSURANCE_EFFICIENCY;
-    struct insurance_plan plan = plan_of(&problem, &terms);
+    struct geo_plan plan = plan_of(&problem, &terms);
     cr_expect_eq(plan.copies[0].cluster, 1);
     cr_expect_eq(plan.copies[1].cluster, 0, "its rate rises from 12 to 20");
     terms.first = INSURANCE_EFFICIENCY;
@@ -275,10 +276,11 @@ Test(insurance, a_task_that_no_cluster_can_run_is_a_fault)
     const size_t remote[] = {1};
     struct geo_task tasks[] = {task(100, NULL, 0), task(100, remote, 1)};
     struct geo_job jobs[] = {job(200, tasks, 2)};
-    struct insurance_plan plan;
+    struct geo_plan plan;
     struct pv_error err = {0};
-    cr_assert_eq(insurance_plan(&(struct geo_problem){clusters, 2, NULL, 0, 1, jobs, 1, 1}, &PAPER,
-                                &arena, &plan, &err),
+    const struct geo_terms terms = geo_terms_usual(GEO_PINGAN);
+    cr_assert_eq(geo_plan_make(&(struct geo_problem){clusters, 2, NULL, 0, 1, jobs, 1, 1}, &terms,
+                               NULL, &arena, &plan, &err),
                  PV_E_INVALID);
     cr_expect_str_eq(err.faults[0].at, "/jobs/0/tasks/1/inputs");
 }
@@ -348,7 +350,7 @@ Test(insurance, never_more_than_there_is)
         terms.second = rng_uniform(&rng) < 0.5 ? INSURANCE_EFFICIENCY : INSURANCE_RELIABILITY;
         terms.job_by_job = rng_uniform(&rng) < 0.5;
         draw_problem(&rng, d);
-        struct insurance_plan plan = plan_of(&d->problem, &terms);
+        struct geo_plan plan = plan_of(&d->problem, &terms);
         for (size_t m = 0; m < d->problem.n_clusters; m++) {
             const struct geo_cluster *c = &d->clusters[m];
             cr_assert(plan.use[m].slots <= c->slots - c->busy_slots);
@@ -382,7 +384,7 @@ Test(insurance, round_one_is_that_of_looking_everywhere)
         d->problem.n_jobs = 1; /* one job of epsilon 1: its share is all slots */
         for (size_t m = 0; m < d->problem.n_clusters; m++)
             d->clusters[m].ingress_bytes_per_s = d->clusters[m].egress_bytes_per_s = HUGE_VAL;
-        struct insurance_plan plan = plan_of(&d->problem, &terms);
+        struct geo_plan plan = plan_of(&d->problem, &terms);
         int64_t idle[MOST];
         size_t at = 0;
         for (size_t m = 0; m < d->problem.n_clusters; m++)
@@ -443,5 +445,50 @@ Test(insurance, a_slot_more_is_never_worse_in_round_one)
         size_t before = plan_of(&d->problem, &terms).n_copies;
         d->clusters[i % d->problem.n_clusters].slots++;
         cr_expect(plan_of(&d->problem, &terms).n_copies >= before);
+    }
+}
+
+static void expect_same_plan(const struct geo_plan *a, const struct geo_plan *b)
+{
+    cr_assert_eq(a->n_copies, b->n_copies);
+    cr_assert_eq(a->n_waiting, b->n_waiting);
+    for (size_t k = 0; k < a->n_copies; k++) {
+        cr_assert_eq(a->copies[k].job, b->copies[k].job);
+        cr_assert_eq(a->copies[k].task, b->copies[k].task);
+        cr_assert_eq(a->copies[k].cluster, b->copies[k].cluster);
+        cr_assert_eq(a->copies[k].rate_bytes_per_s, b->copies[k].rate_bytes_per_s);
+        cr_assert_eq(a->copies[k].round, b->copies[k].round);
+    }
+    for (size_t k = 0; k < a->n_tasks; k++)
+        cr_assert_eq(a->tasks[k].rate_bytes_per_s, b->tasks[k].rate_bytes_per_s);
+}
+
+/* Rates kept while tasks come, go and change their slots: each plan is that of rates made anew. */
+Test(insurance, rates_may_be_kept_between_plans)
+{
+    struct rng rng = rng_make(24, 0);
+    const struct geo_terms terms = geo_terms_usual(GEO_PINGAN);
+    for (size_t i = 0; i < 40; i++) {
+        struct drawn *world = arena_calloc(&arena, 1, sizeof *world);
+        draw_problem(&rng, world);
+        struct geo_rates *kept = geo_rates_make(&world->problem, &arena);
+        cr_assert_not_null(kept);
+        for (size_t k = 0; k < 12; k++) {
+            struct drawn *next = arena_calloc(&arena, 1, sizeof *next);
+            do
+                draw_problem(&rng, next);
+            while (next->problem.n_clusters > world->problem.n_clusters);
+            world->problem.jobs = next->problem.jobs;
+            world->problem.n_jobs = next->problem.n_jobs;
+            world->clusters[0].slots = world->clusters[0].busy_slots + (int64_t)k;
+            struct arena call;
+            arena_init(&call, 0);
+            struct geo_plan fresh;
+            struct geo_plan again;
+            cr_assert_eq(geo_plan_make(&world->problem, &terms, NULL, &call, &fresh, NULL), PV_OK);
+            cr_assert_eq(geo_plan_make(&world->problem, &terms, kept, &call, &again, NULL), PV_OK);
+            expect_same_plan(&fresh, &again);
+            arena_fini(&call);
+        }
     }
 }
