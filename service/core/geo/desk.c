@@ -242,6 +242,7 @@ static enum pv_code open_tasks(struct desk *desk, struct pv_error *err)
     for (size_t j = 0; j < problem->n_jobs; j++) {
         size_t n = problem->jobs[j].n_tasks;
         most = n > most ? n : most;
+        desk->used[j] = (int64_t)problem->jobs[j].hidden_copies;
         desk->states[j] = arena_calloc(desk->arena, n, sizeof **desk->states);
         if (!desk->states[j])
             return PV_E_MEMORY;

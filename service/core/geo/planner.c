@@ -6,15 +6,21 @@
 struct planner {
     const char *name; /* on the wire */
     enum pv_code (*run)(struct desk *desk);
+    bool watches; /* how long copies have run or tasks have waited */
 };
 
 static const struct planner planners[GEO_ALGORITHMS] = {
-    [GEO_PINGAN] = {"pingan", insurance_run},
+    [GEO_PINGAN] = {"pingan", insurance_run, false},
 };
 
 const char *geo_algorithm_name(enum geo_algorithm algorithm)
 {
     return planners[algorithm].name;
+}
+
+bool geo_algorithm_watches(enum geo_algorithm algorithm)
+{
+    return planners[algorithm].watches;
 }
 
 const char *geo_reason_name(enum geo_reason reason)

@@ -1,6 +1,8 @@
 #ifndef CORE_GEO_PLANNER_H
 #define CORE_GEO_PLANNER_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 #include "base/error.h"
 #include "core/geo/insurance.h"
@@ -25,6 +27,9 @@ struct geo_terms {
 
 /* Name on the wire. */
 const char *geo_algorithm_name(enum geo_algorithm algorithm);
+
+/* Does it look at the clock, so that it may change its mind though nothing has happened? */
+bool geo_algorithm_watches(enum geo_algorithm algorithm);
 
 /* The terms that a request gets which sets none; pingan's epsilon is 1. */
 struct geo_terms geo_terms_usual(enum geo_algorithm algorithm);

@@ -51,6 +51,9 @@ struct geo_job {
     size_t stage_tasks;       /* all of them; 0: unknown */
     size_t done_tasks;        /* <= stage_tasks where that is known */
     double median_duration_s; /* of those done; NAN or 0: unknown */
+    /* Copies that run for tasks of it that are not listed: they count for its share. Their slots
+     * are among the busy ones, and what they take of the gates is taken off already. */
+    size_t hidden_copies;
 };
 
 struct geo_problem {

@@ -1,0 +1,33 @@
+#ifndef CORE_GEOSIM_ESTIMATES_H
+#define CORE_GEOSIM_ESTIMATES_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "core/geo/problem.h"
+#include "core/geosim/world.h"
+
+/* What planners are told of speeds: never a draw, only what draws come from. */
+
+/*
+ * A normal figure cut off below (GEOSIM_LEAST_SHARE) as a discrete distribution: the line is cut
+ * into n parts of equal probability, each of which becomes its own mean, so that the mean is exact.
+ * Parts below the cut fall together.
+ */
+void estimate_normal(const struct geosim_normal *normal, size_t n, struct speeds *speeds);
+
+/* Clusters and links as planners see them, all slots idle and gates empty. */
+struct estimates {
+    struct geo_cluster *clusters;
+    struct geo_link *links;
+    size_t n_links;
+};
+
+/* From world and workload; lives in the arena. false: memory. */
+bool estimates_make(const struct geosim_world *world,
+                    const struct geosim_workload *workload,
+                    size_t points,
+                    struct arena *arena,
+                    struct estimates *estimates);
+
+#endif
