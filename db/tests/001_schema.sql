@@ -7,7 +7,7 @@ SELECT no_plan();
 SELECT has_table('provisor', t, 'table ' || t)
   FROM unnest(ARRAY['migration', 'service_key', 'team', 'token', 'application', 'run', 'run_log', 'run_label',
                     'run_stage', 'advice', 'audit', 'outbox', 'idempotency_key', 'application_model', 'housekeeping', 'name_rules', 'operation', 'operation_event',
-                    'cluster', 'price_book', 'price']) AS t;
+                    'cluster', 'price_book', 'price', 'cluster_report', 'cluster_processing', 'cluster_transfer']) AS t;
 
 SELECT col_type_is('provisor', 'run_stage', 'task_durations_s', 'double precision[]',
                    'durations of tasks are exact doubles, not a row each');
@@ -53,6 +53,19 @@ SELECT is_empty(format($$
 $$, t), 'provisor.' || t || '_reference knows every table that refers to a ' || t) FROM unnest(ARRAY['cluster', 'price_book']) AS t;
 SELECT ok(reloptions @> ARRAY['security_invoker=true'], relname || ' looks with the eyes of whoever asks')
   FROM pg_class WHERE relnamespace = 'provisor'::regnamespace AND relkind = 'v' AND relname ~ '_reference$';
+SELECT is((SELECT array_agg(k.confdeltype::text ORDER BY k.conname) FROM pg_constraint k
+            WHERE k.contype = 'f' AND k.conrelid = ('provisor.cluster_' || t)::regclass), wanted, 'what was measured goes with its clusters: ' || t)
+  FROM (VALUES ('report', ARRAY['c']), ('processing', ARRAY['c']), ('transfer', ARRAY['c', 'c'])) AS v (t, wanted);
+SELECT throws_ok(format($$ INSERT INTO provisor.cluster_processing (team_id, cluster_id, operation, landmark_us, half_life_s, level, bins, weights, masses,
+                                                                    samples, newest_us, forgotten_at)
+                           VALUES (gen_random_uuid(), gen_random_uuid(), 'o', 0, 1, 0, %s, 1, 0, now()) $$, bins), '23514', NULL,
+                 'bins, weights and masses belong together, 1 to 32 of them: ' || bins)
+  FROM unnest(ARRAY['''{}'', ''{}'', ''{}''', '''{1,2}'', ''{1}'', ''{1,1}''', '''{1}'', ''{1}'', ''{1,1}''',
+                    'array_fill(1, ARRAY[33]), array_fill(1, ARRAY[33]), array_fill(1, ARRAY[33])']) AS bins;
+SELECT throws_ok($$ INSERT INTO provisor.cluster_transfer (team_id, cluster_id, from_id, landmark_us, half_life_s, level, bins, weights, masses, samples,
+                                                           newest_us, forgotten_at)
+                    SELECT t, t, t, 0, 1, 0, '{1}', '{1}', '{1}', 1, 0, now() FROM gen_random_uuid() AS t $$, '23514', NULL,
+                 'nothing is transferred from a cluster to itself');
 SELECT fk_ok('provisor', 'cluster', ARRAY['team_id', 'price_book_id'],
              'provisor', 'price_book', ARRAY['team_id', 'id'], 'a cluster names a book that is there');
 SELECT fk_ok('provisor', 'price', ARRAY['team_id', 'cluster_id'],

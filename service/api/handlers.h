@@ -58,6 +58,10 @@ API_HANDLER(clusters_get);
 API_HANDLER(clusters_put);
 API_HANDLER(clusters_delete);
 
+/* cluster_samples.c, cluster_performance.c */
+API_HANDLER(cluster_samples_add);
+API_HANDLER(cluster_performance_get);
+
 /* price_books.c */
 API_HANDLER(price_books_list);
 API_HANDLER(price_books_get);

@@ -3,6 +3,7 @@
 
 #define APPLICATION "/v1/applications/{name}"
 #define BOOK "/v1/price-books/{name}"
+#define CLUSTER "/v1/clusters/{name}"
 
 /* method, template, who may, where it runs, handler, stream, takes a body */
 const struct http_route api_routes[] = {
@@ -30,6 +31,8 @@ const struct http_route api_routes[] = {
     {HTTP_GET, "/v1/clusters/{name}", HTTP_READ, HTTP_IO, clusters_get, NULL, false},
     {HTTP_PUT, "/v1/clusters/{name}", HTTP_WRITE, HTTP_IO, clusters_put, NULL, true},
     {HTTP_DELETE, "/v1/clusters/{name}", HTTP_WRITE, HTTP_IO, clusters_delete, NULL, false},
+    {HTTP_POST, CLUSTER "/samples", HTTP_WRITE, HTTP_IO, cluster_samples_add, NULL, true},
+    {HTTP_GET, CLUSTER "/performance", HTTP_READ, HTTP_IO, cluster_performance_get, NULL, false},
     {HTTP_GET, "/v1/price-books", HTTP_READ, HTTP_IO, price_books_list, NULL, false},
     {HTTP_GET, BOOK, HTTP_READ, HTTP_IO, price_books_get, NULL, false},
     {HTTP_PUT, BOOK, HTTP_WRITE, HTTP_IO, price_books_put, NULL, HTTP_JSON_OR_CSV},

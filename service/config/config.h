@@ -97,6 +97,18 @@ struct config {
     int64_t outbox_retention_days; /* of delivered events */
     int64_t thin_after_days;
     int64_t partition_months_ahead;
+    /* what clusters report */
+    int64_t samples_max;
+    int64_t samples_ahead_s;
+    int64_t sampled_operations_max; /* of a cluster */
+    int64_t sampled_senders_max;
+    int64_t performance_points; /* of a distribution that is kept */
+    int64_t performance_half_life_s;
+    int64_t outages_max; /* of a cluster */
+    int64_t outage_half_life_s;
+    int64_t outage_prior_every_s; /* > outage_prior_duration_s */
+    int64_t outage_prior_duration_s;
+    int64_t outage_prior_strength_s;
     /* caches */
     int64_t token_cache_ms;   /* at most 5000 */
     int64_t history_cache_ms; /* at most 5000 */

@@ -122,6 +122,18 @@ const struct setting settings[] = {
     INTEGER(thin_after_days, "d", 0, 36500, "0", "task times of runs older than this are thinned to a sketch of their distribution; 0: never"),
     INTEGER(partition_months_ahead, "", 0, 24, "3", "months for which partitions are made ahead"),
 
+    INTEGER(samples_max, "", 1, 1000000, "1000", "samples of speeds and outages that a cluster may report at once; more are 422"),
+    INTEGER(samples_ahead_s, "s", 0, 86400, "60", "how far ahead of the service's clock the instant of a sample may be; more is 422"),
+    INTEGER(sampled_operations_max, "", 1, 100000, "1000", "operations of a cluster whose speeds are kept; more are 422"),
+    INTEGER(sampled_senders_max, "", 1, 100000, "1000", "clusters from which the speed of transfers into a cluster is kept; more are 422"),
+    INTEGER(performance_points, "", 2, 32, "16", "points of a distribution of speeds that is kept"),
+    INTEGER(performance_half_life_s, "s", 1, 315360000, "604800", "a sample of a speed counts half as much after each of these"),
+    INTEGER(outages_max, "", 1, 10000, "200", "outages of a cluster that are kept, the newest"),
+    INTEGER(outage_half_life_s, "s", 1, 315360000, "2592000", "an outage, and time without one, counts half as much after each of these"),
+    INTEGER(outage_prior_every_s, "s", 1, INT64_C(3153600000), "2592000", "time from one outage to the next, until a cluster's own say otherwise"),
+    INTEGER(outage_prior_duration_s, "s", 0, 315360000, "600", "how long an outage lasts, until then; less than outage_prior_every_s"),
+    INTEGER(outage_prior_strength_s, "s", 1, 315360000, "604800", "how much time of watching that counts for"),
+
     INTEGER(token_cache_ms, "ms", 0, 5000, "2000", "how long a token's rights are remembered; a revoked token dies within this"),
     INTEGER(history_cache_ms, "ms", 0, 5000, "2000", "how long a history's version is remembered"),
     INTEGER(history_cache_entries, "", 1, 1000000, "256", "applications whose replayed history is kept in memory"),

@@ -6,6 +6,7 @@
 #include "log/log.h"
 #include "store/keeping.h"
 #include "store/operation.h"
+#include "store/performance.h"
 #include "store/run_thin.h"
 #include "work/clock.h"
 
@@ -20,6 +21,7 @@ const struct keeping_kind keeping_kinds[] = {KIND(partitions_made),
                                              KIND(events),
                                              KIND(advice),
                                              KIND(audit),
+                                             KIND(performance),
                                              KIND(operations),
                                              KIND(runs_thinned),
                                              KIND(stages_thinned)};
@@ -328,6 +330,16 @@ static enum pv_code expire_advice(const struct pass *pass,
                                (size_t)pass->config->keeping_batch, gone, err);
 }
 
+static enum pv_code expire_performance(const struct pass *pass,
+                                       struct store_tx *tx,
+                                       const void *of,
+                                       size_t *gone,
+                                       struct pv_error *err)
+{
+    (void)of;
+    return store_performance_expire(tx, (size_t)pass->config->keeping_batch, gone, err);
+}
+
 /* Tombstones first become such; how long they stand is counted from when what they held expired. */
 static enum pv_code expire_operations(const struct pass *pass,
                                       struct store_tx *tx,
@@ -358,6 +370,8 @@ static enum pv_code expire_of_team(struct pass *pass, const char *team_id, struc
         code = all_batches(pass, team_id, expire_events, NULL, &t->events, err);
     if (code == PV_OK && pass->config->advice_retention_days > 0)
         code = all_batches(pass, team_id, expire_advice, NULL, &t->advice, err);
+    if (code == PV_OK)
+        code = all_batches(pass, team_id, expire_performance, NULL, &t->performance, err);
     if (code == PV_OK)
         code = all_batches(pass, team_id, expire_operations, NULL, &t->operations, err);
     uint64_t removed = 0; /* counted when they expired */

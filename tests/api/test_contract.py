@@ -57,12 +57,15 @@ def test_every_json_body_has_an_example_that_works(method, template, service, cl
             path = template.replace("{name}", name)
             if method != "POST":
                 client.post("/v1/applications", {"name": name}, (201, 409))
+        if template.endswith("/samples"):
+            for cluster in (name, "us"):
+                client.put("/v1/clusters/" + cluster, {}, (200, 201))
         if template.endswith("/refit"):
             for m in (1, 2, 3, 4, 6, 8, 12, 16):
                 client.post("/v1/applications/%s/runs" % name, {"problem_size": 8 + m, "executors": m, "cores_per_executor": 1,
                                                                 "duration_s": 12 + 28 / m + 0.4 * m + math.log(m)}, 201)
-        reply = who.request(method, path, (200, 201, 202), json=body)
-        assert reply.json()
+        reply = who.request(method, path, (200, 201, 202, 204), json=body)
+        assert reply.status_code == 204 or reply.json()
 
 
 def test_a_broken_reply_would_be_noticed(service, client):

@@ -23,6 +23,7 @@ def mine(service, client):
                                                           "labels": {"mark": mark}, "stages": STAGES}, 201).json()
     advice = client.post("/v1/advice", {"application": name, "deadline_s": 60}, 201).json()
     cluster = client.put("/v1/clusters/" + name, {"executors": 3, "description": "about " + mark}, 201).json()
+    client.post("/v1/clusters/%s/samples" % name, {"processing": [{"operation": "of " + mark, "bytes_per_s": 1e6}]}, 204)
     book = client.put("/v1/price-books/" + name, PRICES, 201).json()
     token = client.post("/v1/tokens", {"name": "token-" + mark, "scopes": ["read"]}, 201).json()
     table = Table(service)
@@ -32,11 +33,17 @@ def mine(service, client):
             "marks": (mark, run["id"], advice["id"], token["id"], cluster["id"], book["id"], operation)}
 
 
+def speeds(client, mine):
+    """What was reported of the cluster, without what changes by itself."""
+    known = client.get("/v1/clusters/%s/performance" % mine["name"]).json()
+    return [(p["operation"], p["samples"], p["distribution"]) for p in known["processing"]]
+
+
 def state(client, mine):
     """All of it as its owner sees it; last_used_at moves by itself."""
     tokens = [t["id"] for t in client.get("/v1/tokens?limit=200").json()["items"] if not t["revoked_at"]]
     return (client.get("/v1/applications/" + mine["name"]).json(), client.get("/v1/runs/%s?include=tasks" % mine["runs"]).json(),
-            client.get("/v1/clusters/" + mine["name"]).json(), client.get("/v1/price-books/" + mine["name"]).json(),
+            client.get("/v1/clusters/" + mine["name"]).json(), speeds(client, mine), client.get("/v1/price-books/" + mine["name"]).json(),
             client.get("/v1/advice/" + mine["advice"]).json(), client.get("/v1/operations/" + mine["operations"]).json(), mine["tokens"] in tokens)
 
 
@@ -47,6 +54,7 @@ def body_of(method, template, mine):
             ("POST", "/v1/applications/{name}/runs"): {"problem_size": 4, "executors": 1, "cores_per_executor": 2, "duration_s": 7},
             ("POST", "/v1/applications/{name}/runs/import"): {"problem_size": 4, "duration_s": 7, "id": mine["runs"]},
             ("PUT", "/v1/clusters/{name}"): {"executors": 1},
+            ("POST", "/v1/clusters/{name}/samples"): {"processing": [{"operation": "taken", "bytes_per_s": 1}]},
             ("PUT", "/v1/price-books/{name}"): dict(PRICES, currency="USD"),
             ("POST", "/v1/applications"): {"name": name},
             ("POST", "/v1/advice"): {"application": name, "deadline_s": 60},

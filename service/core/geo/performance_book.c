@@ -6,13 +6,15 @@
 
 #include "core/history/run.h"
 
-enum { NO_TYPE = -1 };
+enum { NO_TYPE = -1, NOT_WANTED = -1 };
 
 struct performance_book {
     const struct performance_ask *ask;
     struct arena *arena;
-    const struct performance_entry **processing; /* [place * n_operations + operation] */
-    const struct performance_entry **transfers;  /* [from * n_places + to] */
+    int64_t *row_of; /* of each place: its row in both tables, or NOT_WANTED */
+    size_t n_rows;
+    const struct performance_entry **processing; /* [row * n_operations + operation] */
+    const struct performance_entry **transfers;  /* [row of `to` * n_places + from] */
     struct unreachable_entry *unreachable;       /* of each place */
     struct strview *types;                       /* of the places, each once, sorted */
     size_t n_types;
@@ -84,12 +86,25 @@ static void *make_table(struct arena *arena, size_t rows, size_t columns)
     return arena_calloc(arena, cells, sizeof(void *));
 }
 
+static bool number_rows(struct performance_book *book)
+{
+    const struct performance_ask *ask = book->ask;
+    book->row_of = arena_calloc(book->arena, ask->n_places, sizeof *book->row_of);
+    for (size_t i = 0; book->row_of != NULL && i < ask->n_places; i++) {
+        bool wanted = ask->runs == NULL || ask->runs[i];
+        book->row_of[i] = wanted ? (int64_t)book->n_rows++ : NOT_WANTED;
+    }
+    return book->row_of != NULL;
+}
+
 static bool make_tables(struct performance_book *book)
 {
     size_t places = book->ask->n_places;
     size_t operations = book->ask->n_operations;
-    book->processing = make_table(book->arena, places, operations);
-    book->transfers = make_table(book->arena, places, places);
+    if (!number_rows(book))
+        return false;
+    book->processing = make_table(book->arena, book->n_rows, operations);
+    book->transfers = make_table(book->arena, book->n_rows, places);
     book->unreachable = arena_calloc(book->arena, places, sizeof *book->unreachable);
     book->types = arena_calloc(book->arena, places, sizeof *book->types);
     book->type_of = arena_calloc(book->arena, places, sizeof *book->type_of);
@@ -116,9 +131,13 @@ static void judge_outages(struct performance_book *book,
     struct unreachable_entry *entry = &book->unreachable[place];
     reachability_find(outages, n, first_us, newest_us, ask->now_us, ask->outage_half_life_s,
                       &ask->prior, of->slot_s, &entry->measured);
-    entry->source = !isnan(of->told)        ? UNREACHABLE_TOLD
-                    : first_us <= newest_us ? UNREACHABLE_MEASURED
-                                            : UNREACHABLE_PRIOR;
+    bool reported = first_us <= newest_us;
+    entry->outages = n;
+    entry->first_us = reported ? first_us : RUN_NO_INSTANT;
+    entry->newest_us = reported ? newest_us : RUN_NO_INSTANT;
+    entry->source = !isnan(of->told) ? UNREACHABLE_TOLD
+                    : reported       ? UNREACHABLE_MEASURED
+                                     : UNREACHABLE_PRIOR;
     entry->probability = isnan(of->told) ? entry->measured.probability : of->told;
 }
 
@@ -135,6 +154,25 @@ struct performance_book *performance_book_open(const struct performance_ask *ask
     for (size_t i = 0; i < ask->n_places; i++)
         judge_outages(book, i, NULL, 0, 1, 0);
     return book;
+}
+
+/* Where an answer is kept; NULL: it is not wanted. */
+static const struct performance_entry **
+processing_cell(const struct performance_book *book, size_t place, size_t operation)
+{
+    int64_t row = book->row_of[place];
+    return row == NOT_WANTED ? NULL
+                             : &book->processing[(size_t)row * book->ask->n_operations + operation];
+}
+
+static const struct performance_entry **
+transfer_cell(const struct performance_book *book, size_t from, size_t to)
+{
+    const struct performance_ask *ask = book->ask;
+    int64_t row = book->row_of[to];
+    if (row == NOT_WANTED || from == to || (ask->sends != NULL && !ask->sends[from]))
+        return NULL;
+    return &book->transfers[(size_t)row * ask->n_places + from];
 }
 
 /* NULL when memory is exhausted; PERFORMANCE_NONE when all of it is forgotten. */
@@ -158,11 +196,11 @@ static const struct performance_entry *make_entry(struct performance_book *book,
 
 static enum pv_code fill(struct performance_book *book,
                          const struct performance *observed,
-                         enum performance_source source,
                          const struct performance_entry **cell,
                          struct pv_error *err)
 {
-    const struct performance_entry *entry = make_entry(book, observed, source);
+    const struct performance_entry *entry =
+        cell == NULL ? &nothing : make_entry(book, observed, PERFORMANCE_OWN);
     if (entry == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the speeds of clusters");
     if (entry != &nothing)
@@ -176,8 +214,7 @@ enum pv_code performance_book_add_processing(struct performance_book *book,
                                              const struct performance *observed,
                                              struct pv_error *err)
 {
-    return fill(book, observed, PERFORMANCE_OWN,
-                &book->processing[place * book->ask->n_operations + operation], err);
+    return fill(book, observed, processing_cell(book, place, operation), err);
 }
 
 enum pv_code performance_book_add_transfer(struct performance_book *book,
@@ -186,8 +223,7 @@ enum pv_code performance_book_add_transfer(struct performance_book *book,
                                            const struct performance *observed,
                                            struct pv_error *err)
 {
-    return fill(book, observed, PERFORMANCE_OWN, &book->transfers[from * book->ask->n_places + to],
-                err);
+    return fill(book, observed, transfer_cell(book, from, to), err);
 }
 
 void performance_book_add_outages(struct performance_book *book,
@@ -202,26 +238,23 @@ void performance_book_add_outages(struct performance_book *book,
 
 /* --- pools --- */
 
-static bool sends(const struct performance_book *book, size_t from)
-{
-    return book->ask->sends == NULL || book->ask->sends[from];
-}
-
 bool performance_book_lacks_processing(const struct performance_book *book, size_t operation)
 {
-    for (size_t place = 0; place < book->ask->n_places; place++)
-        if (book->processing[place * book->ask->n_operations + operation] == NULL)
+    for (size_t row = 0; row < book->n_rows; row++)
+        if (book->processing[row * book->ask->n_operations + operation] == NULL)
             return true;
     return false;
 }
 
 bool performance_book_lacks_transfers(const struct performance_book *book)
 {
-    size_t n = book->ask->n_places;
-    for (size_t from = 0; from < n; from++)
-        for (size_t to = 0; to < n && sends(book, from); to++)
-            if (from != to && book->transfers[from * n + to] == NULL)
+    for (size_t to = 0; to < book->ask->n_places; to++) {
+        for (size_t from = 0; from < book->ask->n_places; from++) {
+            const struct performance_entry **cell = transfer_cell(book, from, to);
+            if (cell != NULL && *cell == NULL)
                 return true;
+        }
+    }
     return false;
 }
 
@@ -306,14 +339,12 @@ static enum pv_code close_processing(struct performance_book *book, struct pv_er
     if (of_types == NULL || of_all == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the speeds of clusters");
     for (size_t place = 0; place < book->ask->n_places; place++) {
+        size_t type = (size_t)book->type_of[place];
+        bool typed = book->type_of[place] != NO_TYPE;
         for (size_t operation = 0; operation < operations; operation++) {
-            const struct performance_entry **cell =
-                &book->processing[place * operations + operation];
-            size_t type = (size_t)book->type_of[place];
-            if (*cell == NULL)
-                *cell = fall_back(book->type_of[place] == NO_TYPE
-                                      ? NULL
-                                      : of_types[type * operations + operation],
+            const struct performance_entry **cell = processing_cell(book, place, operation);
+            if (cell != NULL && *cell == NULL)
+                *cell = fall_back(typed ? of_types[type * operations + operation] : NULL,
                                   of_all[operation]);
         }
     }
@@ -342,10 +373,8 @@ static enum pv_code close_transfers(struct performance_book *book, struct pv_err
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the speeds of clusters");
     for (size_t from = 0; from < n; from++) {
         for (size_t to = 0; to < n; to++) {
-            const struct performance_entry **cell = &book->transfers[from * n + to];
-            if (from == to || !sends(book, from))
-                *cell = &nothing;
-            else if (*cell == NULL)
+            const struct performance_entry **cell = transfer_cell(book, from, to);
+            if (cell != NULL && *cell == NULL)
                 *cell = fall_back(type_of_pair(book, of_types, from, to), of_all[0]);
         }
     }
@@ -363,13 +392,15 @@ enum pv_code performance_book_close(struct performance_book *book, struct pv_err
 const struct performance_entry *
 performance_book_processing(const struct performance_book *book, size_t place, size_t operation)
 {
-    return book->processing[place * book->ask->n_operations + operation];
+    const struct performance_entry **cell = processing_cell(book, place, operation);
+    return cell == NULL ? &nothing : *cell;
 }
 
 const struct performance_entry *
 performance_book_transfer(const struct performance_book *book, size_t from, size_t to)
 {
-    return book->transfers[from * book->ask->n_places + to];
+    const struct performance_entry **cell = transfer_cell(book, from, to);
+    return cell == NULL ? &nothing : *cell;
 }
 
 const struct unreachable_entry *performance_book_unreachable(const struct performance_book *book,

@@ -18,7 +18,7 @@
  * type of machine (a pair: from pairs of the same two types), and failing that from all clusters of
  * the team; every answer says which it was.
  *
- * Made by store_performance_book (store/performance.h), which adds what it read and closes it.
+ * Made by store_performance_book (store/performance_book.h), which adds what it read and closes it.
  */
 enum performance_source {
     PERFORMANCE_NONE, /* nobody ever observed it */
@@ -53,6 +53,9 @@ struct unreachable_entry {
     enum unreachable_source source;
     double probability;           /* in a slot of the length asked for */
     struct reachability measured; /* whatever the source is */
+    size_t outages;               /* that are kept, not faded */
+    int64_t first_us;             /* what was reported on; RUN_NO_INSTANT: nothing */
+    int64_t newest_us;
 };
 
 /* A cluster that is asked about. */
@@ -69,6 +72,7 @@ struct performance_ask {
     const struct strview *operations; /* each once */
     size_t n_operations;
     const bool *sends; /* of each place: links from it are wanted; NULL: from all */
+    const bool *runs;  /* likewise, its processing and links to it */
     struct performance_terms terms;
     int64_t outage_half_life_s;
     struct reachability_prior prior;
@@ -78,14 +82,15 @@ struct performance_ask {
 /* Indices are those of the ask. Answers live as long as the book does; many share one. */
 struct performance_book;
 
-/* Never NULL: ask for its source. */
+/* Never NULL: ask for its source, which is PERFORMANCE_NONE where it is not wanted. */
 const struct performance_entry *
 performance_book_processing(const struct performance_book *book, size_t place, size_t operation);
 
-/* Likewise, of two different places. From a place that does not send: PERFORMANCE_NONE. */
+/* Likewise, of two different places. */
 const struct performance_entry *
 performance_book_transfer(const struct performance_book *book, size_t from, size_t to);
 
+/* By the prior alone where the place is not wanted. */
 const struct unreachable_entry *performance_book_unreachable(const struct performance_book *book,
                                                              size_t place);
 
@@ -95,7 +100,7 @@ const struct unreachable_entry *performance_book_unreachable(const struct perfor
 struct performance_book *performance_book_open(const struct performance_ask *ask,
                                                struct arena *arena);
 
-/* What was observed of a place, of a pair. Each once. PV_E_MEMORY. */
+/* What was observed of a place, of a pair, that is wanted. Each once. PV_E_MEMORY. */
 enum pv_code performance_book_add_processing(struct performance_book *book,
                                              size_t place,
                                              size_t operation,

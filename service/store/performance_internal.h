@@ -1,0 +1,27 @@
+#ifndef STORE_PERFORMANCE_INTERNAL_H
+#define STORE_PERFORMANCE_INTERNAL_H
+
+#include "core/geo/performance.h"
+#include "core/geo/reachability.h"
+#include "store/store_internal.h"
+
+/* A distribution as columns, shared by the tables that hold some (performance_rows.c). */
+
+/* What performance_row_read reads. `of` is the table's alias and a dot. */
+#define PERFORMANCE_COLUMNS(of)                                                                    \
+    of "landmark_us, " of "half_life_s, " of "level, " of "samples, " of "newest_us, " of          \
+       "bins, " of "weights, " of "masses"
+
+void performance_row_read(struct row *row, struct performance *performance);
+
+/* Two columns, in the arena: the outages of a cluster. NULLs give none. */
+struct outage *performance_outages_read(struct row *row, size_t *n);
+
+/*
+ * Many rows as eleven parameters: eight arrays of a value a row, to be unnested side by side (the
+ * order of PERFORMANCE_COLUMNS, then forgotten_us in microseconds, and where a row's bins begin and
+ * end, counted from 1), and the bins of all rows: their numbers, weights and masses.
+ */
+void performance_rows_bind(struct sql *sql, const struct performance *const rows[], size_t n);
+
+#endif
