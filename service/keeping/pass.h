@@ -20,7 +20,7 @@ struct keeping_tally {
     uint64_t advice;
     uint64_t audit;
     uint64_t performance; /* rows of what clusters reported and nothing is left of */
-    uint64_t operations; /* of which nothing is kept but that they were there */
+    uint64_t operations;  /* of which nothing is kept but that they were there */
     uint64_t runs_thinned;
     uint64_t stages_thinned;
 };
