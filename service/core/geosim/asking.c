@@ -5,6 +5,8 @@
 /* What is remembered of rates is forgotten when it takes more than this. */
 enum { KEPT_BYTES_MAX = 96 << 20, WORK_BYTES = 1 << 20 };
 
+#define FOREVER_S 1e12
+
 /* PingAn insures tasks when they start: it then need not be shown what runs, only what that takes.
  */
 static bool sees_running(const struct asking *asking)
@@ -48,7 +50,7 @@ static void show_clusters(struct asking *asking)
         const struct geosim_cluster *is = &board->world->clusters[m];
         const struct board_cluster *now = &board->clusters[m];
         struct geo_cluster *shown = &asking->estimates.clusters[m];
-        shown->busy_slots = now->down ? is->slots : now->busy;
+        shown->busy_slots = now->down && !asking->supposing ? is->slots : now->busy;
         shown->ingress_bytes_per_s = fmax(0, is->ingress_bytes_per_s - (all ? 0 : now->ingress));
         shown->egress_bytes_per_s = fmax(0, is->egress_bytes_per_s - (all ? 0 : now->egress));
     }
@@ -102,7 +104,8 @@ static bool show_job(struct asking *asking, uint32_t index, struct geo_job *job,
                                    .size_bytes = is->input_bytes,
                                    .inputs = state->inputs,
                                    .n_inputs = state->n_inputs,
-                                   .waited_s = board->now_s - state->ready_s};
+                                   .waited_s = asking->supposing ? FOREVER_S
+                                                                 : board->now_s - state->ready_s};
         if (state->n_copies > 0 && !show_copies(asking, task, shown))
             return false;
         (*names)[job->n_tasks++] = task;
@@ -112,11 +115,11 @@ static bool show_job(struct asking *asking, uint32_t index, struct geo_job *job,
 
 /* --- what is done --- */
 
-/* Slots and gates have the last word. */
-static enum pv_code carry_out(struct asking *asking,
-                              const struct geo_plan *plan,
-                              uint32_t *const names[],
-                              size_t *moves)
+/* Slots and gates have the last word. false: memory. */
+static bool carry_out(struct asking *asking,
+                      const struct geo_plan *plan,
+                      uint32_t *const names[],
+                      size_t *moves)
 {
     struct board *board = asking->board;
     *moves = plan->n_stops;
@@ -130,10 +133,10 @@ static enum pv_code carry_out(struct asking *asking,
             continue;
         }
         if (!board_start(board, task, copy->cluster, copy->rate_bytes_per_s))
-            return PV_E_MEMORY;
+            return false;
         ++*moves;
     }
-    return PV_OK;
+    return true;
 }
 
 static bool refresh_rates(struct asking *asking)
@@ -147,28 +150,47 @@ static bool refresh_rates(struct asking *asking)
     return asking->rates != NULL;
 }
 
-enum pv_code asking_plan(struct asking *asking, size_t *moves, struct pv_error *err)
+/* The plan lives until the next one; what its tasks are called on the board is in *names. */
+static enum pv_code
+ask(struct asking *asking, struct geo_plan *plan, uint32_t ***names, struct pv_error *err)
 {
-    struct board *board = asking->board;
+    const struct board *board = asking->board;
     struct geo_problem problem = show_world(asking);
-    struct geo_plan plan;
     arena_rewind(&asking->work, asking->empty);
     struct geo_job *jobs = arena_array(&asking->work, board->n_alive, sizeof *jobs);
-    uint32_t **names = arena_array(&asking->work, board->n_alive, sizeof *names);
-    bool ok = jobs != NULL && names != NULL && refresh_rates(asking);
+    *names = arena_array(&asking->work, board->n_alive, sizeof **names);
+    bool ok = jobs != NULL && *names != NULL && refresh_rates(asking);
     for (size_t j = 0; ok && j < board->n_alive; j++)
-        ok = show_job(asking, board->alive[j], &jobs[j], &names[j]);
+        ok = show_job(asking, board->alive[j], &jobs[j], &(*names)[j]);
     if (!ok)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for a simulation");
     show_clusters(asking);
     problem.jobs = jobs;
     problem.n_jobs = board->n_alive;
-    board->counts.plans++;
-    enum pv_code code =
-        geo_plan_make(&problem, &asking->terms->planner, asking->rates, &asking->work, &plan, err);
-    if (code == PV_OK)
-        code = carry_out(asking, &plan, names, moves);
-    return code == PV_E_MEMORY ? pv_fail(err, code, "not enough memory for a simulation") : code;
+    return geo_plan_make(&problem, &asking->terms->planner, asking->rates, &asking->work, plan,
+                         err);
+}
+
+enum pv_code asking_plan(struct asking *asking, size_t *moves, struct pv_error *err)
+{
+    struct geo_plan plan;
+    uint32_t **names;
+    enum pv_code code = ask(asking, &plan, &names, err);
+    asking->board->counts.plans++;
+    if (code == PV_OK && !carry_out(asking, &plan, names, moves))
+        code = pv_fail(err, PV_E_MEMORY, "not enough memory for a simulation");
+    return code;
+}
+
+enum pv_code asking_suppose(struct asking *asking, bool *starts, struct pv_error *err)
+{
+    struct geo_plan plan;
+    uint32_t **names;
+    asking->supposing = true;
+    enum pv_code code = ask(asking, &plan, &names, err);
+    asking->supposing = false;
+    *starts = code == PV_OK && plan.n_copies > 0;
+    return code;
 }
 
 /* --- */

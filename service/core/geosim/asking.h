@@ -13,6 +13,7 @@ struct asking {
     struct arena kept;       /* that they live in */
     struct arena work;       /* of one plan */
     struct arena_mark empty; /* of `work` */
+    bool supposing;          /* that all clusters are up and all tasks have waited for ever */
 };
 
 /* On a board that is open. false: memory; it is to be closed all the same. */
@@ -32,5 +33,9 @@ bool asking_is_due(const struct asking *asking);
 /* Asks and carries the plan out; *moves: how many copies were started or ended. Errors are those of
  * geo_plan_make. */
 enum pv_code asking_plan(struct asking *asking, size_t *moves, struct pv_error *err) PV_MUSTCHECK;
+
+/* While nothing runs: would a copy be started if all clusters were up, however long it took?
+ * Nothing is done. */
+enum pv_code asking_suppose(struct asking *asking, bool *starts, struct pv_error *err) PV_MUSTCHECK;
 
 #endif

@@ -389,6 +389,7 @@ bool board_start(struct board *board, uint32_t task, size_t cluster, double expe
     heap_push(&board->ends, copy->ends_s, ticket_of(board, place));
     board->clusters[cluster].busy++;
     board->workflows[state->workflow].running++;
+    board->running++;
     board->ready -= state->n_copies == 0;
     board->counts.extra += state->n_copies > 0;
     board->counts.copies++;
@@ -406,6 +407,7 @@ static void end_copy(struct board *board, uint32_t place)
     board->clusters[copy->cluster].busy_s += board->now_s - copy->began_s;
     board->clusters[copy->cluster].busy--;
     board->workflows[task->workflow].running--;
+    board->running--;
     task->n_copies--;
     copy->serial++;
     copy->sibling = board->free;

@@ -93,7 +93,8 @@ struct board {
     struct board_cluster *clusters;
     uint32_t *alive; /* workflows, in order of arrival */
     size_t n_alive;
-    size_t ready; /* open tasks without a copy */
+    size_t ready;   /* open tasks without a copy */
+    size_t running; /* copies */
     struct board_copy *copies;
     size_t n_copies; /* places in use or free */
     size_t copies_room;

@@ -116,7 +116,7 @@ static enum pv_code plan(struct engine *engine, struct pv_error *err)
 
 /* --- from slot to slot --- */
 
-/* The next one in which something can change. HUGE_VAL: there is none. */
+/* The next one in which something can change. HUGE_VAL: none. */
 static double find_next_slot(struct engine *engine)
 {
     const struct geosim_workload *workload = engine->board.workload;
@@ -136,6 +136,19 @@ static double find_next_slot(struct engine *engine)
     return next;
 }
 
+/* Nothing runs, nobody comes, and no plan would start anything even if every cluster were up: what
+ * is left never ends. */
+static enum pv_code look_for_end(struct engine *engine, bool *over, struct pv_error *err)
+{
+    bool starts = true;
+    enum pv_code code = PV_OK;
+    if (engine->board.running == 0 && engine->board.n_alive > 0 &&
+        engine->next_arrival == engine->board.workload->n_workflows)
+        code = asking_suppose(&engine->asking, &starts, err);
+    *over = !starts || engine->board.counts.finished == engine->board.workload->n_workflows;
+    return code;
+}
+
 static enum pv_code live_slot(struct engine *engine, struct pv_error *err)
 {
     engine->board.now_s = engine->slot * world_of(engine)->slot_s;
@@ -152,15 +165,18 @@ live(struct engine *engine, const struct geosim_progress *progress, struct pv_er
 {
     size_t all = engine->board.workload->n_workflows;
     double horizon = engine->terms->horizon_s / world_of(engine)->slot_s;
+    bool over = all == 0;
     enum pv_code code = PV_OK;
-    for (size_t turn = 0; code == PV_OK && engine->board.counts.finished < all; turn++) {
-        double next = turn == 0 ? 0 : find_next_slot(engine);
-        if (next > horizon || isinf(next)) {
-            engine->board.now_s = fmin(engine->terms->horizon_s, engine->board.now_s);
+    for (size_t turn = 0; code == PV_OK && !over; turn++) {
+        if (turn > 0)
+            engine->slot = find_next_slot(engine);
+        if (engine->slot > horizon) {
+            engine->board.now_s = engine->terms->horizon_s;
             break;
         }
-        engine->slot = next;
         code = live_slot(engine, err);
+        if (code == PV_OK)
+            code = look_for_end(engine, &over, err);
         if (code == PV_OK && progress != NULL && turn % TELL_EVERY == 0 &&
             !progress->tell(progress->context, engine->board.counts.finished, all))
             code = pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");

@@ -35,6 +35,9 @@
  * The output of a task lies where the copy ran that ended first. An operation's estimated speed in
  * a cluster is the mean bytes per second of work of all its tasks in the workload times the power
  * there; a task's real one is its own bytes per second of work times the power drawn.
+ *
+ * What cannot go on is given up: nothing runs, all workflows have arrived, and the planner would
+ * start nothing even if every cluster were up (a gate narrower than any copy the floor allows).
  */
 struct geosim_terms {
     struct geo_terms planner;

@@ -199,27 +199,40 @@ static bool draw_links(struct links *links, struct rng *rng, struct arena *arena
 
 /* --- gates --- */
 
-/* What a machine of the cluster takes in or sends out: the mean of the cluster's own lines. A world
- * of one cluster has none, and a gate that nothing passes. */
-static double machine_bandwidth(const struct links *links, size_t cluster, bool inward)
+/* What the cluster's own lines carry. A world of one cluster has none, and a gate that nothing
+ * passes. */
+struct lines {
+    double mean; /* what one machine takes in or sends out */
+    double widest;
+};
+
+static struct lines lines_of(const struct links *links, size_t cluster, bool inward)
 {
     const struct geosim_graph *graph = &links->graph;
-    double sum = 0;
+    struct lines lines = {0, 0};
+    size_t degree = geosim_graph_degree(graph, cluster);
     for (size_t k = graph->first[cluster]; k < graph->first[cluster + 1]; k++) {
         size_t other = graph->neighbours[k];
-        sum += inward ? link_between(links, other, cluster)->mean
-                      : link_between(links, cluster, other)->mean;
+        double mean = inward ? link_between(links, other, cluster)->mean
+                             : link_between(links, cluster, other)->mean;
+        lines.mean += mean / (double)degree;
+        lines.widest = fmax(lines.widest, mean);
     }
-    size_t degree = geosim_graph_degree(graph, cluster);
-    return degree == 0 ? 0 : sum / (double)degree;
+    return lines;
+}
+
+static double gate_of(const struct geosim_cluster *cluster, double ratio, struct lines lines)
+{
+    return fmax(ratio * (double)cluster->slots * lines.mean, lines.widest);
 }
 
 static void open_gates(const struct links *links, struct geosim_cluster clusters[])
 {
     for (size_t i = 0; i < links->graph.n; i++) {
-        double machines = (double)clusters[i].slots;
-        clusters[i].ingress_bytes_per_s *= machines * machine_bandwidth(links, i, true);
-        clusters[i].egress_bytes_per_s *= machines * machine_bandwidth(links, i, false);
+        struct geosim_cluster *cluster = &clusters[i];
+        double ratio = cluster->ingress_bytes_per_s;
+        cluster->ingress_bytes_per_s = gate_of(cluster, ratio, lines_of(links, i, true));
+        cluster->egress_bytes_per_s = gate_of(cluster, ratio, lines_of(links, i, false));
     }
 }
 

@@ -16,7 +16,9 @@
  *   ways the widest, and are as fast as the narrowest line on it. So it matters where in the
  *   graph a cluster lies, and hubs are near to everybody;
  * - the bandwidth of a machine to the outside is the mean of what the lines of its cluster, in that
- *   direction, carry; the gate of the cluster lets pass its ratio of the sum over all machines.
+ *   direction, carry; the gate of the cluster lets pass its ratio of the sum over all machines, but
+ *   no less than the widest of those lines: a copy whose expected rate no gate lets pass would wait
+ *   for ever.
  */
 struct geosim_range {
     double low;

@@ -213,6 +213,32 @@ Test(geosim_engine, what_is_not_done_by_the_horizon_is_given_up)
     cr_expect_eq(result.counts.copies, 0);
 }
 
+/* The floor lets the task run in the fast cluster alone, whose gate is too narrow for it: it is
+ * given up as soon as nothing else is left, though the horizon is for ever. So is whoever comes
+ * behind it while one job at a time is admitted. */
+Test(geosim_engine, what_can_never_start_is_given_up)
+{
+    make_world(2, 1);
+    clusters[1].power.mean = 3;
+    clusters[0].unreachable_probability = 0.01;
+    wan[0 * 2 + 1].mean = 50;
+    clusters[1].ingress_bytes_per_s = 29;
+    struct geosim_task tasks[] = {task_of(9), task_of(60)};
+    tasks[0].sources = FIRST;
+    tasks[0].n_sources = 1;
+    const struct geosim_workflow workflows[] = {{.tasks = &tasks[0], .n_tasks = 1},
+                                                {.tasks = &tasks[1], .n_tasks = 1}};
+    struct geosim_terms terms = geosim_terms_usual(GEO_PINGAN);
+    struct geosim_result result = run_as(workflows, 2, &terms, 1);
+    cr_expect(isnan(result.flow_s[0]));
+    cr_expect_float_eq(result.flow_s[1], 20, 1e-9);
+    terms.planner.insurance.epsilon = 0.5;
+    result = run_as(workflows, 2, &terms, 1);
+    cr_expect(isnan(result.flow_s[0]) && isnan(result.flow_s[1]), "the smaller one is in front");
+    clusters[1].ingress_bytes_per_s = 30;
+    cr_expect_eq(run_as(workflows, 2, &terms, 1).counts.finished, 2);
+}
+
 static bool count_down(void *context, size_t finished, size_t all)
 {
     size_t *left = context;
