@@ -28,7 +28,7 @@ double desk_exemption(const struct desk *desk, double lost, double size_bytes, d
     return pow(1 - lost, slots);
 }
 
-static bool has_copy_in(const struct state *state, size_t cluster)
+bool desk_has_copy(const struct state *state, size_t cluster)
 {
     for (size_t i = 0; i < state->n; i++)
         if (state->clusters[i] == cluster)
@@ -39,7 +39,7 @@ static bool has_copy_in(const struct state *state, size_t cluster)
 /* Chance that all clusters are lost with another copy in this one. */
 double desk_lost_with(const struct desk *desk, const struct state *state, size_t cluster)
 {
-    return has_copy_in(state, cluster)
+    return desk_has_copy(state, cluster)
                ? state->lost
                : state->lost * desk->problem->clusters[cluster].unreachable_probability;
 }
@@ -100,7 +100,7 @@ static void take_gates(struct desk *desk, const struct geo_task *task, size_t cl
             desk->egress[task->inputs[i]] -= flow.each;
 }
 
-/* --- granting --- */
+/* --- granting and ending --- */
 
 static bool add_cluster(struct desk *desk, struct state *state, size_t cluster)
 {
@@ -173,6 +173,31 @@ bool desk_grant(
         .saved_s = task->size_bytes / rate - task->size_bytes / state->rate.mean,
         .exemption_gain =
             desk_exemption(desk, state->lost, task->size_bytes, state->rate.mean) - exemption};
+    return true;
+}
+
+bool desk_stop(struct desk *desk, size_t job, size_t index)
+{
+    const struct geo_task *task = desk_task(desk, job, index);
+    struct state *state = &desk->states[job][index];
+    size_t cluster = state->clusters[0];
+    if (desk->n_stops == desk->stops_room) {
+        size_t room = desk->stops_room > 0 ? 2 * desk->stops_room : 16;
+        struct geo_plan_stop *grown = arena_array(desk->arena, room, sizeof *grown);
+        if (!grown)
+            return false;
+        for (size_t i = 0; i < desk->n_stops; i++)
+            grown[i] = desk->stops[i];
+        desk->stops = grown;
+        desk->stops_room = room;
+    }
+    desk->stops[desk->n_stops++] = (struct geo_plan_stop){job, index, cluster};
+    take_gates(desk, task, cluster, -state->rate.mean);
+    desk->idle[cluster]++;
+    desk->used[job]--;
+    state->n = 0;
+    state->rate = (struct speeds){.n = 0};
+    state->lost = 1;
     return true;
 }
 

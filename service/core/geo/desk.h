@@ -48,6 +48,7 @@ struct desk {
     size_t room;
     struct geo_plan_stop *stops;
     size_t n_stops;
+    size_t stops_room;
 };
 
 /* What a copy in a cluster would come to. */
@@ -82,6 +83,8 @@ double desk_exemption(const struct desk *desk, double lost, double size_bytes, d
 double desk_lost_with(const struct desk *desk, const struct state *state, size_t cluster);
 double desk_rate_with(const struct desk *desk, const struct state *state, size_t cluster);
 
+bool desk_has_copy(const struct state *state, size_t cluster);
+
 /* Does a copy of that rate fit what is left of the gates it passes? */
 bool desk_passes_gates(const struct desk *desk,
                        const struct geo_task *task,
@@ -91,6 +94,10 @@ bool desk_passes_gates(const struct desk *desk,
 /* The task has another copy, wherever it comes from: its figures and the gates follow. false:
  * memory. */
 bool desk_join(struct desk *desk, const struct geo_task *task, struct state *state, size_t cluster);
+
+/* The only copy of a task, which runs already, is ended: its slot and its room in the gates are
+ * free at once, and the task has none. false: memory. */
+bool desk_stop(struct desk *desk, size_t job, size_t index);
 
 /* A copy is granted: it joins, takes a slot and part of the job's share. false: memory. */
 bool desk_grant(

@@ -36,6 +36,7 @@ enum geo_reason {
     GEO_NO_SLOT,
     GEO_BANDWIDTH,
     GEO_RATE_BELOW_FLOOR,
+    GEO_LOCALITY, /* it may still wait for a slot where its input is */
     GEO_REASONS
 };
 

@@ -1,6 +1,8 @@
 #include "core/geo/planner.h"
 
 #include "core/geo/desk.h"
+#include "core/geo/flutter.h"
+#include "core/geo/iridium.h"
 
 /* An algorithm deals copies on an open desk; PV_E_MEMORY or PV_OK. */
 struct planner {
@@ -11,6 +13,11 @@ struct planner {
 
 static const struct planner planners[GEO_ALGORITHMS] = {
     [GEO_PINGAN] = {"pingan", insurance_run, false},
+    [GEO_FLUTTER] = {"flutter", flutter_run, false},
+    [GEO_IRIDIUM] = {"iridium", iridium_run, false},
+    [GEO_MANTRI] = {"mantri", mantri_run, true},
+    [GEO_DOLLY] = {"dolly", dolly_run, false},
+    [GEO_SPARK] = {"spark", spark_run, true},
 };
 
 const char *geo_algorithm_name(enum geo_algorithm algorithm)
@@ -25,8 +32,8 @@ bool geo_algorithm_watches(enum geo_algorithm algorithm)
 
 const char *geo_reason_name(enum geo_reason reason)
 {
-    static const char *const names[GEO_REASONS] = {"not_admitted", "share_used", "no_slot",
-                                                   "bandwidth", "rate_below_floor"};
+    static const char *const names[GEO_REASONS] = {"not_admitted", "share_used",       "no_slot",
+                                                   "bandwidth",    "rate_below_floor", "locality"};
     return names[reason];
 }
 
@@ -34,7 +41,14 @@ struct geo_terms geo_terms_usual(enum geo_algorithm algorithm)
 {
     return (struct geo_terms){
         .algorithm = algorithm,
-        .insurance = {1, 8, INSURANCE_EFFICIENCY, INSURANCE_RELIABILITY, false}};
+        .insurance = {1, 8, INSURANCE_EFFICIENCY, INSURANCE_RELIABILITY, false},
+        .mantri = {.duplicate_probability = 0.25, .copies_max = 3, .period_s = 10, .gain = 3},
+        .dolly = {.straggler_probability = 0.1,
+                  .risk = 0.05,
+                  .budget = 0.05,
+                  .utilization_max = 0.8,
+                  .tasks_max = 150},
+        .spark = {.wait_s = 3, .quantile = 0.75, .multiplier = 1.5}};
 }
 
 static bool lay_out(const struct desk *desk, struct geo_plan *plan)

@@ -5,10 +5,13 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "core/geo/dolly.h"
 #include "core/geo/insurance.h"
+#include "core/geo/mantri.h"
 #include "core/geo/plan.h"
 #include "core/geo/problem.h"
 #include "core/geo/rates.h"
+#include "core/geo/spark.h"
 
 /*
  * Which copies of which ready tasks to start in which clusters. Every algorithm obeys the idle
@@ -18,11 +21,23 @@
  * before all others; their slots are among the busy ones. One that runs where, by what is known of
  * the cluster, the task could not run, counts for its job's share and nothing else.
  */
-enum geo_algorithm { GEO_PINGAN, GEO_ALGORITHMS };
+enum geo_algorithm {
+    GEO_PINGAN,
+    GEO_FLUTTER,
+    GEO_IRIDIUM,
+    GEO_MANTRI,
+    GEO_DOLLY,
+    GEO_SPARK,
+    GEO_ALGORITHMS
+};
 
+/* Each algorithm looks at its own; flutter and iridium have none. */
 struct geo_terms {
     enum geo_algorithm algorithm;
     struct insurance_terms insurance; /* pingan's */
+    struct mantri_terms mantri;
+    struct dolly_terms dolly;
+    struct spark_terms spark;
 };
 
 /* Name on the wire. */
@@ -31,7 +46,7 @@ const char *geo_algorithm_name(enum geo_algorithm algorithm);
 /* Does it look at the clock, so that it may change its mind though nothing has happened? */
 bool geo_algorithm_watches(enum geo_algorithm algorithm);
 
-/* The terms that a request gets which sets none; pingan's epsilon is 1. */
+/* The terms that a request gets which sets none: the published ones; pingan's epsilon is 1. */
 struct geo_terms geo_terms_usual(enum geo_algorithm algorithm);
 
 /*

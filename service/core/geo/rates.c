@@ -233,6 +233,12 @@ static const struct speeds *find_link(const struct geo_rates *rates, size_t from
     return rates->link[from * rates->n_clusters + to];
 }
 
+double geo_rates_link(const struct geo_rates *rates, size_t from, size_t to)
+{
+    double mean = rates->transfer[from * rates->n_clusters + to];
+    return from == to ? HUGE_VAL : fmax(mean, 0);
+}
+
 /* The mean over the inputs that are remote; one at home counts as nothing in the sums. */
 static void find_transfers(struct geo_rates *rates, const struct sort *task)
 {

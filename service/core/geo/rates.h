@@ -28,6 +28,9 @@ struct geo_rates *geo_rates_make(const struct geo_problem *problem, struct arena
 /* The sort of a task, numbered from 0 in the order met; SIZE_MAX when memory is exhausted. */
 size_t geo_rates_sort(struct geo_rates *rates, const struct geo_task *task);
 
+/* Mean speed of the link between two clusters; HUGE_VAL inside one, 0 where there is none. */
+double geo_rates_link(const struct geo_rates *rates, size_t from, size_t to);
+
 /* The clusters that know the operation of that sort, by falling mean processing speed (ties: in
  * order). */
 const size_t *geo_rates_order(const struct geo_rates *rates, size_t sort, size_t *n);

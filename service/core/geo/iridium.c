@@ -1,0 +1,178 @@
+#include "core/geo/iridium.h"
+
+#include <math.h>
+
+#include "core/geo/placement.h"
+
+/* A gate that lets nothing pass is this slow, so that times stay finite. */
+static const double SLOWEST = 1e-6;
+/* Of a task, so that rounding of quotients costs none. */
+static const double WHOLE = 1e-9;
+enum { HALVINGS = 200 };
+
+/* --- how many --- */
+
+static int64_t fewest(const struct iridium_site *site, double n, double limit_s)
+{
+    if (site->bytes <= limit_s * site->up_bytes_per_s)
+        return 0;
+    return (int64_t)ceil(n * (1 - limit_s * site->up_bytes_per_s / site->bytes) - WHOLE);
+}
+
+static int64_t most(const struct iridium_site *site, double n, double all, double limit_s)
+{
+    double taken = all - site->bytes;
+    if (n * taken <= n * limit_s * site->down_bytes_per_s)
+        return site->slots;
+    double tasks = floor(n * limit_s * site->down_bytes_per_s / taken + WHOLE);
+    return tasks < (double)site->slots ? (int64_t)tasks : site->slots;
+}
+
+static bool
+is_enough(const struct iridium_site sites[], size_t n_sites, double n, double all, double limit_s)
+{
+    double low = 0;
+    double high = 0;
+    for (size_t x = 0; x < n_sites; x++) {
+        int64_t least = fewest(&sites[x], n, limit_s);
+        int64_t greatest = most(&sites[x], n, all, limit_s);
+        if (least > greatest)
+            return false;
+        low += (double)least;
+        high += (double)greatest;
+    }
+    return low <= n && n <= high;
+}
+
+/* Who can take more tasks within the limit and holds the most bytes; NULL: nobody. */
+static struct iridium_site *
+find_largest(struct iridium_site sites[], size_t n_sites, double n, double all, double limit_s)
+{
+    struct iridium_site *best = NULL;
+    for (size_t x = 0; x < n_sites; x++)
+        if (most(&sites[x], n, all, limit_s) > sites[x].tasks &&
+            (best == NULL || sites[x].bytes > best->bytes))
+            best = &sites[x];
+    return best;
+}
+
+/* What is left after the lower bounds goes where most bytes are. */
+static void
+share_out(struct iridium_site sites[], size_t n_sites, int64_t n, double all, double limit_s)
+{
+    int64_t left = n;
+    for (size_t x = 0; x < n_sites; x++) {
+        sites[x].tasks = fewest(&sites[x], (double)n, limit_s);
+        left -= sites[x].tasks;
+    }
+    while (left > 0) {
+        struct iridium_site *best = find_largest(sites, n_sites, (double)n, all, limit_s);
+        if (best == NULL)
+            return;
+        int64_t room = most(best, (double)n, all, limit_s) - best->tasks;
+        best->tasks += room < left ? room : left;
+        left -= room < left ? room : left;
+    }
+}
+
+double iridium_divide(struct iridium_site sites[], size_t n_sites, int64_t n)
+{
+    double all = 0;
+    double low = 0;
+    double high = 0;
+    for (size_t x = 0; x < n_sites; x++)
+        all += sites[x].bytes;
+    for (size_t x = 0; x < n_sites; x++) {
+        high = fmax(high, sites[x].bytes / sites[x].up_bytes_per_s);
+        high = fmax(high, (all - sites[x].bytes) / sites[x].down_bytes_per_s);
+    }
+    if (is_enough(sites, n_sites, (double)n, all, 0))
+        high = 0;
+    for (size_t i = 0; i < HALVINGS && high - low > WHOLE * 1e-3 * high; i++) {
+        double middle = low + (high - low) / 2;
+        if (is_enough(sites, n_sites, (double)n, all, middle))
+            high = middle;
+        else
+            low = middle;
+    }
+    share_out(sites, n_sites, n, all, high);
+    return high;
+}
+
+/* --- where --- */
+
+struct iridium {
+    struct placement placement;
+    struct iridium_site *sites;
+    double *links_up; /* of each cluster: mean speeds of its links together */
+    double *links_down;
+    int64_t *room;
+};
+
+/* The part of a task that has to come from elsewhere. */
+static void
+fill_remote(const struct placement *placement, const struct geo_task *task, double paces[])
+{
+    for (size_t m = 0; m < placement->desk->problem->n_clusters; m++)
+        paces[m] = task->n_inputs > 0 ? 1 : 0;
+    for (size_t i = 0; i < task->n_inputs; i++)
+        paces[task->inputs[i]] = 1 - 1 / (double)task->n_inputs;
+}
+
+static bool make(struct iridium *iridium, struct desk *desk)
+{
+    const struct geo_problem *problem = desk->problem;
+    size_t n = problem->n_clusters;
+    iridium->sites = arena_array(desk->arena, n, sizeof *iridium->sites);
+    iridium->links_up = arena_calloc(desk->arena, n, sizeof *iridium->links_up);
+    iridium->links_down = arena_calloc(desk->arena, n, sizeof *iridium->links_down);
+    iridium->room = arena_array(desk->arena, n, sizeof *iridium->room);
+    if (!iridium->sites || !iridium->links_up || !iridium->links_down || !iridium->room)
+        return false;
+    for (size_t i = 0; i < problem->n_links; i++) {
+        iridium->links_up[problem->links[i].from] += problem->links[i].speeds->mean;
+        iridium->links_down[problem->links[i].to] += problem->links[i].speeds->mean;
+    }
+    return placement_make(&iridium->placement, desk, fill_remote, NULL);
+}
+
+/* Of the first tasks of the job that slots allow, so many. */
+static int64_t gather_sites(struct iridium *iridium, const struct desk *desk, size_t job)
+{
+    int64_t slots = 0;
+    int64_t n = 0;
+    for (size_t m = 0; m < desk->problem->n_clusters; m++) {
+        iridium->sites[m] = (struct iridium_site){
+            .up_bytes_per_s = fmax(fmin(desk->egress[m], iridium->links_up[m]), SLOWEST),
+            .down_bytes_per_s = fmax(fmin(desk->ingress[m], iridium->links_down[m]), SLOWEST),
+            .slots = desk->idle[m]};
+        slots += desk->idle[m];
+    }
+    for (size_t t = 0; t < desk->problem->jobs[job].n_tasks && n < slots; t++) {
+        const struct geo_task *task = desk_task(desk, job, t);
+        if (desk->states[job][t].n > 0)
+            continue;
+        n++;
+        for (size_t i = 0; i < task->n_inputs; i++)
+            iridium->sites[task->inputs[i]].bytes += task->size_bytes / (double)task->n_inputs;
+    }
+    return n;
+}
+
+static enum pv_code place_job(struct iridium *iridium, struct desk *desk, size_t job)
+{
+    int64_t n = gather_sites(iridium, desk, job);
+    (void)iridium_divide(iridium->sites, desk->problem->n_clusters, n);
+    for (size_t m = 0; m < desk->problem->n_clusters; m++)
+        iridium->room[m] = iridium->sites[m].tasks;
+    return placement_run(&iridium->placement, job, iridium->room);
+}
+
+enum pv_code iridium_run(struct desk *desk)
+{
+    struct iridium iridium;
+    enum pv_code code = make(&iridium, desk) ? PV_OK : PV_E_MEMORY;
+    for (size_t j = 0; j < desk->problem->n_jobs && code == PV_OK; j++)
+        code = place_job(&iridium, desk, j);
+    return code;
+}
