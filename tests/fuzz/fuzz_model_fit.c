@@ -1,20 +1,23 @@
 /*
  * Any bytes as the body of POST /v1/models/fit. Refused bodies say where they are wrong; a fit's
  * estimates are within the rules of its kind, its errors are numbers, the reply is JSON, and the
- * model in it is one that POST /v1/models/predict takes.
+ * model in it is one that POST /v1/models/predict takes. "auto" selects among all kinds and says of
+ * each why; the one it selects keeps the same rules.
  */
 #include <math.h>
 
 #include "codec/model.h"
 #include "fuzz.h"
 
-enum { ROWS_MAX = 24 };
+/* A selection fits every kind once a row: fewer rows keep an input to milliseconds. */
+enum { ROWS_MAX = 24, AUTO_ROWS_MAX = 16 };
 static const struct codec_bounds bounds = {.depth = 16, .values = 1000000};
 
 static void require_fit(const struct codec_model_fit *asked, const struct model_fit *fit)
 {
     const struct model *model = &fit->model;
-    FUZZ_REQUIRE(model->kind == asked->kind && fit->n > 0 && fit->n <= asked->n);
+    FUZZ_REQUIRE(asked->kind == NULL || model->kind == asked->kind);
+    FUZZ_REQUIRE(fit->n > 0 && fit->n <= asked->n);
     for (size_t j = 0; j < model->kind->n_parameters; j++) {
         const struct model_parameter *parameter = &model->parameters[j];
         FUZZ_REQUIRE(!isinf(parameter->estimate));
@@ -55,12 +58,14 @@ static void require_round_trip(json_t *reply, struct arena *arena)
     json_decref(body);
 }
 
-static void require_reply(const struct model_fit *fit, struct arena *arena)
+static void require_reply(const struct model_fit *fit,
+                          const struct model_selection *selection,
+                          struct arena *arena)
 {
     struct writer w;
     size_t n;
     writer_init(&w, arena);
-    codec_model_fit_encode(&w, fit, NULL);
+    codec_model_fit_encode(&w, fit, selection);
     const char *text = writer_finish(&w, &n);
     FUZZ_REQUIRE(text != NULL);
     json_t *json = json_loadb(text, n, JSON_REJECT_DUPLICATES, NULL);
@@ -69,19 +74,42 @@ static void require_reply(const struct model_fit *fit, struct arena *arena)
     json_decref(json);
 }
 
+static void require_reason(enum pv_code code, const char *detail)
+{
+    FUZZ_REQUIRE(code == PV_E_TOO_FEW || code == PV_E_SINGULAR || code == PV_E_DOMAIN);
+    FUZZ_REQUIRE(detail[0] != '\0');
+}
+
 static void fit_rows(const struct codec_model_fit *asked, struct arena *arena)
 {
     struct model_fit fit;
     struct pv_error err = {0};
     enum pv_code code =
         model_fit(asked->kind, asked->rows, asked->n, asked->weights, arena, &fit, &err);
-    if (code == PV_OK) {
-        require_fit(asked, &fit);
-        require_reply(&fit, arena);
+    if (code != PV_OK) {
+        require_reason(code, err.detail);
         return;
     }
-    FUZZ_REQUIRE(code == PV_E_TOO_FEW || code == PV_E_SINGULAR || code == PV_E_DOMAIN);
-    FUZZ_REQUIRE(err.detail[0] != '\0');
+    require_fit(asked, &fit);
+    require_reply(&fit, NULL, arena);
+}
+
+static void select_rows(const struct codec_model_fit *asked, struct arena *arena)
+{
+    struct model_selection selection;
+    if (asked->n > AUTO_ROWS_MAX)
+        return;
+    FUZZ_REQUIRE(model_select(asked->rows, asked->n, arena, &selection, NULL) == PV_OK);
+    FUZZ_REQUIRE(selection.code[0] != '\0' && selection.message[0] != '\0');
+    for (size_t k = 0; k < selection.n; k++) {
+        const struct model_candidate *candidate = &selection.candidates[k];
+        if (candidate->standing == MODEL_NOT_FITTED && candidate->code != PV_E_INVALID)
+            require_reason(candidate->code, candidate->detail);
+    }
+    if (selection.selected == NULL)
+        return;
+    require_fit(asked, &selection.selected->fit);
+    require_reply(&selection.selected->fit, &selection, arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
@@ -100,8 +128,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     codec_model_fit_decode(&top, ROWS_MAX, &asked);
     bool taken = codec_result(&reader) == PV_OK;
     FUZZ_REQUIRE(taken || err.n_faults > 0);
-    if (taken)
+    if (taken && asked.kind != NULL)
         fit_rows(&asked, &arena);
+    if (taken && asked.kind == NULL)
+        select_rows(&asked, &arena);
     json_decref(json);
     arena_fini(&arena);
     return 0;
