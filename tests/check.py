@@ -2,15 +2,20 @@
 
 A part is a row of PARTS and a function that prints what the tools say and answers counts. Adding one
 is a function and a row. Parts that cannot run at all (a build that fails) count as one failure.
+What failed is told once more at the end, in few lines: often only the end of the output is kept.
 """
 import argparse
+import base64
 import collections
+import concurrent.futures
 import contextlib
+import json
 import os
 import pathlib
+import re
+import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,17 +24,22 @@ import urllib.error
 import urllib.request
 import xml.etree.ElementTree
 
+from ports import free_port
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SHARED = pathlib.Path(os.environ.get("PROVISOR_SHARED") or ROOT.parent / "shared").resolve()
 PYTHON = "/usr/bin/python3"
 
-# name: (directory, meson options, environment of setup)
+CORES = os.cpu_count() or 2
+
+# name: (directory, meson options, environment of setup, what to build of it; nothing: all)
 BUILDS = {
-    "release": ("build-check", ["-Dwerror=true", "-Dbuildtype=release"], {"CC": "gcc"}),
-    "sanitize": ("build-sanitize", ["-Dwerror=true", "-Dbuildtype=debugoptimized", "-Db_sanitize=address,undefined"],
-                 {"CC": "gcc"}),
+    "release": ("build-check", ["-Dwerror=true", "-Dbuildtype=release"], {"CC": "gcc"}, []),
+    # -O1: what sanitizers find is the same, and half the time is compiled away.
+    "sanitize": ("build-sanitize", ["-Dwerror=true", "-Ddebug=true", "-Doptimization=1", "-Db_sanitize=address,undefined"],
+                 {"CC": "gcc"}, []),
     "fuzz": ("build-fuzz", ["-Dwerror=true", "-Dbuildtype=debugoptimized", "-Db_sanitize=address,undefined",
-                            "-Db_lundef=false", "-Dfuzz=true"], {"CC": "clang"}),
+                            "-Db_lundef=false", "-Dfuzz=true"], {"CC": "clang"}, ["fuzzers"]),
 }
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "abort_on_error=1:detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
@@ -43,12 +53,26 @@ class PartFailed(Exception):
     """The part could not run to its end."""
 
 
+failures = []  # (what, its report in few lines), of the part that runs
+
+
 def add(*counts):
     return Counts(*(sum(c[i] for c in counts) for i in range(3)))
 
 
 def say(text):
     print(text, flush=True)
+
+
+# Lines that tell what went wrong: of sanitizers, pytest, Criterion, pgTAP and compilers.
+TELLING = re.compile(r"runtime error|ERROR: |SUMMARY: |#[0-4] 0x|^E  |^not ok|^\s*#.*\.c:\d+|: (error|warning): |[Aa]ssert|libFuzzer:")
+
+
+def failed(what, report="", lines=8):
+    """Remember what failed for the summary at the end, with the lines of its report that tell most."""
+    said = [line.rstrip()[:200] for line in report.splitlines() if line.strip()]
+    telling = [line for line in said if TELLING.search(line)]
+    failures.append((what, telling[:lines] or said[-lines:]))
 
 
 def environment(**more):
@@ -77,23 +101,26 @@ built = {}
 def build(kind):
     """The directory of this kind of build, up to date."""
     if kind not in built:
-        name, options, env = BUILDS[kind]
+        name, options, env, targets = BUILDS[kind]
         directory = ROOT / name
         if not (directory / "build.ninja").is_file():
             quiet("configure " + name, ["meson", "setup", directory, *options], cwd=ROOT, env=environment(**env))
-        quiet("build " + name, ["ninja", "-C", directory, "-j%d" % (os.cpu_count() or 2)], env=environment(**env))
+        quiet("build " + name, ["ninja", "-C", directory, "-j%d" % CORES, *targets], env=environment(**env))
         built[kind] = directory
     return built[kind]
 
 
-def junit(path):
-    """Counts of a JUnit file, one a test case."""
-    counts = [0, 0, 0]
+def junit_cases(path):
     try:
-        cases = list(xml.etree.ElementTree.parse(path).iter("testcase"))
+        return list(xml.etree.ElementTree.parse(path).iter("testcase"))
     except (OSError, xml.etree.ElementTree.ParseError) as e:
         raise PartFailed("no readable report in %s: %s" % (path, e))
-    for case in cases:
+
+
+def junit_counts(path):
+    """Counts of a JUnit file, one a test case."""
+    counts = [0, 0, 0]
+    for case in junit_cases(path):
         kinds = {child.tag for child in case}
         counts[1 if kinds & {"failure", "error"} else 2 if "skipped" in kinds else 0] += 1
     return Counts(*counts)
@@ -101,14 +128,24 @@ def junit(path):
 
 def meson_tests(kind, suite, **env):
     directory = build(kind)
-    report = directory / "meson-logs" / "testlog.junit.xml"
-    report.unlink(missing_ok=True)
+    logs = directory / "meson-logs"
+    for name in ("testlog.junit.xml", "testlog.json"):
+        (logs / name).unlink(missing_ok=True)
     result = subprocess.run(["meson", "test", "-C", str(directory), "--no-rebuild", "--suite", suite, "--print-errorlogs"],
                             env=environment(**env), stdin=subprocess.DEVNULL)
-    counts = junit(report)
-    if result.returncode != 0 and counts.failed == 0:
-        counts = counts._replace(failed=1)
-    return counts
+    counts = junit_counts(logs / "testlog.junit.xml")
+    bad = 0
+    # A program that fails beside its subtests, by a leak say, is in no count of JUnit's.
+    for line in (logs / "testlog.json").read_text().splitlines():
+        test = json.loads(line)
+        if test["result"] in ("FAIL", "ERROR", "TIMEOUT", "UNEXPECTEDPASS", "INTERRUPT"):
+            bad += 1
+            failed("%s (%s, status %s, %s)" % (test["name"], test["result"], test["returncode"], directory.name),
+                   test.get("stdout", "") + "\n" + test.get("stderr", ""))
+    if result.returncode != 0 and not bad:
+        bad = 1
+        failed("meson test --suite %s in %s: status %d" % (suite, directory.name, result.returncode))
+    return counts._replace(failed=max(counts.failed, bad))
 
 
 def pytest(folder, kind=None, *options, **env):
@@ -121,10 +158,20 @@ def pytest(folder, kind=None, *options, **env):
                                 cwd=ROOT, env=environment(**env), stdin=subprocess.DEVNULL)
         if result.returncode == 5:
             raise PartFailed("no tests found in " + folder)
-        counts = junit(report)
+        counts = junit_counts(report)
+        for case in junit_cases(report):
+            for bad in case.findall("failure") + case.findall("error"):
+                name = "%s::%s" % (case.get("classname", "").replace(".", "/"), case.get("name"))
+                failed("%s%s" % (name, " (%s)" % kind if kind else ""), bad.text or bad.get("message", ""))
     if result.returncode not in (0, 1) or (result.returncode == 1 and counts.failed == 0):
+        failed("pytest %s: status %d" % (folder, result.returncode))
         counts = counts._replace(failed=counts.failed + 1)
     return counts
+
+
+# A service and a PostgreSQL a process, and whole files of tests in one: modules share what they start.
+# The tests wait more than they work, so there may be a process more than cores.
+SPREAD = ("-n", str(CORES + 1), "--dist", "loadfile", "--max-worker-restart", "4")
 
 
 def c_files():
@@ -164,9 +211,7 @@ def running_service(kind):
     """(base URL, file with an admin token) of provisord on a fresh PostgreSQL."""
     provisord = build(kind) / "service" / "provisord"
     with private_database() as (url, owner_url, data):
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            port = s.getsockname()[1]
+        port = free_port()
         env = environment(PROVISOR_DATABASE_URL=url, PROVISOR_DATABASE_OWNER_URL=owner_url, PROVISOR_LISTEN_PORT=port)
         quiet("migrate", [provisord, "migrate"], env=env)
         token = subprocess.run([provisord, "token", "create", "--team", "check", "--name", "check", "--scopes",
@@ -193,20 +238,30 @@ def running_service(kind):
 
 def part_format():
     """clang-format finds nothing to change"""
-    bad = 0
     files = c_files()
-    for path in files:
-        result = subprocess.run(["clang-format", "--dry-run", "-Werror", str(path)], stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT, text=True)
-        if result.returncode != 0:
-            bad += 1
-            say("\n".join(result.stdout.splitlines()[:6]))
-    return Counts(len(files) - bad, bad, 0)
+    lots = [files[i::CORES] for i in range(CORES)]
+
+    def dry(lot):
+        return subprocess.run(["clang-format", "--dry-run", "-Werror", *map(str, lot)], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+
+    with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
+        results = list(pool.map(dry, lots))
+    found = {}
+    for line in "\n".join(r.stdout for r in results).splitlines():
+        if ": error: " in line:
+            found.setdefault(line.split(":")[0], []).append(line)
+    if any(r.returncode for r in results) and not found:
+        raise PartFailed("clang-format: " + results[0].stdout[-2000:])
+    for path, lines in found.items():
+        say("\n".join(lines[:6]))
+        failed(os.path.relpath(path, ROOT), "\n".join(lines[:2]))
+    return Counts(len(files) - len(found), len(found), 0)
 
 
 def part_house():
     """dependencies, headers, the tree"""
-    return pytest("tests/house", "release")
+    return pytest("tests/house", "release", "-n", str(CORES))
 
 
 def part_unit():
@@ -239,6 +294,8 @@ def part_vectors():
         raise PartFailed("run_vectors.py gave no summary")
     if result.returncode != 0 and counts.failed == 0:
         counts = counts._replace(failed=1)
+    if counts.failed:
+        failed("run_vectors.py", "\n".join(l for l in result.stdout.splitlines() if not l.startswith("ok")), 20)
     return counts
 
 
@@ -261,6 +318,7 @@ def part_db():
                 counts = counts._replace(failed=counts.failed + 1)
             if counts.failed:
                 say("--- %s\n%s" % (path.relative_to(ROOT), result.stdout[-6000:]))
+                failed(str(path.relative_to(ROOT)), result.stdout)
             total = add(total, counts)
     return total
 
@@ -292,12 +350,12 @@ def tap(text):
 
 def part_api():
     """the real service on a real PostgreSQL, every reply held against the contract"""
-    return pytest("tests/api", "release")
+    return pytest("tests/api", "release", *SPREAD)
 
 
 def part_fault():
     """kill -9, outages, restarts"""
-    return pytest("tests/fault", "release")
+    return pytest("tests/fault", "release", *SPREAD)
 
 
 def part_walk():
@@ -310,6 +368,49 @@ def part_interop():
     return pytest("tests/interop", "release")
 
 
+def fuzz_words(target, seconds, scratch):
+    """libFuzzer on one target: what it finds goes to scratch, new inputs to scratch/grown."""
+    grown = scratch / "grown"
+    grown.mkdir()
+    words = [target, "-max_total_time=%d" % seconds, "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1",
+             "-artifact_prefix=%s/" % scratch, grown]
+    name = target.name[len("fuzz_"):]
+    for seeds in (ROOT / "tests" / "fuzz" / "corpus" / name, target.parent / "seeds" / name):
+        if seeds.is_dir():
+            words.append(seeds)
+    for dictionary in (ROOT / "tests" / "fuzz").glob(name + ".dict"):
+        words.append("-dict=%s" % dictionary)
+    return [str(w) for w in words]
+
+
+def keep_input(path):
+    """Words on an input that broke a target: where it is kept, and all of it when that is little."""
+    kept = ROOT / "build-fuzz" / path.name
+    shutil.copy(path, kept)
+    data = path.read_bytes()
+    text = "the input of %d bytes is kept as %s" % (len(data), kept)
+    if len(data) <= 4096:
+        text += "; in base64:\n" + base64.b64encode(data).decode()
+    return text
+
+
+def fuzz(target, seconds):
+    """Whether one target found nothing in so many seconds."""
+    with tempfile.TemporaryDirectory(prefix="provisor-fuzz-") as folder:
+        scratch = pathlib.Path(folder)
+        result = subprocess.run(fuzz_words(target, seconds, scratch), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                text=True, errors="replace", env=environment(**SANITIZER_ENV))
+        runs = [l.split()[-1] for l in result.stdout.splitlines() if l.startswith("stat::number_of_executed_units")]
+        lines = ["  %-24s %s runs, status %d" % (target.name, runs[0] if runs else "?", result.returncode)]
+        if result.returncode != 0:
+            inputs = [keep_input(p) for p in sorted(scratch.iterdir()) if p.is_file()]
+            lines += [result.stdout[-6000:], *inputs]
+            failed("%s (status %d)" % (target.name, result.returncode), result.stdout, 10)
+            failures[-1][1].extend("\n".join(inputs).splitlines())
+    say("\n".join(lines))
+    return result.returncode == 0
+
+
 def part_fuzz():
     """every fuzz target for some seconds, from its corpus (PROVISOR_FUZZ_SECONDS, default 8)"""
     directory = build("fuzz") / "tests" / "fuzz"
@@ -318,34 +419,9 @@ def part_fuzz():
         raise PartFailed("no fuzz targets were built")
     seconds = int(os.environ.get("PROVISOR_FUZZ_SECONDS", "8"))
     replayed = meson_tests("release", "fuzz")
-    passed = failed = 0
-    for target in targets:
-        with tempfile.TemporaryDirectory(prefix="provisor-fuzz-") as scratch:
-            grown = pathlib.Path(scratch) / "grown"
-            grown.mkdir()
-            words = [target, "-max_total_time=%d" % seconds, "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1",
-                     "-artifact_prefix=%s/" % scratch, grown]
-            name = target.name[len("fuzz_"):]
-            for seeds in (ROOT / "tests" / "fuzz" / "corpus" / name, directory / "seeds" / name):
-                if seeds.is_dir():
-                    words.append(seeds)
-            for dictionary in (ROOT / "tests" / "fuzz").glob(name + ".dict"):
-                words.append("-dict=%s" % dictionary)
-            result = subprocess.run([str(w) for w in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                    errors="replace", env=environment(**SANITIZER_ENV))
-            runs = [l.split()[-1] for l in result.stdout.splitlines() if l.startswith("stat::number_of_executed_units")]
-            say("  %-24s %s runs, status %d" % (target.name, runs[0] if runs else "?", result.returncode))
-            if result.returncode == 0:
-                passed += 1
-                continue
-            failed += 1
-            say(result.stdout[-6000:])
-            for path in pathlib.Path(scratch).iterdir():
-                if path.is_file():
-                    kept = ROOT / "build-fuzz" / path.name
-                    shutil.copy(path, kept)
-                    say("  the input is kept as %s" % kept)
-    return add(replayed, Counts(passed, failed, 0))
+    with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
+        passed = sum(pool.map(lambda target: fuzz(target, seconds), targets))
+    return add(replayed, Counts(passed, len(targets) - passed, 0))
 
 
 def part_sanitize():
@@ -353,13 +429,41 @@ def part_sanitize():
     counts = [meson_tests("sanitize", suite, **SANITIZER_ENV) for suite in ("unit", "golden", "fuzz")]
     for folder in ("tests/api", "tests/fault"):
         # Bounds on resident memory do not hold there: sanitizers keep freed memory and shadows.
-        counts.append(pytest(folder, "sanitize", "-m", "not resident_memory", **SANITIZER_ENV))
+        counts.append(pytest(folder, "sanitize", "-m", "not resident_memory", *SPREAD, **SANITIZER_ENV))
     return add(*counts)
 
 
 def part_contract():
     """the OpenAPI document itself: lint, examples"""
     return pytest("tests/contract", "release")
+
+
+def part_clang():
+    """what clang warns of in sources that the fuzz targets do not hold"""
+    directory = build("fuzz")
+    commands = json.loads((directory / "compile_commands.json").read_text())
+    built_there = set(subprocess.run(["ninja", "-C", directory, "-t", "inputs", "fuzzers"], check=True, text=True,
+                                     stdout=subprocess.PIPE).stdout.split("\n"))
+    # Generated sources need their generators, which only a whole build runs.
+    wanted = [c for c in commands if c["output"] not in built_there and c["file"].startswith("..")]
+
+    def check(command):
+        words = [w for w in shlex.split(command["command"]) if w not in ("ccache", "-MD")]
+        for option in ("-o", "-MQ", "-MF"):
+            at = words.index(option)
+            del words[at:at + 2]
+        return subprocess.run([*words, "-fsyntax-only"], text=True, cwd=command["directory"], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+
+    with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
+        results = list(pool.map(check, wanted))
+    bad = 0
+    for command, result in zip(wanted, results):
+        if result.returncode != 0:
+            bad += 1
+            say(result.stdout[-3000:])
+            failed(command["file"], result.stdout)
+    return Counts(len(wanted) - bad, bad, 0)
 
 
 def part_tidy():
@@ -372,6 +476,8 @@ def part_tidy():
     found = [l for l in result.stdout.splitlines() if ": warning:" in l or ": error:" in l]
     say("\n".join(dict.fromkeys(found)))
     bad = {l.split(":")[0] for l in found}
+    for path in sorted(bad):
+        failed(os.path.relpath(path, ROOT), "\n".join(l for l in found if l.startswith(path)))
     if result.returncode != 0 and not bad:
         raise PartFailed("clang-tidy: " + result.stderr[-3000:])
     return Counts(len(files) - len(bad), len(bad), 0)
@@ -400,10 +506,40 @@ PARTS = [
     ("walk", part_walk, True),
     ("interop", part_interop, True),
     ("fuzz", part_fuzz, True),
+    ("clang", part_clang, True),
     ("sanitize", part_sanitize, True),
     ("tidy", part_tidy, False),
     ("container", part_container, True),
 ]
+
+
+SUMMARY_LINES_MAX = 110
+
+
+def tell_failures(found):
+    """What failed, part by part, in as many lines as the end of a log may be expected to keep."""
+    lines = []
+    for part, what, report in found:
+        lines.append("FAILED %s: %s" % (part, what))
+        lines += ["    " + line for line in report]
+    if len(lines) > SUMMARY_LINES_MAX:  # the names at least
+        lines = ["FAILED %s: %s" % (part, what) for part, what, _ in found]
+    say("")
+    say("\n".join(lines[:SUMMARY_LINES_MAX]))
+    if len(lines) > SUMMARY_LINES_MAX:
+        say("... and %d more" % (len(lines) - SUMMARY_LINES_MAX))
+
+
+def run_part(name, function):
+    """(counts, failures) of a part."""
+    failures.clear()
+    try:
+        counts = function()
+    except (PartFailed, OSError, subprocess.SubprocessError) as e:
+        say("  %s" % e)
+        failed("the part did not run to its end", str(e))
+        counts = Counts(0, 1, 0)
+    return counts, [(name, what, report) for what, report in failures]
 
 
 def main():
@@ -421,21 +557,21 @@ def main():
         parser.error("no part named %s; there are: %s" % (", ".join(unknown), ", ".join(names)))
     total = Counts(0, 0, 0)
     summary = []
+    found = []
     for name, function, default in PARTS:
         if name not in wanted.names and (wanted.names or not default):
             continue
         say("==> %s: %s" % (name, function.__doc__))
         began = time.monotonic()
-        try:
-            counts = function()
-        except (PartFailed, OSError, subprocess.SubprocessError) as e:
-            say("  %s" % e)
-            counts = Counts(0, 1, 0)
+        counts, missed = run_part(name, function)
+        found += missed
         total = add(total, counts)
         summary.append("%-10s %5d passed %3d failed %3d skipped %6.0f s" % (name, *counts, time.monotonic() - began))
         say("    " + summary[-1])
     say("")
     say("\n".join(summary))
+    if found:
+        tell_failures(found)
     say("%d passed, %d failed, %d skipped" % total)
     return 1 if total.failed else 0
 

@@ -10,8 +10,8 @@ import os
 import pathlib
 import shutil
 import signal
-import socket
 import subprocess
+import sys
 import tempfile
 import time
 import uuid
@@ -22,6 +22,9 @@ import requests
 from contract import Contract
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests"))
+from ports import free_port  # noqa: E402
+
 BUILD = pathlib.Path(os.environ.get("PROVISOR_BUILD", ROOT / "build")).resolve()
 SHARED = pathlib.Path(os.environ.get("PROVISOR_SHARED", ROOT.parent / "shared")).resolve()
 PROVISORD = BUILD / "service" / "provisord"
@@ -30,6 +33,11 @@ PRIVATE_POSTGRES = ROOT / "ops" / "private-postgres"
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "resident_memory: bounds on memory, which sanitizers exceed by themselves")
+
+
+def pytest_make_parametrize_id(config, val, argname):
+    """Bytes that are packed differently every second are no name by which two processes know a test."""
+    return argname if isinstance(val, bytes) else None
 
 
 class Client:
@@ -129,9 +137,7 @@ class Service:
     def start(self, wait=True, **more):
         """more: environment settings such as PROVISOR_BODY_BYTES_MAX=1000."""
         if self.port is None:
-            with socket.socket() as s:
-                s.bind(("127.0.0.1", 0))
-                self.port = s.getsockname()[1]
+            self.port = free_port()
         env = self.env(PROVISOR_LISTEN_PORT=self.port, **more)
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen([str(self.program), "serve"], env=env, stdout=log, stderr=log)

@@ -14,6 +14,7 @@ import time
 
 import pytest
 
+from conftest import free_port
 from long_work import Stream, Table, lab, wait_for
 from test_runs import check_windows
 
@@ -49,9 +50,7 @@ def bounced(make_service, tmp_path_factory):
     # Beside the database's own directory: pytest's temporary folders are closed to other users.
     folder = pathlib.Path(service.directory) / "pgbouncer"
     folder.mkdir()
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        listen = s.getsockname()[1]
+    listen = free_port()
     (folder / "users").write_text('"%s" "%s"\n' % (user, password))
     (folder / "config.ini").write_text(CONFIG.format(socket=directory, port=port, listen=listen, folder=folder))
     owner = unprivileged()

@@ -10,8 +10,8 @@ import os
 import pathlib
 import re
 import shutil
-import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.error
@@ -21,6 +21,8 @@ import pytest
 import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests"))
+from ports import free_port  # noqa: E402
 WORK = ROOT / "build-container"
 TAG = "localhost/debian:12-slim"
 USER = 10001
@@ -114,12 +116,6 @@ def database():
                        (pathlib.Path(scratch) / name).read_text().strip()) for name in ("database_url", "database_owner_url")]
         yield urls
         run(command, "stop", "--data-dir", scratch)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def in_image(tree, *words):

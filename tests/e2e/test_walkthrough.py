@@ -3,12 +3,14 @@ import json
 import os
 import pathlib
 import re
-import socket
 import subprocess
+import sys
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests"))
+from ports import free_port  # noqa: E402
 
 
 def blocks():
@@ -23,10 +25,7 @@ def place(tmp_path_factory):
     for parent in (folder, *folder.parents):
         if str(parent).startswith("/tmp/") and parent.stat().st_uid == os.getuid():
             parent.chmod(0o755)
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    yield folder, port
+    yield folder, free_port()
     subprocess.run([ROOT / "run", "--stop", "--data-dir", folder / "var"], stdout=subprocess.DEVNULL)
 
 
