@@ -7,11 +7,22 @@ enum { KEPT_BYTES_MAX = 96 << 20, WORK_BYTES = 1 << 20 };
 
 #define FOREVER_S 1e12
 
-/* PingAn insures tasks when they start: it then need not be shown what runs, only what that takes.
- */
+/* Who decides on tasks that are ready alone need not be shown what runs, only what that takes. */
 static bool sees_running(const struct asking *asking)
 {
-    return asking->terms->planner.algorithm != GEO_PINGAN || asking->terms->insure_running;
+    switch (asking->terms->planner.algorithm) {
+    case GEO_PINGAN:
+        return asking->terms->insure_running;
+    case GEO_FLUTTER:
+    case GEO_IRIDIUM:
+        return false;
+    case GEO_MANTRI:
+    case GEO_DOLLY:
+    case GEO_SPARK:
+    case GEO_ALGORITHMS:
+        break;
+    }
+    return true;
 }
 
 bool asking_watches(const struct asking *asking)
@@ -21,7 +32,7 @@ bool asking_watches(const struct asking *asking)
 
 bool asking_repeats(const struct asking *asking)
 {
-    return sees_running(asking);
+    return asking->terms->planner.algorithm == GEO_PINGAN && asking->terms->insure_running;
 }
 
 bool asking_is_due(const struct asking *asking)

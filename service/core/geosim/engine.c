@@ -24,8 +24,10 @@ struct engine {
 
 struct geosim_terms geosim_terms_usual(enum geo_algorithm algorithm)
 {
-    return (struct geosim_terms){
-        .planner = geo_terms_usual(algorithm), .points = 8, .horizon_s = HUGE_VAL};
+    return (struct geosim_terms){.planner = geo_terms_usual(algorithm),
+                                 .insure_running = true,
+                                 .points = 8,
+                                 .horizon_s = HUGE_VAL};
 }
 
 static const struct geosim_world *world_of(const struct engine *engine)

@@ -41,13 +41,15 @@
  */
 struct geosim_terms {
     struct geo_terms planner;
-    /* PingAn insures tasks when they start (its section 2). true: also those that run already, at
-     * every plan, as a copy plan does that is given running copies. */
+    /* PingAn is shown tasks that run already and may insure them further, as a copy plan does that
+     * is given running copies. false: it is shown ready tasks alone, and of the others what they
+     * take, so that tasks are insured only when they start. */
     bool insure_running;
     size_t points;    /* of an estimated speed, 1 to SPEEDS_POINTS_MAX; usual: 8 */
     double horizon_s; /* what is not done by then is given up, > 0; HUGE_VAL: none */
 };
 
+/* insure_running, 8 points, no horizon. */
 struct geosim_terms geosim_terms_usual(enum geo_algorithm algorithm);
 
 /* Told of now and then. false: stop. */
