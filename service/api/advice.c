@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "api/advice_context.h"
+#include "api/advice_copies.h"
 #include "api/advice_history.h"
 #include "api/advice_terms.h"
 #include "api/cursor.h"
@@ -50,6 +51,7 @@ static enum pv_code decode(const struct config *config,
         .executors = config->executors_max,
         .cores = config->cores_max,
         .running = (size_t)config->jobs_max,
+        .clusters = (size_t)config->plan_clusters_max,
     };
     json_t *json = NULL;
     enum pv_code code = api_parse(config, request, &json, err);
@@ -77,6 +79,7 @@ struct consultation {
     bool has_quotas;
     struct api_experiments experiments;
     bool has_experiments;
+    struct advice_copies copies;
 };
 
 static enum pv_code look_beside(struct api *api,
@@ -147,8 +150,10 @@ static enum pv_code consult(struct api *api,
 {
     enum pv_code code = decode(api->config, request, &made->asked, err);
     if (code == PV_OK && !request->may_compute &&
-        (made->asked.include & CODEC_ADVICE_NEXT_EXPERIMENTS) != 0)
+        (made->asked.include & (CODEC_ADVICE_NEXT_EXPERIMENTS | CODEC_ADVICE_COPY_PLAN)) != 0)
         return PV_E_DEFER;
+    if (code == PV_OK && made->asked.n_clusters > 0)
+        code = advice_copies_check(api, request, &made->asked, err);
     if (code == PV_OK)
         code = advice_terms_load(api, request, &made->asked, &made->terms, err);
     if (code == PV_OK)
@@ -176,25 +181,30 @@ static enum pv_code consult(struct api *api,
                            &made->quotas, &made->has_quotas, err);
     if (code == PV_OK && (made->asked.include & CODEC_ADVICE_NEXT_EXPERIMENTS) != 0)
         code = look_for_experiments(api, request, made, err);
+    if (code == PV_OK && (made->asked.include & CODEC_ADVICE_COPY_PLAN) != 0)
+        code = advice_copies_plan(api, request, &made->asked, made->history, &made->advice,
+                                  &made->copies, err);
     return code;
 }
 
 static struct codec_advice_reply
 reply_of(const struct consultation *made, const char *id, int64_t created_us)
 {
-    return (struct codec_advice_reply){.id = id,
-                                       .created_us = created_us,
-                                       .request = &made->asked,
-                                       .curve = &made->curve,
-                                       .context = &made->history->context,
-                                       .context_message = made->history->context_message,
-                                       .pricing = &made->pricing,
-                                       .terms = &made->terms.pricing,
-                                       .advice = &made->advice,
-                                       .beside = made->has_beside ? &made->beside : NULL,
-                                       .quotas = made->has_quotas ? &made->quotas : NULL,
-                                       .experiments =
-                                           made->has_experiments ? &made->experiments.reply : NULL};
+    return (struct codec_advice_reply){
+        .id = id,
+        .created_us = created_us,
+        .request = &made->asked,
+        .curve = &made->curve,
+        .context = &made->history->context,
+        .context_message = made->history->context_message,
+        .pricing = &made->pricing,
+        .terms = &made->terms.pricing,
+        .advice = &made->advice,
+        .beside = made->has_beside ? &made->beside : NULL,
+        .quotas = made->has_quotas ? &made->quotas : NULL,
+        .copies_asked = made->copies.planned ? &made->copies.asked : NULL,
+        .copies = &made->copies.plan,
+        .experiments = made->has_experiments ? &made->experiments.reply : NULL};
 }
 
 static enum pv_code write_document(struct http_request *request,

@@ -393,6 +393,46 @@ static enum pv_code load_running(struct store_tx *tx,
     return PV_OK;
 }
 
+/* The runs that `history` is from: those that labels chose, else the nearest. */
+static enum pv_code load_runs(struct api *api,
+                              struct store_tx *tx,
+                              struct arena *arena,
+                              const struct codec_advice_request *asked,
+                              const struct history_item *history,
+                              int64_t problem_size,
+                              struct run_list *runs,
+                              struct pv_error *err)
+{
+    struct application application;
+    enum pv_code code =
+        find_application(tx, arena, asked->application.at, "/application", &application, err);
+    if (code == PV_OK && history->n_replayed > 0)
+        return store_run_of_ids(tx, arena, &application, history->replayed, history->n_replayed,
+                                runs, err);
+    if (code == PV_OK)
+        code = store_run_nearest(tx, arena, &application, problem_size, true,
+                                 (size_t)api->config->nearest_runs, runs, err);
+    return code;
+}
+
+enum pv_code advice_history_runs(struct api *api,
+                                 struct http_request *request,
+                                 const struct codec_advice_request *asked,
+                                 const struct history_item *history,
+                                 int64_t problem_size,
+                                 struct run_list *runs,
+                                 struct pv_error *err)
+{
+    struct store_tx *tx = NULL;
+    *runs = (struct run_list){.items = NULL};
+    enum pv_code code =
+        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    if (code == PV_OK)
+        code = load_runs(api, tx, request->arena, asked, history, problem_size, runs, err);
+    store_rollback(&tx);
+    return code;
+}
+
 static enum pv_code load_all(struct api *api,
                              struct http_request *request,
                              const struct codec_advice_request *asked,
@@ -414,17 +454,9 @@ static enum pv_code load_all(struct api *api,
     question->n_running = asked->n_running;
     question->runs = &asked->profile;
     question->n_runs = 1;
-    struct application application;
     struct run_list runs = {0};
     if (code == PV_OK && asked->application.at != NULL) {
-        code =
-            find_application(tx, arena, asked->application.at, "/application", &application, err);
-        if (code == PV_OK && history->n_replayed > 0)
-            code = store_run_of_ids(tx, arena, &application, history->replayed, history->n_replayed,
-                                    &runs, err);
-        else if (code == PV_OK)
-            code = store_run_nearest(tx, arena, &application, problem_size, true,
-                                     (size_t)api->config->nearest_runs, &runs, err);
+        code = load_runs(api, tx, arena, asked, history, problem_size, &runs, err);
         question->runs = runs.items;
         question->n_runs = runs.n;
         if (code == PV_OK && runs.n == 0)

@@ -21,6 +21,16 @@ enum pv_code advice_history_curve(struct api *api,
                                   const struct history_item **item,
                                   struct pv_error *err) PV_MUSTCHECK;
 
+/* The stored runs that `history` of an application is from, nearest first; none where only a model
+ * answers. They live in the request's arena. */
+enum pv_code advice_history_runs(struct api *api,
+                                 struct http_request *request,
+                                 const struct codec_advice_request *asked,
+                                 const struct history_item *history,
+                                 int64_t problem_size,
+                                 struct run_list *runs,
+                                 struct pv_error *err) PV_MUSTCHECK;
+
 /*
  * Schedule the recommended configuration beside asked->running, of the runs that `history` is from.
  * *question and *outcome live in the request's arena, names[i] too (NUL-terminated). Faults:

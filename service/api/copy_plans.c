@@ -1,10 +1,12 @@
 #include "codec/copy_plan.h"
 
 #include "api/api.h"
+#include "api/copy_plan_clusters.h"
 #include "api/handlers.h"
 #include "api/reply.h"
 
-/* POST /v1/copy-plans: one plan over the clusters and tasks in the request. */
+/* POST /v1/copy-plans: one plan over the tasks in the request and the clusters that it describes or
+ * names. */
 
 static enum pv_code decode(const struct config *config,
                            struct http_request *request,
@@ -28,13 +30,6 @@ static enum pv_code decode(const struct config *config,
     return code;
 }
 
-static void choose_epsilon(struct codec_copy_plan *asked)
-{
-    asked->load = geo_load_measure(&asked->problem);
-    if (asked->epsilon_is_auto)
-        asked->terms.insurance.epsilon = geo_load_epsilon(asked->load.load);
-}
-
 API_HANDLER(copy_plans_create)
 {
     struct api *api = context;
@@ -45,9 +40,13 @@ API_HANDLER(copy_plans_create)
     if (code == PV_OK)
         code = decode(api->config, request, &asked, err);
     if (code == PV_OK)
-        choose_epsilon(&asked);
+        code = copy_plan_clusters_load(api, request, &asked, err);
     if (code == PV_OK)
-        code = geo_plan_make(&asked.problem, &asked.terms, NULL, request->arena, &plan, err);
+        code = copy_plan_operations_check(&asked.problem, request->arena, err);
+    if (code != PV_OK)
+        return code;
+    copy_plan_choose_epsilon(&asked);
+    code = geo_plan_make(&asked.problem, &asked.terms, NULL, request->arena, &plan, err);
     if (code != PV_OK)
         return code;
     struct writer w;

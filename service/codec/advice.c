@@ -8,8 +8,8 @@
 /* --- request --- */
 
 static const char *const known_members[] = {
-    "application", "profile",     "labels",  "problem_size", "deadline_s", "confidence",
-    "objective",   "constraints", "running", "include",      "pricing",    NULL};
+    "application", "profile", "labels",  "problem_size", "deadline_s", "confidence", "objective",
+    "constraints", "running", "include", "pricing",      "inputs",     NULL};
 
 /* In the order of enum advise_objective. */
 static const char *const objectives[] = {"min_executors", "min_cost",   "min_time",
@@ -54,6 +54,7 @@ static void decode_constraints(const struct codec_node *node,
                                         "spot_per_executor_hour",
                                         "interruptions_per_hour",
                                         "cluster",
+                                        "clusters",
                                         NULL};
     struct codec_node constraints = codec_object(node, "constraints", CODEC_OPTIONAL);
     struct advise_question *question = &request->question;
@@ -151,13 +152,15 @@ static const struct {
                 {"contention", CODEC_ADVICE_CONTENTION},
                 {"spark", CODEC_ADVICE_SPARK},
                 {"data_needed", CODEC_ADVICE_DATA_NEEDED},
-                {"next_experiments", CODEC_ADVICE_NEXT_EXPERIMENTS}};
+                {"next_experiments", CODEC_ADVICE_NEXT_EXPERIMENTS},
+                {"copy_plan", CODEC_ADVICE_COPY_PLAN}};
 
 static void decode_include(const struct codec_node *node, struct codec_advice_request *request)
 {
     enum { WORDS = sizeof includes / sizeof *includes };
     struct codec_node list = codec_array(node, "include", CODEC_OPTIONAL, 0, 64);
-    request->include = CODEC_ADVICE_ALTERNATIVES | CODEC_ADVICE_STAGES | CODEC_ADVICE_SPARK;
+    request->include = CODEC_ADVICE_ALTERNATIVES | CODEC_ADVICE_STAGES | CODEC_ADVICE_SPARK |
+                       (request->n_clusters > 0 ? CODEC_ADVICE_COPY_PLAN : 0);
     if (list.json == NULL)
         return;
     request->include = 0;
@@ -170,9 +173,13 @@ static void decode_include(const struct codec_node *node, struct codec_advice_re
         if (word == NULL || k == WORDS)
             codec_fault(&item, "unknown_value",
                         "is none of alternatives, stages, contention, spark, data_needed, "
-                        "next_experiments");
+                        "next_experiments, copy_plan");
         else
             request->include |= includes[k].bit;
+    }
+    if ((request->include & CODEC_ADVICE_COPY_PLAN) != 0 && request->n_clusters == 0) {
+        struct codec_node constraints = codec_member(node, "constraints");
+        codec_fault_member(&constraints, "clusters", "required", "a copy plan takes clusters");
     }
 }
 
@@ -220,6 +227,7 @@ void codec_advice_decode(const struct codec_node *node,
     request->pricing = (enum pricing_market)codec_choice(node, "pricing", CODEC_OPTIONAL, markets,
                                                          (size_t)PRICING_ON_DEMAND);
     decode_constraints(node, limits, request);
+    codec_advice_clusters_decode(node, limits, request);
     decode_running(node, limits, request);
     decode_include(node, request);
 }
@@ -491,6 +499,13 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
         write_spark(w, reply);
     if (request->include & CODEC_ADVICE_DATA_NEEDED)
         write_data_needed(w, advice);
+    if (request->include & CODEC_ADVICE_COPY_PLAN) {
+        writer_key(w, "copy_plan");
+        if (reply->copies_asked == NULL)
+            writer_null(w);
+        else
+            codec_copy_plan_encode(w, reply->copies_asked, reply->copies);
+    }
     if (reply->experiments != NULL) {
         writer_key(w, "next_experiments");
         codec_experiments_encode_items(w, reply->experiments);

@@ -1,6 +1,7 @@
 #ifndef CODEC_ADVICE_H
 #define CODEC_ADVICE_H
 
+#include "codec/copy_plan.h"
 #include "codec/experiments.h"
 #include "codec/history_model.h"
 #include "codec/reader.h"
@@ -18,6 +19,7 @@ struct codec_advice_limits {
     int64_t executors;
     int64_t cores; /* executors x cores_per_executor */
     size_t running;
+    size_t clusters; /* of a copy plan */
 };
 
 /* The optional members of a reply. */
@@ -27,7 +29,8 @@ enum codec_advice_include {
     CODEC_ADVICE_SPARK = 4,
     CODEC_ADVICE_DATA_NEEDED = 8,
     CODEC_ADVICE_STAGES = 16,
-    CODEC_ADVICE_NEXT_EXPERIMENTS = 32
+    CODEC_ADVICE_NEXT_EXPERIMENTS = 32,
+    CODEC_ADVICE_COPY_PLAN = 64
 };
 
 struct codec_advice_running {
@@ -53,6 +56,10 @@ struct codec_advice_request {
     bool has_price;                  /* one was sent */
     struct price price;              /* the one sent */
     struct advise_question question; /* max_executors: the service's limit where none was sent */
+    struct strview *clusters;        /* registered, over which the first stage may be spread */
+    size_t n_clusters;
+    size_t *inputs;  /* those of them that hold the job's input */
+    size_t n_inputs; /* 0: not told */
     struct codec_advice_running *running;
     size_t n_running;
     unsigned include; /* of enum codec_advice_include */
@@ -63,14 +70,20 @@ struct codec_advice_request {
  * beside a profile; no
  * problem size anywhere; min_executors above max_executors; max_cost with neither a price nor a
  * cluster, a spot price without one on demand, interruptions without one of spot; running jobs with
- * neither a cluster nor max_executors (its size) or twice under one name; a word in `include` that
- * is not known or that the service does not answer yet.
+ * neither a cluster nor max_executors (its size) or twice under one name; a cluster twice among
+ * constraints.clusters, inputs that are not among them, inputs or a copy plan without them; a word
+ * in `include` that is not known.
  *
  * The request lives in the reader's arena and is complete only when codec_result says PV_OK.
  */
 void codec_advice_decode(const struct codec_node *node,
                          const struct codec_advice_limits *limits,
                          struct codec_advice_request *request);
+
+/* constraints.clusters, and the member `inputs` of the top; what advice_decode calls for them. */
+void codec_advice_clusters_decode(const struct codec_node *node,
+                                  const struct codec_advice_limits *limits,
+                                  struct codec_advice_request *request);
 
 /* Everything a reply is made of; borrowed. */
 struct codec_advice_reply {
@@ -86,6 +99,8 @@ struct codec_advice_reply {
     const struct codec_experiments *experiments; /* NULL: not asked for */
     const struct pricing *pricing;
     const struct pricing_terms *terms;
+    const struct codec_copy_plan *copies_asked; /* NULL: no copy plan could be made */
+    const struct geo_plan *copies;
 };
 
 /* The representation of an advice. */

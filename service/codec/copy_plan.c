@@ -16,8 +16,7 @@ static void decode_epsilon(const struct codec_node *top, struct codec_copy_plan 
     if (request->epsilon_is_auto)
         return;
     if (word != NULL)
-        codec_fault(&epsilon, "unknown_value",
-                    "must be \"auto\", or a number above 0 and at most 1");
+        codec_fault(&epsilon, "not_allowed", "must be \"auto\", or a number above 0 and at most 1");
     else
         request->terms.insurance.epsilon = codec_number(top, "epsilon", CODEC_ABOVE, 0, 1);
 }
@@ -30,6 +29,7 @@ static void decode_terms(const struct codec_node *top, struct codec_copy_plan *r
                                                  {INSURANCE_EFFICIENCY, INSURANCE_EFFICIENCY},
                                                  {INSURANCE_RELIABILITY, INSURANCE_RELIABILITY}};
     static const char *const allocations[] = {"efa", "jga", NULL};
+    static const char *const sources[] = {"used", "all", NULL};
     request->terms = geo_terms_usual(GEO_PINGAN);
     struct insurance_terms *terms = &request->terms.insurance;
     decode_epsilon(top, request);
@@ -40,17 +40,18 @@ static void decode_terms(const struct codec_node *top, struct codec_copy_plan *r
     terms->first = aims[principle][0];
     terms->second = aims[principle][1];
     terms->job_by_job = codec_choice(top, "allocation", CODEC_OPTIONAL, allocations, 0) == 1;
-    request->problem.slot_s = copy_plan_known_or(
-        codec_number(top, "slot_s", CODEC_OPTIONAL | CODEC_ABOVE, 0, SECONDS_MAX), 1);
+    request->problem.slot_s =
+        codec_number(top, "slot_s", CODEC_OPTIONAL | CODEC_ABOVE, 0, SECONDS_MAX);
+    request->all_sources = codec_choice(top, "sources", CODEC_OPTIONAL, sources, 0) == 1;
 }
 
 void codec_copy_plan_decode(const struct codec_node *node,
                             const struct codec_copy_plan_limits *limits,
                             struct codec_copy_plan *request)
 {
-    static const char *const known[] = {"epsilon",   "slot_s",     "max_rounds",
-                                        "clusters",  "bandwidth",  "jobs",
-                                        "principle", "allocation", NULL};
+    static const char *const known[] = {"epsilon",   "slot_s", "max_rounds", "clusters",
+                                        "bandwidth", "jobs",   "principle",  "allocation",
+                                        "sources",   NULL};
     *request = (struct codec_copy_plan){0};
     struct copy_plan_decoding d = {
         .limits = limits, .request = request, .arena = node->reader->arena};

@@ -4,6 +4,7 @@
 #include "codec/reader.h"
 #include "codec/writer.h"
 #include "core/geo/load.h"
+#include "core/geo/performance_book.h"
 #include "core/geo/planner.h"
 
 /* What a client may ask for; from struct config. */
@@ -14,6 +15,24 @@ struct codec_copy_plan_limits {
     size_t points; /* of a distribution */
 };
 
+/* How a cluster came to be in the request. */
+struct codec_copy_plan_place {
+    bool registered;       /* what the request does not tell of it is looked up */
+    bool only_named;       /* it tells nothing but the name: its pointer is that of the item */
+    bool unreachable_told; /* by the request */
+};
+
+/* Where what the request left to registered clusters was found. */
+struct codec_copy_plan_origin {
+    const struct performance_book *book; /* NULL: no cluster is registered */
+    const size_t *place;                 /* of each cluster in the book; SIZE_MAX: not registered */
+    size_t n_links_told; /* links before are of the request, the others of the book, ascending */
+    int64_t now_us;
+    size_t processing[PERFORMANCE_SOURCES]; /* how many distributions are from where */
+    size_t transfers[PERFORMANCE_SOURCES];
+    size_t unreachable[UNREACHABLE_SOURCES];
+};
+
 /* POST /v1/copy-plans (design.md sections 3 and 4 "Copy plans"). */
 struct codec_copy_plan {
     struct geo_problem problem;
@@ -21,9 +40,15 @@ struct codec_copy_plan {
     bool epsilon_is_auto; /* terms.insurance.epsilon is to be drawn from the load (core/geo/load.h)
                            */
     struct geo_load load; /* that it was drawn from */
-    struct strview *clusters; /* names, as problem.clusters */
-    struct strview *jobs;     /* names, as problem.jobs */
-    struct strview **tasks;   /* ids: tasks[job][task] */
+    struct strview *clusters;             /* names, as problem.clusters */
+    struct codec_copy_plan_place *places; /* likewise */
+    const char *clusters_at;              /* pointer of the list that they are from */
+    size_t n_registered;
+    struct strview *operations; /* names, as the problem numbers them */
+    bool all_sources;           /* the reply is to list every one */
+    struct codec_copy_plan_origin origin;
+    struct strview *jobs;   /* names, as problem.jobs */
+    struct strview **tasks; /* ids: tasks[job][task] */
 };
 
 /*
@@ -31,6 +56,9 @@ struct codec_copy_plan {
  * by inputs, copies or links that are not listed; an operation that no cluster knows; a
  * distribution whose probabilities do not add up to 1; a copy that has processed more than its
  * task; more tasks done than the stage has; more than `limits` allow.
+ *
+ * Of a registered cluster, what the request does not tell is unknown as yet (RUN_UNKNOWN, NAN,
+ * NULL) and an operation that no cluster knows is no fault; slot_s is NAN where it is not told.
  *
  * The request lives in the reader's arena and is complete only when codec_result says PV_OK.
  */
@@ -42,5 +70,11 @@ void codec_copy_plan_decode(const struct codec_node *node,
 void codec_copy_plan_encode(struct writer *w,
                             const struct codec_copy_plan *request,
                             const struct geo_plan *plan);
+
+/* Members `sources` and `warnings`: where what was looked up is from, and what fell back on what.
+ */
+void codec_copy_plan_encode_sources(struct writer *w,
+                                    const struct codec_copy_plan *request,
+                                    const struct geo_plan *plan);
 
 #endif

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/names.h"
-
 static const double BYTES_MIN = 1e-9;
 static const double BYTES_MAX = 1e18;
 static const int64_t SLOTS_MAX = 1000000000;
@@ -115,15 +113,111 @@ static const struct speeds *decode_speeds(const struct copy_plan_decoding *d,
     return speeds;
 }
 
+/* --- operations --- */
+
+/* Sorts them and drops all but the first of equal ones. */
+static void settle(struct copy_plan_dictionary *dictionary)
+{
+    size_t n = dictionary->n;
+    struct copy_plan_entry *entries = dictionary->entries;
+    dictionary->n = 0;
+    qsort(entries, n, sizeof *entries, compare_entries);
+    for (size_t i = 0; i < n; i++)
+        if (dictionary->n == 0 || compare_entries(&entries[i], &entries[dictionary->n - 1]) != 0)
+            entries[dictionary->n++] = entries[i];
+}
+
+/* What the clusters of the request have speeds of. */
+static bool gather_told(const struct copy_plan_decoding *d,
+                        const struct codec_node *clusters,
+                        struct copy_plan_dictionary *told)
+{
+    size_t room = 0;
+    const char *key;
+    json_t *value;
+    for (size_t i = 0; i < json_array_size(clusters->json); i++)
+        room += json_object_size(json_object_get(json_array_get(clusters->json, i), "processing"));
+    told->entries = arena_array(d->arena, room, sizeof *told->entries);
+    if (!copy_plan_allocated(clusters, told->entries))
+        return false;
+    for (size_t i = 0; i < json_array_size(clusters->json); i++)
+        json_object_foreach(json_object_get(json_array_get(clusters->json, i), "processing"), key,
+                            value) told->entries[told->n++] =
+            (struct copy_plan_entry){{key, strlen(key)}, 0};
+    settle(told);
+    return true;
+}
+
+/* What the tasks ask for. Of more tasks than are allowed, the first: that is a fault of its own. */
+static bool gather_asked(const struct copy_plan_decoding *d,
+                         const struct codec_node *top,
+                         struct copy_plan_dictionary *asked)
+{
+    const json_t *jobs = json_object_get(top->json, "jobs");
+    size_t room = 0;
+    for (size_t j = 0; j < json_array_size(jobs); j++)
+        room += json_array_size(json_object_get(json_array_get(jobs, j), "tasks"));
+    room = room < d->limits->tasks ? room : d->limits->tasks;
+    asked->entries = arena_array(d->arena, room, sizeof *asked->entries);
+    if (!copy_plan_allocated(top, asked->entries))
+        return false;
+    struct strview last = {"", 0};
+    for (size_t j = 0; j < json_array_size(jobs); j++) {
+        const json_t *tasks = json_object_get(json_array_get(jobs, j), "tasks");
+        for (size_t t = 0; t < json_array_size(tasks) && asked->n < room; t++) {
+            const json_t *name = json_object_get(json_array_get(tasks, t), "operation");
+            struct strview text = {json_string_value(name), json_string_length(name)};
+            if (text.at == NULL || compare_views(text, last) == 0)
+                continue; /* most are like the one before */
+            asked->entries[asked->n++] = (struct copy_plan_entry){text, 0};
+            last = text;
+        }
+    }
+    settle(asked);
+    return true;
+}
+
+/* The operations of the problem: those that tasks ask for and, unless a registered cluster may
+ * know more, that a cluster of the request has speeds of. */
+static bool gather_operations(struct copy_plan_decoding *d,
+                              const struct codec_node *top,
+                              const struct codec_node *clusters)
+{
+    struct copy_plan_dictionary told = {NULL, 0};
+    struct copy_plan_dictionary *asked = &d->operations;
+    if (!gather_told(d, clusters, &told) || !gather_asked(d, top, asked))
+        return false;
+    size_t n = 0;
+    for (size_t i = 0; i < asked->n; i++)
+        if (d->request->n_registered > 0 ||
+            copy_plan_look_up(&told, asked->entries[i].name) != SIZE_MAX)
+            asked->entries[n++] = asked->entries[i];
+    asked->n = n;
+    d->request->operations = arena_array(d->arena, n, sizeof *d->request->operations);
+    if (!copy_plan_allocated(top, d->request->operations))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        asked->entries[i].index = i;
+        d->request->operations[i] = arena_copy(d->arena, asked->entries[i].name);
+        if (!copy_plan_allocated(top, d->request->operations[i].at))
+            return false;
+    }
+    d->request->problem.n_operations = n;
+    return true;
+}
+
 /* --- clusters --- */
 
+/* Of an operation that no task asks for only whether it is right. */
 static void decode_processing(const struct copy_plan_decoding *d,
                               const struct codec_node *node,
+                              bool registered,
                               struct geo_cluster *cluster)
 {
-    size_t n = d->request->problem.n_operations;
-    const struct speeds **processing = arena_calloc(d->arena, n, sizeof *processing);
-    struct codec_node object = codec_object(node, "processing", CODEC_REQUIRED);
+    const struct speeds **processing =
+        arena_calloc(d->arena, d->request->problem.n_operations, sizeof *processing);
+    struct codec_node object =
+        codec_object(node, "processing", registered ? CODEC_OPTIONAL : CODEC_REQUIRED);
     if (!copy_plan_allocated(node, processing))
         return;
     cluster->processing = processing;
@@ -133,15 +227,26 @@ static void decode_processing(const struct copy_plan_decoding *d,
     {
         size_t operation = copy_plan_look_up(&d->operations, (struct strview){key, strlen(key)});
         struct codec_node member = codec_member(&object, key);
+        const struct speeds *speeds = decode_speeds(d, &member);
         if (operation != SIZE_MAX)
-            processing[operation] = decode_speeds(d, &member);
+            processing[operation] = speeds;
     }
+}
+
+/* Null is no limit; so is one that is left out, but for a registered cluster, which may tell it. */
+static double decode_gate(const struct codec_node *node, const char *key, bool registered)
+{
+    bool absent = codec_member(node, key).json == NULL;
+    double limit = codec_number(node, key, CODEC_NULLABLE, 0, BYTES_MAX);
+    return registered && absent ? (double)NAN : copy_plan_known_or(limit, HUGE_VAL);
 }
 
 static void decode_cluster(const struct copy_plan_decoding *d,
                            const struct codec_node *node,
+                           struct codec_copy_plan_place *place,
                            struct geo_cluster *cluster)
 {
+    bool registered = place->registered;
     static const char *const known[] = {"name",
                                         "slots",
                                         "busy_slots",
@@ -150,65 +255,103 @@ static void decode_cluster(const struct copy_plan_decoding *d,
                                         "egress_bytes_per_s",
                                         "processing",
                                         NULL};
-    if (json_is_string(node->json)) {
-        codec_fault(node, "not_supported", "clusters are not known by name here: describe it");
-        return;
-    }
-    if (!codec_expect_object(node))
-        return;
     codec_refuse_unknown(node, known);
-    cluster->slots = codec_integer(node, "slots", CODEC_REQUIRED, 0, SLOTS_MAX);
+    cluster->slots =
+        codec_integer(node, "slots", registered ? CODEC_OPTIONAL : CODEC_REQUIRED, 0, SLOTS_MAX);
     int64_t busy = codec_integer(node, "busy_slots", CODEC_OPTIONAL, 0, SLOTS_MAX);
     cluster->busy_slots = busy == RUN_UNKNOWN ? 0 : busy;
     if (cluster->slots != RUN_UNKNOWN && cluster->busy_slots > cluster->slots)
         codec_fault_member(node, "busy_slots", "out_of_range", "must not exceed slots");
-    cluster->unreachable_probability =
-        copy_plan_known_or(codec_number(node, "unreachable_probability", CODEC_OPTIONAL, 0, 1), 0);
-    cluster->ingress_bytes_per_s = copy_plan_known_or(
-        codec_number(node, "ingress_bytes_per_s", CODEC_NULLABLE, 0, BYTES_MAX), HUGE_VAL);
-    cluster->egress_bytes_per_s = copy_plan_known_or(
-        codec_number(node, "egress_bytes_per_s", CODEC_NULLABLE, 0, BYTES_MAX), HUGE_VAL);
-    decode_processing(d, node, cluster);
+    place->unreachable_told = codec_present(node, "unreachable_probability");
+    double lost = codec_number(node, "unreachable_probability", CODEC_OPTIONAL, 0, 1);
+    cluster->unreachable_probability = registered ? lost : copy_plan_known_or(lost, 0);
+    cluster->ingress_bytes_per_s = decode_gate(node, "ingress_bytes_per_s", registered);
+    cluster->egress_bytes_per_s = decode_gate(node, "egress_bytes_per_s", registered);
+    decode_processing(d, node, registered, cluster);
 }
 
-/* Every operation that any cluster knows, in order, each once. */
-static bool gather_operations(struct copy_plan_decoding *d, const struct codec_node *list)
+/* A cluster that is only named: everything of it is looked up. */
+static void name_cluster(const struct copy_plan_decoding *d,
+                         const struct codec_node *node,
+                         struct strview *name,
+                         struct geo_cluster *cluster)
 {
-    size_t n = 0;
-    size_t room = 0;
-    const char *key;
-    json_t *value;
-    for (size_t i = 0; i < json_array_size(list->json); i++)
-        room += json_object_size(json_object_get(json_array_get(list->json, i), "processing"));
-    struct copy_plan_entry *entries = arena_array(d->arena, room, sizeof *entries);
-    if (!copy_plan_allocated(list, entries))
-        return false;
-    for (size_t i = 0; i < json_array_size(list->json); i++)
-        json_object_foreach(json_object_get(json_array_get(list->json, i), "processing"), key,
-                            value) entries[n++] = (struct copy_plan_entry){{key, strlen(key)}, 0};
-    qsort(entries, n, sizeof *entries, compare_entries);
-    for (size_t i = 0; i < n; i++)
-        if (d->operations.n == 0 ||
-            compare_entries(&entries[i], &entries[d->operations.n - 1]) != 0)
-            entries[d->operations.n++] = (struct copy_plan_entry){entries[i].name, 0};
-    for (size_t i = 0; i < d->operations.n; i++)
-        entries[i].index = i;
-    d->operations.entries = entries;
-    d->request->problem.n_operations = d->operations.n;
-    return true;
+    *cluster =
+        (struct geo_cluster){.slots = RUN_UNKNOWN,
+                             .unreachable_probability = (double)NAN,
+                             .ingress_bytes_per_s = (double)NAN,
+                             .egress_bytes_per_s = (double)NAN,
+                             .processing = arena_calloc(d->arena, d->request->problem.n_operations,
+                                                        sizeof *cluster->processing)};
+    if (!codec_is_name(text_of(node))) {
+        codec_fault(node, "invalid_name",
+                    "must be a name: 1 to 255 characters, no control characters");
+        return;
+    }
+    *name = arena_copy(d->arena, text_of(node));
+    if (copy_plan_allocated(node, cluster->processing))
+        (void)copy_plan_allocated(node, name->at);
+}
+
+/* A name alone, or an object that leaves out what every cluster has, is a registered cluster. */
+static void tell_apart(struct copy_plan_decoding *d, const struct codec_node *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const json_t *item = json_array_get(list->json, i);
+        struct codec_copy_plan_place *place = &d->request->places[i];
+        place->only_named = json_is_string(item);
+        place->registered = place->only_named ||
+                            (json_is_object(item) && (json_object_get(item, "slots") == NULL ||
+                                                      json_object_get(item, "processing") == NULL));
+        d->request->n_registered += place->registered;
+    }
+}
+
+static int compare_in_order(const void *a, const void *b)
+{
+    const struct copy_plan_entry *x = a;
+    const struct copy_plan_entry *y = b;
+    int order = compare_entries(x, y);
+    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
 }
 
 static bool index_names(struct copy_plan_decoding *d, const struct codec_node *list, size_t n)
 {
+    static const char twice[] = "another cluster has this name";
     struct copy_plan_entry *entries = arena_array(d->arena, n, sizeof *entries);
     if (!copy_plan_allocated(list, entries))
         return false;
     for (size_t i = 0; i < n; i++)
         if (d->request->clusters[i].n > 0)
             entries[d->clusters.n++] = (struct copy_plan_entry){d->request->clusters[i], i};
-    qsort(entries, d->clusters.n, sizeof *entries, compare_entries);
+    qsort(entries, d->clusters.n, sizeof *entries, compare_in_order);
     d->clusters.entries = entries;
+    for (size_t i = 1; i < d->clusters.n; i++) {
+        if (compare_entries(&entries[i - 1], &entries[i]) != 0)
+            continue;
+        struct codec_node item = codec_item(list, entries[i].index);
+        if (d->request->places[entries[i].index].only_named)
+            codec_fault(&item, "duplicate", twice);
+        else
+            codec_fault_member(&item, "name", "duplicate", twice);
+    }
     return true;
+}
+
+static void decode_one(const struct copy_plan_decoding *d,
+                       const struct codec_node *list,
+                       size_t i,
+                       struct geo_cluster *cluster)
+{
+    struct codec_node item = codec_item(list, i);
+    struct strview *name = &d->request->clusters[i];
+    struct codec_copy_plan_place *place = &d->request->places[i];
+    if (place->only_named) {
+        name_cluster(d, &item, name, cluster);
+    } else if (codec_expect_object(&item)) {
+        decode_cluster(d, &item, place, cluster);
+        *name = codec_name(&item, "name", CODEC_REQUIRED);
+    }
 }
 
 void copy_plan_decode_clusters(struct copy_plan_decoding *d, const struct codec_node *top)
@@ -217,22 +360,23 @@ void copy_plan_decode_clusters(struct copy_plan_decoding *d, const struct codec_
     if (list.json == NULL)
         return;
     size_t n = json_array_size(list.json);
+    struct codec_copy_plan *request = d->request;
     struct geo_cluster *clusters = arena_calloc(d->arena, n, sizeof *clusters);
-    d->request->clusters = arena_calloc(d->arena, n, sizeof *d->request->clusters);
-    if (!copy_plan_allocated(top, clusters) || !copy_plan_allocated(top, d->request->clusters) ||
-        !gather_operations(d, &list))
+    request->clusters = arena_calloc(d->arena, n, sizeof *request->clusters);
+    request->places = arena_calloc(d->arena, n, sizeof *request->places);
+    request->clusters_at = "/clusters";
+    if (!copy_plan_allocated(top, clusters) || !copy_plan_allocated(top, request->clusters) ||
+        !copy_plan_allocated(top, request->places))
         return;
-    for (size_t i = 0; i < n; i++) {
-        struct codec_node item = codec_item(&list, i);
-        decode_cluster(d, &item, &clusters[i]);
-        if (json_is_object(item.json))
-            d->request->clusters[i] = codec_name(&item, "name", CODEC_REQUIRED);
-    }
-    codec_refuse_same_names(&list, d->request->clusters, n, "another cluster has this name");
+    tell_apart(d, &list, n);
+    if (!gather_operations(d, top, &list))
+        return;
+    for (size_t i = 0; i < n; i++)
+        decode_one(d, &list, i, &clusters[i]);
     if (!index_names(d, &list, n))
         return;
-    d->request->problem.clusters = clusters;
-    d->request->problem.n_clusters = n;
+    request->problem.clusters = clusters;
+    request->problem.n_clusters = n;
 }
 
 /* --- links --- */

@@ -118,10 +118,12 @@ void codec_copy_plan_encode(struct writer *w,
 {
     writer_begin_object(w);
     encode_epsilon(w, request);
+    writer_member_number(w, "slot_s", request->problem.slot_s);
     encode_copies(w, request, plan);
     encode_tasks(w, request, plan);
     encode_waiting(w, request, plan);
     encode_shares(w, request, plan);
     encode_use(w, request, plan);
+    codec_copy_plan_encode_sources(w, request, plan);
     writer_end_object(w);
 }

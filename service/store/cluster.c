@@ -24,6 +24,22 @@ static void read_traits(struct row *row, struct cluster_traits *traits)
     traits->machine_type = row_text(row);
 }
 
+static struct cluster read_columns(struct row *row)
+{
+    struct cluster c = {.id = ""};
+    row_uuid(row, c.id);
+    c.name = row_text(row);
+    c.description = row_text(row);
+    c.labels = row_pairs(row, &c.n_labels);
+    read_traits(row, &c.traits);
+    row_uuid(row, c.price_book_id);
+    c.price_book = row_text(row);
+    c.version = row_int(row);
+    c.created_us = row_instant(row);
+    c.updated_us = row_instant(row);
+    return c;
+}
+
 static enum pv_code read_cluster(const PGresult *result,
                                  size_t at,
                                  struct arena *arena,
@@ -31,17 +47,7 @@ static enum pv_code read_cluster(const PGresult *result,
                                  struct pv_error *err)
 {
     struct row row = row_at(result, (int)at, arena);
-    struct cluster c = {.id = ""};
-    row_uuid(&row, c.id);
-    c.name = row_text(&row);
-    c.description = row_text(&row);
-    c.labels = row_pairs(&row, &c.n_labels);
-    read_traits(&row, &c.traits);
-    row_uuid(&row, c.price_book_id);
-    c.price_book = row_text(&row);
-    c.version = row_int(&row);
-    c.created_us = row_instant(&row);
-    c.updated_us = row_instant(&row);
+    struct cluster c = read_columns(&row);
     enum pv_code code = row_done(&row, err);
     if (code == PV_OK)
         *cluster = c;
@@ -79,6 +85,37 @@ enum pv_code store_cluster_look(struct store_tx *tx,
     sql.repeated = true;
     sql_text(&sql, strview_of(name));
     return query_one(tx, &sql, arena, cluster, found, err);
+}
+
+enum pv_code store_cluster_of_names(struct store_tx *tx,
+                                    struct arena *arena,
+                                    const struct strview names[],
+                                    size_t n,
+                                    struct cluster clusters[],
+                                    struct pv_error *err)
+{
+    struct sql sql;
+    PGresult *result;
+    tx_sql(tx, &sql,
+           "SELECT a.at, " OF_CLUSTER " FROM unnest($2) WITH ORDINALITY AS a (name, at)"
+           " JOIN provisor.cluster c ON c.team_id = $1 AND c.name = a.name" WITH_BOOK);
+    sql.repeated = true;
+    sql_texts(&sql, names, n, sizeof *names);
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code != PV_OK)
+        return code;
+    for (size_t i = 0; i < n; i++)
+        clusters[i] = (struct cluster){.id = ""};
+    for (size_t i = 0; code == PV_OK && i < row_count(result); i++) {
+        struct row row = row_at(result, (int)i, arena);
+        int64_t at = row_int(&row);
+        struct cluster c = read_columns(&row);
+        code = row_done(&row, err);
+        if (code == PV_OK && at >= 1 && (size_t)at <= n)
+            clusters[at - 1] = c;
+    }
+    PQclear(result);
+    return code;
 }
 
 static enum pv_code check_room(struct store_tx *tx, int64_t most, struct pv_error *err)

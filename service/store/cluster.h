@@ -28,6 +28,14 @@ enum pv_code store_cluster_look(struct store_tx *tx,
                                 bool *found,
                                 struct pv_error *err) PV_MUSTCHECK;
 
+/* clusters[i] is that of names[i]; of a name that nobody has, its id is "". One statement. */
+enum pv_code store_cluster_of_names(struct store_tx *tx,
+                                    struct arena *arena,
+                                    const struct strview names[],
+                                    size_t n,
+                                    struct cluster clusters[],
+                                    struct pv_error *err) PV_MUSTCHECK;
+
 /*
  * Writers hold store_registry_lock and have looked. Insert gives an id, version 1 and instants;
  * PV_E_LIMIT: the team has `most` already. Update keeps id, name and creation, and raises the

@@ -60,6 +60,8 @@ def body_of(method, template, mine):
             ("POST", "/v1/advice"): {"application": name, "deadline_s": 60},
             ("POST", "/v1/feasibility"): {"cluster": {"executors": 1, "cores_per_executor": 2},
                                           "jobs": [{"name": "A", "application": name, "deadline_s": 60}]},
+            ("POST", "/v1/copy-plans"): {"clusters": [name], "jobs": [{"name": "j", "unprocessed_bytes": 1, "tasks": [
+                {"id": "t", "operation": "o", "size_bytes": 1}]}]},
             ("POST", "/v1/stage-plans"): dict(PLAN, application=name)}.get((method, template))
 
 
@@ -86,6 +88,8 @@ def test_what_belongs_to_a_team_does_not_exist_for_another(method, template, cli
     elif body and "application" in str(body):
         assert reply.status_code == 422
         assert any(e["pointer"].endswith("/application") for e in reply.json()["errors"])
+    elif template == "/v1/copy-plans":
+        assert reply.status_code == 422 and reply.json()["errors"][0]["code"] == "unknown_cluster"
     elif ingests or template == "/v1/applications":
         # The name is free in the other team: what it makes there is its own.
         assert reply.status_code in (201, 422)

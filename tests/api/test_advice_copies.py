@@ -1,0 +1,138 @@
+"""The copy plan of an advice that names several clusters: the first stage's tasks, what they are called and where their input lies, and
+what an advice says when it can have none."""
+import uuid
+
+import pytest
+
+GATES = {"ingress_bytes_per_s": 1e9, "egress_bytes_per_s": 1e9}
+STAGES = [{"id": 3, "name": "scan", "task_durations_s": [2.0] * 8, "input_bytes": 8 * 10**8},
+          {"id": 4, "name": "join", "parents": [3], "task_durations_s": [1.0] * 4, "input_bytes": 7}]
+
+
+def run(stages=STAGES, **more):
+    return dict({"problem_size": 8, "executors": 2, "cores_per_executor": 2, "duration_s": 7, "initialization_s": 1, "stages": stages}, **more)
+
+
+@pytest.fixture(scope="module")
+def team(service):
+    """Clusters p, q and r of 20 slots each; the speeds are those of the application, but for stages named `scan` in r alone."""
+    client = service.client(service.token("advice-plans-" + uuid.uuid4().hex[:8]))
+    for name in "pqr":
+        client.put("/v1/clusters/" + name, dict(GATES, slots=20, unreachable_probability=0.01), 201)
+    client.put("/v1/clusters/slotless", GATES, 201)
+    for name, speed in (("p", 1e7), ("q", 5e6)):
+        client.post("/v1/clusters/%s/samples" % name, {
+            "processing": [{"operation": "etl", "bytes_per_s": speed}],
+            "transfers": [{"from": f, "bytes_per_s": 1e8} for f in "pqr" if f != name]}, 204)
+    client.post("/v1/applications", {"name": "etl"}, 201)
+    client.post("/v1/applications/etl/runs", run(), 201)
+    return client
+
+
+def ask(client, clusters, dry=True, **more):
+    body = dict({"application": "etl", "problem_size": 8, "deadline_s": 60, "constraints": {"max_executors": 4, "clusters": clusters}}, **more)
+    return client.post("/v1/advice" + ("?dry_run=true" if dry else ""), body, 200 if dry else 201).json()
+
+
+def warning(advice, code):
+    return next((w for w in advice["warnings"] if w["code"] == code), None)
+
+
+def test_the_first_stage_is_planned(team):
+    """Eight tasks of 1e8 bytes, as recorded; the join waits for them. p holds the input and is the fastest: ten seconds a task."""
+    plan = ask(team, ["p", "q"], inputs=["p"])["copy_plan"]
+    assert {t["task"] for t in plan["tasks"]} == {"3.%d" % i for i in range(8)} and plan["waiting"] == []
+    assert {t["job"] for t in plan["tasks"]} == {"etl"}
+    first = [c for c in plan["copies"] if c["round"] == 1]
+    assert [(c["cluster"], c["rate_bytes_per_s"], c["expected_duration_s"]) for c in first] == [("p", 1e7, pytest.approx(10))] * 8
+    assert plan["epsilon_choice"] == {"load": pytest.approx(8 / 40), "slots": 40, "busy_slots": 0, "ready_tasks": 8}
+    assert {s["operation"] for s in plan["sources"]["processing"]} == {"etl"}
+
+
+def test_twice_the_size_is_twice_the_tasks(team):
+    plan = ask(team, ["p", "q"], inputs=["p"], problem_size=16)["copy_plan"]
+    assert len(plan["tasks"]) == 16
+    assert all(c["expected_duration_s"] == pytest.approx(10) for c in plan["copies"] if c["round"] == 1)
+
+
+def test_inputs_lie_where_they_are_told(team):
+    """In turns in both; where nothing is told in all clusters, and that is said."""
+    advice = ask(team, ["p", "q"], inputs=["q", "p"])
+    assert warning(advice, "inputs_assumed") is None
+    # p is faster even from afar (the link carries 1e8): everything begins there, and half of it comes in through its gate.
+    used = {u["cluster"]: u for u in advice["copy_plan"]["utilization"]}
+    assert used["p"]["ingress_bytes_per_s"] == pytest.approx(4e7) and used["q"]["egress_bytes_per_s"] == pytest.approx(4e7)
+    advice = ask(team, ["p", "q"])
+    assert warning(advice, "inputs_assumed")["evidence"] == {"clusters": 2} and advice["copy_plan"] is not None
+
+
+def test_a_stage_whose_speeds_are_known_by_its_name(team):
+    team.post("/v1/clusters/r/samples", {"processing": [{"operation": "scan", "bytes_per_s": 2e7}], "transfers": [{"from": "p", "bytes_per_s": 1e8}]}, 204)
+    plan = ask(team, ["p", "r"], inputs=["r"])["copy_plan"]
+    assert {s["operation"] for s in plan["sources"]["processing"]} == {"scan"}
+    assert all(c["expected_duration_s"] == pytest.approx(5) for c in plan["copies"] if c["round"] == 1)
+
+
+def test_a_profile_has_a_plan_too(team):
+    body = {"profile": run([dict(STAGES[0], name="scan")]), "problem_size": 8, "deadline_s": 60, "inputs": ["p"],
+            "constraints": {"max_executors": 4, "clusters": ["p", "r"]}, "include": ["copy_plan"]}
+    team.post("/v1/clusters/r/samples", {"processing": [{"operation": "scan", "bytes_per_s": 2e7}]}, 204)
+    advice = team.post("/v1/advice?dry_run=true", body, 200).json()
+    assert len(advice["copy_plan"]["tasks"]) == 8 and "alternatives" not in advice
+
+
+def test_it_is_stored_with_the_advice(team):
+    advice = ask(team, ["p", "q"], dry=False, inputs=["p"])
+    kept = team.get("/v1/advice/" + advice["id"], 200).json()
+    assert kept["copy_plan"] == advice["copy_plan"]
+
+
+def test_without_clusters_there_is_none(team):
+    body = {"application": "etl", "problem_size": 8, "deadline_s": 60}
+    assert "copy_plan" not in team.post("/v1/advice?dry_run=true", body, 200).json()
+    team.refuse("POST", "/v1/advice", 422, pointer="/constraints/clusters", json=dict(body, include=["copy_plan"]))
+    assert "copy_plan" not in ask(team, ["p", "q"], include=["stages"])
+
+
+def none_because(advice):
+    assert advice["copy_plan"] is None and advice["recommendation"]["executors"] >= 1
+    return warning(advice, "no_copy_plan")
+
+
+def test_a_cluster_that_lacks_slots(team):
+    why = none_because(ask(team, ["p", "slotless"]))
+    assert "slots" in why["message"] and why["evidence"] == {"cluster": "slotless"}
+
+
+@pytest.mark.parametrize("stages, words", [
+    ([dict(STAGES[0], input_bytes=None)], "input_bytes"), ([dict(STAGES[0], input_bytes=0)], "reads from storage"),
+    ([dict(STAGES[0], name="nobody-reported-this")], "named like the stage")])
+def test_histories_that_tell_too_little(team, stages, words):
+    name = "app-" + uuid.uuid4().hex[:8]
+    team.post("/v1/applications", {"name": name}, 201)
+    team.post("/v1/applications/%s/runs" % name, run(stages), 201)
+    assert words in none_because(ask(team, ["p", "q"], application=name))["message"]
+
+
+def test_more_tasks_than_a_plan_may_have(team):
+    assert "plan_tasks_max" in none_because(ask(team, ["p", "q"], problem_size=30000))["message"]
+
+
+@pytest.mark.parametrize("more, pointer, code", [
+    ({"constraints": {"clusters": ["p", "nobody"]}}, "/constraints/clusters/1", "unknown_cluster"),
+    ({"constraints": {"clusters": ["p", "p"]}}, "/constraints/clusters/1", "duplicate"),
+    ({"constraints": {"clusters": []}}, "/constraints/clusters", None), ({"constraints": {"clusters": "p"}}, "/constraints/clusters", "wrong_type"),
+    ({"constraints": {"clusters": [""]}}, "/constraints/clusters/0", "invalid_name"),
+    ({"constraints": {"clusters": [{"name": "p"}]}}, "/constraints/clusters/0", "wrong_type"),
+    ({"inputs": ["r"]}, "/inputs/0", "unknown_cluster"), ({"inputs": ["p", "p"]}, "/inputs/1", "duplicate"), ({"inputs": []}, "/inputs", None),
+    ({"inputs": [1]}, "/inputs/0", "wrong_type"), ({"constraints": {}, "inputs": ["p"]}, "/inputs", "conflict")])
+def test_faults_name_the_field(team, more, pointer, code):
+    body = dict({"application": "etl", "deadline_s": 60, "constraints": {"clusters": ["p", "q"]}}, **more)
+    problem = team.refuse("POST", "/v1/advice", 422, pointer=pointer, json=body)
+    assert code is None or problem["errors"][0]["code"] == code
+
+
+def test_clusters_of_another_team_are_unknown(team, stranger):
+    stranger.post("/v1/applications", {"name": "etl-" + uuid.uuid4().hex[:6]}, 201)
+    stranger.refuse("POST", "/v1/advice", 422, pointer="/constraints/clusters/0", json={
+        "profile": run(), "deadline_s": 60, "constraints": {"clusters": ["p"]}})
