@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -132,6 +133,7 @@ enum pv_code http_server_open(const struct http_server_options *options,
     s->options = *options;
     s->config = options->config;
     s->listen_fd = -1;
+    s->silence_fd = -1;
     (void)pthread_mutex_init(&s->clients_lock, NULL);
 
     enum pv_code code = start_routes(s, err);
@@ -171,14 +173,28 @@ static bool wait_for_none(const atomic_long *count, uint64_t deadline_ns)
     return true;
 }
 
-/* The socket must stay open until the daemon has stopped. */
-static void quiesce(struct http_server *server)
+/*
+ * Nobody is let in any more. MHD_quiesce_daemon (0.9.75) would do it, but it and the library's own
+ * threads both take the socket out of their epoll sets and end the process when the other was
+ * first. So the library is left its number, and what stands behind it is closed in two steps: shut
+ * down, so that accept() refuses and a thread that has just got as many connections as it may
+ * leaves the socket alone; then a socket in its place where nothing ever comes, or the threads
+ * would be woken all the time. The kernel forgets the old one in every epoll set with its last
+ * number.
+ */
+static void stop_listening(struct http_server *server)
 {
-    if (server->daemon == NULL || server->quiesced)
+    enum { LAST_ACCEPTS_MS = 20 };
+    int silence[2];
+    if (server->daemon == NULL || server->silence_fd >= 0)
         return;
-    server->quiesced = true;
-    if (MHD_quiesce_daemon(server->daemon) == MHD_INVALID_SOCKET)
-        server->listen_fd = -1;
+    (void)shutdown(server->listen_fd, SHUT_RDWR);
+    pause_ms(LAST_ACCEPTS_MS);
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, silence) != 0)
+        return;
+    (void)dup2(silence[0], server->listen_fd);
+    (void)close(silence[0]);
+    server->silence_fd = silence[1];
 }
 
 /*
@@ -199,7 +215,7 @@ void http_server_drain(struct http_server *server)
     atomic_store(&server->draining, true);
     pause_ms((long)server->config->drain_delay_ms);
     uint64_t now_ns = clock_monotonic_ns();
-    quiesce(server);
+    stop_listening(server);
     bool done = wait_for_none(&server->metrics.in_flight,
                               now_ns + (uint64_t)server->config->drain_s * 1000000000u);
     resume_all(server);
@@ -214,10 +230,11 @@ static void stop_daemon(struct http_server *server)
     if (server->daemon == NULL)
         return;
     atomic_store(&server->draining, true);
-    quiesce(server);
+    stop_listening(server);
     resume_all(server);
     MHD_stop_daemon(server->daemon);
     server->daemon = NULL;
+    server->listen_fd = -1; /* closed by the library */
 }
 
 static void end_orphans(struct http_server *server)
@@ -239,6 +256,8 @@ void http_server_close(struct http_server *server)
         (void)pthread_join(server->sweeper, NULL);
     if (server->listen_fd >= 0)
         (void)close(server->listen_fd);
+    if (server->silence_fd >= 0)
+        (void)close(server->silence_fd);
     workers_destroy(server->io);
     workers_destroy(server->compute);
     end_orphans(server);

@@ -51,8 +51,8 @@ struct http_server {
     struct workers *io;
     struct workers *compute;
     struct MHD_Daemon *daemon;
-    int listen_fd; /* -1 once the library has closed it */
-    bool quiesced;
+    int listen_fd;  /* -1 once the library has closed it */
+    int silence_fd; /* the other end of what stands in its place when nobody is let in; else -1 */
     uint16_t port;
 
     pthread_mutex_t clients_lock;

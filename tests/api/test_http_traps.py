@@ -25,9 +25,10 @@ JSON = "Content-Type: application/json\r\n"
 
 
 class Server:
-    def __init__(self, **settings):
+    def __init__(self, preload=None, **settings):
         words = ["--%s=%s" % item for item in {"listen_port": 0, "http_threads": 2, "log_level": "info", **settings}.items()]
-        self.process = subprocess.Popen([str(SERVER)] + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        env = dict(os.environ, LD_PRELOAD=str(preload)) if preload else None
+        self.process = subprocess.Popen([str(SERVER)] + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
         line = self.process.stdout.readline()
         if not line.startswith("port "):
             raise AssertionError("the server did not start: " + self.process.communicate(timeout=10)[1])
@@ -763,6 +764,57 @@ def test_a_refused_body_that_trickles_is_cut():
                 except socket.timeout:
                     pass
             assert time.monotonic() - begin < 2 and answer.startswith(b"HTTP/1.1 408 ")
+
+
+def test_the_end_does_not_race_with_the_threads_of_the_library():
+    """Clients come and go while it stops listening, and the thread that does it is the slower one."""
+    slow = SERVER.parent / "libslow_epoll.so"
+    if not slow.exists():
+        pytest.skip("built with a sanitizer")
+    with running(preload=slow, http_threads=16, drain_delay_ms=0) as server:
+        ended = threading.Event()
+
+        def come_and_go():
+            while not ended.is_set():
+                with contextlib.suppress(OSError), server.connect() as s:
+                    s.sendall(b"GET /v1/inline HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+                    s.recv(4096)
+
+        clients = [threading.Thread(target=come_and_go) for _ in range(4)]
+        for client in clients:
+            client.start()
+        time.sleep(0.2)
+        try:
+            assert server.terminate() == 0, "".join(server.log_lines)
+        finally:
+            ended.set()
+            for client in clients:
+                client.join()
+
+
+def test_while_it_drains_new_clients_are_refused_and_nothing_spins():
+    with running(http_threads=4, drain_delay_ms=0) as server:
+        with server.connect() as s:
+            s.sendall(b"GET /v1/slow?ms=3000 HTTP/1.1\r\nHost: h\r\n\r\n")
+            time.sleep(0.5)
+            server.process.send_signal(signal.SIGTERM)
+
+            def refused():
+                try:
+                    server.connect().close()
+                    return False
+                except ConnectionRefusedError:
+                    return True
+
+            def busy_s():
+                fields = pathlib.Path("/proc/%d/stat" % server.process.pid).read_text().rsplit(")", 1)[1].split()
+                return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+            wait_until(refused, 1.5)
+            before_s = busy_s()
+            time.sleep(0.5)
+            assert busy_s() - before_s < 0.1
+            assert Reply(s).status == 200
 
 
 def test_whatever_is_sent_the_server_stands():
