@@ -44,6 +44,8 @@ API_HANDLER(history_speedup_get);
 API_HANDLER(next_experiments_get);
 /* refit.c: as an operation */
 API_HANDLER(application_refit);
+/* simulations.c: likewise */
+API_HANDLER(simulations_create);
 
 /* applications.c */
 API_HANDLER(applications_create);

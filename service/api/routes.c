@@ -21,6 +21,7 @@ const struct http_route api_routes[] = {
     {HTTP_POST, "/v1/stage-plans", HTTP_READ, HTTP_IO, stage_plan_create, NULL, true},
     {HTTP_POST, "/v1/contention", HTTP_READ, HTTP_COMPUTE, contention_share, NULL, true},
     {HTTP_POST, "/v1/copy-plans", HTTP_READ, HTTP_COMPUTE, copy_plans_create, NULL, true},
+    {HTTP_POST, "/v1/simulations", HTTP_WRITE, HTTP_IO, simulations_create, NULL, true},
     {HTTP_POST, "/v1/models/fit", HTTP_READ, HTTP_COMPUTE, models_fit, NULL, true},
     {HTTP_POST, "/v1/models/predict", HTTP_READ, HTTP_COMPUTE, models_predict, NULL, true},
     {HTTP_GET, "/v1/name-rules", HTTP_READ, HTTP_IO, name_rules_get, NULL, false},

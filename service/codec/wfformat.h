@@ -2,6 +2,7 @@
 #define CODEC_WFFORMAT_H
 
 #include "codec/reader.h"
+#include "codec/writer.h"
 #include "core/geosim/recording.h"
 
 /*
@@ -30,5 +31,8 @@ void codec_wfformat_decode(const struct codec_node *node,
                            size_t tasks_max,
                            struct codec_operations *operations,
                            struct geosim_recording *recording);
+
+/* A sound document without the members that are not read: who recorded it, machines, arguments. */
+void codec_wfformat_copy(struct writer *w, const json_t *document);
 
 #endif

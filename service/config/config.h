@@ -121,6 +121,14 @@ struct config {
     int64_t refit_resamples_max;
     int64_t refit_points_max;
 
+    int64_t simulation_workflows_max;
+    int64_t simulation_tasks_max;
+    int64_t simulation_workflow_tasks_max;
+    int64_t simulation_clusters_max;
+    int64_t simulation_runs_max;
+    int64_t simulation_templates_max;
+    int64_t simulation_operations_max;
+
     int64_t operation_workers; /* 0: this process does none */
     int64_t operation_team_running_max;
     int64_t operation_team_queued_max;

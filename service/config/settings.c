@@ -145,6 +145,14 @@ const struct setting settings[] = {
     INTEGER(refit_resamples_max, "", 20, 1000000, "100000", "most resamples of a refit; more are 422"),
     INTEGER(refit_points_max, "", 0, 10000, "100", "most points a refit gives intervals for; more are 422"),
 
+    INTEGER(simulation_workflows_max, "", 1, 1000000, "10000", "workflows of a simulation; more are 422"),
+    INTEGER(simulation_tasks_max, "", 1, 100000000, "1000000", "tasks they have together, as many as are expected; more are 422"),
+    INTEGER(simulation_workflow_tasks_max, "", 1, 1000000, "10000", "tasks of one of them, or of a template; more are 422"),
+    INTEGER(simulation_clusters_max, "", 1, 10000, "500", "clusters of a simulation; more are 422"),
+    INTEGER(simulation_runs_max, "", 1, 1000000, "1000", "policies x loads x repetitions of a simulation; more are 422"),
+    INTEGER(simulation_templates_max, "", 0, 10000, "20", "recorded executions that a simulation is given; more are 422"),
+    INTEGER(simulation_operations_max, "", 1, 10000, "100", "different programs that they run together; more are 422"),
+
     INTEGER(operation_workers, "", 0, 256, "2", "operations this process works on at once, a thread of low priority each; 0: it leaves them to others"),
     INTEGER(operation_team_running_max, "", 1, 100000, "8", "operations of a team that run at once, over all replicas; more stay queued"),
     INTEGER(operation_team_queued_max, "", 1, 1000000, "200", "operations of a team that may be queued; more are 429"),

@@ -60,10 +60,6 @@ def test_every_json_body_has_an_example_that_works(method, template, service, cl
         if template.endswith("/samples"):
             for cluster in (name, "us"):
                 client.put("/v1/clusters/" + cluster, {}, (200, 201))
-        if template in ("/v1/copy-plans", "/v1/advice"):
-            for cluster in ("us-east", "eu-west"):
-                client.put("/v1/clusters/" + cluster, {"slots": 20, "ingress_bytes_per_s": 1e9, "egress_bytes_per_s": 1e9}, (200, 201))
-                client.post("/v1/clusters/%s/samples" % cluster, {"processing": [{"operation": "map", "bytes_per_s": 1e7}]}, 204)
         if template.endswith("/refit"):
             for m in (1, 2, 3, 4, 6, 8, 12, 16):
                 client.post("/v1/applications/%s/runs" % name, {"problem_size": 8 + m, "executors": m, "cores_per_executor": 1,

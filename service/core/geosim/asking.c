@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "core/geo/load.h"
+
 /* What is remembered of rates is forgotten when it takes more than this. */
 enum { KEPT_BYTES_MAX = 96 << 20, WORK_BYTES = 1 << 20 };
 
@@ -178,8 +180,10 @@ ask(struct asking *asking, struct geo_plan *plan, uint32_t ***names, struct pv_e
     show_clusters(asking);
     problem.jobs = jobs;
     problem.n_jobs = board->n_alive;
-    return geo_plan_make(&problem, &asking->terms->planner, asking->rates, &asking->work, plan,
-                         err);
+    struct geo_terms terms = asking->terms->planner;
+    if (asking->terms->epsilon_by_load)
+        terms.insurance.epsilon = geo_load_epsilon(geo_load_measure(&problem).load);
+    return geo_plan_make(&problem, &terms, asking->rates, &asking->work, plan, err);
 }
 
 enum pv_code asking_plan(struct asking *asking, size_t *moves, struct pv_error *err)

@@ -7,8 +7,6 @@
 #include "core/geosim/luck.h"
 
 /* Progress is told once in so many slots that were looked at. */
-enum { TELL_EVERY = 64 };
-
 struct engine {
     const struct geosim_terms *terms;
     struct board board;
@@ -179,7 +177,7 @@ live(struct engine *engine, const struct geosim_progress *progress, struct pv_er
         code = live_slot(engine, err);
         if (code == PV_OK)
             code = look_for_end(engine, &over, err);
-        if (code == PV_OK && progress != NULL && turn % TELL_EVERY == 0 &&
+        if (code == PV_OK && progress != NULL &&
             !progress->tell(progress->context, engine->board.counts.finished, all))
             code = pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
     }

@@ -45,6 +45,9 @@ struct geosim_terms {
      * is given running copies. false: it is shown ready tasks alone, and of the others what they
      * take, so that tasks are insured only when they start. */
     bool insure_running;
+    /* PingAn's epsilon is drawn from the load at every plan (load.h); planner.insurance.epsilon is
+     * not looked at. */
+    bool epsilon_by_load;
     size_t points;    /* of an estimated speed, 1 to SPEEDS_POINTS_MAX; usual: 8 */
     double horizon_s; /* what is not done by then is given up, > 0; HUGE_VAL: none */
 };

@@ -39,6 +39,14 @@ enum { GEOSIM_SIZE_CLASSES = 3 };
 extern const struct geosim_size_class geosim_size_classes[GEOSIM_SIZE_CLASSES];
 
 /*
+ * What Montage by the built-in figures is scaled by where nobody says: times as recorded, a tenth
+ * of the bytes. Over the links of table 2 an image of 2MASS as recorded, 8 MB, takes a minute a
+ * transfer, and flow times come out ten times those that the paper prints; a tenth brings them
+ * there (docs/copy-plans.md "Simulating").
+ */
+extern const struct geosim_scaling geosim_montage_scaling;
+
+/*
  * Draw, arriving at `arrivals_per_s` > 0. The same terms, world and seed give the same workflows;
  * another rate only stretches the times between them. What the workload points at lives in the
  * arena. PV_E_MEMORY.

@@ -1,0 +1,201 @@
+#include "codec/simulation.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "codec/insurance.h"
+#include "codec/names.h"
+#include "codec/simulation_internal.h"
+
+static const double RATE_MAX = 1e6;
+static const double SECONDS_MAX = 1e9;
+static const double GIVE_UP_S = 7 * 86400.0; /* where the request does not say */
+static const int64_t SEED_MAX = INT64_C(9007199254740991);
+
+/* --- policies --- */
+
+/* GEO_ALGORITHMS: at fault. */
+static enum geo_algorithm decode_algorithm(const struct codec_node *node)
+{
+    const char *names[GEO_ALGORITHMS + 1] = {NULL};
+    for (int i = 0; i < GEO_ALGORITHMS; i++)
+        names[i] = geo_algorithm_name((enum geo_algorithm)i);
+    return (enum geo_algorithm)codec_choice(node, "policy", CODEC_REQUIRED, names, GEO_ALGORITHMS);
+}
+
+/* A number, or "auto": of the load at each plan. */
+static void decode_epsilon(const struct codec_node *node, struct geosim_terms *terms)
+{
+    struct codec_node epsilon = codec_member(node, "epsilon");
+    const char *word = json_string_value(epsilon.json);
+    terms->epsilon_by_load = epsilon.json == NULL || (word != NULL && strcmp(word, "auto") == 0);
+    if (terms->epsilon_by_load)
+        return;
+    if (word != NULL)
+        codec_fault(&epsilon, "unknown_value",
+                    "must be \"auto\", or a number above 0 and at most 1");
+    else
+        terms->planner.insurance.epsilon = codec_number(node, "epsilon", CODEC_ABOVE, 0, 1);
+}
+
+static void refuse_of_pingan(const struct codec_node *node)
+{
+    static const char *const own[] = {"epsilon",    "principle",      "allocation",
+                                      "max_rounds", "insure_running", NULL};
+    for (size_t i = 0; own[i] != NULL; i++)
+        if (codec_present(node, own[i]))
+            codec_fault_member(node, own[i], "conflict", "only pingan has it");
+}
+
+static void decode_policy(const struct codec_node *node, struct codec_simulation_policy *policy)
+{
+    static const char *const known[] = {"name",       "policy",     "epsilon",        "principle",
+                                        "allocation", "max_rounds", "insure_running", NULL};
+    if (!codec_expect_object(node))
+        return;
+    codec_refuse_unknown(node, known);
+    enum geo_algorithm algorithm = decode_algorithm(node);
+    if (algorithm == GEO_ALGORITHMS)
+        return;
+    policy->terms = geosim_terms_usual(algorithm);
+    policy->name = codec_name(node, "name", CODEC_OPTIONAL);
+    if (policy->name.at == NULL)
+        policy->name = strview_of(geo_algorithm_name(algorithm));
+    if (algorithm != GEO_PINGAN) {
+        refuse_of_pingan(node);
+        return;
+    }
+    decode_epsilon(node, &policy->terms);
+    codec_insurance_decode(node, &policy->terms.planner.insurance);
+    policy->terms.insure_running =
+        codec_boolean(node, "insure_running", CODEC_OPTIONAL, policy->terms.insure_running);
+}
+
+static size_t find_policy(const struct codec_simulation *asked, struct strview name)
+{
+    size_t i = 0;
+    while (i < asked->n_policies && !strview_equal(asked->policies[i].name, name))
+        i++;
+    return i;
+}
+
+/* The policy of that name; where none is named flutter, or the first one. */
+static void decode_baseline(const struct codec_node *top, struct codec_simulation *asked)
+{
+    struct strview name = codec_name(top, "baseline", CODEC_OPTIONAL);
+    size_t found = find_policy(asked, name.at != NULL ? name : strview_of("flutter"));
+    if (found == asked->n_policies && name.at != NULL && top->reader->err->n_faults == 0)
+        codec_fault_member(top, "baseline", "unknown_policy",
+                           "no policy of the request has this name");
+    asked->baseline = found < asked->n_policies ? found : 0;
+}
+
+static void decode_policies(const struct codec_node *top, struct codec_simulation *asked)
+{
+    struct strview names[SIMULATION_POLICIES_MAX];
+    struct codec_node list =
+        codec_array(top, "policies", CODEC_REQUIRED, 1, SIMULATION_POLICIES_MAX);
+    if (list.json == NULL)
+        return;
+    asked->n_policies = json_array_size(list.json);
+    for (size_t i = 0; i < asked->n_policies; i++) {
+        struct codec_node item = codec_item(&list, i);
+        decode_policy(&item, &asked->policies[i]);
+        names[i] = asked->policies[i].name;
+    }
+    codec_refuse_same_names(&list, names, asked->n_policies,
+                            "another policy has this name: give one of them another `name`");
+    decode_baseline(top, asked);
+}
+
+/* --- loads and how often --- */
+
+static void decode_loads(const struct codec_node *top, struct codec_simulation *asked)
+{
+    struct codec_node list = codec_array(top, "loads", CODEC_REQUIRED, 1, SIMULATION_LOADS_MAX);
+    for (size_t i = 0; list.json != NULL && i < json_array_size(list.json); i++) {
+        struct codec_node item = codec_item(&list, i);
+        asked->loads[asked->n_loads] = codec_as_number(&item, CODEC_ABOVE, 0, RATE_MAX);
+        for (size_t k = 0; k < asked->n_loads; k++)
+            if (asked->loads[k] == asked->loads[asked->n_loads])
+                codec_fault(&item, "duplicate", "this load was given before");
+        asked->n_loads++;
+    }
+}
+
+static void decode_repetitions(const struct codec_node *top,
+                               const struct codec_simulation_limits *limits,
+                               struct codec_simulation *asked)
+{
+    int64_t given = codec_integer(top, "repetitions", CODEC_OPTIONAL, 1, (int64_t)limits->runs);
+    asked->repetitions = given == RUN_UNKNOWN ? 1 : (size_t)given;
+    if (top->reader->err->n_faults == 0 &&
+        asked->repetitions > limits->runs / (asked->n_policies * asked->n_loads))
+        codec_fault_member(top, "repetitions", "out_of_range",
+                           "policies x loads x repetitions may be %zu (simulation_runs_max), they "
+                           "are %zu x %zu x %zu",
+                           limits->runs, asked->n_policies, asked->n_loads, asked->repetitions);
+}
+
+void codec_simulation_decode(const struct codec_node *node,
+                             const struct codec_simulation_limits *limits,
+                             struct codec_simulation *asked)
+{
+    static const char *const known[] = {"kind",     "workload",  "clusters", "policies",
+                                        "loads",    "seed",      "slot_s",   "repetitions",
+                                        "baseline", "give_up_s", NULL};
+    *asked = (struct codec_simulation){.world = geosim_world_defaults};
+    codec_refuse_unknown(node, known);
+    simulation_decode_clusters(node, limits, &asked->world);
+    decode_policies(node, asked);
+    decode_loads(node, asked);
+    decode_repetitions(node, limits, asked);
+    int64_t seed = codec_integer(node, "seed", CODEC_OPTIONAL, 0, SEED_MAX);
+    asked->seed = seed == RUN_UNKNOWN ? 1 : seed;
+    asked->give_up_s = simulation_known_or(
+        codec_number(node, "give_up_s", CODEC_OPTIONAL | CODEC_ABOVE, 0, SECONDS_MAX), GIVE_UP_S);
+    simulation_decode_workload(node, limits, asked);
+}
+
+/* --- with all defaults --- */
+
+static void encode_policy(struct writer *w, const struct codec_simulation_policy *policy)
+{
+    const struct geosim_terms *terms = &policy->terms;
+    writer_begin_object(w);
+    writer_member_text(w, "name", policy->name);
+    writer_member_string(w, "policy", geo_algorithm_name(terms->planner.algorithm));
+    if (terms->planner.algorithm == GEO_PINGAN) {
+        if (terms->epsilon_by_load)
+            writer_member_string(w, "epsilon", "auto");
+        else
+            writer_member_number(w, "epsilon", terms->planner.insurance.epsilon);
+        codec_insurance_encode(w, &terms->planner.insurance);
+        writer_member_boolean(w, "insure_running", terms->insure_running);
+    }
+    writer_end_object(w);
+}
+
+void codec_simulation_encode(struct writer *w, const struct codec_simulation *asked)
+{
+    writer_begin_object(w);
+    writer_member_string(w, "kind", "geo");
+    simulation_encode_workload(w, asked);
+    simulation_encode_clusters(w, &asked->world);
+    writer_key(w, "policies");
+    writer_begin_array(w);
+    for (size_t i = 0; i < asked->n_policies; i++)
+        encode_policy(w, &asked->policies[i]);
+    writer_end_array(w);
+    writer_member_text(w, "baseline", asked->policies[asked->baseline].name);
+    writer_key(w, "loads");
+    writer_begin_array(w);
+    for (size_t i = 0; i < asked->n_loads; i++)
+        writer_number(w, asked->loads[i]);
+    writer_end_array(w);
+    writer_member_integer(w, "repetitions", (int64_t)asked->repetitions);
+    writer_member_integer(w, "seed", asked->seed);
+    writer_member_number(w, "slot_s", asked->world.slot_s);
+    writer_member_number(w, "give_up_s", asked->give_up_s);
+    writer_end_object(w);
+}

@@ -1,0 +1,21 @@
+#ifndef CODEC_SIMULATION_INTERNAL_H
+#define CODEC_SIMULATION_INTERNAL_H
+
+#include "codec/simulation.h"
+
+/* The parts of a request for a simulation, each in a file of its own. */
+
+void simulation_decode_clusters(const struct codec_node *top,
+                                const struct codec_simulation_limits *limits,
+                                struct geosim_world_terms *terms);
+void simulation_encode_clusters(struct writer *w, const struct geosim_world_terms *terms);
+
+void simulation_decode_workload(const struct codec_node *top,
+                                const struct codec_simulation_limits *limits,
+                                struct codec_simulation *asked);
+void simulation_encode_workload(struct writer *w, const struct codec_simulation *asked);
+
+/* `value` unless it is absent or faulty. */
+double simulation_known_or(double value, double otherwise);
+
+#endif
