@@ -26,10 +26,10 @@ TestSuite(performance_book, .init = open_arena, .fini = close_arena);
 
 /* Three of type big (one of them alone in being measured), one of type small, one of none. */
 static const struct performance_place places[] = {
-    {.id = "a", .machine_type = TEXT("big"), .told = NAN, .slot_s = 1},
+    {.id = "a", .machine_type = TEXT("big"), .told = (double)NAN, .slot_s = 1},
     {.id = "b", .machine_type = TEXT("big"), .told = 0.25, .slot_s = 1},
-    {.id = "c", .machine_type = TEXT("small"), .told = NAN, .slot_s = 1},
-    {.id = "", .machine_type = {NULL, 0}, .told = NAN, .slot_s = 1}};
+    {.id = "c", .machine_type = TEXT("small"), .told = (double)NAN, .slot_s = 1},
+    {.id = "", .machine_type = {NULL, 0}, .told = (double)NAN, .slot_s = 1}};
 static const struct strview operations[] = {TEXT("map"), TEXT("join")};
 
 static struct performance_ask ask_all(void)
