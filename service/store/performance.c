@@ -6,6 +6,7 @@
 
 /* The cluster and the senders, kept from being deleted until the transaction ends. */
 static enum pv_code find_clusters(struct store_tx *tx,
+                                  struct arena *arena,
                                   const struct performance_named *named,
                                   struct performance_held *held,
                                   bool *found,
@@ -13,26 +14,29 @@ static enum pv_code find_clusters(struct store_tx *tx,
 {
     struct sql sql;
     PGresult *result;
+    struct performance_index senders;
+    enum pv_code code = performance_index_make(&senders, arena, named->senders, named->n_senders,
+                                               sizeof *named->senders, err);
+    if (code != PV_OK)
+        return code;
     tx_sql(tx, &sql,
-           "SELECT c.id, s.at - 1 FROM provisor.cluster c"
-           " LEFT JOIN unnest($3) WITH ORDINALITY AS s (name, at) ON s.name = c.name"
-           " WHERE c.team_id = $1 AND (c.name = $2 OR c.name = ANY ($3))"
-           " ORDER BY c.id FOR KEY SHARE OF c");
+           "SELECT name = $2, name, id FROM provisor.cluster"
+           " WHERE team_id = $1 AND (name = $2 OR name = ANY ($3)) ORDER BY id FOR KEY SHARE");
     sql_text(&sql, named->cluster);
     sql_texts(&sql, named->senders, named->n_senders, sizeof *named->senders);
-    enum pv_code code = tx_query(tx, &sql, &result, err);
+    code = tx_query(tx, &sql, &result, err);
     if (code != PV_OK)
         return code;
     *found = false;
     for (size_t i = 0, n = row_count(result); i < n && code == PV_OK; i++) {
-        char id[37];
-        struct row row = row_at(result, (int)i, NULL);
-        row_uuid(&row, id);
-        bool sender = !row_is_null(&row);
-        size_t at = (size_t)row_int(&row);
+        size_t at = 0;
+        struct row row = row_at(result, (int)i, &tx->scratch);
+        bool self = row_bool(&row);
+        bool sender = performance_index_text(&senders, &row, &at);
+        if (self || sender)
+            row_uuid(&row, self ? held->cluster_id : held->from_ids[at]);
         code = row_done(&row, err);
-        memcpy(sender ? held->from_ids[at] : held->cluster_id, id, sizeof id);
-        *found = *found || !sender;
+        *found = *found || self;
     }
     PQclear(result);
     return code;
@@ -68,11 +72,9 @@ static enum pv_code ask_speeds(struct store_tx *tx,
 {
     struct sql sql;
     tx_sql(tx, &sql,
-           "SELECT s.at - 1, " PERFORMANCE_COLUMNS(
-               "p.") " FROM unnest($3) WITH ORDINALITY AS s (name, at)"
-                     " JOIN provisor.cluster_processing p"
-                     "   ON p.team_id = $1 AND p.cluster_id = $2 AND p.operation = s.name"
-                     " WHERE p.forgotten_at > $4");
+           "SELECT operation, " PERFORMANCE_COLUMNS(
+               "") " FROM provisor.cluster_processing WHERE team_id = $1 AND cluster_id = $2"
+                   " AND operation = ANY ($3) AND forgotten_at > $4");
     sql_uuid(&sql, held->cluster_id);
     sql_texts(&sql, named->operations, named->n_operations, sizeof *named->operations);
     sql_instant(&sql, named->now_us);
@@ -80,11 +82,9 @@ static enum pv_code ask_speeds(struct store_tx *tx,
     if (code != PV_OK)
         return code;
     tx_sql(tx, &sql,
-           "SELECT s.at - 1, " PERFORMANCE_COLUMNS(
-               "p.") " FROM unnest($3) WITH ORDINALITY AS s (id, at)"
-                     " JOIN provisor.cluster_transfer p"
-                     "   ON p.team_id = $1 AND p.cluster_id = $2 AND p.from_id = s.id"
-                     " WHERE p.forgotten_at > $4");
+           "SELECT from_id, " PERFORMANCE_COLUMNS(
+               "") " FROM provisor.cluster_transfer WHERE team_id = $1 AND cluster_id = $2"
+                   " AND from_id = ANY ($3) AND forgotten_at > $4");
     sql_uuid(&sql, held->cluster_id);
     sql_uuids(&sql, (const char *)held->from_ids, named->n_senders, sizeof *held->from_ids);
     sql_instant(&sql, named->now_us);
@@ -119,21 +119,62 @@ static enum pv_code read_report(const PGresult *result,
     return row_done(&row, err);
 }
 
-static enum pv_code read_speeds(const PGresult *result,
-                                struct arena *arena,
-                                struct performance *speeds,
-                                struct pv_error *err)
+/* Rows whose first column says which it is. */
+static enum pv_code
+read_speeds(struct store_tx *tx,
+            const PGresult *result,
+            const struct performance_index *index,
+            bool (*find)(const struct performance_index *, struct row *, size_t *),
+            struct performance *speeds,
+            struct pv_error *err)
 {
     enum pv_code code = PV_OK;
     for (size_t i = 0, n = row_count(result); i < n && code == PV_OK; i++) {
-        struct arena_mark mark = arena_mark(arena);
-        struct row row = row_at(result, (int)i, arena);
-        size_t at = (size_t)row_int(&row);
-        performance_row_read(&row, &speeds[at]);
+        struct performance read;
+        size_t at = 0;
+        struct arena_mark mark = arena_mark(&tx->scratch);
+        struct row row = row_at(result, (int)i, &tx->scratch);
+        bool known = find(index, &row, &at);
+        performance_row_read(&row, &read);
         code = row_done(&row, err);
-        arena_rewind(arena, mark);
+        arena_rewind(&tx->scratch, mark);
+        if (code == PV_OK && known)
+            speeds[at] = read;
     }
     return code;
+}
+
+static enum pv_code read_processing(struct store_tx *tx,
+                                    const PGresult *result,
+                                    const struct performance_named *named,
+                                    struct performance_held *held,
+                                    struct pv_error *err)
+{
+    struct performance_index index;
+    enum pv_code code = performance_index_make(&index, &tx->scratch, named->operations,
+                                               named->n_operations, sizeof *named->operations, err);
+    return code == PV_OK
+               ? read_speeds(tx, result, &index, performance_index_text, held->processing, err)
+               : code;
+}
+
+static enum pv_code read_transfers(struct store_tx *tx,
+                                   const PGresult *result,
+                                   const struct performance_named *named,
+                                   struct performance_held *held,
+                                   struct pv_error *err)
+{
+    struct performance_index index;
+    struct strview *ids = arena_array(&tx->scratch, named->n_senders, sizeof *ids);
+    if (ids == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for what the cluster reports");
+    for (size_t i = 0; i < named->n_senders; i++)
+        ids[i] = strview_of(held->from_ids[i]);
+    enum pv_code code =
+        performance_index_make(&index, &tx->scratch, ids, named->n_senders, sizeof *ids, err);
+    return code == PV_OK
+               ? read_speeds(tx, result, &index, performance_index_uuid, held->transfers, err)
+               : code;
 }
 
 /* Those that are there, and those asked for that are not. */
@@ -163,9 +204,9 @@ static enum pv_code read_held(struct store_tx *tx,
     if (code == PV_OK)
         code = read_report(results[0], arena, held, err);
     if (code == PV_OK)
-        code = read_speeds(results[1], arena, held->processing, err);
+        code = read_processing(tx, results[1], named, held, err);
     if (code == PV_OK)
-        code = read_speeds(results[2], arena, held->transfers, err);
+        code = read_transfers(tx, results[2], named, held, err);
     if (code == PV_OK)
         count_known((const PGresult *const *)results, named, held);
     for (size_t i = 0; i < 4; i++)
@@ -186,7 +227,7 @@ enum pv_code store_performance_hold(struct store_tx *tx,
         .transfers = arena_calloc(arena, named->n_senders, sizeof *read.transfers)};
     if (read.processing == NULL || read.from_ids == NULL || read.transfers == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for what the cluster reports");
-    enum pv_code code = find_clusters(tx, named, &read, found, err);
+    enum pv_code code = find_clusters(tx, arena, named, &read, found, err);
     for (size_t i = 0; i < named->n_senders && code == PV_OK; i++) {
         if (read.from_ids[i][0] == '\0') {
             *held = read;

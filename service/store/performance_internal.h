@@ -14,6 +14,32 @@
 
 void performance_row_read(struct row *row, struct performance *performance);
 
+/*
+ * Which of some texts one is. Rows are asked for by arrays of ids and names and say whose they are,
+ * which is cheaper to look up here than to join: the server cannot know how many rows match, and
+ * guesses wrong.
+ */
+struct performance_index {
+    struct performance_key {
+        struct strview text;
+        size_t at;
+    } * keys; /* sorted */
+    size_t n;
+};
+
+/* Texts borrowed, found in an array of structs: the first one's address, how many, how far apart;
+ * empty ones are left out. PV_E_MEMORY. */
+enum pv_code performance_index_make(struct performance_index *index,
+                                    struct arena *arena,
+                                    const struct strview *first,
+                                    size_t n,
+                                    size_t stride,
+                                    struct pv_error *err) PV_MUSTCHECK;
+
+/* The next column, a text or a uuid; false: it is none of them, or cannot be read. */
+bool performance_index_text(const struct performance_index *index, struct row *row, size_t *at);
+bool performance_index_uuid(const struct performance_index *index, struct row *row, size_t *at);
+
 /* Two columns, in the arena: the outages of a cluster. NULLs give none. */
 struct outage *performance_outages_read(struct row *row, size_t *n);
 

@@ -1,4 +1,63 @@
+#include <stdlib.h>
+
 #include "store/performance_internal.h"
+
+/* --- whose a row is --- */
+
+static int by_text(const void *a, const void *b)
+{
+    struct strview x = ((const struct performance_key *)a)->text;
+    struct strview y = ((const struct performance_key *)b)->text;
+    int order = memcmp(x.at, y.at, x.n < y.n ? x.n : y.n);
+    return order != 0 ? order : (x.n > y.n) - (x.n < y.n);
+}
+
+enum pv_code performance_index_make(struct performance_index *index,
+                                    struct arena *arena,
+                                    const struct strview *first,
+                                    size_t n,
+                                    size_t stride,
+                                    struct pv_error *err)
+{
+    index->n = 0;
+    index->keys = arena_array(arena, n, sizeof *index->keys);
+    if (index->keys == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the names of clusters");
+    for (size_t i = 0; i < n; i++) {
+        const struct strview *text = (const void *)((const char *)first + i * stride);
+        if (text->n > 0)
+            index->keys[index->n++] = (struct performance_key){*text, i};
+    }
+    if (index->n > 0)
+        qsort(index->keys, index->n, sizeof *index->keys, by_text);
+    return PV_OK;
+}
+
+static bool find(const struct performance_index *index, struct strview text, size_t *at)
+{
+    const struct performance_key key = {text, 0};
+    if (text.n == 0 || index->n == 0)
+        return false;
+    const struct performance_key *found =
+        bsearch(&key, index->keys, index->n, sizeof *index->keys, by_text);
+    if (found != NULL)
+        *at = found->at;
+    return found != NULL;
+}
+
+bool performance_index_text(const struct performance_index *index, struct row *row, size_t *at)
+{
+    return find(index, row_text(row), at);
+}
+
+bool performance_index_uuid(const struct performance_index *index, struct row *row, size_t *at)
+{
+    char id[37] = "";
+    row_uuid(row, id);
+    return find(index, strview_of(id), at);
+}
+
+/* --- reading --- */
 
 void performance_row_read(struct row *row, struct performance *performance)
 {
