@@ -10,6 +10,8 @@ struct asked {
     struct performance_book *book;
     struct performance_index places; /* by id */
     struct performance_index operations;
+    struct performance_index clusters; /* of the team, by id, whose types are known */
+    struct strview *types;             /* theirs */
 };
 
 static enum pv_code make_indices(struct asked *asked, struct pv_error *err)
@@ -183,7 +185,43 @@ static enum pv_code read_own(const struct asked *asked, struct pv_error *err)
 
 /* --- what others did --- */
 
-#define TYPE_OF(id) "(SELECT machine_type FROM provisor.cluster WHERE team_id = $1 AND id = " id ")"
+/* What types of machines the team's clusters have, for the pools. */
+static enum pv_code read_types(struct asked *asked, struct pv_error *err)
+{
+    struct sql sql;
+    PGresult *result;
+    tx_sql(asked->tx, &sql,
+           "SELECT id, machine_type FROM provisor.cluster"
+           " WHERE team_id = $1 AND machine_type IS NOT NULL");
+    enum pv_code code = tx_query(asked->tx, &sql, &result, err);
+    if (code != PV_OK)
+        return code;
+    size_t n = row_count(result);
+    struct strview *ids = arena_array(asked->arena, n, sizeof *ids);
+    asked->types = arena_array(asked->arena, n, sizeof *asked->types);
+    if (ids == NULL || asked->types == NULL)
+        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the types of clusters");
+    for (size_t i = 0; i < n && code == PV_OK; i++) {
+        char id[37] = "";
+        struct row row = row_at(result, (int)i, asked->arena);
+        row_uuid(&row, id);
+        ids[i] = arena_copy(asked->arena, strview_of(id));
+        asked->types[i] = row_text(&row);
+        code = row_done(&row, err);
+    }
+    PQclear(result);
+    return code == PV_OK
+               ? performance_index_make(&asked->clusters, asked->arena, ids, n, sizeof *ids, err)
+               : code;
+}
+
+/* Of the cluster whose id is in the next column. */
+static struct strview find_type(const struct asked *asked, struct row *row)
+{
+    size_t at;
+    return performance_index_uuid(&asked->clusters, row, &at) ? asked->types[at]
+                                                              : (struct strview){NULL, 0};
+}
 
 /* Operations that some place lacks. */
 static enum pv_code find_lacking(const struct asked *asked,
@@ -209,7 +247,7 @@ static enum pv_code ask_pool_processing(const struct asked *asked,
 {
     struct sql sql;
     tx_sql(asked->tx, &sql,
-           "SELECT p.operation, " TYPE_OF("p.cluster_id") ", " PERFORMANCE_COLUMNS(
+           "SELECT p.operation, p.cluster_id, " PERFORMANCE_COLUMNS(
                "p.") " FROM unnest($2) AS o (name)"
                      " CROSS JOIN LATERAL (SELECT * FROM provisor.cluster_processing q"
                      "  WHERE q.team_id = $1 AND q.operation = o.name AND q.forgotten_at > $3"
@@ -224,12 +262,10 @@ static enum pv_code ask_pool_transfers(const struct asked *asked, struct pv_erro
 {
     struct sql sql;
     tx_sql(asked->tx, &sql,
-           "SELECT " TYPE_OF("p.from_id") ", " TYPE_OF("p.cluster_id") ", " PERFORMANCE_COLUMNS(
-               "p.") " FROM (SELECT * FROM provisor.cluster_transfer q"
-                     "  WHERE q.team_id = $1 AND q.forgotten_at > $2"
-                     "  ORDER BY uuid_hash_extended(q.from_id,"
-                     "   uuid_hash_extended(q.cluster_id, 0)), q.cluster_id, q.from_id"
-                     "  LIMIT $3) AS p");
+           "SELECT from_id, cluster_id, " PERFORMANCE_COLUMNS(
+               "") " FROM provisor.cluster_transfer WHERE team_id = $1 AND forgotten_at > $2"
+                   " ORDER BY uuid_hash_extended(from_id, uuid_hash_extended(cluster_id, 0)),"
+                   "  cluster_id, from_id LIMIT $3");
     sql_instant(&sql, asked->ask->now_us);
     sql_int(&sql, POOL_PAIRS);
     return tx_send(asked->tx, &sql, err);
@@ -241,7 +277,7 @@ pool_processing(const struct asked *asked, struct row *row, struct pv_error *err
     struct performance observed;
     size_t operation = 0;
     bool known = performance_index_text(&asked->operations, row, &operation);
-    struct strview type = row_text(row);
+    struct strview type = find_type(asked, row);
     performance_row_read(row, &observed);
     enum pv_code code = row_done(row, err);
     return code == PV_OK && known
@@ -252,8 +288,8 @@ pool_processing(const struct asked *asked, struct row *row, struct pv_error *err
 static enum pv_code pool_transfer(const struct asked *asked, struct row *row, struct pv_error *err)
 {
     struct performance observed;
-    struct strview from_type = row_text(row);
-    struct strview to_type = row_text(row);
+    struct strview from_type = find_type(asked, row);
+    struct strview to_type = find_type(asked, row);
     performance_row_read(row, &observed);
     enum pv_code code = row_done(row, err);
     return code == PV_OK
@@ -261,7 +297,7 @@ static enum pv_code pool_transfer(const struct asked *asked, struct row *row, st
                : code;
 }
 
-static enum pv_code read_pools(const struct asked *asked, struct pv_error *err)
+static enum pv_code read_pools(struct asked *asked, struct pv_error *err)
 {
     struct strview *lacking;
     size_t n;
@@ -270,7 +306,9 @@ static enum pv_code read_pools(const struct asked *asked, struct pv_error *err)
     enum pv_code code = find_lacking(asked, &lacking, &n, err);
     if (code != PV_OK || (n == 0 && !pairs))
         return code;
-    code = ask_pool_processing(asked, lacking, n, err);
+    code = read_types(asked, err);
+    if (code == PV_OK)
+        code = ask_pool_processing(asked, lacking, n, err);
     if (code == PV_OK && pairs)
         code = ask_pool_transfers(asked, err);
     if (code == PV_OK)
