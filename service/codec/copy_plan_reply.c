@@ -1,5 +1,7 @@
 #include "codec/copy_plan.h"
 
+#include <math.h>
+
 static void
 encode_who(struct writer *w, const struct codec_copy_plan *request, size_t job, size_t task)
 {
@@ -65,6 +67,21 @@ encode_waiting(struct writer *w, const struct codec_copy_plan *request, const st
 }
 
 static void
+encode_stops(struct writer *w, const struct codec_copy_plan *request, const struct geo_plan *plan)
+{
+    writer_key(w, "stops");
+    writer_begin_array(w);
+    for (size_t i = 0; i < plan->n_stops; i++) {
+        const struct geo_plan_stop *stop = &plan->stops[i];
+        writer_begin_object(w);
+        encode_who(w, request, stop->job, stop->task);
+        writer_member_text(w, "cluster", request->clusters[stop->cluster]);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+}
+
+static void
 encode_shares(struct writer *w, const struct codec_copy_plan *request, const struct geo_plan *plan)
 {
     writer_key(w, "shares");
@@ -94,13 +111,15 @@ encode_use(struct writer *w, const struct codec_copy_plan *request, const struct
     writer_end_array(w);
 }
 
-/* The number; where it was drawn from the load, that. */
+/* The number, null where the algorithm has none; where it was drawn from the load, that. */
 static void encode_epsilon(struct writer *w, const struct codec_copy_plan *request)
 {
     const struct geo_load *load = &request->load;
-    writer_member_number(w, "epsilon", request->terms.insurance.epsilon);
+    bool has_epsilon = request->terms.algorithm == GEO_PINGAN;
+    writer_member_number(w, "epsilon",
+                         has_epsilon ? request->terms.insurance.epsilon : (double)NAN);
     writer_key(w, "epsilon_choice");
-    if (!request->epsilon_is_auto) {
+    if (!has_epsilon || !request->epsilon_is_auto) {
         writer_null(w);
         return;
     }
@@ -117,8 +136,10 @@ void codec_copy_plan_encode(struct writer *w,
                             const struct geo_plan *plan)
 {
     writer_begin_object(w);
+    writer_member_string(w, "algorithm", geo_algorithm_name(request->terms.algorithm));
     encode_epsilon(w, request);
     writer_member_number(w, "slot_s", request->problem.slot_s);
+    encode_stops(w, request, plan);
     encode_copies(w, request, plan);
     encode_tasks(w, request, plan);
     encode_waiting(w, request, plan);

@@ -55,6 +55,102 @@ def test_how_far_running_copies_are_may_be_told(client):
     assert client.post("/v1/copy-plans", asked, 200).json() == plan, "pingan looks at none of it"
 
 
+ALGORITHMS = ("pingan", "flutter", "iridium", "mantri", "dolly", "spark")
+
+
+def others(**more):
+    asked = body()
+    del asked["epsilon"]
+    return dict(asked, **more)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_algorithm_answers_the_same_plan(client, algorithm):
+    plan = client.post("/v1/copy-plans", others(algorithm=algorithm), 200).json()
+    assert plan["algorithm"] == algorithm and plan["stops"] == []
+    assert (plan["epsilon"] is None) == (algorithm != "pingan") == (plan["shares"] == [])
+    first = {c["task"]: c for c in plan["copies"] if c["round"] == 1}
+    assert set(first) | {w["task"] for w in plan["waiting"]} == {"t1", "t2"}
+    for copied in first.values():
+        assert copied["saved_s"] is None and copied["expected_duration_s"] > 0
+    used = {u["cluster"]: u["slots_used"] for u in plan["utilization"]}
+    assert used["eu"] <= 3 and used["us"] <= 2
+    if algorithm == "flutter":
+        # t1 lies in us, and clusters are alike to flutter; pingan sees that eu is worth the transfer.
+        assert first["t1"]["cluster"] == "us"
+
+
+def test_pingan_is_the_algorithm_of_requests_that_name_none(client):
+    assert client.post("/v1/copy-plans", body(), 200).json() == client.post(
+        "/v1/copy-plans", body(algorithm="pingan"), 200).json()
+
+
+def test_mantri_ends_a_slow_copy_while_tasks_wait_for_slots(client):
+    asked = others(algorithm="mantri")
+    asked["clusters"][0]["busy_slots"] = 3
+    asked["clusters"][1]["busy_slots"] = 2
+    job = asked["jobs"][0]
+    job["tasks"] = [{"id": "slow", "operation": "map", "size_bytes": 1e8,
+                     "copies": [{"cluster": "us", "elapsed_s": 900, "processed_bytes": 1e7}]},
+                    {"id": "a", "operation": "map", "size_bytes": 1e8},
+                    {"id": "b", "operation": "map", "size_bytes": 1e8}]
+    plan = client.post("/v1/copy-plans", asked, 200).json()
+    assert plan["stops"] == [{"job": "j", "task": "slow", "cluster": "us"}]
+    assert [(c["task"], c["cluster"]) for c in plan["copies"]] == [("slow", "eu"), ("a", "us")]
+    assert plan["waiting"] == [{"job": "j", "task": "b", "reason": "no_slot"}]
+    asked["mantri"] = {"period_s": 1e5, "duplicate_probability": 1}
+    plan = client.post("/v1/copy-plans", asked, 200).json()
+    assert plan["stops"] == [] and [c["task"] for c in plan["copies"]] == ["a"]
+
+
+def test_dolly_clones_what_its_terms_allow(client):
+    asked = others(algorithm="dolly", dolly={"budget": 1, "utilization_max": 1})
+    plan = client.post("/v1/copy-plans", asked, 200).json()
+    assert sorted(c["round"] for c in plan["copies"]) == [1, 1, 2, 2]
+    for task in plan["tasks"]:
+        assert sorted(task["clusters"]) == ["eu", "us"]
+    asked["dolly"]["tasks_max"] = 1
+    assert len(client.post("/v1/copy-plans", asked, 200).json()["copies"]) == 2
+
+
+def test_spark_lets_a_task_wait_near_its_input(client):
+    asked = others(algorithm="spark")
+    asked["clusters"][1]["busy_slots"] = 2
+    plan = client.post("/v1/copy-plans", asked, 200).json()
+    assert plan["waiting"] == [{"job": "j", "task": "t1", "reason": "locality"}]
+    asked["jobs"][0]["tasks"][0]["waited_s"] = 2
+    asked["spark"] = {"wait_s": 1.5}
+    plan = client.post("/v1/copy-plans", asked, 200).json()
+    assert {c["task"]: c["cluster"] for c in plan["copies"]} == {"t1": "eu", "t2": "eu"}
+
+
+@pytest.mark.parametrize("more, pointer", [
+    ({"algorithm": "fifo"}, "/algorithm"), ({"algorithm": None}, "/algorithm"),
+    ({"algorithm": "flutter", "epsilon": 0.5}, "/epsilon"), ({"algorithm": "spark", "epsilon": "auto"}, "/epsilon"),
+    ({"algorithm": "dolly", "max_rounds": 2}, "/max_rounds"), ({"algorithm": "dolly", "max_rounds": None}, "/max_rounds"),
+    ({"algorithm": "mantri", "principle": "eff-eff"}, "/principle"),
+    ({"algorithm": "iridium", "allocation": "efa"}, "/allocation"),
+    ({"algorithm": "flutter", "mantri": {}}, "/mantri"), ({"dolly": {}}, "/dolly"),
+    ({"algorithm": "dolly", "spark": {"wait_s": 1}}, "/spark"), ({"algorithm": "mantri", "mantri": []}, "/mantri"),
+    ({"algorithm": "mantri", "mantri": {"delta": 1}}, "/mantri/delta"),
+    ({"algorithm": "mantri", "mantri": {"duplicate_probability": 1.1}}, "/mantri/duplicate_probability"),
+    ({"algorithm": "mantri", "mantri": {"copies_max": 0}}, "/mantri/copies_max"),
+    ({"algorithm": "mantri", "mantri": {"period_s": -1}}, "/mantri/period_s"),
+    ({"algorithm": "mantri", "mantri": {"gain": -1}}, "/mantri/gain"),
+    ({"algorithm": "dolly", "dolly": {"straggler_probability": 2}}, "/dolly/straggler_probability"),
+    ({"algorithm": "dolly", "dolly": {"risk": -0.1}}, "/dolly/risk"),
+    ({"algorithm": "dolly", "dolly": {"budget": 2}}, "/dolly/budget"),
+    ({"algorithm": "dolly", "dolly": {"utilization_max": 2}}, "/dolly/utilization_max"),
+    ({"algorithm": "dolly", "dolly": {"tasks_max": 0.5}}, "/dolly/tasks_max"),
+    ({"algorithm": "spark", "spark": {"wait_s": -1}}, "/spark/wait_s"),
+    ({"algorithm": "spark", "spark": {"quantile": 1.5}}, "/spark/quantile"),
+    ({"algorithm": "spark", "spark": {"multiplier": "x"}}, "/spark/multiplier")])
+def test_terms_of_algorithms_have_their_own_faults(client, more, pointer):
+    problem = client.refuse("POST", "/v1/copy-plans", 422, pointer=pointer, json=others(**more))
+    if pointer.count("/") == 1 and isinstance(more.get(pointer[1:]), dict) or pointer == "/epsilon":
+        assert problem["errors"][0]["code"] == "conflict"
+
+
 def test_every_task_has_a_reason_to_wait(client):
     asked = body(epsilon=0.3)
     asked["jobs"].append({"name": "large", "unprocessed_bytes": 1e12, "tasks": [

@@ -1,0 +1,17 @@
+#ifndef CODEC_GEO_TERMS_H
+#define CODEC_GEO_TERMS_H
+
+#include "codec/reader.h"
+#include "core/geo/planner.h"
+
+/* Which planner, and on what terms, as requests have it. */
+
+/* The member of that name; absent: pingan. */
+enum geo_algorithm
+codec_geo_algorithm_decode(const struct codec_node *object, const char *key, unsigned flags);
+
+/* The objects `mantri`, `dolly` and `spark`, each the terms of the algorithm of that name, all of
+ * them optional; what is not given stays. One that terms->algorithm does not look at is a fault. */
+void codec_geo_terms_decode(const struct codec_node *object, struct geo_terms *terms);
+
+#endif
