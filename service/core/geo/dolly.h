@@ -25,7 +25,7 @@ struct desk;
  * `utilization_max` of them, or when there is no cluster for one of the clones.
  */
 struct dolly_terms {
-    double straggler_probability; /* p, of one copy */
+    double straggler_probability; /* p, of one copy; the usual 0.1 is ours */
     double risk;                  /* epsilon of the paper: 0.05 */
     double budget;                /* beta: 0.05 */
     double utilization_max;       /* tau: 0.8 */

@@ -34,8 +34,8 @@ struct desk;
 struct mantri_terms {
     double duplicate_probability; /* delta of the paper: 0.25 */
     int64_t copies_max;           /* of a task: 3 */
-    double period_s;              /* Delta: between two reports of progress */
-    double gain;                  /* rho: 3 */
+    double period_s; /* Delta: between two reports of progress; the 10 s taken usually are ours */
+    double gain;     /* rho; the usual 3 is ours */
 };
 
 /* PV_E_MEMORY or PV_OK. */
