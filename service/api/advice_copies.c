@@ -42,6 +42,27 @@ enum pv_code advice_copies_check(struct api *api,
 
 /* --- the tasks --- */
 
+/* Those of the nearest run that tells them; where none does, the nearest says what it lacks. */
+static enum pv_code find_in_runs(const struct run runs[],
+                                 size_t n,
+                                 const struct replay_target *target,
+                                 struct arena *arena,
+                                 struct arena *scratch,
+                                 struct first_stage **stages,
+                                 size_t *n_stages,
+                                 struct pv_error *err)
+{
+    struct pv_error first = {0};
+    enum pv_code code = PV_E_TOO_FEW;
+    for (size_t i = 0; i < n && code == PV_E_TOO_FEW; i++) {
+        struct pv_error why = {0};
+        code = first_stages_find(&runs[i], n - i, target, arena, scratch, stages, n_stages, &why);
+        if (i == 0 || code != PV_E_TOO_FEW)
+            first = why;
+    }
+    return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", first.detail);
+}
+
 /* The first stages as they would be with what is recommended. */
 static enum pv_code find_stages(struct api *api,
                                 struct http_request *request,
@@ -66,8 +87,8 @@ static enum pv_code find_stages(struct api *api,
         return code;
     struct arena scratch;
     arena_init(&scratch, (size_t)api->config->request_memory_bytes_max);
-    code = first_stages_find(is_profile ? &asked->profile : runs.items, is_profile ? 1 : runs.n,
-                             &target, request->arena, &scratch, stages, n, err);
+    code = find_in_runs(is_profile ? &asked->profile : runs.items, is_profile ? 1 : runs.n, &target,
+                        request->arena, &scratch, stages, n, err);
     arena_fini(&scratch);
     return code;
 }
@@ -242,20 +263,38 @@ static enum pv_code set_problem(struct api *api,
     return code == PV_OK ? make_job(arena, asked, tasks, plan, err) : code;
 }
 
-/* A stage of whose name nobody has speeds is taken for the application as a whole. */
+/* How near to the clusters an operation was observed: by one of them itself, by one of the same
+ * machine type, anywhere; PERFORMANCE_SOURCES: nowhere. */
+static size_t find_nearest_source(const struct codec_copy_plan *plan, size_t operation)
+{
+    const struct performance_book *book = plan->origin.book;
+    size_t nearest = PERFORMANCE_SOURCES;
+    for (size_t m = 0; m < plan->problem.n_clusters; m++) {
+        enum performance_source source =
+            performance_book_processing(book, plan->origin.place[m], operation)->source;
+        if (source != PERFORMANCE_NONE && (size_t)source < nearest)
+            nearest = (size_t)source;
+    }
+    return nearest;
+}
+
+/* The application stands in for a stage that was observed farther away than it, or nowhere. */
 static enum pv_code settle_operations(struct arena *arena,
                                       struct codec_copy_plan *plan,
                                       struct tasks *tasks,
                                       struct pv_error *err)
 {
-    const bool *known = copy_plan_operations_known(&plan->problem, arena);
-    if (known == NULL)
+    size_t n = plan->problem.n_operations;
+    size_t *nearest = arena_array(arena, n, sizeof *nearest);
+    if (nearest == NULL)
         return out_of_memory(err);
+    for (size_t op = 0; op < n; op++)
+        nearest[op] = find_nearest_source(plan, op);
     for (size_t t = 0; t < tasks->n; t++) {
         struct geo_task *task = &tasks->items[t];
-        if (!known[task->operation])
+        if (nearest[0] < nearest[task->operation])
             task->operation = 0;
-        if (!known[task->operation])
+        if (nearest[task->operation] == PERFORMANCE_SOURCES)
             return pv_fail(err, PV_E_TOO_FEW,
                            "no cluster reported processing speeds of an operation that is named "
                            "like the stage or like the application");

@@ -348,7 +348,7 @@ static enum pv_code take_links(struct arena *arena,
 
 /* --- operations --- */
 
-bool *copy_plan_operations_known(const struct geo_problem *problem, struct arena *arena)
+static bool *find_known(const struct geo_problem *problem, struct arena *arena)
 {
     bool *known = arena_calloc(arena, problem->n_operations, sizeof *known);
     for (size_t m = 0; known != NULL && m < problem->n_clusters; m++)
@@ -363,7 +363,7 @@ enum pv_code copy_plan_operations_check(const struct geo_problem *problem,
 {
     char at[96];
     enum pv_code code = PV_OK;
-    const bool *known = copy_plan_operations_known(problem, arena);
+    const bool *known = find_known(problem, arena);
     if (known == NULL)
         return out_of_memory(err);
     for (size_t j = 0; j < problem->n_jobs; j++)

@@ -27,9 +27,6 @@ enum pv_code copy_plan_operations_check(const struct geo_problem *problem,
                                         struct arena *arena,
                                         struct pv_error *err) PV_MUSTCHECK;
 
-/* Of each operation whether any cluster has speeds of it; in the arena, NULL without memory. */
-bool *copy_plan_operations_known(const struct geo_problem *problem, struct arena *arena);
-
 /* Where epsilon is to be automatic, draw it from the load. After the clusters are known. */
 void copy_plan_choose_epsilon(struct codec_copy_plan *asked);
 

@@ -24,6 +24,7 @@ def team(service):
         client.post("/v1/clusters/%s/samples" % name, {
             "processing": [{"operation": "etl", "bytes_per_s": speed}],
             "transfers": [{"from": f, "bytes_per_s": 1e8} for f in "pqr" if f != name]}, 204)
+    client.post("/v1/clusters/r/samples", {"processing": [{"operation": "scan", "bytes_per_s": 2e7}], "transfers": [{"from": "p", "bytes_per_s": 1e8}]}, 204)
     client.post("/v1/applications", {"name": "etl"}, 201)
     client.post("/v1/applications/etl/runs", run(), 201)
     return client
@@ -67,16 +68,20 @@ def test_inputs_lie_where_they_are_told(team):
 
 
 def test_a_stage_whose_speeds_are_known_by_its_name(team):
-    team.post("/v1/clusters/r/samples", {"processing": [{"operation": "scan", "bytes_per_s": 2e7}], "transfers": [{"from": "p", "bytes_per_s": 1e8}]}, 204)
     plan = ask(team, ["p", "r"], inputs=["r"])["copy_plan"]
     assert {s["operation"] for s in plan["sources"]["processing"]} == {"scan"}
     assert all(c["expected_duration_s"] == pytest.approx(5) for c in plan["copies"] if c["round"] == 1)
 
 
+def test_speeds_of_other_clusters_do_not_stand_in_for_ones_own(team):
+    """`scan` is known from r alone; p and q know the application themselves."""
+    plan = ask(team, ["p", "q"], inputs=["q"])["copy_plan"]
+    assert {(s["operation"], s["source"]) for s in plan["sources"]["processing"]} == {("etl", "own")}
+
+
 def test_a_profile_has_a_plan_too(team):
     body = {"profile": run([dict(STAGES[0], name="scan")]), "problem_size": 8, "deadline_s": 60, "inputs": ["p"],
             "constraints": {"max_executors": 4, "clusters": ["p", "r"]}, "include": ["copy_plan"]}
-    team.post("/v1/clusters/r/samples", {"processing": [{"operation": "scan", "bytes_per_s": 2e7}]}, 204)
     advice = team.post("/v1/advice?dry_run=true", body, 200).json()
     assert len(advice["copy_plan"]["tasks"]) == 8 and "alternatives" not in advice
 
@@ -112,6 +117,16 @@ def test_histories_that_tell_too_little(team, stages, words):
     team.post("/v1/applications", {"name": name}, 201)
     team.post("/v1/applications/%s/runs" % name, run(stages), 201)
     assert words in none_because(ask(team, ["p", "q"], application=name))["message"]
+
+
+def test_a_run_that_tells_enough_stands_in_for_a_nearer_one(team):
+    name = "app-" + uuid.uuid4().hex[:8]
+    team.post("/v1/applications", {"name": name}, 201)
+    team.post("/v1/applications/%s/runs" % name, run([dict(STAGES[0], name="scan")]), 201)
+    silent = dict(STAGES[0], name="scan", input_bytes=None, task_durations_s=[2.0] * 16)
+    team.post("/v1/applications/%s/runs" % name, run([silent], problem_size=16, duration_s=11), 201)
+    plan = ask(team, ["p", "r"], application=name, problem_size=16, inputs=["r"])["copy_plan"]
+    assert len(plan["tasks"]) == 16 and plan["tasks"][0]["rate_bytes_per_s"] >= 2e7
 
 
 def test_more_tasks_than_a_plan_may_have(team):
