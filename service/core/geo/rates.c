@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { SORTS_ROOM = 256, MEANS_ROOM = 4096 }; /* at first */
+enum { RECENT = 4096 };                       /* distributions remembered: 2 MB */
 
 #define NO_SORT UINT32_MAX
 
@@ -51,6 +52,10 @@ struct geo_rates {
     struct kept *kept; /* open addressing */
     size_t n_kept;
     size_t room; /* a power of two */
+    /* Whole distributions, each in the place that its key falls on: the next one there takes it
+     * over. NULL: none was asked for. */
+    struct speeds *recent;
+    uint64_t *recent_key; /* as in `kept` */
 };
 
 /* --- sorts of tasks --- */
@@ -323,10 +328,8 @@ static bool find_transfer(const struct geo_rates *rates,
     return remote > 0;
 }
 
-void geo_rates_spread(const struct geo_rates *rates,
-                      size_t sort,
-                      size_t cluster,
-                      struct speeds *spread)
+static void
+compute_spread(const struct geo_rates *rates, size_t sort, size_t cluster, struct speeds *spread)
 {
     const struct sort *task = &rates->sorts[sort];
     const struct speeds *processing = rates->speed[cluster][task->operation];
@@ -335,6 +338,36 @@ void geo_rates_spread(const struct geo_rates *rates,
         speeds_least(processing, &transfer, spread);
     else
         *spread = *processing;
+}
+
+static uint64_t key_of(const struct geo_rates *rates, size_t sort, size_t cluster)
+{
+    return (uint64_t)sort * rates->n_clusters + cluster + 1;
+}
+
+static bool can_remember(struct geo_rates *rates)
+{
+    if (rates->recent_key == NULL) {
+        rates->recent = arena_array(rates->arena, RECENT, sizeof *rates->recent);
+        if (rates->recent != NULL)
+            rates->recent_key = arena_calloc(rates->arena, RECENT, sizeof *rates->recent_key);
+    }
+    return rates->recent_key != NULL;
+}
+
+/* Without memory to remember anything in it is computed each time. */
+void geo_rates_spread(struct geo_rates *rates, size_t sort, size_t cluster, struct speeds *spread)
+{
+    uint64_t key = key_of(rates, sort, cluster);
+    size_t at = (size_t)mix(key) % RECENT;
+    if (!can_remember(rates)) {
+        compute_spread(rates, sort, cluster, spread);
+        return;
+    }
+    if (rates->recent_key[at] != key)
+        compute_spread(rates, sort, cluster, &rates->recent[at]);
+    rates->recent_key[at] = key;
+    *spread = rates->recent[at];
 }
 
 static double compute_mean(const struct geo_rates *rates, size_t sort, size_t cluster)
@@ -376,7 +409,7 @@ static bool make_room(struct geo_rates *rates)
 
 double geo_rates_mean(struct geo_rates *rates, size_t sort, size_t cluster)
 {
-    uint64_t key = (uint64_t)sort * rates->n_clusters + cluster + 1;
+    uint64_t key = key_of(rates, sort, cluster);
     if (!make_room(rates))
         return -1;
     struct kept *kept = find_kept(rates, key);

@@ -14,7 +14,7 @@
  * A plan asks for few of all (task, cluster) pairs, so nothing is computed before it is asked for.
  * The lesser of two means bounds the mean of the lesser (Jensen), costs a few additions, and rules
  * most pairs out; exact means are remembered by the sort of task, which is its operation and
- * inputs.
+ * inputs. Of whole distributions only the latest few thousand are.
  *
  * What is remembered depends on the speeds of clusters and links alone, so rates may be kept while
  * tasks come and go, slots fill and gates change.
@@ -50,10 +50,7 @@ double geo_rates_hope(const struct geo_rates *rates, size_t cluster, const struc
 double geo_rates_mean(struct geo_rates *rates, size_t sort, size_t cluster);
 
 /* Its whole distribution. */
-void geo_rates_spread(const struct geo_rates *rates,
-                      size_t sort,
-                      size_t cluster,
-                      struct speeds *spread);
+void geo_rates_spread(struct geo_rates *rates, size_t sort, size_t cluster, struct speeds *spread);
 
 /* The best mean rate of all clusters, busy or not; 0: none is possible; < 0: memory. */
 double geo_rates_best(struct geo_rates *rates, size_t sort);
