@@ -5,6 +5,7 @@
 #include "api/query.h"
 #include "api/reply.h"
 #include "codec/cluster_performance.h"
+#include "core/geo/slot.h"
 #include "store/cluster.h"
 #include "store/performance.h"
 #include "store/performance_book.h"
@@ -63,11 +64,15 @@ static void fill_place(const struct asked *asked,
                        const struct cluster *cluster,
                        struct performance_place *place)
 {
-    double own = isnan(cluster->traits.slot_s) ? SLOT_S : cluster->traits.slot_s;
+    const struct cluster_traits *traits = &cluster->traits;
+    double own_s = isnan(traits->slot_s) ? SLOT_S : traits->slot_s;
     memcpy(place->id, cluster->id, sizeof place->id);
-    place->machine_type = cluster->traits.machine_type;
-    place->told = cluster->traits.unreachable_probability;
-    place->slot_s = isnan(asked->slot_s) ? own : asked->slot_s;
+    place->machine_type = traits->machine_type;
+    place->slot_s = isnan(asked->slot_s) ? own_s : asked->slot_s;
+    place->told = traits->unreachable_probability;
+    /* Told of slots whose length was not, it is of any. */
+    if (!isnan(place->told) && !isnan(traits->slot_s))
+        place->told = geo_slot_unreachable(place->told, own_s, place->slot_s);
 }
 
 static enum pv_code make_places(struct arena *arena, struct asked *asked, struct pv_error *err)

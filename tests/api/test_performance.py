@@ -186,6 +186,7 @@ def test_a_longer_slot_is_likelier_touched_and_the_cluster_says_its_own(lonely):
     assert told["slot_s"] == 30 and told["source"] == "told" and told["probability"] == 0.125 and told["measured_probability"] < 0.01
     longer = known(lonely, "eu", "?slot_s=3600")["unreachability"]
     assert longer["slot_s"] == 3600 and longer["measured_probability"] > told["measured_probability"]
+    assert near(longer["probability"], 1 - (1 - 0.125) ** 120), "what was told is of the cluster's own slot"
     make(lonely, "us")
     assert known(lonely, "us")["unreachability"]["slot_s"] == 1
 

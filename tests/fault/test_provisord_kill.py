@@ -11,12 +11,13 @@ import requests
 from test_eventlogs import tiny_log
 
 WRITERS = 6
+KINDS = ("run", "log", "advice", "report")
 RUN = {"problem_size": 2, "executors": 1, "cores_per_executor": 2, "duration_s": 4,
        "stages": [{"id": 0, "task_durations_s": [1, 3], "duration_s": 3}]}
 
 
 class Writer(threading.Thread):
-    """Posts runs, logs and advice in turn, each under a key of its own and again until it is acknowledged."""
+    """Posts runs, logs, advice and reports of one cluster in turn, each under a key of its own and again until it is acknowledged."""
 
     def __init__(self, service, token, number):
         super().__init__(daemon=True)
@@ -24,7 +25,7 @@ class Writer(threading.Thread):
         self.number = number
         self.application = "writer-%d" % number
         self.ending = threading.Event()
-        self.acknowledged = {"run": {}, "log": {}, "advice": {}}  # key: id of what was made
+        self.acknowledged = {kind: {} for kind in KINDS}  # key: id of what was made
         self.lost = self.unavailable = self.in_progress = 0
         self.slowest_refusal_s = 0.0
         self.fault = None
@@ -38,6 +39,9 @@ class Writer(threading.Thread):
             head["Content-Type"] = "application/octet-stream"
             return self.client.post("/v1/applications/%s/eventlogs?label=key:%s" % (self.application, key),
                                     headers=head, data=tiny_log(app=key))
+        if kind == "report":
+            return self.client.post("/v1/clusters/shared/samples", headers=head, body={
+                "processing": [{"operation": self.application, "bytes_per_s": 1e6}, {"operation": "any", "bytes_per_s": 1e6}]})
         return self.client.post("/v1/advice", {"application": self.application, "deadline_s": 60}, headers=head)
 
     def send_until_acknowledged(self, kind, key):
@@ -52,6 +56,8 @@ class Writer(threading.Thread):
             else:
                 if reply.status_code in (200, 201):
                     return reply.json()["id"]
+                if reply.status_code == 204:
+                    return key
                 if reply.status_code == 503:
                     self.unavailable += 1
                     self.slowest_refusal_s = max(self.slowest_refusal_s, time.monotonic() - begun)
@@ -65,7 +71,7 @@ class Writer(threading.Thread):
     def run(self):
         try:
             for i in itertools.count():
-                for kind in ("run", "log", "advice"):
+                for kind in KINDS:
                     if self.ending.is_set() and i > 0:
                         return
                     key = "%s-%d-%d" % (kind, self.number, i)
@@ -106,6 +112,8 @@ def check_each_is_there_once(client, writer):
     assert {run["labels"]["key"]: run["id"] for run in runs} == wanted
     advice = everything(client, "/v1/advice?limit=200&application=" + writer.application)
     assert sorted(a["id"] for a in advice) == sorted(made["advice"].values())
+    known = client.get("/v1/clusters/shared/performance?operation=" + writer.application).json()
+    assert [p["samples"] for p in known["processing"]] == [len(made["report"])]
 
 
 def check_a_repetition_makes_nothing(writer):
@@ -121,7 +129,9 @@ def check_all(service, token, writers):
     for writer in writers:
         check_a_repetition_makes_nothing(writer)
         check_each_is_there_once(client, writer)
-    count = {kind: sum(len(w.acknowledged[kind]) for w in writers) for kind in ("run", "log", "advice")}
+    known = client.get("/v1/clusters/shared/performance?operation=any").json()
+    assert [p["samples"] for p in known["processing"]] == [sum(len(w.acknowledged["report"]) for w in writers)]
+    count = {kind: sum(len(w.acknowledged[kind]) for w in writers) for kind in KINDS}
     print(count, {what: sum(getattr(w, what) for w in writers) for what in ("lost", "unavailable", "in_progress")},
           "slowest 503: %.2f s" % max(w.slowest_refusal_s for w in writers))
     assert all(n >= 20 for n in count.values()), count
@@ -131,6 +141,7 @@ def loaded_service(make_service):
     service = make_service()
     token = service.token("alpha")
     service.start()
+    service.client(token).put("/v1/clusters/shared", {}, 201)
     return service, token, start_writers(service, token)
 
 
