@@ -1,5 +1,6 @@
 #include "codec/diagnosis.h"
 #include "api/handlers.h"
+#include "api/query.h"
 #include "api/reply.h"
 #include "http/etag.h"
 #include "store/application.h"
@@ -25,6 +26,8 @@ static void make_etag(const struct run_measured_list *list, char out[HTTP_ETAG_T
 static enum pv_code load(struct api *api,
                          struct http_request *request,
                          enum store_mode mode,
+                         const struct run_label labels[],
+                         size_t n_labels,
                          struct application *application,
                          struct run_measured_list *list,
                          struct pv_error *err)
@@ -41,7 +44,11 @@ static enum pv_code load(struct api *api,
         code = store_run_measure_older(tx, request->arena, application->id, most, OLDER_AT_ONCE,
                                        &measured, err);
     if (code == PV_OK)
-        code = store_run_measured(tx, request->arena, application->id, most, list, err);
+        code = store_run_measured(tx, request->arena, application->id, most, labels, n_labels, list,
+                                  err);
+    if (code == PV_OK && n_labels > 0 && list->looked_at == 0)
+        code = pv_fault(err, PV_PLACE_PARAMETER, "label", "not_found",
+                        "none of the newest %zu runs has these labels", most);
     if (code == PV_OK && measured > 0)
         code = store_commit(&tx, err);
     store_rollback(&tx);
@@ -76,18 +83,22 @@ static enum pv_code reply(struct http_request *request,
 
 API_HANDLER(diagnosis_get)
 {
-    static const char *const allowed[] = {NULL};
+    static const char *const allowed[] = {"label*", NULL};
+    struct run_label *labels = NULL;
+    size_t n_labels = 0;
     struct application application;
     struct run_measured_list list = {.n = 0};
     char etag[HTTP_ETAG_TEXT];
     enum pv_code code = http_check_query(request, allowed, err);
     if (code == PV_OK)
-        code = load(context, request, STORE_READ, &application, &list, err);
+        code = api_query_labels(context, request, &labels, &n_labels, err);
+    if (code == PV_OK)
+        code = load(context, request, STORE_READ, labels, n_labels, &application, &list, err);
     if (code != PV_OK)
         return code;
     /* Where older runs cannot be measured now, the reply says that they are missing. */
     if (list.unmeasured > 0)
-        (void)!load(context, request, STORE_WRITE, &application, &list, NULL);
+        (void)!load(context, request, STORE_WRITE, labels, n_labels, &application, &list, NULL);
     make_etag(&list, etag);
     http_response_header(request, response, "ETag", etag);
     if (!http_none_match_holds(request, etag))

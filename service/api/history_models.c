@@ -46,7 +46,7 @@ static enum pv_code load_models(struct api *api,
 
 API_HANDLER(history_models_get)
 {
-    static const char *const allowed[] = {"label", NULL};
+    static const char *const allowed[] = {"label*", NULL};
     struct application_model model;
     enum pv_code code = http_check_query(request, allowed, err);
     if (code == PV_OK)
@@ -92,7 +92,7 @@ static enum pv_code read_asked(const struct api *api,
                                struct asked *asked,
                                struct pv_error *err)
 {
-    static const char *const allowed[] = {"label", "model", "problem_sizes", "executors", NULL};
+    static const char *const allowed[] = {"label*", "model", "problem_sizes", "executors", NULL};
     size_t most = (size_t)api->config->points_max;
     *asked = (struct asked){.kind = NULL};
     enum pv_code code = http_check_query(request, allowed, err);

@@ -66,7 +66,7 @@ static enum pv_code read_question(struct api *api,
                                   struct api_experiments *asked,
                                   struct pv_error *err)
 {
-    static const char *const allowed[] = {"label",
+    static const char *const allowed[] = {"label*",
                                           "problem_size",
                                           "executors",
                                           "problem_sizes",

@@ -350,8 +350,10 @@ void codec_model_predict_decode(const struct codec_node *node,
                                 size_t most,
                                 struct codec_model_predict *request)
 {
-    static const char *const known[] = {"model",       "parameters", "tables", "reference",
-                                        "uncertainty", "points",     NULL};
+    /* The rest of a fit's reply is let pass, so that it can be sent as it came. */
+    static const char *const known[] = {
+        "model",     "parameters",   "tables", "reference",   "uncertainty", "points",    "fit",
+        "residuals", "scaling_type", "peak",   "description", "warnings",    "selection", NULL};
     memset(request, 0, sizeof *request);
     codec_refuse_unknown(node, known);
     codec_model_decode(node, &request->model);

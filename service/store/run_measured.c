@@ -28,12 +28,41 @@ static double number_of(int64_t count)
     return count == RUN_UNKNOWN ? (double)NAN : (double)count;
 }
 
-/* The columns behind history_version and runs; false: there is no run. */
-static bool read_measured(struct row *row, struct run_measured_list *all)
+/* The labels that a run must have. */
+struct wanted {
+    const struct run_label *labels;
+    size_t n;
+};
+
+static bool has_label(const struct run_label labels[], size_t n, const struct run_label *wanted)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strview_equal(labels[i].key, wanted->key) &&
+            strview_equal(labels[i].value, wanted->value))
+            return true;
+    return false;
+}
+
+static bool has_labels(struct row *row, const struct wanted *wanted)
+{
+    size_t n;
+    const struct run_label *labels = row_pairs(row, &n);
+    for (size_t i = 0; i < wanted->n; i++)
+        if (!has_label(labels, n, &wanted->labels[i]))
+            return false;
+    return true;
+}
+
+/* The columns behind history_version and runs; false: there is no run, or not one of those wanted.
+ */
+static bool
+read_measured(struct row *row, const struct wanted *wanted, struct run_measured_list *all)
 {
     if (row_is_null(row))
         return false;
     bool succeeded = row_bool(row);
+    if (!has_labels(row, wanted))
+        return false;
     bool has_stages = row_bool(row);
     bool measured = row_bool(row);
     int64_t size = row_int(row);
@@ -61,6 +90,7 @@ static bool read_measured(struct row *row, struct run_measured_list *all)
 
 static enum pv_code read_list(const PGresult *result,
                               struct arena *arena,
+                              const struct wanted *wanted,
                               struct run_measured_list *list,
                               struct pv_error *err)
 {
@@ -76,7 +106,7 @@ static enum pv_code read_list(const PGresult *result,
         struct row row = row_at(result, (int)i, arena);
         all.history_version = row_int(&row);
         all.runs = row_int(&row);
-        all.looked_at += read_measured(&row, &all);
+        all.looked_at += read_measured(&row, wanted, &all);
         code = row_done(&row, err);
     }
     if (code == PV_OK)
@@ -88,13 +118,17 @@ enum pv_code store_run_measured(struct store_tx *tx,
                                 struct arena *arena,
                                 const char *application_id,
                                 size_t most,
+                                const struct run_label labels[],
+                                size_t n_labels,
                                 struct run_measured_list *list,
                                 struct pv_error *err)
 {
     struct sql sql;
     PGresult *result;
+    const struct wanted wanted = {labels, n_labels};
     tx_sql(tx, &sql,
-           "SELECT a.history_version, a.runs, r.succeeded, r.has_stages, r.measured,"
+           "SELECT a.history_version, a.runs, r.succeeded, r.label_keys, r.label_values, "
+           "r.has_stages, r.measured,"
            " r.problem_size, r.executors, r.cores_per_executor, r.duration_s, r.initialization_s,"
            " r.disk_spilled_bytes, r.parallel_s, r.max_task_s, r.induced_s, r.serial_s"
            " FROM provisor.application a LEFT JOIN LATERAL (SELECT * FROM provisor.run"
@@ -105,7 +139,7 @@ enum pv_code store_run_measured(struct store_tx *tx,
     sql_int(&sql, (int64_t)most);
     enum pv_code code = tx_walk(tx, &sql, &result, err);
     if (code == PV_OK)
-        code = read_list(result, arena, list, err);
+        code = read_list(result, arena, &wanted, list, err);
     PQclear(result);
     return code;
 }

@@ -2,6 +2,7 @@
 #define STORE_RUN_MEASURED_H
 
 #include "core/diagnosis/diagnosis.h"
+#include "core/history/run.h"
 #include "store/store.h"
 
 /* What a diagnosis reads of a history: columns of the runs alone, no stages. */
@@ -9,7 +10,7 @@
 struct run_measured_list {
     int64_t history_version;
     int64_t runs;     /* of the application */
-    size_t looked_at; /* the newest of them */
+    size_t looked_at; /* the newest of them, that have the labels asked for */
     struct diagnosis_run *items;
     size_t n;
     size_t
@@ -21,11 +22,14 @@ struct run_measured_list {
     size_t without_duration;
 };
 
-/* The newest runs, at most `most`. One statement. PV_E_NOT_FOUND: no such application. */
+/* Of the newest runs, at most `most`, those that have all these labels (borrowed). One statement.
+ * PV_E_NOT_FOUND: no such application. */
 enum pv_code store_run_measured(struct store_tx *tx,
                                 struct arena *arena,
                                 const char *application_id,
                                 size_t most,
+                                const struct run_label labels[],
+                                size_t n_labels,
                                 struct run_measured_list *list,
                                 struct pv_error *err) PV_MUSTCHECK;
 

@@ -55,6 +55,26 @@ def test_a_fixed_size_history_that_overhead_ruins_peaks(client, name):
     assert seen["causes"][0]["evidence"]["share"] == pytest.approx(6.4 / (10 + 6.4 + 3), rel=1e-6)
 
 
+def test_labels_choose_the_runs(client, name):
+    """Two machine types of one application: overhead ruins one of them, the other scales."""
+    fill(client, name, [run_of(64, m, serial_s=0, induced_s=0.2, labels={"machine": "small", "region": "eu"}) for m in COUNTS])
+    fill(client, name, [run_of(64, m, serial_s=0, labels={"machine": "large", "region": "eu"}) for m in COUNTS])
+
+    def of(*labels):
+        return diagnose(client, name, params=[("label", l) for l in labels]).json()
+
+    small, large = of("machine:small"), of("region:eu", "machine:large")
+    for seen in (small, large):
+        assert (seen["observations"]["runs"], seen["observations"]["looked_at"]) == (2 * len(COUNTS), len(COUNTS))
+    assert small["slices"][0]["scaling_type"] == "IVs" and large["slices"][0]["trend"] != "peaks"
+    assert small["slices"][0]["runs_with_stages"] == large["slices"][0]["runs_with_stages"] == len(COUNTS)
+    path = "/v1/applications/%s/diagnosis" % name
+    for wrong in ("machine:huge", "machine"):
+        client.refuse("GET", path, 422, parameter="label", params={"label": wrong})
+    client.refuse("GET", path, 422, parameter="label",
+                  params=[("label", "machine:small"), ("label", "region:us")])
+
+
 def test_serial_growth_bounds_a_fixed_time_history(client, name):
     """Four tasks an executor, a serial part that grows as the problem does."""
     fill(client, name, [run_of(4 * m, m, serial_s=2.0, internal=1.0) for m in COUNTS])

@@ -275,6 +275,10 @@ def test_runs_are_grouped_by_the_labels_that_explain_the_time(client, name):
     other = client.get("/v1/applications/%s/models?label=machine:r4" % name, 200).json()
     assert other["context"]["labels"] == {"machine": "r4"} and other["context"]["chosen_by"] == "request"
     ours = speedup(client, name, executors="4", model="ernest")["surface"][0]["points"][0]["duration_s"]
+    both = client.get("/v1/applications/%s/models?label=machine:r4&label=number:20" % name, 200).json()
+    assert both["context"] == other["context"], "several labels, one of them of a single run"
+    for door in ("models", "speedup", "next-experiments"):
+        client.refuse("GET", "/v1/applications/%s/%s?label=machine:r4&label=number:none" % (name, door), 422, parameter="label")
     theirs = client.get("/v1/applications/%s/speedup?executors=4&model=ernest&label=machine:r4" % name,
                         200).json()["surface"][0]["points"][0]["duration_s"]
     assert ours / theirs == pytest.approx(2.2 / 0.7, rel=0.03)

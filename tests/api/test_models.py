@@ -76,6 +76,15 @@ def test_a_lower_confidence_narrows_and_no_uncertainty_means_no_interval(client)
     assert predict(client, fitted, (16, 4), uncertainty=None)[0]["interval_s"] is None
 
 
+@pytest.mark.parametrize("kind", ["ernest", "auto"])
+def test_the_whole_reply_of_a_fit_may_be_sent_back(client, kind):
+    fitted = fit(client, kind, rows(noise=0.02))
+    few = predict(client, fitted, (32, 6))
+    points = [{"problem_size": 32, "executors": 6}]
+    assert client.post(PREDICT, dict(fitted, points=points), 200).json()["predictions"] == few
+    client.refuse("POST", PREDICT, 422, pointer="/residual", json=dict(fitted, points=points, residual=[]))
+
+
 def test_scaling_all_times_scales_parameters_predictions_and_intervals(client):
     observations = rows(noise=0.04)
     once = predict(client, fit(client, "ernest", observations), (32, 6))[0]
@@ -190,7 +199,7 @@ def test_too_few_or_degenerate_observations_say_what_is_missing(client, model, s
     ("/points/0/executors", {"points": [{"problem_size": 1, "executors": "one"}]}),
     ("/reference", {"reference": "guessed"}),
     ("/uncertainty/scores", {"uncertainty": {"observations": 3}}),
-    ("/fit", {"fit": {}}),
+    ("/fits", {"fits": {}}),
 ])
 def test_each_fault_of_a_prediction_is_named(client, pointer, change):
     body = {"model": "ernest", "parameters": {k: {"estimate": 1} for k in "abcd"},
