@@ -262,6 +262,27 @@ Test(curve, keeps_to_its_budget)
     cr_assert_eq(curve_predict(runs, n, &question, &arena, &scratch, &curve, NULL), PV_E_LIMIT);
 }
 
+/* Alone, each run foresees as many tasks as it had; together they show that tasks grow with the
+ * problem, and foresee far too many of them. */
+Test(curve, laws_of_all_runs_together_keep_to_the_budget)
+{
+    double tasks_s[117];
+    for (size_t i = 0; i < 117; i++)
+        tasks_s[i] = 10;
+    struct run_stage few = stage_of_tasks(0, tasks_s, 13);
+    struct run_stage many = stage_of_tasks(0, tasks_s, 117);
+    struct run runs[] = {run_of_stages(&few, 1, 100, 4, 2, 22, 2),
+                         run_of_stages(&many, 1, 900, 4, 2, 152, 2)};
+    int64_t m[] = {2, 4};
+    struct curve_question question = {900, 2, m, 2, 2000000, 2};
+    struct curve curve;
+    struct pv_error err = {0};
+    cr_assert_eq(curve_predict(runs, 2, &question, &arena, &scratch, &curve, &err), PV_OK);
+    question.problem_size = INT64_C(1000000000000);
+    cr_assert_eq(curve_predict(runs, 2, &question, &arena, &scratch, &curve, &err), PV_E_LIMIT);
+    cr_assert(err.detail[0] != '\0');
+}
+
 /* A run on a million executors asks of the law of another, whose tasks follow the cores, for
  * millions of tasks: leaving it out is not judged, and the prediction takes no longer for it. */
 Test(curve, leaving_out_keeps_to_the_budget)
