@@ -11,7 +11,7 @@ static const uint64_t STREAM_WORKFLOWS = UINT64_C(0x776f726b00000000);
 const struct geosim_size_class geosim_size_classes[GEOSIM_SIZE_CLASSES] = {
     {0.89, 1, 150}, {0.08, 151, 500}, {0.03, 501, 1000}};
 
-const struct geosim_scaling geosim_montage_scaling = {1, 0.1};
+const struct geosim_scaling geosim_montage_scaling = {1, 0.05};
 
 static size_t pick(size_t n, struct rng *rng)
 {

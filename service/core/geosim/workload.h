@@ -39,10 +39,10 @@ enum { GEOSIM_SIZE_CLASSES = 3 };
 extern const struct geosim_size_class geosim_size_classes[GEOSIM_SIZE_CLASSES];
 
 /*
- * What Montage by the built-in figures is scaled by where nobody says: times as recorded, a tenth
- * of the bytes. Over the links of table 2 an image of 2MASS as recorded, 8 MB, takes a minute a
- * transfer, and flow times come out ten times those that the paper prints; a tenth brings them
- * there (docs/copy-plans.md "Simulating").
+ * What Montage by the built-in figures is scaled by where nobody says: times as recorded, a
+ * twentieth of the bytes. Over the links of table 2 an image of 2MASS as recorded, 8 MB, takes a
+ * minute a transfer, and flow times come out well above those that the paper prints; a twentieth
+ * brings them there (docs/copy-plans.md "Simulating").
  */
 extern const struct geosim_scaling geosim_montage_scaling;
 
