@@ -84,3 +84,43 @@ void codec_geo_terms_decode(const struct codec_node *object, struct geo_terms *t
             own[i].decode(&member, terms);
     }
 }
+
+static void encode_mantri(struct writer *w, const struct geo_terms *terms)
+{
+    const struct mantri_terms *mantri = &terms->mantri;
+    writer_member_number(w, "duplicate_probability", mantri->duplicate_probability);
+    writer_member_integer(w, "copies_max", mantri->copies_max);
+    writer_member_number(w, "period_s", mantri->period_s);
+    writer_member_number(w, "gain", mantri->gain);
+}
+
+static void encode_dolly(struct writer *w, const struct geo_terms *terms)
+{
+    const struct dolly_terms *dolly = &terms->dolly;
+    writer_member_number(w, "straggler_probability", dolly->straggler_probability);
+    writer_member_number(w, "risk", dolly->risk);
+    writer_member_number(w, "budget", dolly->budget);
+    writer_member_number(w, "utilization_max", dolly->utilization_max);
+    writer_member_integer(w, "tasks_max", dolly->tasks_max);
+}
+
+static void encode_spark(struct writer *w, const struct geo_terms *terms)
+{
+    const struct spark_terms *spark = &terms->spark;
+    writer_member_number(w, "wait_s", spark->wait_s);
+    writer_member_number(w, "quantile", spark->quantile);
+    writer_member_number(w, "multiplier", spark->multiplier);
+}
+
+void codec_geo_terms_encode(struct writer *w, const struct geo_terms *terms)
+{
+    static void (*const encode[GEO_ALGORITHMS])(struct writer * w,
+                                                const struct geo_terms *terms) = {
+        [GEO_MANTRI] = encode_mantri, [GEO_DOLLY] = encode_dolly, [GEO_SPARK] = encode_spark};
+    if (encode[terms->algorithm] == NULL)
+        return;
+    writer_key(w, geo_algorithm_name(terms->algorithm));
+    writer_begin_object(w);
+    encode[terms->algorithm](w, terms);
+    writer_end_object(w);
+}

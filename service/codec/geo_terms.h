@@ -2,6 +2,7 @@
 #define CODEC_GEO_TERMS_H
 
 #include "codec/reader.h"
+#include "codec/writer.h"
 #include "core/geo/planner.h"
 
 /* Which planner, and on what terms, as requests have it. */
@@ -13,5 +14,9 @@ codec_geo_algorithm_decode(const struct codec_node *object, const char *key, uns
 /* The objects `mantri`, `dolly` and `spark`, each the terms of the algorithm of that name, all of
  * them optional; what is not given stays. One that terms->algorithm does not look at is a fault. */
 void codec_geo_terms_decode(const struct codec_node *object, struct geo_terms *terms);
+
+/* The object of terms->algorithm as a member of the one that is being written; nothing where it has
+ * none. */
+void codec_geo_terms_encode(struct writer *w, const struct geo_terms *terms);
 
 #endif

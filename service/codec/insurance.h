@@ -3,13 +3,19 @@
 
 #include "codec/reader.h"
 #include "codec/writer.h"
-#include "core/geo/insurance.h"
+#include "core/geo/planner.h"
 
-/* PingAn's terms as requests have them: `max_rounds`, `principle`, `allocation`, all optional; what
- * is not given stays or, of the latter two, is the paper's. */
-void codec_insurance_decode(const struct codec_node *object, struct insurance_terms *terms);
+/*
+ * PingAn's terms as requests have them, all optional: `epsilon`, `max_rounds`, `principle` and
+ * `allocation`; what is not given stays or, of the latter two, is the paper's. True: epsilon is
+ * "auto", given or not, and waits for a load.
+ */
+bool codec_insurance_decode(const struct codec_node *object, struct insurance_terms *terms);
 
-/* The same three as members of the object that is being written. */
-void codec_insurance_encode(struct writer *w, const struct insurance_terms *terms);
+/* Each of the four is a fault: they mean nothing to that algorithm. */
+void codec_insurance_refuse(const struct codec_node *object, enum geo_algorithm algorithm);
+
+/* The four as members of the object that is being written. */
+void codec_insurance_encode(struct writer *w, const struct insurance_terms *terms, bool is_auto);
 
 #endif

@@ -1,8 +1,6 @@
 #include "codec/simulation.h"
 
-#include <math.h>
-#include <string.h>
-
+#include "codec/geo_terms.h"
 #include "codec/insurance.h"
 #include "codec/names.h"
 #include "codec/simulation_internal.h"
@@ -14,61 +12,32 @@ static const int64_t SEED_MAX = INT64_C(9007199254740991);
 
 /* --- policies --- */
 
-/* GEO_ALGORITHMS: at fault. */
-static enum geo_algorithm decode_algorithm(const struct codec_node *node)
-{
-    const char *names[GEO_ALGORITHMS + 1] = {NULL};
-    for (int i = 0; i < GEO_ALGORITHMS; i++)
-        names[i] = geo_algorithm_name((enum geo_algorithm)i);
-    return (enum geo_algorithm)codec_choice(node, "policy", CODEC_REQUIRED, names, GEO_ALGORITHMS);
-}
-
-/* A number, or "auto": of the load at each plan. */
-static void decode_epsilon(const struct codec_node *node, struct geosim_terms *terms)
-{
-    struct codec_node epsilon = codec_member(node, "epsilon");
-    const char *word = json_string_value(epsilon.json);
-    terms->epsilon_by_load = epsilon.json == NULL || (word != NULL && strcmp(word, "auto") == 0);
-    if (terms->epsilon_by_load)
-        return;
-    if (word != NULL)
-        codec_fault(&epsilon, "unknown_value",
-                    "must be \"auto\", or a number above 0 and at most 1");
-    else
-        terms->planner.insurance.epsilon = codec_number(node, "epsilon", CODEC_ABOVE, 0, 1);
-}
-
-static void refuse_of_pingan(const struct codec_node *node)
-{
-    static const char *const own[] = {"epsilon",    "principle",      "allocation",
-                                      "max_rounds", "insure_running", NULL};
-    for (size_t i = 0; own[i] != NULL; i++)
-        if (codec_present(node, own[i]))
-            codec_fault_member(node, own[i], "conflict", "only pingan has it");
-}
-
 static void decode_policy(const struct codec_node *node, struct codec_simulation_policy *policy)
 {
-    static const char *const known[] = {"name",       "policy",     "epsilon",        "principle",
-                                        "allocation", "max_rounds", "insure_running", NULL};
+    static const char *const known[] = {
+        "name",           "policy",     "epsilon", "principle", "dolly", "allocation",
+        "insure_running", "max_rounds", "spark",   "mantri",    NULL};
+    struct geosim_terms *terms = &policy->terms;
+    size_t faults = node->reader->err->n_faults;
     if (!codec_expect_object(node))
         return;
     codec_refuse_unknown(node, known);
-    enum geo_algorithm algorithm = decode_algorithm(node);
-    if (algorithm == GEO_ALGORITHMS)
-        return;
-    policy->terms = geosim_terms_usual(algorithm);
+    enum geo_algorithm algorithm = codec_geo_algorithm_decode(node, "policy", CODEC_REQUIRED);
+    *terms = geosim_terms_usual(algorithm);
     policy->name = codec_name(node, "name", CODEC_OPTIONAL);
-    if (policy->name.at == NULL)
+    if (policy->name.at == NULL && node->reader->err->n_faults == faults)
         policy->name = strview_of(geo_algorithm_name(algorithm));
-    if (algorithm != GEO_PINGAN) {
-        refuse_of_pingan(node);
-        return;
-    }
-    decode_epsilon(node, &policy->terms);
-    codec_insurance_decode(node, &policy->terms.planner.insurance);
-    policy->terms.insure_running =
-        codec_boolean(node, "insure_running", CODEC_OPTIONAL, policy->terms.insure_running);
+    codec_geo_terms_decode(node, &terms->planner);
+    bool pingan = algorithm == GEO_PINGAN;
+    if (pingan)
+        terms->epsilon_by_load = codec_insurance_decode(node, &terms->planner.insurance);
+    else
+        codec_insurance_refuse(node, algorithm);
+    if (!pingan && codec_present(node, "insure_running"))
+        codec_fault_member(node, "insure_running", "conflict",
+                           "%s has none: it is a term of pingan", geo_algorithm_name(algorithm));
+    terms->insure_running =
+        codec_boolean(node, "insure_running", CODEC_OPTIONAL, terms->insure_running);
 }
 
 static size_t find_policy(const struct codec_simulation *asked, struct strview name)
@@ -166,13 +135,10 @@ static void encode_policy(struct writer *w, const struct codec_simulation_policy
     writer_member_text(w, "name", policy->name);
     writer_member_string(w, "policy", geo_algorithm_name(terms->planner.algorithm));
     if (terms->planner.algorithm == GEO_PINGAN) {
-        if (terms->epsilon_by_load)
-            writer_member_string(w, "epsilon", "auto");
-        else
-            writer_member_number(w, "epsilon", terms->planner.insurance.epsilon);
-        codec_insurance_encode(w, &terms->planner.insurance);
+        codec_insurance_encode(w, &terms->planner.insurance, terms->epsilon_by_load);
         writer_member_boolean(w, "insure_running", terms->insure_running);
     }
+    codec_geo_terms_encode(w, &terms->planner);
     writer_end_object(w);
 }
 

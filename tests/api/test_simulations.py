@@ -106,10 +106,15 @@ def test_the_request_is_told_with_all_defaults_and_asks_for_the_same(client):
 def test_every_policy_is_taken(client):
     policies = [{"policy": w} for w in WORDS]
     policies += [{"name": "jga", "policy": "pingan", "allocation": "jga"},
+                 {"name": "hasty", "policy": "mantri", "mantri": {"period_s": 1, "gain": 1}},
                  {"name": "reli", "policy": "pingan", "principle": "reli-reli", "epsilon": "auto", "insure_running": False}]
-    result = simulate(client, changed(policies=policies, baseline="dolly"))
+    made = wait_for(client, ask(client, changed(policies=policies, baseline="dolly"))["id"], seconds=120)
+    result = checked(client, made)
+    told = {p["name"]: p for p in made["request"]["policies"]}
+    assert told["hasty"]["mantri"]["period_s"] == 1 and "copies_max" in told["hasty"]["mantri"]
+    assert told["reli"]["epsilon"] == "auto" and set(told["flutter"]) == {"name", "policy"}
     [load] = result["loads"]
-    assert [p["name"] for p in load["policies"]] == WORDS + ["jga", "reli"]
+    assert [p["name"] for p in load["policies"]] == WORDS + ["jga", "hasty", "reli"]
     assert [p["name"] for p in load["policies"] if p["reduction"] is None] == ["dolly"]
     # The same luck for all: outages do not depend on who decides, but for how long it takes.
     assert all(p["unfinished"] == 0 for p in load["policies"])
@@ -232,6 +237,9 @@ def with_policy(**members):
     ("/policies/0/epsilon", with_policy(policy="pingan", epsilon="much")),
     ("/policies/0/epsilon", with_policy(policy="flutter", epsilon=0.5)),
     ("/policies/0/principle", with_policy(policy="pingan", principle="eff")),
+    ("/policies/0/insure_running", with_policy(policy="flutter", insure_running=True)),
+    ("/policies/0/mantri", with_policy(policy="dolly", mantri={})),
+    ("/policies/0/dolly/risk", with_policy(policy="dolly", dolly={"risk": 2})),
     ("/policies/0/patience", with_policy(policy="pingan", patience=1)),
     ("/policies/1/name", changed(policies=[{"policy": "pingan"}, {"policy": "pingan", "epsilon": 0.2}])),
     ("/policies", changed(policies=[{"policy": "pingan", "name": str(i)} for i in range(33)])),
