@@ -177,8 +177,9 @@ static void decode_include(const struct codec_node *node, struct codec_advice_re
         else
             request->include |= includes[k].bit;
     }
-    if ((request->include & CODEC_ADVICE_COPY_PLAN) != 0 && request->n_clusters == 0) {
-        struct codec_node constraints = codec_member(node, "constraints");
+    struct codec_node constraints = codec_member(node, "constraints");
+    if ((request->include & CODEC_ADVICE_COPY_PLAN) != 0 &&
+        !codec_present(&constraints, "clusters")) {
         codec_fault_member(&constraints, "clusters", "required", "a copy plan takes clusters");
     }
 }

@@ -48,7 +48,9 @@ static void decode_clusters(const struct codec_node *constraints,
                         "must be a name: 1 to 255 characters, no control characters");
         } else {
             request->clusters[i] = arena_copy(list.reader->arena, text_of(&item));
-            if (find(request->clusters, i, request->clusters[i]) != SIZE_MAX)
+            if (request->clusters[i].at == NULL)
+                (void)pv_fail(list.reader->err, PV_E_MEMORY, "out of memory");
+            else if (find(request->clusters, i, request->clusters[i]) != SIZE_MAX)
                 codec_fault(&item, "duplicate", "is listed twice");
         }
     }
@@ -62,6 +64,9 @@ static void decode_inputs(const struct codec_node *node, struct codec_advice_req
     size_t n = json_array_size(list.json);
     if (list.json == NULL)
         return;
+    struct codec_node constraints = codec_member(node, "constraints");
+    if (request->n_clusters == 0 && codec_present(&constraints, "clusters"))
+        return; /* at fault themselves */
     if (request->n_clusters == 0) {
         codec_fault(&list, "conflict", "goes with constraints.clusters, which it is among");
         return;
