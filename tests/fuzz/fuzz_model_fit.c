@@ -32,30 +32,17 @@ static void require_fit(const struct codec_model_fit *asked, const struct model_
     FUZZ_REQUIRE(fit->n_warnings <= MODEL_WARNINGS_MAX);
 }
 
-static void carry(json_t *from, json_t *to, const char *key)
-{
-    json_t *value = json_object_get(from, key);
-    FUZZ_REQUIRE(value != NULL && json_object_set(to, key, value) == 0);
-}
-
-/* The reply's model as a client would send it back. */
+/* The whole reply, as a client may send it back. */
 static void require_round_trip(json_t *reply, struct arena *arena)
 {
     struct pv_error err = {0};
     struct codec_model_predict predict;
     struct codec_reader reader = {arena, &err};
-    json_t *body = json_pack("{s:[{s:i,s:i}]}", "points", "problem_size", 8, "executors", 2);
-    FUZZ_REQUIRE(body != NULL);
-    carry(reply, body, "model");
-    carry(reply, body, "parameters");
-    carry(reply, body, "reference");
-    carry(reply, body, "uncertainty");
-    if (json_object_get(reply, "tables") != NULL)
-        carry(reply, body, "tables");
-    struct codec_node top = codec_top(&reader, body);
+    json_t *points = json_pack("[{s:i,s:i}]", "problem_size", 8, "executors", 2);
+    FUZZ_REQUIRE(points != NULL && json_object_set_new(reply, "points", points) == 0);
+    struct codec_node top = codec_top(&reader, reply);
     codec_model_predict_decode(&top, 1, &predict);
     FUZZ_REQUIRE(codec_result(&reader) == PV_OK);
-    json_decref(body);
 }
 
 static void require_reply(const struct model_fit *fit,
