@@ -142,6 +142,17 @@ static enum pv_code look_for_experiments(struct api *api,
     return api_experiments_plan_rows(request->arena, &seen, known ? 1 : 0, experiments, err);
 }
 
+/* What a history lacks, or is asked too much of, lies with the members that it was chosen by. */
+static enum pv_code fault_at_history(enum pv_code code, struct pv_error *err)
+{
+    if (err == NULL || err->n_faults > 0)
+        return code;
+    const char *at = code == PV_E_TOO_FEW ? "/application" : "/problem_size";
+    if (code == PV_E_TOO_FEW || code == PV_E_LIMIT)
+        (void)pv_fault(err, PV_PLACE_POINTER, at, pv_code_name(code), "%.*s", 190, err->detail);
+    return code;
+}
+
 /* made->history is to be released, also after a failure. */
 static enum pv_code consult(struct api *api,
                             struct http_request *request,
@@ -157,7 +168,8 @@ static enum pv_code consult(struct api *api,
     if (code == PV_OK)
         code = advice_terms_load(api, request, &made->asked, &made->terms, err);
     if (code == PV_OK)
-        code = advice_history_curve(api, request, &made->asked, &made->history, err);
+        code = fault_at_history(
+            advice_history_curve(api, request, &made->asked, &made->history, err), err);
     if (code == PV_OK)
         code = pricing_advise(&made->history->curve, &made->asked.question, &made->terms.pricing,
                               request->arena, &made->curve, &made->advice, &made->pricing, err);

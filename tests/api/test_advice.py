@@ -233,7 +233,7 @@ def test_no_application_and_no_usable_runs(client):
     name = "bare-" + uuid.uuid4().hex[:8]
     client.post("/v1/applications/%s/runs" % name,
                 {"problem_size": 4, "executors": 2, "cores_per_executor": 2, "duration_s": 10}, status=201)
-    problem = client.refuse("POST", "/v1/advice", 422, json={"application": name})
+    problem = client.refuse("POST", "/v1/advice", 422, pointer="/application", json={"application": name})
     assert problem["type"].endswith("too-few-observations"), problem
     assert "has 1 run, but" in problem["detail"] and problem["detail"].endswith(": without stages 1"), problem
     # A log that neither shows executors nor an end: of the two runs now there, each lack is counted.
@@ -244,6 +244,12 @@ def test_no_application_and_no_usable_runs(client):
     problem = client.refuse("POST", "/v1/advice", 422, json={"application": name, "problem_size": 4})
     assert "has 2 runs, but" in problem["detail"], problem
     assert problem["detail"].endswith(": without executors 1, cores_per_executor 1, problem_size 1, stages 1; failed 1")
+    # A stage of as many tasks as the problem is large, and a problem that is too large to be replayed.
+    client.post("/v1/applications/%s/runs" % name, {
+        "problem_size": 4, "executors": 2, "cores_per_executor": 2, "duration_s": 12, "initialization_s": 2,
+        "stages": [{"id": 0, "parents": [], "task_durations_s": [10, 10, 10, 10]}]}, status=201)
+    problem = client.refuse("POST", "/v1/advice", 422, pointer="/problem_size", json={"application": name, "problem_size": 10 ** 12})
+    assert problem["type"].endswith("limit-exceeded"), problem
     empty = "empty-" + uuid.uuid4().hex[:8]
     client.post("/v1/applications", {"name": empty}, status=201)
     assert "has no runs yet" in client.refuse("POST", "/v1/advice", 422, json={"application": empty})["detail"]
