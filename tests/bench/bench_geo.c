@@ -13,10 +13,10 @@
  *     rows=1       every run with what it did
  *
  * workflows=2000 repetitions=10 is the size of the paper. The paper does not print how work relates
- * to a machine's power, nor how many tasks a machine takes. Chosen before any policy was compared:
+ * to a machine's power, nor how many tasks a machine takes. Chosen before any baseline had run:
  * task times as recorded; bytes such that three in four workflows of a light load take up to about
  * 100 s, as the paper has it; and slots such that Flutter, which starts each task once, keeps about
- * three in four of them busy at the heavy load (the column "busy").
+ * two in three of them busy at the heavy load (the column "busy").
  */
 #include <math.h>
 #include <pthread.h>
