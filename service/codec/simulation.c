@@ -5,6 +5,9 @@
 #include "codec/names.h"
 #include "codec/simulation_internal.h"
 
+/* The least load and the shortest slot: a million workflows arrive in fewer slots than a number
+ * counts exactly. */
+static const double RATE_MIN = 1e-6;
 static const double RATE_MAX = 1e6;
 static const double SECONDS_MAX = 1e9;
 static const double GIVE_UP_S = 7 * 86400.0; /* where the request does not say */
@@ -84,7 +87,7 @@ static void decode_loads(const struct codec_node *top, struct codec_simulation *
     struct codec_node list = codec_array(top, "loads", CODEC_REQUIRED, 1, SIMULATION_LOADS_MAX);
     for (size_t i = 0; list.json != NULL && i < json_array_size(list.json); i++) {
         struct codec_node item = codec_item(&list, i);
-        asked->loads[asked->n_loads] = codec_as_number(&item, CODEC_ABOVE, 0, RATE_MAX);
+        asked->loads[asked->n_loads] = codec_as_number(&item, CODEC_REQUIRED, RATE_MIN, RATE_MAX);
         for (size_t k = 0; k < asked->n_loads; k++)
             if (asked->loads[k] == asked->loads[asked->n_loads])
                 codec_fault(&item, "duplicate", "this load was given before");

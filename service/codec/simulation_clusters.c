@@ -4,6 +4,7 @@
 
 static const double BYTES_MAX = 1e15;
 static const double SECONDS_MAX = 1e9;
+static const double SLOT_MIN_S = 1e-3; /* see RATE_MIN of simulation.c */
 static const double POWER_MAX = 1e9;
 static const double SLOTS_MAX = 1e6;
 
@@ -85,7 +86,8 @@ void simulation_decode_clusters(const struct codec_node *top,
         "count",    "lines",  "slots_factor", "reference_power_mips",
         "large",    "medium", "small",        "unreachable_period_s",
         "outage_s", NULL};
-    terms->slot_s = decode_positive(top, "slot_s", terms->slot_s, SECONDS_MAX);
+    terms->slot_s = simulation_known_or(
+        codec_number(top, "slot_s", CODEC_OPTIONAL, SLOT_MIN_S, SECONDS_MAX), terms->slot_s);
     if (terms->n_clusters > limits->clusters)
         terms->n_clusters = limits->clusters;
     struct codec_node node = codec_object(top, "clusters", CODEC_OPTIONAL);
