@@ -4,6 +4,7 @@
 #include "api/copy_plan_clusters.h"
 #include "api/handlers.h"
 #include "api/reply.h"
+#include "work/clock.h"
 
 /* POST /v1/copy-plans: one plan over the tasks in the request and the clusters that it describes or
  * names. */
@@ -30,6 +31,29 @@ static enum pv_code decode(const struct config *config,
     return code;
 }
 
+static bool has_time(void *context)
+{
+    const struct http_request *request = context;
+    return clock_monotonic_ns() < request->deadline_ns;
+}
+
+/* A plan that takes longer than the request may is given up. */
+static enum pv_code make(struct http_request *request,
+                         struct codec_copy_plan *asked,
+                         struct geo_plan *plan,
+                         struct pv_error *err)
+{
+    const struct geo_patience patience = {has_time, request};
+    asked->terms.patience = &patience;
+    enum pv_code code =
+        geo_plan_make(&asked->problem, &asked->terms, NULL, request->arena, plan, err);
+    asked->terms.patience = NULL;
+    if (code != PV_E_CANCELLED)
+        return code;
+    pv_error_clear(err);
+    return pv_fail(err, PV_E_TIMEOUT, "no plan of so many tasks, inputs and clusters in time");
+}
+
 API_HANDLER(copy_plans_create)
 {
     struct api *api = context;
@@ -46,7 +70,7 @@ API_HANDLER(copy_plans_create)
     if (code != PV_OK)
         return code;
     copy_plan_choose_epsilon(&asked);
-    code = geo_plan_make(&asked.problem, &asked.terms, NULL, request->arena, &plan, err);
+    code = make(request, &asked, &plan, err);
     if (code != PV_OK)
         return code;
     struct writer w;

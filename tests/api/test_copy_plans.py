@@ -189,6 +189,12 @@ def test_epsilon_is_automatic_where_it_is_left_out(client):
     assert client.post("/v1/copy-plans", asked, 200).json() == plan
 
 
+def test_a_tiny_epsilon_gives_the_smallest_job_all_it_can_use(client):
+    for epsilon in (1e-12, 1e-300, 5e-324):
+        plan = client.post("/v1/copy-plans", body(epsilon=epsilon), 200).json()
+        assert len(plan["shares"]) == 1 and plan["shares"][0]["slots"] > 1e9 and plan["copies"]
+
+
 def test_no_slots_at_all(client):
     """The load has no number then; every task waits for a slot."""
     plan = client.post("/v1/copy-plans", auto(2, slots=0), 200).json()

@@ -151,6 +151,13 @@ static struct geo_plan_copy *next_copy(struct desk *desk)
     return &desk->copies[desk->n_copies++];
 }
 
+/* By how much `after` is above `before`, which it cannot be below but by rounding. NAN: there is no
+ * `before`. */
+static double rise(double before, double after)
+{
+    return before > after ? 0 : after - before;
+}
+
 bool desk_grant(
     struct desk *desk, size_t job, size_t index, int64_t round, const struct offer *offer)
 {
@@ -170,9 +177,9 @@ bool desk_grant(
         .round = round,
         .rate_bytes_per_s = offer->rate,
         .duration_s = task->size_bytes / offer->rate,
-        .saved_s = task->size_bytes / rate - task->size_bytes / state->rate.mean,
+        .saved_s = rise(task->size_bytes / state->rate.mean, task->size_bytes / rate),
         .exemption_gain =
-            desk_exemption(desk, state->lost, task->size_bytes, state->rate.mean) - exemption};
+            rise(exemption, desk_exemption(desk, state->lost, task->size_bytes, state->rate.mean))};
     return true;
 }
 
@@ -292,5 +299,6 @@ enum pv_code desk_open(struct desk *desk, struct pv_error *err)
     desk->used = arena_calloc(desk->arena, n, sizeof *desk->used);
     if (!desk->rates || !desk->states || !desk->jobs || !desk->used || !open_clusters(desk))
         return PV_E_MEMORY;
+    geo_rates_begin(desk->rates, desk->terms->patience);
     return open_tasks(desk, err);
 }

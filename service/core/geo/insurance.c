@@ -6,6 +6,9 @@
 #include "base/whole.h"
 #include "core/geo/search.h"
 
+/* Of a tiny epsilon: more than any job can use, and exact as a number. */
+static const double SHARE_MAX = 0x1p53 - 1;
+
 /* --- rounds --- */
 
 static enum pv_code find_floor(struct desk *desk, const struct state *state, double *floor)
@@ -180,7 +183,8 @@ static void admit(struct desk *desk)
     desk->admitted = (size_t)fmax(1, whole_ceil(desk->terms->insurance.epsilon * n));
     if (desk->admitted > problem->n_jobs)
         desk->admitted = problem->n_jobs;
-    desk->share = (int64_t)fmax(1, whole_floor(slots / (desk->terms->insurance.epsilon * n)));
+    double share = whole_floor(slots / (desk->terms->insurance.epsilon * n));
+    desk->share = (int64_t)fmin(fmax(1, share), SHARE_MAX);
 }
 
 enum pv_code insurance_run(struct desk *desk)

@@ -38,6 +38,7 @@ struct geo_terms {
     struct mantri_terms mantri;
     struct dolly_terms dolly;
     struct spark_terms spark;
+    const struct geo_patience *patience; /* NULL: endless */
 };
 
 /* Name on the wire. */
@@ -56,8 +57,8 @@ struct geo_terms geo_terms_usual(enum geo_algorithm algorithm);
  *        they were asked for, and the plan is the same with and without.
  *
  * PV_E_INVALID: a task has no cluster in which it could run (the operation or a link is missing
- * everywhere), with a fault at its /jobs/J/tasks/T/inputs. PV_E_MEMORY. *plan is written only on
- * PV_OK.
+ * everywhere), with a fault at its /jobs/J/tasks/T/inputs. PV_E_CANCELLED: patience was over.
+ * PV_E_MEMORY. *plan is written only on PV_OK.
  */
 enum pv_code geo_plan_make(const struct geo_problem *problem,
                            const struct geo_terms *terms,

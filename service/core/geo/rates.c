@@ -56,7 +56,35 @@ struct geo_rates {
      * over. NULL: none was asked for. */
     struct speeds *recent;
     uint64_t *recent_key; /* as in `kept` */
+    const struct geo_patience *patience;
+    size_t work; /* since patience was asked last, in about nanoseconds */
+    bool gave_up;
 };
+
+/* --- patience --- */
+
+enum { ASK_EVERY = 1000000, WORK_A_LOOK = 20, WORK_AN_INPUT = 800 };
+
+static void work(struct geo_rates *rates, size_t more)
+{
+    rates->work += more;
+    if (rates->work < ASK_EVERY)
+        return;
+    rates->work = 0;
+    if (rates->patience != NULL && !rates->gave_up)
+        rates->gave_up = !rates->patience->lasts(rates->patience->context);
+}
+
+void geo_rates_begin(struct geo_rates *rates, const struct geo_patience *patience)
+{
+    rates->patience = patience;
+    rates->gave_up = false;
+}
+
+bool geo_rates_gave_up(const struct geo_rates *rates)
+{
+    return rates->gave_up;
+}
 
 /* --- sorts of tasks --- */
 
@@ -274,8 +302,10 @@ const double *geo_rates_limits(struct geo_rates *rates, size_t sort)
 {
     const struct sort *task = &rates->sorts[sort];
     const double *processing = rates->processing[task->operation];
+    work(rates, rates->n_clusters); /* whoever asks goes over all of them */
     if (rates->limited == sort)
         return rates->limits;
+    work(rates, task->n_inputs * rates->n_clusters);
     find_transfers(rates, task);
     for (size_t m = 0; m < rates->n_clusters; m++) {
         if (task->n_inputs == 0)
@@ -364,8 +394,10 @@ void geo_rates_spread(struct geo_rates *rates, size_t sort, size_t cluster, stru
         compute_spread(rates, sort, cluster, spread);
         return;
     }
-    if (rates->recent_key[at] != key)
+    if (rates->recent_key[at] != key) {
+        work(rates, rates->sorts[sort].n_inputs * WORK_AN_INPUT);
         compute_spread(rates, sort, cluster, &rates->recent[at]);
+    }
     rates->recent_key[at] = key;
     *spread = rates->recent[at];
 }
@@ -410,10 +442,12 @@ static bool make_room(struct geo_rates *rates)
 double geo_rates_mean(struct geo_rates *rates, size_t sort, size_t cluster)
 {
     uint64_t key = key_of(rates, sort, cluster);
-    if (!make_room(rates))
+    work(rates, WORK_A_LOOK + rates->sorts[sort].n_inputs);
+    if (rates->gave_up || !make_room(rates))
         return -1;
     struct kept *kept = find_kept(rates, key);
     if (kept->key == 0) {
+        work(rates, rates->sorts[sort].n_inputs * WORK_AN_INPUT);
         *kept = (struct kept){key, compute_mean(rates, sort, cluster)};
         rates->n_kept++;
     }
@@ -425,6 +459,8 @@ double geo_rates_best(struct geo_rates *rates, size_t sort)
     size_t n;
     const size_t *order = geo_rates_order(rates, sort, &n);
     double best = 0;
+    if (rates->gave_up)
+        return -1;
     if (!isnan(rates->sorts[sort].best))
         return rates->sorts[sort].best;
     const double *limits = geo_rates_limits(rates, sort);

@@ -21,9 +21,20 @@
  */
 struct geo_rates;
 
+/* Asked about every millisecond while a plan is made. false: it is given up. */
+struct geo_patience {
+    bool (*lasts)(void *context);
+    void *context;
+};
+
 /* Of the clusters and links of a problem, whose speeds it borrows; nothing else of the problem is
  * looked at. Lives in the arena, and grows there. NULL when memory is exhausted. */
 struct geo_rates *geo_rates_make(const struct geo_problem *problem, struct arena *arena);
+
+/* Of the plan that is made next, which begins with it. NULL: endless. Once it is over, means and
+ * best rates fail as if memory were exhausted. */
+void geo_rates_begin(struct geo_rates *rates, const struct geo_patience *patience);
+bool geo_rates_gave_up(const struct geo_rates *rates);
 
 /* The sort of a task, numbered from 0 in the order met; SIZE_MAX when memory is exhausted. */
 size_t geo_rates_sort(struct geo_rates *rates, const struct geo_task *task);
@@ -46,13 +57,13 @@ const double *geo_rates_limits(struct geo_rates *rates, size_t sort);
  * that limits were asked of last. */
 double geo_rates_hope(const struct geo_rates *rates, size_t cluster, const struct speeds *now);
 
-/* The mean rate of a cluster that is possible; < 0 when memory is exhausted. */
+/* The mean rate of a cluster that is possible; < 0 when memory or patience is exhausted. */
 double geo_rates_mean(struct geo_rates *rates, size_t sort, size_t cluster);
 
 /* Its whole distribution. */
 void geo_rates_spread(struct geo_rates *rates, size_t sort, size_t cluster, struct speeds *spread);
 
-/* The best mean rate of all clusters, busy or not; 0: none is possible; < 0: memory. */
+/* The best mean rate of all clusters, busy or not; 0: none is possible; < 0: memory or patience. */
 double geo_rates_best(struct geo_rates *rates, size_t sort);
 
 #endif

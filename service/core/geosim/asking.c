@@ -44,6 +44,14 @@ bool asking_is_due(const struct asking *asking)
 
 /* --- what is shown --- */
 
+static bool goes_on(void *context)
+{
+    const struct asking *asking = context;
+    const struct geosim_progress *progress = asking->progress;
+    return progress->tell(progress->context, asking->board->counts.finished,
+                          asking->board->workload->n_workflows);
+}
+
 static struct geo_problem show_world(const struct asking *asking)
 {
     return (struct geo_problem){.clusters = asking->estimates.clusters,
@@ -180,7 +188,9 @@ ask(struct asking *asking, struct geo_plan *plan, uint32_t ***names, struct pv_e
     show_clusters(asking);
     problem.jobs = jobs;
     problem.n_jobs = board->n_alive;
+    const struct geo_patience patience = {goes_on, asking};
     struct geo_terms terms = asking->terms->planner;
+    terms.patience = asking->progress != NULL ? &patience : NULL;
     if (asking->terms->epsilon_by_load)
         terms.insurance.epsilon = geo_load_epsilon(geo_load_measure(&problem).load);
     return geo_plan_make(&problem, &terms, asking->rates, &asking->work, plan, err);

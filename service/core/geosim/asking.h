@@ -8,6 +8,7 @@
 struct asking {
     const struct geosim_terms *terms;
     struct board *board;
+    const struct geosim_progress *progress; /* NULL: nobody asks */
     struct estimates estimates;
     struct geo_rates *rates; /* kept between plans */
     struct arena kept;       /* that they live in */

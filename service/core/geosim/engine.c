@@ -248,6 +248,7 @@ enum pv_code geosim_run(const struct geosim_world *world,
         .board = {.world = world, .workload = workload, .seed = seed, .arena = arena}};
     engine.asking.terms = terms;
     engine.asking.board = &engine.board;
+    engine.asking.progress = progress;
     enum pv_code code = PV_OK;
     if (!open_engine(&engine))
         code = pv_fail(err, PV_E_MEMORY, "not enough memory for a simulation");
