@@ -9,6 +9,7 @@
  *     work=1 bytes=0.05   of the recorded task times and file sizes
  *     period=60 outage=60   table 2's unreachability is for this time, and lasts for that
  *     sections=baselines+principles+allocation+epsilon   or speed: PingAn alone, with rows=1
+ *     alike=0      0 to 1: mean powers and lines of table 2, or all the same
  *     start=1      PingAn insures tasks only when they start
  *     rows=1       every run with what it did
  *
@@ -31,11 +32,14 @@
 #include "core/geosim/topology.h"
 #include "core/geosim/workload.h"
 
+static const double COMMON_POWER = 200; /* MIPS */
+static const double COMMON_WAN = 160e3; /* bytes/s */
+
 enum { RUNS_MAX = 128, THREADS_MAX = 64, LOADS = 3, RATES = 5, EPSILONS = 4 };
 
 struct settings {
     double workflows, repetitions, clusters, seed, threads;
-    double slots, work, bytes, period, outage, start, rows;
+    double slots, work, bytes, period, outage, alike, start, rows;
     const char *sections;
 };
 
@@ -61,7 +65,7 @@ static struct bench {
     atomic_size_t next;
     pthread_mutex_t lock;
     struct arena arena;
-} bench = {.settings = {300, 2, 100, 1, 2, 0.02, 1, 0.05, 60, 60, 0, 0,
+} bench = {.settings = {300, 2, 100, 1, 2, 0.02, 1, 0.05, 60, 60, 0, 0, 0,
                         "baselines+principles+allocation+epsilon"},
            .lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -418,7 +422,8 @@ static void read_settings(int argc, char **argv)
                  {"threads", &s->threads},     {"slots", &s->slots},
                  {"work", &s->work},           {"bytes", &s->bytes},
                  {"period", &s->period},       {"outage", &s->outage},
-                 {"start", &s->start},         {"rows", &s->rows}};
+                 {"alike", &s->alike},         {"start", &s->start},
+                 {"rows", &s->rows}};
     for (int i = 1; i < argc; i++) {
         const char *value = strchr(argv[i], '=');
         size_t length = value != NULL ? (size_t)(value - argv[i]) : 0;
@@ -435,6 +440,20 @@ static void read_settings(int argc, char **argv)
     }
 }
 
+/* All clusters' mean powers, and all means of the lines between them, moved towards one. */
+static void make_alike(double share)
+{
+    for (size_t i = 0; i < GEOSIM_SCALES; i++) {
+        struct geosim_scale_terms *scale = &bench.world.scales[i];
+        struct geosim_range *const ranges[] = {&scale->power, &scale->wan_bytes_per_s};
+        const double centres[] = {COMMON_POWER, COMMON_WAN};
+        for (size_t k = 0; k < 2; k++) {
+            ranges[k]->low += share * (centres[k] - ranges[k]->low);
+            ranges[k]->high += share * (centres[k] - ranges[k]->high);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct geosim_montage_figures *const figures[] = {&geosim_montage_2mass};
@@ -446,6 +465,7 @@ int main(int argc, char **argv)
     bench.world.slots_factor = s->slots;
     bench.world.unreachable_period_s = s->period;
     bench.world.outage_s = s->outage;
+    make_alike(s->alike);
     bench.workload = (struct geosim_workload_terms){.n_workflows = (size_t)s->workflows,
                                                     .medium_share = 0.5,
                                                     .scaling = {s->work, s->bytes},

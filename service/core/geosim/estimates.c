@@ -1,5 +1,7 @@
 #include "core/geosim/estimates.h"
 
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_randist.h>
 #include <math.h>
 
 /* --- one figure --- */
@@ -7,74 +9,24 @@
 /* The standard normal's density; its integral of z from a to b is density(a) - density(b). */
 static double density(double z)
 {
-    return isinf(z) ? 0 : exp(-z * z / 2) / sqrt(2 * acos(-1.0));
-}
-
-static double below(double z)
-{
-    return erfc(-z / sqrt(2.0)) / 2;
-}
-
-/* The z that a share p of the standard normal lies below, by bisection. */
-static double quantile(double p)
-{
-    double low = -10;
-    double high = 10;
-    if (p <= 0 || p >= 1)
-        return p <= 0 ? -HUGE_VAL : HUGE_VAL;
-    for (int i = 0; i < 80; i++) {
-        double middle = (low + high) / 2;
-        if (below(middle) < p)
-            low = middle;
-        else
-            high = middle;
-    }
-    return (low + high) / 2;
-}
-
-/* The mean of max(1 + rsd z, GEOSIM_LEAST_SHARE) over the part of the line from a to b. */
-static double mean_of_part(double rsd, double a, double b)
-{
-    double cut = rsd > 0 ? (GEOSIM_LEAST_SHARE - 1) / rsd : -HUGE_VAL;
-    double all = below(b) - below(a);
-    double from = a > cut ? a : cut;
-    if (from >= b)
-        return GEOSIM_LEAST_SHARE;
-    double free = below(b) - below(from);
-    return (GEOSIM_LEAST_SHARE * (all - free) + free + rsd * (density(from) - density(b))) / all;
-}
-
-/* Where the line is cut into n parts: the end of each. */
-struct cuts {
-    size_t n;
-    double end[SPEEDS_POINTS_MAX];
-};
-
-static struct cuts cut_line(size_t n)
-{
-    struct cuts cuts = {.n = n < SPEEDS_POINTS_MAX ? n : SPEEDS_POINTS_MAX};
-    for (size_t i = 0; i < cuts.n; i++)
-        cuts.end[i] = quantile((double)(i + 1) / (double)cuts.n);
-    return cuts;
-}
-
-static void
-estimate(const struct geosim_normal *normal, const struct cuts *cuts, struct speeds *speeds)
-{
-    struct speed_point points[SPEEDS_POINTS_MAX];
-    double from = -HUGE_VAL;
-    for (size_t i = 0; i < cuts->n; i++) {
-        double share = mean_of_part(normal->rsd, from, cuts->end[i]);
-        points[i] = (struct speed_point){normal->mean * share, 1 / (double)cuts->n};
-        from = cuts->end[i];
-    }
-    speeds_make(points, cuts->n, speeds);
+    return isinf(z) ? 0 : gsl_ran_ugaussian_pdf(z);
 }
 
 void estimate_normal(const struct geosim_normal *normal, size_t n, struct speeds *speeds)
 {
-    const struct cuts cuts = cut_line(n);
-    estimate(normal, &cuts, speeds);
+    struct speed_point points[SPEEDS_POINTS_MAX];
+    size_t parts = n < SPEEDS_POINTS_MAX ? n : SPEEDS_POINTS_MAX;
+    double from = normal->rsd > 0 ? (GEOSIM_LEAST_SHARE - 1) / normal->rsd : -HUGE_VAL;
+    double never = gsl_cdf_ugaussian_P(from);
+    double each = (1 - never) / (double)parts;
+    for (size_t i = 0; i < parts; i++) {
+        double to =
+            i + 1 < parts ? gsl_cdf_ugaussian_Pinv(never + each * (double)(i + 1)) : HUGE_VAL;
+        double share = 1 + normal->rsd * (density(from) - density(to)) / each;
+        points[i] = (struct speed_point){normal->mean * share, 1 / (double)parts};
+        from = to;
+    }
+    speeds_make(points, parts, speeds);
 }
 
 /* --- all of them --- */
@@ -102,14 +54,14 @@ static double *find_paces(const struct geosim_workload *workload, struct arena *
 static const struct speeds *const *make_processing(const struct geosim_cluster *cluster,
                                                    const double paces[],
                                                    size_t n_operations,
-                                                   const struct cuts *cuts,
+                                                   size_t points,
                                                    struct arena *arena)
 {
     const struct speeds **processing = arena_calloc(arena, n_operations, sizeof *processing);
     struct speeds unit;
     if (processing == NULL)
         return NULL;
-    estimate(&cluster->power, cuts, &unit);
+    estimate_normal(&cluster->power, points, &unit);
     for (size_t op = 0; op < n_operations; op++) {
         struct speeds *made = arena_alloc(arena, sizeof *made);
         if (made == NULL)
@@ -122,7 +74,7 @@ static const struct speeds *const *make_processing(const struct geosim_cluster *
 }
 
 static bool make_links(const struct geosim_world *world,
-                       const struct cuts *cuts,
+                       size_t points,
                        struct arena *arena,
                        struct estimates *estimates)
 {
@@ -136,7 +88,7 @@ static bool make_links(const struct geosim_world *world,
         for (size_t to = 0; to < n; to++) {
             if (from == to)
                 continue;
-            estimate(&world->wan[from * n + to], cuts, speeds);
+            estimate_normal(&world->wan[from * n + to], points, speeds);
             estimates->links[estimates->n_links++] = (struct geo_link){from, to, speeds++};
         }
     }
@@ -149,7 +101,6 @@ bool estimates_make(const struct geosim_world *world,
                     struct arena *arena,
                     struct estimates *estimates)
 {
-    const struct cuts cuts = cut_line(points);
     double *paces = find_paces(workload, arena);
     estimates->clusters = arena_array(arena, world->n_clusters, sizeof *estimates->clusters);
     if (paces == NULL || estimates->clusters == NULL)
@@ -157,7 +108,7 @@ bool estimates_make(const struct geosim_world *world,
     for (size_t m = 0; m < world->n_clusters; m++) {
         const struct geosim_cluster *cluster = &world->clusters[m];
         const struct speeds *const *processing =
-            make_processing(cluster, paces, workload->n_operations, &cuts, arena);
+            make_processing(cluster, paces, workload->n_operations, points, arena);
         if (processing == NULL)
             return false;
         estimates->clusters[m] = (struct geo_cluster){cluster->slots,
@@ -167,5 +118,5 @@ bool estimates_make(const struct geosim_world *world,
                                                       cluster->egress_bytes_per_s,
                                                       processing};
     }
-    return make_links(world, &cuts, arena, estimates);
+    return make_links(world, points, arena, estimates);
 }

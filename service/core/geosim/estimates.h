@@ -10,9 +10,9 @@
 /* What planners are told of speeds: never a draw, only what draws come from. */
 
 /*
- * A normal figure cut off below (GEOSIM_LEAST_SHARE) as a discrete distribution: the line is cut
- * into n parts of equal probability, each of which becomes its own mean, so that the mean is exact.
- * Parts below the cut fall together.
+ * A normal figure truncated below (GEOSIM_LEAST_SHARE) as a discrete distribution: what is left of
+ * the line is cut into n parts of equal probability, each of which becomes its own mean, so that
+ * the mean of what is drawn is exact.
  */
 void estimate_normal(const struct geosim_normal *normal, size_t n, struct speeds *speeds);
 

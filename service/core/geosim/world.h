@@ -12,14 +12,16 @@
  * engine.h runs one in the other. Bytes, bytes per second, seconds; indices count from 0.
  */
 
-/* A normally distributed figure: its mean, > 0, and its standard deviation as a share of that. */
+/* A normally distributed figure: its mean, > 0, and its standard deviation as a share of that, both
+ * before it is truncated. */
 struct geosim_normal {
     double mean;
     double rsd;
 };
 
-/* No draw is below this share of the mean: a speed cannot be 0 or less, and at the widest spread of
- * the paper (0.85) one draw in eight would be. */
+/* A draw below this share of the mean is drawn again: a speed cannot be 0 or less, and at the
+ * widest spread of the paper (0.85) one draw in eight would be. Were it raised to the cut instead,
+ * that many tasks would take twenty times as long as usual, which nobody has measured. */
 #define GEOSIM_LEAST_SHARE 0.05
 
 double geosim_normal_draw(const struct geosim_normal *normal, struct rng *rng);

@@ -2,15 +2,23 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "core/geosim/luck.h"
 
-/* E max(1 + s z, c) with c GEOSIM_LEAST_SHARE, in closed form. */
-static double mean_of_cut(double s)
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* E(1 + s z given 1 + s z > c) with c GEOSIM_LEAST_SHARE, in closed form. */
+static double mean_of_truncated(double s)
 {
     double z = (GEOSIM_LEAST_SHARE - 1) / s;
-    double below = erfc(-z / sqrt(2)) / 2;
-    return GEOSIM_LEAST_SHARE * below + 1 - below + s * exp(-z * z / 2) / sqrt(2 * acos(-1.0));
+    double above = erfc(z / sqrt(2)) / 2;
+    return 1 + s * exp(-z * z / 2) / sqrt(2 * acos(-1.0)) / above;
 }
 
 /* However few the points, planners know the mean that draws have. */
@@ -22,7 +30,7 @@ Test(geosim_estimates, the_mean_is_exact)
             struct speeds speeds;
             estimate_normal(&(struct geosim_normal){200, spreads[i]}, n, &speeds);
             cr_expect(speeds.n <= n);
-            cr_expect_float_eq(speeds.mean, 200 * mean_of_cut(spreads[i]), 1e-9);
+            cr_expect_float_eq(speeds.mean, 200 * mean_of_truncated(spreads[i]), 1e-9);
         }
     }
 }
@@ -38,14 +46,27 @@ Test(geosim_estimates, points_are_equally_likely)
     }
 }
 
-/* At a spread of 0.85 13% of the draws are at the cut; with 8 points that is the lowest one. */
-Test(geosim_estimates, what_is_cut_off_falls_together)
+/* Nothing is at the cut, and the lowest of 8 points is what the lowest eighth of draws comes to. */
+Test(geosim_estimates, the_lowest_point_is_the_mean_of_the_lowest_draws)
 {
+    enum { N = 200000 };
+    static double drawn[N];
+    const struct geosim_normal normal = {10, 0.85};
+    struct rng rng = rng_make(1, 1);
     struct speeds speeds;
-    estimate_normal(&(struct geosim_normal){10, 0.85}, 8, &speeds);
-    cr_expect_float_eq(speeds.value[0], 10 * GEOSIM_LEAST_SHARE, 1e-9);
-    estimate_normal(&(struct geosim_normal){10, 0.85}, 32, &speeds);
-    cr_expect_eq(speeds.n, 29, "the four lowest of 32 are one point");
+    double sum = 0;
+    double below;
+    for (size_t i = 0; i < N; i++)
+        drawn[i] = geosim_normal_draw(&normal, &rng);
+    qsort(drawn, N, sizeof *drawn, ascending);
+    for (size_t i = 0; i < N / 8; i++)
+        sum += drawn[i];
+    below = sum / (N / 8);
+    estimate_normal(&normal, 8, &speeds);
+    cr_expect_float_eq(speeds.value[0], below, 0.01 * below);
+    cr_expect_gt(speeds.value[0], 2 * 10 * GEOSIM_LEAST_SHARE);
+    estimate_normal(&normal, 32, &speeds);
+    cr_expect_eq(speeds.n, 32, "no two points fall together");
 }
 
 Test(geosim_estimates, without_spread_there_is_one_point)
