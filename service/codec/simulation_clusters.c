@@ -6,6 +6,7 @@ static const double BYTES_MAX = 1e15;
 static const double SECONDS_MAX = 1e9;
 static const double SLOT_MIN_S = 1e-3; /* see RATE_MIN of simulation.c */
 static const double POWER_MAX = 1e9;
+static const double LEAST = 1e-3; /* power, bandwidth or share of it: below, speeds round to 0 */
 static const double SLOTS_MAX = 1e6;
 
 double simulation_known_or(double value, double otherwise)
@@ -63,10 +64,10 @@ static void decode_scale(const struct codec_node *clusters,
         terms->share =
             simulation_known_or(codec_number(&node, "share", CODEC_OPTIONAL, 0, 1), terms->share);
     decode_slots(&node, &terms->slots);
-    decode_range(&node, "gate_ratio", CODEC_ABOVE, 0, 1000, &terms->gate_ratio);
-    decode_range(&node, "power_mips", CODEC_ABOVE, 0, POWER_MAX, &terms->power);
+    decode_range(&node, "gate_ratio", 0, LEAST, 1000, &terms->gate_ratio);
+    decode_range(&node, "power_mips", 0, LEAST, POWER_MAX, &terms->power);
     decode_range(&node, "power_rsd", 0, 0, 10, &terms->power_rsd);
-    decode_range(&node, "wan_bytes_per_s", CODEC_ABOVE, 0, BYTES_MAX, &terms->wan_bytes_per_s);
+    decode_range(&node, "wan_bytes_per_s", 0, LEAST, BYTES_MAX, &terms->wan_bytes_per_s);
     decode_range(&node, "wan_rsd", 0, 0, 10, &terms->wan_rsd);
     decode_range(&node, "unreachable_probability", 0, 0, 1, &terms->unreachable_probability);
 }

@@ -280,6 +280,9 @@ def with_policy(**members):
     ("/clusters/large/unreachable_probability/1", with_clusters(large={"unreachable_probability": [0, 1.5]})),
     ("/clusters/large/wan_bytes_per_s/0", with_clusters(large={"wan_bytes_per_s": [0, 1]})),
     ("/clusters/large/power_mips", with_clusters(large={"power_mips": [1, 2, 3]})),
+    ("/clusters/large/power_mips/0", with_clusters(large={"power_mips": [5e-324, 1]})),
+    ("/clusters/small/wan_bytes_per_s/1", with_clusters(small={"wan_bytes_per_s": [1, 5e-324]})),
+    ("/clusters/medium/gate_ratio/0", with_clusters(medium={"gate_ratio": [0, 1]})),
     ("/clusters/huge", with_clusters(huge={})),
     ("/colour", changed(colour="red")),
 ])

@@ -417,12 +417,18 @@ static void read_settings(int argc, char **argv)
     const struct {
         const char *name;
         double *value;
-    } names[] = {{"workflows", &s->workflows}, {"repetitions", &s->repetitions},
-                 {"clusters", &s->clusters},   {"seed", &s->seed},
-                 {"threads", &s->threads},     {"slots", &s->slots},
-                 {"work", &s->work},           {"bytes", &s->bytes},
-                 {"period", &s->period},       {"outage", &s->outage},
-                 {"alike", &s->alike},         {"start", &s->start},
+    } names[] = {{"workflows", &s->workflows},
+                 {"repetitions", &s->repetitions},
+                 {"clusters", &s->clusters},
+                 {"seed", &s->seed},
+                 {"threads", &s->threads},
+                 {"slots", &s->slots},
+                 {"work", &s->work},
+                 {"bytes", &s->bytes},
+                 {"period", &s->period},
+                 {"outage", &s->outage},
+                 {"alike", &s->alike},
+                 {"start", &s->start},
                  {"rows", &s->rows}};
     for (int i = 1; i < argc; i++) {
         const char *value = strchr(argv[i], '=');
