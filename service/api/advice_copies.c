@@ -278,6 +278,18 @@ static size_t find_nearest_source(const struct codec_copy_plan *plan, size_t ope
     return nearest;
 }
 
+/* Names that are too long for the reply are not told. */
+static enum pv_code
+refuse_operation(struct strview stage, struct strview application, struct pv_error *err)
+{
+    const char *said = "no cluster reported processing speeds of an operation that is named like "
+                       "the stage or like the application";
+    if (stage.n + application.n > 120)
+        return pv_fail(err, PV_E_TOO_FEW, "%s", said);
+    return pv_fail(err, PV_E_TOO_FEW, "%s (%.*s%s%.*s)", said, (int)stage.n, stage.at,
+                   stage.n > 0 ? "; " : "", (int)application.n, application.at);
+}
+
 /* The application stands in for a stage that was observed farther away than it, or nowhere. */
 static enum pv_code settle_operations(struct arena *arena,
                                       struct codec_copy_plan *plan,
@@ -295,9 +307,7 @@ static enum pv_code settle_operations(struct arena *arena,
         if (nearest[0] < nearest[task->operation])
             task->operation = 0;
         if (nearest[task->operation] == PERFORMANCE_SOURCES)
-            return pv_fail(err, PV_E_TOO_FEW,
-                           "no cluster reported processing speeds of an operation that is named "
-                           "like the stage or like the application");
+            return refuse_operation(plan->operations[task->operation], plan->operations[0], err);
     }
     return PV_OK;
 }

@@ -4,6 +4,27 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A text that did not fit may end within a character of UTF-8: what there is of it goes. */
+static void drop_half_character(char *text)
+{
+    size_t n = strlen(text);
+    size_t rest = 0;
+    while (rest < n && rest < 3 && ((unsigned char)text[n - 1 - rest] & 0xC0) == 0x80)
+        rest++;
+    if (rest == n)
+        return;
+    unsigned char first = (unsigned char)text[n - 1 - rest];
+    size_t wanted = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : first >= 0xC0 ? 1 : 0;
+    if (rest < wanted)
+        text[n - 1 - rest] = '\0';
+}
+
+static void print_text(char *text, size_t size, const char *format, va_list args)
+{
+    if (vsnprintf(text, size, format, args) >= (int)size)
+        drop_half_character(text);
+}
+
 void pv_error_clear(struct pv_error *err)
 {
     if (err == NULL)
@@ -18,7 +39,7 @@ enum pv_code pv_fail(struct pv_error *err, enum pv_code code, const char *format
     err->code = code;
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(err->detail, sizeof err->detail, format, args);
+    print_text(err->detail, sizeof err->detail, format, args);
     va_end(args);
     return code;
 }
@@ -37,11 +58,12 @@ enum pv_code pv_fault(struct pv_error *err,
     if (err->n_faults < PV_FAULTS_MAX) {
         struct pv_fault *f = &err->faults[err->n_faults];
         f->place = place;
-        (void)snprintf(f->at, sizeof f->at, "%s", at);
+        if (snprintf(f->at, sizeof f->at, "%s", at) >= (int)sizeof f->at)
+            drop_half_character(f->at);
         (void)snprintf(f->code, sizeof f->code, "%s", code);
         va_list args;
         va_start(args, format);
-        (void)vsnprintf(f->detail, sizeof f->detail, format, args);
+        print_text(f->detail, sizeof f->detail, format, args);
         va_end(args);
     }
     err->n_faults++;

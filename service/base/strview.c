@@ -47,3 +47,12 @@ bool strview_is_utf8(struct strview text)
     }
     return true;
 }
+
+struct strview strview_clip(struct strview text, size_t n)
+{
+    if (text.n <= n)
+        return text;
+    while (n > 0 && ((unsigned char)text.at[n] & 0xC0) == 0x80)
+        n--;
+    return (struct strview){text.at, n};
+}

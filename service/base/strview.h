@@ -29,4 +29,7 @@ static inline bool strview_is(struct strview a, const char *text)
 /* Valid UTF-8 by RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. */
 bool strview_is_utf8(struct strview text);
 
+/* At most n bytes of a UTF-8 text: no character is cut in two. */
+struct strview strview_clip(struct strview text, size_t n);
+
 #endif

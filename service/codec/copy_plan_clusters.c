@@ -1,6 +1,7 @@
 #include "codec/copy_plan_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,26 @@ static struct strview text_of(const struct codec_node *node)
     return (struct strview){json_string_value(node->json), json_string_length(node->json)};
 }
 
+/* A few short names are told: who mistyped one in `clusters` is shown where it is missing. */
+static void
+refuse_name(const struct copy_plan_decoding *d, struct strview name, const struct codec_node *at)
+{
+    char names[80] = "";
+    size_t used = 0;
+    bool told = name.n <= 60;
+    for (size_t i = 0; i < d->clusters.n && told; i++) {
+        struct strview known = d->clusters.entries[i].name;
+        told = used + 2 + known.n < sizeof names;
+        if (told)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%.*s",
+                                     i == 0 ? "" : ", ", (int)known.n, known.at);
+    }
+    told = told && used > 0;
+    codec_fault(at, "unknown_cluster", "no cluster of the request is named %.*s%s%s",
+                (int)strview_clip(name, 100).n, name.at, told ? "; they are " : "",
+                told ? names : "");
+}
+
 size_t copy_plan_find_cluster(const struct copy_plan_decoding *d,
                               const struct codec_node *node,
                               const struct codec_node *at)
@@ -62,8 +83,7 @@ size_t copy_plan_find_cluster(const struct copy_plan_decoding *d,
     struct strview name = text_of(node);
     size_t index = copy_plan_look_up(&d->clusters, name);
     if (index == SIZE_MAX)
-        codec_fault(at, "unknown_cluster", "no cluster of the request is named %.*s",
-                    name.n < 100 ? (int)name.n : 100, name.at);
+        refuse_name(d, name, at);
     return index;
 }
 

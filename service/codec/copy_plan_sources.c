@@ -247,22 +247,25 @@ static void warn(struct writer *w, size_t count, const char *code, const char *m
 
 static void encode_warnings(struct writer *w, const struct codec_copy_plan_origin *origin)
 {
-    warn(w, origin->processing[PERFORMANCE_TYPE], "processing_of_type",
-         "Speeds of so many operations in clusters are those of other clusters of the same machine "
-         "type: nothing was reported of their own.");
-    warn(w, origin->processing[PERFORMANCE_POOL], "processing_of_pool",
-         "Speeds of so many operations in clusters are those of all clusters of the team: nothing "
-         "was reported of their own or of their machine type.");
-    warn(w, origin->transfers[PERFORMANCE_TYPE], "transfers_of_type",
-         "Speeds of so many pairs of clusters are those of other pairs of the same machine types.");
-    warn(w, origin->transfers[PERFORMANCE_POOL], "transfers_of_pool",
-         "Speeds of so many pairs of clusters are those of all pairs of the team.");
     warn(
-        w, origin->transfers[PERFORMANCE_NONE], "transfers_unknown",
-        "Nobody ever reported a transfer: between so many pairs of clusters nothing can be moved.");
+        w, origin->processing[PERFORMANCE_TYPE], "processing_of_type",
+        "Processing speeds that a cluster did not report itself are those of other clusters of the "
+        "same machine type; count tells how many.");
+    warn(w, origin->processing[PERFORMANCE_POOL], "processing_of_pool",
+         "Processing speeds that neither a cluster nor others of its machine type reported are "
+         "those of all clusters of the team; count tells how many.");
+    warn(w, origin->transfers[PERFORMANCE_TYPE], "transfers_of_type",
+         "Speeds of transfers that a pair of clusters did not report itself are those of other "
+         "pairs of the same machine types; count tells how many.");
+    warn(w, origin->transfers[PERFORMANCE_POOL], "transfers_of_pool",
+         "Speeds of transfers that neither a pair of clusters nor others of the same machine types "
+         "reported are those of all pairs of the team; count tells how many.");
+    warn(w, origin->transfers[PERFORMANCE_NONE], "transfers_unknown",
+         "Nobody ever reported a transfer: between these pairs of clusters nothing can be moved; "
+         "count tells how many.");
     warn(w, origin->unreachable[UNREACHABLE_PRIOR], "unreachable_assumed",
-         "So many clusters neither tell how likely they are unreachable nor ever reported: what is "
-         "usual is assumed of them.");
+         "Clusters that neither tell how likely they are unreachable nor ever reported: what is "
+         "usual is assumed of them; count tells how many.");
 }
 
 void codec_copy_plan_encode_sources(struct writer *w,

@@ -35,10 +35,9 @@ static void decode_range(const struct codec_node *node,
 
 static void decode_slots(const struct codec_node *node, struct geosim_range *range)
 {
-    struct codec_node pair = codec_array(node, "slots", CODEC_OPTIONAL, 2, 2);
     decode_range(node, "slots", CODEC_REQUIRED, 1, SLOTS_MAX, range);
-    if (pair.json != NULL && (range->low != floor(range->low) || range->high != floor(range->high)))
-        codec_fault(&pair, "wrong_type", "must be whole numbers");
+    if (range->low != floor(range->low) || range->high != floor(range->high))
+        codec_fault_member(node, "slots", "wrong_type", "must be whole numbers");
 }
 
 static void decode_scale(const struct codec_node *clusters,

@@ -88,12 +88,12 @@ static void encode_best(struct writer *w,
     struct strview name = asked->policies[best->policy].name;
     const struct comparison_spread *flow = &outcomes[best->policy].flow_s;
     const char *code = "only_one";
-    int n = name.n < 100 ? (int)name.n : 100;
+    int n = (int)strview_clip(name, 100).n;
     (void)snprintf(text, sizeof text, "%.*s is the only policy", n, name.at);
     if (best->next != SIZE_MAX) {
         struct strview next = asked->policies[best->next].name;
         const struct comparison_spread *other = &outcomes[best->next].flow_s;
-        int m = next.n < 100 ? (int)next.n : 100;
+        int m = (int)strview_clip(next, 100).n;
         if (isnan(best->margin)) {
             code = "more_finished";
             (void)snprintf(text, sizeof text,

@@ -66,7 +66,7 @@ static size_t find(const struct codec_node *item, const struct text_index *index
     size_t found = text_index_find(index, text);
     if (found == SIZE_MAX)
         codec_fault(item, "unknown", "no %s of the document has the id %.*s", what,
-                    text.n < 100 ? (int)text.n : 100, text.at);
+                    (int)strview_clip(text, 100).n, text.at);
     return found;
 }
 

@@ -178,6 +178,15 @@ def test_faults_beside_registered_clusters(team, more, pointer, code):
     assert problem["errors"][0]["code"] == code
 
 
+@pytest.mark.parametrize("name, detail", [
+    ("nobody", "no cluster of the request is named nobody; they are a, b"),
+    ("x" * 99 + "\u00e9", "no cluster of the request is named " + "x" * 99)])
+def test_a_name_at_fault_is_told_beside_those_there_are(team, name, detail):
+    """A mistyped name among `clusters` shows where a task refers to the right one; a name that is cut stays UTF-8."""
+    problem = team.refuse("POST", "/v1/copy-plans", 422, json=body(["a", "b"], task(inputs=[name])))
+    assert problem["errors"][0]["detail"] == detail
+
+
 def test_an_input_that_nothing_reaches(team):
     """A described cluster without links holds it, and cannot run the task itself."""
     asked = body(["a", {"name": "island", "slots": 2, "processing": {}}], task("t0"), task(inputs=["island"]))
@@ -219,15 +228,23 @@ def test_a_million_tasks(make_service):
 
 
 def test_the_walk_through_of_the_page(service):
-    """docs/copy-plans.md, as printed: what it says of the last reply is so."""
+    """docs/copy-plans.md, as printed, beside a history of nightly-etl: what it says of the replies is so."""
     page = (ROOT / "docs" / "copy-plans.md").read_text()
     token = service.token("walk-" + uuid.uuid4().hex[:8])
-    ask = "ask() { curl -sSf -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: application/json' \"$@\" && echo; }\n"
+    stage = {"id": 0, "name": "scan", "task_durations_s": [2.0] * 64, "input_bytes": 64 * 10**8}
+    service.client(token).post("/v1/applications", {"name": "nightly-etl"}, 201)
+    service.client(token).post("/v1/applications/nightly-etl/runs", {
+        "problem_size": 64, "executors": 4, "cores_per_executor": 4, "duration_s": 10, "initialization_s": 2, "stages": [stage]}, 201)
+    ask = "ask() { curl -sSf -H \"$AUTH\" -H 'Content-Type: application/json' \"$@\" && echo; }\n"
     script = "set -euo pipefail\n" + ask + "\n".join(re.findall(r"^```sh\n(.*?)^```$", page, re.M | re.S))
-    told = subprocess.run(["bash", "-c", script], env=dict(os.environ, URL=service.base_url, TOKEN=token), text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    env = dict(os.environ, URL=service.base_url, AUTH="Authorization: Bearer " + token)
+    told = subprocess.run(["bash", "-c", script], env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
     assert told.returncode == 0, told.stderr
-    plan = json.loads(told.stdout.splitlines()[-1])
+    replies = [json.loads(line) for line in told.stdout.splitlines() if line.startswith("{")]
+    plan = next(r for r in replies if "algorithm" in r)
     assert {(s["cluster"], s["source"]) for s in plan["sources"]["processing"]} == {("us", "type"), ("eu", "own")}
-    assert [w["code"] for w in plan["warnings"]][:1] == ["processing_of_type"]
+    assert [w["code"] for w in plan["warnings"]] == ["processing_of_type", "unreachable_assumed"]
     assert {t["task"] for t in plan["tasks"]} == {"t1", "t2"} and plan["epsilon_choice"]["busy_slots"] == 2
+    assert next(r for r in replies if "recommendation" in r)["copy_plan"]["tasks"]
+    assert replies[-1]["status"] == "cancelled" and '"status":"running"' in told.stdout
+    assert len(re.findall(r'^"best":\{"name":', told.stdout, re.M)) == 2
