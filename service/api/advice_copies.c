@@ -251,7 +251,7 @@ static enum pv_code set_problem(struct api *api,
                                 struct tasks *tasks,
                                 struct pv_error *err)
 {
-    *plan = (struct codec_copy_plan){.terms = geo_terms_usual(GEO_PINGAN), .epsilon_is_auto = true};
+    *plan = (struct codec_copy_plan){.terms = geo_terms_usual(GEO_PINGAN)};
     plan->problem.slot_s = (double)NAN;
     enum pv_code code = count_tasks(api, stages, n, tasks, err);
     if (code == PV_OK)

@@ -13,12 +13,14 @@ static const enum insurance_aim aims[PRINCIPLES][2] = {
     {INSURANCE_RELIABILITY, INSURANCE_RELIABILITY}};
 static const char *const allocations[] = {"efa", "jga", NULL};
 
-/* Absent is "auto": drawn from the load, once that is known. */
+/* True: "auto", drawn from the load once that is known. Absent: what there is stays. */
 static bool decode_epsilon(const struct codec_node *object, struct insurance_terms *terms)
 {
     struct codec_node epsilon = codec_member(object, "epsilon");
     const char *word = json_string_value(epsilon.json);
-    if (epsilon.json == NULL || (word != NULL && strcmp(word, "auto") == 0))
+    if (epsilon.json == NULL)
+        return false;
+    if (word != NULL && strcmp(word, "auto") == 0)
         return true;
     if (word != NULL)
         codec_fault(&epsilon, "not_allowed", "must be \"auto\", or a number above 0 and at most 1");

@@ -8,7 +8,7 @@
 /*
  * PingAn's terms as requests have them, all optional: `epsilon`, `max_rounds`, `principle` and
  * `allocation`; what is not given stays or, of the latter two, is the paper's. True: epsilon is
- * "auto", given or not, and waits for a load.
+ * "auto" and waits for a load.
  */
 bool codec_insurance_decode(const struct codec_node *object, struct insurance_terms *terms);
 

@@ -46,7 +46,7 @@ def test_the_first_stage_is_planned(team):
     assert {t["job"] for t in plan["tasks"]} == {"etl"}
     first = [c for c in plan["copies"] if c["round"] == 1]
     assert [(c["cluster"], c["rate_bytes_per_s"], c["expected_duration_s"]) for c in first] == [("p", 1e7, pytest.approx(10))] * 8
-    assert plan["epsilon_choice"] == {"load": pytest.approx(8 / 40), "slots": 40, "busy_slots": 0, "ready_tasks": 8}
+    assert plan["epsilon"] == 0.8 and plan["epsilon_choice"] is None
     assert {s["operation"] for s in plan["sources"]["processing"]} == {"etl"}
 
 

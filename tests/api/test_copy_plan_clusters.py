@@ -244,7 +244,7 @@ def test_the_walk_through_of_the_page(service):
     plan = next(r for r in replies if "algorithm" in r)
     assert {(s["cluster"], s["source"]) for s in plan["sources"]["processing"]} == {("us", "type"), ("eu", "own")}
     assert [w["code"] for w in plan["warnings"]] == ["processing_of_type", "unreachable_assumed"]
-    assert {t["task"] for t in plan["tasks"]} == {"t1", "t2"} and plan["epsilon_choice"]["busy_slots"] == 2
+    assert {t["task"] for t in plan["tasks"]} == {"t1", "t2"} and plan["epsilon"] == 0.8
     assert next(r for r in replies if "recommendation" in r)["copy_plan"]["tasks"]
     assert replies[-1]["status"] == "cancelled" and '"status":"running"' in told.stdout
     assert len(re.findall(r'^"best":\{"name":', told.stdout, re.M)) == 2

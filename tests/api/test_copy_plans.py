@@ -182,11 +182,11 @@ def test_epsilon_is_drawn_from_the_load(client, ready, busy, load, epsilon):
     assert dict(told, epsilon_choice=0) == dict(plan, epsilon_choice=0), "the same plan as with the number given"
 
 
-def test_epsilon_is_automatic_where_it_is_left_out(client):
-    asked = auto(5, 5)
+def test_epsilon_is_large_where_it_is_left_out(client):
+    asked = dict(auto(5, 95), epsilon=0.8)
     plan = client.post("/v1/copy-plans", asked, 200).json()
     del asked["epsilon"]
-    assert client.post("/v1/copy-plans", asked, 200).json() == plan
+    assert client.post("/v1/copy-plans", asked, 200).json() == plan and plan["epsilon"] == 0.8 and plan["epsilon_choice"] is None
 
 
 def test_a_tiny_epsilon_gives_the_smallest_job_all_it_can_use(client):

@@ -41,7 +41,7 @@ struct geo_terms geo_terms_usual(enum geo_algorithm algorithm)
 {
     return (struct geo_terms){
         .algorithm = algorithm,
-        .insurance = {1, 8, INSURANCE_EFFICIENCY, INSURANCE_RELIABILITY, false},
+        .insurance = {0.8, 8, INSURANCE_EFFICIENCY, INSURANCE_RELIABILITY, false},
         .mantri = {.duplicate_probability = 0.25, .copies_max = 3, .period_s = 10, .gain = 3},
         .dolly = {.straggler_probability = 0.1,
                   .risk = 0.05,
