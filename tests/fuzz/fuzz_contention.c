@@ -5,13 +5,12 @@
 #include <math.h>
 
 #include "codec/contention.h"
-#include "fuzz.h"
+#include "fuzz_body.h"
 
 enum { APPLICATIONS_MAX = 32 };
 
 static const struct codec_contention_limits limits = {.applications = APPLICATIONS_MAX,
                                                       .cores = 1e6};
-static const struct codec_bounds bounds = {.depth = 16, .values = 1000000};
 
 static void require_shares(const struct codec_contention *asked,
                            const struct contention_share shares[],
@@ -50,28 +49,15 @@ static void require_lawful(const struct codec_contention *asked, struct arena *a
     json_decref(json);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+void fuzz_body(const struct codec_node *top)
 {
-    struct pv_error err = {0};
-    json_t *json = NULL;
-    if (codec_parse((const char *)data, n, &bounds, &json, &err) != PV_OK) {
-        FUZZ_REQUIRE(err.detail[0] != '\0' || err.n_faults > 0);
-        return 0;
-    }
-    struct arena arena;
-    arena_init(&arena, 0);
-    struct codec_reader reader = {&arena, &err};
-    struct codec_node top = codec_top(&reader, json);
+    struct arena *arena = top->reader->arena;
     struct codec_contention asked;
-    codec_contention_decode(&top, &limits, &asked);
-    bool taken = codec_result(&reader) == PV_OK;
-    FUZZ_REQUIRE(taken || err.n_faults > 0);
+    codec_contention_decode(top, &limits, &asked);
+    bool taken = fuzz_body_is_taken(top);
     FUZZ_REQUIRE(!taken || asked.cluster.at != NULL || !isnan(asked.terms.max_cores));
     if (isnan(asked.terms.max_cores)) /* as the cluster that is named would tell */
         asked.terms.max_cores = 12;
     if (taken)
-        require_lawful(&asked, &arena);
-    json_decref(json);
-    arena_fini(&arena);
-    return 0;
+        require_lawful(&asked, arena);
 }

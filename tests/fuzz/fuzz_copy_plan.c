@@ -8,13 +8,12 @@
 #include <string.h>
 
 #include "codec/copy_plan.h"
-#include "fuzz.h"
+#include "fuzz_body.h"
 
 enum { CLUSTERS_MAX = 6, JOBS_MAX = 4, TASKS_MAX = 16 };
 
 static const struct codec_copy_plan_limits limits = {
     .clusters = CLUSTERS_MAX, .jobs = JOBS_MAX, .tasks = TASKS_MAX, .points = 8};
-static const struct codec_bounds bounds = {.depth = 16, .values = 1000000};
 
 static void require_room(const struct geo_problem *problem, const struct geo_plan *plan)
 {
@@ -85,25 +84,12 @@ static void plan(struct codec_copy_plan *asked, struct arena *arena)
     require_reply(asked, &plan, arena);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+void fuzz_body(const struct codec_node *top)
 {
-    struct pv_error err = {0};
-    json_t *json = NULL;
-    if (codec_parse((const char *)data, n, &bounds, &json, &err) != PV_OK) {
-        FUZZ_REQUIRE(err.detail[0] != '\0' || err.n_faults > 0);
-        return 0;
-    }
-    struct arena arena;
-    arena_init(&arena, 0);
-    struct codec_reader reader = {&arena, &err};
-    struct codec_node top = codec_top(&reader, json);
+    struct arena *arena = top->reader->arena;
     struct codec_copy_plan asked;
-    codec_copy_plan_decode(&top, &limits, &asked);
-    bool taken = codec_result(&reader) == PV_OK;
-    FUZZ_REQUIRE(taken || err.n_faults > 0);
+    codec_copy_plan_decode(top, &limits, &asked);
+    bool taken = fuzz_body_is_taken(top);
     if (taken && asked.n_registered == 0)
-        plan(&asked, &arena);
-    json_decref(json);
-    arena_fini(&arena);
-    return 0;
+        plan(&asked, arena);
 }

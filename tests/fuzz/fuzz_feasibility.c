@@ -8,9 +8,7 @@
 #include <string.h>
 
 #include "codec/feasibility.h"
-#include "fuzz.h"
-
-static const struct codec_bounds bounds = {.depth = 16, .values = 1000000};
+#include "fuzz_body.h"
 
 enum { TASKS_MAX = 300, CORES_MAX = 64, JOBS_MAX = 8 };
 
@@ -134,30 +132,17 @@ static void require_lawful(struct codec_feasibility *asked, struct arena *arena)
     arena_fini(&scratch);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+void fuzz_body(const struct codec_node *top)
 {
-    struct pv_error err = {0};
-    json_t *json = NULL;
-    if (codec_parse((const char *)data, n, &bounds, &json, &err) != PV_OK) {
-        FUZZ_REQUIRE(err.detail[0] != '\0' || err.n_faults > 0);
-        return 0;
-    }
-    struct arena arena;
-    arena_init(&arena, 0);
-    struct codec_reader reader = {&arena, &err};
-    struct codec_node top = codec_top(&reader, json);
+    struct arena *arena = top->reader->arena;
     struct codec_feasibility asked;
-    codec_feasibility_decode(&top, &limits, &asked);
-    bool inline_only = codec_result(&reader) == PV_OK;
+    codec_feasibility_decode(top, &limits, &asked);
+    bool inline_only = fuzz_body_is_taken(top);
     for (size_t i = 0; inline_only && i < asked.n_jobs; i++)
         inline_only = asked.sources[i].application.at == NULL;
-    FUZZ_REQUIRE(codec_result(&reader) == PV_OK || err.n_faults > 0);
     FUZZ_REQUIRE(!inline_only || (asked.cores > 0) == (asked.cluster.at == NULL));
     if (inline_only && asked.cluster.at != NULL) /* as the one that is named would tell */
         asked.cores = 3;
     if (inline_only)
-        require_lawful(&asked, &arena);
-    json_decref(json);
-    arena_fini(&arena);
-    return 0;
+        require_lawful(&asked, arena);
 }

@@ -6,10 +6,9 @@
 #include <math.h>
 
 #include "codec/stage_plan.h"
-#include "fuzz.h"
+#include "fuzz_body.h"
 
 static const struct codec_stage_plan_limits limits = {.stages = 16, .cores = 100000};
-static const struct codec_bounds bounds = {.depth = 16, .values = 1000000};
 
 static void require_steps(const struct codec_stage_plan *asked, const struct stage_plan *plan)
 {
@@ -49,34 +48,21 @@ static void require_reply(const struct stage_plan *plan, struct arena *arena)
     json_decref(json);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+void fuzz_body(const struct codec_node *top)
 {
-    struct pv_error err = {0};
-    json_t *json = NULL;
-    if (codec_parse((const char *)data, n, &bounds, &json, &err) != PV_OK) {
-        FUZZ_REQUIRE(err.detail[0] != '\0' || err.n_faults > 0);
-        return 0;
-    }
-    struct arena arena;
-    arena_init(&arena, 0);
-    struct codec_reader reader = {&arena, &err};
-    struct codec_node top = codec_top(&reader, json);
+    struct arena *arena = top->reader->arena;
     struct codec_stage_plan asked;
     struct stage_plan plan;
-    codec_stage_plan_decode(&top, &limits, &asked);
-    bool taken = codec_result(&reader) == PV_OK;
-    FUZZ_REQUIRE(taken || err.n_faults > 0);
+    codec_stage_plan_decode(top, &limits, &asked);
+    bool taken = fuzz_body_is_taken(top);
     if (isnan(asked.terms.executors)) /* as the cluster that is named would tell */
         asked.terms.executors = 3;
     if (isnan(asked.terms.cores_per_executor))
         asked.terms.cores_per_executor = 2;
     if (taken && asked.stages != NULL) {
-        FUZZ_REQUIRE(stage_plan_make(&asked.terms, asked.stages, asked.n_stages, &arena, &plan,
+        FUZZ_REQUIRE(stage_plan_make(&asked.terms, asked.stages, asked.n_stages, arena, &plan,
                                      NULL) == PV_OK);
         require_steps(&asked, &plan);
-        require_reply(&plan, &arena);
+        require_reply(&plan, arena);
     }
-    json_decref(json);
-    arena_fini(&arena);
-    return 0;
 }

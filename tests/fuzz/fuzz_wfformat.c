@@ -3,13 +3,11 @@
  * recording that is taken parents stand before their children, nothing is negative, and it can be
  * placed in stores.
  */
-#include <math.h>
 
 #include "codec/wfformat.h"
-#include "fuzz.h"
+#include "fuzz_body.h"
 
 enum { TASKS_MAX = 64, OPERATIONS_MAX = 16 };
-static const struct codec_bounds bounds = {.depth = 16, .values = 1000000};
 
 static void require_task(const struct geosim_recording *recording,
                          const struct codec_operations *operations,
@@ -46,31 +44,18 @@ static void require_placed(const struct geosim_recording *recording, struct aren
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+void fuzz_body(const struct codec_node *top)
 {
-    struct pv_error err = {0};
-    json_t *json = NULL;
-    if (codec_parse((const char *)data, n, &bounds, &json, &err) != PV_OK) {
-        FUZZ_REQUIRE(err.detail[0] != '\0' || err.n_faults > 0);
-        return 0;
-    }
-    struct arena arena;
-    arena_init(&arena, 0);
-    struct codec_reader reader = {&arena, &err};
-    struct codec_node top = codec_top(&reader, json);
+    struct arena *arena = top->reader->arena;
     struct strview names[OPERATIONS_MAX];
     struct codec_operations operations = {.names = names, .most = OPERATIONS_MAX};
     struct geosim_recording recording;
-    codec_wfformat_decode(&top, TASKS_MAX, &operations, &recording);
-    bool taken = codec_result(&reader) == PV_OK;
-    FUZZ_REQUIRE(taken || err.n_faults > 0);
+    codec_wfformat_decode(top, TASKS_MAX, &operations, &recording);
+    bool taken = fuzz_body_is_taken(top);
     FUZZ_REQUIRE(operations.n <= OPERATIONS_MAX);
     FUZZ_REQUIRE(!taken || (recording.n_tasks > 0 && recording.n_tasks <= TASKS_MAX));
     for (size_t i = 0; taken && i < recording.n_tasks; i++)
         require_task(&recording, &operations, i);
     if (taken)
-        require_placed(&recording, &arena);
-    json_decref(json);
-    arena_fini(&arena);
-    return 0;
+        require_placed(&recording, arena);
 }
