@@ -19,6 +19,7 @@ static void drop_half_character(char *text)
         text[n - 1 - rest] = '\0';
 }
 
+PV_PRINTF(3, 0)
 static void print_text(char *text, size_t size, const char *format, va_list args)
 {
     if (vsnprintf(text, size, format, args) >= (int)size)
