@@ -24,8 +24,20 @@ def metrics(service):
     return {name: float(value) for name, value in lines}
 
 
+def settled(service):
+    """A fit is kept, then counted, then no longer running: the figures once none waits or runs."""
+    now = {}
+
+    def idle():
+        now.update(metrics(service))
+        return now["provisor_fits_waiting"] + now["provisor_fits_running"] == 0
+
+    wait_until(idle)
+    return now
+
+
 def grown(service, before, name):
-    return metrics(service)[name] - before[name]
+    return settled(service)[name] - before[name]
 
 
 ARRIVAL, READER = 'provisor_fits_total{for="arrival"}', 'provisor_fits_total{for="reader"}'
@@ -61,7 +73,7 @@ def is_current(service, name):
 def test_models_are_there_before_anybody_asks_and_the_reader_is_answered_from_them(quick, name):
     fill(quick.alpha, name)
     wait_until(lambda: is_current(quick, name))
-    before, row = metrics(quick), kept(quick, name)
+    before, row = settled(quick), kept(quick, name)
     models = quick.alpha.get("/v1/applications/%s/models" % name).json()
     assert models["history_version"] == len(SHAPES) == row[0] and models["selected"]
     quick.alpha.get("/v1/applications/%s/speedup" % name)
@@ -73,7 +85,7 @@ def test_a_run_that_goes_and_a_log_that_comes_count_as_arrivals(quick, name):
     wait_until(lambda: is_current(quick, name))
     quick.alpha.delete("/v1/applications/%s/runs/%s" % (name, ids[0]))
     wait_until(lambda: kept(quick, name)[:2] == (len(SHAPES) + 1, len(SHAPES) + 1))
-    before = metrics(quick)
+    before = settled(quick)
     log = "\n".join(['{"Event":"SparkListenerApplicationStart","App Name":"a","App ID":"%s","Timestamp":1000,"User":"u"}' % uuid.uuid4(),
                      '{"Event":"SparkListenerApplicationEnd","Timestamp":61000}'])
     quick.alpha.request("POST", "/v1/applications/%s/eventlogs?problem_size=8&executors=1" % name, 201, data=log,
@@ -85,7 +97,7 @@ def test_a_run_that_goes_and_a_log_that_comes_count_as_arrivals(quick, name):
 def test_an_import_is_one_arrival_and_none_where_it_brings_nothing_new(quick, name):
     fill(quick.alpha, name)
     wait_until(lambda: is_current(quick, name))
-    copy, before = name + "-copy", metrics(quick)
+    copy, before = name + "-copy", settled(quick)
     lines = quick.alpha.get("/v1/applications/%s/runs/export" % name).content
 
     def bring(status):
@@ -112,7 +124,7 @@ def test_runs_that_retention_takes_count_as_a_change(make_service):
     fill(client, "aged", [(n, m) for n, m in SHAPES if n == 16], started_at=old)
     fill(client, "young")
     wait_until(lambda: is_current(service, "aged") and is_current(service, "young"))
-    before, untouched = metrics(service), kept(service, "young")
+    before, untouched = settled(service), kept(service, "young")
     question = {"application": "aged", "problem_size": 16, "deadline_s": 3600}
     asked = client.post("/v1/advice", question, 201).json()
     client.patch("/v1/applications/aged", {"retention": {"days": 30, "runs": None}})
@@ -126,7 +138,7 @@ def test_runs_that_retention_takes_count_as_a_change(make_service):
 
 
 def test_many_runs_in_a_row_cost_few_fits(quick, name):
-    before = metrics(quick)
+    before = settled(quick)
     began = time.monotonic()
     fill(quick.alpha, name, SHAPES * 20)
     took = time.monotonic() - began
@@ -141,13 +153,13 @@ def test_many_runs_in_a_row_cost_few_fits(quick, name):
 def test_that_nothing_can_be_fitted_is_kept_too(quick, name):
     fill(quick.alpha, name, SHAPES[:1])
     wait_until(lambda: is_current(quick, name))
-    before = metrics(quick)
+    before = settled(quick)
     problem = quick.alpha.get("/v1/applications/%s/models" % name, 422).json()
     assert "1 of the application's 1 runs" in problem["detail"] and grown(quick, before, READER) == 0
 
 
 def test_an_application_that_is_gone_is_no_failure(quick, name):
-    before = metrics(quick)
+    before = settled(quick)
     fill(quick.alpha, name, SHAPES[:1])
     quick.alpha.delete("/v1/applications/" + name)
     wait_until(lambda: metrics(quick)["provisor_fits_waiting"] + metrics(quick)["provisor_fits_running"] == 0)
