@@ -170,8 +170,9 @@ def pytest(folder, kind=None, *options, **env):
 
 
 # A service and a PostgreSQL a process, and whole files of tests in one: modules share what they start.
-# The tests wait more than they work, so there may be a process more than cores.
-SPREAD = ("-n", str(CORES + 1), "--dist", "loadfile", "--max-worker-restart", "4")
+# A process a core: more would end sooner, and what waits for something by the clock would then wait in vain
+# now and then.
+SPREAD = ("-n", str(CORES), "--dist", "loadfile", "--max-worker-restart", "4")
 
 
 def c_files():
