@@ -23,7 +23,8 @@ static void end(void)
     arena_fini(&arena);
 }
 
-TestSuite(scaling_bootstrap, .init = start, .fini = end, .timeout = 60);
+/* Coverage is much work under sanitizers on a busy machine. */
+TestSuite(scaling_bootstrap, .init = start, .fini = end, .timeout = 300);
 
 /* --- histories --- */
 
@@ -157,8 +158,7 @@ Test(scaling_bootstrap, intervals_of_few_runs_hold)
     expect_coverage(&(struct grid){3, 4, 2, 0.05, 0}, RESAMPLE_RESIDUALS);
 }
 
-/* Much work: Criterion's minute is not enough under sanitizers on a busy machine. */
-Test(scaling_bootstrap, intervals_of_many_cells_hold, .timeout = 300)
+Test(scaling_bootstrap, intervals_of_many_cells_hold)
 {
     expect_coverage(&(struct grid){5, 6, 1, 0.05, 0}, RESAMPLE_CASES);
 }
