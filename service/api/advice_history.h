@@ -4,7 +4,7 @@
 #include "api/api.h"
 #include "api/history_cache.h"
 #include "codec/advice.h"
-#include "core/advice/beside.h"
+#include "core/advice/joint_feasibility.h"
 
 /*
  * What an advice knows: the curve of its application, from the cache where it is fresh, else from

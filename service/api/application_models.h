@@ -3,7 +3,7 @@
 
 #include "api/api.h"
 #include "codec/history_model.h"
-#include "core/scaling/selection.h"
+#include "core/scaling/selection/selection.h"
 #include "store/application_model.h"
 
 /*
@@ -24,8 +24,8 @@ enum pv_code application_models_load(struct api *api,
 
 /*
  * The same for runs with labels, at least one: the models of the context that the newest of these
- * is in (core/scaling/contexts.h), fitted for this request. PV_E_DEFER on an io worker; a fault at
- * parameter label where no run that can be used has them.
+ * is in (core/scaling/selection/contexts.h), fitted for this request. PV_E_DEFER on an io worker; a
+ * fault at parameter label where no run that can be used has them.
  */
 enum pv_code application_models_of_labels(struct api *api,
                                           struct http_request *request,

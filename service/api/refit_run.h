@@ -7,8 +7,8 @@
 
 /*
  * The work of a refit: fit every kind anew to the application's history, bootstrap the one asked
- * for or selected (core/scaling/bootstrap.h), and keep models and intervals together with the end
- * of the operation, in one transaction. context is the struct api.
+ * for or selected (core/scaling/uncertainty/bootstrap.h), and keep models and intervals together
+ * with the end of the operation, in one transaction. context is the struct api.
  *
  * PV_E_NOT_FOUND: the application was removed meanwhile. PV_E_TOO_FEW, PV_E_SINGULAR: its history
  * became too small. PV_E_CANCELLED: looked for between two resamples.

@@ -4,7 +4,7 @@
 #include "api/handlers.h"
 #include "api/query.h"
 #include "api/reply.h"
-#include "core/history/track_record.h"
+#include "core/history/accuracy.h"
 #include "store/team_accuracy.h"
 
 /* GET /v1/accuracy: how advice held over all applications of the team. */

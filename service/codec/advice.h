@@ -8,8 +8,8 @@
 #include "codec/run.h"
 #include "codec/writer.h"
 #include "core/advice/advise.h"
-#include "core/advice/beside.h"
 #include "core/advice/curve.h"
+#include "core/advice/joint_feasibility.h"
 #include "core/advice/pricing.h"
 #include "core/deadline/stage_plan.h"
 

@@ -2,8 +2,8 @@
 #define CODEC_EXPERIMENTS_H
 
 #include "codec/writer.h"
-#include "core/scaling/design_of_experiments.h"
-#include "core/scaling/experiment_region.h"
+#include "core/scaling/experiments/design.h"
+#include "core/scaling/experiments/region.h"
 
 /* GET .../next-experiments, and the member next_experiments of advice. Borrowed. */
 struct codec_experiments {

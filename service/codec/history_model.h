@@ -3,9 +3,9 @@
 
 #include "codec/history_watch.h"
 #include "codec/model.h"
-#include "core/scaling/contexts.h"
-#include "core/scaling/selection.h"
-#include "core/scaling/surface.h"
+#include "core/scaling/model/speedup_surface.h"
+#include "core/scaling/selection/contexts.h"
+#include "core/scaling/selection/selection.h"
 
 /* The models of an application's history (GET .../models, .../speedup). */
 

@@ -2,7 +2,7 @@
 #define CODEC_HISTORY_WATCH_H
 
 #include "codec/writer.h"
-#include "core/scaling/watch.h"
+#include "core/scaling/drift/drift.h"
 
 /* Whether an application has drifted, and which of its runs count less (GET .../models, .../advice,
  * the event model.drifted). */

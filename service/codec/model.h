@@ -3,7 +3,7 @@
 
 #include "codec/reader.h"
 #include "codec/writer.h"
-#include "core/scaling/selection.h"
+#include "core/scaling/selection/selection.h"
 
 /* POST /v1/models/fit (design.md section 3 "Models"). */
 struct codec_model_fit {

@@ -3,11 +3,11 @@
 
 #include "codec/reader.h"
 #include "codec/writer.h"
-#include "core/scaling/model.h"
+#include "core/scaling/model/model.h"
 
 /*
  * What the intervals of a model are made of, as the member "uncertainty" of an open object; null
- * where nothing is known. Of scores (core/scaling/predictive.h) there are up to three tables:
+ * where nothing is known. Of scores (core/scaling/model/predictive.h) there are up to three tables:
  *
  *     "scores": {"seen": {"scores", "levels", "spread", "degrees_of_freedom"} | null,
  *                "new_executors": ..., "new_problem_sizes": ...},

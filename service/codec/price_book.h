@@ -3,7 +3,7 @@
 
 #include "codec/reader.h"
 #include "codec/writer.h"
-#include "core/advice/price.h"
+#include "core/cluster/price.h"
 
 /* A price book as it stands on the wire. */
 struct codec_price_book {

@@ -3,8 +3,8 @@
 
 #include "codec/reader.h"
 #include "codec/writer.h"
-#include "core/scaling/bootstrap.h"
-#include "core/scaling/selection.h"
+#include "core/scaling/selection/selection.h"
+#include "core/scaling/uncertainty/bootstrap.h"
 
 /* POST /v1/applications/{name}/refit: what is asked, and what came of it. */
 

@@ -1,8 +1,8 @@
 #ifndef STORE_APPLICATION_MODEL_H
 #define STORE_APPLICATION_MODEL_H
 
-#include "core/scaling/contexts.h"
-#include "core/scaling/model.h"
+#include "core/scaling/model/model.h"
+#include "core/scaling/selection/contexts.h"
 #include "store/run_evidence.h"
 #include "store/store.h"
 

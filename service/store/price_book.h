@@ -1,7 +1,7 @@
 #ifndef STORE_PRICE_BOOK_H
 #define STORE_PRICE_BOOK_H
 
-#include "core/advice/price.h"
+#include "core/cluster/price.h"
 #include "store/store.h"
 
 /* The price books of a team. All texts of results live in `arena`; writers add the audit row. */

@@ -1,7 +1,7 @@
 #ifndef STORE_RUN_DURATIONS_H
 #define STORE_RUN_DURATIONS_H
 
-#include "core/scaling/contexts.h"
+#include "core/scaling/selection/contexts.h"
 #include "store/application.h"
 #include "store/run_evidence.h"
 #include "store/store.h"

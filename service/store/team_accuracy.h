@@ -1,7 +1,7 @@
 #ifndef STORE_TEAM_ACCURACY_H
 #define STORE_TEAM_ACCURACY_H
 
-#include "core/history/track_record.h"
+#include "core/history/accuracy.h"
 #include "store/store.h"
 
 /* What a look at the accuracy of a whole team costs is bounded by this, however long its history.

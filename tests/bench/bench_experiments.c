@@ -27,8 +27,8 @@
 
 #include "../golden/public_runs.h"
 #include "base/rng.h"
-#include "core/scaling/design_of_experiments.h"
-#include "core/scaling/selection.h"
+#include "core/scaling/experiments/design.h"
+#include "core/scaling/selection/selection.h"
 
 enum {
     CELLS_MAX = 128,

@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include "base/rng.h"
-#include "core/scaling/model.h"
+#include "core/scaling/model/model.h"
 
 enum { ROWS = 200, PREDICTIONS = 200000 };
 

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/scaling/selection.h"
+#include "core/scaling/selection/selection.h"
 #include "public_runs.h"
 
 enum { SCALES = 6, MODELS_MAX = 24, LEVELS = 3, ROWS_MAX = 4096 };

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "core/scaling/ipso.h"
+#include "core/scaling/laws/ipso/ipso.h"
 
 enum { SKIPPED = 77, ROWS_MAX = 32 };
 

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "core/scaling/model.h"
+#include "core/scaling/model/model.h"
 
 enum { SKIPPED = 77, ROWS_MAX = 32, REPEATS = 3, DRAWS = 21 };
 

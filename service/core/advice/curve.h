@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "core/advice/replay.h"
-#include "core/scaling/predictive.h"
+#include "core/scaling/model/predictive.h"
 
 /*
  * The predicted duration over the number of executors, from the replays of several recorded runs.

@@ -2,7 +2,7 @@
 #define CORE_ADVICE_EXPLAIN_H
 
 #include "core/advice/advise.h"
-#include "core/advice/beside.h"
+#include "core/advice/joint_feasibility.h"
 
 /*
  * Fill in advice->reasons and advice->warnings: why this executor count, from which runs, what

@@ -2,16 +2,16 @@
 #define CORE_ADVICE_MODEL_CURVE_H
 
 #include "core/advice/curve.h"
-#include "core/scaling/model.h"
+#include "core/scaling/model/model.h"
 
 /*
  * The predicted duration over the number of executors, from a fitted scaling model: the same curve
  * that replays give (core/advice/curve.h), so that everything that chooses from one works alike.
  *
  * How long a run may take is the model's own distribution (model_predictive in
- * core/scaling/model.h), so that an advice and the model's own interval agree. Where no run tells
- * of a place, ln T is Student-t as replays start from: three runs' worth of 10 percent, which grow
- * by as much again for each width of the range observed.
+ * core/scaling/model/model.h), so that an advice and the model's own interval agree. Where no run
+ * tells of a place, ln T is Student-t as replays start from: three runs' worth of 10 percent, which
+ * grow by as much again for each width of the range observed.
  *
  * Beyond the executors observed a model is believed as long as it promises no more than linear
  * speedup from there: a law that fits may still fall to nothing further out. The curve ends where

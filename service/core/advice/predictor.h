@@ -2,8 +2,8 @@
 #define CORE_ADVICE_PREDICTOR_H
 
 #include "core/advice/advise.h"
-#include "core/scaling/selection.h"
-#include "core/scaling/watch.h"
+#include "core/scaling/drift/drift.h"
+#include "core/scaling/selection/selection.h"
 
 /*
  * Which predicts: the recorded tasks, replayed, or a scaling model fitted to the durations of all

@@ -2,7 +2,7 @@
 #define CORE_ADVICE_PRICING_H
 
 #include "core/advice/advise.h"
-#include "core/advice/price.h"
+#include "core/cluster/price.h"
 
 /*
  * Advice with a price: on demand, from the spot market (core/advice/interruption.h says what being

@@ -6,8 +6,8 @@
 
 #include "core/advice/barrier.h"
 #include "core/deadline/job_from_run.h"
-#include "core/history/mixing.h"
 #include "core/history/task_sketch.h"
+#include "core/numerics/permutation.h"
 
 static enum pv_code out_of_memory(struct pv_error *err)
 {

@@ -3,8 +3,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "core/deadline/stage_weight.h"
 #include "core/history/run.h"
+#include "core/history/stage_weight.h"
 
 /*
  * The heuristic that plans an application stage by stage before it runs (S. Ripamonti, xSpark,

@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "core/scaling/ipso.h"
+#include "core/scaling/laws/ipso/ipso.h"
 
 /*
  * Why an application scales as it does (IPSO section 2.5.2): its history is cut into series in

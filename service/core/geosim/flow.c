@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/scaling/bca.h"
+#include "core/scaling/uncertainty/bca.h"
 
 void flow_average(const double *const repetitions[], size_t n_repetitions, size_t n, double mean[])
 {

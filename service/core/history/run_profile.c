@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "core/deadline/stage_weight.h"
 #include "core/history/graph.h"
+#include "core/history/stage_weight.h"
 
 /* Mean of the values that are known. */
 struct mean {

@@ -13,7 +13,7 @@ struct run_profile_stage {
     double duration_s;
     double input_records;
     double nominal_rate_per_s;
-    double weight; /* core/deadline/stage_weight.h with the mean durations; NAN: unknown */
+    double weight; /* core/history/stage_weight.h with the mean durations; NAN: unknown */
 };
 
 struct run_profile {

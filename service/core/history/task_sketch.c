@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/history/mixing.h"
+#include "core/numerics/permutation.h"
 
 double task_time_sum(const double durations_s[], size_t n)
 {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "core/scaling/design_of_experiments.h"
-#include "core/scaling/information.h"
+#include "core/scaling/experiments/design.h"
+#include "core/scaling/experiments/information.h"
 
 static struct arena arena;
 

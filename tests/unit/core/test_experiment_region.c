@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/scaling/experiment_region.h"
+#include "core/scaling/experiments/region.h"
 
 static struct arena arena;
 

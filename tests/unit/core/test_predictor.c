@@ -7,7 +7,7 @@
 #include "core/advice/model_curve.h"
 #include "core/advice/predictor.h"
 #include "core/history/run.h"
-#include "core/scaling/ernest.h"
+#include "core/scaling/laws/ernest.h"
 
 /* Advice from a model: the curve made from a fit, and when it is preferred to the replay's. */
 

@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "core/deadline/stage_weight.h"
 #include "core/history/graph.h"
+#include "core/history/stage_weight.h"
 
 static struct arena arena;
 

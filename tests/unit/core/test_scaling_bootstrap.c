@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/scaling/bca.h"
-#include "core/scaling/bootstrap.h"
+#include "core/scaling/uncertainty/bca.h"
+#include "core/scaling/uncertainty/bootstrap.h"
 
 enum { ROWS_MAX = 128 };
 

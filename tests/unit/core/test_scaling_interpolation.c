@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/scaling/interpolation.h"
+#include "core/scaling/laws/interpolation.h"
 
 static struct arena arena;
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "core/scaling/ipso.h"
+#include "core/scaling/laws/ipso/ipso.h"
 
 enum { ROWS_MAX = 64 };
 

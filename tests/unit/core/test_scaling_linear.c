@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "core/scaling/linear.h"
-#include "core/scaling/nnls.h"
-#include "core/scaling/nonnegative.h"
-#include "core/scaling/startup.h"
+#include "core/numerics/least_squares.h"
+#include "core/numerics/nnls.h"
+#include "core/numerics/nonnegative.h"
+#include "core/scaling/laws/startup_overhead.h"
 
 enum { N = 12, K = 4 };
 

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "core/scaling/combined.h"
-#include "core/scaling/gram.h"
-#include "core/scaling/load.h"
-#include "core/scaling/nnls.h"
+#include "core/numerics/nnls.h"
+#include "core/numerics/normal_equations.h"
+#include "core/scaling/laws/combined.h"
+#include "core/scaling/laws/load_laws.h"
 
 enum { COUNTS = 6, SIZES = 3, ROWS = COUNTS * SIZES };
 

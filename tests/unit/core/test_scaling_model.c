@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "core/scaling/amdahl.h"
-#include "core/scaling/ernest.h"
-#include "core/scaling/gustafson.h"
-#include "core/scaling/interval.h"
-#include "core/scaling/usba.h"
-#include "core/scaling/usba_scaled.h"
+#include "core/scaling/laws/amdahl.h"
+#include "core/scaling/laws/ernest.h"
+#include "core/scaling/laws/gustafson.h"
+#include "core/scaling/laws/usba.h"
+#include "core/scaling/laws/usba_scaled.h"
+#include "core/scaling/model/interval.h"
 
 enum { ROWS = 15 };
 

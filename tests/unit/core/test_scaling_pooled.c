@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "core/scaling/ernest.h"
-#include "core/scaling/pooled.h"
-#include "core/scaling/selection.h"
+#include "core/scaling/laws/ernest.h"
+#include "core/scaling/laws/pooled.h"
+#include "core/scaling/selection/selection.h"
 
 enum { COUNTS = 5, CONTEXTS = 12, ROWS = COUNTS * CONTEXTS };
 

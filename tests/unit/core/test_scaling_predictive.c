@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "core/scaling/model.h"
-#include "core/scaling/predictive.h"
+#include "core/scaling/model/model.h"
+#include "core/scaling/model/predictive.h"
 
 static struct arena arena;
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "core/scaling/model.h"
+#include "core/scaling/model/model.h"
 
 enum { ROWS = 15 };
 

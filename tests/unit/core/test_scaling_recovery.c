@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "core/scaling/descent.h"
-#include "core/scaling/model.h"
+#include "core/numerics/levenberg_marquardt.h"
+#include "core/scaling/model/model.h"
 
 enum { DRAWS = 40, SIZES = 4, COUNTS = 7, ROWS = SIZES * COUNTS };
 

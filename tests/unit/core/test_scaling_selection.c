@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "core/scaling/selection.h"
+#include "core/scaling/selection/selection.h"
 
 enum { ROWS = 20 };
 

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/scaling/amdahl.h"
-#include "core/scaling/gustafson.h"
-#include "core/scaling/sun_ni.h"
+#include "core/scaling/laws/amdahl.h"
+#include "core/scaling/laws/gustafson.h"
+#include "core/scaling/laws/sun_ni.h"
 
 enum { ROWS = 18 };
 

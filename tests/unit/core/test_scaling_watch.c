@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "core/scaling/watch.h"
+#include "core/scaling/drift/drift.h"
 
 enum { RUNS_MAX = 400 };
 

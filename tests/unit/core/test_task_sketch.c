@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 #include "core/advice/replay.h"
-#include "core/history/mixing.h"
+#include "core/numerics/permutation.h"
 #include "sample_runs.h"
 
 static struct arena arena;

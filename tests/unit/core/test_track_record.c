@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "core/history/track_record.h"
+#include "core/history/accuracy.h"
 
 static struct arena arena;
 

@@ -1,0 +1,219 @@
+#include "core/advice/joint_feasibility.h"
+
+#include <math.h>
+
+#include "core/deadline/job_from_run.h"
+
+static const double no_deadline_s = 1e12;
+static const double least_deadline_s = 1e-9; /* a deadline the fixed part alone exceeds */
+
+static enum pv_code out_of_memory(struct pv_error *err)
+{
+    return pv_fail(err, PV_E_MEMORY, "not enough memory to schedule beside the running jobs");
+}
+
+/* Stages whose tasks last `scale` times as long. */
+static enum pv_code
+stretch_job(struct edf_job *job, double scale, struct arena *arena, struct pv_error *err)
+{
+    struct edf_stage *stages = arena_array(arena, job->n_stages, sizeof *stages);
+    if (stages == NULL)
+        return out_of_memory(err);
+    for (size_t s = 0; s < job->n_stages; s++) {
+        stages[s] = job->stages[s];
+        stages[s].task_duration_s *= scale;
+        if (stages[s].task_durations_s != NULL) {
+            double *durations_s = arena_array(arena, stages[s].tasks, sizeof *durations_s);
+            if (durations_s == NULL)
+                return out_of_memory(err);
+            for (size_t t = 0; t < stages[s].tasks; t++)
+                durations_s[t] = stages[s].task_durations_s[t] * scale;
+            stages[s].task_durations_s = durations_s;
+        }
+    }
+    job->stages = stages;
+    job->overhead_per_task_s *= scale;
+    return PV_OK;
+}
+
+/* The new application's job on the recommended configuration; *fixed_s: what needs no core. */
+static enum pv_code make_new_job(const struct beside_question *question,
+                                 struct arena *scratch,
+                                 struct edf_job *job,
+                                 double *fixed_s,
+                                 struct pv_error *err)
+{
+    struct replay *replays = arena_calloc(scratch, question->n_runs, sizeof *replays);
+    struct replay_outcome outcome;
+    enum pv_code code = replays == NULL ? out_of_memory(err) : PV_OK;
+    size_t n = 0;
+    for (size_t i = 0; i < question->n_runs && code == PV_OK; i++) {
+        code = replay_prepare(&question->runs[i], scratch, scratch, &replays[n], NULL);
+        n += code == PV_OK ? 1 : 0;
+        code = code == PV_E_TOO_FEW ? PV_OK : code; /* the curve passed it over, too */
+    }
+    if (code == PV_OK && n == 0)
+        code = pv_fail(err, PV_E_TOO_FEW, "no run can be replayed");
+    if (code == PV_OK)
+        code = replay_learn(replays, n, 0, n, scratch, err);
+    if (code == PV_OK)
+        code = replay_predict(&replays[0], &question->target, scratch, &outcome, err);
+    if (code == PV_OK)
+        code = replay_job(&replays[0], &question->target, scratch, job, err);
+    if (code != PV_OK)
+        return code;
+    double ratio = question->predicted_duration_s / outcome.duration_s;
+    *fixed_s = outcome.fixed_s * ratio;
+    job->deadline_s = isnan(question->deadline_s)
+                          ? no_deadline_s
+                          : fmax(least_deadline_s, question->deadline_s - *fixed_s);
+    return stretch_job(job, ratio * replays[0].correction, scratch, err);
+}
+
+/*
+ * Take the first `seconds` of task time off a job, stage after stage in order of id: what a job
+ * that reports its progress has behind it. A task cut in two keeps its rest.
+ */
+static enum pv_code
+drop_done(struct edf_job *job, double seconds, struct arena *arena, struct pv_error *err)
+{
+    struct edf_stage *stages = arena_array(arena, job->n_stages, sizeof *stages);
+    if (stages == NULL)
+        return out_of_memory(err);
+    for (size_t s = 0; s < job->n_stages; s++) {
+        struct edf_stage *stage = &stages[s];
+        *stage = job->stages[s];
+        double *left_s = arena_array(arena, stage->tasks, sizeof *left_s);
+        if (left_s == NULL)
+            return out_of_memory(err);
+        size_t n = 0;
+        for (size_t t = 0; t < stage->tasks; t++) {
+            double task_s = stage->task_durations_s == NULL ? stage->task_duration_s
+                                                            : stage->task_durations_s[t];
+            double done_s = fmin(task_s, seconds);
+            seconds -= done_s;
+            if (done_s < task_s)
+                left_s[n++] = task_s - done_s;
+        }
+        stage->tasks = n;
+        stage->task_durations_s = left_s;
+    }
+    job->stages = stages;
+    return PV_OK;
+}
+
+static double job_work(const struct edf_job *job)
+{
+    double sum = 0.0;
+    for (size_t s = 0; s < job->n_stages; s++) {
+        for (size_t t = 0; t < job->stages[s].tasks; t++) {
+            sum += job->stages[s].task_durations_s == NULL ? job->stages[s].task_duration_s
+                                                           : job->stages[s].task_durations_s[t];
+        }
+    }
+    return sum;
+}
+
+static enum pv_code make_running_job(const struct beside_running *running,
+                                     struct arena *scratch,
+                                     struct edf_job *job,
+                                     struct pv_error *err)
+{
+    enum pv_code code = edf_job_from_run(running->run, scratch, job, err);
+    if (code != PV_OK)
+        return code;
+    job->release_s = running->release_s;
+    job->deadline_s = running->deadline_s;
+    if (isnan(running->progress))
+        return PV_OK;
+    /* What is left starts now, with what is left of the deadline. */
+    job->release_s = fmax(0.0, running->release_s);
+    job->deadline_s = fmax(least_deadline_s, running->deadline_s + fmin(0.0, running->release_s));
+    return drop_done(job, running->progress * job_work(job), scratch, err);
+}
+
+static enum pv_code make_running_jobs(const struct beside_question *question,
+                                      struct arena *scratch,
+                                      struct edf_job jobs[],
+                                      struct pv_error *err)
+{
+    enum pv_code code = PV_OK;
+    for (size_t i = 0; i < question->n_running && code == PV_OK; i++)
+        code = make_running_job(&question->running[i], scratch, &jobs[i], err);
+    return code;
+}
+
+static enum pv_code find_remedies(const struct beside_question *question,
+                                  const struct edf_job jobs[],
+                                  double fixed_s,
+                                  struct arena *arena,
+                                  struct arena *scratch,
+                                  struct beside_outcome *outcome,
+                                  struct pv_error *err)
+{
+    struct edf_remedies remedies;
+    size_t n = question->n_running + 1;
+    enum pv_code code = edf_find_remedies(jobs, n, question->cores, question->task_budget, arena,
+                                          scratch, &remedies, err);
+    if (code == PV_OK) {
+        outcome->has_remedies = true;
+        outcome->min_total_cores =
+            remedies.has_min_total_cores ? (int64_t)remedies.min_total_cores : RUN_UNKNOWN;
+        outcome->deadline_s = remedies.deadlines_s[question->n_running] + fixed_s;
+        outcome->exact = remedies.exact;
+    }
+    return code;
+}
+
+static enum pv_code check_jobs(const struct beside_question *question,
+                               struct arena *arena,
+                               struct arena *scratch,
+                               struct beside_outcome *outcome,
+                               struct pv_error *err)
+{
+    size_t n = question->n_running;
+    struct edf_job *jobs = arena_calloc(scratch, n + 1, sizeof *jobs);
+    struct edf_outcome *alone = arena_calloc(scratch, n + 1, sizeof *alone);
+    struct edf_outcome *with = arena_calloc(scratch, n + 1, sizeof *with);
+    if (jobs == NULL || alone == NULL || with == NULL)
+        return out_of_memory(err);
+    double fixed_s = 0.0;
+    enum pv_code code = make_running_jobs(question, scratch, jobs, err);
+    if (code == PV_OK)
+        code = make_new_job(question, scratch, &jobs[n], &fixed_s, err);
+    if (code == PV_OK && n > 0)
+        code = edf_schedule(jobs, n, question->cores, scratch, alone, NULL, NULL, err);
+    if (code == PV_OK)
+        code = edf_schedule(&jobs[n], 1, question->cores, scratch, &alone[n], NULL, NULL, err);
+    if (code == PV_OK)
+        code = edf_schedule(jobs, n + 1, question->cores, scratch, with, NULL, NULL, err);
+    if (code != PV_OK)
+        return code;
+    for (size_t i = 0; i < n; i++) {
+        outcome->running[i] =
+            (struct beside_standing){alone[i].met, with[i].met, with[i].execution_s};
+    }
+    outcome->met = isnan(question->deadline_s) || with[n].met;
+    outcome->execution_s = with[n].execution_s + fixed_s;
+    outcome->alone_s = alone[n].execution_s + fixed_s;
+    return outcome->met ? PV_OK
+                        : find_remedies(question, jobs, fixed_s, arena, scratch, outcome, err);
+}
+
+enum pv_code beside_check(const struct beside_question *question,
+                          struct arena *arena,
+                          struct arena *scratch,
+                          struct beside_outcome *outcome,
+                          struct pv_error *err)
+{
+    struct beside_outcome made = {.min_total_cores = RUN_UNKNOWN, .deadline_s = (double)NAN};
+    made.running = arena_calloc(arena, question->n_running, sizeof *made.running);
+    if (made.running == NULL)
+        return out_of_memory(err);
+    struct arena_mark mark = arena_mark(scratch);
+    enum pv_code code = check_jobs(question, arena, scratch, &made, err);
+    arena_rewind(scratch, mark);
+    if (code == PV_OK)
+        *outcome = made;
+    return code;
+}

@@ -1,0 +1,65 @@
+#ifndef CORE_ADVICE_JOINT_FEASIBILITY_H
+#define CORE_ADVICE_JOINT_FEASIBILITY_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "core/advice/replay.h"
+#include "core/history/run.h"
+
+/*
+ * Does the deadline hold beside jobs that already run? All of them, the new one included, are
+ * scheduled by Clairvoyance EDF on the cores of the cluster.
+ *
+ * A running job is the recorded run nearest to it. Its release may be negative: it is then
+ * scheduled from that instant on, first beside the other running jobs alone, so that at instant 0,
+ * when the new job joins, as much of it is done as the cores allowed. Where its progress is known,
+ * only the rest of its task time is scheduled, from instant 0 on. The new job is the nearest run
+ * rescaled to the recommended configuration and to its predicted duration; the part of it that
+ * needs no core (initialization, driver) is taken off its deadline.
+ */
+struct beside_running {
+    const struct run *run;
+    double release_s;  /* relative to now; negative: already running */
+    double deadline_s; /* > 0, from the release */
+    double progress;   /* share of its task time that is done, 0..1; NAN: unknown */
+};
+
+struct beside_question {
+    const struct run *runs; /* of the new application, nearest in size first */
+    size_t n_runs;
+    struct replay_target target;
+    double predicted_duration_s;
+    double deadline_s; /* NAN: none, the new job goes last */
+    const struct beside_running *running;
+    size_t n_running;
+    size_t cores; /* of the cluster */
+    uint64_t task_budget;
+};
+
+struct beside_standing {
+    bool met_alone; /* without the new job */
+    bool met;       /* with it */
+    double execution_s;
+};
+
+struct beside_outcome {
+    struct beside_standing *running; /* n_running */
+    bool met;                        /* the new job; true without a deadline */
+    double execution_s;              /* the new job, from now to its end */
+    double alone_s;                  /* the same without the running jobs */
+    bool has_remedies;               /* looked for when the new job misses */
+    int64_t min_total_cores;         /* RUN_UNKNOWN: none found */
+    bool exact;                      /* false: the search was cut by its budget */
+    double deadline_s; /* that the new job would meet on these cores; NAN: none found */
+};
+
+/* Results live in `arena`; scratch is back at its mark. PV_E_TOO_FEW, PV_E_MEMORY. */
+enum pv_code beside_check(const struct beside_question *question,
+                          struct arena *arena,
+                          struct arena *scratch,
+                          struct beside_outcome *outcome,
+                          struct pv_error *err) PV_MUSTCHECK;
+
+#endif

@@ -1,0 +1,167 @@
+#include "core/history/accuracy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum pv_code out_of_memory(struct pv_error *err)
+{
+    return pv_fail(err, PV_E_MEMORY, "not enough memory to sum up how advice held");
+}
+
+/* --- one record --- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Percentiles are of type 7 everywhere (design.md section 4); this is the 50th. */
+static double median(double values[], size_t n)
+{
+    if (n == 0)
+        return (double)NAN;
+    qsort(values, n, sizeof *values, ascending);
+    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+static void count_promise(struct track_promises *promises, const struct track_entry *entry)
+{
+    promises->runs++;
+    promises->promised += entry->promised;
+    promises->met += entry->met ? 1 : 0;
+}
+
+/* Sums become means; of nothing there is none. */
+static void close_promises(struct track_promises *promises)
+{
+    promises->promised /= (double)promises->runs;
+    promises->met /= (double)promises->runs;
+}
+
+static size_t bin_of(double probability)
+{
+    /* A product such as 0.3 x 10 may come out just below the whole number. */
+    double at = floor(probability * TRACK_BINS + 1e-9);
+    return at < 0 ? 0 : at >= TRACK_BINS ? TRACK_BINS - 1 : (size_t)at;
+}
+
+static void count_compared(struct track_record *record, const struct track_entry *entry)
+{
+    record->compared++;
+    record->mape_percent += fabs(entry->error_percent);
+    record->mean_error_percent += entry->error_percent;
+    if (entry->inside_known && !isnan(entry->confidence)) {
+        record->intervals++;
+        record->inside_interval += entry->inside ? 1 : 0;
+        record->nominal += entry->confidence;
+    }
+    if (!isnan(entry->promised)) {
+        count_promise(&record->deadlines, entry);
+        count_promise(&record->bins[bin_of(entry->promised)], entry);
+    }
+}
+
+enum pv_code track_record_of(const struct track_entry entries[],
+                             size_t n,
+                             struct arena *scratch,
+                             struct track_record *record,
+                             struct pv_error *err)
+{
+    struct track_record made = {.count = n};
+    struct arena_mark mark = arena_mark(scratch);
+    double *errors = arena_array(scratch, n, sizeof *errors);
+    if (errors == NULL)
+        return out_of_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        if (!entries[i].compared || isnan(entries[i].error_percent))
+            continue;
+        errors[made.compared] = fabs(entries[i].error_percent);
+        count_compared(&made, &entries[i]);
+    }
+    made.median_ape_percent = median(errors, made.compared);
+    made.mape_percent /= (double)made.compared;
+    made.mean_error_percent /= (double)made.compared;
+    made.inside_interval /= (double)made.intervals;
+    made.nominal /= (double)made.intervals;
+    close_promises(&made.deadlines);
+    for (size_t i = 0; i < TRACK_BINS; i++)
+        close_promises(&made.bins[i]);
+    arena_rewind(scratch, mark);
+    *record = made;
+    return PV_OK;
+}
+
+/* --- groups --- */
+
+struct placed {
+    struct track_entry entry;
+    struct strview name;
+    size_t at;
+};
+
+static int compare_names(struct strview a, struct strview b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int order = n == 0 ? 0 : memcmp(a.at, b.at, n);
+    return order != 0 ? order : (a.n > b.n) - (a.n < b.n);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct placed *x = a;
+    const struct placed *y = b;
+    int order = compare_names(x->name, y->name);
+    return order != 0 ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+static enum pv_code group(const struct track_entry entries[],
+                          size_t n,
+                          bool by_model,
+                          struct arena *arena,
+                          struct track_groups *groups,
+                          struct pv_error *err)
+{
+    struct track_groups made = {.items = arena_array(arena, n, sizeof *made.items)};
+    struct placed *placed = arena_array(arena, n, sizeof *placed);
+    struct track_entry *sorted = arena_array(arena, n, sizeof *sorted);
+    if (made.items == NULL || placed == NULL || sorted == NULL)
+        return out_of_memory(err);
+    for (size_t i = 0; i < n; i++)
+        placed[i] =
+            (struct placed){entries[i], by_model ? entries[i].model : entries[i].application, i};
+    qsort(placed, n, sizeof *placed, by_name);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = placed[i].entry;
+    for (size_t first = 0, end = 0; first < n; first = end) {
+        while (end < n && compare_names(placed[end].name, placed[first].name) == 0)
+            end++;
+        struct track_group *item = &made.items[made.n++];
+        item->name = placed[first].name;
+        enum pv_code code = track_record_of(sorted + first, end - first, arena, &item->record, err);
+        if (code != PV_OK)
+            return code;
+    }
+    *groups = made;
+    return PV_OK;
+}
+
+enum pv_code track_record_by_application(const struct track_entry entries[],
+                                         size_t n,
+                                         struct arena *arena,
+                                         struct track_groups *groups,
+                                         struct pv_error *err)
+{
+    return group(entries, n, false, arena, groups, err);
+}
+
+enum pv_code track_record_by_model(const struct track_entry entries[],
+                                   size_t n,
+                                   struct arena *arena,
+                                   struct track_groups *groups,
+                                   struct pv_error *err)
+{
+    return group(entries, n, true, arena, groups, err);
+}

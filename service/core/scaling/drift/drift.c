@@ -1,0 +1,350 @@
+#include "core/scaling/drift/drift.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+
+#include "core/scaling/drift/drift_internal.h"
+#include "core/scaling/laws/ernest.h"
+
+const char *watch_reason_name(enum watch_reason reason)
+{
+    switch (reason) {
+    case WATCH_FULL:
+        return "full";
+    case WATCH_STARVED:
+        return "starved";
+    case WATCH_FAILURES:
+        return "task_failures";
+    case WATCH_OUTLYING:
+        return "outlier";
+    case WATCH_FADED:
+        return "before_drift";
+    }
+    return "";
+}
+
+const char *watch_state_name(enum watch_state state)
+{
+    switch (state) {
+    case WATCH_UNKNOWN:
+        return "unknown";
+    case WATCH_STABLE:
+        return "stable";
+    case WATCH_DRIFTED:
+        return "drifted";
+    case WATCH_SETTLED:
+        return "caught_up";
+    }
+    return "";
+}
+
+/* --- standardised errors --- */
+
+/* Errors seen so far, of one kind of comparison. */
+struct errors {
+    double squares;
+    double n;
+};
+
+struct chart {
+    const struct watch_run *runs;
+    double *level; /* ln of the duration less the changes before it: all on one level */
+    double *error; /* of each run; NAN: not compared */
+    bool *learnt;  /* the run is part of what later ones are compared with */
+    double shift;  /* that the drifts so far add up to */
+    struct errors repeats;
+    struct errors laws;
+    double last;     /* standardised error of the run before */
+    double products; /* of successive standardised errors */
+    double squares;
+    struct cusum cusum;
+    struct cusum_rule rule;
+    struct model_fit law;
+    size_t law_runs; /* it was fitted to; 0: there is none */
+    struct arena *scratch;
+    struct arena_mark mark; /* before the law */
+};
+
+bool watch_same_place(const struct observation *a, const struct observation *b)
+{
+    return !(a->problem_size < b->problem_size) && !(a->problem_size > b->problem_size) &&
+           !(a->executors < b->executors) && !(a->executors > b->executors) &&
+           a->context == b->context;
+}
+
+/* Mean level of the runs learnt from at the place of run t; how many there are. */
+static size_t find_repeats(const struct chart *chart, size_t t, double *mean)
+{
+    size_t n = 0;
+    double sum = 0;
+    for (size_t i = 0; i < t; i++) {
+        if (!chart->learnt[i] || !watch_same_place(&chart->runs[i].seen, &chart->runs[t].seen))
+            continue;
+        sum += chart->level[i];
+        n++;
+    }
+    *mean = n == 0 ? (double)NAN : sum / (double)n;
+    return n;
+}
+
+enum pv_code watch_fit_law(const struct observation rows[],
+                           size_t n,
+                           struct arena *scratch,
+                           struct model_fit *fit,
+                           bool *fitted,
+                           struct pv_error *err)
+{
+    struct pv_error why = {0};
+    enum pv_code code = model_fit(&ernest_kind, rows, n, MODEL_RELATIVE, scratch, fit, &why);
+    if (code == PV_E_MEMORY)
+        return pv_fail(err, code, "%s", why.detail);
+    *fitted = code == PV_OK && isfinite(fit->loo_mape_percent);
+    return PV_OK;
+}
+
+/* Fit anew once the runs learnt from have grown by an eighth. */
+static enum pv_code renew_law(struct chart *chart, size_t t, struct pv_error *err)
+{
+    size_t n = 0;
+    bool fitted = false;
+    for (size_t i = 0; i < t; i++)
+        n += chart->learnt[i];
+    if (n < 5 || n < chart->law_runs + chart->law_runs / 8 + 1)
+        return PV_OK;
+    arena_rewind(chart->scratch, chart->mark);
+    struct observation *rows = arena_array(chart->scratch, n, sizeof *rows);
+    if (rows == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory to watch the runs");
+    n = 0;
+    for (size_t i = 0; i < t; i++) {
+        if (!chart->learnt[i])
+            continue;
+        rows[n] = chart->runs[i].seen;
+        rows[n].weight = 1;
+        rows[n++].duration_s = exp(chart->level[i]);
+    }
+    enum pv_code code = watch_fit_law(rows, n, chart->scratch, &chart->law, &fitted, err);
+    chart->law_runs = fitted ? n : 0;
+    return code;
+}
+
+/* The normal quantile of an error, given those before it. */
+static double standardise(const struct errors *errors, double error, double widening)
+{
+    double freedom = WATCH_PRIOR_RUNS + errors->n;
+    double variance =
+        (WATCH_PRIOR_RUNS * WATCH_PRIOR_SPREAD * WATCH_PRIOR_SPREAD + errors->squares) / freedom;
+    double t = error / (sqrt(variance) * widening);
+    double p = gsl_cdf_tdist_Q(fabs(t), freedom);
+    return copysign(gsl_cdf_ugaussian_Qinv(fmax(p, 1e-12)), error);
+}
+
+static void learn_error(struct errors *errors, double error)
+{
+    double spread =
+        sqrt((WATCH_PRIOR_RUNS * WATCH_PRIOR_SPREAD * WATCH_PRIOR_SPREAD + errors->squares) /
+             (WATCH_PRIOR_RUNS + errors->n));
+    double cut = fmin(fabs(error), CUSUM_ERROR_MAX * spread);
+    errors->squares += cut * cut;
+    errors->n++;
+}
+
+/* By how much slow waves widen sums of errors: sqrt((1 + r) / (1 - r)) with the correlation r of
+ * successive ones, drawn towards 0 while they are few. */
+static double wave_factor(const struct chart *chart)
+{
+    double r = chart->products / (chart->squares + 10);
+    r = fmin(fmax(r, 0), 0.9);
+    return sqrt((1 + r) / (1 - r));
+}
+
+/* Compare run t; its error and standardised error, NAN where nothing tells. */
+static double judge(struct chart *chart, size_t t, bool *repeat)
+{
+    const struct observation *seen = &chart->runs[t].seen;
+    double mean;
+    size_t n = find_repeats(chart, t, &mean);
+    *repeat = n >= WATCH_REPEATS;
+    if (!*repeat && chart->law_runs > 0) {
+        struct model_law law = model_law(&chart->law.model);
+        double promised_s = law.kind->duration_s(&law, seen->problem_size, seen->executors);
+        mean = promised_s > 0 ? log(promised_s) : (double)NAN;
+    } else if (!*repeat) {
+        mean = (double)NAN;
+    }
+    chart->error[t] = chart->level[t] - mean;
+    if (isnan(chart->error[t]))
+        return (double)NAN;
+    if (*repeat)
+        return standardise(&chart->repeats, chart->error[t], sqrt(1 + 1 / (double)n));
+    double gap = hypot(gap_at(&chart->law.model.uncertainty.seen_executors, seen->executors),
+                       gap_at(&chart->law.model.uncertainty.seen_sizes, seen->problem_size));
+    return standardise(&chart->laws, chart->error[t], 1 + 2 * gap);
+}
+
+/* All runs up to t are on the level as it is now known. */
+static void learn_all(struct chart *chart, size_t t)
+{
+    for (size_t i = 0; i <= t; i++)
+        chart->learnt[i] = true;
+}
+
+/*
+ * Where the new level began: of the runs since the side that signals was last 0, the start whose
+ * mean error stands out most, (sum)^2 / n, which is the likeliest one of a step in normal errors
+ * (Hawkins and Olwell, section 1.9). At least two runs, for one may be an outlier.
+ */
+static size_t find_start(const struct chart *chart, size_t t, size_t runs, double *shift)
+{
+    size_t best = t;
+    size_t n = 0;
+    double sum = 0;
+    double most = -1;
+    for (size_t i = t + 1; i > 0 && n < runs; i--) {
+        if (isnan(chart->error[i - 1]))
+            continue;
+        sum += chart->error[i - 1];
+        n++;
+        if ((n >= 2 || runs == 1) && sum * sum / (double)n > most) {
+            most = sum * sum / (double)n;
+            best = i - 1;
+            *shift = sum / (double)n;
+        }
+    }
+    return best;
+}
+
+static void note_drift(struct chart *chart, size_t t, bool slower, struct watch_drift *drift)
+{
+    double shift = chart->error[t];
+    size_t first = find_start(chart, t, slower ? chart->cusum.n_up : chart->cusum.n_down, &shift);
+    for (size_t i = first; i <= t; i++)
+        chart->level[i] -= shift;
+    chart->shift += shift;
+    chart->cusum = (struct cusum){0};
+    learn_all(chart, t);
+    drift->drifts++;
+    drift->since = first;
+    drift->detected = t;
+    drift->slower = slower;
+    drift->change_percent = 100 * (exp(shift) - 1);
+}
+
+static enum pv_code
+watch_run(struct chart *chart, size_t t, struct watch_drift *drift, struct pv_error *err)
+{
+    bool repeat = false;
+    enum pv_code code = renew_law(chart, t, err);
+    if (code != PV_OK)
+        return code;
+    chart->level[t] = log(chart->runs[t].seen.duration_s) - chart->shift;
+    double z = judge(chart, t, &repeat);
+    if (isnan(z)) {
+        chart->learnt[t] = true;
+        return PV_OK;
+    }
+    drift->judged++;
+    enum cusum_signal signal = CUSUM_QUIET;
+    if (drift->judged > WATCH_WARM_UP)
+        signal = cusum_add(&chart->cusum, &chart->rule, z / wave_factor(chart));
+    if (signal != CUSUM_QUIET) {
+        note_drift(chart, t, signal == CUSUM_UP, drift);
+        return PV_OK;
+    }
+    learn_error(repeat ? &chart->repeats : &chart->laws, chart->error[t]);
+    double cut = fmin(fmax(z, -CUSUM_ERROR_MAX), CUSUM_ERROR_MAX);
+    chart->products += cut * chart->last;
+    chart->squares += cut * cut;
+    chart->last = cut;
+    if (cusum_is_quiet(&chart->cusum))
+        learn_all(chart, t);
+    return PV_OK;
+}
+
+/* --- what becomes of old runs --- */
+
+static void fade(size_t n, const struct watch_drift *drift, struct watch_verdict verdicts[])
+{
+    double left = pow(0.5, (double)(n - drift->since));
+    for (size_t i = 0; i < drift->since; i++) {
+        verdicts[i].weight = fmax(left, WATCH_LEAST_WEIGHT);
+        verdicts[i].reason = WATCH_FADED;
+    }
+}
+
+static void tell_state(size_t n, struct watch_drift *drift)
+{
+    drift->state = drift->judged > 0 ? WATCH_STABLE : WATCH_UNKNOWN;
+    if (drift->drifts == 0)
+        return;
+    drift->runs_since = n - drift->since;
+    double old =
+        (double)drift->since * fmax(pow(0.5, (double)drift->runs_since), WATCH_LEAST_WEIGHT);
+    bool caught_up = n - drift->detected > WATCH_CAUGHT_UP && old < (double)drift->runs_since;
+    drift->state = caught_up ? WATCH_SETTLED : WATCH_DRIFTED;
+}
+
+/* What executors were there on the mean in most runs: some of the time none is, in any run. NAN:
+ * too few tell. */
+static double usual_share(const struct watch_run runs[], size_t n, double room[])
+{
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(runs[i].executors_share))
+            room[known++] = runs[i].executors_share;
+    return known < WATCH_REPEATS ? (double)NAN : watch_median(room, known);
+}
+
+static void judge_trouble(const struct watch_run runs[],
+                          size_t n,
+                          double room[],
+                          struct watch_verdict verdicts[])
+{
+    double usual = usual_share(runs, n, room);
+    for (size_t i = 0; i < n; i++) {
+        bool starved = runs[i].executors_asked > runs[i].seen.executors ||
+                       runs[i].executors_share < WATCH_STARVED_SHARE * usual;
+        bool failures = runs[i].failed_share > WATCH_FAILED_SHARE;
+        if ((!starved && !failures) || verdicts[i].weight < WATCH_TROUBLED_WEIGHT)
+            continue;
+        verdicts[i].weight = WATCH_TROUBLED_WEIGHT;
+        verdicts[i].reason = starved ? WATCH_STARVED : WATCH_FAILURES;
+    }
+}
+
+enum pv_code watch_history(const struct watch_run runs[],
+                           size_t n,
+                           struct arena *scratch,
+                           struct watch_verdict verdicts[],
+                           struct watch_drift *drift,
+                           struct pv_error *err)
+{
+    struct arena_mark before = arena_mark(scratch);
+    struct chart chart = {.runs = runs,
+                          .level = arena_array(scratch, n, sizeof(double)),
+                          .error = arena_array(scratch, n, sizeof(double)),
+                          .learnt = arena_calloc(scratch, n, sizeof(bool)),
+                          .rule = cusum_rule(WATCH_REFERENCE, WATCH_RUN_LENGTH),
+                          .scratch = scratch};
+    struct watch_drift made = {.rule = chart.rule};
+    enum pv_code code = PV_OK;
+    if (chart.level == NULL || chart.error == NULL || chart.learnt == NULL)
+        code = pv_fail(err, PV_E_MEMORY, "not enough memory to watch the runs");
+    chart.mark = arena_mark(scratch);
+    for (size_t t = 0; t < n && code == PV_OK; t++)
+        code = watch_run(&chart, t, &made, err);
+    for (size_t i = 0; i < n; i++)
+        verdicts[i] = (struct watch_verdict){1, WATCH_FULL, (double)NAN, (double)NAN};
+    if (code == PV_OK) {
+        made.up = chart.cusum.up;
+        made.down = chart.cusum.down;
+        tell_state(n, &made);
+        fade(n, &made, verdicts);
+        judge_trouble(runs, n, chart.level, verdicts);
+        code = watch_outliers(runs, made.since, n, scratch, verdicts, err);
+    }
+    arena_rewind(scratch, before);
+    if (code == PV_OK)
+        *drift = made;
+    return code;
+}

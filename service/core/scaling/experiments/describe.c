@@ -1,0 +1,287 @@
+/* What is said of runs that were chosen: why, what they cost, what they do to an interval. */
+#include <math.h>
+#include <string.h>
+
+#include "core/scaling/experiments/internal.h"
+
+const char *experiments_reason_name(enum experiments_reason reason)
+{
+    switch (reason) {
+    case EXPERIMENTS_FIRST:
+        return "first_run";
+    case EXPERIMENTS_NEW_EXECUTORS:
+        return "new_executors";
+    case EXPERIMENTS_NEW_SIZE:
+        return "new_problem_size";
+    case EXPERIMENTS_NEW_SHARE:
+        return "new_size_per_executor";
+    case EXPERIMENTS_REPEATS:
+        return "repetition";
+    case EXPERIMENTS_WIDENS:
+        return "widens_range";
+    case EXPERIMENTS_WIDEST_GAP:
+        return "widest_gap";
+    case EXPERIMENTS_LEAST_CERTAIN:
+        return "least_certain";
+    case EXPERIMENTS_MOST_FOR_COST:
+        return "most_for_cost";
+    }
+    return "";
+}
+
+/* --- why --- */
+
+struct range {
+    double low;
+    double high;
+};
+
+static void widen(struct range *range, double x)
+{
+    range->low = fmin(range->low, x);
+    range->high = fmax(range->high, x);
+}
+
+static bool is_one(const struct range *range)
+{
+    return range->high <= range->low * (1 + 1e-12);
+}
+
+static bool is_beyond(const struct range *range, double x)
+{
+    return x < range->low * (1 - 1e-12) || x > range->high * (1 + 1e-12);
+}
+
+/* What the runs before one hold: those that are there and those chosen earlier. */
+struct before {
+    size_t n;
+    size_t there;    /* of the same configuration, that have been made */
+    size_t repeated; /* of the same, chosen earlier included */
+    struct range size;
+    struct range executors;
+    struct range share;
+};
+
+static bool same(double a, double b)
+{
+    return fabs(a - b) <= 1e-12 * fabs(b);
+}
+
+static void
+count_run(struct before *before, double size, double executors, const struct effects_point *at)
+{
+    before->n++;
+    before->repeated += same(size, at->problem_size) && same(executors, at->executors);
+    widen(&before->size, size);
+    widen(&before->executors, executors);
+    widen(&before->share, size / executors);
+}
+
+static struct before look_back(const struct experiments_state *state,
+                               const struct experiments_candidate *const chosen[],
+                               size_t i)
+{
+    const struct range nothing = {(double)INFINITY, (double)-INFINITY};
+    const struct effects_point *at = &chosen[i]->at;
+    struct before before = {.size = nothing, .executors = nothing, .share = nothing};
+    for (size_t r = 0; r < state->n_rows; r++)
+        count_run(&before, state->rows[r].problem_size, state->rows[r].executors, at);
+    before.there = before.repeated;
+    for (size_t c = 0; c < i; c++)
+        count_run(&before, chosen[c]->at.problem_size, chosen[c]->at.executors, at);
+    return before;
+}
+
+static enum experiments_reason find_reason(const struct experiments_state *state,
+                                           const struct before *before,
+                                           const struct effects_point *at)
+{
+    if (before->n == 0)
+        return EXPERIMENTS_FIRST;
+    if (before->repeated > 0)
+        return EXPERIMENTS_REPEATS;
+    if (is_one(&before->executors) && is_beyond(&before->executors, at->executors))
+        return EXPERIMENTS_NEW_EXECUTORS;
+    if (is_one(&before->size) && is_beyond(&before->size, at->problem_size))
+        return EXPERIMENTS_NEW_SIZE;
+    if (is_one(&before->share) && is_beyond(&before->share, at->problem_size / at->executors))
+        return EXPERIMENTS_NEW_SHARE;
+    if (is_beyond(&before->size, at->problem_size) || is_beyond(&before->executors, at->executors))
+        return EXPERIMENTS_WIDENS;
+    if (state->model != NULL && state->effects.n_own == 0)
+        return EXPERIMENTS_WIDEST_GAP;
+    return state->question->criterion == EXPERIMENTS_CHEAPEST ? EXPERIMENTS_MOST_FOR_COST
+                                                              : EXPERIMENTS_LEAST_CERTAIN;
+}
+
+/* --- what it does to the interval --- */
+
+/*
+ * The new run will be left out, too: what predicts it then is what predicts it now, so that its
+ * error is expected to be as large as the prediction is uncertain.
+ */
+static void expect_score(struct model_uncertainty *u, double score)
+{
+    if (u->seen.n > 0 && isfinite(score))
+        score_table_add(&u->seen, score);
+}
+
+/* A value of its own on an axis closes a gap, and is one more to be left out: with the error that
+ * the others had. */
+static void expect_value(struct gap_axis *axis, double value, struct score_table *table)
+{
+    if (table->n > 0 && gap_at(axis, value) > 0)
+        score_table_add(table, table->spread);
+    gap_axis_add(axis, value);
+}
+
+/* The model as it would be after a run that comes out as it expects. */
+static void
+expect_run(struct experiments_state *state, const struct effects_point *at, struct model *expected)
+{
+    struct model_uncertainty *u = &expected->uncertainty;
+    double slope[MODEL_PARAMETERS_MAX];
+    double moved[MODEL_PARAMETERS_MAX];
+    double time_s = effects_time(&state->effects.law, at->problem_size, at->executors);
+    double residual_s = u->residual_std * (u->relative ? time_s : 1);
+    double within = residual_s * residual_s;
+    u->observations++;
+    u->problem_size[0] = fmin(u->problem_size[0], at->problem_size);
+    u->problem_size[1] = fmax(u->problem_size[1], at->problem_size);
+    u->executors[0] = fmin(u->executors[0], at->executors);
+    u->executors[1] = fmax(u->executors[1], at->executors);
+    expect_value(&u->seen_sizes, at->problem_size, &u->new_sizes);
+    expect_value(&u->seen_executors, at->executors, &u->new_executors);
+    if (!(u->freedom > 0) || !(within > 0))
+        return;
+    u->freedom++;
+    /* Of laws that are combined, what is moved is not the model's own: it has no covariance. */
+    effects_slopes(&state->effects, at, slope);
+    for (size_t a = 0; a < MODEL_PARAMETERS_MAX; a++) {
+        moved[a] = 0;
+        for (size_t b = 0; b < MODEL_PARAMETERS_MAX; b++)
+            moved[a] += u->covariance[a][b] * slope[b];
+        within += slope[a] * moved[a];
+    }
+    expect_score(u, sqrt(within) / time_s);
+    for (size_t a = 0; a < MODEL_PARAMETERS_MAX; a++)
+        for (size_t b = 0; b < MODEL_PARAMETERS_MAX; b++)
+            u->covariance[a][b] -= moved[a] * moved[b] / within;
+}
+
+static double
+interval_width(const struct experiments_state *state, const struct model *model, double first[2])
+{
+    struct model_spread spread = model_spread(model, state->question->confidence);
+    double sum = 0;
+    for (size_t i = 0; i < state->n_asked; i++) {
+        const struct effects_point *at = &state->asked[i].at;
+        struct model_prediction there;
+        model_predict(model, &spread, at->problem_size, at->executors, &there);
+        double low_s = isnan(there.interval_s[0]) ? 0 : there.interval_s[0];
+        sum += (there.interval_s[1] - low_s) / there.duration_s;
+        if (i == 0)
+            memcpy(first, there.interval_s, sizeof there.interval_s);
+    }
+    return sum / (double)state->n_asked;
+}
+
+static double mean_spread(const struct experiments_state *state, const struct information *known)
+{
+    double sum = 0;
+    for (size_t i = 0; i < state->n_asked; i++)
+        sum += sqrt(information_variance(known, state->asked[i].effect) + state->asked[i].noise);
+    return sum / (double)state->n_asked;
+}
+
+/* A run can only add to what is known; less is rounding. */
+double experiments_cut_percent(const struct experiments_width *before,
+                               const struct experiments_width *after)
+{
+    double cut = 100 * (1 - after->interval / before->interval);
+    if (!isfinite(cut))
+        cut = 100 * (1 - after->spread / before->spread);
+    return isfinite(cut) ? fmax(cut, 0) : (double)NAN;
+}
+
+struct experiments_outlook experiments_look(const struct experiments_state *state)
+{
+    struct experiments_outlook now = {.known = state->known};
+    if (state->model != NULL)
+        now.model = *state->model;
+    return now;
+}
+
+void experiments_expect(struct experiments_state *state,
+                        const struct experiments_candidate *run,
+                        struct experiments_outlook *outlook)
+{
+    information_add(&outlook->known, run->effect, run->noise);
+    if (state->model != NULL)
+        expect_run(state, &run->at, &outlook->model);
+}
+
+struct experiments_width experiments_measure(const struct experiments_state *state,
+                                             const struct experiments_outlook *outlook,
+                                             double interval_s[2])
+{
+    struct experiments_width width = {(double)NAN, mean_spread(state, &outlook->known)};
+    if (state->model != NULL)
+        width.interval = interval_width(state, &outlook->model, interval_s);
+    return width;
+}
+
+static struct experiment describe_run(const struct experiments_state *state,
+                                      const struct experiments_candidate *const chosen[],
+                                      size_t i,
+                                      const struct information *known)
+{
+    struct before before = look_back(state, chosen, i);
+    struct experiment item = {.at = chosen[i]->at,
+                              .reason = find_reason(state, &before, &chosen[i]->at),
+                              .there = before.there,
+                              .uncertainty_percent = (double)NAN,
+                              .duration_s = (double)NAN,
+                              .executor_s = (double)NAN};
+    if (state->model == NULL || state->effects.n_own > 0)
+        item.uncertainty_percent = 100 * sqrt(information_variance(known, chosen[i]->effect));
+    if (state->times_known) {
+        item.duration_s = chosen[i]->time_s;
+        item.executor_s = chosen[i]->executor_s;
+    }
+    return item;
+}
+
+enum pv_code experiments_describe(struct experiments_state *state,
+                                  const struct experiments_candidate *const chosen[],
+                                  size_t n,
+                                  struct experiments_plan *plan,
+                                  struct pv_error *err)
+{
+    struct experiments_outlook now = experiments_look(state);
+    double ignored[2];
+    struct experiments_plan made = {.n = n,
+                                    .from_model = state->model != NULL,
+                                    .cheapest_s = (double)NAN,
+                                    .interval_s = {(double)NAN, (double)NAN}};
+    made.items = arena_array(state->arena, n, sizeof *made.items);
+    if (made.items == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the experiments");
+    struct experiments_width before = experiments_measure(state, &now, made.interval_s);
+    memcpy(made.expected_interval_s, made.interval_s, sizeof made.interval_s);
+    struct experiments_outlook after = now;
+    for (size_t i = 0; i < n; i++) {
+        struct experiments_outlook alone = now;
+        made.items[i] = describe_run(state, chosen, i, &after.known);
+        experiments_expect(state, chosen[i], &alone);
+        experiments_expect(state, chosen[i], &after);
+        struct experiments_width one = experiments_measure(state, &alone, ignored);
+        struct experiments_width all = experiments_measure(state, &after, made.expected_interval_s);
+        made.items[i].cut_percent = experiments_cut_percent(&before, &one);
+        made.items[i].cumulative_cut_percent = experiments_cut_percent(&before, &all);
+    }
+    if (state->times_known && state->n_candidates > 0)
+        made.cheapest_s = state->candidates[0].executor_s;
+    *plan = made;
+    return PV_OK;
+}

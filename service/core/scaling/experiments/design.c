@@ -1,0 +1,455 @@
+#include "core/scaling/experiments/design.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/scaling/experiments/internal.h"
+
+/* A run errs by a tenth where nothing tells how much, and never by less than a hundredth. */
+static const double assumed_noise = 0.1;
+static const double least_noise = 0.01;
+/* What counts as more: one part in 10^9, so that ties are ties on every machine. */
+static const double more = 1 + 1e-9;
+
+static enum pv_code out_of_memory(struct pv_error *err)
+{
+    return pv_fail(err, PV_E_MEMORY, "not enough memory to choose experiments");
+}
+
+/* --- what is there --- */
+
+static int compare(double a, double b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_point(const void *a, const void *b)
+{
+    const struct observation *x = a;
+    const struct observation *y = b;
+    int order = compare(x->problem_size, y->problem_size);
+    if (order == 0)
+        order = compare(x->executors, y->executors);
+    if (order == 0)
+        order = compare(x->duration_s, y->duration_s);
+    return order != 0 ? order : compare(x->weight, y->weight);
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct experiments_candidate *x = a;
+    const struct experiments_candidate *y = b;
+    int order = compare(x->executor_s, y->executor_s);
+    if (order == 0)
+        order = compare(x->at.problem_size, y->at.problem_size);
+    return order != 0 ? order : compare(x->at.executors, y->at.executors);
+}
+
+static bool has_time(const struct effects_law *law, const struct experiments_question *question)
+{
+    for (size_t i = 0; i < question->n_asked; i++) {
+        double time_s =
+            effects_time(law, question->asked[i].problem_size, question->asked[i].executors);
+        if (time_s > 0 && isfinite(time_s))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * What is assumed before there is a model: the part that does not shrink is as long as the share of
+ * the least problem size asked about on the most executors allowed.
+ */
+static struct effects_law
+assume_law(const struct experiments_question *question, const struct observation rows[], size_t n)
+{
+    struct effects_law law = {.fixed = question->asked[0].problem_size, .unit_s = (double)NAN};
+    double most = 1;
+    double logs = 0;
+    for (size_t i = 1; i < question->n_asked; i++)
+        law.fixed = fmin(law.fixed, question->asked[i].problem_size);
+    for (size_t i = 0; i < question->n_allowed; i++)
+        most = fmax(most, question->allowed[i].executors);
+    law.fixed /= most;
+    for (size_t i = 0; i < n; i++)
+        logs += log(rows[i].duration_s / (law.fixed + rows[i].problem_size / rows[i].executors));
+    if (n > 0)
+        law.unit_s = exp(logs / (double)n);
+    return law;
+}
+
+static double noise_at(const struct model *model, double time_s)
+{
+    double share = assumed_noise;
+    if (model != NULL && isfinite(model->uncertainty.residual_std) &&
+        model->uncertainty.residual_std > 0)
+        share = model->uncertainty.residual_std / (model->uncertainty.relative ? 1 : time_s);
+    share = fmax(share, least_noise);
+    return share * share;
+}
+
+/* false: there is no time there. */
+static bool look_at(struct experiments_state *state,
+                    const struct effects_point *at,
+                    struct experiments_candidate *candidate)
+{
+    candidate->at = *at;
+    if (!effects_at(&state->effects, at, candidate->effect))
+        return false;
+    candidate->time_s = effects_time(&state->effects.law, at->problem_size, at->executors);
+    candidate->executor_s = candidate->time_s * at->executors;
+    candidate->noise = noise_at(state->model, candidate->time_s);
+    return true;
+}
+
+static enum pv_code
+find_effects(struct experiments_state *state, const struct effects_law *law, struct pv_error *err)
+{
+    const struct experiments_question *question = state->question;
+    struct arena_mark mark = arena_mark(state->arena);
+    size_t n = question->n_allowed + question->n_asked + state->n_rows;
+    struct effects_point *region = arena_array(state->arena, n, sizeof *region);
+    if (region == NULL)
+        return out_of_memory(err);
+    n = 0;
+    for (size_t i = 0; i < question->n_allowed; i++)
+        region[n++] = question->allowed[i];
+    for (size_t i = 0; i < question->n_asked; i++)
+        region[n++] = question->asked[i];
+    for (size_t i = 0; i < state->n_rows; i++)
+        region[n++] = (struct effects_point){state->rows[i].problem_size, state->rows[i].executors};
+    state->effects = effects_of(law, region, n, question->doubt);
+    arena_rewind(state->arena, mark);
+    return PV_OK;
+}
+
+static void learn_rows(struct experiments_state *state)
+{
+    struct experiments_candidate run;
+    state->known = information_none(state->effects.k);
+    for (size_t i = 0; i < state->n_rows; i++) {
+        const struct effects_point at = {state->rows[i].problem_size, state->rows[i].executors};
+        double weight = state->rows[i].weight > 0 ? state->rows[i].weight : 1;
+        if (look_at(state, &at, &run))
+            information_add(&state->known, run.effect, run.noise / weight);
+    }
+}
+
+static enum pv_code copy_rows(struct experiments_state *state,
+                              const struct observation rows[],
+                              size_t n,
+                              struct pv_error *err)
+{
+    struct observation *sorted = arena_array(state->arena, n, sizeof *sorted);
+    if (sorted == NULL)
+        return out_of_memory(err);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = rows[i];
+    qsort(sorted, n, sizeof *sorted, by_point);
+    state->rows = sorted;
+    state->n_rows = n;
+    return PV_OK;
+}
+
+static enum pv_code prepare(struct experiments_state *state,
+                            const struct observation rows[],
+                            size_t n,
+                            const struct model *model,
+                            struct pv_error *err)
+{
+    const struct experiments_question *question = state->question;
+    struct effects_law law = {.model = model};
+    enum pv_code code = copy_rows(state, rows, n, err);
+    if (code != PV_OK)
+        return code;
+    if (model == NULL || model->form != MODEL_OF_DURATIONS || !has_time(&law, question))
+        law = assume_law(question, state->rows, n);
+    state->model = law.model;
+    state->times_known = law.model != NULL || n > 0;
+    code = find_effects(state, &law, err);
+    if (code != PV_OK)
+        return code;
+    learn_rows(state);
+    state->candidates = arena_array(state->arena, question->n_allowed, sizeof *state->candidates);
+    state->asked = arena_array(state->arena, question->n_asked, sizeof *state->asked);
+    if (state->candidates == NULL || state->asked == NULL)
+        return out_of_memory(err);
+    for (size_t i = 0; i < question->n_allowed; i++)
+        state->n_candidates +=
+            look_at(state, &question->allowed[i], &state->candidates[state->n_candidates]);
+    for (size_t i = 0; i < question->n_asked; i++)
+        state->n_asked += look_at(state, &question->asked[i], &state->asked[state->n_asked]);
+    qsort(state->candidates, state->n_candidates, sizeof *state->candidates, by_cost);
+    return PV_OK;
+}
+
+/* --- what a run is worth --- */
+
+/* The runs chosen so far and what is known after them. */
+struct choice {
+    const struct experiments_candidate *runs[EXPERIMENTS_MAX];
+    size_t n;
+    double executor_s;
+    struct information known;
+};
+
+static void choose(struct choice *choice, const struct experiments_candidate *run)
+{
+    choice->runs[choice->n++] = run;
+    choice->executor_s += run->executor_s;
+    information_add(&choice->known, run->effect, run->noise);
+}
+
+/* By how much the determinant grows, less 1. */
+static double gain_information(const struct choice *choice, const struct experiments_candidate *run)
+{
+    return information_variance(&choice->known, run->effect) / run->noise;
+}
+
+/* Variance taken off the time at the points asked about. */
+static double gain_certainty(const struct experiments_state *state,
+                             const struct choice *choice,
+                             const struct experiments_candidate *run)
+{
+    double within = information_variance(&choice->known, run->effect) + run->noise;
+    double sum = 0;
+    for (size_t i = 0; i < state->n_asked; i++) {
+        double both = information_between(&choice->known, run->effect, state->asked[i].effect);
+        sum += both * both / within;
+    }
+    return sum;
+}
+
+static double distance(const struct effects_point *a, double problem_size, double executors)
+{
+    return hypot(log(a->problem_size / problem_size), log(a->executors / executors));
+}
+
+static double gain_gap(const struct experiments_state *state,
+                       const struct choice *choice,
+                       const struct experiments_candidate *run)
+{
+    double gap = (double)INFINITY;
+    for (size_t i = 0; i < state->n_rows; i++)
+        gap = fmin(gap, distance(&run->at, state->rows[i].problem_size, state->rows[i].executors));
+    for (size_t i = 0; i < choice->n; i++)
+        gap = fmin(gap, distance(&run->at, choice->runs[i]->at.problem_size,
+                                 choice->runs[i]->at.executors));
+    return gap;
+}
+
+static bool has_parameters(const struct experiments_state *state)
+{
+    return state->model == NULL || state->effects.n_own > 0;
+}
+
+static double gain_of(const struct experiments_state *state,
+                      const struct choice *choice,
+                      const struct experiments_candidate *run)
+{
+    if (!has_parameters(state))
+        return gain_gap(state, choice, run);
+    if (state->question->criterion == EXPERIMENTS_D_OPTIMAL)
+        return gain_information(choice, run);
+    /* What is asked about can only be told once the effects can be told apart. */
+    return state->model == NULL ? log1p(gain_information(choice, run))
+                                : gain_certainty(state, choice, run);
+}
+
+static bool is_affordable(const struct experiments_state *state, double executor_s)
+{
+    return !state->times_known || isnan(state->question->executor_s_max) ||
+           executor_s <= state->question->executor_s_max * more;
+}
+
+/* gains[] of every candidate that can be paid, -1 of the others. */
+static void
+fill_gains(const struct experiments_state *state, const struct choice *choice, double gains[])
+{
+    for (size_t i = 0; i < state->n_candidates; i++) {
+        const struct experiments_candidate *run = &state->candidates[i];
+        bool payable = is_affordable(state, choice->executor_s + run->executor_s);
+        gains[i] = payable ? gain_of(state, choice, run) : -1;
+    }
+}
+
+/* Likewise by how much the intervals asked about are expected to narrow, in percent; returns the
+ * greatest. */
+static double
+fill_cuts(struct experiments_state *state, const struct choice *choice, double gains[])
+{
+    double ignored[2];
+    double most = 0;
+    struct experiments_outlook now = experiments_look(state);
+    for (size_t i = 0; i < choice->n; i++)
+        experiments_expect(state, choice->runs[i], &now);
+    const struct experiments_width before = experiments_measure(state, &now, ignored);
+    for (size_t i = 0; i < state->n_candidates; i++) {
+        const struct experiments_candidate *run = &state->candidates[i];
+        gains[i] = -1;
+        if (!is_affordable(state, choice->executor_s + run->executor_s))
+            continue;
+        struct experiments_outlook after = now;
+        experiments_expect(state, run, &after);
+        const struct experiments_width width = experiments_measure(state, &after, ignored);
+        double cut = experiments_cut_percent(&before, &width);
+        gains[i] = isnan(cut) ? 0 : cut;
+        most = fmax(most, gains[i]);
+    }
+    return most;
+}
+
+/* Leave out what does too little to be worth a run, whatever it costs: of the interval asked about,
+ * or where no run narrows that, of what is gained at all. */
+static void drop_little(struct experiments_state *state,
+                        const struct choice *choice,
+                        double gains[],
+                        double cuts[])
+{
+    static const double some_percent = 1e-3;
+    double most = state->model == NULL ? 0 : fill_cuts(state, choice, cuts);
+    const double *worth = most < some_percent ? gains : cuts;
+    for (size_t i = 0; most < some_percent && i < state->n_candidates; i++)
+        most = fmax(most, gains[i]);
+    for (size_t i = 0; i < state->n_candidates; i++)
+        cuts[i] = worth[i] < EXPERIMENTS_WORTH * most ? -1 : gains[i];
+}
+
+/* The best run to add; NULL: none can be paid. Candidates stand by cost: the first of equals is the
+ * cheapest. */
+static const struct experiments_candidate *find_best(struct experiments_state *state,
+                                                     const struct choice *choice,
+                                                     double gains[],
+                                                     double left[])
+{
+    bool cheapest = state->question->criterion == EXPERIMENTS_CHEAPEST;
+    const struct experiments_candidate *best = NULL;
+    double best_value = -1;
+    fill_gains(state, choice, gains);
+    if (cheapest)
+        drop_little(state, choice, gains, left);
+    for (size_t i = 0; i < state->n_candidates; i++) {
+        const struct experiments_candidate *run = &state->candidates[i];
+        double gain = cheapest ? left[i] : gains[i];
+        double value = cheapest ? gain / run->executor_s : gain;
+        if (gain >= 0 && (best == NULL || value > best_value * more)) {
+            best = run;
+            best_value = value;
+        }
+    }
+    return best;
+}
+
+/* --- exchange --- */
+
+static struct choice
+all_but(const struct experiments_state *state, const struct choice *choice, size_t without)
+{
+    struct choice rest = {.known = state->known};
+    for (size_t i = 0; i < choice->n; i++)
+        if (i != without)
+            choose(&rest, choice->runs[i]);
+    return rest;
+}
+
+/* The exchange that multiplies the determinant most; false: none does. */
+static bool find_exchange(const struct experiments_state *state,
+                          const struct choice *choice,
+                          size_t *out,
+                          const struct experiments_candidate **in)
+{
+    double best = more;
+    for (size_t i = 0; i < choice->n; i++) {
+        struct choice rest = all_but(state, choice, i);
+        double with = 1 + gain_information(&rest, choice->runs[i]);
+        for (size_t c = 0; c < state->n_candidates; c++) {
+            const struct experiments_candidate *run = &state->candidates[c];
+            if (!is_affordable(state, rest.executor_s + run->executor_s))
+                continue;
+            double ratio = (1 + gain_information(&rest, run)) / with;
+            if (ratio > best * more) {
+                best = ratio;
+                *out = i;
+                *in = run;
+            }
+        }
+    }
+    return best > more;
+}
+
+/* Each exchange raises the determinant, so there is an end; the bound is for rounding. */
+static void exchange(const struct experiments_state *state, struct choice *choice)
+{
+    enum { MOST_EXCHANGES = 100 };
+    size_t out = 0;
+    const struct experiments_candidate *in = NULL;
+    for (size_t step = 0; step < MOST_EXCHANGES; step++) {
+        if (!find_exchange(state, choice, &out, &in))
+            return;
+        struct choice next = all_but(state, choice, out);
+        choose(&next, in);
+        *choice = next;
+    }
+}
+
+/* The same runs, the one that tells most first. */
+static void put_in_order(const struct experiments_state *state, struct choice *choice)
+{
+    struct choice ordered = {.known = state->known};
+    bool taken[EXPERIMENTS_MAX] = {false};
+    while (ordered.n < choice->n) {
+        size_t best = choice->n;
+        double most = -1;
+        for (size_t i = 0; i < choice->n; i++) {
+            if (taken[i])
+                continue;
+            double gain = gain_information(&ordered, choice->runs[i]);
+            bool tie = best < choice->n && gain * more >= most;
+            /* Candidates stand by cost: of a tie the one that stands first. */
+            if (gain > most * more || (tie && choice->runs[i] < choice->runs[best])) {
+                best = i;
+                most = gain;
+            }
+        }
+        taken[best] = true;
+        choose(&ordered, choice->runs[best]);
+    }
+    *choice = ordered;
+}
+
+enum pv_code experiments_choose(const struct observation rows[],
+                                size_t n,
+                                const struct model *model,
+                                const struct experiments_question *question,
+                                struct arena *arena,
+                                struct experiments_plan *plan,
+                                struct pv_error *err)
+{
+    struct experiments_state state = {.question = question, .arena = arena};
+    enum pv_code code = prepare(&state, rows, n, model, err);
+    if (code != PV_OK)
+        return code;
+    double *gains = arena_array(arena, state.n_candidates, sizeof *gains);
+    double *left = arena_array(arena, state.n_candidates, sizeof *left);
+    if (gains == NULL || left == NULL)
+        return out_of_memory(err);
+    struct choice choice = {.known = state.known};
+    while (choice.n < question->count && choice.n < EXPERIMENTS_MAX) {
+        const struct experiments_candidate *run = find_best(&state, &choice, gains, left);
+        if (run == NULL)
+            break;
+        choose(&choice, run);
+    }
+    if (question->criterion == EXPERIMENTS_D_OPTIMAL && has_parameters(&state)) {
+        exchange(&state, &choice);
+        put_in_order(&state, &choice);
+    }
+    struct experiments_plan made;
+    code = experiments_describe(&state, choice.runs, choice.n, &made, err);
+    if (code != PV_OK)
+        return code;
+    made.without_time = question->n_allowed - state.n_candidates;
+    *plan = made;
+    return PV_OK;
+}

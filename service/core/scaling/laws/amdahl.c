@@ -1,0 +1,110 @@
+#include "core/scaling/laws/amdahl.h"
+
+#include <math.h>
+
+#include "core/scaling/laws/configurations.h"
+#include "core/scaling/laws/serial_fraction.h"
+#include "core/scaling/model/findings.h"
+
+enum { ETA = SHARE_ETA, SEQUENTIAL = SHARE_SEQUENTIAL, PARAMETERS = SHARE_PARAMETERS };
+
+static const struct model_parameter_rule rules[PARAMETERS] = {
+    [ETA] = {"eta", 0, 1, MODEL_OF_DURATIONS | MODEL_OF_SPEEDUPS},
+    [SEQUENTIAL] = {"sequential_s", 0, HUGE_VAL, MODEL_OF_DURATIONS},
+};
+
+double amdahl_speedup(double eta, double executors, double *slope)
+{
+    double speedup = 1 / (eta / executors + 1 - eta);
+    *slope = speedup * speedup * (1 - 1 / executors);
+    return speedup;
+}
+
+static double speedup(const struct model_law *law, double problem_size, double executors)
+{
+    double ignored;
+    (void)problem_size;
+    return amdahl_speedup(law->p[ETA], executors, &ignored);
+}
+
+static double duration(const struct model_law *law, double problem_size, double executors)
+{
+    const double *p = law->p;
+    (void)problem_size;
+    return p[SEQUENTIAL] * (p[ETA] / executors + 1 - p[ETA]);
+}
+
+/* Fixed size without scale-out-induced work: the type hangs on eta alone (design.md section 4). */
+static const char *scaling_type(const struct model *model)
+{
+    return model->parameters[ETA].estimate >= 1 ? "Is" : "IIIs,1";
+}
+
+static enum pv_code fit_durations(const struct model_data *data,
+                                  const struct design *design,
+                                  struct arena *scratch,
+                                  double left_out[],
+                                  double freedom[],
+                                  struct model_fit *fit,
+                                  struct pv_error *err)
+{
+    double *x = arena_array(scratch, data->n, sizeof *x);
+    if (x == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    for (size_t i = 0; i < data->n; i++)
+        x[i] = 1 / data->rows[i].executors;
+    return share_fit_durations("amdahl", x, data, design, scratch, left_out, freedom, fit, err);
+}
+
+static enum pv_code fit_amdahl(const struct model_data *data,
+                               struct arena *scratch,
+                               double left_out[],
+                               double freedom[],
+                               struct model_fit *fit,
+                               struct pv_error *err)
+{
+    struct design design;
+    enum pv_code code = design_survey(data, scratch, &design, err);
+    if (code == PV_OK)
+        code = design_require(&design, data, "amdahl", 2, 2, err);
+    if (code != PV_OK)
+        return code;
+    if (design.sizes > 1)
+        model_warn(fit, design.sizes, "problem_size_varies",
+                   "amdahl is a law of one problem size; these observations hold %zu",
+                   design.sizes);
+    if (data->form == MODEL_OF_DURATIONS)
+        return fit_durations(data, &design, scratch, left_out, freedom, fit, err);
+    fit->model.parameters[ETA].estimate =
+        share_fit(amdahl_speedup, data, left_out, &fit->model.uncertainty.covariance[ETA][ETA],
+                  &freedom[ETA]);
+    fit->model.reference = MODEL_RATIO;
+    return PV_OK;
+}
+
+static void describe(const struct model *model, struct model_account *account)
+{
+    double eta = model->parameters[ETA].estimate;
+    double alone_s = model->parameters[SEQUENTIAL].estimate;
+    account_tell_limit(account, "the application", 1 / (1 - eta), eta / (1 - eta));
+    if (model->form == MODEL_OF_SPEEDUPS)
+        return;
+    double m = fmax(1, model->uncertainty.executors[1]);
+    const struct account_part parts[] = {
+        {"serial_s", "what no executor can share", alone_s * (1 - eta)},
+        {"shared_s", "what executors share", alone_s * eta / m}};
+    account_tell_parts(account, parts, 2);
+    account_tell_doubling(model, account);
+}
+
+const struct model_kind amdahl_kind = {
+    .name = "amdahl",
+    .forms = MODEL_OF_DURATIONS | MODEL_OF_SPEEDUPS,
+    .rules = rules,
+    .n_parameters = PARAMETERS,
+    .fit = fit_amdahl,
+    .duration_s = duration,
+    .speedup = speedup,
+    .scaling_type = scaling_type,
+    .describe = describe,
+};

@@ -1,0 +1,256 @@
+#include "core/scaling/laws/combined.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/scaling/laws/configurations.h"
+#include "core/scaling/laws/load_laws.h"
+
+enum { MEMBERS = 4 };
+
+static const struct model_kind *const members[MEMBERS] = {&load_kind, &power_kind, &spill_kind,
+                                                          &cliff_kind};
+
+/* Of |ln(predicted / actual)|: a law that errs more is not told from one that errs by this. */
+static const double worst_error = 3;
+/* Below it errors are those of measurement and rounding; no law gets all the weight for less. */
+static const double least_error = 1e-3;
+
+static enum pv_code out_of_memory(struct pv_error *err)
+{
+    return pv_fail(err, PV_E_MEMORY, "not enough memory to combine laws");
+}
+
+/* --- predicting --- */
+
+static double duration(const struct model_law *law, double problem_size, double executors)
+{
+    double sum = 0;
+    double weights = 0;
+    for (size_t c = 0; c < law->tables.n_components; c++) {
+        const struct model_component *component = &law->tables.components[c];
+        double each = component->law.kind->duration_s(&component->law, problem_size, executors);
+        if (!(component->weight > 0))
+            continue;
+        if (!(each > 0))
+            return (double)NAN;
+        sum += component->weight * log(each);
+        weights += component->weight;
+    }
+    return weights > 0 ? exp(sum / weights) : (double)NAN;
+}
+
+/* --- the laws --- */
+
+struct member {
+    struct model_fit fit;
+    double *left_out;
+    double freedom[MODEL_PARAMETERS_MAX];
+};
+
+static enum pv_code fit_member(const struct model_kind *kind,
+                               const struct model_data *data,
+                               struct arena *scratch,
+                               struct member *member,
+                               struct pv_error *err)
+{
+    *member = (struct member){.left_out = arena_array(scratch, data->n, sizeof(double))};
+    if (member->left_out == NULL)
+        return out_of_memory(err);
+    member->fit.model = model_bare(kind);
+    member->fit.model.form = data->form;
+    return kind->fit(data, scratch, member->left_out, member->freedom, &member->fit, err);
+}
+
+/* --- weights --- */
+
+/* Executor counts, ascending, each once. */
+struct counts {
+    double *values;
+    size_t n;
+};
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static enum pv_code list_counts(const struct model_data *data,
+                                struct arena *scratch,
+                                struct counts *counts,
+                                struct pv_error *err)
+{
+    double *values = arena_array(scratch, data->n, sizeof *values);
+    if (values == NULL)
+        return out_of_memory(err);
+    for (size_t i = 0; i < data->n; i++)
+        values[i] = data->rows[i].executors;
+    qsort(values, data->n, sizeof *values, ascending);
+    size_t n = 0;
+    for (size_t i = 0; i < data->n; i++)
+        if (n == 0 || values[i] > values[n - 1])
+            values[n++] = values[i];
+    *counts = (struct counts){values, n};
+    return PV_OK;
+}
+
+/* The mean square of errors in ln T, an executor count as much as another; runs of one (N, m) count
+ * as one by their mean logarithm, so that repetitions do not weigh. */
+static double square_error(const struct model_data *data,
+                           const double left_out[],
+                           const double to[],
+                           size_t folds)
+{
+    double squares[COMBINED_FOLDS] = {0};
+    double cells[COMBINED_FOLDS] = {0};
+    double mean = 0;
+    for (size_t i = 0; i < data->n;) {
+        const struct observation *row = &data->rows[i];
+        double predicted = fmax(left_out[i], 1e-300);
+        double sum = 0;
+        double weight = 0;
+        size_t fold = 0;
+        for (; i < data->n && data->rows[i].executors == row->executors &&
+               data->rows[i].problem_size == row->problem_size;
+             i++) {
+            sum += data->rows[i].weight * log(data->rows[i].duration_s);
+            weight += data->rows[i].weight;
+        }
+        while (fold + 1 < folds && row->executors > to[fold])
+            fold++;
+        double error = fmin(fabs(log(predicted) - sum / weight), worst_error);
+        squares[fold] += error * error;
+        cells[fold]++;
+    }
+    for (size_t f = 0; f < folds; f++)
+        mean += squares[f] / cells[f] / (double)folds;
+    return mean;
+}
+
+static enum pv_code judge_members(const struct model_data *data,
+                                  const struct counts *counts,
+                                  struct arena *scratch,
+                                  double squares[MEMBERS],
+                                  struct pv_error *err)
+{
+    size_t folds = counts->n < COMBINED_FOLDS ? counts->n : COMBINED_FOLDS;
+    double from[COMBINED_FOLDS];
+    double to[COMBINED_FOLDS];
+    double *left_out = arena_array(scratch, data->n, sizeof *left_out);
+    if (left_out == NULL)
+        return out_of_memory(err);
+    for (size_t f = 0; f < folds; f++) {
+        from[f] = counts->values[f * counts->n / folds];
+        to[f] = counts->values[(f + 1) * counts->n / folds - 1];
+    }
+    for (size_t k = 0; k < MEMBERS; k++) {
+        enum pv_code code =
+            load_leave_out(members[k], data, from, to, folds, scratch, left_out, err);
+        if (code != PV_OK)
+            return code;
+        squares[k] = square_error(data, left_out, to, folds);
+    }
+    return PV_OK;
+}
+
+static enum pv_code find_weights(const struct model_data *data,
+                                 struct arena *scratch,
+                                 double weights[MEMBERS],
+                                 struct pv_error *err)
+{
+    double squares[MEMBERS] = {0};
+    struct counts counts = {NULL, 0};
+    double all = 0;
+    enum pv_code code = list_counts(data, scratch, &counts, err);
+    /* With three counts nothing is learnt from leaving one out: see the header. */
+    if (code == PV_OK && counts.n > 3)
+        code = judge_members(data, &counts, scratch, squares, err);
+    if (code != PV_OK)
+        return code;
+    double trust = fmax(0, 1 - 3 / (double)counts.n);
+    for (size_t k = 0; k < MEMBERS; k++) {
+        weights[k] = pow(squares[k] + least_error * least_error, -trust);
+        all += weights[k];
+    }
+    for (size_t k = 0; k < MEMBERS; k++)
+        weights[k] /= all;
+    return PV_OK;
+}
+
+/* --- the fit --- */
+
+static void combine_left_out(const struct member all[MEMBERS],
+                             const double weights[MEMBERS],
+                             size_t n,
+                             double left_out[])
+{
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < MEMBERS; k++)
+            sum += weights[k] * log(fmax(all[k].left_out[i], 1e-300));
+        left_out[i] = exp(sum);
+    }
+}
+
+static enum pv_code fit_combined(const struct model_data *data,
+                                 struct arena *scratch,
+                                 double left_out[],
+                                 double freedom[],
+                                 struct model_fit *fit,
+                                 struct pv_error *err)
+{
+    struct design design;
+    double weights[MEMBERS];
+    enum pv_code code = design_survey(data, scratch, &design, err);
+    /* Two counts, and equal weights, do where the third was left out to see what comes of that. */
+    size_t least = data->whole ? 2 : 3;
+    if (code == PV_OK)
+        code = design_require(&design, data, "combined", least, least, err);
+    if (code != PV_OK)
+        return code;
+    struct member *all = arena_array(scratch, MEMBERS, sizeof *all);
+    struct model_component *components = arena_array(scratch, MEMBERS, sizeof *components);
+    if (all == NULL || components == NULL)
+        return out_of_memory(err);
+    freedom[0] = HUGE_VAL;
+    for (size_t k = 0; code == PV_OK && k < MEMBERS; k++) {
+        code = fit_member(members[k], data, scratch, &all[k], err);
+        freedom[0] = fmin(freedom[0], all[k].freedom[0]);
+    }
+    if (code == PV_OK)
+        code = find_weights(data, scratch, weights, err);
+    if (code != PV_OK)
+        return code;
+    for (size_t k = 0; k < MEMBERS; k++)
+        components[k] = (struct model_component){weights[k], model_law(&all[k].fit.model)};
+    if (!data->whole)
+        combine_left_out(all, weights, data->n, left_out);
+    fit->model.tables.components = components;
+    fit->model.tables.n_components = MEMBERS;
+    fit->model.reference = MODEL_EXTRAPOLATED;
+    return PV_OK;
+}
+
+static void describe(const struct model *model, struct model_account *account)
+{
+    const struct model_tables *t = &model->tables;
+    struct model_finding *finding =
+        model_tell(account, "combined_laws",
+                   "The prediction is the weighted geometric mean of %zu laws: those that predict "
+                   "executor counts left out better weigh more, the less so the fewer counts there "
+                   "are to judge by.",
+                   t->n_components);
+    for (size_t c = 0; c < t->n_components; c++)
+        model_add_evidence(finding, t->components[c].law.kind->name, t->components[c].weight);
+}
+
+const struct model_kind combined_kind = {
+    .name = "combined",
+    .forms = MODEL_OF_DURATIONS,
+    .tables = MODEL_HAS_COMPONENTS,
+    .fit = fit_combined,
+    .duration_s = duration,
+    .describe = describe,
+};

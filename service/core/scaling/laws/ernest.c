@@ -1,0 +1,105 @@
+#include "core/scaling/laws/ernest.h"
+
+#include <math.h>
+
+#include "core/numerics/nonnegative.h"
+#include "core/scaling/laws/configurations.h"
+#include "core/scaling/model/findings.h"
+
+enum { A, B, C, D, COLUMNS };
+
+static const struct model_parameter_rule rules[COLUMNS] = {
+    [A] = {"a", 0, HUGE_VAL, MODEL_OF_DURATIONS},
+    [B] = {"b", 0, HUGE_VAL, MODEL_OF_DURATIONS},
+    [C] = {"c", 0, HUGE_VAL, MODEL_OF_DURATIONS},
+    [D] = {"d", 0, HUGE_VAL, MODEL_OF_DURATIONS},
+};
+
+static double duration(const struct model_law *law, double problem_size, double executors)
+{
+    const double *p = law->p;
+    return p[A] + p[B] * problem_size / executors + p[C] * log(executors) + p[D] * executors;
+}
+
+/* dT/dm = 0: d m^2 + c m - b N = 0. */
+static size_t turn(const struct model_law *law, double problem_size, double m[])
+{
+    const double *p = law->p;
+    double work = p[B] * problem_size;
+    double root = sqrt(p[C] * p[C] + 4 * p[D] * work);
+    /* In this form nothing cancels, and d = 0 needs no case of its own. */
+    if (!(p[C] + root > 0))
+        return 0;
+    m[0] = 2 * work / (p[C] + root);
+    return 1;
+}
+
+static enum pv_code fit_ernest(const struct model_data *data,
+                               struct arena *scratch,
+                               double left_out[],
+                               double freedom[],
+                               struct model_fit *fit,
+                               struct pv_error *err)
+{
+    struct design design;
+    struct nonnegative_fit found;
+    struct pv_error why = {0};
+    enum pv_code code = design_survey(data, scratch, &design, err);
+    if (code == PV_OK)
+        code = design_require(&design, data, "ernest", COLUMNS, 3, err);
+    if (code != PV_OK)
+        return code;
+    double *x = arena_array(scratch, data->n, COLUMNS * sizeof *x);
+    double *y = arena_array(scratch, data->n, sizeof *y);
+    if (x == NULL || y == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    for (size_t i = 0; i < data->n; i++) {
+        const struct observation *row = &data->rows[i];
+        x[i * COLUMNS + A] = 1;
+        x[i * COLUMNS + B] = row->problem_size / row->executors;
+        x[i * COLUMNS + C] = log(row->executors);
+        x[i * COLUMNS + D] = row->executors;
+        y[i] = row->duration_s;
+    }
+    code = nonnegative_fit(x, data->n, COLUMNS, y, data->factors, scratch,
+                           data->whole ? NULL : left_out, &found, &why);
+    if (code == PV_E_SINGULAR)
+        return design_blame(&design, data, "ernest", err);
+    if (code != PV_OK)
+        return pv_fail(err, code, "%s", why.detail);
+    for (size_t j = 0; j < COLUMNS; j++) {
+        fit->model.parameters[j].estimate = found.b[j];
+        freedom[j] = found.freedom;
+        for (size_t k = 0; k < COLUMNS; k++)
+            fit->model.uncertainty.covariance[j][k] = found.covariance[j][k];
+    }
+    return PV_OK;
+}
+
+static void describe(const struct model *model, struct model_account *account)
+{
+    const struct model_law law = model_law(model);
+    double size;
+    double m;
+    if (!account_find_corner(model, &size, &m))
+        return;
+    const struct account_part parts[] = {
+        {"fixed_s", "a fixed time, whatever the size and the executors", law.p[A]},
+        {"shared_s", "work that executors share", law.p[B] * size / m},
+        {"tree_s", "gathering results in trees, ln(executors)", law.p[C] * log(m)},
+        {"per_executor_s", "what every executor adds", law.p[D] * m}};
+    account_tell_parts(account, parts, 4);
+    account_tell_peak(model, account);
+    account_tell_doubling(model, account);
+}
+
+const struct model_kind ernest_kind = {
+    .name = "ernest",
+    .forms = MODEL_OF_DURATIONS,
+    .rules = rules,
+    .n_parameters = COLUMNS,
+    .fit = fit_ernest,
+    .duration_s = duration,
+    .turning_points = turn,
+    .describe = describe,
+};

@@ -1,0 +1,518 @@
+#include "core/scaling/laws/interpolation.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/scaling/laws/configurations.h"
+#include "core/scaling/model/findings.h"
+
+/* Standard error of a median over that of a mean, for normal noise. */
+static const double median_loss = 1.2533;
+/* So many standard errors count as noise. */
+static const double within = 2;
+/* exp of more would leave the range of doubles. */
+static const double log_max = 690;
+
+/* --- reading it off --- */
+
+/* Knots of one problem size. */
+struct span {
+    size_t from;
+    size_t to;
+};
+
+/* First knot whose size is not below N. */
+static size_t first_not_below(const struct model_tables *t, double size)
+{
+    size_t low = 0;
+    size_t high = t->n_knots;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (t->knots[middle].problem_size < size)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static size_t first_above(const struct model_tables *t, double size)
+{
+    size_t low = 0;
+    size_t high = t->n_knots;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (t->knots[middle].problem_size <= size)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct span span_with(const struct model_tables *t, size_t i)
+{
+    double size = t->knots[i].problem_size;
+    return (struct span){first_not_below(t, size), first_above(t, size)};
+}
+
+/* Through (xa, ya) and (xb, yb), at x. */
+static double line_at(double x, double xa, double ya, double xb, double yb)
+{
+    return ya + (x - xa) * ((yb - ya) / (xb - xa));
+}
+
+/* ln T of one curve. */
+static double curve_at(const struct model_tables *t, struct span span, double executors)
+{
+    size_t low = span.from;
+    size_t high = span.to - 1;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        *(t->knots[middle].executors <= executors ? &low : &high) = middle;
+    }
+    const struct model_knot *a = &t->knots[low];
+    const struct model_knot *b = &t->knots[high];
+    if (low == high)
+        return log(a->duration_s);
+    return line_at(log(executors), log(a->executors), log(a->duration_s), log(b->executors),
+                   log(b->duration_s));
+}
+
+/* The two curves that a size lies between, or the two next to it; false: it has one of its own, or
+ * there is no other. */
+static bool find_spans(const struct model_tables *t, double size, struct span *a, struct span *b)
+{
+    size_t at = first_not_below(t, size);
+    *b = span_with(t, at < t->n_knots ? at : t->n_knots - 1);
+    *a = *b;
+    if (at < t->n_knots && t->knots[at].problem_size <= size)
+        return false;
+    if (b->from > 0) {
+        *a = span_with(t, b->from - 1);
+        return true;
+    }
+    if (a->to == t->n_knots)
+        return false;
+    *b = span_with(t, a->to);
+    return true;
+}
+
+static double log_time_at(const struct model_tables *t, double size, double executors)
+{
+    struct span a;
+    struct span b;
+    if (!find_spans(t, size, &a, &b))
+        return curve_at(t, a, executors * t->knots[a.from].problem_size / size);
+    return line_at(log(size), log(t->knots[a.from].problem_size), curve_at(t, a, executors),
+                   log(t->knots[b.from].problem_size), curve_at(t, b, executors));
+}
+
+static double duration(const struct model_law *law, double problem_size, double executors)
+{
+    double log_s = log_time_at(&law->tables, problem_size, executors);
+    return exp(fmin(log_max, fmax(-log_max, log_s)));
+}
+
+/* Executor counts of the curves around a size where the time is less than at the one before and no
+ * more than at the one after: a broken line is least at one of its corners. */
+static size_t turn(const struct model_law *law, double problem_size, double m[])
+{
+    struct span spans[2];
+    const struct model_tables *t = &law->tables;
+    bool two = find_spans(t, problem_size, &spans[0], &spans[1]);
+    double scale = two ? 1 : problem_size / t->knots[spans[0].from].problem_size;
+    size_t n = 0;
+    for (size_t s = 0; s < (two ? 2u : 1u); s++) {
+        for (size_t i = spans[s].from; i < spans[s].to && n < MODEL_TURNS_MAX; i++) {
+            double at = t->knots[i].executors * scale;
+            double here = log_time_at(t, problem_size, at);
+            if (log_time_at(t, problem_size, at * 0.999) >= here &&
+                log_time_at(t, problem_size, at * 1.001) >= here)
+                m[n++] = at;
+        }
+    }
+    return n;
+}
+
+/* --- cells --- */
+
+struct cell {
+    size_t first; /* row */
+    size_t n;
+    double weight;
+    double mean; /* of ln T */
+    double squares;
+};
+
+struct builder {
+    const struct model_data *data;
+    const double *logs; /* ln T of each row */
+    struct cell *cells;
+    size_t n_cells;
+    double squares; /* within cells */
+    double *room;   /* n_cells values */
+    double *weights;
+};
+
+static bool same_size(const struct builder *b, size_t cell, size_t other)
+{
+    const struct observation *x = &b->data->rows[b->cells[cell].first];
+    const struct observation *y = &b->data->rows[b->cells[other].first];
+    return !(x->problem_size < y->problem_size) && !(x->problem_size > y->problem_size);
+}
+
+/* Rows are sorted by N, then m. */
+static void find_cells(struct builder *b)
+{
+    const struct observation *rows = b->data->rows;
+    b->n_cells = 0;
+    b->squares = 0;
+    for (size_t i = 0; i < b->data->n; i++) {
+        bool next = i == 0 || rows[i].problem_size > rows[i - 1].problem_size ||
+                    rows[i].executors > rows[i - 1].executors;
+        if (next)
+            b->cells[b->n_cells++] = (struct cell){.first = i};
+        struct cell *cell = &b->cells[b->n_cells - 1];
+        double off = b->logs[i] - cell->mean;
+        cell->n++;
+        cell->weight += rows[i].weight;
+        cell->mean += off * rows[i].weight / cell->weight;
+        cell->squares += rows[i].weight * off * (b->logs[i] - cell->mean);
+    }
+    for (size_t c = 0; c < b->n_cells; c++)
+        b->squares += b->cells[c].squares;
+}
+
+/* Weighted median of ln T over a cell without row `skip`; *weight: of what is left. Rows of a cell
+ * are sorted by time. */
+static double middle_of(const struct builder *b, size_t c, size_t skip, double *weight)
+{
+    const struct cell *cell = &b->cells[c];
+    const struct observation *rows = b->data->rows;
+    double low = (double)NAN;
+    double sum = 0;
+    *weight = 0;
+    for (size_t i = cell->first; i < cell->first + cell->n; i++)
+        *weight += i == skip ? 0 : rows[i].weight;
+    double half = *weight / 2;
+    for (size_t i = cell->first; i < cell->first + cell->n; i++) {
+        if (i == skip)
+            continue;
+        if (!isnan(low))
+            return (low + b->logs[i]) / 2;
+        sum += rows[i].weight;
+        if (sum > half * (1 + 1e-12))
+            return b->logs[i];
+        if (sum >= half * (1 - 1e-12))
+            low = b->logs[i];
+    }
+    return low;
+}
+
+/* Variance of ln T within cells without row `skip`; 0 where too few are repeated. */
+static double noise_without(const struct builder *b, size_t skip, size_t skipped_cell)
+{
+    size_t rows = b->data->n;
+    size_t cells = b->n_cells;
+    double squares = b->squares;
+    double weight = 0;
+    for (size_t i = 0; i < b->n_cells; i++)
+        weight += b->cells[i].weight;
+    if (skip < b->data->n) {
+        const struct cell *cell = &b->cells[skipped_cell];
+        double w = b->data->rows[skip].weight;
+        double off = b->logs[skip] - cell->mean;
+        double rest = cell->weight - w;
+        rows--;
+        cells -= cell->n == 1;
+        weight -= w;
+        squares -= cell->n == 1 ? cell->squares : w * off * off * cell->weight / rest;
+    }
+    if (rows < cells + INTERPOLATION_REPEATS)
+        return 0;
+    /* Of a row that counts in full: weights that are all the same change nothing. */
+    double each = weight / (double)rows;
+    return fmax(0, squares / each / (double)(rows - cells));
+}
+
+/* --- curves --- */
+
+/* The falling values nearest to room[0..n), by pooling neighbours that rise. */
+static void make_fall(const double values[], const double weights[], size_t n, double out[])
+{
+    size_t blocks = 0;
+    double level[MODEL_KNOTS_MAX];
+    double mass[MODEL_KNOTS_MAX];
+    size_t length[MODEL_KNOTS_MAX];
+    for (size_t i = 0; i < n; i++) {
+        level[blocks] = values[i];
+        mass[blocks] = weights[i];
+        length[blocks++] = 1;
+        while (blocks > 1 && level[blocks - 1] > level[blocks - 2]) {
+            double sum = mass[blocks - 2] + mass[blocks - 1];
+            level[blocks - 2] += (level[blocks - 1] - level[blocks - 2]) * mass[blocks - 1] / sum;
+            mass[blocks - 2] = sum;
+            length[blocks - 2] += length[blocks - 1];
+            blocks--;
+        }
+    }
+    for (size_t k = 0, i = 0; k < blocks; k++)
+        for (size_t j = 0; j < length[k]; j++)
+            out[i++] = level[k];
+}
+
+static void smooth(double values[], const double weights[], size_t n, double variance)
+{
+    double fallen[MODEL_KNOTS_MAX];
+    make_fall(values, weights, n, fallen);
+    for (size_t i = 0; i < n; i++) {
+        double error = median_loss * sqrt(variance / weights[i]);
+        if (fabs(fallen[i] - values[i]) > within * error)
+            return;
+    }
+    memcpy(values, fallen, n * sizeof *values);
+}
+
+/* Knots of the cells [from, to), all of one size, without row `skip`; none below two executor
+ * counts. */
+static size_t make_curve(const struct builder *b,
+                         struct span cells,
+                         size_t skip,
+                         double variance,
+                         struct model_knot knots[])
+{
+    size_t n = 0;
+    for (size_t c = cells.from; c < cells.to; c++) {
+        double weight;
+        double middle = middle_of(b, c, skip, &weight);
+        if (!(weight > 0))
+            continue;
+        const struct observation *row = &b->data->rows[b->cells[c].first];
+        knots[n] = (struct model_knot){row->problem_size, row->executors, 0};
+        b->room[n] = middle;
+        b->weights[n++] = weight;
+    }
+    if (n < 2)
+        return 0;
+    if (variance > 0)
+        smooth(b->room, b->weights, n, variance);
+    for (size_t i = 0; i < n; i++)
+        knots[i].duration_s = exp(b->room[i]);
+    return n;
+}
+
+static struct span cells_from(const struct builder *b, size_t from)
+{
+    size_t to = from + 1;
+    while (to < b->n_cells && same_size(b, from, to))
+        to++;
+    return (struct span){from, to};
+}
+
+/* All curves; *held: weight of the runs that they are made of. */
+static size_t
+make_curves(const struct builder *b, double variance, struct model_knot knots[], double *held)
+{
+    size_t n = 0;
+    *held = 0;
+    for (size_t from = 0; from < b->n_cells;) {
+        struct span cells = cells_from(b, from);
+        size_t made = make_curve(b, cells, b->data->n, variance, &knots[n]);
+        for (size_t c = cells.from; made > 0 && c < cells.to; c++)
+            *held += b->cells[c].weight;
+        n += made;
+        from = cells.to;
+    }
+    return n;
+}
+
+/* --- without one row --- */
+
+struct whole {
+    double weight; /* of all rows */
+    double held;   /* of those that curves are made of */
+};
+
+/* From the curve of the row's size alone: at its own size the others do not matter. NAN: without
+ * the row there is no such curve. */
+static double predict_on_curve(const struct builder *b,
+                               size_t row,
+                               struct span cells,
+                               double variance,
+                               struct model_knot room[])
+{
+    const struct observation *left = &b->data->rows[row];
+    struct model_tables own = {.knots = room};
+    own.n_knots = make_curve(b, cells, row, variance, room);
+    if (own.n_knots == 0)
+        return (double)NAN;
+    return exp(curve_at(&own, (struct span){0, own.n_knots}, left->executors));
+}
+
+/* From the curves of other sizes. */
+static double predict_off_curve(const struct builder *b,
+                                size_t row,
+                                double variance,
+                                double least_held,
+                                struct model_knot room[])
+{
+    double held = 0;
+    struct model_law law = {.tables = {.knots = room}};
+    for (size_t from = 0; from < b->n_cells;) {
+        struct span cells = cells_from(b, from);
+        const struct cell *last = &b->cells[cells.to - 1];
+        bool own = row >= b->cells[from].first && row < last->first + last->n;
+        size_t made = 0;
+        if (!own)
+            made = make_curve(b, cells, b->data->n, variance, &room[law.tables.n_knots]);
+        for (size_t c = cells.from; made > 0 && c < cells.to; c++)
+            held += b->cells[c].weight;
+        law.tables.n_knots += made;
+        from = cells.to;
+    }
+    if (law.tables.n_knots == 0 || held < least_held)
+        return (double)NAN;
+    return duration(&law, b->data->rows[row].problem_size, b->data->rows[row].executors);
+}
+
+static void leave_out(const struct builder *b,
+                      const struct whole *whole,
+                      struct model_knot room[],
+                      double left_out[])
+{
+    for (size_t from = 0; from < b->n_cells;) {
+        struct span cells = cells_from(b, from);
+        for (size_t c = cells.from; c < cells.to; c++) {
+            for (size_t i = b->cells[c].first; i < b->cells[c].first + b->cells[c].n; i++) {
+                double w = b->data->rows[i].weight;
+                double variance = noise_without(b, i, c);
+                double least = (whole->weight - w) / 2 * (1 - 1e-12);
+                left_out[i] = predict_on_curve(b, i, cells, variance, room);
+                if (isnan(left_out[i]))
+                    left_out[i] = predict_off_curve(b, i, variance, least, room);
+                else if (whole->held - w < least)
+                    left_out[i] = (double)NAN;
+            }
+        }
+        from = cells.to;
+    }
+}
+
+/* --- the fit --- */
+
+static enum pv_code prepare(const struct model_data *data,
+                            struct arena *scratch,
+                            struct builder *b,
+                            struct pv_error *err)
+{
+    double *logs = arena_array(scratch, data->n, sizeof *logs);
+    *b = (struct builder){.data = data,
+                          .logs = logs,
+                          .cells = arena_array(scratch, data->n, sizeof *b->cells),
+                          .room = arena_array(scratch, data->n, sizeof *b->room),
+                          .weights = arena_array(scratch, data->n, sizeof *b->weights)};
+    if (logs == NULL || b->cells == NULL || b->room == NULL || b->weights == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    for (size_t i = 0; i < data->n; i++)
+        logs[i] = log(data->rows[i].duration_s);
+    find_cells(b);
+    if (b->n_cells > MODEL_KNOTS_MAX)
+        return pv_fail(err, PV_E_SINGULAR,
+                       "interpolation holds at most %d different pairs of problem_size and "
+                       "executors; the %zu observations hold %zu",
+                       MODEL_KNOTS_MAX, data->n, b->n_cells);
+    return PV_OK;
+}
+
+static enum pv_code
+check_dense(const struct builder *b, const struct whole *whole, struct pv_error *err)
+{
+    if (whole->held > 0 && whole->held >= whole->weight / 2 * (1 - 1e-12))
+        return PV_OK;
+    return pv_fail(
+        err, PV_E_TOO_FEW,
+        "interpolation needs problem sizes that were run on two executor counts or more; "
+        "%.3g %% of the %zu observations are of such sizes, and half of them have to be",
+        100 * whole->held / whole->weight, b->data->n);
+}
+
+static void tell_sizes(const struct builder *b, struct model_fit *fit)
+{
+    const struct model_tables *t = &fit->model.tables;
+    size_t apart = 0;
+    for (size_t from = 0; from < b->n_cells;) {
+        struct span cells = cells_from(b, from);
+        if (cells.to - cells.from < 2)
+            apart += b->cells[from].n;
+        from = cells.to;
+    }
+    if (apart > 0)
+        model_warn(fit, apart, "sizes_without_curve",
+                   "%zu observations are the only executor count of their problem size and are no "
+                   "part of a curve",
+                   apart);
+    if (span_with(t, 0).to == t->n_knots)
+        model_warn(fit, 0, "one_problem_size",
+                   "there is a curve of problem size %g only: times of other sizes are read off at "
+                   "the same problem_size per executor",
+                   t->knots[0].problem_size);
+}
+
+static enum pv_code fit_interpolation(const struct model_data *data,
+                                      struct arena *scratch,
+                                      double left_out[],
+                                      double freedom[],
+                                      struct model_fit *fit,
+                                      struct pv_error *err)
+{
+    struct builder b;
+    struct whole whole = {0};
+    enum pv_code code = prepare(data, scratch, &b, err);
+    if (code != PV_OK)
+        return code;
+    struct model_knot *knots = arena_array(scratch, b.n_cells, sizeof *knots);
+    struct model_knot *room = arena_array(scratch, b.n_cells, sizeof *room);
+    if (knots == NULL || room == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    size_t n = make_curves(&b, noise_without(&b, data->n, 0), knots, &whole.held);
+    for (size_t c = 0; c < b.n_cells; c++)
+        whole.weight += b.cells[c].weight;
+    code = check_dense(&b, &whole, err);
+    if (code != PV_OK)
+        return code;
+    fit->model.tables.knots = knots;
+    fit->model.tables.n_knots = n;
+    freedom[0] = data->n > n ? (double)(data->n - n) : 0;
+    tell_sizes(&b, fit);
+    if (!data->whole)
+        leave_out(&b, &whole, room, left_out);
+    return PV_OK;
+}
+
+static void describe(const struct model *model, struct model_account *account)
+{
+    const struct model_tables *t = &model->tables;
+    size_t curves = 0;
+    for (size_t i = 0; i < t->n_knots; i = span_with(t, i).to)
+        curves++;
+    struct model_finding *finding =
+        model_tell(account, "measured",
+                   "No law: %zu measured times of %zu problem sizes, joined in logarithms and "
+                   "continued beyond them.",
+                   t->n_knots, curves);
+    model_add_evidence(finding, "knots", (double)t->n_knots);
+    model_add_evidence(finding, "problem_sizes", (double)curves);
+    account_tell_peak(model, account);
+    account_tell_doubling(model, account);
+}
+
+const struct model_kind interpolation_kind = {
+    .name = "interpolation",
+    .forms = MODEL_OF_DURATIONS,
+    .tables = MODEL_HAS_KNOTS,
+    .fit = fit_interpolation,
+    .duration_s = duration,
+    .turning_points = turn,
+    .describe = describe,
+};

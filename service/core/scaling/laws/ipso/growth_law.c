@@ -1,0 +1,454 @@
+#include "core/scaling/laws/ipso/growth_law.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/numerics/least_squares.h"
+
+static const double few_points = 0.05;
+
+double growth_reach(double variance, double freedom)
+{
+    if (!(freedom > 0) || !(variance >= 0))
+        return (double)NAN;
+    return gsl_cdf_tdist_Pinv(0.975, freedom) * sqrt(variance);
+}
+
+double growth_bic(double rss, size_t k, const double y[], size_t rows)
+{
+    double n = (double)rows;
+    double exact = 1e-18 * power_law_squares(y, rows);
+    return n * log(fmax(rss, exact) / n) + (double)k * log(n);
+}
+
+double growth_at(const struct growth *growth, double n)
+{
+    if (n <= 1)
+        return growth->at_one;
+    return growth->offset + growth->coefficient * pow(n, growth->exponent);
+}
+
+static double
+squares_left(const struct growth *growth, const double n[], const double y[], size_t rows)
+{
+    double rss = 0;
+    for (size_t i = 0; i < rows; i++) {
+        double off = y[i] - growth_at(growth, n[i]);
+        rss += off * off;
+    }
+    return rss;
+}
+
+static void know_nothing(struct growth *growth)
+{
+    for (size_t a = 0; a < GROWTH_KNOWN; a++)
+        for (size_t b = 0; b < GROWTH_KNOWN; b++)
+            growth->covariance[a][b] = (double)NAN;
+}
+
+/* --- the forms --- */
+
+/* Least squares of y, or of nothing, on k columns in `arena`; what is known goes into linear. */
+static enum pv_code regress(const double n[],
+                            const double y[],
+                            size_t rows,
+                            double slope,
+                            size_t k,
+                            struct arena *scratch,
+                            struct linear_fit *linear,
+                            struct pv_error *err)
+{
+    double *x = arena_array(scratch, rows, k * sizeof *x);
+    if (x == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    for (size_t i = 0; i < rows; i++) {
+        x[i * k] = 1;
+        x[i * k + 1] = n[i];
+        if (k > 2)
+            x[i * k + 2] = slope * n[i] * log(n[i]);
+    }
+    return linear_fit(x, rows, k, y, NULL, scratch, linear, err);
+}
+
+/* A constant; its exponent is known as well as that of a power law that happens to be flat. */
+static void make_constant(const double n[], const double y[], size_t rows, struct growth *growth)
+{
+    double mean = 0;
+    double centre = 0;
+    double spread = 0;
+    for (size_t i = 0; i < rows; i++) {
+        mean += y[i] / (double)rows;
+        centre += log(n[i]) / (double)rows;
+    }
+    for (size_t i = 0; i < rows; i++)
+        spread += (log(n[i]) - centre) * (log(n[i]) - centre);
+    *growth = (struct growth){.form = GROWTH_CONSTANT, .at_one = mean, .coefficient = mean};
+    growth->rss = squares_left(growth, n, y, rows);
+    growth->freedom = rows > 1 ? (double)(rows - 1) : 0;
+    growth->bic = growth_bic(growth->rss, 1, y, rows);
+    know_nothing(growth);
+    double variance = growth->rss / growth->freedom;
+    if (!(growth->freedom > 0))
+        return;
+    memset(growth->covariance, 0, sizeof growth->covariance);
+    double of_mean = variance / (double)rows;
+    growth->covariance[GROWTH_AT_ONE][GROWTH_AT_ONE] = of_mean;
+    growth->covariance[GROWTH_COEFFICIENT][GROWTH_COEFFICIENT] = of_mean;
+    growth->covariance[GROWTH_AT_ONE][GROWTH_COEFFICIENT] = of_mean;
+    growth->covariance[GROWTH_COEFFICIENT][GROWTH_AT_ONE] = of_mean;
+    if (mean > 0 && spread > 0)
+        growth->covariance[GROWTH_EXPONENT][GROWTH_EXPONENT] = variance / (mean * mean * spread);
+}
+
+static void make_power(const struct power_law *law,
+                       const double n[],
+                       const double y[],
+                       size_t rows,
+                       struct growth *growth)
+{
+    static const size_t part[GROWTH_KNOWN] = {0, 0, 1};
+    *growth = (struct growth){.form = GROWTH_POWER,
+                              .at_one = law->coefficient,
+                              .coefficient = law->coefficient,
+                              .exponent = law->exponent,
+                              .freedom = law->freedom};
+    growth->rss = squares_left(growth, n, y, rows);
+    growth->bic = growth_bic(growth->rss, 2, y, rows);
+    for (size_t a = 0; a < GROWTH_KNOWN; a++)
+        for (size_t b = 0; b < GROWTH_KNOWN; b++)
+            growth->covariance[a][b] = law->covariance[part[a]][part[b]];
+}
+
+/* How far the exponent of a line may be from 1: as well as a bent line knows its own. */
+static void know_exponent(
+    const double n[], const double y[], size_t rows, struct arena *scratch, struct growth *growth)
+{
+    struct linear_fit bent;
+    struct pv_error ignored = {0};
+    if (regress(n, y, rows, growth->coefficient, 3, scratch, &bent, &ignored) == PV_OK && rows > 3)
+        growth->covariance[GROWTH_EXPONENT][GROWTH_EXPONENT] = bent.variance * bent.inverse[2][2];
+    else
+        growth->covariance[GROWTH_EXPONENT][GROWTH_EXPONENT] = (double)NAN;
+}
+
+static enum pv_code make_line(const double n[],
+                              const double y[],
+                              size_t rows,
+                              struct arena *scratch,
+                              struct growth *growth,
+                              struct pv_error *err)
+{
+    struct linear_fit line;
+    enum pv_code code = regress(n, y, rows, 0, 2, scratch, &line, err);
+    if (code != PV_OK)
+        return code;
+    double offset = line.coefficients[0];
+    double slope = line.coefficients[1];
+    *growth = (struct growth){.form = GROWTH_LINE,
+                              .at_one = offset + slope,
+                              .offset = offset,
+                              .coefficient = slope,
+                              .exponent = 1,
+                              .freedom = rows > 2 ? (double)(rows - 2) : 0};
+    growth->rss = squares_left(growth, n, y, rows);
+    growth->bic = growth_bic(growth->rss, 2, y, rows);
+    know_nothing(growth);
+    if (!(growth->freedom > 0))
+        return PV_OK;
+    double v = line.variance;
+    double cross = v * (line.inverse[0][1] + line.inverse[1][1]);
+    memset(growth->covariance, 0, sizeof growth->covariance);
+    growth->covariance[GROWTH_AT_ONE][GROWTH_AT_ONE] =
+        v * (line.inverse[0][0] + 2 * line.inverse[0][1] + line.inverse[1][1]);
+    growth->covariance[GROWTH_AT_ONE][GROWTH_COEFFICIENT] = cross;
+    growth->covariance[GROWTH_COEFFICIENT][GROWTH_AT_ONE] = cross;
+    growth->covariance[GROWTH_COEFFICIENT][GROWTH_COEFFICIENT] = v * line.inverse[1][1];
+    know_exponent(n, y, rows, scratch, growth);
+    return PV_OK;
+}
+
+/* Rows at 1 tell at_one and the others the power law. They stand first. */
+static enum pv_code make_anchored(const double n[],
+                                  const double y[],
+                                  size_t rows,
+                                  size_t at_one,
+                                  double start,
+                                  struct growth *growth,
+                                  struct pv_error *err)
+{
+    struct power_law law;
+    double mean = 0;
+    for (size_t i = 0; i < at_one; i++)
+        mean += y[i] / (double)at_one;
+    enum pv_code code = power_law_fit(n + at_one, y + at_one, rows - at_one, start, &law, err);
+    if (code != PV_OK)
+        return code;
+    make_power(&law, n, y, rows, growth);
+    growth->form = GROWTH_ANCHORED;
+    growth->at_one = mean;
+    growth->rss = squares_left(growth, n, y, rows);
+    growth->bic = growth_bic(growth->rss, 3, y, rows);
+    for (size_t j = 0; j < GROWTH_KNOWN; j++)
+        growth->covariance[GROWTH_AT_ONE][j] = growth->covariance[j][GROWTH_AT_ONE] = 0;
+    double rest = law.freedom > 0 ? law.rss / law.freedom : (double)NAN;
+    growth->covariance[GROWTH_AT_ONE][GROWTH_AT_ONE] = rest / (double)at_one;
+    return PV_OK;
+}
+
+/* --- the choice --- */
+
+static size_t count_at_one(const double n[], size_t rows)
+{
+    size_t count = 0;
+    while (count < rows && n[count] <= 1)
+        count++;
+    return count;
+}
+
+static size_t count_distinct(const double n[], size_t rows)
+{
+    size_t count = rows > 0 ? 1 : 0;
+    for (size_t i = 1; i < rows; i++)
+        count += n[i] != n[i - 1];
+    return count;
+}
+
+static bool is_flat(double slope, double variance, double freedom)
+{
+    double reach = growth_reach(variance, freedom);
+    return fabs(slope) <= (isnan(reach) ? 0 : reach);
+}
+
+static bool grows(const struct growth *power, const struct growth *line)
+{
+    double of_power = power->covariance[GROWTH_EXPONENT][GROWTH_EXPONENT];
+    double of_line = line->covariance[GROWTH_COEFFICIENT][GROWTH_COEFFICIENT];
+    if (!(power->freedom > 0))
+        return fabs(power->exponent) > few_points;
+    return !is_flat(power->exponent, of_power, power->freedom) ||
+           !is_flat(line->coefficient, of_line, line->freedom);
+}
+
+static void keep_better(const struct growth *other, struct growth *best)
+{
+    /* Of two that tell the data as well, the first stays. */
+    if (other->bic < best->bic - 1e-9)
+        *best = *other;
+}
+
+/* Where the first rows are measured at 1 and the others follow a power that does not lead there. */
+static enum pv_code try_anchored(
+    const double n[], const double y[], size_t rows, struct growth *best, struct pv_error *err)
+{
+    /* Strong evidence (R. E. Kass, A. E. Raftery, "Bayes factors", JASA 90, 1995). */
+    static const double strong = 6;
+    struct growth anchored;
+    size_t at_one = count_at_one(n, rows);
+    if (at_one == 0 || count_distinct(n + at_one, rows - at_one) < 3)
+        return PV_OK;
+    enum pv_code code = make_anchored(n, y, rows, at_one, (double)NAN, &anchored, err);
+    if (code == PV_OK && anchored.bic + strong < best->bic)
+        *best = anchored;
+    return code;
+}
+
+static enum pv_code choose(const double n[],
+                           const double y[],
+                           size_t rows,
+                           struct arena *scratch,
+                           struct growth *growth,
+                           struct pv_error *err)
+{
+    struct power_law law;
+    struct growth best;
+    struct growth line;
+    enum pv_code code = power_law_fit(n, y, rows, (double)NAN, &law, err);
+    if (code == PV_OK)
+        code = make_line(n, y, rows, scratch, &line, err);
+    if (code != PV_OK)
+        return code;
+    make_power(&law, n, y, rows, &best);
+    if (!grows(&best, &line))
+        make_constant(n, y, rows, &best);
+    else if (line.coefficient > 0 && line.offset >= -1e-9 * line.coefficient)
+        keep_better(&line, &best);
+    code = try_anchored(n, y, rows, &best, err);
+    if (code == PV_OK)
+        *growth = best;
+    return code;
+}
+
+enum pv_code growth_fit(const double n[],
+                        const double y[],
+                        size_t rows,
+                        struct arena *scratch,
+                        struct growth *growth,
+                        struct pv_error *err)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    enum pv_code code = choose(n, y, rows, scratch, growth, err);
+    arena_rewind(scratch, mark);
+    return code;
+}
+
+static enum pv_code refit_power(const double n[],
+                                const double y[],
+                                size_t rows,
+                                double start,
+                                struct growth *growth,
+                                struct pv_error *err)
+{
+    struct power_law law;
+    enum pv_code code = power_law_fit(n, y, rows, start, &law, err);
+    if (code == PV_OK)
+        make_power(&law, n, y, rows, growth);
+    return code;
+}
+
+enum pv_code growth_refit(const double n[],
+                          const double y[],
+                          size_t rows,
+                          const struct growth *near,
+                          struct arena *scratch,
+                          struct growth *growth,
+                          struct pv_error *err)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    size_t at_one = count_at_one(n, rows);
+    enum pv_code code = PV_OK;
+    switch (near->form) {
+    case GROWTH_CONSTANT:
+        make_constant(n, y, rows, growth);
+        break;
+    case GROWTH_LINE:
+        code = make_line(n, y, rows, scratch, growth, err);
+        break;
+    case GROWTH_ANCHORED:
+        /* Without its anchor it is a power law. */
+        if (at_one > 0 && count_distinct(n + at_one, rows - at_one) >= 2)
+            code = make_anchored(n, y, rows, at_one, near->exponent, growth, err);
+        else
+            code = refit_power(n, y, rows, near->exponent, growth, err);
+        break;
+    case GROWTH_POWER:
+    case GROWTH_BENT:
+        code = refit_power(n, y, rows, near->exponent, growth, err);
+        break;
+    }
+    arena_rewind(scratch, mark);
+    return code;
+}
+
+/* --- bent lines --- */
+
+/* Given the exponent the rest is a line in n^exponent. Sums about the means, as cancellation would
+ * eat what a flat curve differs by. */
+static double
+bend(const double n[], const double y[], size_t rows, double exponent, struct growth *growth)
+{
+    double x_mean = 0;
+    double y_mean = 0;
+    double xx = 0;
+    double xy = 0;
+    for (size_t i = 0; i < rows; i++) {
+        x_mean += pow(n[i], exponent) / (double)rows;
+        y_mean += y[i] / (double)rows;
+    }
+    for (size_t i = 0; i < rows; i++) {
+        double x = pow(n[i], exponent) - x_mean;
+        xx += x * x;
+        xy += x * (y[i] - y_mean);
+    }
+    growth->exponent = exponent;
+    growth->coefficient = xy / xx;
+    growth->offset = y_mean - growth->coefficient * x_mean;
+    growth->at_one = growth->offset + growth->coefficient;
+    growth->rss = squares_left(growth, n, y, rows);
+    return growth->rss;
+}
+
+static void search_bend(const double n[], const double y[], size_t rows, struct growth *growth)
+{
+    static const double least = 0.05;
+    static const double most = 4;
+    static const double step = 0.1;
+    double best = least;
+    double rss = bend(n, y, rows, best, growth);
+    for (double e = least + step; e <= most; e += step) {
+        double other = bend(n, y, rows, e, growth);
+        if (other < rss) {
+            rss = other;
+            best = e;
+        }
+    }
+    double low = fmax(least, best - step);
+    double high = fmin(most, best + step);
+    for (int i = 0; i < 80; i++) {
+        double a = low + (high - low) / 3;
+        double b = high - (high - low) / 3;
+        if (bend(n, y, rows, a, growth) < bend(n, y, rows, b, growth))
+            high = b;
+        else
+            low = a;
+    }
+    (void)bend(n, y, rows, (low + high) / 2, growth);
+}
+
+static enum pv_code know_bend(const double n[],
+                              const double y[],
+                              size_t rows,
+                              struct arena *scratch,
+                              struct growth *growth,
+                              struct pv_error *err)
+{
+    struct linear_fit tangent;
+    double *x = arena_array(scratch, rows, 3 * sizeof *x);
+    if (x == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    for (size_t i = 0; i < rows; i++) {
+        double power = pow(n[i], growth->exponent);
+        x[3 * i] = 1;
+        x[3 * i + 1] = power;
+        x[3 * i + 2] = growth->coefficient * power * log(n[i]);
+    }
+    know_nothing(growth);
+    struct pv_error why = {0};
+    enum pv_code code = linear_fit(x, rows, 3, y, NULL, scratch, &tangent, &why);
+    if (code == PV_E_MEMORY)
+        return pv_fail(err, code, "%s", why.detail);
+    if (code != PV_OK)
+        return PV_OK; /* flat: the exponent means nothing */
+    double variance = fmax(growth->rss / growth->freedom, 0);
+    double(*v)[LINEAR_COLUMNS_MAX] = tangent.inverse;
+    growth->covariance[GROWTH_AT_ONE][GROWTH_AT_ONE] = variance * (v[0][0] + 2 * v[0][1] + v[1][1]);
+    growth->covariance[GROWTH_COEFFICIENT][GROWTH_COEFFICIENT] = variance * v[1][1];
+    growth->covariance[GROWTH_EXPONENT][GROWTH_EXPONENT] = variance * v[2][2];
+    growth->covariance[GROWTH_AT_ONE][GROWTH_COEFFICIENT] =
+        growth->covariance[GROWTH_COEFFICIENT][GROWTH_AT_ONE] = variance * (v[0][1] + v[1][1]);
+    growth->covariance[GROWTH_AT_ONE][GROWTH_EXPONENT] =
+        growth->covariance[GROWTH_EXPONENT][GROWTH_AT_ONE] = variance * (v[0][2] + v[1][2]);
+    growth->covariance[GROWTH_COEFFICIENT][GROWTH_EXPONENT] =
+        growth->covariance[GROWTH_EXPONENT][GROWTH_COEFFICIENT] = variance * v[1][2];
+    return PV_OK;
+}
+
+enum pv_code growth_fit_bent(const double n[],
+                             const double y[],
+                             size_t rows,
+                             struct arena *scratch,
+                             struct growth *growth,
+                             struct pv_error *err)
+{
+    if (rows < 4 || count_distinct(n, rows) < 3)
+        return pv_fail(err, PV_E_TOO_FEW, "a bent line needs four values at three counts");
+    struct arena_mark mark = arena_mark(scratch);
+    struct growth made = {.form = GROWTH_BENT, .freedom = (double)(rows - 3)};
+    search_bend(n, y, rows, &made);
+    made.bic = growth_bic(made.rss, 3, y, rows);
+    enum pv_code code = know_bend(n, y, rows, scratch, &made, err);
+    arena_rewind(scratch, mark);
+    if (code == PV_OK)
+        *growth = made;
+    return code;
+}

@@ -1,0 +1,223 @@
+#include "core/scaling/laws/ipso/ipso_kind.h"
+
+#include <math.h>
+#include <string.h>
+
+_Static_assert((int)IPSO_PARAMETERS <= (int)MODEL_PARAMETERS_MAX, "a model holds all parameters");
+
+static const struct model_parameter_rule rules[IPSO_PARAMETERS] = {
+    [IPSO_ETA] = {"eta", 1e-12, 1, MODEL_OF_STAGES},
+    [IPSO_ALPHA] = {"alpha", 1e-12, HUGE_VAL, MODEL_OF_STAGES | MODEL_OPTIONAL},
+    [IPSO_DELTA] = {"delta", -HUGE_VAL, HUGE_VAL, MODEL_OF_STAGES | MODEL_OPTIONAL},
+    [IPSO_BETA] = {"beta", 0, HUGE_VAL, MODEL_OF_STAGES},
+    [IPSO_GAMMA] = {"gamma", -HUGE_VAL, HUGE_VAL, MODEL_OF_STAGES},
+    [IPSO_TASK_TIME] = {"task_time_s", 1e-12, HUGE_VAL, MODEL_OF_STAGES},
+    [IPSO_TASK_EXPONENT] = {"task_exponent", -HUGE_VAL, HUGE_VAL, MODEL_OF_STAGES},
+    [IPSO_EXTERNAL] = {"external_exponent", -HUGE_VAL, HUGE_VAL, MODEL_OF_STAGES | MODEL_OPTIONAL},
+    [IPSO_PARALLEL] = {"parallel_s", 1e-12, HUGE_VAL, MODEL_OF_STAGES | MODEL_OPTIONAL},
+    [IPSO_INTERNAL_OFFSET] = {"internal_offset", -HUGE_VAL, HUGE_VAL,
+                              MODEL_OF_STAGES | MODEL_OPTIONAL},
+    [IPSO_STEP_AT] = {"step_executors", 1, HUGE_VAL, MODEL_OF_STAGES | MODEL_OPTIONAL},
+    [IPSO_STEP_OFFSET] = {"step_offset", -HUGE_VAL, HUGE_VAL, MODEL_OF_STAGES | MODEL_OPTIONAL},
+    [IPSO_STEP_SLOPE] = {"step_slope", -HUGE_VAL, HUGE_VAL, MODEL_OF_STAGES | MODEL_OPTIONAL},
+};
+
+static double duration(const struct model_law *law, double problem_size, double executors)
+{
+    struct ipso_prediction there;
+    (void)problem_size;
+    ipso_predict(law->p, executors, &there);
+    return there.duration_s;
+}
+
+static double speedup(const struct model_law *law, double problem_size, double executors)
+{
+    struct ipso_prediction there;
+    (void)problem_size;
+    ipso_predict(law->p, executors, &there);
+    return there.speedup;
+}
+
+static size_t turn(const struct model_law *law, double problem_size, double m[])
+{
+    (void)problem_size;
+    struct ipso_peak peak = ipso_find_peak(law->p, 1e9);
+    m[0] = peak.n;
+    return peak.n > 0;
+}
+
+/* --- warnings --- */
+
+static void warn_undetermined(const struct ipso_fit *found, struct model_fit *fit)
+{
+    if (found->type != IPSO_UNDETERMINED)
+        return;
+    if (found->workload == IPSO_MIXED)
+        model_warn(fit, 0, "workload_undetermined",
+                   "the parallel work grows as n^%.3g: neither fixed-size (0) nor fixed-time (1), "
+                   "so no type can be read off",
+                   found->parameters[IPSO_EXTERNAL].value);
+    else if (found->gamma == IPSO_UNCLEAR)
+        model_warn(fit, 0, "gamma_undetermined",
+                   "the interval of gamma holds 0 and 1: more executor counts would tell");
+    else if (found->delta == IPSO_UNCLEAR)
+        model_warn(fit, 0, "delta_undetermined",
+                   "the interval of delta holds 0 and 1: more executor counts would tell");
+    else
+        model_warn(fit, 0, "serial_outgrows_parallel",
+                   "serial work grows faster than parallel work (delta %.3g), which is none of "
+                   "IPSO's types",
+                   found->parameters[IPSO_DELTA].value);
+}
+
+void ipso_warn(const struct ipso_fit *found, struct model_fit *fit)
+{
+    if (found->step.found)
+        model_warn(fit, 0, "step_in_serial_work",
+                   "serial work jumps by %.0f %% between n = %.10g and n = %.10g, as when memory "
+                   "overflows; alpha and delta are those beyond",
+                   found->step.jump_percent, found->step.last_before, found->step.first_after);
+    if (found->serial_induced)
+        model_warn(fit, 0, "serial_counts_as_induced",
+                   "serial time changes with n although the workload does not: what it grows by "
+                   "counts as induced");
+    if (found->overhead_at_one)
+        model_warn(fit, 0, "overhead_at_one",
+                   "scale-out induces nothing at n = 1: the overhead measured there is not used");
+    if (found->rows < 3 || found->distinct < 3)
+        model_warn(fit, found->distinct, "few_points",
+                   "with %zu executor counts exponents have no interval to speak of: one within "
+                   "0.05 of 0 or 1 counts as that",
+                   found->distinct);
+    if (found->peak.n > found->n_range[1])
+        model_warn(fit, 0, "peak_not_observed",
+                   "the peak at n = %.10g lies beyond the counts observed, up to %.10g",
+                   found->peak.n, found->n_range[1]);
+    warn_undetermined(found, fit);
+}
+
+/* --- the fit --- */
+
+static double known_or_nan(double value)
+{
+    return value > 0 ? value : (double)NAN;
+}
+
+static void put(const struct ipso_fit *found, double freedom[], struct model_fit *fit)
+{
+    struct model *model = &fit->model;
+    for (size_t j = 0; j < IPSO_PARAMETERS; j++) {
+        model->parameters[j].estimate = found->parameters[j].value;
+        freedom[j] = found->parameters[j].freedom;
+    }
+    memset(model->uncertainty.covariance, 0, sizeof model->uncertainty.covariance);
+    for (size_t a = 0; a < IPSO_PARAMETERS; a++)
+        for (size_t b = 0; b < IPSO_PARAMETERS; b++)
+            model->uncertainty.covariance[a][b] = found->covariance[a][b];
+    freedom[0] = found->rows > found->laws ? (double)(found->rows - found->laws) : 0;
+    model->reference = found->n_range[0] <= 1 ? MODEL_MEASURED : MODEL_EXTRAPOLATED;
+    fit->scaling_type = ipso_type_name(found->type);
+    if (found->peak.n > 0)
+        fit->peak = (struct model_peak){(double)NAN, found->peak.n, found->peak.speedup};
+    ipso_warn(found, fit);
+}
+
+static enum pv_code fit_ipso(const struct model_data *data,
+                             struct arena *scratch,
+                             double left_out[],
+                             double freedom[],
+                             struct model_fit *fit,
+                             struct pv_error *err)
+{
+    struct ipso_fit found;
+    struct ipso_observation *rows = arena_array(scratch, data->n, sizeof *rows);
+    if (rows == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    for (size_t i = 0; i < data->n; i++)
+        rows[i] = (struct ipso_observation){.n = data->rows[i].executors,
+                                            .parallel_s = known_or_nan(data->rows[i].parallel_s),
+                                            .serial_s = data->rows[i].serial_s,
+                                            .induced_s = data->rows[i].induced_s,
+                                            .max_task_s = known_or_nan(data->rows[i].max_task_s)};
+    enum pv_code code = ipso_fit(rows, data->n, scratch, &found, err);
+    if (code == PV_OK)
+        code = ipso_leave_out(rows, data->n, scratch, left_out, err);
+    if (code == PV_OK)
+        put(&found, freedom, fit);
+    return code;
+}
+
+/* --- in words --- */
+
+static void describe_serial(const double p[], struct model_account *account)
+{
+    if (!(p[IPSO_ETA] < 1)) {
+        (void)model_tell(account, "no_serial_part", "All work is shared; none of it is serial.");
+        return;
+    }
+    struct model_finding *finding =
+        model_tell(account, "serial_part",
+                   "%.3g %% of the work of one executor is serial; parallel work over serial work "
+                   "goes as %.3g n^%.3g.",
+                   100 * (1 - p[IPSO_ETA]), p[IPSO_ALPHA], p[IPSO_DELTA]);
+    model_add_evidence(finding, "serial_percent", 100 * (1 - p[IPSO_ETA]));
+    model_add_evidence(finding, "alpha", p[IPSO_ALPHA]);
+    model_add_evidence(finding, "delta", p[IPSO_DELTA]);
+    if (isnan(p[IPSO_STEP_AT]))
+        return;
+    finding = model_tell(account, "step_in_serial_work",
+                         "Beyond n = %.10g serial work is a step higher, as when what is merged no "
+                         "longer fits into memory.",
+                         p[IPSO_STEP_AT]);
+    model_add_evidence(finding, "executors", p[IPSO_STEP_AT]);
+}
+
+static void describe_overhead(const double p[], double most, struct model_account *account)
+{
+    struct ipso_prediction there;
+    if (!(p[IPSO_BETA] > 0)) {
+        (void)model_tell(account, "no_overhead", "Scale-out itself induces no work.");
+        return;
+    }
+    ipso_predict(p, most, &there);
+    double task_s = p[IPSO_TASK_TIME];
+    double share = 100 * there.induced * (isnan(p[IPSO_PARALLEL]) ? task_s : p[IPSO_PARALLEL]) *
+                   there.external / most / there.duration_s;
+    struct model_finding *finding = model_tell(account, "scale_out_overhead",
+                                               "Scale-out induces %.3g n^%.3g times the work of "
+                                               "one executor; at n = %.10g that is %.3g %% "
+                                               "of the time.",
+                                               p[IPSO_BETA], p[IPSO_GAMMA], most, share);
+    model_add_evidence(finding, "beta", p[IPSO_BETA]);
+    model_add_evidence(finding, "gamma", p[IPSO_GAMMA]);
+    model_add_evidence(finding, "share_percent", share);
+}
+
+static void describe(const struct model *model, struct model_account *account)
+{
+    const struct model_law law = model_law(model);
+    double most = model->uncertainty.observations > 0 ? model->uncertainty.executors[1] : 1000;
+    describe_serial(law.p, account);
+    describe_overhead(law.p, most, account);
+    struct ipso_peak peak = ipso_find_peak(law.p, 1e9);
+    if (!(peak.n > 0))
+        return;
+    struct model_finding *finding =
+        model_tell(account, "peak",
+                   "The speedup is highest at n = %.10g, %.3g; more executors make it slower.",
+                   peak.n, peak.speedup);
+    model_add_evidence(finding, "executors", peak.n);
+    model_add_evidence(finding, "speedup", peak.speedup);
+}
+
+const struct model_kind ipso_kind = {
+    .name = "ipso",
+    .forms = MODEL_OF_STAGES,
+    .rules = rules,
+    .n_parameters = IPSO_PARAMETERS,
+    .fit = fit_ipso,
+    .duration_s = duration,
+    .speedup = speedup,
+    .turning_points = turn,
+    .describe = describe,
+};

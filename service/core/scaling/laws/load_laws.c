@@ -1,0 +1,510 @@
+#include "core/scaling/laws/load_laws.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/numerics/nonnegative.h"
+#include "core/numerics/normal_equations.h"
+#include "core/scaling/laws/configurations.h"
+#include "core/scaling/model/findings.h"
+
+/* Columns of the least squares, and where the numbers stand among a kind's parameters. */
+enum { FIXED, SHARED, EXTRA, GROWS, COLUMNS };
+enum { P_FIXED, P_GROWS, P_SHARED, P_MORE };
+enum { SHAPES_MAX = 16 };
+
+static const size_t places[COLUMNS] = {P_FIXED, P_SHARED, P_MORE, P_GROWS};
+
+/* Of the sum of squares of y: shapes whose residuals differ by less fit alike. */
+static const double alike = 1e-9;
+
+static const double exponents[] = {1, 0.75, 1.25, 0.5, 1.5, 0.25, 1.75, 2, 2.25, 2.5, 2.75, 3};
+
+/* One law of the family. A parameter that it has stands after P_SHARED, the shape last. */
+struct family {
+    const char *name;
+    bool has_extra;
+    bool has_exponent;
+    bool has_cut;
+};
+
+static const struct family plain = {"load", false, false, false};
+static const struct family power = {"power", false, true, false};
+static const struct family spill = {"spill", true, false, false};
+static const struct family cliff = {"cliff", true, false, true};
+
+static bool has_shape(const struct family *family)
+{
+    return family->has_exponent || family->has_cut;
+}
+
+/* The rows of one (N, m), which stand together: for the least squares they are one row. */
+struct cell {
+    const struct observation *row; /* the first */
+    double weight;                 /* root of the sum of squared factors */
+    double mean_s;
+    double squares; /* what the rows are off their mean, weighted */
+};
+
+/* A fit in progress: sums of products for each shape that is tried. */
+struct trial {
+    const struct family *family;
+    const struct model_data *data;
+    struct cell *cells;
+    size_t n_cells;
+    size_t sizes;
+    double *counts; /* executor counts, ascending, each once */
+    size_t n_counts;
+    double shapes[SHAPES_MAX]; /* exponent or cut; 1 and 0 are the plain ones */
+    size_t n_shapes;
+    struct gram grams[SHAPES_MAX];
+};
+
+/* What a fit is to do without: a row, or all with executors in a range. */
+struct absence {
+    size_t row; /* n of the data: none */
+    double from;
+    double to; /* < from: none */
+};
+
+struct found {
+    double b[GRAM_COLUMNS_MAX];
+    double shape;
+    double rest;
+};
+
+/* --- the laws --- */
+
+static double
+share_of(const struct family *family, double shape, double problem_size, double executors)
+{
+    double m = family->has_exponent && shape != 1 ? pow(executors, shape) : executors;
+    return problem_size / m;
+}
+
+static double
+extra_of(const struct family *family, double shape, double problem_size, double executors)
+{
+    if (!family->has_extra)
+        return 0;
+    if (!family->has_cut)
+        return problem_size / (executors * executors);
+    return executors < shape ? problem_size : 0;
+}
+
+static void fill_columns(const struct family *family,
+                         double shape,
+                         const struct observation *row,
+                         double x[COLUMNS])
+{
+    x[FIXED] = 1;
+    x[SHARED] = share_of(family, shape, row->problem_size, row->executors);
+    x[EXTRA] = extra_of(family, shape, row->problem_size, row->executors);
+    x[GROWS] = row->problem_size;
+}
+
+static double value_of(const struct family *family,
+                       const double b[COLUMNS],
+                       double shape,
+                       const struct observation *row)
+{
+    double x[COLUMNS];
+    double sum = 0;
+    fill_columns(family, shape, row, x);
+    for (size_t j = 0; j < COLUMNS; j++)
+        sum += b[j] * x[j];
+    return sum;
+}
+
+static double duration_of(const struct family *family, const double p[], double size, double m)
+{
+    double extra = family->has_extra ? p[P_MORE] : 0;
+    double shape = has_shape(family) ? p[P_MORE + family->has_extra] : 1;
+    return p[P_FIXED] + p[P_GROWS] * size + p[P_SHARED] * share_of(family, shape, size, m) +
+           extra * extra_of(family, shape, size, m);
+}
+
+/* --- shapes --- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Between every two executor counts with two at or above; of too many, evenly many of them. */
+static void take_cuts(struct trial *trial)
+{
+    size_t n = trial->n_counts;
+    size_t cuts = n > 2 ? n - 2 : 0;
+    size_t kept = cuts < SHAPES_MAX - 1 ? cuts : SHAPES_MAX - 1;
+    trial->n_shapes = 1; /* 0: none */
+    for (size_t c = 0; c < kept; c++) {
+        size_t i = 1 + c * cuts / kept;
+        trial->shapes[trial->n_shapes++] = sqrt(trial->counts[i - 1] * trial->counts[i]);
+    }
+}
+
+static enum pv_code find_shapes(struct trial *trial, struct arena *scratch, struct pv_error *err)
+{
+    const struct model_data *data = trial->data;
+    trial->counts = arena_array(scratch, data->n, sizeof *trial->counts);
+    if (trial->counts == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    for (size_t i = 0; i < data->n; i++)
+        trial->counts[i] = data->rows[i].executors;
+    qsort(trial->counts, data->n, sizeof *trial->counts, ascending);
+    for (size_t i = 0; i < data->n; i++)
+        if (trial->n_counts == 0 || trial->counts[i] > trial->counts[trial->n_counts - 1])
+            trial->counts[trial->n_counts++] = trial->counts[i];
+    if (trial->family->has_cut) {
+        take_cuts(trial);
+        return PV_OK;
+    }
+    trial->n_shapes = trial->family->has_exponent ? sizeof exponents / sizeof *exponents : 1;
+    for (size_t s = 0; s < trial->n_shapes; s++)
+        trial->shapes[s] = exponents[s];
+    return PV_OK;
+}
+
+static enum pv_code gather_cells(struct trial *trial, struct arena *scratch, struct pv_error *err)
+{
+    const struct model_data *data = trial->data;
+    trial->cells = arena_array(scratch, data->n, sizeof *trial->cells);
+    if (trial->cells == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    for (size_t i = 0; i < data->n;) {
+        struct cell cell = {.row = &data->rows[i]};
+        double weight = 0;
+        for (; i < data->n && data->rows[i].executors == cell.row->executors &&
+               data->rows[i].problem_size == cell.row->problem_size;
+             i++) {
+            double square = data->factors[i] * data->factors[i];
+            double off = data->rows[i].duration_s - cell.mean_s;
+            weight += square;
+            cell.mean_s += square / weight * off;
+            cell.squares += square * off * (data->rows[i].duration_s - cell.mean_s);
+        }
+        cell.weight = sqrt(weight);
+        trial->cells[trial->n_cells++] = cell;
+    }
+    return PV_OK;
+}
+
+static void add_cells(struct trial *trial)
+{
+    for (size_t s = 0; s < trial->n_shapes; s++) {
+        gram_init(&trial->grams[s], trial->sizes > 1 ? COLUMNS : COLUMNS - 1);
+        for (size_t c = 0; c < trial->n_cells; c++) {
+            const struct cell *cell = &trial->cells[c];
+            double x[COLUMNS];
+            fill_columns(trial->family, trial->shapes[s], cell->row, x);
+            gram_add(&trial->grams[s], x, cell->mean_s, cell->weight);
+            trial->grams[s].yy += cell->squares;
+        }
+    }
+}
+
+/* Is it the only row with its executor count? */
+static bool is_alone(const struct model_data *data, size_t i)
+{
+    for (size_t j = 0; j < data->n; j++)
+        if (j != i && data->rows[j].executors == data->rows[i].executors)
+            return false;
+    return true;
+}
+
+/* Of the executor counts that are left, how many lie above the cut? */
+static size_t count_above(const struct trial *trial, const struct absence *without, double cut)
+{
+    size_t above = 0;
+    for (size_t i = 0; i < trial->n_counts; i++) {
+        double m = trial->counts[i];
+        above += m > cut && (m < without->from || m > without->to);
+    }
+    return above;
+}
+
+static void
+take_out(const struct trial *trial, const struct absence *without, double shape, struct gram *gram)
+{
+    const struct model_data *data = trial->data;
+    double x[COLUMNS];
+    if (without->row < data->n) {
+        fill_columns(trial->family, shape, &data->rows[without->row], x);
+        gram_drop(gram, x, data->rows[without->row].duration_s, data->factors[without->row]);
+    }
+    for (size_t c = 0; without->to >= without->from && c < trial->n_cells; c++) {
+        const struct cell *cell = &trial->cells[c];
+        if (cell->row->executors < without->from || cell->row->executors > without->to)
+            continue;
+        fill_columns(trial->family, shape, cell->row, x);
+        gram_drop(gram, x, cell->mean_s, cell->weight);
+        gram->yy -= cell->squares;
+    }
+}
+
+/* The best shape for all rows but those. */
+static void find_best(const struct trial *trial, struct absence without, struct found *best)
+{
+    const struct model_data *data = trial->data;
+    struct absence bare = without;
+    if (without.row < data->n && trial->family->has_cut && is_alone(data, without.row))
+        bare.from = bare.to = data->rows[without.row].executors;
+    *best = (struct found){.rest = (double)INFINITY};
+    for (size_t s = 0; s < trial->n_shapes; s++) {
+        struct gram gram = trial->grams[s];
+        struct found here = {.shape = trial->shapes[s]};
+        if (s > 0 && trial->family->has_cut && count_above(trial, &bare, here.shape) < 2)
+            continue;
+        take_out(trial, &without, here.shape, &gram);
+        here.rest = gram_solve(&gram, here.b);
+        if (here.rest < best->rest - alike * gram.yy)
+            *best = here;
+    }
+}
+
+static enum pv_code make_trial(const struct family *family,
+                               const struct model_data *data,
+                               size_t sizes,
+                               struct arena *scratch,
+                               struct trial **trial,
+                               struct pv_error *err)
+{
+    struct trial *made = arena_calloc(scratch, 1, sizeof *made);
+    if (made == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    *made = (struct trial){.family = family, .data = data, .sizes = sizes};
+    enum pv_code code = find_shapes(made, scratch, err);
+    if (code == PV_OK)
+        code = gather_cells(made, scratch, err);
+    if (code != PV_OK)
+        return code;
+    add_cells(made);
+    *trial = made;
+    return PV_OK;
+}
+
+/* --- the fit --- */
+
+/* The numbers of the best shape once more, as precisely as they can be had, with their variances.
+ */
+static enum pv_code settle(const struct trial *trial,
+                           const struct found *best,
+                           struct arena *scratch,
+                           double freedom[],
+                           struct model *model,
+                           struct pv_error *err)
+{
+    const struct model_data *data = trial->data;
+    struct nonnegative_fit fit;
+    size_t used[COLUMNS];
+    size_t k = 0;
+    for (size_t j = 0; j < COLUMNS; j++)
+        if (best->b[j] > 0)
+            used[k++] = j;
+    double *x = arena_array(scratch, data->n, COLUMNS * sizeof *x);
+    double *y = arena_array(scratch, data->n, sizeof *y);
+    if (x == NULL || y == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    for (size_t i = 0; i < data->n; i++) {
+        double columns[COLUMNS];
+        fill_columns(trial->family, best->shape, &data->rows[i], columns);
+        for (size_t j = 0; j < k; j++)
+            x[i * k + j] = columns[used[j]];
+        y[i] = data->rows[i].duration_s;
+    }
+    enum pv_code code = nonnegative_fit(x, data->n, k, y, data->factors, scratch, NULL, &fit, err);
+    if (code != PV_OK)
+        return code;
+    for (size_t a = 0; a < k; a++) {
+        model->parameters[places[used[a]]].estimate = fit.b[a];
+        for (size_t b = 0; b < k; b++)
+            model->uncertainty.covariance[places[used[a]]][places[used[b]]] = fit.covariance[a][b];
+    }
+    for (size_t j = 0; j < model->kind->n_parameters; j++)
+        freedom[j] = fit.freedom;
+    return PV_OK;
+}
+
+static void start_from(const struct trial *trial, const struct found *best, struct model *model)
+{
+    size_t n = model->kind->n_parameters;
+    for (size_t j = 0; j < n; j++)
+        model->parameters[j].estimate = 0;
+    for (size_t j = 0; j < COLUMNS; j++)
+        if (j != EXTRA || trial->family->has_extra)
+            model->parameters[places[j]].estimate = best->b[j];
+    model->parameters[P_GROWS].dropped = trial->sizes < 2;
+    if (has_shape(trial->family))
+        model->parameters[n - 1].estimate = best->shape;
+}
+
+static enum pv_code fit_family(const struct family *family,
+                               const struct model_data *data,
+                               struct arena *scratch,
+                               double left_out[],
+                               double freedom[],
+                               struct model_fit *fit,
+                               struct pv_error *err)
+{
+    struct design design;
+    struct found best;
+    struct trial *trial = NULL;
+    struct absence without = {.row = data->n, .from = 1, .to = 0};
+    enum pv_code code = design_survey(data, scratch, &design, err);
+    if (code == PV_OK)
+        code = design_require(&design, data, family->name, 2, 2, err);
+    if (code == PV_OK)
+        code = make_trial(family, data, design.sizes, scratch, &trial, err);
+    if (code != PV_OK)
+        return code;
+    find_best(trial, without, &best);
+    start_from(trial, &best, &fit->model);
+    fit->model.reference = MODEL_EXTRAPOLATED;
+    if (data->whole)
+        return PV_OK;
+    for (without.row = 0; without.row < data->n; without.row++) {
+        struct found others;
+        find_best(trial, without, &others);
+        left_out[without.row] = value_of(family, others.b, others.shape, &data->rows[without.row]);
+    }
+    return settle(trial, &best, scratch, freedom, &fit->model, err);
+}
+
+/* The family behind a kind. */
+static const struct family *family_of(const struct model_kind *kind)
+{
+    return kind == &power_kind   ? &power
+           : kind == &spill_kind ? &spill
+           : kind == &cliff_kind ? &cliff
+                                 : &plain;
+}
+
+enum pv_code load_leave_out(const struct model_kind *kind,
+                            const struct model_data *data,
+                            const double from[],
+                            const double to[],
+                            size_t folds,
+                            struct arena *scratch,
+                            double left_out[],
+                            struct pv_error *err)
+{
+    struct trial *trial = NULL;
+    size_t sizes = data->n > 0;
+    for (size_t i = 1; i < data->n; i++)
+        sizes += data->rows[i].problem_size > data->rows[i - 1].problem_size;
+    enum pv_code code = make_trial(family_of(kind), data, sizes, scratch, &trial, err);
+    for (size_t f = 0; code == PV_OK && f < folds; f++) {
+        struct found others;
+        find_best(trial, (struct absence){data->n, from[f], to[f]}, &others);
+        for (size_t i = 0; i < data->n; i++)
+            if (data->rows[i].executors >= from[f] && data->rows[i].executors <= to[f])
+                left_out[i] = value_of(trial->family, others.b, others.shape, &data->rows[i]);
+    }
+    return code;
+}
+
+/* --- what it says --- */
+
+static void describe_family(const struct family *family,
+                            const struct model *model,
+                            struct model_account *account)
+{
+    const struct model_law law = model_law(model);
+    double size;
+    double m;
+    if (!account_find_corner(model, &size, &m))
+        return;
+    double extra = family->has_extra ? law.p[P_MORE] : 0;
+    double shape = has_shape(family) ? law.p[P_MORE + family->has_extra] : 1;
+    const struct account_part parts[] = {
+        {"fixed_s", "a fixed time, whatever the size and the executors", law.p[P_FIXED]},
+        {"grows_s", "work that grows with the data and is not shared", law.p[P_GROWS] * size},
+        {"shared_s", "work that executors share",
+         law.p[P_SHARED] * share_of(family, shape, size, m)},
+        {"extra_s", "what overfull executors lose", extra * extra_of(family, shape, size, m)}};
+    account_tell_parts(account, parts, family->has_extra ? 4 : 3);
+    account_tell_peak(model, account);
+    account_tell_doubling(model, account);
+}
+
+/* --- kinds --- */
+
+#define COMMON_RULES                                                                               \
+    {"fixed_s", 0, HUGE_VAL, MODEL_OF_DURATIONS}, {"grows_s", 0, HUGE_VAL, MODEL_OF_DURATIONS},    \
+    {                                                                                              \
+        "shared_s", 0, HUGE_VAL, MODEL_OF_DURATIONS                                                \
+    }
+
+static const struct model_parameter_rule plain_rules[] = {COMMON_RULES};
+static const struct model_parameter_rule power_rules[] = {
+    COMMON_RULES, {"exponent", 0.25, 3, MODEL_OF_DURATIONS}};
+static const struct model_parameter_rule spill_rules[] = {
+    COMMON_RULES, {"spill_s", 0, HUGE_VAL, MODEL_OF_DURATIONS}};
+static const struct model_parameter_rule cliff_rules[] = {
+    COMMON_RULES,
+    {"excess_s", 0, HUGE_VAL, MODEL_OF_DURATIONS},
+    {"below_executors", 0, HUGE_VAL, MODEL_OF_DURATIONS}};
+
+#define LOAD_KIND(word)                                                                            \
+    static enum pv_code fit_##word(const struct model_data *data, struct arena *scratch,           \
+                                   double left_out[], double freedom[], struct model_fit *fit,     \
+                                   struct pv_error *err)                                           \
+    {                                                                                              \
+        return fit_family(&word, data, scratch, left_out, freedom, fit, err);                      \
+    }                                                                                              \
+    static double duration_##word(const struct model_law *law, double size, double m)              \
+    {                                                                                              \
+        return duration_of(&word, law->p, size, m);                                                \
+    }                                                                                              \
+    static void describe_##word(const struct model *model, struct model_account *account)          \
+    {                                                                                              \
+        describe_family(&word, model, account);                                                    \
+    }
+
+LOAD_KIND(plain)
+LOAD_KIND(power)
+LOAD_KIND(spill)
+LOAD_KIND(cliff)
+
+const struct model_kind load_kind = {
+    .name = "load",
+    .forms = MODEL_OF_DURATIONS,
+    .rules = plain_rules,
+    .n_parameters = sizeof plain_rules / sizeof *plain_rules,
+    .fit = fit_plain,
+    .duration_s = duration_plain,
+    .describe = describe_plain,
+};
+
+const struct model_kind power_kind = {
+    .name = "power",
+    .forms = MODEL_OF_DURATIONS,
+    .rules = power_rules,
+    .n_parameters = sizeof power_rules / sizeof *power_rules,
+    .fit = fit_power,
+    .duration_s = duration_power,
+    .describe = describe_power,
+};
+
+const struct model_kind spill_kind = {
+    .name = "spill",
+    .forms = MODEL_OF_DURATIONS,
+    .rules = spill_rules,
+    .n_parameters = sizeof spill_rules / sizeof *spill_rules,
+    .fit = fit_spill,
+    .duration_s = duration_spill,
+    .describe = describe_spill,
+};
+
+const struct model_kind cliff_kind = {
+    .name = "cliff",
+    .forms = MODEL_OF_DURATIONS,
+    .rules = cliff_rules,
+    .n_parameters = sizeof cliff_rules / sizeof *cliff_rules,
+    .fit = fit_cliff,
+    .duration_s = duration_cliff,
+    .describe = describe_cliff,
+};

@@ -1,0 +1,47 @@
+#ifndef CORE_SCALING_LAWS_LOAD_LAWS_H
+#define CORE_SCALING_LAWS_LOAD_LAWS_H
+
+#include "core/scaling/model/model.h"
+
+/*
+ * Laws of the load of an executor: a fixed time, a time that grows with the data, and a time that
+ * executors share. They differ in how it is shared:
+ *
+ *     load    T(N, m) = fixed + grows N + shared N / m
+ *     power   T(N, m) = fixed + grows N + shared N / m^exponent
+ *     spill   T(N, m) = fixed + grows N + shared N / m + spill N / m^2
+ *     cliff   T(N, m) = fixed + grows N + shared N / m + excess N where m < below
+ *
+ * `load` is Amdahl's law (AFIPS 1967) for more than one problem size. The others say what public
+ * histories show and it cannot: work that divides better or worse than evenly; data that no longer
+ * fit in memory and are read again and again the fuller an executor is; and a sudden loss below
+ * some executor count, where a cache no longer holds them (the step-wise IN(n) of IPSO, design.md
+ * section 4). All coefficients are >= 0, so that none of them ever promises a time below 0.
+ *
+ * Least squares by the weights asked for. The shape (exponent: quarters from 1/4 to 3; below:
+ * between two executor counts that were seen, with at least two above) is tried out: few runs tell
+ * it no finer. Of shapes that fit alike the plainest is taken. With one problem size only,
+ * `grows` is 0, not told from `fixed`. A run left out is left out of the choice of shape, too.
+ *
+ * PV_E_TOO_FEW, PV_E_SINGULAR: fewer than two executor counts.
+ */
+extern const struct model_kind load_kind;
+extern const struct model_kind power_kind;
+extern const struct model_kind spill_kind;
+extern const struct model_kind cliff_kind;
+
+/*
+ * One of these kinds, fitted `folds` times to all rows but those with executors in [from, to] of
+ * the fold: left_out[i] is what the fit without row i predicts. Folds do not overlap; rows of none
+ * keep what is there. Costs hardly more than one fit. PV_E_MEMORY.
+ */
+enum pv_code load_leave_out(const struct model_kind *kind,
+                            const struct model_data *data,
+                            const double from[],
+                            const double to[],
+                            size_t folds,
+                            struct arena *scratch,
+                            double left_out[],
+                            struct pv_error *err) PV_MUSTCHECK;
+
+#endif

@@ -1,0 +1,31 @@
+#ifndef CORE_SCALING_LAWS_USBA_H
+#define CORE_SCALING_LAWS_USBA_H
+
+#include "core/scaling/model/model.h"
+
+/*
+ * USBA (Z. Li, F. Duan, H. Che, "A unified scaling model in the era of big data analytics", HP3C
+ * 2019, eqs 3.14-3.16; design.md section 4 "USBA"), N = problem_size, m = executors:
+ *
+ *     T(N, m) = t0 q(m) + T1 p(N, m)
+ *     p = (1 - beta - gamma) + alpha ln(N/m) + beta m + gamma N
+ *     q = 1 - epsilon + epsilon min(m, theta)
+ *     S = (t0 + N T1) / (t0 q + T1 p)
+ *
+ * t0 = `initialization_s`, T1 = `parallel_s`: times at N = m = 1.
+ *
+ * Durations: T - initialization is linear, c0 + c1 ln(N/m) + c2 m + c3 N, with T1 = c0 + c2 + c3,
+ * alpha = c1/T1, beta = c2/T1, gamma = c3/T1 (reference extrapolated). With runs at N = m = 1, T1
+ * is their mean and (T/T1 - 1) = alpha ln(N/m) + beta (m - 1) + gamma (N - 1) is fitted to the
+ * others (reference measured). q is fitted to the initialization times
+ * (core/scaling/laws/startup_overhead.h). A row left out is left out of both; of runs at N = m = 1,
+ * a lone one leaves the extrapolated form behind.
+ *
+ * Unlike the paper: T is duration - initialization and not the sum of stage times, and gamma is
+ * dropped when its p-value exceeds 0.05, or when the problem sizes do not tell it from the rest.
+ *
+ * Speedups: usba_ratio.c, with t0/T1 = `initialization_ratio`.
+ */
+extern const struct model_kind usba_kind;
+
+#endif

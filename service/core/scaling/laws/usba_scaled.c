@@ -1,0 +1,136 @@
+#include "core/scaling/laws/usba_scaled.h"
+
+#include <math.h>
+
+#include "core/numerics/nonnegative.h"
+#include "core/scaling/laws/startup_overhead.h"
+#include "core/scaling/laws/usba_internal.h"
+#include "core/scaling/model/findings.h"
+
+enum { COLUMNS = 4, PARAMETERS = USBA_RATIO };
+
+static double duration(const struct model_law *law, double problem_size, double executors)
+{
+    const double *p = law->p;
+    double q = startup_factor(p[USBA_EPSILON], p[USBA_THETA], executors);
+    return p[USBA_INITIALIZATION] * q +
+           p[USBA_PARALLEL] * problem_size / executors * usba_growth(p, problem_size, executors);
+}
+
+/* Below theta, t0 epsilon m^2 = T1 N (p0 + gamma N + alpha (1 + ln(N/m))), whose left side rises
+ * and right side falls with m; above theta more executors only help. */
+static size_t turn(const struct model_law *law, double problem_size, double m[])
+{
+    const double *p = law->p;
+    double low = 0;
+    double high = log(p[USBA_THETA]);
+    double flat = 1 - p[USBA_BETA] - p[USBA_GAMMA] + p[USBA_GAMMA] * problem_size + p[USBA_ALPHA];
+    for (size_t step = 0; step < 60; step++) {
+        double middle = (low + high) / 2;
+        double fall =
+            p[USBA_PARALLEL] * problem_size * (flat + p[USBA_ALPHA] * (log(problem_size) - middle));
+        double rise = p[USBA_INITIALIZATION] * p[USBA_EPSILON] * exp(2 * middle);
+        *(rise < fall ? &low : &high) = middle;
+    }
+    m[0] = exp(high);
+    m[1] = p[USBA_THETA];
+    return 2;
+}
+
+static enum pv_code fit_parallel(const struct model_data *data,
+                                 const struct design *design,
+                                 struct arena *scratch,
+                                 double left_out[],
+                                 double freedom[],
+                                 struct model_fit *fit,
+                                 struct pv_error *err)
+{
+    struct nonnegative_fit found;
+    struct pv_error why = {0};
+    double covariance[4][4];
+    double *times_s = usba_parallel_times(data, scratch);
+    double *x = arena_array(scratch, data->n, COLUMNS * sizeof *x);
+    if (times_s == NULL || x == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    for (size_t i = 0; i < data->n; i++) {
+        const struct observation *row = &data->rows[i];
+        double each = row->problem_size / row->executors;
+        x[i * COLUMNS] = each;
+        x[i * COLUMNS + 1] = each * log(each);
+        x[i * COLUMNS + 2] = each * row->executors;
+        x[i * COLUMNS + 3] = each * row->problem_size;
+    }
+    enum pv_code code = nonnegative_fit(x, data->n, COLUMNS, times_s, data->factors, scratch,
+                                        data->whole ? NULL : left_out, &found, &why);
+    if (code == PV_E_SINGULAR)
+        return design_blame(design, data, "usba_scaled", err);
+    if (code != PV_OK)
+        return pv_fail(err, code, "%s", why.detail);
+    for (size_t a = 0; a < COLUMNS; a++)
+        for (size_t b = 0; b < COLUMNS; b++)
+            covariance[a][b] = found.covariance[a][b];
+    for (size_t j = 0; j < PARAMETERS; j++)
+        freedom[j] = found.freedom;
+    return usba_set_parallel(found.b, covariance, &fit->model, err);
+}
+
+static enum pv_code fit_usba_scaled(const struct model_data *data,
+                                    struct arena *scratch,
+                                    double left_out[],
+                                    double freedom[],
+                                    struct model_fit *fit,
+                                    struct pv_error *err)
+{
+    struct design design;
+    double *before_s = arena_array(scratch, data->n, sizeof *before_s);
+    if (before_s == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+    enum pv_code code = design_survey(data, scratch, &design, err);
+    if (code == PV_OK)
+        code = design_require(&design, data, "usba_scaled", COLUMNS, 2, err);
+    if (code == PV_OK)
+        code = fit_parallel(data, &design, scratch, left_out, freedom, fit, err);
+    if (code == PV_OK)
+        code = usba_set_startup(data, scratch, before_s, freedom, fit, err);
+    if (code != PV_OK)
+        return code;
+    for (size_t i = 0; !data->whole && i < data->n; i++)
+        left_out[i] += before_s[i];
+    fit->model.reference = MODEL_EXTRAPOLATED;
+    return PV_OK;
+}
+
+static void describe(const struct model *model, struct model_account *account)
+{
+    const struct model_law law = model_law(model);
+    const double *p = law.p;
+    double size;
+    double m;
+    usba_describe_startup(model, account);
+    if (!account_find_corner(model, &size, &m))
+        return;
+    double each_s = p[USBA_PARALLEL] * size / m;
+    const struct account_part parts[] = {
+        {"initialization_s", "starting",
+         p[USBA_INITIALIZATION] * startup_factor(p[USBA_EPSILON], p[USBA_THETA], m)},
+        {"shared_s", "work that executors share",
+         each_s * (1 - p[USBA_BETA] - p[USBA_GAMMA] + p[USBA_ALPHA] * log(size / m))},
+        {"serial_s", "work in step with the problem that executors do not share",
+         each_s * p[USBA_BETA] * m},
+        {"size_s", "work that grows faster than the problem", each_s * p[USBA_GAMMA] * size}};
+    account_tell_parts(account, parts, 4);
+    account_tell_peak(model, account);
+    account_tell_doubling(model, account);
+}
+
+const struct model_kind usba_scaled_kind = {
+    .name = "usba_scaled",
+    .forms = MODEL_OF_DURATIONS,
+    .wants_initialization = true,
+    .rules = usba_rules,
+    .n_parameters = PARAMETERS,
+    .fit = fit_usba_scaled,
+    .duration_s = duration,
+    .turning_points = turn,
+    .describe = describe,
+};

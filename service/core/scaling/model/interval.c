@@ -1,0 +1,173 @@
+/*
+ * Intervals of predictions (design.md section 4 "USBA"): conformal ones from residuals of runs that
+ * were left out, on the logarithm since run times err by factors, joined with the normal theory of
+ * the fit itself. core/scaling/model/predictive.h holds the distribution and its sources.
+ */
+#include "core/scaling/model/interval.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+
+double interval_score(double actual, double predicted)
+{
+    double score = fabs(log(actual / fmax(predicted, actual / 1000)));
+    return score < 700 ? score : 700; /* a law may well leave what a double holds */
+}
+
+struct model_spread model_spread(const struct model *model, double confidence)
+{
+    const struct model_uncertainty *u = &model->uncertainty;
+    struct model_spread spread = MODEL_NO_SPREAD;
+    if (u->observations == 0 || model->form == MODEL_OF_SPEEDUPS)
+        return spread;
+    spread.seen = score_table_quantile(&u->seen, confidence);
+    spread.new_executors = score_table_quantile(&u->new_executors, confidence);
+    spread.new_sizes = score_table_quantile(&u->new_sizes, confidence);
+    if (u->freedom > 0 && isfinite(u->residual_std))
+        spread.t = gsl_cdf_tdist_Pinv(0.5 + confidence / 2, u->freedom);
+    return spread;
+}
+
+/* g'Cg with the gradient of the duration by central differences. */
+static double parameter_variance(const struct model_uncertainty *u,
+                                 const struct model_law *law,
+                                 double size,
+                                 double m)
+{
+    double gradient[MODEL_PARAMETERS_MAX] = {0};
+    struct model_law at = *law;
+    size_t n = law->kind->n_parameters;
+    for (size_t j = 0; j < n; j++) {
+        if (!(u->covariance[j][j] > 0))
+            continue;
+        double step = 1e-6 * fmax(fabs(law->p[j]), 1e-3);
+        at.p[j] = law->p[j] + step;
+        gradient[j] = law->kind->duration_s(&at, size, m);
+        at.p[j] = law->p[j] - step;
+        gradient[j] = (gradient[j] - law->kind->duration_s(&at, size, m)) / (2 * step);
+        at.p[j] = law->p[j];
+    }
+    double variance = 0;
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; gradient[a] != 0 && b < n; b++)
+            variance += gradient[a] * u->covariance[a][b] * gradient[b];
+    return fmax(variance, 0);
+}
+
+/* Where a question stands to what was observed. */
+struct place {
+    double gap;         /* along both axes */
+    bool new_executors; /* the scores of that axis tell of it */
+    bool new_sizes;
+    double widths; /* by which the seen scores widen, 1 or more */
+    double half_s; /* of the fit's own distribution, for t = 1; NAN: unknown */
+    bool open;     /* nothing tells of it */
+};
+
+/* The scores of one axis stand in for the other's where that has none. */
+static struct place find_place(const struct model *model,
+                               const struct model_law *law,
+                               double size,
+                               double m,
+                               double duration_s)
+{
+    const struct model_uncertainty *u = &model->uncertainty;
+    double by_executors = gap_at(&u->seen_executors, m);
+    double by_size = gap_at(&u->seen_sizes, size);
+    struct place place = {.gap = hypot(by_executors, by_size),
+                          .widths = 1 + gap_overshoot(u->executors, m) +
+                                    gap_overshoot(u->problem_size, size),
+                          .half_s = (double)NAN};
+    place.new_executors =
+        u->new_executors.n > 0 && (by_executors > 0 || (by_size > 0 && u->new_sizes.n == 0));
+    place.new_sizes =
+        u->new_sizes.n > 0 && (by_size > 0 || (by_executors > 0 && u->new_executors.n == 0));
+    place.open = place.gap > 0 && !place.new_executors && !place.new_sizes;
+    if (u->freedom > 0 && isfinite(u->residual_std)) {
+        double residual = u->residual_std * (u->relative ? duration_s : 1);
+        place.half_s = sqrt(parameter_variance(u, law, size, m) + residual * residual);
+    }
+    return place;
+}
+
+/* NAN, which is "unknown", gives way. */
+static double wider(double a, double b)
+{
+    return isnan(a) ? b : isnan(b) ? a : fmax(a, b);
+}
+
+static void set_interval(const struct place *place,
+                         const struct model_spread *spread,
+                         struct model_prediction *out)
+{
+    double far = spread->seen * place->widths;
+    double half = spread->t * place->half_s;
+    if (place->open)
+        return;
+    if (place->new_executors)
+        far = wider(far, spread->new_executors * place->gap);
+    if (place->new_sizes)
+        far = wider(far, spread->new_sizes * place->gap);
+    double low = fmin(out->duration_s * exp(-far), out->duration_s - half);
+    double high = fmax(out->duration_s * exp(far), out->duration_s + half);
+    if (low > 0)
+        out->interval_s[0] = low;
+    if (isfinite(high))
+        out->interval_s[1] = high;
+}
+
+bool model_predictive(const struct model *model,
+                      double problem_size,
+                      double executors,
+                      struct predictive *predictive)
+{
+    const struct model_uncertainty *u = &model->uncertainty;
+    const struct model_law law = model_law(model);
+    double duration_s = law.kind->duration_s(&law, problem_size, executors);
+    *predictive = (struct predictive){.median_s = duration_s};
+    if (!(duration_s > 0) || !isfinite(duration_s))
+        return false;
+    struct place place = find_place(model, &law, problem_size, executors, duration_s);
+    if (u->observations == 0 || place.open)
+        return true;
+    predictive_add(predictive,
+                   (struct predictive_part){PREDICTIVE_LOG_SCORES, place.widths, 0, &u->seen});
+    if (place.new_executors)
+        predictive_add(predictive, (struct predictive_part){PREDICTIVE_LOG_SCORES, place.gap, 0,
+                                                            &u->new_executors});
+    if (place.new_sizes)
+        predictive_add(predictive, (struct predictive_part){PREDICTIVE_LOG_SCORES, place.gap, 0,
+                                                            &u->new_sizes});
+    predictive_add(predictive,
+                   (struct predictive_part){PREDICTIVE_STUDENT, place.half_s, u->freedom, NULL});
+    return true;
+}
+
+void model_predict(const struct model *model,
+                   const struct model_spread *spread,
+                   double problem_size,
+                   double executors,
+                   struct model_prediction *out)
+{
+    const struct model_kind *kind = model->kind;
+    const struct model_law law = model_law(model);
+    bool speedups = model->form == MODEL_OF_SPEEDUPS;
+    *out = (struct model_prediction){(double)NAN, (double)NAN, {(double)NAN, (double)NAN}, false};
+    if (!speedups)
+        out->duration_s = kind->duration_s(&law, problem_size, executors);
+    bool nonsense = !speedups && !(out->duration_s > 0);
+    if (nonsense)
+        out->speedup = (double)NAN;
+    else if (kind->speedup != NULL)
+        out->speedup = kind->speedup(&law, problem_size, executors);
+    else
+        out->speedup = kind->duration_s(&law, problem_size, 1) / out->duration_s;
+    if (!(out->speedup > 0))
+        out->speedup = (double)NAN;
+    if (model->uncertainty.observations == 0)
+        return;
+    struct place place = find_place(model, &law, problem_size, executors, out->duration_s);
+    out->extrapolated = place.widths > 1;
+    if (out->duration_s > 0)
+        set_interval(&place, spread, out);
+}

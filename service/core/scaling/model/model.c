@@ -1,0 +1,585 @@
+#include "core/scaling/model/model.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/numerics/least_squares.h"
+#include "core/scaling/laws/amdahl.h"
+#include "core/scaling/laws/combined.h"
+#include "core/scaling/laws/ernest.h"
+#include "core/scaling/laws/gustafson.h"
+#include "core/scaling/laws/interpolation.h"
+#include "core/scaling/laws/ipso/ipso_kind.h"
+#include "core/scaling/laws/load_laws.h"
+#include "core/scaling/laws/pooled.h"
+#include "core/scaling/laws/sun_ni.h"
+#include "core/scaling/laws/usba.h"
+#include "core/scaling/laws/usba_scaled.h"
+#include "core/scaling/model/conflict_check.h"
+#include "core/scaling/model/grouped_cv.h"
+#include "core/scaling/model/interval.h"
+
+static const double default_confidence = 0.95;
+
+const struct model_kind *const model_kinds[] = {
+    &amdahl_kind, &gustafson_kind,     &sun_ni_kind, &usba_kind,  &usba_scaled_kind,
+    &ernest_kind, &interpolation_kind, &load_kind,   &power_kind, &spill_kind,
+    &cliff_kind,  &combined_kind,      &pooled_kind, &ipso_kind,  NULL,
+};
+
+const struct model_kind *model_find_kind(const char *name)
+{
+    for (size_t i = 0; model_kinds[i] != NULL; i++)
+        if (strcmp(model_kinds[i]->name, name) == 0)
+            return model_kinds[i];
+    return NULL;
+}
+
+struct observation
+model_seen(double problem_size, double executors, double duration_s, double initialization_s)
+{
+    struct observation seen = MODEL_OBSERVATION;
+    seen.problem_size = problem_size;
+    seen.executors = executors;
+    seen.duration_s = duration_s;
+    seen.initialization_s = initialization_s;
+    return seen;
+}
+
+struct observation model_seen_speedup(double problem_size, double executors, double speedup)
+{
+    struct observation seen = MODEL_OBSERVATION;
+    seen.problem_size = problem_size;
+    seen.executors = executors;
+    seen.speedup = speedup;
+    return seen;
+}
+
+struct model_law model_law(const struct model *model)
+{
+    struct model_law law = {.kind = model->kind,
+                            .form = model->form,
+                            .context = model->context,
+                            .tables = model->tables};
+    for (size_t j = 0; j < model->kind->n_parameters; j++)
+        law.p[j] = model->parameters[j].estimate;
+    return law;
+}
+
+struct model model_bare(const struct model_kind *kind)
+{
+    struct model model = {.kind = kind, .form = MODEL_OF_DURATIONS};
+    for (size_t j = 0; j < MODEL_PARAMETERS_MAX; j++)
+        model.parameters[j] =
+            (struct model_parameter){(double)NAN, (double)NAN, (double)NAN, false};
+    return model;
+}
+
+size_t model_count_parameters(const struct model *model)
+{
+    const struct model_tables *t = &model->tables;
+    size_t n = t->n_knots;
+    for (size_t j = 0; j < model->kind->n_parameters; j++)
+        n += !isnan(model->parameters[j].estimate) && !model->parameters[j].dropped;
+    for (size_t c = 0; c < t->n_components; c++) {
+        const struct model_law *law = &t->components[c].law;
+        n += 1 + law->tables.n_knots;
+        for (size_t j = 0; j < law->kind->n_parameters; j++)
+            n += isnan(law->p[j]) ? 0 : 1;
+    }
+    return n;
+}
+
+void model_warn(struct model_fit *fit, size_t count, const char *code, const char *format, ...)
+{
+    if (fit->n_warnings == MODEL_WARNINGS_MAX)
+        return;
+    struct model_warning *warning = &fit->warnings[fit->n_warnings++];
+    warning->count = count;
+    (void)snprintf(warning->code, sizeof warning->code, "%s", code);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(warning->message, sizeof warning->message, format, args);
+    va_end(args);
+}
+
+static enum pv_code out_of_memory(struct pv_error *err)
+{
+    return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+}
+
+/* --- rows --- */
+
+struct sorted {
+    struct observation row;
+    size_t index;
+};
+
+static int compare(double a, double b)
+{
+    /* NAN, which is "not measured", stands at the end. */
+    if (isnan(a) || isnan(b))
+        return isnan(a) - isnan(b);
+    return (a > b) - (a < b);
+}
+
+static int by_measures(const struct observation *x, const struct observation *y)
+{
+    int order = compare(x->max_task_s, y->max_task_s);
+    if (order == 0)
+        order = compare(x->induced_s, y->induced_s);
+    if (order == 0)
+        order = compare(x->serial_s, y->serial_s);
+    return order != 0 ? order : compare(x->parallel_s, y->parallel_s);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const struct sorted *x = a;
+    const struct sorted *y = b;
+    int order = compare(x->row.problem_size, y->row.problem_size);
+    if (order == 0)
+        order = compare(x->row.executors, y->row.executors);
+    if (order == 0)
+        order = compare(x->row.duration_s, y->row.duration_s);
+    if (order == 0)
+        order = compare(x->row.initialization_s, y->row.initialization_s);
+    if (order == 0)
+        order = compare(x->row.speedup, y->row.speedup);
+    if (order == 0)
+        order = by_measures(&x->row, &y->row);
+    if (order == 0)
+        order = compare(x->row.context, y->row.context);
+    if (order == 0)
+        order = compare(x->row.weight, y->row.weight);
+    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+static bool is_speedup(const struct observation *row)
+{
+    return !isnan(row->speedup);
+}
+
+static bool has_stages(const struct observation *row)
+{
+    return row->max_task_s > 0 || row->parallel_s > 0;
+}
+
+static double actual_of(const struct observation *row, enum model_form form)
+{
+    switch (form) {
+    case MODEL_OF_DURATIONS:
+        return row->duration_s;
+    case MODEL_OF_SPEEDUPS:
+        return row->speedup;
+    case MODEL_OF_STAGES:
+        return row->serial_s + row->induced_s +
+               (row->max_task_s > 0 ? row->max_task_s : row->parallel_s / row->executors);
+    }
+    return (double)NAN;
+}
+
+static enum pv_code check_form(const struct model_kind *kind,
+                               const struct observation rows[],
+                               size_t n,
+                               enum model_form *form,
+                               struct pv_error *err)
+{
+    if (n == 0)
+        return pv_fail(err, PV_E_TOO_FEW, "there are no observations");
+    *form = MODEL_OF_STAGES;
+    if (kind->forms == MODEL_OF_STAGES)
+        return PV_OK;
+    *form = is_speedup(&rows[0]) ? MODEL_OF_SPEEDUPS : MODEL_OF_DURATIONS;
+    for (size_t i = 1; i < n; i++)
+        if (is_speedup(&rows[i]) != is_speedup(&rows[0]))
+            return pv_fail(err, PV_E_INVALID, "durations and speedups cannot be fitted together");
+    if ((kind->forms & *form) == 0)
+        return pv_fail(err, PV_E_INVALID, "%s is fitted to durations, not to speedups", kind->name);
+    return PV_OK;
+}
+
+/*
+ * USBA's paper adds up the times of stages (table 3.2); here the parallel time is what of the
+ * duration is not initialization, which also counts gaps and counts parallel stages once.
+ */
+static void compare_with_stages(const struct model_data *data, struct model_fit *fit)
+{
+    static const double tolerance = 0.1;
+    size_t known = 0;
+    size_t differ = 0;
+    for (size_t i = 0; i < data->n; i++) {
+        double parallel_s = data->rows[i].duration_s - data->rows[i].initialization_s;
+        double stages_s = data->rows[i].stages_s;
+        if (!(stages_s > 0) || isnan(parallel_s))
+            continue;
+        known++;
+        differ += fabs(stages_s - parallel_s) > tolerance * parallel_s;
+    }
+    if (differ > 0)
+        model_warn(
+            fit, differ, "stage_times_differ",
+            "in %zu of %zu runs looked at, the stages' durations add up to something more "
+            "than %g %% away from duration_s - initialization_s: gaps, or stages side by side",
+            differ, known, 100 * tolerance);
+}
+
+/* The rows to fit, in canonical order, with where they stood. */
+static enum pv_code select_rows(const struct model_kind *kind,
+                                const struct observation rows[],
+                                size_t n,
+                                struct arena *arena,
+                                struct model_data *data,
+                                size_t **index,
+                                struct model_fit *fit,
+                                struct pv_error *err)
+{
+    size_t known = 0;
+    size_t own = 0;
+    bool stages = data->form == MODEL_OF_STAGES;
+    for (size_t i = 0; i < n; i++) {
+        own += rows[i].context <= 1;
+        known += rows[i].context <= 1 && !isnan(rows[i].initialization_s);
+    }
+    bool skip = kind->wants_initialization && known > 0;
+    struct sorted *sorted = arena_array(arena, n, sizeof *sorted);
+    struct observation *chosen = arena_array(arena, n, sizeof *chosen);
+    data->factors = arena_array(arena, n, sizeof *data->factors);
+    *index = arena_array(arena, n, sizeof **index);
+    if (sorted == NULL || chosen == NULL || data->factors == NULL || *index == NULL)
+        return out_of_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        bool wanted = stages ? has_stages(&rows[i]) : !skip || !isnan(rows[i].initialization_s);
+        if (!wanted || rows[i].context > 1)
+            continue;
+        sorted[data->n] = (struct sorted){rows[i], i};
+        if (!(rows[i].weight > 0))
+            sorted[data->n].row.weight = 1;
+        data->n++;
+    }
+    if (data->n == 0 && own > 0)
+        return pv_fail(err, PV_E_TOO_FEW, "%s needs measured stages; none of %zu observations has",
+                       kind->name, own);
+    if (data->n == 0)
+        return pv_fail(err, PV_E_TOO_FEW, "there are no observations of the context asked for");
+    qsort(sorted, data->n, sizeof *sorted, by_value);
+    for (size_t i = 0; i < data->n; i++) {
+        chosen[i] = sorted[i].row;
+        (*index)[i] = sorted[i].index;
+        bool relative = data->weights == MODEL_RELATIVE || data->form == MODEL_OF_SPEEDUPS;
+        data->factors[i] =
+            sqrt(chosen[i].weight) / (relative ? actual_of(&chosen[i], data->form) : 1);
+    }
+    data->rows = chosen;
+    data->knows_initialization = known > 0;
+    if (skip && data->form == MODEL_OF_DURATIONS)
+        compare_with_stages(data, fit);
+    contradiction_warn(data, fit);
+    if (stages && data->n < own)
+        model_warn(fit, own - data->n, "stages_unknown",
+                   "%zu observations without measured stages were left out", own - data->n);
+    else if (data->n < own)
+        model_warn(fit, own - data->n, "initialization_unknown",
+                   "%zu observations without initialization_s were left out", own - data->n);
+    else if (kind->wants_initialization && known == 0 && data->form == MODEL_OF_DURATIONS)
+        model_warn(fit, own, "initialization_unknown",
+                   "no observation has initialization_s: whole durations count as parallel time");
+    return PV_OK;
+}
+
+static enum pv_code select_others(const struct observation rows[],
+                                  size_t n,
+                                  struct arena *arena,
+                                  struct model_data *data,
+                                  struct pv_error *err)
+{
+    struct sorted *sorted = arena_array(arena, n, sizeof *sorted);
+    struct observation *others = arena_array(arena, n, sizeof *others);
+    if (sorted == NULL || others == NULL)
+        return out_of_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].context <= 1)
+            continue;
+        sorted[data->n_others] = (struct sorted){rows[i], i};
+        if (!(rows[i].weight > 0))
+            sorted[data->n_others].row.weight = 1;
+        data->n_others++;
+    }
+    qsort(sorted, data->n_others, sizeof *sorted, by_value);
+    for (size_t i = 0; i < data->n_others; i++)
+        others[i] = sorted[i].row;
+    data->others = others;
+    return PV_OK;
+}
+
+/* --- how good a fit is --- */
+
+static void set_range(const struct model_data *data, struct model_uncertainty *u)
+{
+    /* Sorted, unknown sizes last. */
+    u->problem_size[1] = data->rows[data->n - 1].problem_size;
+    u->problem_size[0] = isnan(u->problem_size[1]) ? (double)NAN : data->rows[0].problem_size;
+    u->executors[0] = u->executors[1] = data->rows[0].executors;
+    for (size_t i = 1; i < data->n; i++) {
+        u->executors[0] = fmin(u->executors[0], data->rows[i].executors);
+        u->executors[1] = fmax(u->executors[1], data->rows[i].executors);
+    }
+}
+
+static void tell_parameters(struct model *model, const double freedom[])
+{
+    for (size_t j = 0; j < model->kind->n_parameters; j++) {
+        struct model_parameter *parameter = &model->parameters[j];
+        double variance = model->uncertainty.covariance[j][j];
+        if (!(variance > 0) || parameter->dropped)
+            continue;
+        parameter->std_error = sqrt(variance);
+        parameter->p_value = linear_p_value(parameter->estimate, parameter->std_error, freedom[j]);
+    }
+}
+
+static void tell_residuals(const struct model_data *data,
+                           const size_t index[],
+                           const double left_out[],
+                           struct model_fit *fit)
+{
+    struct model_spread none = MODEL_NO_SPREAD;
+    struct model bare = fit->model;
+    bare.uncertainty.observations = 0;
+    for (size_t i = 0; i < data->n; i++) {
+        const struct observation *row = &data->rows[i];
+        struct model_prediction predicted;
+        bare.context = row->context;
+        model_predict(&bare, &none, row->problem_size, row->executors, &predicted);
+        struct model_residual *residual = &fit->residuals[i];
+        *residual = (struct model_residual){.observation = index[i],
+                                            .problem_size = row->problem_size,
+                                            .executors = row->executors,
+                                            .actual = actual_of(row, data->form),
+                                            .weight = row->weight,
+                                            .left_out = left_out[i],
+                                            .left_scale_out = (double)NAN};
+        residual->predicted =
+            data->form == MODEL_OF_SPEEDUPS ? predicted.speedup : predicted.duration_s;
+        residual->error_percent = 100 * (residual->predicted - residual->actual) / residual->actual;
+    }
+}
+
+/* Leaves scores[] ready for the interval; returns the sum of squared residuals. */
+static double sum_up(struct model_fit *fit, bool relative, struct group_score scores[])
+{
+    double all = 0;
+    double mean = 0;
+    for (size_t i = 0; i < fit->n; i++)
+        all += fit->residuals[i].weight;
+    for (size_t i = 0; i < fit->n; i++)
+        mean += fit->residuals[i].weight / all * fit->residuals[i].actual;
+    double total = 0;
+    double rest = 0;
+    double weighted = 0;
+    fit->mape_percent = fit->max_error_percent = fit->loo_mape_percent = 0;
+    for (size_t i = 0; i < fit->n; i++) {
+        const struct model_residual *r = &fit->residuals[i];
+        double error = r->predicted - r->actual;
+        double off = fabs(r->error_percent);
+        double w = r->weight;
+        total += w * (r->actual - mean) * (r->actual - mean);
+        rest += w * error * error;
+        weighted += w * (relative ? error * error / (r->actual * r->actual) : error * error);
+        fit->mape_percent += off * w / all;
+        fit->max_error_percent = fmax(fit->max_error_percent, off);
+        fit->loo_mape_percent += 100 * fabs(r->left_out - r->actual) / r->actual * w / all;
+        scores[i] = (struct group_score){interval_score(r->actual, r->left_out), i, w};
+    }
+    fit->r_squared = total > 0 ? 1 - rest / total : (double)NAN;
+    return weighted;
+}
+
+static enum pv_code tell_uncertainty(const struct model_data *data,
+                                     double freedom,
+                                     struct arena *arena,
+                                     struct model_fit *fit,
+                                     struct pv_error *err)
+{
+    struct model_uncertainty *u = &fit->model.uncertainty;
+    struct group_score *scores = arena_array(arena, fit->n, sizeof *scores);
+    if (scores == NULL)
+        return out_of_memory(err);
+    u->relative = data->form == MODEL_OF_SPEEDUPS || data->weights == MODEL_RELATIVE;
+    double squares = sum_up(fit, u->relative, scores);
+    u->observations = fit->n;
+    u->confidence = default_confidence;
+    /* The first parameter of every kind belongs to the part of the law that leaves least. */
+    u->freedom = freedom;
+    u->residual_std = u->freedom > 0 ? sqrt(squares / u->freedom) : (double)NAN;
+    if (isfinite(fit->loo_mape_percent))
+        return score_table_make(scores, fit->n, 0, u->freedom, arena, &u->seen, err);
+    model_warn(fit, 0, "no_leave_one_out",
+               "some observation alone determines a parameter: there is no leave-one-out error");
+    return PV_OK;
+}
+
+static int by_observation(const void *a, const void *b)
+{
+    const struct model_residual *x = a;
+    const struct model_residual *y = b;
+    return (x->observation > y->observation) - (x->observation < y->observation);
+}
+
+/* --- what the law says --- */
+
+struct model_finding *
+model_tell(struct model_account *account, const char *code, const char *format, ...)
+{
+    if (account->n == MODEL_FINDINGS_MAX)
+        return NULL;
+    struct model_finding *finding = &account->findings[account->n++];
+    finding->n_evidence = 0;
+    (void)snprintf(finding->code, sizeof finding->code, "%s", code);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(finding->message, sizeof finding->message, format, args);
+    va_end(args);
+    return finding;
+}
+
+void model_add_evidence(struct model_finding *finding, const char *name, double value)
+{
+    if (finding == NULL || finding->n_evidence == MODEL_EVIDENCE_MAX)
+        return;
+    finding->evidence[finding->n_evidence].name = name;
+    finding->evidence[finding->n_evidence++].value = value;
+}
+
+void model_describe(const struct model *model, struct model_account *account)
+{
+    account->n = 0;
+    if (model->kind->describe != NULL)
+        model->kind->describe(model, account);
+}
+
+/* --- best executors --- */
+
+static double speed(const struct model_law *law, double size, double m)
+{
+    if (law->form == MODEL_OF_DURATIONS)
+        return -law->kind->duration_s(law, size, m);
+    return law->kind->speedup(law, size, m);
+}
+
+double
+model_best_executors(const struct model *model, double problem_size, double most, bool *rising)
+{
+    const struct model_law law = model_law(model);
+    double turns[MODEL_TURNS_MAX];
+    size_t n = 0;
+    if (model->kind->turning_points != NULL)
+        n = model->kind->turning_points(&law, problem_size, turns);
+    double best = speed(&law, problem_size, 1) >= speed(&law, problem_size, most) ? 1 : most;
+    for (size_t i = 0; i < 2 * n; i++) {
+        double m = i % 2 == 0 ? floor(turns[i / 2]) : ceil(turns[i / 2]);
+        if (!(m >= 1) || m > most)
+            continue;
+        double gain = speed(&law, problem_size, m) - speed(&law, problem_size, best);
+        if (gain > 0 || (gain == 0 && m < best))
+            best = m;
+    }
+    if (rising != NULL)
+        *rising =
+            best == most && speed(&law, problem_size, most + 1) > speed(&law, problem_size, most);
+    return best;
+}
+
+/* At the largest size observed, within the executors that size can use. */
+static void find_peak(struct model_fit *fit)
+{
+    double size = fit->model.uncertainty.problem_size[1];
+    struct model_spread none = MODEL_NO_SPREAD;
+    struct model_prediction there;
+    bool rising;
+    if (fit->model.kind->turning_points == NULL || fit->model.form == MODEL_OF_STAGES)
+        return;
+    /* Of an unknown size any number of executors can be used. */
+    double most = isnan(size) ? 1e6 : floor(size);
+    double m = model_best_executors(&fit->model, size, most, &rising);
+    if (rising)
+        return;
+    model_predict(&fit->model, &none, size, m, &there);
+    if (isfinite(there.speedup))
+        fit->peak = (struct model_peak){size, m, there.speedup};
+}
+
+/* --- the fit --- */
+
+static bool is_finite(const struct model_fit *fit)
+{
+    double sum = fit->mape_percent;
+    for (size_t j = 0; j < fit->model.kind->n_parameters; j++) {
+        double estimate = fit->model.parameters[j].estimate;
+        sum += isnan(estimate) ? 0 : estimate;
+    }
+    return isfinite(sum);
+}
+
+static enum pv_code finish(const struct model_data *data,
+                           const size_t index[],
+                           const double left_out[],
+                           const double freedom[],
+                           struct arena *arena,
+                           struct model_fit *fit,
+                           struct pv_error *err)
+{
+    fit->residuals = arena_array(arena, data->n, sizeof *fit->residuals);
+    if (fit->residuals == NULL)
+        return out_of_memory(err);
+    fit->n = data->n;
+    tell_parameters(&fit->model, freedom);
+    tell_residuals(data, index, left_out, fit);
+    set_range(data, &fit->model.uncertainty);
+    enum pv_code code = tell_uncertainty(data, freedom[0], arena, fit, err);
+    if (code == PV_OK && data->form == MODEL_OF_DURATIONS)
+        code = holdout_judge(data, arena, fit, err);
+    if (code != PV_OK)
+        return code;
+    if (!is_finite(fit))
+        return pv_fail(err, PV_E_SINGULAR, "the observations give no finite parameters");
+    qsort(fit->residuals, fit->n, sizeof *fit->residuals, by_observation);
+    if (fit->model.kind->scaling_type != NULL)
+        fit->scaling_type = fit->model.kind->scaling_type(&fit->model);
+    find_peak(fit);
+    return PV_OK;
+}
+
+enum pv_code model_fit(const struct model_kind *kind,
+                       const struct observation rows[],
+                       size_t n,
+                       enum model_weights weights,
+                       struct arena *arena,
+                       struct model_fit *fit,
+                       struct pv_error *err)
+{
+    struct model_data data = {.weights = weights};
+    struct model_fit made = {.model = model_bare(kind)};
+    double freedom[MODEL_PARAMETERS_MAX] = {0};
+    size_t *index = NULL;
+    enum pv_code code = check_form(kind, rows, n, &data.form, err);
+    if (code == PV_OK)
+        code = select_rows(kind, rows, n, arena, &data, &index, &made, err);
+    if (code == PV_OK && kind->pools)
+        code = select_others(rows, n, arena, &data, err);
+    if (code != PV_OK)
+        return code;
+    made.model.form = data.form;
+    double *left_out = arena_array(arena, data.n, sizeof *left_out);
+    if (left_out == NULL)
+        return out_of_memory(err);
+    code = kind->fit(&data, arena, left_out, freedom, &made, err);
+    if (code == PV_OK)
+        code = finish(&data, index, left_out, freedom, arena, &made, err);
+    if (code == PV_OK)
+        *fit = made;
+    return code;
+}

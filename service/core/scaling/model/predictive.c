@@ -1,0 +1,229 @@
+#include "core/scaling/model/predictive.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* --- scores --- */
+
+static int ascending(const void *a, const void *b)
+{
+    const struct group_score *x = a;
+    const struct group_score *y = b;
+    if (x->score != y->score)
+        return x->score < y->score ? -1 : 1;
+    if (x->weight != y->weight)
+        return x->weight < y->weight ? -1 : 1;
+    return (x->group > y->group) - (x->group < y->group);
+}
+
+/* What the weights of each group add up to, and the largest of them; groups <= SCORES_MAX. */
+struct group_sums {
+    double sum[SCORES_MAX];
+    double most[SCORES_MAX];
+};
+
+static struct group_sums sum_groups(const struct group_score scores[], size_t n)
+{
+    struct group_sums sums = {.sum = {0}};
+    for (size_t i = 0; i < n; i++) {
+        size_t g = scores[i].group;
+        sums.sum[g] += scores[i].weight;
+        sums.most[g] = fmax(sums.most[g], scores[i].weight);
+    }
+    return sums;
+}
+
+/* Levels and the root mean square, where score i has shares[i] of `mass` in all and `beyond` lies
+ * beyond the largest. */
+static void fill_table(const struct group_score scores[],
+                       const double shares[],
+                       size_t n,
+                       double mass,
+                       double beyond,
+                       struct score_table *table)
+{
+    double level = 0;
+    double squares = 0;
+    size_t kept = n < SCORES_MAX ? n : SCORES_MAX;
+    for (size_t i = 0; i < n; i++) {
+        level += shares[i] / (mass + beyond);
+        squares += shares[i] * scores[i].score * scores[i].score;
+        if (i + 1 == (table->n + 1) * n / kept) {
+            table->scores[table->n] = scores[i].score;
+            table->levels[table->n++] = level;
+        }
+    }
+    table->spread = sqrt(squares / mass);
+}
+
+enum pv_code score_table_make(struct group_score scores[],
+                              size_t n,
+                              size_t groups,
+                              double freedom,
+                              struct arena *scratch,
+                              struct score_table *table,
+                              struct pv_error *err)
+{
+    double *shares = arena_array(scratch, n, sizeof *shares);
+    double mass = 0;
+    *table = (struct score_table){.n = 0, .freedom = fmax(1, freedom)};
+    if (shares == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the scores of a fit");
+    if (n == 0)
+        return PV_OK;
+    qsort(scores, n, sizeof *scores, ascending);
+    struct group_sums sums = {.sum = {0}};
+    if (groups > 0)
+        sums = sum_groups(scores, n);
+    for (size_t i = 0; i < n; i++) {
+        size_t g = scores[i].group;
+        shares[i] = groups == 0 ? scores[i].weight : scores[i].weight / sums.sum[g] * sums.most[g];
+        mass += shares[i];
+    }
+    fill_table(scores, shares, n, mass, groups == 0 ? 1 : mass / (double)n, table);
+    return PV_OK;
+}
+
+void score_table_add(struct score_table *table, double score)
+{
+    if (table->n == SCORES_MAX)
+        return;
+    double last = table->n == 0 ? 0 : table->levels[table->n - 1];
+    double mass = last / (1 - last);
+    size_t at = table->n++;
+    for (; at > 0 && table->scores[at - 1] > score; at--) {
+        table->scores[at] = table->scores[at - 1];
+        table->levels[at] = table->levels[at - 1] * (mass + 1) / (mass + 2) + 1 / (mass + 2);
+    }
+    for (size_t i = 0; i < at; i++)
+        table->levels[i] *= (mass + 1) / (mass + 2);
+    table->scores[at] = score;
+    table->levels[at] = (at == 0 ? 0 : table->levels[at - 1]) + 1 / (mass + 2);
+    table->spread = sqrt((mass * table->spread * table->spread + score * score) / (mass + 1));
+    table->freedom++;
+}
+
+double score_table_quantile(const struct score_table *table, double level)
+{
+    if (table->n == 0)
+        return (double)NAN;
+    double last = table->scores[table->n - 1];
+    if (level > table->levels[table->n - 1])
+        return fmax(last, table->spread * gsl_cdf_tdist_Pinv(0.5 + level / 2, table->freedom));
+    double below = 0;
+    double score = 0;
+    for (size_t i = 0; i < table->n; i++) {
+        if (level <= table->levels[i]) {
+            double step = table->levels[i] - below;
+            double share = step > 0 ? (level - below) / step : 1;
+            return score + share * (table->scores[i] - score);
+        }
+        below = table->levels[i];
+        score = table->scores[i];
+    }
+    return last;
+}
+
+double score_table_level(const struct score_table *table, double score)
+{
+    if (table->n == 0)
+        return (double)NAN;
+    size_t last = table->n - 1;
+    if (score >= table->scores[last]) {
+        double tail = 0;
+        if (table->spread > 0)
+            tail = 1 - 2 * gsl_cdf_tdist_Q(score / table->spread, table->freedom);
+        else if (score > 0)
+            tail = 1;
+        return fmax(table->levels[last], tail);
+    }
+    double below = 0;
+    double from = 0;
+    for (size_t i = 0; i <= last; i++) {
+        if (score < table->scores[i]) {
+            double step = table->scores[i] - from;
+            return below + (step > 0 ? (score - from) / step : 1) * (table->levels[i] - below);
+        }
+        below = table->levels[i];
+        from = table->scores[i];
+    }
+    return below;
+}
+
+/* --- the distribution --- */
+
+void predictive_add(struct predictive *predictive, struct predictive_part part)
+{
+    if (predictive->n == PREDICTIVE_PARTS_MAX || !(part.scale > 0) || !isfinite(part.scale))
+        return;
+    if (part.shape == PREDICTIVE_LOG_SCORES ? part.table == NULL || part.table->n == 0
+                                            : !(part.freedom > 0))
+        return;
+    predictive->parts[predictive->n++] = part;
+}
+
+/* How far from the median the part lies with two-sided probability `level`, in its own terms. */
+static double reach(const struct predictive_part *part, double level)
+{
+    if (part->shape == PREDICTIVE_LOG_SCORES)
+        return part->scale * score_table_quantile(part->table, level);
+    return part->scale * gsl_cdf_tdist_Pinv(0.5 + level / 2, part->freedom);
+}
+
+/* Its inverse. */
+static double level_of(const struct predictive_part *part, double far)
+{
+    if (part->shape == PREDICTIVE_LOG_SCORES)
+        return score_table_level(part->table, far / part->scale);
+    return 1 - 2 * gsl_cdf_tdist_Q(far / part->scale, part->freedom);
+}
+
+/* The time at that reach above (side 1) or below (-1) the median. */
+static double time_at(const struct predictive *predictive,
+                      const struct predictive_part *part,
+                      double far,
+                      double side)
+{
+    if (part->shape == PREDICTIVE_STUDENT)
+        return predictive->median_s + side * far;
+    return predictive->median_s * exp(side * far);
+}
+
+double predictive_quantile(const struct predictive *predictive, double p)
+{
+    double side = p < 0.5 ? -1 : 1;
+    double level = fabs(2 * p - 1);
+    double farthest_s = predictive->median_s;
+    if (predictive->n == 0)
+        return (double)NAN;
+    for (size_t i = 0; i < predictive->n; i++) {
+        const struct predictive_part *part = &predictive->parts[i];
+        double at_s = time_at(predictive, part, reach(part, level), side);
+        farthest_s = side > 0 ? fmax(farthest_s, at_s) : fmin(farthest_s, at_s);
+    }
+    return farthest_s > 0 && isfinite(farthest_s) ? farthest_s : (double)NAN;
+}
+
+double predictive_probability(const struct predictive *predictive, double duration_s)
+{
+    double level = 1;
+    if (predictive->n == 0)
+        return (double)NAN;
+    if (!(duration_s > 0))
+        return 0;
+    for (size_t i = 0; i < predictive->n; i++) {
+        const struct predictive_part *part = &predictive->parts[i];
+        double far = part->shape == PREDICTIVE_STUDENT
+                         ? fabs(duration_s - predictive->median_s)
+                         : fabs(log(duration_s / predictive->median_s));
+        level = fmin(level, level_of(part, far));
+    }
+    return duration_s < predictive->median_s ? (1 - level) / 2 : (1 + level) / 2;
+}
+
+void predictive_interval(const struct predictive *predictive, double confidence, double ends_s[2])
+{
+    ends_s[0] = predictive_quantile(predictive, (1 - confidence) / 2);
+    ends_s[1] = predictive_quantile(predictive, (1 + confidence) / 2);
+}

@@ -1,0 +1,43 @@
+#ifndef CORE_SCALING_MODEL_SPEEDUP_SURFACE_H
+#define CORE_SCALING_MODEL_SPEEDUP_SURFACE_H
+
+#include "core/scaling/model/model.h"
+
+/* The speedup of an application over problem size and executors. */
+
+/*
+ * The different values, ascending, at most `most` >= 2 of them: more are thinned evenly by rank,
+ * the ends stay. values is sorted in place; ticks has room for `most`. Returns how many.
+ */
+size_t surface_ticks(double values[], size_t n, size_t most, double ticks[]);
+
+/* The smallest configuration measured: least problem size, and the least executors seen with it
+ * (n >= 1). Where (1, 1) cannot run, speedups are told relative to it (USBA eqs 3.6, 3.11). */
+struct surface_base {
+    double problem_size;
+    double executors;
+};
+struct surface_base surface_smallest(const struct observation rows[], size_t n);
+
+/*
+ * Work per time compared with the base: (N / N0) T(N0, m0) / T(N, m); needs no time on one
+ * executor. NAN where a time is unknown or not positive.
+ */
+double surface_relative_speedup(const struct model *model,
+                                const struct surface_base *base,
+                                double problem_size,
+                                const struct model_prediction *prediction);
+
+/* The executors in [1, most] of least duration for a problem size: a point of the ridge. */
+struct surface_crest {
+    double executors;
+    bool rising; /* `most` is the best only because it is the most */
+    struct model_prediction prediction;
+};
+void surface_crest_at(const struct model *model,
+                      const struct model_spread *spread,
+                      double problem_size,
+                      double most,
+                      struct surface_crest *crest);
+
+#endif

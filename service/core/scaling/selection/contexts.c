@@ -1,0 +1,263 @@
+#include "core/scaling/selection/contexts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/scaling/laws/load_laws.h"
+
+static const double strong_evidence = 10;
+static const double least_residual = 0.005;
+enum { RUNS_PER_GROUP = 3 };
+
+static enum pv_code out_of_memory(struct pv_error *err)
+{
+    return pv_fail(err, PV_E_MEMORY, "not enough memory to group runs by labels");
+}
+
+static int compare_text(struct strview a, struct strview b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int order = n == 0 ? 0 : memcmp(a.at, b.at, n);
+    return order != 0 ? order : (a.n > b.n) - (a.n < b.n);
+}
+
+struct strview context_label_value(const struct context_labels *labels, struct strview key)
+{
+    for (size_t i = 0; i < labels->n; i++)
+        if (strview_equal(labels->labels[i].key, key))
+            return labels->labels[i].value;
+    return (struct strview){NULL, 0};
+}
+
+/* --- keys --- */
+
+static int by_text(const void *a, const void *b)
+{
+    return compare_text(*(const struct strview *)a, *(const struct strview *)b);
+}
+
+static enum pv_code list_keys(const struct context_labels labels[],
+                              size_t n,
+                              struct arena *arena,
+                              struct strview **keys,
+                              size_t *n_keys,
+                              struct pv_error *err)
+{
+    size_t all = 0;
+    size_t distinct = 0;
+    for (size_t i = 0; i < n; i++)
+        all += labels[i].n;
+    struct strview *found = arena_array(arena, all, sizeof *found);
+    if (found == NULL)
+        return out_of_memory(err);
+    all = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < labels[i].n; j++)
+            found[all++] = labels[i].labels[j].key;
+    if (all > 0)
+        qsort(found, all, sizeof *found, by_text);
+    for (size_t i = 0; i < all; i++)
+        if (distinct == 0 || !strview_equal(found[i], found[distinct - 1]))
+            found[distinct++] = found[i];
+    *keys = found;
+    *n_keys = distinct;
+    return PV_OK;
+}
+
+/* --- groups --- */
+
+struct member {
+    size_t group; /* so far */
+    struct strview value;
+    size_t row;
+};
+
+static int by_group(const void *a, const void *b)
+{
+    const struct member *x = a;
+    const struct member *y = b;
+    if (x->group != y->group)
+        return x->group > y->group ? 1 : -1;
+    /* A run without the label is one of a group of its own. */
+    if ((x->value.at == NULL) != (y->value.at == NULL))
+        return x->value.at == NULL ? -1 : 1;
+    int order = compare_text(x->value, y->value);
+    return order != 0 ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+struct search {
+    const struct context_labels *labels;
+    size_t n;
+    const double *residuals;
+    const double *weights;
+    struct member *members; /* room */
+};
+
+/* Split the groups by the values of a key; returns how many there are then. */
+static size_t
+split(const struct search *search, const size_t groups[], struct strview key, size_t finer[])
+{
+    struct member *members = search->members;
+    size_t n = 0;
+    for (size_t i = 0; i < search->n; i++)
+        members[i] = (struct member){groups[i], context_label_value(&search->labels[i], key), i};
+    qsort(members, search->n, sizeof *members, by_group);
+    for (size_t i = 0; i < search->n; i++) {
+        const struct member *one = &members[i];
+        const struct member *before = i > 0 ? &members[i - 1] : NULL;
+        bool same = before != NULL && before->group == one->group &&
+                    (before->value.at == NULL) == (one->value.at == NULL) &&
+                    strview_equal(before->value, one->value);
+        n += !same;
+        finer[one->row] = n - 1;
+    }
+    return n;
+}
+
+/* Schwarz's criterion of the residuals about the means of their groups. */
+static double criterion(const struct search *search,
+                        const size_t groups[],
+                        size_t n_groups,
+                        double sums[],
+                        double weights[])
+{
+    double rest = 0;
+    double n = (double)search->n;
+    for (size_t g = 0; g < n_groups; g++)
+        sums[g] = weights[g] = 0;
+    for (size_t i = 0; i < search->n; i++) {
+        sums[groups[i]] += search->weights[i] * search->residuals[i];
+        weights[groups[i]] += search->weights[i];
+    }
+    for (size_t i = 0; i < search->n; i++) {
+        double off = search->residuals[i] - sums[groups[i]] / weights[groups[i]];
+        rest += search->weights[i] * off * off;
+    }
+    return n * log(fmax(rest / n, least_residual * least_residual)) + (double)n_groups * log(n);
+}
+
+static enum pv_code add_keys(const struct search *search,
+                             struct arena *arena,
+                             struct contexts *contexts,
+                             struct pv_error *err)
+{
+    struct strview *keys = NULL;
+    size_t n_keys = 0;
+    size_t *trial = arena_array(arena, search->n, sizeof *trial);
+    size_t *best = arena_array(arena, search->n, sizeof *best);
+    double *sums = arena_array(arena, search->n, sizeof *sums);
+    double *weights = arena_array(arena, search->n, sizeof *weights);
+    if (trial == NULL || best == NULL || sums == NULL || weights == NULL)
+        return out_of_memory(err);
+    enum pv_code code = list_keys(search->labels, search->n, arena, &keys, &n_keys, err);
+    if (code != PV_OK)
+        return code;
+    double now = criterion(search, contexts->groups, contexts->n, sums, weights);
+    while (contexts->n_keys < CONTEXTS_KEYS_MAX) {
+        size_t found = n_keys;
+        size_t n_best = 0;
+        double least = now - strong_evidence;
+        for (size_t k = 0; k < n_keys; k++) {
+            size_t n = split(search, contexts->groups, keys[k], trial);
+            if (n == contexts->n || n > MODEL_CONTEXTS_MAX || n * RUNS_PER_GROUP > search->n)
+                continue;
+            double here = criterion(search, trial, n, sums, weights);
+            if (here >= least)
+                continue;
+            least = here;
+            found = k;
+            n_best = n;
+            memcpy(best, trial, search->n * sizeof *best);
+        }
+        if (found == n_keys)
+            break;
+        now = least;
+        contexts->keys[contexts->n_keys++] = keys[found];
+        contexts->n = n_best;
+        memcpy(contexts->groups, best, search->n * sizeof *best);
+    }
+    return PV_OK;
+}
+
+/* --- what size and executors leave of ln T --- */
+
+static enum pv_code find_residuals(const struct observation rows[],
+                                   size_t n,
+                                   struct arena *arena,
+                                   double residuals[],
+                                   double weights[],
+                                   struct pv_error *err)
+{
+    struct model_fit fit;
+    struct pv_error why = {0};
+    struct observation *plain = arena_array(arena, n, sizeof *plain);
+    if (plain == NULL)
+        return out_of_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        plain[i] = rows[i];
+        plain[i].context = 0;
+        weights[i] = rows[i].weight > 0 ? rows[i].weight : 1;
+        residuals[i] = log(rows[i].duration_s);
+    }
+    enum pv_code code = model_fit(&load_kind, plain, n, MODEL_RELATIVE, arena, &fit, &why);
+    if (code == PV_E_MEMORY)
+        return out_of_memory(err);
+    /* Runs of one size on one executor count: the times themselves are grouped. */
+    for (size_t i = 0; code == PV_OK && i < fit.n; i++)
+        if (fit.residuals[i].predicted > 0)
+            residuals[fit.residuals[i].observation] -= log(fit.residuals[i].predicted);
+    return PV_OK;
+}
+
+enum pv_code contexts_find(const struct observation rows[],
+                           const struct context_labels labels[],
+                           size_t n,
+                           struct arena *arena,
+                           struct contexts *contexts,
+                           struct pv_error *err)
+{
+    struct contexts made = {.groups = arena_calloc(arena, n, sizeof *made.groups), .n = n > 0};
+    double *residuals = arena_array(arena, n, sizeof *residuals);
+    double *weights = arena_array(arena, n, sizeof *weights);
+    struct member *members = arena_array(arena, n, sizeof *members);
+    enum pv_code code = PV_OK;
+    if (made.groups == NULL || residuals == NULL || weights == NULL || members == NULL)
+        return out_of_memory(err);
+    const struct search search = {labels, n, residuals, weights, members};
+    if (n >= CONTEXTS_LEAST_RUNS)
+        code = find_residuals(rows, n, arena, residuals, weights, err);
+    if (code == PV_OK && n >= CONTEXTS_LEAST_RUNS)
+        code = add_keys(&search, arena, &made, err);
+    if (code == PV_OK)
+        *contexts = made;
+    return code;
+}
+
+size_t contexts_match(const struct context_labels labels[],
+                      size_t n,
+                      const struct run_label asked[],
+                      size_t n_asked)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool all = true;
+        for (size_t a = 0; a < n_asked; a++) {
+            struct strview value = context_label_value(&labels[i], asked[a].key);
+            all = all && value.at != NULL && strview_equal(value, asked[a].value);
+        }
+        if (all)
+            return i;
+    }
+    return n;
+}
+
+void contexts_assign(const struct contexts *contexts,
+                     size_t row,
+                     struct observation rows[],
+                     size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool own = contexts->groups[i] == contexts->groups[row];
+        rows[i].context = own ? 1 : (unsigned)contexts->groups[i] + 2;
+    }
+}
