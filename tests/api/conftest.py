@@ -189,7 +189,7 @@ class Service:
 
 @pytest.fixture(scope="session")
 def contract():
-    return Contract(ROOT / "openapi" / "provisor.yaml")
+    return Contract()
 
 
 @pytest.fixture(scope="session")

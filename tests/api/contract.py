@@ -1,18 +1,21 @@
-"""openapi/provisor.yaml as a judge of real replies."""
+"""The contract, openapi/provisor.yaml with its parts, as a judge of real replies."""
 import json
+import pathlib
 import re
+import sys
 import urllib.parse
 
 import jsonschema
-import yaml
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "openapi"))
+import bundle  # noqa: E402
 
 METHODS = ("get", "put", "post", "delete", "patch")
 
 
 class Contract:
-    def __init__(self, path):
-        with open(path) as f:
-            self.document = yaml.safe_load(f)
+    def __init__(self):
+        self.document = bundle.load()
         self.resolver = jsonschema.RefResolver("", self.document)
         self.templates = []
         for template in self.document["paths"]:

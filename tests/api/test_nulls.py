@@ -5,10 +5,9 @@ import uuid
 
 import pytest
 
-from conftest import ROOT
 from contract import Contract
 
-CONTRACT = Contract(ROOT / "openapi" / "provisor.yaml")
+CONTRACT = Contract()
 
 STAGES = [{"id": 0, "tasks": 8, "task_duration_s": 2, "task_time_s": 16, "name": "a", "parents": [], "duration_s": 4,
            "started_s": 0, "input_records": 100, "nominal_rate_per_s": 6, "skipped": False}]

@@ -3,11 +3,10 @@ import uuid
 
 import pytest
 
-from conftest import ROOT
 from contract import Contract
 from long_work import Table
 
-CALLS = [(m, t) for m, t, o in Contract(ROOT / "openapi" / "provisor.yaml").operations() if o["security"]]
+CALLS = [(m, t) for m, t, o in Contract().operations() if o["security"]]
 STAGES = [{"id": 0, "task_durations_s": [2, 3, 2, 3]}]
 PRICES = {"currency": "EUR", "prices": [{"machine_type": "m", "per_executor_hour": 0.25}]}
 PLAN = {"deadline_s": 60, "executors": 2, "cores_per_executor": 2}

@@ -163,7 +163,7 @@ def main():
     directory.mkdir(exist_ok=True)
     os.chmod(directory, 0o755)
     random.seed(1)
-    service = Service(directory, Contract(ROOT / "openapi" / "provisor.yaml"))
+    service = Service(directory, Contract())
     try:
         service.command("migrate")
         token = service.token("bench")

@@ -92,7 +92,7 @@ def main():
     seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     directory = pathlib.Path(tempfile.mkdtemp(prefix="provisor-bench-"))
     os.chmod(directory, 0o755)
-    service = Service(directory, Contract(ROOT / "openapi" / "provisor.yaml"))
+    service = Service(directory, Contract())
     try:
         service.command("migrate")
         token = service.token("bench")

@@ -143,7 +143,7 @@ def main():
     megabytes = float(sys.argv[2]) if len(sys.argv) > 2 else 500
     directory = pathlib.Path(tempfile.mkdtemp(prefix="provisor-bench-"))
     os.chmod(directory, 0o755)
-    service = Service(directory, Contract(ROOT / "openapi" / "provisor.yaml"), LIMITS)
+    service = Service(directory, Contract(), LIMITS)
     try:
         service.command("migrate")
         token = service.token("bench")

@@ -2,11 +2,15 @@
 import pathlib
 import shutil
 import subprocess
+import sys
 
 import pytest
+import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-DOCUMENT = ROOT / "openapi" / "provisor.yaml"
+sys.path.append(str(ROOT / "openapi"))
+import bundle  # noqa: E402
+
 LINT = ROOT / "openapi" / "lint"
 
 
@@ -28,8 +32,10 @@ def redocly(tmp_path_factory):
     return lint
 
 
-def test_the_document_has_no_fault_and_no_warning(redocly):
-    result = redocly(DOCUMENT)
+def test_the_document_has_no_fault_and_no_warning(redocly, tmp_path):
+    document = tmp_path / "provisor.yaml"
+    document.write_text(bundle.bundle())
+    result = redocly(document)
     assert result.returncode == 0 and "warning" not in result.stdout, result.stdout
 
 
@@ -40,7 +46,7 @@ def test_the_document_has_no_fault_and_no_warning(redocly):
     ("operationId: listRuns", "operationId: createRun"),
 ])
 def test_a_broken_document_is_caught(redocly, tmp_path, wrong):
-    text = DOCUMENT.read_text()
+    text = bundle.bundle()
     assert wrong[0] in text
     broken = tmp_path / "provisor.yaml"
     broken.write_text(text.replace(wrong[0], wrong[1]))
@@ -49,3 +55,21 @@ def test_a_broken_document_is_caught(redocly, tmp_path, wrong):
 
 def test_the_lock_file_names_no_host():
     assert "resolved" not in (LINT / "package-lock.json").read_text()
+
+
+def test_every_part_belongs_to_the_document():
+    named = bundle.parts()
+    assert len(named) == len(set(named))
+    there = {p for p in (ROOT / "openapi").rglob("*.yaml") if "lint" not in p.relative_to(ROOT / "openapi").parts}
+    assert there == set(named) | {bundle.ROOT}
+
+
+def test_a_key_given_twice_is_caught(tmp_path):
+    assert not list(bundle.repeated_keys(yaml.compose(bundle.bundle(), bundle.LOADER)))
+    (tmp_path / "root.yaml").write_text("components:\n  schemas:\n    $parts: [a.yaml, b.yaml]\n")
+    (tmp_path / "a.yaml").write_text("Name: {type: string}\n")
+    (tmp_path / "b.yaml").write_text("# the same again\nName: {type: integer}\n")
+    twice = subprocess.run([sys.executable, bundle.__file__, tmp_path / "root.yaml", tmp_path / "out.yaml"],
+                           text=True, stderr=subprocess.PIPE)
+    assert twice.returncode != 0 and "/components/schemas/Name" in twice.stderr
+    assert not (tmp_path / "out.yaml").exists()
