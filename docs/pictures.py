@@ -45,7 +45,8 @@ class Service:
         return [r for r in runs if r["succeeded"] and None not in (r["problem_size"], r["executors"], r["duration_s"])]
 
     def predict(self, candidate, points):
-        body = {k: candidate[k] for k in ("model", "parameters", "reference", "uncertainty")}
+        body = {k: candidate[k] for k in ("model", "parameters", "reference", "tables", "uncertainty")
+                if candidate.get(k) is not None}
         body["points"] = [{"problem_size": n, "executors": m} for n, m in points]
         return self.ask("/v1/models/predict", body)["predictions"]
 

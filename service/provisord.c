@@ -36,7 +36,8 @@ static const struct command commands[] = {
      "  operations cancel ID... [--json]",
      "show and cancel long work as the database's owner", command_operations},
     {"sample", "--out=DIR [--seed=N]", "write event logs of invented applications", command_sample},
-    {"settings", "", "print the table of settings as Markdown", command_settings},
+    {"settings", "[--markdown]", "print every setting with its default, range and meaning",
+     command_settings},
     {"version", "", "print the version", command_version},
     {"help", "", "print this", command_help},
 };

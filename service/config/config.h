@@ -11,7 +11,7 @@
  * Every setting of provisord, read once and passed down as const. The table in settings.c describes
  * each: name, type, unit, range, default, help. File ("name = value" lines), environment
  * (PROVISOR_<NAME>) and command line (--name=value) are read from it in this order, later ones win;
- * README's table and --help are printed from it. All values are checked before any is used.
+ * docs/configuration.md and --help are printed from it. All values are checked before any is used.
  */
 struct config {
     /* network */
@@ -160,7 +160,7 @@ void config_unknown_variables(void (*tell)(const char *name));
 /* Default values. */
 void config_defaults(struct config *config);
 
-/* One line a setting for --help; the README's Markdown table. */
+/* Text for --help and `provisord settings`; the tables of docs/configuration.md, by section. */
 void config_print_help(FILE *out);
 void config_print_markdown(FILE *out);
 

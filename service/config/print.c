@@ -1,6 +1,7 @@
 #include "config/config.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "config/settings.h"
 
@@ -36,11 +37,46 @@ void config_print_help(FILE *out)
     }
 }
 
+/* A section of the documentation begins at the setting named; its rows follow in the table's order.
+ */
+static const struct {
+    const char *first;
+    const char *title;
+} sections[] = {
+    {"listen_address", "Server"},
+    {"io_workers", "Workers"},
+    {"database_url", "Database"},
+    {"headers_max", "Requests and their sizes"},
+    {"remedy_task_budget", "Advice, models and pages"},
+    {"eventlog_bytes_max", "Event logs and archives"},
+    {"exports_max", "Imports and exports of runs"},
+    {"keeping_interval_s", "Maintenance and retention"},
+    {"samples_max", "What clusters report"},
+    {"token_cache_ms", "Caches"},
+    {"fit_queue", "Fits and refits"},
+    {"simulation_workflows_max", "Simulations"},
+    {"operation_workers", "Operations"},
+    {"log_level", "Log"},
+};
+enum { N_SECTIONS = sizeof sections / sizeof *sections };
+
+static const char *section_at(const struct setting *setting)
+{
+    for (size_t i = 0; i < N_SECTIONS; i++)
+        if (strcmp(sections[i].first, setting->name) == 0)
+            return sections[i].title;
+    return NULL;
+}
+
 void config_print_markdown(FILE *out)
 {
-    fputs("| setting | default | range | what it is |\n|---|---|---|---|\n", out);
     for (size_t i = 0; i < settings_n; i++) {
         const struct setting *setting = &settings[i];
+        const char *title = section_at(setting);
+        if (title != NULL)
+            fprintf(out,
+                    "%s## %s\n\n| setting | default | range | what it is |\n|---|---|---|---|\n",
+                    i == 0 ? "" : "\n", title);
         const char *quote = setting->fallback[0] == '\0' ? "" : "`";
         fprintf(out, "| `%s` | %s%s%s | ", setting->name, quote, setting->fallback, quote);
         print_range(out, setting);

@@ -8,7 +8,7 @@
 
 /*
  * The table of settings (settings.c). A new setting is a member of struct config and a row there;
- * file, environment, command line, --help and the README's table follow from the row.
+ * file, environment, command line, --help and docs/configuration.md follow from the row.
  */
 enum setting_kind { SETTING_INTEGER, SETTING_BOOLEAN, SETTING_TEXT, SETTING_WORD };
 

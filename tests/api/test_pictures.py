@@ -32,6 +32,18 @@ def test_pictures_hold_the_runs_and_the_surface(service, client, name, tmp_path)
     assert list(surface.iter(SVG + "circle")), "the ridge of a law that has one"
 
 
+def test_a_kind_that_predicts_from_tables_is_drawn_too(service, client, name, tmp_path):
+    fill(client, name, of=lambda n, m: 9 + 4 * n / m + 0.3 * m, noise=0.08)
+    candidates = client.get("/v1/applications/%s/models" % name, 200).json()["candidates"]
+    with_tables = [c["model"] for c in candidates if c["fit"] and c.get("tables")]
+    assert "combined" in with_tables
+    for kind in with_tables:
+        result = draw(service, client, name, tmp_path, "--model", kind)
+        assert result.returncode == 0, "%s: %s" % (kind, result.stdout)
+        points = [c for c in parse(tmp_path, "fit.svg").iter(SVG + "circle") if c.get("r") == "4"]
+        assert len(points) == 2 * len(SHAPES), kind
+
+
 def test_without_a_model_nothing_is_drawn(service, client, name, tmp_path):
     fill(client, name, shapes=[(8, 1), (8, 2)])
     result = draw(service, client, name, tmp_path)

@@ -1,4 +1,8 @@
-"""The README's walk-through, line by line, as a newcomer would: every block must do what it says."""
+"""The documents' walk-through, line by line, as a newcomer would: every block must do what it says.
+
+README.md's blocks run first, then those of docs/tour.md. Each runs in a shell of its own after the tour's
+block "setup", so that no block can lean on a variable of another.
+"""
 import json
 import os
 import pathlib
@@ -12,15 +16,21 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests"))
 from ports import free_port  # noqa: E402
 
+DOCUMENTS = ("README.md", "docs/tour.md")
+BLOCK = re.compile(r"^```sh( setup)?\n(.*?)^```$", re.M | re.S)
+
 
 def blocks():
-    text = (ROOT / "README.md").read_text()
-    return re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S)
+    """Every block of the documents in order; the set-up is not among them but returned by itself."""
+    found = [(name, *m.groups()) for name in DOCUMENTS for m in BLOCK.finditer((ROOT / name).read_text())]
+    setup = [text for _, marked, text in found if marked]
+    assert len(setup) == 1, "one block is the set-up of all others"
+    return setup[0], [(name, text) for name, marked, text in found if not marked]
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A port and a data directory of our own in place of the README's."""
+    """A port and a data directory of our own instead of the documents'."""
     folder = tmp_path_factory.mktemp("walk")
     for parent in (folder, *folder.parents):
         if str(parent).startswith("/tmp/") and parent.stat().st_uid == os.getuid():
@@ -31,21 +41,53 @@ def place(tmp_path_factory):
 
 def test_the_walk_through_works_as_printed(place):
     folder, port = place
-    script = ["set -euo pipefail"]
-    for number, block in enumerate(blocks()):
-        block = block.replace("8080", str(port)).replace("--data-dir var", "--data-dir %s/var" % folder)
-        block = re.sub(r"(?<![\w/$])var/|\$PWD/var/", "%s/var/" % folder, block)
+
+    def adapt(text):
+        text = text.replace("8080", str(port)).replace("--data-dir var", "--data-dir %s/var" % folder)
+        text = re.sub(r"(?<![\w/$])var/|\$PWD/var/", "%s/var/" % folder, text)
         # -f would hide the body of the one request that is wrong on purpose.
-        block = re.sub(r"\bcurl -sS\b", "curl -sS -w '\\\\n<%{http_code}>\\\\n'", block)
-        script.append("echo '<block %d>'\n%s" % (number, block))
-    result = subprocess.run(["bash", "-c", "\n".join(script)], cwd=ROOT, text=True, stdin=subprocess.DEVNULL,
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900)
-    assert result.returncode == 0, result.stdout[-6000:]
-    statuses = [int(s) for s in re.findall(r"^<(\d{3})>$", result.stdout, re.M)]
-    assert len(statuses) == len(re.findall(r"^(?:ask|curl) ", "\n".join(blocks()), re.M))
-    wrong = [s for s in statuses if not 200 <= s < 300]
-    assert wrong == [422], "only the request that is wrong on purpose may fail: %s\n%s" % (statuses, result.stdout[-8000:])
-    replies = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+        return re.sub(r"\bcurl -sS\b", "curl -sS -w '\\\\n<%{http_code}>\\\\n'", text)
+
+    setup, script = blocks()
+    output, expected = "", 0
+    for number, (name, block) in enumerate(script):
+        starts = "./run --detach" in block
+        command = "set -euo pipefail\n" + adapt(block if starts else setup + block)
+        result = subprocess.run(["bash", "-c", command], cwd=ROOT, text=True, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900)
+        assert result.returncode == 0, "block %d of %s:\n%s\n%s" % (number, name, block, result.stdout[-6000:])
+        statuses = [int(s) for s in re.findall(r"^<(\d{3})>$", result.stdout, re.M)]
+        assert len(statuses) == len(re.findall(r"^(?:ask|curl) ", block, re.M)), block + result.stdout
+        if "wrong on purpose" not in before(name, block):
+            assert all(200 <= s < 300 for s in statuses), "%s\n%s" % (block, result.stdout[-8000:])
+        else:
+            expected += 1
+            assert statuses == [422], result.stdout
+        output += result.stdout
+    assert expected == 1
+    replies = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     assert any("recommendation" in r and r["feasible"] for r in replies)
     assert any("remedies" in r and "jobs" in r for r in replies)
     assert any(r.get("errors", [{}])[0].get("pointer") == "/deadline" for r in replies if r.get("status") == 422)
+    assert replies_of_last_import(output), "the imported runs are seen by the token of their team"
+    check_pictures(folder / "var" / "pictures")
+
+
+def before(name, block):
+    """The paragraph that introduces a block."""
+    text = (ROOT / name).read_text()
+    return text[:text.index("```sh\n" + block)].rstrip().rsplit("\n\n", 1)[-1]
+
+
+def replies_of_last_import(output):
+    pages = [json.loads(line) for line in output.splitlines() if line.startswith('{"items":')]
+    names = [{item.get("name") for item in page["items"]} for page in pages]
+    return any({"nightly-etl", "hourly-report"} <= n and "my-job" not in n for n in names[1:])
+
+
+def check_pictures(folder):
+    """The pictures of the documents say what this service draws of the sample."""
+    words = re.compile(r"<text[^>]*>([^<]*)</text>")
+    for name in ("speedup.svg", "fit.svg"):
+        drawn, shown = (words.findall((place / name).read_text()) for place in (folder, ROOT / "docs" / "pictures"))
+        assert drawn == shown, "docs/pictures/%s is stale: docs/tour.md says how to draw it" % name

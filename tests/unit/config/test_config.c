@@ -234,8 +234,8 @@ static char *text_of(FILE *in)
     return text;
 }
 
-/* README_PATH comes from the build. The table there is what the program prints. */
-Test(config, the_readme_lists_every_setting_as_the_table_does)
+/* CONFIGURATION_PAGE comes from the build. The tables there are what the program prints. */
+Test(config, the_configuration_page_is_what_the_program_prints)
 {
     FILE *printed = tmpfile();
     cr_assert_not_null(printed);
@@ -244,18 +244,18 @@ Test(config, the_readme_lists_every_setting_as_the_table_does)
     char *table = strdup(text_of(printed));
     (void)fclose(printed);
 
-    FILE *readme = fopen(README_PATH, "r");
-    cr_assert_not_null(readme, "%s", README_PATH);
-    char *text = text_of(readme);
-    (void)fclose(readme);
+    FILE *page = fopen(CONFIGURATION_PAGE, "r");
+    cr_assert_not_null(page, "%s", CONFIGURATION_PAGE);
+    char *text = text_of(page);
+    (void)fclose(page);
     const char begin[] = "<!-- settings -->\n";
     char *from = strstr(text, begin);
-    cr_assert_not_null(from, "README has no %s", begin);
+    cr_assert_not_null(from, "the page has no %s", begin);
     from += sizeof begin - 1;
     char *to = strstr(from, "<!-- /settings -->");
     cr_assert_not_null(to);
     *to = '\0';
-    cr_assert_str_eq(from, table, "run: provisord settings");
+    cr_assert_str_eq(from, table, "run: provisord settings --markdown");
     free(table);
 }
 
