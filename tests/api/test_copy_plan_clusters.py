@@ -228,8 +228,8 @@ def test_a_million_tasks(make_service):
 
 
 def test_the_walk_through_of_the_page(service):
-    """docs/copy-plans.md, as printed, beside a history of nightly-etl: what it says of the replies is so."""
-    page = (ROOT / "docs" / "copy-plans.md").read_text()
+    """docs/copy-plans/how-to.md, as printed, with a history of nightly-etl: what it says of the replies is true."""
+    page = (ROOT / "docs" / "copy-plans" / "how-to.md").read_text()
     token = service.token("walk-" + uuid.uuid4().hex[:8])
     stage = {"id": 0, "name": "scan", "task_durations_s": [2.0] * 64, "input_bytes": 64 * 10**8}
     service.client(token).post("/v1/applications", {"name": "nightly-etl"}, 201)
@@ -246,5 +246,5 @@ def test_the_walk_through_of_the_page(service):
     assert [w["code"] for w in plan["warnings"]] == ["processing_of_type", "unreachable_assumed"]
     assert {t["task"] for t in plan["tasks"]} == {"t1", "t2"} and plan["epsilon"] == 0.8
     assert next(r for r in replies if "recommendation" in r)["copy_plan"]["tasks"]
-    assert replies[-1]["status"] == "cancelled" and '"status":"running"' in told.stdout
+    assert "cancelled" in [r.get("status") for r in replies] and '"status":"running"' in told.stdout
     assert len(re.findall(r'^"best":\{"name":', told.stdout, re.M)) == 2

@@ -48,7 +48,7 @@ const char *geo_algorithm_name(enum geo_algorithm algorithm);
 bool geo_algorithm_watches(enum geo_algorithm algorithm);
 
 /* The terms that a request gets which sets none: the published ones, and an epsilon for pingan that
- * was good at every load where clusters differ (docs/copy-plans.md, "Measured"). */
+ * was good at every load where clusters differ (docs/copy-plans/measurements.md). */
 struct geo_terms geo_terms_usual(enum geo_algorithm algorithm);
 
 /*

@@ -50,7 +50,7 @@ struct geosim_world_terms {
 /*
  * The paper's 100 clusters. The three columns of table 2 that are garbled in the text are as the
  * golden file pingan.json reads them; 2 lines is what BRITE's example configurations have. What
- * table 2 leaves open and the defaults decide: see docs/copy-plans.md "Simulating".
+ * table 2 leaves open and the defaults decide: see docs/copy-plans/reference.md "Simulated worlds".
  */
 extern const struct geosim_world_terms geosim_world_defaults;
 

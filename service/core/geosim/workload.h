@@ -42,7 +42,7 @@ extern const struct geosim_size_class geosim_size_classes[GEOSIM_SIZE_CLASSES];
  * What Montage by the built-in figures is scaled by where nobody says: times as recorded, a
  * twentieth of the bytes. Over the links of table 2 an image of 2MASS as recorded, 8 MB, takes a
  * minute a transfer, and flow times come out well above those that the paper prints; a twentieth
- * brings them there (docs/copy-plans.md "Simulating").
+ * brings them there (docs/copy-plans/reference.md "Simulated worlds").
  */
 extern const struct geosim_scaling geosim_montage_scaling;
 
