@@ -3,6 +3,7 @@
 
 #include "api/api.h"
 #include "codec/history_model.h"
+#include "core/scaling/model/law.h"
 #include "core/scaling/selection/selection.h"
 #include "store/application_model.h"
 

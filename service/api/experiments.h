@@ -3,6 +3,7 @@
 
 #include "api/application_models.h"
 #include "codec/experiments.h"
+#include "core/scaling/model/observation.h"
 
 /* What next-experiments and advice have in common: a history, its model, the runs to make next. */
 

@@ -7,6 +7,7 @@
 #include "api/reply.h"
 #include "codec/history_model.h"
 #include "codec/run.h"
+#include "core/scaling/laws/kinds.h"
 
 /* GET /v1/applications/{name}/models and /speedup: what the history teaches of how it scales. */
 

@@ -3,6 +3,7 @@
 #include "api/api.h"
 #include "api/reply.h"
 #include "codec/model.h"
+#include "core/scaling/model/fit.h"
 
 static enum pv_code open_body(const struct config *config,
                               struct http_request *request,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/application_models.h"
+#include "core/scaling/model/fit.h"
 #include "store/application.h"
 #include "work/clock.h"
 

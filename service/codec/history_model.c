@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/scaling/laws/kinds.h"
+
 /* --- which is selected and why --- */
 
 static const struct model_candidate *find_best(const struct model_selection *selection)

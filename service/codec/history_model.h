@@ -3,6 +3,7 @@
 
 #include "codec/history_watch.h"
 #include "codec/model.h"
+#include "core/scaling/model/law.h"
 #include "core/scaling/model/speedup_surface.h"
 #include "core/scaling/selection/contexts.h"
 #include "core/scaling/selection/selection.h"

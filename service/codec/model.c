@@ -8,6 +8,7 @@
 #include "codec/model_stages.h"
 #include "codec/model_tables.h"
 #include "codec/model_uncertainty.h"
+#include "core/scaling/model/findings.h"
 
 static const double COUNT_MAX = 1e12;
 static const double SECONDS_MAX = 1e12;

@@ -3,6 +3,8 @@
 
 #include "codec/reader.h"
 #include "codec/writer.h"
+#include "core/scaling/model/fit_types.h"
+#include "core/scaling/model/predict.h"
 #include "core/scaling/selection/selection.h"
 
 /* POST /v1/models/fit (design.md section 3 "Models"). */

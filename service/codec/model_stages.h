@@ -2,7 +2,7 @@
 #define CODEC_MODEL_STAGES_H
 
 #include "codec/reader.h"
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/observation.h"
 
 /*
  * One observation of measured stages (design.md section 3): {n, parallel_s?, serial_s, induced_s,

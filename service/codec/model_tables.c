@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/scaling/laws/kinds.h"
+
 static const double COUNT_MAX = 1e12;
 static const double NUMBER_MAX = 1e300;
 

@@ -3,7 +3,7 @@
 
 #include "codec/reader.h"
 #include "codec/writer.h"
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/law.h"
 
 /*
  * What a model needs beyond its parameters, as the member "tables" of an open object:

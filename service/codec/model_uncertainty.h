@@ -3,7 +3,7 @@
 
 #include "codec/reader.h"
 #include "codec/writer.h"
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/law.h"
 
 /*
  * What the intervals of a model are made of, as the member "uncertainty" of an open object; null

@@ -3,6 +3,7 @@
 
 #include "codec/reader.h"
 #include "codec/writer.h"
+#include "core/scaling/model/fit_types.h"
 #include "core/scaling/selection/selection.h"
 #include "core/scaling/uncertainty/bootstrap.h"
 

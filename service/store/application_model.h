@@ -1,7 +1,6 @@
 #ifndef STORE_APPLICATION_MODEL_H
 #define STORE_APPLICATION_MODEL_H
 
-#include "core/scaling/model/model.h"
 #include "core/scaling/selection/contexts.h"
 #include "store/run_evidence.h"
 #include "store/store.h"

@@ -16,7 +16,9 @@
 #include <time.h>
 
 #include "base/rng.h"
-#include "core/scaling/model/model.h"
+#include "core/scaling/laws/kinds.h"
+#include "core/scaling/model/fit.h"
+#include "core/scaling/model/predict.h"
 
 enum { ROWS = 200, PREDICTIONS = 200000 };
 

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "codec/model.h"
+#include "core/scaling/model/fit.h"
 #include "fuzz_body.h"
 
 /* A selection fits every kind once a row: fewer rows keep an input to milliseconds. */

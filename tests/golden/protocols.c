@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/scaling/model/predict.h"
 #include "core/scaling/selection/selection.h"
 #include "public_runs.h"
 

@@ -18,7 +18,9 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "core/scaling/model/model.h"
+#include "core/scaling/laws/kinds.h"
+#include "core/scaling/model/fit.h"
+#include "core/scaling/model/predict.h"
 
 enum { SKIPPED = 77, ROWS_MAX = 32, REPEATS = 3, DRAWS = 21 };
 

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "core/scaling/model/predict.h"
+
 struct maker {
     const struct model *model;
     double problem_size;

@@ -2,14 +2,14 @@
 #define CORE_ADVICE_MODEL_CURVE_H
 
 #include "core/advice/curve.h"
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/fit_types.h"
 
 /*
  * The predicted duration over the number of executors, from a fitted scaling model: the same curve
  * that replays give (core/advice/curve.h), so that everything that chooses from one works alike.
  *
  * How long a run may take is the model's own distribution (model_predictive in
- * core/scaling/model/model.h), so that an advice and the model's own interval agree. Where no run
+ * core/scaling/model/predict.h), so that an advice and the model's own interval agree. Where no run
  * tells of a place, ln T is Student-t as replays start from: three runs' worth of 10 percent, which
  * grow by as much again for each width of the range observed.
  *

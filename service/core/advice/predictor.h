@@ -3,6 +3,7 @@
 
 #include "core/advice/advise.h"
 #include "core/scaling/drift/drift.h"
+#include "core/scaling/model/observation.h"
 #include "core/scaling/selection/selection.h"
 
 /*

@@ -2,7 +2,7 @@
 #define CORE_DIAGNOSIS_EXPLAIN_H
 
 #include "core/diagnosis/diagnosis.h"
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/findings.h"
 
 /* What a diagnosis means, in words with their numbers. */
 

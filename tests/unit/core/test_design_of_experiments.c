@@ -8,6 +8,9 @@
 #include "base/rng.h"
 #include "core/scaling/experiments/design.h"
 #include "core/scaling/experiments/information.h"
+#include "core/scaling/laws/kinds.h"
+#include "core/scaling/model/fit.h"
+#include "core/scaling/model/predict.h"
 
 static struct arena arena;
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/history/run.h"
 #include "core/scaling/experiments/region.h"
 
 static struct arena arena;

@@ -8,6 +8,9 @@
 #include "core/advice/predictor.h"
 #include "core/history/run.h"
 #include "core/scaling/laws/ernest.h"
+#include "core/scaling/laws/kinds.h"
+#include "core/scaling/model/fit.h"
+#include "core/scaling/model/predict.h"
 
 /* Advice from a model: the curve made from a fit, and when it is preferred to the replay's. */
 

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/scaling/laws/kinds.h"
+#include "core/scaling/model/predict.h"
 #include "core/scaling/uncertainty/bca.h"
 #include "core/scaling/uncertainty/bootstrap.h"
 

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "core/scaling/laws/interpolation.h"
+#include "core/scaling/model/fit.h"
+#include "core/scaling/model/predict.h"
 
 static struct arena arena;
 

@@ -9,6 +9,8 @@
 #include "core/numerics/normal_equations.h"
 #include "core/scaling/laws/combined.h"
 #include "core/scaling/laws/load_laws.h"
+#include "core/scaling/model/findings.h"
+#include "core/scaling/model/fit.h"
 
 enum { COUNTS = 6, SIZES = 3, ROWS = COUNTS * SIZES };
 

@@ -10,7 +10,8 @@
 #include "core/scaling/laws/gustafson.h"
 #include "core/scaling/laws/usba.h"
 #include "core/scaling/laws/usba_scaled.h"
-#include "core/scaling/model/interval.h"
+#include "core/scaling/model/fit.h"
+#include "core/scaling/model/predict.h"
 
 enum { ROWS = 15 };
 

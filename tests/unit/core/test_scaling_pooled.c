@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "core/scaling/laws/ernest.h"
 #include "core/scaling/laws/pooled.h"
+#include "core/scaling/model/fit.h"
 #include "core/scaling/selection/selection.h"
 
 enum { COUNTS = 5, CONTEXTS = 12, ROWS = COUNTS * CONTEXTS };

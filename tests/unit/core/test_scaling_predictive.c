@@ -5,7 +5,9 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "core/scaling/model/model.h"
+#include "core/scaling/laws/kinds.h"
+#include "core/scaling/model/fit.h"
+#include "core/scaling/model/predict.h"
 #include "core/scaling/model/predictive.h"
 
 static struct arena arena;

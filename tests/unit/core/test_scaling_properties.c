@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "core/scaling/model/model.h"
+#include "core/scaling/laws/kinds.h"
+#include "core/scaling/model/fit.h"
+#include "core/scaling/model/predict.h"
 
 enum { ROWS = 15 };
 

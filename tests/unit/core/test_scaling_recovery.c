@@ -6,7 +6,9 @@
 
 #include "base/rng.h"
 #include "core/numerics/levenberg_marquardt.h"
-#include "core/scaling/model/model.h"
+#include "core/scaling/laws/kinds.h"
+#include "core/scaling/model/fit.h"
+#include "core/scaling/model/predict.h"
 
 enum { DRAWS = 40, SIZES = 4, COUNTS = 7, ROWS = SIZES * COUNTS };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "core/scaling/laws/kinds.h"
 #include "core/scaling/selection/selection.h"
 
 enum { ROWS = 20 };

@@ -6,6 +6,8 @@
 #include "core/scaling/laws/amdahl.h"
 #include "core/scaling/laws/gustafson.h"
 #include "core/scaling/laws/sun_ni.h"
+#include "core/scaling/model/fit.h"
+#include "core/scaling/model/predict.h"
 
 enum { ROWS = 18 };
 

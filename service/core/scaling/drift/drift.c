@@ -5,6 +5,7 @@
 
 #include "core/scaling/drift/drift_internal.h"
 #include "core/scaling/laws/ernest.h"
+#include "core/scaling/model/fit.h"
 
 const char *watch_reason_name(enum watch_reason reason)
 {

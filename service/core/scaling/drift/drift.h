@@ -1,8 +1,10 @@
 #ifndef CORE_SCALING_DRIFT_DRIFT_H
 #define CORE_SCALING_DRIFT_DRIFT_H
 
+#include "base/arena.h"
+#include "base/error.h"
 #include "core/scaling/drift/cusum.h"
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/observation.h"
 
 /*
  * Watches the runs of a history in the order of their time: has the application become slower or

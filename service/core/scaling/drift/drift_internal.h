@@ -2,6 +2,7 @@
 #define CORE_SCALING_DRIFT_DRIFT_INTERNAL_H
 
 #include "core/scaling/drift/drift.h"
+#include "core/scaling/model/fit_types.h"
 
 /* Same N, m and context. */
 bool watch_same_place(const struct observation *a, const struct observation *b);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/scaling/experiments/internal.h"
+#include "core/scaling/model/predict.h"
 
 const char *experiments_reason_name(enum experiments_reason reason)
 {

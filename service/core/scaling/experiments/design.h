@@ -6,6 +6,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "core/scaling/experiments/factor_effects.h"
+#include "core/scaling/model/law.h"
+#include "core/scaling/model/observation.h"
 
 /*
  * Which runs to make next (design.md section 3, GET .../next-experiments): those among the allowed

@@ -1,7 +1,7 @@
 #ifndef CORE_SCALING_EXPERIMENTS_FACTOR_EFFECTS_H
 #define CORE_SCALING_EXPERIMENTS_FACTOR_EFFECTS_H
 
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/law.h"
 
 /*
  * What a run at (N, m) could tell of a law: the change of the time there by each of its parameters,

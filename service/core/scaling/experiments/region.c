@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/history/run.h"
 #include "core/scaling/model/speedup_surface.h"
 
 static enum pv_code out_of_memory(struct pv_error *err)

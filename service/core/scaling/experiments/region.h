@@ -1,9 +1,14 @@
 #ifndef CORE_SCALING_EXPERIMENTS_REGION_H
 #define CORE_SCALING_EXPERIMENTS_REGION_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/arena.h"
 #include "base/error.h"
 #include "core/scaling/experiments/factor_effects.h"
+#include "core/scaling/model/observation.h"
 
 /* The (problem size, executors) that a next run may have, and those asked about. */
 

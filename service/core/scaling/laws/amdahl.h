@@ -1,7 +1,7 @@
 #ifndef CORE_SCALING_LAWS_AMDAHL_H
 #define CORE_SCALING_LAWS_AMDAHL_H
 
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/law.h"
 
 /*
  * G. M. Amdahl, "Validity of the single processor approach to achieving large scale computing

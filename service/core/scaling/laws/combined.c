@@ -5,6 +5,7 @@
 
 #include "core/scaling/laws/configurations.h"
 #include "core/scaling/laws/load_laws.h"
+#include "core/scaling/model/findings.h"
 
 enum { MEMBERS = 4 };
 

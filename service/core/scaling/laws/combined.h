@@ -1,7 +1,7 @@
 #ifndef CORE_SCALING_LAWS_COMBINED_H
 #define CORE_SCALING_LAWS_COMBINED_H
 
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/law.h"
 
 /*
  * The laws of core/scaling/laws/load_laws.h combined: T is the weighted geometric mean of what

@@ -1,7 +1,7 @@
 #ifndef CORE_SCALING_LAWS_CONFIGURATIONS_H
 #define CORE_SCALING_LAWS_CONFIGURATIONS_H
 
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/fit_types.h"
 
 /* How many different (N, m), N, m and N/m the rows hold. */
 struct design {

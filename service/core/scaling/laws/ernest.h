@@ -1,7 +1,7 @@
 #ifndef CORE_SCALING_LAWS_ERNEST_H
 #define CORE_SCALING_LAWS_ERNEST_H
 
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/law.h"
 
 /*
  * Ernest (S. Venkataraman, Z. Yang, M. Franklin, B. Recht, I. Stoica, "Ernest: Efficient

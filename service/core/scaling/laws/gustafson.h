@@ -1,7 +1,7 @@
 #ifndef CORE_SCALING_LAWS_GUSTAFSON_H
 #define CORE_SCALING_LAWS_GUSTAFSON_H
 
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/law.h"
 
 /*
  * J. L. Gustafson, "Reevaluating Amdahl's law", CACM 31, 1988; with n = executors:

@@ -1,7 +1,7 @@
 #ifndef CORE_SCALING_LAWS_INTERPOLATION_H
 #define CORE_SCALING_LAWS_INTERPOLATION_H
 
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/law.h"
 
 /*
  * No law: what was measured, joined by straight lines in logarithms (design.md section 4,

@@ -1,7 +1,7 @@
 #ifndef CORE_SCALING_LAWS_LOAD_LAWS_H
 #define CORE_SCALING_LAWS_LOAD_LAWS_H
 
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/fit_types.h"
 
 /*
  * Laws of the load of an executor: a fixed time, a time that grows with the data, and a time that

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "core/scaling/laws/interpolation.h"
+#include "core/scaling/model/findings.h"
+#include "core/scaling/model/fit_types.h"
 #include "core/scaling/model/speedup_surface.h"
 
 enum { ITERATIONS = 40, SIZES_MAX = 64 };

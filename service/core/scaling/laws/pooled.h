@@ -1,7 +1,7 @@
 #ifndef CORE_SCALING_LAWS_POOLED_H
 #define CORE_SCALING_LAWS_POOLED_H
 
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/law.h"
 
 /*
  * What runs with other labels teach of the runs asked about (design.md section 4, `pooled`).

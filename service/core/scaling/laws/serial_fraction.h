@@ -2,7 +2,6 @@
 #define CORE_SCALING_LAWS_SERIAL_FRACTION_H
 
 #include "core/scaling/laws/configurations.h"
-#include "core/scaling/model/model.h"
 
 /* A speedup law of one parameter, the share eta in [0, 1] that runs in parallel; *slope is dS/deta.
  */

@@ -1,7 +1,7 @@
 #ifndef CORE_SCALING_LAWS_SUN_NI_H
 #define CORE_SCALING_LAWS_SUN_NI_H
 
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/law.h"
 
 /*
  * X.-H. Sun, L. M. Ni, "Another view on parallel speedup", Supercomputing 1990 (memory-bounded

@@ -1,7 +1,7 @@
 #ifndef CORE_SCALING_LAWS_USBA_H
 #define CORE_SCALING_LAWS_USBA_H
 
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/law.h"
 
 /*
  * USBA (Z. Li, F. Duan, H. Che, "A unified scaling model in the era of big data analytics", HP3C

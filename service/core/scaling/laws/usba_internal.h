@@ -2,7 +2,7 @@
 #define CORE_SCALING_LAWS_USBA_INTERNAL_H
 
 #include "core/scaling/laws/configurations.h"
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/findings.h"
 
 /* Parameters of USBA and of usba_scaled. */
 enum {

@@ -1,7 +1,7 @@
 #ifndef CORE_SCALING_LAWS_USBA_SCALED_H
 #define CORE_SCALING_LAWS_USBA_SCALED_H
 
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/law.h"
 
 /*
  * USBA whose parallel part shrinks with the executors (design.md section 4 "USBA"):

@@ -1,7 +1,7 @@
 #ifndef CORE_SCALING_MODEL_CONFLICT_CHECK_H
 #define CORE_SCALING_MODEL_CONFLICT_CHECK_H
 
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/fit_types.h"
 
 /* Of the same problem size, executors and context: values this many times apart contradict each
  * other, which no law and no usual noise explains. */

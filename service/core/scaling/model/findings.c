@@ -1,6 +1,40 @@
 #include "core/scaling/model/findings.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/scaling/model/predict.h"
+
+struct model_finding *
+model_tell(struct model_account *account, const char *code, const char *format, ...)
+{
+    if (account->n == MODEL_FINDINGS_MAX)
+        return NULL;
+    struct model_finding *finding = &account->findings[account->n++];
+    finding->n_evidence = 0;
+    (void)snprintf(finding->code, sizeof finding->code, "%s", code);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(finding->message, sizeof finding->message, format, args);
+    va_end(args);
+    return finding;
+}
+
+void model_add_evidence(struct model_finding *finding, const char *name, double value)
+{
+    if (finding == NULL || finding->n_evidence == MODEL_EVIDENCE_MAX)
+        return;
+    finding->evidence[finding->n_evidence].name = name;
+    finding->evidence[finding->n_evidence++].value = value;
+}
+
+void model_describe(const struct model *model, struct model_account *account)
+{
+    account->n = 0;
+    if (model->kind->describe != NULL)
+        model->kind->describe(model, account);
+}
 
 static struct model_prediction predict(const struct model *model, double size, double m)
 {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "core/scaling/model/extrapolation.h"
-#include "core/scaling/model/interval.h"
 
 enum axis { BY_EXECUTORS, BY_SIZE };
 
@@ -101,7 +100,7 @@ static void score_block(struct holdout *holdout,
         holdout->left_out[i] = predicted_s;
         if (gap > 0)
             holdout->scores[holdout->n++] = (struct group_score){
-                interval_score(row->duration_s, predicted_s) / gap, holdout->judged, row->weight};
+                prediction_score(row->duration_s, predicted_s) / gap, holdout->judged, row->weight};
     }
     holdout->judged++;
 }

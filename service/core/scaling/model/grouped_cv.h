@@ -1,7 +1,7 @@
 #ifndef CORE_SCALING_MODEL_GROUPED_CV_H
 #define CORE_SCALING_MODEL_GROUPED_CV_H
 
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/fit_types.h"
 
 /*
  * What a law that was fitted without some executor counts, or without some problem sizes, makes of

@@ -33,6 +33,10 @@ struct score_table {
     double freedom;            /* of the tail, >= 1 */
 };
 
+/* |ln(actual / predicted)|; a prediction below a thousandth of what came counts as that, so that a
+ * fit that goes below zero does not make every interval endless. */
+double prediction_score(double actual, double predicted);
+
 /* Score and group of a run that a prediction had not seen. */
 struct group_score {
     double score;

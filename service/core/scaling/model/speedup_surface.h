@@ -1,7 +1,8 @@
 #ifndef CORE_SCALING_MODEL_SPEEDUP_SURFACE_H
 #define CORE_SCALING_MODEL_SPEEDUP_SURFACE_H
 
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/observation.h"
+#include "core/scaling/model/predict.h"
 
 /* The speedup of an application over problem size and executors. */
 

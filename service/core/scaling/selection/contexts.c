@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/scaling/laws/load_laws.h"
+#include "core/scaling/model/fit.h"
 
 static const double strong_evidence = 10;
 static const double least_residual = 0.005;

@@ -2,7 +2,7 @@
 #define CORE_SCALING_SELECTION_CONTEXTS_H
 
 #include "core/history/run.h"
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/observation.h"
 
 /*
  * Runs of one application may differ in more than size: machine type, iterations, what their labels

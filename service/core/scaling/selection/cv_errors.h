@@ -1,7 +1,7 @@
 #ifndef CORE_SCALING_SELECTION_CV_ERRORS_H
 #define CORE_SCALING_SELECTION_CV_ERRORS_H
 
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/fit_types.h"
 
 /*
  * Errors of several fits to the same rows on what was held out of them, side by side: absolute

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "core/scaling/laws/combined.h"
+#include "core/scaling/laws/kinds.h"
+#include "core/scaling/model/fit.h"
 #include "core/scaling/selection/cv_errors.h"
 
 /* Percent; what rounding alone may make of the error of an exact law. */

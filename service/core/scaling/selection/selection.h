@@ -1,7 +1,7 @@
 #ifndef CORE_SCALING_SELECTION_SELECTION_H
 #define CORE_SCALING_SELECTION_SELECTION_H
 
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/fit_types.h"
 
 /*
  * Which of the kinds describes a history (design.md section 3 "Models", `auto`): all are fitted,

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/scaling/model/fit.h"
+#include "core/scaling/model/predict.h"
 #include "core/scaling/selection/selection.h"
 #include "core/scaling/uncertainty/bca.h"
 

@@ -2,7 +2,7 @@
 #define CORE_SCALING_UNCERTAINTY_RESAMPLE_H
 
 #include "base/rng.h"
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/fit_types.h"
 
 /*
  * Histories like a given one, drawn at random: what a bootstrap fits again.

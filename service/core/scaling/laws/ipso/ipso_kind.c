@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/scaling/model/findings.h"
+
 _Static_assert((int)IPSO_PARAMETERS <= (int)MODEL_PARAMETERS_MAX, "a model holds all parameters");
 
 static const struct model_parameter_rule rules[IPSO_PARAMETERS] = {

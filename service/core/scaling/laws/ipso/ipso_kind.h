@@ -2,7 +2,7 @@
 #define CORE_SCALING_LAWS_IPSO_IPSO_KIND_H
 
 #include "core/scaling/laws/ipso/ipso.h"
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/fit_types.h"
 
 /*
  * IPSO as a kind of model: fitted to stage measures, its durations are times after initialization.

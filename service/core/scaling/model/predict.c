@@ -3,16 +3,10 @@
  * were left out, on the logarithm since run times err by factors, joined with the normal theory of
  * the fit itself. core/scaling/model/predictive.h holds the distribution and its sources.
  */
-#include "core/scaling/model/interval.h"
+#include "core/scaling/model/predict.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
-
-double interval_score(double actual, double predicted)
-{
-    double score = fabs(log(actual / fmax(predicted, actual / 1000)));
-    return score < 700 ? score : 700; /* a law may well leave what a double holds */
-}
 
 struct model_spread model_spread(const struct model *model, double confidence)
 {
@@ -170,4 +164,36 @@ void model_predict(const struct model *model,
     out->extrapolated = place.widths > 1;
     if (out->duration_s > 0)
         set_interval(&place, spread, out);
+}
+
+/* --- best executors --- */
+
+static double speed(const struct model_law *law, double size, double m)
+{
+    if (law->form == MODEL_OF_DURATIONS)
+        return -law->kind->duration_s(law, size, m);
+    return law->kind->speedup(law, size, m);
+}
+
+double
+model_best_executors(const struct model *model, double problem_size, double most, bool *rising)
+{
+    const struct model_law law = model_law(model);
+    double turns[MODEL_TURNS_MAX];
+    size_t n = 0;
+    if (model->kind->turning_points != NULL)
+        n = model->kind->turning_points(&law, problem_size, turns);
+    double best = speed(&law, problem_size, 1) >= speed(&law, problem_size, most) ? 1 : most;
+    for (size_t i = 0; i < 2 * n; i++) {
+        double m = i % 2 == 0 ? floor(turns[i / 2]) : ceil(turns[i / 2]);
+        if (!(m >= 1) || m > most)
+            continue;
+        double gain = speed(&law, problem_size, m) - speed(&law, problem_size, best);
+        if (gain > 0 || (gain == 0 && m < best))
+            best = m;
+    }
+    if (rising != NULL)
+        *rising =
+            best == most && speed(&law, problem_size, most + 1) > speed(&law, problem_size, most);
+    return best;
 }

@@ -1,110 +1,14 @@
-#include "core/scaling/model/model.h"
+#include "core/scaling/model/fit.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/numerics/least_squares.h"
-#include "core/scaling/laws/amdahl.h"
-#include "core/scaling/laws/combined.h"
-#include "core/scaling/laws/ernest.h"
-#include "core/scaling/laws/gustafson.h"
-#include "core/scaling/laws/interpolation.h"
-#include "core/scaling/laws/ipso/ipso_kind.h"
-#include "core/scaling/laws/load_laws.h"
-#include "core/scaling/laws/pooled.h"
-#include "core/scaling/laws/sun_ni.h"
-#include "core/scaling/laws/usba.h"
-#include "core/scaling/laws/usba_scaled.h"
 #include "core/scaling/model/conflict_check.h"
 #include "core/scaling/model/grouped_cv.h"
-#include "core/scaling/model/interval.h"
+#include "core/scaling/model/predict.h"
 
 static const double default_confidence = 0.95;
-
-const struct model_kind *const model_kinds[] = {
-    &amdahl_kind, &gustafson_kind,     &sun_ni_kind, &usba_kind,  &usba_scaled_kind,
-    &ernest_kind, &interpolation_kind, &load_kind,   &power_kind, &spill_kind,
-    &cliff_kind,  &combined_kind,      &pooled_kind, &ipso_kind,  NULL,
-};
-
-const struct model_kind *model_find_kind(const char *name)
-{
-    for (size_t i = 0; model_kinds[i] != NULL; i++)
-        if (strcmp(model_kinds[i]->name, name) == 0)
-            return model_kinds[i];
-    return NULL;
-}
-
-struct observation
-model_seen(double problem_size, double executors, double duration_s, double initialization_s)
-{
-    struct observation seen = MODEL_OBSERVATION;
-    seen.problem_size = problem_size;
-    seen.executors = executors;
-    seen.duration_s = duration_s;
-    seen.initialization_s = initialization_s;
-    return seen;
-}
-
-struct observation model_seen_speedup(double problem_size, double executors, double speedup)
-{
-    struct observation seen = MODEL_OBSERVATION;
-    seen.problem_size = problem_size;
-    seen.executors = executors;
-    seen.speedup = speedup;
-    return seen;
-}
-
-struct model_law model_law(const struct model *model)
-{
-    struct model_law law = {.kind = model->kind,
-                            .form = model->form,
-                            .context = model->context,
-                            .tables = model->tables};
-    for (size_t j = 0; j < model->kind->n_parameters; j++)
-        law.p[j] = model->parameters[j].estimate;
-    return law;
-}
-
-struct model model_bare(const struct model_kind *kind)
-{
-    struct model model = {.kind = kind, .form = MODEL_OF_DURATIONS};
-    for (size_t j = 0; j < MODEL_PARAMETERS_MAX; j++)
-        model.parameters[j] =
-            (struct model_parameter){(double)NAN, (double)NAN, (double)NAN, false};
-    return model;
-}
-
-size_t model_count_parameters(const struct model *model)
-{
-    const struct model_tables *t = &model->tables;
-    size_t n = t->n_knots;
-    for (size_t j = 0; j < model->kind->n_parameters; j++)
-        n += !isnan(model->parameters[j].estimate) && !model->parameters[j].dropped;
-    for (size_t c = 0; c < t->n_components; c++) {
-        const struct model_law *law = &t->components[c].law;
-        n += 1 + law->tables.n_knots;
-        for (size_t j = 0; j < law->kind->n_parameters; j++)
-            n += isnan(law->p[j]) ? 0 : 1;
-    }
-    return n;
-}
-
-void model_warn(struct model_fit *fit, size_t count, const char *code, const char *format, ...)
-{
-    if (fit->n_warnings == MODEL_WARNINGS_MAX)
-        return;
-    struct model_warning *warning = &fit->warnings[fit->n_warnings++];
-    warning->count = count;
-    (void)snprintf(warning->code, sizeof warning->code, "%s", code);
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(warning->message, sizeof warning->message, format, args);
-    va_end(args);
-}
 
 static enum pv_code out_of_memory(struct pv_error *err)
 {
@@ -392,7 +296,7 @@ static double sum_up(struct model_fit *fit, bool relative, struct group_score sc
         fit->mape_percent += off * w / all;
         fit->max_error_percent = fmax(fit->max_error_percent, off);
         fit->loo_mape_percent += 100 * fabs(r->left_out - r->actual) / r->actual * w / all;
-        scores[i] = (struct group_score){interval_score(r->actual, r->left_out), i, w};
+        scores[i] = (struct group_score){prediction_score(r->actual, r->left_out), i, w};
     }
     fit->r_squared = total > 0 ? 1 - rest / total : (double)NAN;
     return weighted;
@@ -429,69 +333,7 @@ static int by_observation(const void *a, const void *b)
     return (x->observation > y->observation) - (x->observation < y->observation);
 }
 
-/* --- what the law says --- */
-
-struct model_finding *
-model_tell(struct model_account *account, const char *code, const char *format, ...)
-{
-    if (account->n == MODEL_FINDINGS_MAX)
-        return NULL;
-    struct model_finding *finding = &account->findings[account->n++];
-    finding->n_evidence = 0;
-    (void)snprintf(finding->code, sizeof finding->code, "%s", code);
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(finding->message, sizeof finding->message, format, args);
-    va_end(args);
-    return finding;
-}
-
-void model_add_evidence(struct model_finding *finding, const char *name, double value)
-{
-    if (finding == NULL || finding->n_evidence == MODEL_EVIDENCE_MAX)
-        return;
-    finding->evidence[finding->n_evidence].name = name;
-    finding->evidence[finding->n_evidence++].value = value;
-}
-
-void model_describe(const struct model *model, struct model_account *account)
-{
-    account->n = 0;
-    if (model->kind->describe != NULL)
-        model->kind->describe(model, account);
-}
-
-/* --- best executors --- */
-
-static double speed(const struct model_law *law, double size, double m)
-{
-    if (law->form == MODEL_OF_DURATIONS)
-        return -law->kind->duration_s(law, size, m);
-    return law->kind->speedup(law, size, m);
-}
-
-double
-model_best_executors(const struct model *model, double problem_size, double most, bool *rising)
-{
-    const struct model_law law = model_law(model);
-    double turns[MODEL_TURNS_MAX];
-    size_t n = 0;
-    if (model->kind->turning_points != NULL)
-        n = model->kind->turning_points(&law, problem_size, turns);
-    double best = speed(&law, problem_size, 1) >= speed(&law, problem_size, most) ? 1 : most;
-    for (size_t i = 0; i < 2 * n; i++) {
-        double m = i % 2 == 0 ? floor(turns[i / 2]) : ceil(turns[i / 2]);
-        if (!(m >= 1) || m > most)
-            continue;
-        double gain = speed(&law, problem_size, m) - speed(&law, problem_size, best);
-        if (gain > 0 || (gain == 0 && m < best))
-            best = m;
-    }
-    if (rising != NULL)
-        *rising =
-            best == most && speed(&law, problem_size, most + 1) > speed(&law, problem_size, most);
-    return best;
-}
+/* --- where it is fastest --- */
 
 /* At the largest size observed, within the executors that size can use. */
 static void find_peak(struct model_fit *fit)

@@ -1,0 +1,75 @@
+#ifndef CORE_SCALING_MODEL_FIT_TYPES_H
+#define CORE_SCALING_MODEL_FIT_TYPES_H
+
+#include "core/scaling/model/law.h"
+#include "core/scaling/model/observation.h"
+
+/* What a kind of model is given to be fitted, and what a fit gives. */
+
+enum model_weights { MODEL_SECONDS, MODEL_RELATIVE };
+
+/*
+ * The rows of a fit as a kind sees them: in canonical order, of one form, weights > 0.
+ *
+ * A fit minimises the sum of (factor (predicted - actual))^2, and so do the fits without one row:
+ * factors[i] is sqrt(weight) times 1 or, for relative errors, 1 / actual.
+ */
+struct model_data {
+    const struct observation *rows;
+    size_t n;
+    enum model_form form;
+    enum model_weights weights;
+    double *factors;
+    bool knows_initialization; /* every row has it */
+    bool whole;                /* nobody asks for left_out[]: a kind may leave it untouched */
+    const struct observation *others; /* of other contexts, for kinds that pool; canonical order */
+    size_t n_others;
+};
+
+enum { MODEL_WARNINGS_MAX = 8 };
+
+struct model_warning {
+    char code[32];
+    char message[200];
+    size_t count; /* of observations concerned; 0: does not apply */
+};
+
+struct model_residual {
+    size_t observation; /* index into the rows that were given */
+    double problem_size;
+    double executors;
+    double actual; /* total duration, or speedup; of stages: serial, busiest core and induced */
+    double weight;
+    double predicted;
+    double left_out; /* predicted from all other rows; NAN: they do not determine it */
+    /* Predicted from the rows with other executor counts; NAN likewise, and for other forms than
+     * durations. */
+    double left_scale_out;
+    double error_percent; /* 100 (predicted - actual) / actual */
+};
+
+struct model_peak {
+    double problem_size; /* NAN: at any */
+    double executors;    /* 0: there is no peak */
+    double speedup;
+};
+
+struct model_fit {
+    struct model model;
+    struct model_residual *residuals; /* in the order of the rows given */
+    size_t n;                         /* rows used */
+    double r_squared;                 /* NAN where all rows are equal */
+    double mape_percent;
+    double max_error_percent;
+    double loo_mape_percent;  /* NAN where some row cannot be left out */
+    const char *scaling_type; /* NULL: the kind has none */
+    struct model_peak peak;
+    struct model_warning warnings[MODEL_WARNINGS_MAX];
+    size_t n_warnings;
+};
+
+/* Printf-like; dropped when there is no room. */
+void model_warn(struct model_fit *fit, size_t count, const char *code, const char *format, ...)
+    PV_PRINTF(4, 5);
+
+#endif

@@ -1,0 +1,177 @@
+#ifndef CORE_SCALING_MODEL_LAW_H
+#define CORE_SCALING_MODEL_LAW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "core/scaling/model/extrapolation.h"
+#include "core/scaling/model/predictive.h"
+
+/*
+ * Scaling models (design.md section 4 "Speedup laws and IPSO", "USBA"): how long an application
+ * runs, or how much faster, with problem size N on m executors. A kind of model is a row of
+ * model_kinds (core/scaling/laws/kinds.h): a new one is a file pair in that folder and that row.
+ *
+ * A fitted struct model is plain data. It holds all that a prediction needs, the interval included,
+ * so that it can be stored, sent and read back. Tables of a size of their own (struct model_tables)
+ * lie in the arena it was fitted or decoded in.
+ */
+enum { MODEL_PARAMETERS_MAX = 13 };
+
+struct model_kind;
+struct model_data;
+struct model_fit;
+struct model_account;
+
+/* What is observed: all rows of a fit are of one form. Bits, for what a kind takes. */
+enum model_form {
+    MODEL_OF_DURATIONS = 1,
+    MODEL_OF_SPEEDUPS = 2,
+    MODEL_OF_STAGES = 4 /* serial_s, induced_s, max_task_s or parallel_s or both */
+};
+
+/* Where the time of size 1 on one executor comes from. */
+enum model_reference {
+    MODEL_NO_REFERENCE, /* the kind knows none */
+    MODEL_MEASURED,
+    MODEL_EXTRAPOLATED,
+    MODEL_RATIO
+};
+
+struct model_parameter {
+    double estimate;  /* NAN: a model of this form has no such parameter */
+    double std_error; /* NAN: unknown, or on a bound */
+    double p_value;   /* two-sided, Student's t, against 0; NAN: unknown */
+    bool dropped;     /* set to 0 as not significant */
+};
+
+/* What an interval is made of. observations == 0: nothing is known, predictions carry no interval.
+ */
+struct model_uncertainty {
+    size_t observations;
+    double confidence; /* of intervals, inside (0, 1) */
+    double freedom;    /* degrees of freedom of residual_std; 0: unknown */
+    double residual_std;
+    bool relative; /* residual_std is a share of the prediction, not seconds (or speedup) */
+    double problem_size[2]; /* the range observed */
+    double executors[2];
+    /* Of the parameters, in the order of the kind; rows and columns of 0 where not estimated. */
+    double covariance[MODEL_PARAMETERS_MAX][MODEL_PARAMETERS_MAX];
+    /* Of runs left out one at a time: what a run meets where others like it were seen. */
+    struct score_table seen;
+    /* Of whole executor counts and problem sizes left out, for a gap
+     * (core/scaling/model/extrapolation.h) of 1. */
+    struct score_table new_executors;
+    struct score_table new_sizes;
+    struct gap_axis seen_executors;
+    struct gap_axis seen_sizes;
+};
+
+struct model_component;
+
+enum {
+    MODEL_KNOTS_MAX = 1024,
+    MODEL_COMPONENTS_MAX = 8,
+    MODEL_CONTEXTS_MAX = 256 /* that runs are told apart into */
+};
+
+/* A time that was seen (or smoothed) at one (N, m). */
+struct model_knot {
+    double problem_size;
+    double executors;
+    double duration_s; /* > 0 */
+};
+
+/* What a kind needs beyond its parameters; all of it is stored, sent and read back. */
+struct model_tables {
+    const struct model_knot *knots; /* ascending by N, then m; each pair once */
+    size_t n_knots;
+    const struct model_component *components; /* of a combination */
+    size_t n_components;
+};
+
+/* A law with its numbers: what a prediction is computed from, without what is known of its errors.
+ */
+struct model_law {
+    const struct model_kind *kind;
+    enum model_form form;
+    unsigned context;               /* the one asked for, from 1; 0: none in particular */
+    double p[MODEL_PARAMETERS_MAX]; /* estimates */
+    struct model_tables tables;
+};
+
+/* One of the laws that are combined. How weights combine is the business of the combining kind. */
+struct model_component {
+    double weight;
+    struct model_law law; /* of durations; has no components itself */
+};
+
+struct model {
+    const struct model_kind *kind;
+    enum model_form form;
+    enum model_reference reference;
+    unsigned context; /* that predictions are for, from 1; 0: none in particular */
+    struct model_parameter parameters[MODEL_PARAMETERS_MAX]; /* kind->n_parameters of them */
+    struct model_tables tables;
+    struct model_uncertainty uncertainty;
+};
+
+/* The law of a model: its estimates, tables and context. */
+struct model_law model_law(const struct model *model);
+
+/* Beside the forms that have a parameter: what stands for it where it is absent is the kind's
+ * business. */
+enum { MODEL_OPTIONAL = 256 };
+
+struct model_parameter_rule {
+    const char *name;
+    double low; /* of the estimate, inclusive */
+    double high;
+    unsigned forms; /* model forms that have it, and perhaps MODEL_OPTIONAL */
+};
+
+enum { MODEL_HAS_KNOTS = 1, MODEL_HAS_COMPONENTS = 2 };
+
+struct model_kind {
+    const char *name;
+    unsigned forms;            /* that it can be fitted to */
+    bool wants_initialization; /* rows without one are left out if others have it */
+    unsigned tables;           /* MODEL_HAS_*: what its models have besides parameters */
+    bool pools;                /* it learns from runs of other contexts, too */
+    const struct model_parameter_rule *rules;
+    size_t n_parameters;
+    /* Fills in model.parameters[].estimate, model.tables, model.reference and the covariance,
+     * freedom[] of each parameter's p-value, left_out[] of each row, and warnings, for stage
+     * measures also scaling_type and peak; model_fit does the rest. freedom[0] becomes that of the
+     * residuals, also where there is no parameter. Tables and left_out stay in `scratch`, which
+     * outlives the fit. */
+    enum pv_code (*fit)(const struct model_data *data,
+                        struct arena *scratch,
+                        double left_out[],
+                        double freedom[],
+                        struct model_fit *fit,
+                        struct pv_error *err);
+    /* duration_s is not asked of models of speedups; NULL: there are none. */
+    double (*duration_s)(const struct model_law *law, double problem_size, double executors);
+    /* NULL: T(N, 1) / T(N, m). */
+    double (*speedup)(const struct model_law *law, double problem_size, double executors);
+    /* Executor counts, not rounded, among which the best lies; returns how many (at most
+     * MODEL_TURNS_MAX). NULL: the more the better. */
+    size_t (*turning_points)(const struct model_law *law, double problem_size, double m[]);
+    const char *(*scaling_type)(const struct model *model); /* NULL: none */
+    /* Tell what the law says of the application; NULL: nothing. */
+    void (*describe)(const struct model *model, struct model_account *account);
+};
+
+enum { MODEL_TURNS_MAX = 64 };
+
+/* Model of the given estimates, none of whose uncertainty is known. */
+struct model model_bare(const struct model_kind *kind);
+
+/* Numbers taken from the observations: estimates that were kept, knots, weights and estimates of
+ * components, effects of contexts. */
+size_t model_count_parameters(const struct model *model);
+
+#endif

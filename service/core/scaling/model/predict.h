@@ -1,0 +1,63 @@
+#ifndef CORE_SCALING_MODEL_PREDICT_H
+#define CORE_SCALING_MODEL_PREDICT_H
+
+#include <math.h>
+
+#include "core/scaling/model/law.h"
+
+struct model_prediction {
+    double duration_s;    /* <= 0: the law has left its domain; NAN: of a model of speedups */
+    double speedup;       /* NAN: not defined, such as by a reference time <= 0 */
+    double interval_s[2]; /* NAN: that end is open, or nothing is known */
+    bool extrapolated;    /* outside the range observed */
+};
+
+/* Quantiles of a model, looked up once for many predictions. NAN: unknown. */
+struct model_spread {
+    double t;             /* of Student's t with the fit's degrees of freedom */
+    double seen;          /* of the leave-one-out scores */
+    double new_executors; /* of the scores of executor counts left out, for a gap of 1 */
+    double new_sizes;
+};
+
+#define MODEL_NO_SPREAD ((struct model_spread){(double)NAN, (double)NAN, (double)NAN, (double)NAN})
+
+/* Of two-sided intervals of that confidence, inside (0, 1). */
+struct model_spread model_spread(const struct model *model, double confidence);
+
+/*
+ * N >= 1, m >= 1. The interval is the widest of three, at each end:
+ *
+ * conformal   prediction times or over exp(score), from leaving runs out one at a time; outside the
+ *             observed range the score counts as much again for each width of the range
+ * by groups   where N or m was never observed: from leaving whole executor counts or problem sizes
+ *             out, in proportion to the gap (core/scaling/model/extrapolation.h). Without at least
+ * two that could be left out no run tells how far a law may be off there: both ends are open the
+ * fit's prediction
+ * +- t sqrt(g'Cg + s^2), g the gradient by the parameters
+ *
+ * An end that is no time (not above 0, not finite) is open. Below a microsecond or so.
+ */
+void model_predict(const struct model *model,
+                   const struct model_spread *spread,
+                   double problem_size,
+                   double executors,
+                   struct model_prediction *prediction);
+
+/*
+ * The distribution behind that interval, of a model of durations: predictive_interval gives the
+ * same ends. Borrows the model's tables. false: the law gives no time above 0 there. `predictive`
+ * without parts: no run tells.
+ */
+bool model_predictive(const struct model *model,
+                      double problem_size,
+                      double executors,
+                      struct predictive *predictive);
+
+/* The executor count in [1, most] of least duration (or highest speedup) for a problem size, by the
+ * formula of the kind; usba_scaled is meant for most <= problem_size, where ln(N/m) >= 0. *rising
+ * (may be NULL): it would go on getting faster beyond `most`. */
+double
+model_best_executors(const struct model *model, double problem_size, double most, bool *rising);
+
+#endif
