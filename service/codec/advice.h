@@ -67,12 +67,11 @@ struct codec_advice_request {
 
 /*
  * Faults: unknown members; types and ranges; both of application and profile, or neither; labels
- * beside a profile; no
- * problem size anywhere; min_executors above max_executors; max_cost with neither a price nor a
- * cluster, a spot price without one on demand, interruptions without one of spot; running jobs with
- * neither a cluster nor max_executors (its size) or twice under one name; a cluster twice among
- * constraints.clusters, inputs that are not among them, inputs or a copy plan without them; a word
- * in `include` that is not known.
+ * beside a profile; no problem size anywhere; min_executors above max_executors; max_cost with
+ * neither a price nor a cluster, a spot price without one on demand, interruptions without one of
+ * spot; running jobs with neither a cluster nor max_executors (its size) or twice under one name; a
+ * cluster twice among constraints.clusters, inputs that are not among them, inputs or a copy plan
+ * without them; a word in `include` that is not known.
  *
  * The request lives in the reader's arena and is complete only when codec_result says PV_OK.
  */

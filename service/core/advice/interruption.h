@@ -31,12 +31,11 @@ double interruption_expected_s(double duration_s, double interruptions_per_hour)
 double interruption_deviation_s(double duration_s, double interruptions_per_hour, double executors);
 
 /*
- * The curve under interruptions. Medians become the expected times; in the logarithm of the time
- * the spread grows with d ln E X / d ln T and the deviation joins it, as independent of it: in each
- * part of a point's own distribution, where it has one. Points
- * at which an executor would have to be replaced more than INTERRUPTION_MOST times over are left
- * out: such a job never ends. single_s stays that of an executor that is not interrupted. Points in
- * `arena`; PV_E_MEMORY.
+ * The curve under interruptions. Medians become the expected times. In the logarithm of the time
+ * the spread grows with d ln E X / d ln T, and the deviation is added as independent of it; where a
+ * point has a distribution of its own, that is done in each part of it. Points at which an executor
+ * would have to be replaced more than INTERRUPTION_MOST times are left out: such a job never ends.
+ * single_s stays that of an executor that is not interrupted. Points in `arena`; PV_E_MEMORY.
  */
 #define INTERRUPTION_MOST 20.0
 enum pv_code interruption_curve(const struct curve *curve,

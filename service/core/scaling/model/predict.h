@@ -28,13 +28,13 @@ struct model_spread model_spread(const struct model *model, double confidence);
 /*
  * N >= 1, m >= 1. The interval is the widest of three, at each end:
  *
- * conformal   prediction times or over exp(score), from leaving runs out one at a time; outside the
- *             observed range the score counts as much again for each width of the range
- * by groups   where N or m was never observed: from leaving whole executor counts or problem sizes
- *             out, in proportion to the gap (core/scaling/model/extrapolation.h). Without at least
- * two that could be left out no run tells how far a law may be off there: both ends are open the
- * fit's prediction
- * +- t sqrt(g'Cg + s^2), g the gradient by the parameters
+ * - conformal: prediction times or over exp(score), from leaving runs out one at a time; outside
+ *   the observed range the score counts as much again for each width of the range;
+ * - by groups, where N or m was never observed: from leaving whole executor counts or problem sizes
+ *   out, in proportion to the gap (core/scaling/model/extrapolation.h). Without at least two groups
+ *   that could be left out no run shows how far off a law may be there: both ends are open;
+ * - of the fit: prediction +- t sqrt(g'Cg + s^2), g the gradient by the parameters, C their
+ *   covariance, s the standard deviation of the residuals.
  *
  * An end that is no time (not above 0, not finite) is open. Below a microsecond or so.
  */
