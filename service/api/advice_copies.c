@@ -8,7 +8,7 @@
 #include "core/advice/first_stages.h"
 #include "store/cluster.h"
 
-static const char CLUSTERS_AT[] = "/constraints/clusters";
+static const char CLUSTERS_AT[] = "/copy_plan/clusters";
 
 static enum pv_code out_of_memory(struct pv_error *err)
 {
@@ -354,7 +354,7 @@ static void tell_why(const struct codec_advice_request *asked,
     const char *detail = why->n_faults > 0 ? fault->detail : why->detail;
     struct note *note = note_add(&advice->warnings, arena, &spare, "no_copy_plan",
                                  "There is no copy plan for the first stage: %s.", detail);
-    if (why->n_faults > 0 && sscanf(fault->at, "/constraints/clusters/%zu", &cluster) == 1 &&
+    if (why->n_faults > 0 && sscanf(fault->at, "/copy_plan/clusters/%zu", &cluster) == 1 &&
         cluster < asked->n_clusters)
         note_text(note, "cluster", asked->clusters[cluster].at);
 }
@@ -366,8 +366,8 @@ tell_inputs(const struct codec_advice_request *asked, struct arena *arena, struc
     if (asked->n_inputs > 0 || asked->n_clusters == 1)
         return;
     struct note *note = note_add(&advice->warnings, arena, &spare, "inputs_assumed",
-                                 "The input is taken to lie in all %zu clusters alike: `inputs` "
-                                 "would say where it does.",
+                                 "The input is assumed to lie in all %zu clusters alike; "
+                                 "copy_plan.inputs specifies where it does.",
                                  asked->n_clusters);
     note_number(note, "clusters", (double)asked->n_clusters);
 }

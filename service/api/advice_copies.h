@@ -7,7 +7,7 @@
 
 /*
  * The copy plan of an advice: which copies of the tasks of the job's first stages to start in which
- * of constraints.clusters.
+ * of copy_plan.clusters.
  *
  * The tasks are those of the recommended configuration (core/advice/first_stages.h), cut evenly;
  * their ids are "stage.task". The input lies in `inputs`, one task's in one of them, in turns;

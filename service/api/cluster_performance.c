@@ -69,10 +69,10 @@ static void fill_place(const struct asked *asked,
     memcpy(place->id, cluster->id, sizeof place->id);
     place->machine_type = traits->machine_type;
     place->slot_s = isnan(asked->slot_s) ? own_s : asked->slot_s;
-    place->told = traits->unreachable_probability;
+    place->configured = traits->unreachable_probability;
     /* Told of slots whose length was not, it is of any. */
-    if (!isnan(place->told) && !isnan(traits->slot_s))
-        place->told = geo_slot_unreachable(place->told, own_s, place->slot_s);
+    if (!isnan(place->configured) && !isnan(traits->slot_s))
+        place->configured = geo_slot_unreachable(place->configured, own_s, place->slot_s);
 }
 
 static enum pv_code make_places(struct arena *arena, struct asked *asked, struct pv_error *err)

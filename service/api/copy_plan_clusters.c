@@ -33,22 +33,21 @@ static enum pv_code fault_at(const struct codec_copy_plan *asked,
 static enum pv_code
 refuse_unknown(const struct codec_copy_plan *asked, size_t m, struct pv_error *err)
 {
-    return fault_at(asked, m, "name", "unknown_cluster",
-                    asked->places[m].only_named
-                        ? "there is no cluster of this name"
-                        : "there is no cluster of this name; one that is described here needs both "
-                          "slots and processing",
+    return fault_at(asked, m, "name", "unknown_cluster", "no registered cluster has this name",
                     err);
 }
 
-static enum pv_code
-refuse_lack(const struct codec_copy_plan *asked, size_t m, const char *member, struct pv_error *err)
+static enum pv_code refuse_missing(const struct codec_copy_plan *asked,
+                                   size_t m,
+                                   const char *member,
+                                   const char *hint,
+                                   struct pv_error *err)
 {
     char detail[160];
     (void)snprintf(detail, sizeof detail,
-                   "the registered cluster does not tell its %s, which is needed here%s", member,
-                   member[0] == 's' ? "" : "; null in the request is no limit");
-    return fault_at(asked, m, member, "cluster_lacks", detail, err);
+                   "the registered cluster does not specify its %s, which is needed here%s", member,
+                   hint);
+    return fault_at(asked, m, member, "cluster_attribute_missing", detail, err);
 }
 
 /* --- what is registered --- */
@@ -94,7 +93,7 @@ static void take_gate(const struct codec_copy_plan *asked,
         return;
     *gate = told;
     if (isnan(told))
-        (void)refuse_lack(asked, m, member, err);
+        (void)refuse_missing(asked, m, member, "; null in the request means no limit", err);
 }
 
 static void take_traits(const struct codec_copy_plan *asked,
@@ -107,7 +106,7 @@ static void take_traits(const struct codec_copy_plan *asked,
     if (!told)
         cluster->slots = traits->slots;
     if (cluster->slots == RUN_UNKNOWN)
-        (void)refuse_lack(asked, m, "slots", err);
+        (void)refuse_missing(asked, m, "slots", "", err);
     else if (!told && cluster->busy_slots > cluster->slots)
         (void)fault_at(asked, m, "busy_slots", "out_of_range",
                        "must not exceed the slots of the registered cluster", err);
@@ -171,11 +170,11 @@ static struct performance_place place_of(const struct cluster *cluster, double s
     const struct cluster_traits *traits = &cluster->traits;
     double own_s = isnan(traits->slot_s) ? slot_s : traits->slot_s;
     struct performance_place place = {.machine_type = traits->machine_type,
-                                      .told = traits->unreachable_probability,
+                                      .configured = traits->unreachable_probability,
                                       .slot_s = slot_s};
     (void)snprintf(place.id, sizeof place.id, "%s", cluster->id);
-    if (!isnan(place.told))
-        place.told = geo_slot_unreachable(place.told, own_s, slot_s);
+    if (!isnan(place.configured))
+        place.configured = geo_slot_unreachable(place.configured, own_s, slot_s);
     return place;
 }
 
@@ -247,7 +246,7 @@ static enum pv_code take_performance(struct arena *arena,
     enum pv_code code = PV_OK;
     for (size_t i = 0; i < registered->n && code == PV_OK; i++) {
         size_t m = registered->of[i];
-        if (!asked->places[m].unreachable_told) {
+        if (!asked->places[m].has_unreachable) {
             const struct unreachable_entry *entry = performance_book_unreachable(origin->book, i);
             origin->unreachable[entry->source]++;
             clusters[m].unreachable_probability = entry->probability;

@@ -30,16 +30,16 @@ enum pv_code geo_simulation_read(const struct codec_node *top,
 
 /* --- the work --- */
 
-/* What one attempt has in hand. One policy at one load is carried out at a time, in memory of its
- * own that is given back before the next. */
+/* What one attempt has in hand. One policy at one arrival rate is carried out at a time, in memory
+ * of its own that is given back before the next. */
 struct simulation {
     struct operation_run *run;
     struct codec_simulation *asked;
     struct geosim_world world;
-    struct geosim_workload workload; /* at the load that is at hand */
+    struct geosim_workload workload; /* at the arrival rate that is at hand */
     struct codec_simulation_outcome *outcomes;
     struct comparison_best *best;
-    double **flow_s;   /* [policy][workflow] at that load, means over the repetitions */
+    double **flow_s;   /* [policy][workflow] at that rate, means over the repetitions */
     double **repeated; /* [repetition][workflow] of the policy at hand */
     int64_t done;      /* workflows, over all */
     int64_t total;
@@ -72,7 +72,7 @@ static bool tell_progress(void *context, size_t finished, size_t all)
                               simulation->total, "workflows");
 }
 
-/* Each repetition has its own luck, the same for all policies and loads. */
+/* Each repetition draws its own random numbers, the same for all policies and rates. */
 static uint64_t seed_of(const struct simulation *simulation, size_t repetition)
 {
     struct rng rng = rng_make((uint64_t)simulation->asked->seed, repetition);
@@ -122,15 +122,15 @@ static enum pv_code run_once(struct simulation *simulation,
 }
 
 static enum pv_code
-run_policy(struct simulation *simulation, size_t load, size_t policy, struct pv_error *err)
+run_policy(struct simulation *simulation, size_t rate, size_t policy, struct pv_error *err)
 {
     const struct codec_simulation *asked = simulation->asked;
     struct codec_simulation_outcome *outcome =
-        &simulation->outcomes[load * asked->n_policies + policy];
+        &simulation->outcomes[rate * asked->n_policies + policy];
     struct geosim_terms terms = asked->policies[policy].terms;
     size_t n = asked->workload.n_workflows;
     enum pv_code code = PV_OK;
-    terms.horizon_s = simulation->workload.workflows[n - 1].arrives_s + asked->give_up_s;
+    terms.horizon_s = simulation->workload.workflows[n - 1].arrives_s + asked->drain_timeout_s;
     for (size_t r = 0; r < asked->repetitions && code == PV_OK; r++)
         code = run_once(simulation, &terms, r, outcome, err);
     if (code != PV_OK)
@@ -143,7 +143,7 @@ run_policy(struct simulation *simulation, size_t load, size_t policy, struct pv_
 }
 
 /* What each policy saves against the baseline, and which is best. */
-static enum pv_code compare(struct simulation *simulation, size_t load, struct pv_error *err)
+static enum pv_code compare(struct simulation *simulation, size_t rate, struct pv_error *err)
 {
     const struct codec_simulation *asked = simulation->asked;
     size_t n = asked->workload.n_workflows;
@@ -151,11 +151,11 @@ static enum pv_code compare(struct simulation *simulation, size_t load, struct p
     for (size_t p = 0; p < asked->n_policies; p++) {
         flow_reduction(simulation->flow_s[p], simulation->flow_s[asked->baseline], n, reduction);
         if (!comparison_spread_of(reduction, n, simulation->run->arena,
-                                  &simulation->outcomes[load * asked->n_policies + p].reduction))
+                                  &simulation->outcomes[rate * asked->n_policies + p].reduction))
             return out_of_memory(err);
     }
     comparison_choose((const double *const *)simulation->flow_s, asked->n_policies, n,
-                      &simulation->best[load]);
+                      &simulation->best[rate]);
     return PV_OK;
 }
 
@@ -173,20 +173,20 @@ static void sum_up(struct simulation *simulation)
         }
 }
 
-static enum pv_code run_load(struct simulation *simulation, size_t load, struct pv_error *err)
+static enum pv_code run_rate(struct simulation *simulation, size_t rate, struct pv_error *err)
 {
     const struct codec_simulation *asked = simulation->asked;
     struct arena drawn;
     arena_init(&drawn, (size_t)simulation->run->config->request_memory_bytes_max);
     enum pv_code code =
-        geosim_workload_draw(&asked->workload, &simulation->world, asked->loads[load],
+        geosim_workload_draw(&asked->workload, &simulation->world, asked->arrival_rates_per_s[rate],
                              (uint64_t)asked->seed, &drawn, &simulation->workload, err);
     if (code == PV_OK)
         sum_up(simulation);
     for (size_t p = 0; p < asked->n_policies && code == PV_OK; p++)
-        code = run_policy(simulation, load, p, err);
+        code = run_policy(simulation, rate, p, err);
     if (code == PV_OK)
-        code = compare(simulation, load, err);
+        code = compare(simulation, rate, err);
     arena_fini(&drawn);
     return code;
 }
@@ -211,9 +211,9 @@ static enum pv_code prepare(struct simulation *simulation, struct pv_error *err)
     const struct codec_simulation *asked = simulation->asked;
     struct arena *arena = simulation->run->arena;
     size_t n = asked->workload.n_workflows;
-    size_t cells = asked->n_loads * asked->n_policies;
+    size_t cells = asked->n_rates * asked->n_policies;
     simulation->outcomes = arena_calloc(arena, cells, sizeof *simulation->outcomes);
-    simulation->best = arena_calloc(arena, asked->n_loads, sizeof *simulation->best);
+    simulation->best = arena_calloc(arena, asked->n_rates, sizeof *simulation->best);
     simulation->flow_s = make_table(arena, asked->n_policies, n);
     simulation->repeated = make_table(arena, asked->repetitions, n);
     simulation->total = (int64_t)(cells * asked->repetitions * n);
@@ -248,8 +248,8 @@ enum pv_code geo_simulation_run(struct operation_run *run,
     enum pv_code code = read_again(&simulation, top);
     if (code == PV_OK)
         code = prepare(&simulation, err);
-    for (size_t load = 0; code == PV_OK && load < simulation.asked->n_loads; load++)
-        code = run_load(&simulation, load, err);
+    for (size_t rate = 0; code == PV_OK && rate < simulation.asked->n_rates; rate++)
+        code = run_rate(&simulation, rate, err);
     if (code == PV_OK && !tell_progress(&simulation, 0, 0))
         code = pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
     return code == PV_OK ? write_result(&simulation, result, err) : code;

@@ -45,7 +45,7 @@ enum pv_code named_cluster_need(const struct cluster *cluster,
     if (value != RUN_UNKNOWN)
         return PV_OK;
     registry_shorten(cluster->name, name, sizeof name);
-    return pv_fault(err, PV_PLACE_POINTER, pointer, "cluster_lacks",
+    return pv_fault(err, PV_PLACE_POINTER, pointer, "cluster_attribute_missing",
                     "the cluster \"%s\" does not tell its %s, which is needed here", name, member);
 }
 

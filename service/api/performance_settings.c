@@ -10,9 +10,10 @@ struct performance_terms performance_settings_terms(const struct config *config)
 
 struct performance_ask performance_settings_ask(const struct config *config)
 {
-    const struct reachability_prior prior = {.every_s = (double)config->outage_prior_every_s,
-                                             .duration_s = (double)config->outage_prior_duration_s,
-                                             .strength_s = (double)config->outage_prior_strength_s};
+    const struct reachability_prior prior = {
+        .mean_time_between_outages_s = (double)config->outage_prior_mean_time_between_s,
+        .mean_outage_s = (double)config->outage_prior_mean_outage_s,
+        .weight_s = (double)config->outage_prior_weight_s};
     return (struct performance_ask){.terms = performance_settings_terms(config),
                                     .outage_half_life_s = config->outage_half_life_s,
                                     .prior = prior,

@@ -9,7 +9,7 @@
 
 static const char *const known_members[] = {
     "application", "profile", "labels",  "problem_size", "deadline_s", "confidence", "objective",
-    "constraints", "running", "include", "pricing",      "inputs",     NULL};
+    "constraints", "running", "include", "pricing",      "copy_plan",  NULL};
 
 /* In the order of enum advise_objective. */
 static const char *const objectives[] = {"min_executors", "min_cost",   "min_time",
@@ -54,7 +54,6 @@ static void decode_constraints(const struct codec_node *node,
                                         "spot_per_executor_hour",
                                         "interruptions_per_hour",
                                         "cluster",
-                                        "clusters",
                                         NULL};
     struct codec_node constraints = codec_object(node, "constraints", CODEC_OPTIONAL);
     struct advise_question *question = &request->question;
@@ -177,11 +176,8 @@ static void decode_include(const struct codec_node *node, struct codec_advice_re
         else
             request->include |= includes[k].bit;
     }
-    struct codec_node constraints = codec_member(node, "constraints");
-    if ((request->include & CODEC_ADVICE_COPY_PLAN) != 0 &&
-        !codec_present(&constraints, "clusters")) {
-        codec_fault_member(&constraints, "clusters", "required", "a copy plan takes clusters");
-    }
+    if ((request->include & CODEC_ADVICE_COPY_PLAN) != 0 && !codec_present(node, "copy_plan"))
+        codec_fault_member(node, "copy_plan", "required", "the clusters of the plan are needed");
 }
 
 static void decode_subject(const struct codec_node *node,

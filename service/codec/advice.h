@@ -56,7 +56,7 @@ struct codec_advice_request {
     bool has_price;                  /* one was sent */
     struct price price;              /* the one sent */
     struct advise_question question; /* max_executors: the service's limit where none was sent */
-    struct strview *clusters;        /* registered, over which the first stage may be spread */
+    struct strview *clusters;        /* registered; the first stage may be spread over them */
     size_t n_clusters;
     size_t *inputs;  /* those of them that hold the job's input */
     size_t n_inputs; /* 0: not told */
@@ -70,8 +70,8 @@ struct codec_advice_request {
  * beside a profile; no problem size anywhere; min_executors above max_executors; max_cost with
  * neither a price nor a cluster, a spot price without one on demand, interruptions without one of
  * spot; running jobs with neither a cluster nor max_executors (its size) or twice under one name; a
- * cluster twice among constraints.clusters, inputs that are not among them, inputs or a copy plan
- * without them; a word in `include` that is not known.
+ * cluster twice among copy_plan.clusters, inputs that are not among them, a copy plan without them;
+ * a word in `include` that is not known.
  *
  * The request lives in the reader's arena and is complete only when codec_result says PV_OK.
  */
@@ -79,7 +79,7 @@ void codec_advice_decode(const struct codec_node *node,
                          const struct codec_advice_limits *limits,
                          struct codec_advice_request *request);
 
-/* constraints.clusters, and the member `inputs` of the top; what advice_decode calls for them. */
+/* The member `copy_plan`: its clusters and inputs. Part of codec_advice_decode. */
 void codec_advice_clusters_decode(const struct codec_node *node,
                                   const struct codec_advice_limits *limits,
                                   struct codec_advice_request *request);

@@ -24,12 +24,12 @@ static struct strview text_of(const struct codec_node *node)
     return (struct strview){json_string_value(node->json), json_string_length(node->json)};
 }
 
-static void decode_clusters(const struct codec_node *constraints,
+static void decode_clusters(const struct codec_node *copy_plan,
                             const struct codec_advice_limits *limits,
                             struct codec_advice_request *request)
 {
     struct codec_node list =
-        codec_array(constraints, "clusters", CODEC_OPTIONAL, 1, limits->clusters);
+        codec_array(copy_plan, "clusters", CODEC_REQUIRED, 1, limits->clusters);
     size_t n = json_array_size(list.json);
     if (list.json == NULL)
         return;
@@ -57,20 +57,15 @@ static void decode_clusters(const struct codec_node *constraints,
 }
 
 /* Names of clusters become their indices. */
-static void decode_inputs(const struct codec_node *node, struct codec_advice_request *request)
+static void decode_inputs(const struct codec_node *copy_plan, struct codec_advice_request *request)
 {
-    size_t most = request->n_clusters > 0 ? request->n_clusters : SIZE_MAX;
-    struct codec_node list = codec_array(node, "inputs", CODEC_OPTIONAL, 1, most);
+    if (request->n_clusters == 0)
+        return; /* the clusters are at fault themselves */
+    struct codec_node list =
+        codec_array(copy_plan, "inputs", CODEC_OPTIONAL, 1, request->n_clusters);
     size_t n = json_array_size(list.json);
     if (list.json == NULL)
         return;
-    struct codec_node constraints = codec_member(node, "constraints");
-    if (request->n_clusters == 0 && codec_present(&constraints, "clusters"))
-        return; /* at fault themselves */
-    if (request->n_clusters == 0) {
-        codec_fault(&list, "conflict", "goes with constraints.clusters, which it is among");
-        return;
-    }
     request->inputs = make_room(&list, n);
     if (request->inputs == NULL)
         return;
@@ -84,7 +79,7 @@ static void decode_inputs(const struct codec_node *node, struct codec_advice_req
         if (!json_is_string(item.json))
             codec_fault(&item, "wrong_type", "must be the name of a cluster");
         else if (cluster == SIZE_MAX)
-            codec_fault(&item, "unknown_cluster", "is none of constraints.clusters");
+            codec_fault(&item, "unknown_cluster", "is not one of copy_plan.clusters");
         for (size_t k = 0; k < i && cluster != SIZE_MAX; k++)
             if (request->inputs[k] == cluster)
                 codec_fault(&item, "duplicate", "is listed twice");
@@ -95,12 +90,15 @@ void codec_advice_clusters_decode(const struct codec_node *node,
                                   const struct codec_advice_limits *limits,
                                   struct codec_advice_request *request)
 {
-    struct codec_node constraints = codec_member(node, "constraints");
+    static const char *const known[] = {"clusters", "inputs", NULL};
+    struct codec_node copy_plan = codec_object(node, "copy_plan", CODEC_OPTIONAL);
     request->clusters = NULL;
     request->n_clusters = 0;
     request->inputs = NULL;
     request->n_inputs = 0;
-    if (json_is_object(constraints.json))
-        decode_clusters(&constraints, limits, request);
-    decode_inputs(node, request);
+    if (copy_plan.json == NULL)
+        return;
+    codec_refuse_unknown(&copy_plan, known);
+    decode_clusters(&copy_plan, limits, request);
+    decode_inputs(&copy_plan, request);
 }

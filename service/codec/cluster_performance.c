@@ -52,7 +52,7 @@ encode_processing(struct writer *w, const struct codec_cluster_performance *show
     for (size_t i = 0; i < shown->ask->n_operations; i++) {
         const struct performance_entry *entry =
             performance_book_processing(shown->book, shown->place, i);
-        if ((entry->source == PERFORMANCE_OWN) != own || entry->source == PERFORMANCE_NONE)
+        if ((entry->source == PERFORMANCE_CLUSTER) != own || entry->source == PERFORMANCE_NONE)
             continue;
         writer_begin_object(w);
         writer_member_text(w, "operation", shown->ask->operations[i]);
@@ -74,7 +74,7 @@ static void encode_transfers(struct writer *w, const struct codec_cluster_perfor
     for (size_t from = 0; from < shown->ask->n_places; from++) {
         const struct performance_entry *entry =
             performance_book_transfer(shown->book, from, shown->place);
-        if (!is_asked(shown, from) || entry->source != PERFORMANCE_OWN)
+        if (!is_asked(shown, from) || entry->source != PERFORMANCE_CLUSTER)
             continue;
         writer_begin_object(w);
         writer_member_text(w, "from", shown->names[from]);
@@ -95,7 +95,7 @@ static void encode_alike(struct writer *w,
     const struct performance_entry *entry =
         performance_book_transfer(shown->book, first, shown->place);
     writer_begin_object(w);
-    writer_key(w, "from");
+    writer_key(w, "from_clusters");
     writer_begin_array(w);
     for (size_t from = first; from < shown->ask->n_places; from++) {
         if (!is_asked(shown, from) ||
@@ -120,37 +120,38 @@ static void encode_fallbacks(struct writer *w, const struct codec_cluster_perfor
     writer_begin_array(w);
     for (size_t from = 0; written != NULL && from < shown->ask->n_places; from++)
         if (!written[from] && is_asked(shown, from) &&
-            performance_book_transfer(shown->book, from, shown->place)->source != PERFORMANCE_OWN)
+            performance_book_transfer(shown->book, from, shown->place)->source !=
+                PERFORMANCE_CLUSTER)
             encode_alike(w, shown, from, written);
     writer_end_array(w);
     writer_end_object(w);
 }
 
-/* --- unreachability --- */
+/* --- availability --- */
 
 static void encode_prior(struct writer *w, const struct reachability_prior *prior)
 {
     writer_key(w, "prior");
     writer_begin_object(w);
-    writer_member_number(w, "every_s", prior->every_s);
-    writer_member_number(w, "duration_s", prior->duration_s);
-    writer_member_number(w, "strength_s", prior->strength_s);
+    writer_member_number(w, "mean_time_between_outages_s", prior->mean_time_between_outages_s);
+    writer_member_number(w, "mean_outage_s", prior->mean_outage_s);
+    writer_member_number(w, "prior_weight_s", prior->weight_s);
     writer_end_object(w);
 }
 
-static void encode_unreachability(struct writer *w, const struct codec_cluster_performance *shown)
+static void encode_availability(struct writer *w, const struct codec_cluster_performance *shown)
 {
     const struct unreachable_entry *entry = performance_book_unreachable(shown->book, shown->place);
-    writer_key(w, "unreachability");
+    writer_key(w, "availability");
     writer_begin_object(w);
     writer_member_number(w, "slot_s", shown->ask->places[shown->place].slot_s);
-    writer_member_number(w, "probability", entry->probability);
+    writer_member_number(w, "outage_probability", entry->probability);
     writer_member_string(w, "source", unreachable_source_name(entry->source));
-    writer_member_number(w, "measured_probability", entry->measured.probability);
-    writer_member_integer(w, "outages", (int64_t)entry->outages);
+    writer_member_number(w, "measured_outage_probability", entry->measured.probability);
+    writer_member_integer(w, "outage_count", (int64_t)entry->outages);
     writer_member_number(w, "outages_weight", entry->measured.outages);
     writer_member_number(w, "observed_s", entry->measured.observed_s);
-    writer_member_number(w, "unreachable_s", entry->measured.unreachable_s);
+    writer_member_number(w, "downtime_s", entry->measured.downtime_s);
     writer_member_instant(w, "first_at", entry->first_us);
     writer_member_instant(w, "newest_at", entry->newest_us);
     encode_prior(w, &shown->ask->prior);
@@ -166,6 +167,6 @@ void codec_cluster_performance_encode(struct writer *w,
     encode_processing(w, shown, true);
     encode_transfers(w, shown);
     encode_fallbacks(w, shown);
-    encode_unreachability(w, shown);
+    encode_availability(w, shown);
     writer_end_object(w);
 }

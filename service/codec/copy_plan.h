@@ -15,11 +15,11 @@ struct codec_copy_plan_limits {
     size_t points; /* of a distribution */
 };
 
-/* How a cluster came to be in the request. */
+/* How the request refers to a cluster. */
 struct codec_copy_plan_place {
-    bool registered;       /* what the request does not tell of it is looked up */
-    bool only_named;       /* it tells nothing but the name: its pointer is that of the item */
-    bool unreachable_told; /* by the request */
+    bool registered;      /* what the request does not override is looked up */
+    bool only_named;      /* a name alone: faults point at the item itself */
+    bool has_unreachable; /* the request specifies unreachable_probability */
 };
 
 /* Where what the request left to registered clusters was found. */
@@ -57,8 +57,10 @@ struct codec_copy_plan {
  * distribution whose probabilities do not add up to 1; a copy that has processed more than its
  * task; more tasks done than the stage has; more than `limits` allow.
  *
- * Of a registered cluster, what the request does not tell is unknown as yet (RUN_UNKNOWN, NAN,
- * NULL) and an operation that no cluster knows is no fault; slot_s is NAN where it is not told.
+ * A registered cluster is a name, or an object with `registered` true whose other members override
+ * what is registered. What it does not override is not known yet (RUN_UNKNOWN, NAN, NULL), and an
+ * operation without speeds is no fault while one of the clusters is registered. Every other object
+ * describes a cluster: it needs slots and processing. slot_s is NAN where it is not given.
  *
  * The request lives in the reader's arena and is complete only when codec_result says PV_OK.
  */

@@ -268,6 +268,7 @@ static void decode_cluster(const struct copy_plan_decoding *d,
 {
     bool registered = place->registered;
     static const char *const known[] = {"name",
+                                        "registered",
                                         "slots",
                                         "busy_slots",
                                         "unreachable_probability",
@@ -282,7 +283,7 @@ static void decode_cluster(const struct copy_plan_decoding *d,
     cluster->busy_slots = busy == RUN_UNKNOWN ? 0 : busy;
     if (cluster->slots != RUN_UNKNOWN && cluster->busy_slots > cluster->slots)
         codec_fault_member(node, "busy_slots", "out_of_range", "must not exceed slots");
-    place->unreachable_told = codec_present(node, "unreachable_probability");
+    place->has_unreachable = codec_present(node, "unreachable_probability");
     double lost = codec_number(node, "unreachable_probability", CODEC_OPTIONAL, 0, 1);
     cluster->unreachable_probability = registered ? lost : copy_plan_known_or(lost, 0);
     cluster->ingress_bytes_per_s = decode_gate(node, "ingress_bytes_per_s", registered);
@@ -313,16 +314,16 @@ static void name_cluster(const struct copy_plan_decoding *d,
         (void)copy_plan_allocated(node, name->at);
 }
 
-/* A name alone, or an object that leaves out what every cluster has, is a registered cluster. */
-static void tell_apart(struct copy_plan_decoding *d, const struct codec_node *list, size_t n)
+/* A name alone is a registered cluster, as is an object that says `"registered": true`. */
+static void find_registered(struct copy_plan_decoding *d, const struct codec_node *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const json_t *item = json_array_get(list->json, i);
+        struct codec_node item = codec_item(list, i);
         struct codec_copy_plan_place *place = &d->request->places[i];
-        place->only_named = json_is_string(item);
-        place->registered = place->only_named ||
-                            (json_is_object(item) && (json_object_get(item, "slots") == NULL ||
-                                                      json_object_get(item, "processing") == NULL));
+        place->only_named = json_is_string(item.json);
+        place->registered =
+            place->only_named || (json_is_object(item.json) &&
+                                  codec_boolean(&item, "registered", CODEC_OPTIONAL, false));
         d->request->n_registered += place->registered;
     }
 }
@@ -388,7 +389,7 @@ void copy_plan_decode_clusters(struct copy_plan_decoding *d, const struct codec_
     if (!copy_plan_allocated(top, clusters) || !copy_plan_allocated(top, request->clusters) ||
         !copy_plan_allocated(top, request->places))
         return;
-    tell_apart(d, &list, n);
+    find_registered(d, &list, n);
     if (!gather_operations(d, top, &list))
         return;
     for (size_t i = 0; i < n; i++)

@@ -66,10 +66,11 @@ encode_waiting(struct writer *w, const struct codec_copy_plan *request, const st
     writer_end_array(w);
 }
 
-static void
-encode_stops(struct writer *w, const struct codec_copy_plan *request, const struct geo_plan *plan)
+static void encode_cancellations(struct writer *w,
+                                 const struct codec_copy_plan *request,
+                                 const struct geo_plan *plan)
 {
-    writer_key(w, "stops");
+    writer_key(w, "cancellations");
     writer_begin_array(w);
     for (size_t i = 0; i < plan->n_stops; i++) {
         const struct geo_plan_stop *stop = &plan->stops[i];
@@ -139,7 +140,7 @@ void codec_copy_plan_encode(struct writer *w,
     writer_member_string(w, "algorithm", geo_algorithm_name(request->terms.algorithm));
     encode_epsilon(w, request);
     writer_member_number(w, "slot_s", request->problem.slot_s);
-    encode_stops(w, request, plan);
+    encode_cancellations(w, request, plan);
     encode_copies(w, request, plan);
     encode_tasks(w, request, plan);
     encode_waiting(w, request, plan);

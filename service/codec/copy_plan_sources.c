@@ -195,17 +195,17 @@ static void
 encode_unreachable(struct writer *w, const struct codec_copy_plan *request, const bool used[])
 {
     const struct codec_copy_plan_origin *origin = &request->origin;
-    writer_key(w, "unreachable");
+    writer_key(w, "outage_probabilities");
     writer_begin_array(w);
     for (size_t m = 0; m < request->problem.n_clusters; m++) {
-        if (!used[m] || origin->place[m] == SIZE_MAX || request->places[m].unreachable_told)
+        if (!used[m] || origin->place[m] == SIZE_MAX || request->places[m].has_unreachable)
             continue;
         const struct unreachable_entry *entry =
             performance_book_unreachable(origin->book, origin->place[m]);
         writer_begin_object(w);
         writer_member_text(w, "cluster", request->clusters[m]);
         writer_member_string(w, "source", unreachable_source_name(entry->source));
-        writer_member_number(w, "probability", entry->probability);
+        writer_member_number(w, "outage_probability", entry->probability);
         writer_end_object(w);
     }
     writer_end_array(w);
@@ -248,22 +248,22 @@ static void warn(struct writer *w, size_t count, const char *code, const char *m
 static void encode_warnings(struct writer *w, const struct codec_copy_plan_origin *origin)
 {
     warn(
-        w, origin->processing[PERFORMANCE_TYPE], "processing_of_type",
+        w, origin->processing[PERFORMANCE_MACHINE_TYPE], "processing_from_machine_type",
         "Processing speeds that a cluster did not report itself are those of other clusters of the "
         "same machine type; count tells how many.");
-    warn(w, origin->processing[PERFORMANCE_POOL], "processing_of_pool",
+    warn(w, origin->processing[PERFORMANCE_TEAM], "processing_from_team",
          "Processing speeds that neither a cluster nor others of its machine type reported are "
          "those of all clusters of the team; count tells how many.");
-    warn(w, origin->transfers[PERFORMANCE_TYPE], "transfers_of_type",
+    warn(w, origin->transfers[PERFORMANCE_MACHINE_TYPE], "transfers_from_machine_type",
          "Speeds of transfers that a pair of clusters did not report itself are those of other "
          "pairs of the same machine types; count tells how many.");
-    warn(w, origin->transfers[PERFORMANCE_POOL], "transfers_of_pool",
+    warn(w, origin->transfers[PERFORMANCE_TEAM], "transfers_from_team",
          "Speeds of transfers that neither a pair of clusters nor others of the same machine types "
          "reported are those of all pairs of the team; count tells how many.");
     warn(w, origin->transfers[PERFORMANCE_NONE], "transfers_unknown",
          "Nobody ever reported a transfer: between these pairs of clusters nothing can be moved; "
          "count tells how many.");
-    warn(w, origin->unreachable[UNREACHABLE_PRIOR], "unreachable_assumed",
+    warn(w, origin->unreachable[UNREACHABLE_PRIOR], "outage_probability_assumed",
          "Clusters that neither tell how likely they are unreachable nor ever reported: what is "
          "usual is assumed of them; count tells how many.");
 }

@@ -5,12 +5,12 @@
 #include "codec/names.h"
 #include "codec/simulation_internal.h"
 
-/* The least load and the shortest slot: a million workflows arrive in fewer slots than a number
- * counts exactly. */
+/* The least arrival rate and the shortest slot: a million workflows arrive in fewer slots than a
+ * number counts exactly. */
 static const double RATE_MIN = 1e-6;
 static const double RATE_MAX = 1e6;
 static const double SECONDS_MAX = 1e9;
-static const double GIVE_UP_S = 7 * 86400.0; /* where the request does not say */
+static const double DRAIN_TIMEOUT_S = 7 * 86400.0; /* where the request does not say */
 static const int64_t SEED_MAX = INT64_C(9007199254740991);
 
 /* --- policies --- */
@@ -18,8 +18,8 @@ static const int64_t SEED_MAX = INT64_C(9007199254740991);
 static void decode_policy(const struct codec_node *node, struct codec_simulation_policy *policy)
 {
     static const char *const known[] = {
-        "name",           "policy",     "epsilon", "principle", "dolly", "allocation",
-        "insure_running", "max_rounds", "spark",   "mantri",    NULL};
+        "name",          "policy",     "epsilon", "principle", "dolly", "allocation",
+        "clone_running", "max_rounds", "spark",   "mantri",    NULL};
     struct geosim_terms *terms = &policy->terms;
     size_t faults = node->reader->err->n_faults;
     if (!codec_expect_object(node))
@@ -36,11 +36,11 @@ static void decode_policy(const struct codec_node *node, struct codec_simulation
         terms->epsilon_by_load = codec_insurance_decode(node, &terms->planner.insurance);
     else
         codec_insurance_refuse(node, algorithm);
-    if (!pingan && codec_present(node, "insure_running"))
-        codec_fault_member(node, "insure_running", "conflict",
-                           "%s has none: it is a term of pingan", geo_algorithm_name(algorithm));
-    terms->insure_running =
-        codec_boolean(node, "insure_running", CODEC_OPTIONAL, terms->insure_running);
+    if (!pingan && codec_present(node, "clone_running"))
+        codec_fault_member(node, "clone_running", "conflict", "%s has none: it is a term of pingan",
+                           geo_algorithm_name(algorithm));
+    terms->clone_running =
+        codec_boolean(node, "clone_running", CODEC_OPTIONAL, terms->clone_running);
 }
 
 static size_t find_policy(const struct codec_simulation *asked, struct strview name)
@@ -80,18 +80,20 @@ static void decode_policies(const struct codec_node *top, struct codec_simulatio
     decode_baseline(top, asked);
 }
 
-/* --- loads and how often --- */
+/* --- arrival rates and repetitions --- */
 
-static void decode_loads(const struct codec_node *top, struct codec_simulation *asked)
+static void decode_arrival_rates(const struct codec_node *top, struct codec_simulation *asked)
 {
-    struct codec_node list = codec_array(top, "loads", CODEC_REQUIRED, 1, SIMULATION_LOADS_MAX);
+    struct codec_node list =
+        codec_array(top, "arrival_rates_per_s", CODEC_REQUIRED, 1, SIMULATION_RATES_MAX);
     for (size_t i = 0; list.json != NULL && i < json_array_size(list.json); i++) {
         struct codec_node item = codec_item(&list, i);
-        asked->loads[asked->n_loads] = codec_as_number(&item, CODEC_REQUIRED, RATE_MIN, RATE_MAX);
-        for (size_t k = 0; k < asked->n_loads; k++)
-            if (asked->loads[k] == asked->loads[asked->n_loads])
-                codec_fault(&item, "duplicate", "this load was given before");
-        asked->n_loads++;
+        asked->arrival_rates_per_s[asked->n_rates] =
+            codec_as_number(&item, CODEC_REQUIRED, RATE_MIN, RATE_MAX);
+        for (size_t k = 0; k < asked->n_rates; k++)
+            if (asked->arrival_rates_per_s[k] == asked->arrival_rates_per_s[asked->n_rates])
+                codec_fault(&item, "duplicate", "this rate was given before");
+        asked->n_rates++;
     }
 }
 
@@ -102,30 +104,33 @@ static void decode_repetitions(const struct codec_node *top,
     int64_t given = codec_integer(top, "repetitions", CODEC_OPTIONAL, 1, (int64_t)limits->runs);
     asked->repetitions = given == RUN_UNKNOWN ? 1 : (size_t)given;
     if (top->reader->err->n_faults == 0 &&
-        asked->repetitions > limits->runs / (asked->n_policies * asked->n_loads))
-        codec_fault_member(top, "repetitions", "out_of_range",
-                           "policies x loads x repetitions may be %zu (simulation_runs_max), they "
-                           "are %zu x %zu x %zu",
-                           limits->runs, asked->n_policies, asked->n_loads, asked->repetitions);
+        asked->repetitions > limits->runs / (asked->n_policies * asked->n_rates))
+        codec_fault_member(
+            top, "repetitions", "out_of_range",
+            "policies x arrival_rates_per_s x repetitions may be %zu (simulation_runs_max), they "
+            "are %zu x %zu x %zu",
+            limits->runs, asked->n_policies, asked->n_rates, asked->repetitions);
 }
 
 void codec_simulation_decode(const struct codec_node *node,
                              const struct codec_simulation_limits *limits,
                              struct codec_simulation *asked)
 {
-    static const char *const known[] = {"kind",     "workload",  "clusters", "policies",
-                                        "loads",    "seed",      "slot_s",   "repetitions",
-                                        "baseline", "give_up_s", NULL};
+    static const char *const known[] = {
+        "kind", "workload", "topology",    "policies", "arrival_rates_per_s",
+        "seed", "slot_s",   "repetitions", "baseline", "drain_timeout_s",
+        NULL};
     *asked = (struct codec_simulation){.world = geosim_world_defaults};
     codec_refuse_unknown(node, known);
-    simulation_decode_clusters(node, limits, &asked->world);
+    simulation_decode_topology(node, limits, &asked->world);
     decode_policies(node, asked);
-    decode_loads(node, asked);
+    decode_arrival_rates(node, asked);
     decode_repetitions(node, limits, asked);
     int64_t seed = codec_integer(node, "seed", CODEC_OPTIONAL, 0, SEED_MAX);
     asked->seed = seed == RUN_UNKNOWN ? 1 : seed;
-    asked->give_up_s = simulation_known_or(
-        codec_number(node, "give_up_s", CODEC_OPTIONAL | CODEC_ABOVE, 0, SECONDS_MAX), GIVE_UP_S);
+    asked->drain_timeout_s = simulation_known_or(
+        codec_number(node, "drain_timeout_s", CODEC_OPTIONAL | CODEC_ABOVE, 0, SECONDS_MAX),
+        DRAIN_TIMEOUT_S);
     simulation_decode_workload(node, limits, asked);
 }
 
@@ -139,7 +144,7 @@ static void encode_policy(struct writer *w, const struct codec_simulation_policy
     writer_member_string(w, "policy", geo_algorithm_name(terms->planner.algorithm));
     if (terms->planner.algorithm == GEO_PINGAN) {
         codec_insurance_encode(w, &terms->planner.insurance, terms->epsilon_by_load);
-        writer_member_boolean(w, "insure_running", terms->insure_running);
+        writer_member_boolean(w, "clone_running", terms->clone_running);
     }
     codec_geo_terms_encode(w, &terms->planner);
     writer_end_object(w);
@@ -150,21 +155,21 @@ void codec_simulation_encode(struct writer *w, const struct codec_simulation *as
     writer_begin_object(w);
     writer_member_string(w, "kind", "geo");
     simulation_encode_workload(w, asked);
-    simulation_encode_clusters(w, &asked->world);
+    simulation_encode_topology(w, &asked->world);
     writer_key(w, "policies");
     writer_begin_array(w);
     for (size_t i = 0; i < asked->n_policies; i++)
         encode_policy(w, &asked->policies[i]);
     writer_end_array(w);
     writer_member_text(w, "baseline", asked->policies[asked->baseline].name);
-    writer_key(w, "loads");
+    writer_key(w, "arrival_rates_per_s");
     writer_begin_array(w);
-    for (size_t i = 0; i < asked->n_loads; i++)
-        writer_number(w, asked->loads[i]);
+    for (size_t i = 0; i < asked->n_rates; i++)
+        writer_number(w, asked->arrival_rates_per_s[i]);
     writer_end_array(w);
     writer_member_integer(w, "repetitions", (int64_t)asked->repetitions);
     writer_member_integer(w, "seed", asked->seed);
     writer_member_number(w, "slot_s", asked->world.slot_s);
-    writer_member_number(w, "give_up_s", asked->give_up_s);
+    writer_member_number(w, "drain_timeout_s", asked->drain_timeout_s);
     writer_end_object(w);
 }

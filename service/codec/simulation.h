@@ -17,12 +17,12 @@ struct codec_simulation_limits {
     size_t tasks;          /* of all workflows, as many as are expected */
     size_t workflow_tasks; /* of one */
     size_t clusters;
-    size_t runs; /* policies x loads x repetitions */
+    size_t runs; /* policies x arrival rates x repetitions */
     size_t templates;
     size_t operations; /* of all templates */
 };
 
-enum { SIMULATION_POLICIES_MAX = 32, SIMULATION_LOADS_MAX = 32 };
+enum { SIMULATION_POLICIES_MAX = 32, SIMULATION_RATES_MAX = 32 };
 
 struct codec_simulation_policy {
     struct strview name;
@@ -33,18 +33,18 @@ struct codec_simulation {
     struct geosim_world_terms world;
     struct geosim_workload_terms workload;
     bool by_template_figures;  /* Montage as the templates were measured */
-    bool surveys[2];           /* of the built-in figures, where those are used */
+    bool montage_surveys[2];   /* of the built-in figures, where those are used */
     struct strview *templates; /* JSON texts, without what is not simulated */
     size_t n_templates;
     struct codec_operations operations;
     struct codec_simulation_policy policies[SIMULATION_POLICIES_MAX];
     size_t n_policies;
     size_t baseline; /* of the policies */
-    double loads[SIMULATION_LOADS_MAX];
-    size_t n_loads;
+    double arrival_rates_per_s[SIMULATION_RATES_MAX];
+    size_t n_rates;
     size_t repetitions;
     int64_t seed;
-    double give_up_s; /* after the last arrival */
+    double drain_timeout_s; /* after the last arrival */
 };
 
 /*
@@ -63,7 +63,7 @@ void codec_simulation_decode(const struct codec_node *node,
 /* The same with all defaults filled in, as a complete value; it decodes to the same. */
 void codec_simulation_encode(struct writer *w, const struct codec_simulation *asked);
 
-/* What came of a policy at a load: means over the repetitions but for the spreads. */
+/* What came of a policy at an arrival rate: means over the repetitions but for the spreads. */
 struct codec_simulation_outcome {
     struct comparison_spread flow_s;
     struct comparison_spread reduction; /* of each workflow's flow time against the baseline */
@@ -78,8 +78,8 @@ struct codec_simulation_result {
     int64_t tasks; /* of the workload */
     double work_s;
     double bytes;
-    const struct codec_simulation_outcome *outcomes; /* [load * n_policies + policy] */
-    const struct comparison_best *best;              /* of each load */
+    const struct codec_simulation_outcome *outcomes; /* [rate * n_policies + policy] */
+    const struct comparison_best *best;              /* of each arrival rate */
 };
 
 void codec_simulation_result_encode(struct writer *w, const struct codec_simulation_result *result);

@@ -35,22 +35,22 @@ static void decode_range(const struct codec_node *node,
 
 static void decode_slots(const struct codec_node *node, struct geosim_range *range)
 {
-    decode_range(node, "slots", CODEC_REQUIRED, 1, SLOTS_MAX, range);
+    decode_range(node, "slots_range", CODEC_REQUIRED, 1, SLOTS_MAX, range);
     if (range->low != floor(range->low) || range->high != floor(range->high))
-        codec_fault_member(node, "slots", "wrong_type", "must be whole numbers");
+        codec_fault_member(node, "slots_range", "wrong_type", "must be whole numbers");
 }
 
 static void decode_scale(const struct codec_node *clusters,
                          enum geosim_scale scale,
                          struct geosim_scale_terms *terms)
 {
-    static const char *const known[] = {"slots",
-                                        "gate_ratio",
-                                        "power_mips",
-                                        "power_rsd",
-                                        "wan_bytes_per_s",
-                                        "wan_rsd",
-                                        "unreachable_probability",
+    static const char *const known[] = {"slots_range",
+                                        "gate_ratio_range",
+                                        "power_mips_range",
+                                        "power_rsd_range",
+                                        "wan_bytes_per_s_range",
+                                        "wan_rsd_range",
+                                        "outage_probability_range",
                                         "share",
                                         NULL};
     struct codec_node node = codec_object(clusters, geosim_scale_name(scale), CODEC_OPTIONAL);
@@ -63,12 +63,12 @@ static void decode_scale(const struct codec_node *clusters,
         terms->share =
             simulation_known_or(codec_number(&node, "share", CODEC_OPTIONAL, 0, 1), terms->share);
     decode_slots(&node, &terms->slots);
-    decode_range(&node, "gate_ratio", 0, LEAST, 1000, &terms->gate_ratio);
-    decode_range(&node, "power_mips", 0, LEAST, POWER_MAX, &terms->power);
-    decode_range(&node, "power_rsd", 0, 0, 10, &terms->power_rsd);
-    decode_range(&node, "wan_bytes_per_s", 0, LEAST, BYTES_MAX, &terms->wan_bytes_per_s);
-    decode_range(&node, "wan_rsd", 0, 0, 10, &terms->wan_rsd);
-    decode_range(&node, "unreachable_probability", 0, 0, 1, &terms->unreachable_probability);
+    decode_range(&node, "gate_ratio_range", 0, LEAST, 1000, &terms->gate_ratio);
+    decode_range(&node, "power_mips_range", 0, LEAST, POWER_MAX, &terms->power);
+    decode_range(&node, "power_rsd_range", 0, 0, 10, &terms->power_rsd);
+    decode_range(&node, "wan_bytes_per_s_range", 0, LEAST, BYTES_MAX, &terms->wan_bytes_per_s);
+    decode_range(&node, "wan_rsd_range", 0, 0, 10, &terms->wan_rsd);
+    decode_range(&node, "outage_probability_range", 0, 0, 1, &terms->outage_probability);
 }
 
 static double
@@ -78,33 +78,35 @@ decode_positive(const struct codec_node *node, const char *key, double otherwise
                                otherwise);
 }
 
-void simulation_decode_clusters(const struct codec_node *top,
+void simulation_decode_topology(const struct codec_node *top,
                                 const struct codec_simulation_limits *limits,
                                 struct geosim_world_terms *terms)
 {
-    static const char *const known[] = {
-        "count",    "lines",  "slots_factor", "reference_power_mips",
-        "large",    "medium", "small",        "unreachable_period_s",
-        "outage_s", NULL};
+    static const char *const known[] = {"cluster_count", "links_per_cluster",
+                                        "slots_factor",  "reference_power_mips",
+                                        "large",         "medium",
+                                        "small",         "outage_period_s",
+                                        "outage_s",      NULL};
     terms->slot_s = simulation_known_or(
         codec_number(top, "slot_s", CODEC_OPTIONAL, SLOT_MIN_S, SECONDS_MAX), terms->slot_s);
     if (terms->n_clusters > limits->clusters)
         terms->n_clusters = limits->clusters;
-    struct codec_node node = codec_object(top, "clusters", CODEC_OPTIONAL);
+    struct codec_node node = codec_object(top, "topology", CODEC_OPTIONAL);
     if (node.json == NULL)
         return;
     codec_refuse_unknown(&node, known);
-    int64_t count = codec_integer(&node, "count", CODEC_OPTIONAL, 1, (int64_t)limits->clusters);
+    int64_t count =
+        codec_integer(&node, "cluster_count", CODEC_OPTIONAL, 1, (int64_t)limits->clusters);
     if (count != RUN_UNKNOWN)
         terms->n_clusters = (size_t)count;
-    int64_t lines = codec_integer(&node, "lines", CODEC_OPTIONAL, 1, 100);
-    if (lines != RUN_UNKNOWN)
-        terms->links = (size_t)lines;
+    int64_t links = codec_integer(&node, "links_per_cluster", CODEC_OPTIONAL, 1, 100);
+    if (links != RUN_UNKNOWN)
+        terms->links = (size_t)links;
     terms->slots_factor = decode_positive(&node, "slots_factor", terms->slots_factor, 1000);
     terms->reference_power =
         decode_positive(&node, "reference_power_mips", terms->reference_power, POWER_MAX);
-    terms->unreachable_period_s =
-        decode_positive(&node, "unreachable_period_s", terms->unreachable_period_s, SECONDS_MAX);
+    terms->outage_period_s =
+        decode_positive(&node, "outage_period_s", terms->outage_period_s, SECONDS_MAX);
     terms->outage_s = decode_positive(&node, "outage_s", terms->outage_s, SECONDS_MAX);
     for (int i = 0; i < GEOSIM_SCALES; i++)
         decode_scale(&node, (enum geosim_scale)i, &terms->scales[i]);
@@ -124,15 +126,15 @@ static void encode_range(struct writer *w, const char *key, const struct geosim_
     writer_end_array(w);
 }
 
-void simulation_encode_clusters(struct writer *w, const struct geosim_world_terms *terms)
+void simulation_encode_topology(struct writer *w, const struct geosim_world_terms *terms)
 {
-    writer_key(w, "clusters");
+    writer_key(w, "topology");
     writer_begin_object(w);
-    writer_member_integer(w, "count", (int64_t)terms->n_clusters);
-    writer_member_integer(w, "lines", (int64_t)terms->links);
+    writer_member_integer(w, "cluster_count", (int64_t)terms->n_clusters);
+    writer_member_integer(w, "links_per_cluster", (int64_t)terms->links);
     writer_member_number(w, "slots_factor", terms->slots_factor);
     writer_member_number(w, "reference_power_mips", terms->reference_power);
-    writer_member_number(w, "unreachable_period_s", terms->unreachable_period_s);
+    writer_member_number(w, "outage_period_s", terms->outage_period_s);
     writer_member_number(w, "outage_s", terms->outage_s);
     for (int i = 0; i < GEOSIM_SCALES; i++) {
         const struct geosim_scale_terms *scale = &terms->scales[i];
@@ -140,13 +142,13 @@ void simulation_encode_clusters(struct writer *w, const struct geosim_world_term
         writer_begin_object(w);
         if (i != GEOSIM_SMALL)
             writer_member_number(w, "share", scale->share);
-        encode_range(w, "slots", &scale->slots);
-        encode_range(w, "gate_ratio", &scale->gate_ratio);
-        encode_range(w, "power_mips", &scale->power);
-        encode_range(w, "power_rsd", &scale->power_rsd);
-        encode_range(w, "wan_bytes_per_s", &scale->wan_bytes_per_s);
-        encode_range(w, "wan_rsd", &scale->wan_rsd);
-        encode_range(w, "unreachable_probability", &scale->unreachable_probability);
+        encode_range(w, "slots_range", &scale->slots);
+        encode_range(w, "gate_ratio_range", &scale->gate_ratio);
+        encode_range(w, "power_mips_range", &scale->power);
+        encode_range(w, "power_rsd_range", &scale->power_rsd);
+        encode_range(w, "wan_bytes_per_s_range", &scale->wan_bytes_per_s);
+        encode_range(w, "wan_rsd_range", &scale->wan_rsd);
+        encode_range(w, "outage_probability_range", &scale->outage_probability);
         writer_end_object(w);
     }
     writer_end_object(w);

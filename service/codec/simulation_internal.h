@@ -5,10 +5,10 @@
 
 /* The parts of a request for a simulation, each in a file of its own. */
 
-void simulation_decode_clusters(const struct codec_node *top,
+void simulation_decode_topology(const struct codec_node *top,
                                 const struct codec_simulation_limits *limits,
                                 struct geosim_world_terms *terms);
-void simulation_encode_clusters(struct writer *w, const struct geosim_world_terms *terms);
+void simulation_encode_topology(struct writer *w, const struct geosim_world_terms *terms);
 
 void simulation_decode_workload(const struct codec_node *top,
                                 const struct codec_simulation_limits *limits,

@@ -6,23 +6,14 @@
 static const char *const quantile_keys[COMPARISON_QUANTILES] = {"p5",  "p10", "p25", "p50",
                                                                 "p75", "p90", "p95", "p99"};
 
-/* factor: 1 of seconds, 100 of shares that are told in percent. */
-static void encode_spread(struct writer *w,
-                          const struct comparison_spread *spread,
-                          const char *unit,
-                          double factor)
+/* factor: 1 for seconds, 100 for shares reported in percent. */
+static void encode_spread(struct writer *w, const struct comparison_spread *spread, double factor)
 {
-    char key[32];
     writer_begin_object(w);
     writer_member_integer(w, "workflows", (int64_t)spread->n);
-    (void)snprintf(key, sizeof key, "mean_%s", unit);
-    writer_member_number(w, key, factor * spread->mean);
-    (void)snprintf(key, sizeof key, "percentiles_%s", unit);
-    writer_key(w, key);
-    writer_begin_object(w);
+    writer_member_number(w, "mean", factor * spread->mean);
     for (size_t i = 0; i < COMPARISON_QUANTILES; i++)
         writer_member_number(w, quantile_keys[i], factor * spread->quantiles[i]);
-    writer_end_object(w);
     writer_key(w, "cdf");
     writer_begin_array(w);
     for (size_t i = 0; i < COMPARISON_CURVE && spread->n > 0; i++) {
@@ -40,11 +31,15 @@ static void encode_counts(struct writer *w, const struct geosim_counts *counts, 
     const struct {
         const char *key;
         size_t count;
-    } rows[] = {{"copies", counts->copies},      {"extra_copies", counts->extra},
-                {"lost", counts->lost},          {"losers_stopped", counts->losers},
-                {"stopped", counts->stopped},    {"refused", counts->refused},
-                {"tasks_rerun", counts->reruns}, {"outages", counts->outages},
-                {"plans", counts->plans}};
+    } rows[] = {{"copies_started", counts->copies},
+                {"extra_copies", counts->extra},
+                {"copies_lost_to_outage", counts->lost},
+                {"copies_cancelled", counts->losers},
+                {"copies_preempted", counts->stopped},
+                {"copies_refused", counts->refused},
+                {"tasks_rerun", counts->reruns},
+                {"outages_begun", counts->outages},
+                {"plans_made", counts->plans}};
     writer_key(w, "counts");
     writer_begin_object(w);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -61,14 +56,14 @@ static void encode_outcome(struct writer *w,
     const struct codec_simulation *asked = result->asked;
     writer_begin_object(w);
     writer_member_text(w, "name", asked->policies[policy].name);
-    writer_member_integer(w, "unfinished", (int64_t)outcome->flow_s.absent);
-    writer_key(w, "flow");
-    encode_spread(w, &outcome->flow_s, "s", 1);
-    writer_key(w, "reduction");
+    writer_member_integer(w, "workflows_unfinished", (int64_t)outcome->flow_s.absent);
+    writer_key(w, "flow_time_s");
+    encode_spread(w, &outcome->flow_s, 1);
+    writer_key(w, "reduction_percent");
     if (policy == asked->baseline)
         writer_null(w);
     else
-        encode_spread(w, &outcome->reduction, "percent", 100);
+        encode_spread(w, &outcome->reduction, 100);
     writer_member_number(w, "mean_reduction_percent",
                          policy == asked->baseline
                              ? (double)NAN
@@ -97,18 +92,18 @@ static void encode_best(struct writer *w,
         if (isnan(best->margin)) {
             code = "more_finished";
             (void)snprintf(text, sizeof text,
-                           "%.*s left %zu workflows unfinished, %.*s, which comes next, %zu", n,
+                           "%.*s left %zu workflows unfinished, %.*s, the next best, %zu", n,
                            name.at, flow->absent, m, next.at, other->absent);
         } else {
             code = best->clear ? "least_mean_flow" : "too_close";
             (void)snprintf(text, sizeof text,
-                           "its workflows take %.1f s in the mean, those of %.*s, which comes "
-                           "next, %.1f s%s",
+                           "its workflows take %.1f s on average, those of %.*s, the next best, "
+                           "%.1f s%s",
                            flow->mean, m, next.at, other->mean,
                            best->clear ? ""
-                                       : ": workflow by workflow that is less than twice the "
-                                         "standard error, so more workflows or repetitions may "
-                                         "tell another best");
+                                       : "; the paired difference is less than twice its standard "
+                                         "error, so more workflows or repetitions may select "
+                                         "another policy");
         }
     }
     writer_key(w, "best");
@@ -120,24 +115,24 @@ static void encode_best(struct writer *w,
     writer_end_object(w);
 }
 
-static void encode_load(struct writer *w, const struct codec_simulation_result *result, size_t load)
+static void encode_rate(struct writer *w, const struct codec_simulation_result *result, size_t rate)
 {
     const struct codec_simulation *asked = result->asked;
-    const struct codec_simulation_outcome *outcomes = &result->outcomes[load * asked->n_policies];
+    const struct codec_simulation_outcome *outcomes = &result->outcomes[rate * asked->n_policies];
     writer_begin_object(w);
-    writer_member_number(w, "arrivals_per_s", asked->loads[load]);
+    writer_member_number(w, "arrival_rate_per_s", asked->arrival_rates_per_s[rate]);
     writer_key(w, "policies");
     writer_begin_array(w);
     for (size_t i = 0; i < asked->n_policies; i++)
         encode_outcome(w, result, i, &outcomes[i], outcomes[asked->baseline].flow_s.mean);
     writer_end_array(w);
-    encode_best(w, asked, outcomes, &result->best[load]);
+    encode_best(w, asked, outcomes, &result->best[rate]);
     writer_end_object(w);
 }
 
 static void encode_world(struct writer *w, const struct geosim_world *world)
 {
-    writer_key(w, "clusters");
+    writer_key(w, "topology");
     writer_begin_object(w);
     for (int scale = 0; scale < GEOSIM_SCALES; scale++) {
         int64_t slots = 0;
@@ -161,16 +156,16 @@ static void encode_warnings(struct writer *w, const struct codec_simulation_resu
     const struct codec_simulation *asked = result->asked;
     char text[200];
     size_t unfinished = 0;
-    for (size_t i = 0; i < asked->n_loads * asked->n_policies; i++)
+    for (size_t i = 0; i < asked->n_rates * asked->n_policies; i++)
         unfinished += result->outcomes[i].flow_s.absent;
     writer_key(w, "warnings");
     writer_begin_array(w);
     if (unfinished > 0) {
         (void)snprintf(
             text, sizeof text,
-            "%zu workflows were not done %.15g s after the last one arrived (give_up_s): "
-            "means, percentiles and CDF speak of the others only",
-            unfinished, asked->give_up_s);
+            "%zu workflows were unfinished %.15g s after the last arrival (drain_timeout_s); "
+            "means, percentiles and CDFs cover the others only",
+            unfinished, asked->drain_timeout_s);
         writer_begin_object(w);
         writer_member_string(w, "code", "workflows_unfinished");
         writer_member_string(w, "message", text);
@@ -192,14 +187,14 @@ void codec_simulation_result_encode(struct writer *w, const struct codec_simulat
     writer_key(w, "workload");
     writer_begin_object(w);
     writer_member_integer(w, "workflows", (int64_t)asked->workload.n_workflows);
-    writer_member_integer(w, "tasks", result->tasks);
+    writer_member_integer(w, "task_count", result->tasks);
     writer_member_number(w, "work_s", result->work_s);
     writer_member_number(w, "input_bytes", result->bytes);
     writer_end_object(w);
     writer_key(w, "loads");
     writer_begin_array(w);
-    for (size_t i = 0; i < asked->n_loads; i++)
-        encode_load(w, result, i);
+    for (size_t i = 0; i < asked->n_rates; i++)
+        encode_rate(w, result, i);
     writer_end_array(w);
     encode_warnings(w, result);
     writer_end_object(w);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum { CLASSES_MAX = 20, BUILT_IN = 2, WORKFLOWS_USUAL = 200 };
-static const double FACTOR_MAX = 1e6;
+static const double SCALE_MAX = 1e6;
 static const double SUM_TOLERANCE = 1e-6;
 
 static const struct {
@@ -12,7 +12,7 @@ static const struct {
     const struct geosim_montage_figures *figures;
 } surveys[BUILT_IN] = {{"2mass", &geosim_montage_2mass}, {"dss", &geosim_montage_dss}};
 
-static const char *const shapes[] = {"montage", "recorded", NULL};
+static const char *const workflow_sources[] = {"montage", "recorded", NULL};
 
 static bool allocated(const struct codec_node *node, const void *memory)
 {
@@ -64,12 +64,12 @@ static void decode_templates(const struct codec_node *node,
 static void
 decode_class(const struct codec_node *node, size_t most, struct geosim_size_class *class)
 {
-    static const char *const known[] = {"share", "tasks", NULL};
+    static const char *const known[] = {"share", "task_range", NULL};
     if (!codec_expect_object(node))
         return;
     codec_refuse_unknown(node, known);
     class->share = codec_number(node, "share", CODEC_REQUIRED, 0, 1);
-    struct codec_node pair = codec_array(node, "tasks", CODEC_REQUIRED, 2, 2);
+    struct codec_node pair = codec_array(node, "task_range", CODEC_REQUIRED, 2, 2);
     if (pair.json == NULL)
         return;
     struct codec_node first = codec_item(&pair, 0);
@@ -110,8 +110,8 @@ static void decode_sizes(const struct codec_node *node,
 /* The built-in figures. None named: of 2MASS. */
 static void decode_surveys(const struct codec_node *node, struct codec_simulation *asked)
 {
-    struct codec_node list = codec_array(node, "surveys", CODEC_OPTIONAL, 1, BUILT_IN);
-    asked->surveys[0] = list.json == NULL;
+    struct codec_node list = codec_array(node, "montage_surveys", CODEC_OPTIONAL, 1, BUILT_IN);
+    asked->montage_surveys[0] = list.json == NULL;
     for (size_t i = 0; list.json != NULL && i < json_array_size(list.json); i++) {
         struct codec_node item = codec_item(&list, i);
         const char *name = json_string_value(item.json);
@@ -120,10 +120,10 @@ static void decode_surveys(const struct codec_node *node, struct codec_simulatio
             k++;
         if (name == NULL || k == BUILT_IN)
             codec_fault(&item, "unknown_value", "must be one of: 2mass, dss");
-        else if (asked->surveys[k])
+        else if (asked->montage_surveys[k])
             codec_fault(&item, "duplicate", "was named before");
         else
-            asked->surveys[k] = true;
+            asked->montage_surveys[k] = true;
     }
 }
 
@@ -146,7 +146,7 @@ static void use_surveys(const struct codec_node *node, struct codec_simulation *
         arena_array(node->reader->arena, BUILT_IN, sizeof *figures);
     size_t n = 0;
     for (size_t i = 0; i < BUILT_IN && figures != NULL; i++)
-        if (asked->surveys[i])
+        if (asked->montage_surveys[i])
             figures[n++] = surveys[i].figures;
     use_figures(node, figures, n, &asked->workload);
 }
@@ -175,26 +175,28 @@ static void refuse_of_montage(const struct codec_node *node, const char *key)
     if (codec_present(node, key))
         codec_fault_member(
             node, key, "conflict",
-            "recorded workflows are taken as they are: only the shape montage has it");
+            "recorded workflows are taken as they are: only the workflow_source montage has it");
 }
 
-static void decode_shape(const struct codec_node *node,
-                         const struct codec_simulation_limits *limits,
-                         struct codec_simulation *asked)
+static void decode_source(const struct codec_node *node,
+                          const struct codec_simulation_limits *limits,
+                          struct codec_simulation *asked)
 {
     bool templates = asked->n_templates > 0;
-    size_t shape = codec_choice(node, "shape", CODEC_OPTIONAL, shapes, templates ? 1 : 0);
-    if (shape == 1) {
+    size_t source =
+        codec_choice(node, "workflow_source", CODEC_OPTIONAL, workflow_sources, templates ? 1 : 0);
+    if (source == 1) {
         refuse_of_montage(node, "sizes");
-        refuse_of_montage(node, "surveys");
+        refuse_of_montage(node, "montage_surveys");
         if (!templates)
             codec_fault_member(node, "templates", "required", "recorded workflows are needed");
         return;
     }
     decode_sizes(node, limits, &asked->workload);
     asked->by_template_figures = templates;
-    if (templates && codec_present(node, "surveys"))
-        codec_fault_member(node, "surveys", "conflict", "the templates are measured instead");
+    if (templates && codec_present(node, "montage_surveys"))
+        codec_fault_member(node, "montage_surveys", "conflict",
+                           "the templates are measured instead");
     else if (!templates)
         decode_surveys(node, asked);
     if (node->reader->err->n_faults > 0 || node->reader->err->code != PV_OK)
@@ -239,9 +241,9 @@ void simulation_decode_workload(const struct codec_node *top,
                                 const struct codec_simulation_limits *limits,
                                 struct codec_simulation *asked)
 {
-    static const char *const known[] = {"workflows",    "shape",        "templates",
-                                        "sizes",        "surveys",      "work_factor",
-                                        "bytes_factor", "medium_share", NULL};
+    static const char *const known[] = {"workflows",  "workflow_source", "templates",
+                                        "sizes",      "montage_surveys", "runtime_scale",
+                                        "size_scale", "medium_share",    NULL};
     struct geosim_workload_terms *terms = &asked->workload;
     size_t usual = WORKFLOWS_USUAL < limits->workflows ? WORKFLOWS_USUAL : limits->workflows;
     *terms = (struct geosim_workload_terms){.n_workflows = usual,
@@ -260,13 +262,13 @@ void simulation_decode_workload(const struct codec_node *top,
     terms->medium_share = simulation_known_or(
         codec_number(&node, "medium_share", CODEC_OPTIONAL, 0, 1), terms->medium_share);
     decode_templates(&node, limits, asked);
-    decode_shape(&node, limits, asked);
+    decode_source(&node, limits, asked);
     bool built_in = asked->n_templates == 0;
     terms->scaling.work = simulation_known_or(
-        codec_number(&node, "work_factor", CODEC_OPTIONAL | CODEC_ABOVE, 0, FACTOR_MAX),
+        codec_number(&node, "runtime_scale", CODEC_OPTIONAL | CODEC_ABOVE, 0, SCALE_MAX),
         built_in ? geosim_montage_scaling.work : 1);
     terms->scaling.bytes = simulation_known_or(
-        codec_number(&node, "bytes_factor", CODEC_OPTIONAL | CODEC_ABOVE, 0, FACTOR_MAX),
+        codec_number(&node, "size_scale", CODEC_OPTIONAL | CODEC_ABOVE, 0, SCALE_MAX),
         built_in ? geosim_montage_scaling.bytes : 1);
     if (node.reader->err->n_faults == 0)
         check_sizes(&node, limits, terms);
@@ -283,7 +285,7 @@ static void encode_montage(struct writer *w, const struct codec_simulation *aske
     for (size_t i = 0; i < terms->n_sizes; i++) {
         writer_begin_object(w);
         writer_member_number(w, "share", terms->sizes[i].share);
-        writer_key(w, "tasks");
+        writer_key(w, "task_range");
         writer_begin_array(w);
         writer_integer(w, (int64_t)terms->sizes[i].least);
         writer_integer(w, (int64_t)terms->sizes[i].most);
@@ -293,10 +295,10 @@ static void encode_montage(struct writer *w, const struct codec_simulation *aske
     writer_end_array(w);
     if (asked->by_template_figures)
         return;
-    writer_key(w, "surveys");
+    writer_key(w, "montage_surveys");
     writer_begin_array(w);
     for (size_t i = 0; i < BUILT_IN; i++)
-        if (asked->surveys[i])
+        if (asked->montage_surveys[i])
             writer_string(w, surveys[i].name);
     writer_end_array(w);
 }
@@ -307,11 +309,11 @@ void simulation_encode_workload(struct writer *w, const struct codec_simulation 
     writer_key(w, "workload");
     writer_begin_object(w);
     writer_member_integer(w, "workflows", (int64_t)terms->n_workflows);
-    writer_member_string(w, "shape", shapes[terms->n_recordings > 0]);
+    writer_member_string(w, "workflow_source", workflow_sources[terms->n_recordings > 0]);
     if (terms->n_recordings == 0)
         encode_montage(w, asked);
-    writer_member_number(w, "work_factor", terms->scaling.work);
-    writer_member_number(w, "bytes_factor", terms->scaling.bytes);
+    writer_member_number(w, "runtime_scale", terms->scaling.work);
+    writer_member_number(w, "size_scale", terms->scaling.bytes);
     writer_member_number(w, "medium_share", terms->medium_share);
     if (asked->n_templates > 0) {
         writer_key(w, "templates");

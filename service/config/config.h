@@ -106,9 +106,9 @@ struct config {
     int64_t performance_half_life_s;
     int64_t outages_max; /* of a cluster */
     int64_t outage_half_life_s;
-    int64_t outage_prior_every_s; /* > outage_prior_duration_s */
-    int64_t outage_prior_duration_s;
-    int64_t outage_prior_strength_s;
+    int64_t outage_prior_mean_time_between_s; /* > outage_prior_mean_outage_s */
+    int64_t outage_prior_mean_outage_s;
+    int64_t outage_prior_weight_s;
     /* caches */
     int64_t token_cache_ms;   /* at most 5000 */
     int64_t history_cache_ms; /* at most 5000 */

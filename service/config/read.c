@@ -223,11 +223,12 @@ static enum pv_code check_together(const struct config *config, struct pv_error 
             "eventlog_line_bytes_max = %lld must not exceed eventlog_memory_bytes_max = %lld",
             (long long)config->eventlog_line_bytes_max,
             (long long)config->eventlog_memory_bytes_max);
-    if (config->outage_prior_duration_s >= config->outage_prior_every_s)
-        return pv_fail(
-            err, PV_E_INVALID,
-            "outage_prior_duration_s = %lld must be less than outage_prior_every_s = %lld",
-            (long long)config->outage_prior_duration_s, (long long)config->outage_prior_every_s);
+    if (config->outage_prior_mean_outage_s >= config->outage_prior_mean_time_between_s)
+        return pv_fail(err, PV_E_INVALID,
+                       "outage_prior_mean_outage_s = %lld must be less than "
+                       "outage_prior_mean_time_between_s = %lld",
+                       (long long)config->outage_prior_mean_outage_s,
+                       (long long)config->outage_prior_mean_time_between_s);
     if (config->database_url[0] == '\0')
         return pv_fail(err, PV_E_INVALID, "database_url must not be empty");
     return PV_OK;

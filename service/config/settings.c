@@ -130,9 +130,9 @@ const struct setting settings[] = {
     INTEGER(performance_half_life_s, "s", 1, 315360000, "604800", "a sample of a speed counts half as much after each of these"),
     INTEGER(outages_max, "", 1, 10000, "200", "outages of a cluster that are kept, the newest"),
     INTEGER(outage_half_life_s, "s", 1, 315360000, "2592000", "an outage, and time without one, counts half as much after each of these"),
-    INTEGER(outage_prior_every_s, "s", 1, INT64_C(3153600000), "2592000", "time from one outage to the next, until a cluster's own say otherwise"),
-    INTEGER(outage_prior_duration_s, "s", 0, 315360000, "600", "how long an outage lasts, until then; less than outage_prior_every_s"),
-    INTEGER(outage_prior_strength_s, "s", 1, 315360000, "604800", "how much time of watching that counts for"),
+    INTEGER(outage_prior_mean_time_between_s, "s", 1, INT64_C(3153600000), "2592000", "time from one outage to the next, until a cluster's own say otherwise"),
+    INTEGER(outage_prior_mean_outage_s, "s", 0, 315360000, "600", "how long an outage lasts, until then; less than outage_prior_mean_time_between_s"),
+    INTEGER(outage_prior_weight_s, "s", 1, 315360000, "604800", "how much time of watching that counts for"),
 
     INTEGER(token_cache_ms, "ms", 0, 5000, "2000", "how long a token's rights are remembered; a revoked token dies within this"),
     INTEGER(history_cache_ms, "ms", 0, 5000, "2000", "how long a history's version is remembered"),

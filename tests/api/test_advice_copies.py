@@ -30,8 +30,9 @@ def team(service):
     return client
 
 
-def ask(client, clusters, dry=True, **more):
-    body = dict({"application": "etl", "problem_size": 8, "deadline_s": 60, "constraints": {"max_executors": 4, "clusters": clusters}}, **more)
+def ask(client, clusters, dry=True, inputs=None, **more):
+    plan = {"clusters": clusters, "inputs": inputs} if inputs else {"clusters": clusters}
+    body = dict({"application": "etl", "problem_size": 8, "deadline_s": 60, "constraints": {"max_executors": 4}, "copy_plan": plan}, **more)
     return client.post("/v1/advice" + ("?dry_run=true" if dry else ""), body, 200 if dry else 201).json()
 
 
@@ -76,12 +77,12 @@ def test_a_stage_whose_speeds_are_known_by_its_name(team):
 def test_speeds_of_other_clusters_do_not_stand_in_for_ones_own(team):
     """`scan` is known from r alone; p and q know the application themselves."""
     plan = ask(team, ["p", "q"], inputs=["q"])["copy_plan"]
-    assert {(s["operation"], s["source"]) for s in plan["sources"]["processing"]} == {("etl", "own")}
+    assert {(s["operation"], s["source"]) for s in plan["sources"]["processing"]} == {("etl", "cluster")}
 
 
 def test_a_profile_has_a_plan_too(team):
-    body = {"profile": run([dict(STAGES[0], name="scan")]), "problem_size": 8, "deadline_s": 60, "inputs": ["p"],
-            "constraints": {"max_executors": 4, "clusters": ["p", "r"]}, "include": ["copy_plan"]}
+    body = {"profile": run([dict(STAGES[0], name="scan")]), "problem_size": 8, "deadline_s": 60,
+            "constraints": {"max_executors": 4}, "copy_plan": {"clusters": ["p", "r"], "inputs": ["p"]}, "include": ["copy_plan"]}
     advice = team.post("/v1/advice?dry_run=true", body, 200).json()
     assert len(advice["copy_plan"]["tasks"]) == 8 and "alternatives" not in advice
 
@@ -95,7 +96,7 @@ def test_it_is_stored_with_the_advice(team):
 def test_without_clusters_there_is_none(team):
     body = {"application": "etl", "problem_size": 8, "deadline_s": 60}
     assert "copy_plan" not in team.post("/v1/advice?dry_run=true", body, 200).json()
-    team.refuse("POST", "/v1/advice", 422, pointer="/constraints/clusters", json=dict(body, include=["copy_plan"]))
+    team.refuse("POST", "/v1/advice", 422, pointer="/copy_plan", json=dict(body, include=["copy_plan"]))
     assert "copy_plan" not in ask(team, ["p", "q"], include=["stages"])
 
 
@@ -134,21 +135,22 @@ def test_more_tasks_than_a_plan_may_have(team):
 
 
 @pytest.mark.parametrize("more, pointer, code", [
-    ({"constraints": {"clusters": ["p", "nobody"]}}, "/constraints/clusters/1", "unknown_cluster"),
-    ({"constraints": {"clusters": ["p", "p"]}}, "/constraints/clusters/1", "duplicate"),
-    ({"constraints": {"clusters": []}}, "/constraints/clusters", None), ({"constraints": {"clusters": "p"}}, "/constraints/clusters", "wrong_type"),
-    ({"constraints": {"clusters": "p"}, "inputs": ["p"], "include": ["copy_plan"]}, "/constraints/clusters", "wrong_type"),
-    ({"constraints": {"clusters": [""]}}, "/constraints/clusters/0", "invalid_name"),
-    ({"constraints": {"clusters": [{"name": "p"}]}}, "/constraints/clusters/0", "wrong_type"),
-    ({"inputs": ["r"]}, "/inputs/0", "unknown_cluster"), ({"inputs": ["p", "p"]}, "/inputs/1", "duplicate"), ({"inputs": []}, "/inputs", None),
-    ({"inputs": [1]}, "/inputs/0", "wrong_type"), ({"constraints": {}, "inputs": ["p"]}, "/inputs", "conflict")])
+    ({"copy_plan": {"clusters": ["p", "nobody"]}}, "/copy_plan/clusters/1", "unknown_cluster"),
+    ({"copy_plan": {"clusters": ["p", "p"]}}, "/copy_plan/clusters/1", "duplicate"),
+    ({"copy_plan": {"clusters": []}}, "/copy_plan/clusters", None), ({"copy_plan": {"clusters": "p"}}, "/copy_plan/clusters", "wrong_type"),
+    ({"copy_plan": {"clusters": "p", "inputs": ["p"]}, "include": ["copy_plan"]}, "/copy_plan/clusters", "wrong_type"),
+    ({"copy_plan": {"clusters": [""]}}, "/copy_plan/clusters/0", "invalid_name"),
+    ({"copy_plan": {"clusters": [{"name": "p"}]}}, "/copy_plan/clusters/0", "wrong_type"),
+    ({"copy_plan": {"clusters": ["p", "q"], "inputs": ["r"]}}, "/copy_plan/inputs/0", "unknown_cluster"), ({"copy_plan": {"clusters": ["p", "q"], "inputs": ["p", "p"]}}, "/copy_plan/inputs/1", "duplicate"), ({"copy_plan": {"clusters": ["p", "q"], "inputs": []}}, "/copy_plan/inputs", None),
+    ({"copy_plan": {"clusters": ["p", "q"], "inputs": [1]}}, "/copy_plan/inputs/0", "wrong_type"), ({"copy_plan": {"inputs": ["p"]}}, "/copy_plan/clusters", "required"), ({"copy_plan": {"clusters": ["p"], "input": ["p"]}}, "/copy_plan/input", "unknown_field"),
+    ({"copy_plan": ["p"]}, "/copy_plan", "wrong_type")])
 def test_faults_name_the_field(team, more, pointer, code):
-    body = dict({"application": "etl", "deadline_s": 60, "constraints": {"clusters": ["p", "q"]}}, **more)
+    body = dict({"application": "etl", "deadline_s": 60, "copy_plan": {"clusters": ["p", "q"]}}, **more)
     problem = team.refuse("POST", "/v1/advice", 422, pointer=pointer, json=body)
     assert code is None or [e["code"] for e in problem["errors"]] == [code]
 
 
 def test_clusters_of_another_team_are_unknown(team, stranger):
     stranger.post("/v1/applications", {"name": "etl-" + uuid.uuid4().hex[:6]}, 201)
-    stranger.refuse("POST", "/v1/advice", 422, pointer="/constraints/clusters/0", json={
-        "profile": run(), "deadline_s": 60, "constraints": {"clusters": ["p"]}})
+    stranger.refuse("POST", "/v1/advice", 422, pointer="/copy_plan/clusters/0", json={
+        "profile": run(), "deadline_s": 60, "copy_plan": {"clusters": ["p"]}})

@@ -95,7 +95,7 @@ def test_bounds_of_the_cluster(client):
     ({"pricing": "free"}, "/pricing", "not_allowed"),
     ({"pricing": "spot", "constraints": {"cluster": "plain"}}, "/pricing", "no_spot_price"),
     ({"pricing": "spot", "constraints": {"price_per_executor_hour": 1}}, "/pricing", "no_spot_price"),
-    ({"running": [{"application": "job", "deadline_s": 9000}], "constraints": {"cluster": "bare"}}, "/constraints/cluster", "cluster_lacks"),
+    ({"running": [{"application": "job", "deadline_s": 9000}], "constraints": {"cluster": "bare"}}, "/constraints/cluster", "cluster_attribute_missing"),
     ({"running": [{"application": "job", "deadline_s": 9000}]}, "/constraints/max_executors", "required"),
 ])
 def test_faults_name_their_place(client, body, pointer, code):

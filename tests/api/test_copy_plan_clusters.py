@@ -76,43 +76,43 @@ def test_the_reply_says_where_speeds_are_from(team):
     plan = team.post("/v1/copy-plans", body(["a", "b"], task("t1", inputs=["b"])), 200).json()
     processing = {(s["cluster"], s["operation"]): s for s in plan["sources"]["processing"]}
     a = processing[("a", "map")]
-    assert a["source"] == "own" and a["samples"] == 2 and a["weight"] == pytest.approx(2, rel=0.01)
+    assert a["source"] == "cluster" and a["samples"] == 2 and a["weight"] == pytest.approx(2, rel=0.01)
     assert a["mean_bytes_per_s"] == pytest.approx(1e7) and 0 <= a["age_s"] < 600
-    assert [(s["from"], s["to"], s["source"], s["samples"]) for s in plan["sources"]["transfers"]] == [("b", "a", "own", 1)]
-    assert {s["cluster"]: (s["source"], s["probability"]) for s in plan["sources"]["unreachable"]} == {
-        "a": ("told", pytest.approx(1 - 0.9 ** 0.5)), "b": ("told", pytest.approx(0.02))}
+    assert [(s["from"], s["to"], s["source"], s["samples"]) for s in plan["sources"]["transfers"]] == [("b", "a", "cluster", 1)]
+    assert {s["cluster"]: (s["source"], s["outage_probability"]) for s in plan["sources"]["outage_probabilities"]} == {
+        "a": ("configured", pytest.approx(1 - 0.9 ** 0.5)), "b": ("configured", pytest.approx(0.02))}
     assert plan["warnings"] == []
 
 
 def test_what_fell_back_is_said(team):
     """`other` never reported and is the only one of its type: it has the pool's speeds; from it and to it, the pool's links."""
-    plan = team.post("/v1/copy-plans", body(["a", "b", "other"], task(inputs=["b", "other"]), sources="all"), 200).json()
+    plan = team.post("/v1/copy-plans", body(["a", "b", "other"], task(inputs=["b", "other"]), sources_listed="all"), 200).json()
     processing = {s["cluster"]: s for s in plan["sources"]["processing"]}
-    assert {k: v["source"] for k, v in processing.items()} == {"a": "own", "b": "own", "other": "pool"}
+    assert {k: v["source"] for k, v in processing.items()} == {"a": "cluster", "b": "cluster", "other": "team"}
     assert 6e6 < processing["other"]["mean_bytes_per_s"] < 1e7 and processing["other"]["samples"] == 3
     transfers = {(s["from"], s["to"]): s["source"] for s in plan["sources"]["transfers"]}
-    assert transfers == {("b", "a"): "own", ("b", "other"): "pool", ("other", "a"): "pool", ("other", "b"): "pool"}
-    assert {s["cluster"]: s["source"] for s in plan["sources"]["unreachable"]} == {"a": "told", "b": "told", "other": "prior"}
+    assert transfers == {("b", "a"): "cluster", ("b", "other"): "team", ("other", "a"): "team", ("other", "b"): "team"}
+    assert {s["cluster"]: s["source"] for s in plan["sources"]["outage_probabilities"]} == {"a": "configured", "b": "configured", "other": "prior"}
     assert [(w["code"], w["count"]) for w in plan["warnings"]] == [
-        ("processing_of_pool", 1), ("transfers_of_pool", 3), ("unreachable_assumed", 1)]
+        ("processing_from_team", 1), ("transfers_from_team", 3), ("outage_probability_assumed", 1)]
 
 
 def test_clusters_of_a_machine_type_stand_in_for_each_other(team):
     team.put("/v1/clusters/fresh", dict(GATES, slots=1, machine_type="m"), 201)
-    plan = team.post("/v1/copy-plans", body(["fresh", "a"], task(inputs=["a"]), sources="all"), 200).json()
-    assert {s["cluster"]: s["source"] for s in plan["sources"]["processing"]} == {"fresh": "type", "a": "own"}
-    assert {(s["from"], s["to"]): s["source"] for s in plan["sources"]["transfers"]} == {("a", "fresh"): "type"}
-    assert {w["code"] for w in plan["warnings"]} == {"processing_of_type", "transfers_of_type", "unreachable_assumed"}
+    plan = team.post("/v1/copy-plans", body(["fresh", "a"], task(inputs=["a"]), sources_listed="all"), 200).json()
+    assert {s["cluster"]: s["source"] for s in plan["sources"]["processing"]} == {"fresh": "machine_type", "a": "cluster"}
+    assert {(s["from"], s["to"]): s["source"] for s in plan["sources"]["transfers"]} == {("a", "fresh"): "machine_type"}
+    assert {w["code"] for w in plan["warnings"]} == {"processing_from_machine_type", "transfers_from_machine_type", "outage_probability_assumed"}
     team.delete("/v1/clusters/fresh", 204)
 
 
 def test_the_request_comes_first(team):
     """Busy slots, a distribution and a probability beside the name; the rest is looked up."""
     plan = team.post("/v1/copy-plans", body([
-        {"name": "a", "busy_slots": 4}, {"name": "b", "unreachable_probability": 0, "processing": {"map": [[9e6, 1]]}}]), 200).json()
+        {"name": "a", "registered": True, "busy_slots": 4}, {"name": "b", "registered": True, "unreachable_probability": 0, "processing": {"map": [[9e6, 1]]}}]), 200).json()
     assert [(c["cluster"], c["rate_bytes_per_s"]) for c in plan["copies"]] == [("b", 9e6)]
     assert plan["tasks"][0]["exemption_probability"] == 1
-    assert plan["sources"] == {"processing": [], "transfers": [], "unreachable": []}, "all of it was told"
+    assert plan["sources"] == {"processing": [], "transfers": [], "outage_probabilities": []}, "all of it was told"
     assert plan["shares"] == [{"job": "j", "slots": 6}]
 
 
@@ -121,7 +121,7 @@ def test_described_and_named_clusters_together(team):
     own = {"name": "mine", "slots": 1, "processing": {}}
     links = [{"from": "mine", "to": "a", "distribution": [[3e6, 1]]}, {"from": "b", "to": "a", "distribution": [[1e6, 1]]}]
     plan = team.post("/v1/copy-plans", body(["a", "b", own], task("t1", inputs=["mine"]), task("t2", inputs=["b"]), bandwidth=links,
-                                            max_rounds=1, sources="all"), 200).json()
+                                            max_rounds=1, sources_listed="all"), 200).json()
     assert [(c["task"], c["cluster"], c["rate_bytes_per_s"]) for c in plan["copies"]] == [("t1", "a", 3e6), ("t2", "b", pytest.approx(6e6))]
     assert plan["sources"]["transfers"] == [] and plan["sources"]["processing"][0]["cluster"] == "a"
 
@@ -132,31 +132,34 @@ def test_slots_of_time(team):
     assert team.post("/v1/copy-plans", body(["a", "b"]), 200).json()["slot_s"] == 1
     assert team.post("/v1/copy-plans", body(["other"]), 200).json()["slot_s"] == 1
     plan = team.post("/v1/copy-plans", body(["a"], slot_s=4, max_rounds=1), 200).json()
-    assert plan["sources"]["unreachable"][0]["probability"] == pytest.approx(0.19)
+    assert plan["sources"]["outage_probabilities"][0]["outage_probability"] == pytest.approx(0.19)
     # 1e8 bytes at 1e7 a second: three slots of four seconds.
     assert plan["tasks"][0]["exemption_probability"] == pytest.approx(0.81 ** 3)
 
 
 def test_a_gate_may_be_told_to_be_open(team):
-    asked = body([{"name": "gateless", "ingress_bytes_per_s": None, "egress_bytes_per_s": None}])
+    asked = body([{"name": "gateless", "registered": True, "ingress_bytes_per_s": None, "egress_bytes_per_s": None}])
     assert {c["cluster"] for c in team.post("/v1/copy-plans", asked, 200).json()["copies"]} == {"gateless"}
 
 
 @pytest.mark.parametrize("clusters, pointer, code", [
-    (["nobody"], "/clusters/0", "unknown_cluster"), (["a", {"name": "nobody"}], "/clusters/1/name", "unknown_cluster"),
-    ([{"name": "nobody", "slots": 3}], "/clusters/0/name", "unknown_cluster"),
-    (["a", "slotless"], "/clusters/1", "cluster_lacks"), ([{"name": "slotless"}], "/clusters/0/slots", "cluster_lacks"),
-    (["gateless"], "/clusters/0", "cluster_lacks"),
-    ([{"name": "gateless", "ingress_bytes_per_s": 5}], "/clusters/0/egress_bytes_per_s", "cluster_lacks"),
-    (["a", "a"], "/clusters/1", "duplicate"), (["a", {"name": "a"}], "/clusters/1/name", "duplicate"),
-    ([{"name": "a"}, "a"], "/clusters/1", "duplicate"), ([""], "/clusters/0", "invalid_name"), (["a\n"], "/clusters/0", "invalid_name"),
-    ([{"name": "a", "busy_slots": 5}], "/clusters/0/busy_slots", "out_of_range"), ([{"slots": 1}], "/clusters/0/name", "required"),
-    ([7], "/clusters/0", "wrong_type"), ([None], "/clusters/0", "wrong_type"), ([{"name": "a", "sluts": 1}], "/clusters/0/sluts", "unknown_field"),
-    ([{"name": "a", "processing": {"map": [[1e6, 0.5]]}}], "/clusters/0/processing/map", "not_a_distribution"),
-    ([{"name": "a", "processing": {"map": [[-1e6, 1]]}}], "/clusters/0/processing/map/0/0", "out_of_range"),
-    ([{"name": "a", "processing": {"unused": [[-1e6, 1]]}}], "/clusters/0/processing/unused/0/0", "out_of_range"),
-    ([{"name": "a", "slots": -1}], "/clusters/0/slots", "out_of_range"),
-    ([{"name": "a", "unreachable_probability": 1.1}], "/clusters/0/unreachable_probability", "out_of_range")])
+    (["nobody"], "/clusters/0", "unknown_cluster"), (["a", {"name": "nobody", "registered": True}], "/clusters/1/name", "unknown_cluster"),
+    ([{"name": "nobody", "registered": True, "slots": 3}], "/clusters/0/name", "unknown_cluster"),
+    (["a", "slotless"], "/clusters/1", "cluster_attribute_missing"), ([{"name": "slotless", "registered": True}], "/clusters/0/slots", "cluster_attribute_missing"),
+    (["gateless"], "/clusters/0", "cluster_attribute_missing"),
+    ([{"name": "gateless", "registered": True, "ingress_bytes_per_s": 5}], "/clusters/0/egress_bytes_per_s", "cluster_attribute_missing"),
+    (["a", "a"], "/clusters/1", "duplicate"), (["a", {"name": "a", "registered": True}], "/clusters/1/name", "duplicate"),
+    ([{"name": "a", "registered": True}, "a"], "/clusters/1", "duplicate"), ([""], "/clusters/0", "invalid_name"), (["a\n"], "/clusters/0", "invalid_name"),
+    ([{"name": "a", "registered": True, "busy_slots": 5}], "/clusters/0/busy_slots", "out_of_range"), ([{"slots": 1}], "/clusters/0/name", "required"),
+    ([7], "/clusters/0", "wrong_type"), ([None], "/clusters/0", "wrong_type"), ([{"name": "a", "registered": True, "sluts": 1}], "/clusters/0/sluts", "unknown_field"),
+    ([{"name": "a", "registered": True, "processing": {"map": [[1e6, 0.5]]}}], "/clusters/0/processing/map", "not_a_distribution"),
+    ([{"name": "a", "registered": True, "processing": {"map": [[-1e6, 1]]}}], "/clusters/0/processing/map/0/0", "out_of_range"),
+    ([{"name": "a", "registered": True, "processing": {"unused": [[-1e6, 1]]}}], "/clusters/0/processing/unused/0/0", "out_of_range"),
+    ([{"name": "a", "registered": True, "slots": -1}], "/clusters/0/slots", "out_of_range"),
+    ([{"name": "a"}], "/clusters/0/slots", "required"), ([{"name": "a", "processing": {"map": [[1e6, 1]]}}], "/clusters/0/slots", "required"),
+    ([{"name": "a", "slots": 1}], "/clusters/0/processing", "required"), ([{"name": "a", "registered": "eu"}], "/clusters/0/registered", "wrong_type"),
+    ([{"name": "a", "registered": False, "busy_slots": 1}], "/clusters/0/slots", "required"),
+    ([{"name": "a", "registered": True, "unreachable_probability": 1.1}], "/clusters/0/unreachable_probability", "out_of_range")])
 def test_clusters_at_fault(team, clusters, pointer, code):
     problem = team.refuse("POST", "/v1/copy-plans", 422, pointer=pointer, json=body(clusters))
     assert problem["errors"][0]["code"] == code
@@ -172,7 +175,7 @@ def test_clusters_at_fault(team, clusters, pointer, code):
     ({"jobs": job(task(), task())}, "/jobs/0/tasks/1/id", "duplicate"),
     ({"jobs": job(task(), task("u", operation="nobody-did-it"))}, "/jobs/0/tasks/1/operation", "unknown_operation"),
     ({"epsilon": 0}, "/epsilon", "out_of_range"), ({"epsilon": 1.5}, "/epsilon", "out_of_range"), ({"epsilon": "some"}, "/epsilon", "not_allowed"),
-    ({"sources": "none"}, "/sources", "not_allowed")])
+    ({"sources_listed": "none"}, "/sources_listed", "not_allowed")])
 def test_faults_beside_registered_clusters(team, more, pointer, code):
     problem = team.refuse("POST", "/v1/copy-plans", 422, pointer=pointer, json=body(["a", "b"], **more))
     assert problem["errors"][0]["code"] == code
@@ -209,7 +212,7 @@ def test_clusters_of_another_team_are_unknown(team, stranger):
 
 
 def test_registered_clusters_without_slots_make_tasks_wait(team):
-    plan = team.post("/v1/copy-plans", body([{"name": "a", "slots": 0}, {"name": "b", "busy_slots": 2}]), 200).json()
+    plan = team.post("/v1/copy-plans", body([{"name": "a", "registered": True, "slots": 0}, {"name": "b", "registered": True, "busy_slots": 2}]), 200).json()
     assert plan["copies"] == [] and [w["reason"] for w in plan["waiting"]] == ["no_slot"]
 
 
@@ -242,8 +245,8 @@ def test_the_walk_through_of_the_page(service):
     assert told.returncode == 0, told.stderr
     replies = [json.loads(line) for line in told.stdout.splitlines() if line.startswith("{")]
     plan = next(r for r in replies if "algorithm" in r)
-    assert {(s["cluster"], s["source"]) for s in plan["sources"]["processing"]} == {("us", "type"), ("eu", "own")}
-    assert [w["code"] for w in plan["warnings"]] == ["processing_of_type", "unreachable_assumed"]
+    assert {(s["cluster"], s["source"]) for s in plan["sources"]["processing"]} == {("us", "machine_type"), ("eu", "cluster")}
+    assert [w["code"] for w in plan["warnings"]] == ["processing_from_machine_type", "outage_probability_assumed"]
     assert {t["task"] for t in plan["tasks"]} == {"t1", "t2"} and plan["epsilon"] == 0.8
     assert next(r for r in replies if "recommendation" in r)["copy_plan"]["tasks"]
     assert "cancelled" in [r.get("status") for r in replies] and '"status":"running"' in told.stdout

@@ -67,7 +67,7 @@ def others(**more):
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_algorithm_answers_the_same_plan(client, algorithm):
     plan = client.post("/v1/copy-plans", others(algorithm=algorithm), 200).json()
-    assert plan["algorithm"] == algorithm and plan["stops"] == []
+    assert plan["algorithm"] == algorithm and plan["cancellations"] == []
     assert (plan["epsilon"] is None) == (algorithm != "pingan") == (plan["shares"] == [])
     first = {c["task"]: c for c in plan["copies"] if c["round"] == 1}
     assert set(first) | {w["task"] for w in plan["waiting"]} == {"t1", "t2"}
@@ -95,12 +95,12 @@ def test_mantri_ends_a_slow_copy_while_tasks_wait_for_slots(client):
                     {"id": "a", "operation": "map", "size_bytes": 1e8},
                     {"id": "b", "operation": "map", "size_bytes": 1e8}]
     plan = client.post("/v1/copy-plans", asked, 200).json()
-    assert plan["stops"] == [{"job": "j", "task": "slow", "cluster": "us"}]
+    assert plan["cancellations"] == [{"job": "j", "task": "slow", "cluster": "us"}]
     assert [(c["task"], c["cluster"]) for c in plan["copies"]] == [("slow", "eu"), ("a", "us")]
     assert plan["waiting"] == [{"job": "j", "task": "b", "reason": "no_slot"}]
     asked["mantri"] = {"period_s": 1e5, "duplicate_probability": 1}
     plan = client.post("/v1/copy-plans", asked, 200).json()
-    assert plan["stops"] == [] and [c["task"] for c in plan["copies"]] == ["a"]
+    assert plan["cancellations"] == [] and [c["task"] for c in plan["copies"]] == ["a"]
 
 
 def test_dolly_clones_what_its_terms_allow(client):

@@ -40,9 +40,9 @@ def test_a_cluster_that_is_not_there_is_a_fault_at_its_name(lonely, stranger, pa
 
 @pytest.mark.parametrize("path", CALLS)
 @pytest.mark.parametrize("name,member", [("nameless", "executors"), ("coreless", "cores_per_executor")])
-def test_what_a_cluster_lacks_is_named(lonely, path, name, member):
+def test_what_a_cluster_attribute_missing_is_named(lonely, path, name, member):
     problem = lonely.refuse("POST", path, 422, pointer="/cluster", json=dict(CALLS[path], cluster=name))
-    assert problem["errors"][0]["code"] == "cluster_lacks" and " %s," % member in problem["errors"][0]["detail"]
+    assert problem["errors"][0]["code"] == "cluster_attribute_missing" and " %s," % member in problem["errors"][0]["detail"]
 
 
 def test_what_the_request_tells_comes_first(lonely):

@@ -57,7 +57,7 @@ def test_what_is_reported_is_known(lonely):
     shown = known(lonely, "eu")
     join, mapped = shown["processing"]
     assert (join["operation"], mapped["operation"]) == ("join", "map")
-    assert mapped["source"] == "own" and mapped["samples"] == 3 and near(mapped["mean_bytes_per_s"], 5e6, 1e-6)
+    assert mapped["source"] == "cluster" and mapped["samples"] == 3 and near(mapped["mean_bytes_per_s"], 5e6, 1e-6)
     assert [near(v, w) for (v, p), w in zip(mapped["distribution"], (4e6, 5e6, 6e6))] == [True] * 3
     assert near(sum(p for v, p in mapped["distribution"]), 1) and near(mapped["weight"], 3, 1e-3) and 0 <= mapped["age_s"] < 30
     transfer, = shown["transfers"]
@@ -69,7 +69,7 @@ def test_nothing_is_known_of_a_cluster_that_never_reported(lonely):
     make(lonely, "eu")
     shown = known(lonely, "eu")
     assert shown["processing"] == [] and shown["transfers"] == [] and shown["fallbacks"] == {"processing": [], "transfers": []}
-    assert shown["unreachability"]["source"] == "prior" and shown["unreachability"]["first_at"] is None
+    assert shown["availability"]["source"] == "prior" and shown["availability"]["first_at"] is None
 
 
 def test_a_sample_a_half_life_old_counts_half(lonely):
@@ -134,7 +134,7 @@ def test_concurrent_reports_are_all_counted_and_make_what_serial_ones_make(lonel
             assert len(a["distribution"]) == len(b["distribution"])
             for (v, p), (w, q) in zip(a["distribution"], b["distribution"]):
                 assert near(v, w, 1e-12) and near(p, q, 1e-12)
-    assert one["unreachability"]["outages"] == other["unreachability"]["outages"] >= 4
+    assert one["availability"]["outage_count"] == other["availability"]["outage_count"] >= 4
 
 
 def test_an_idempotency_key_keeps_a_repetition_from_counting(lonely):
@@ -160,35 +160,35 @@ def test_outages_told_again_or_overlapping_count_once(lonely):
     make(lonely, "eu", slot_s=60)
     at = ago(86400)
     report(lonely, "eu", outages=[{"at": at, "duration_s": 600}])
-    once = known(lonely, "eu")["unreachability"]
+    once = known(lonely, "eu")["availability"]
     report(lonely, "eu", outages=[{"at": at, "duration_s": 600}, {"at": at, "duration_s": 300}])
     report(lonely, "eu", outages=[{"at": at, "duration_s": 600}])
-    again = known(lonely, "eu")["unreachability"]
-    assert once["outages"] == again["outages"] == 1 and again["source"] == "measured"
-    assert near(again["unreachable_s"], 600, 0.05) and near(again["probability"], once["probability"], 1e-3)
+    again = known(lonely, "eu")["availability"]
+    assert once["outage_count"] == again["outage_count"] == 1 and again["source"] == "measured"
+    assert near(again["downtime_s"], 600, 0.05) and near(again["outage_probability"], once["outage_probability"], 1e-3)
     report(lonely, "eu", outages=[{"at": at, "duration_s": 1200}])
-    longer = known(lonely, "eu")["unreachability"]
-    assert longer["outages"] == 1 and near(longer["unreachable_s"], 1200, 0.05)
+    longer = known(lonely, "eu")["availability"]
+    assert longer["outage_count"] == 1 and near(longer["downtime_s"], 1200, 0.05)
 
 
 def test_watching_without_an_outage_lowers_the_probability(lonely):
     make(lonely, "eu")
-    prior = known(lonely, "eu")["unreachability"]["probability"]
+    prior = known(lonely, "eu")["availability"]["outage_probability"]
     report(lonely, "eu", processing=speed("map", 1e6, at=ago(20 * 86400)))
     report(lonely, "eu")
-    watched = known(lonely, "eu")["unreachability"]
-    assert watched["outages"] == 0 and watched["probability"] < prior / 2 and watched["observed_s"] > 10 * 86400
+    watched = known(lonely, "eu")["availability"]
+    assert watched["outage_count"] == 0 and watched["outage_probability"] < prior / 2 and watched["observed_s"] > 10 * 86400
 
 
 def test_a_longer_slot_is_likelier_touched_and_the_cluster_says_its_own(lonely):
     make(lonely, "eu", slot_s=30, unreachable_probability=0.125)
-    told = known(lonely, "eu")["unreachability"]
-    assert told["slot_s"] == 30 and told["source"] == "told" and told["probability"] == 0.125 and told["measured_probability"] < 0.01
-    longer = known(lonely, "eu", "?slot_s=3600")["unreachability"]
-    assert longer["slot_s"] == 3600 and longer["measured_probability"] > told["measured_probability"]
-    assert near(longer["probability"], 1 - (1 - 0.125) ** 120), "what was told is of the cluster's own slot"
+    told = known(lonely, "eu")["availability"]
+    assert told["slot_s"] == 30 and told["source"] == "configured" and told["outage_probability"] == 0.125 and told["measured_outage_probability"] < 0.01
+    longer = known(lonely, "eu", "?slot_s=3600")["availability"]
+    assert longer["slot_s"] == 3600 and longer["measured_outage_probability"] > told["measured_outage_probability"]
+    assert near(longer["outage_probability"], 1 - (1 - 0.125) ** 120), "what was told is of the cluster's own slot"
     make(lonely, "us")
-    assert known(lonely, "us")["unreachability"]["slot_s"] == 1
+    assert known(lonely, "us")["availability"]["slot_s"] == 1
 
 
 def test_the_newest_outages_are_kept(start):
@@ -197,7 +197,7 @@ def test_the_newest_outages_are_kept(start):
     make(client, "eu")
     for i in range(6):
         report(client, "eu", outages=[{"at": ago(86400 - 3600 * i), "duration_s": 60}])
-    assert known(client, "eu")["unreachability"]["outages"] == 3
+    assert known(client, "eu")["availability"]["outage_count"] == 3
 
 
 # --- what others know ---
@@ -215,20 +215,20 @@ def test_own_then_type_then_pool(lonely):
 
     assert known(lonely, "a")["fallbacks"]["processing"] == []
     source, mean, samples = falls("b")
-    assert (source, samples) == ("type", 3) and near(mean, 8e6)
+    assert (source, samples) == ("machine_type", 3) and near(mean, 8e6)
     source, mean, samples = falls("d")
-    assert (source, samples) == ("pool", 4) and near(mean, (3 * 8e6 + 2e6) / 4, 1e-4)
-    into_b = {tuple(i["from"]): (i["source"], i["mean_bytes_per_s"]) for i in known(lonely, "b")["fallbacks"]["transfers"]}
-    assert into_b[("c",)][0] == "type" and into_b[("a", "d")][0] == "pool" and near(into_b[("a", "d")][1], 5e6)
+    assert (source, samples) == ("team", 4) and near(mean, (3 * 8e6 + 2e6) / 4, 1e-4)
+    into_b = {tuple(i["from_clusters"]): (i["source"], i["mean_bytes_per_s"]) for i in known(lonely, "b")["fallbacks"]["transfers"]}
+    assert into_b[("c",)][0] == "machine_type" and into_b[("a", "d")][0] == "team" and near(into_b[("a", "d")][1], 5e6)
     only = known(lonely, "b", "?operation=map&from=c")
-    assert [i["from"] for i in only["fallbacks"]["transfers"]] == [["c"]] and len(only["fallbacks"]["processing"]) == 1
+    assert [i["from_clusters"] for i in only["fallbacks"]["transfers"]] == [["c"]] and len(only["fallbacks"]["processing"]) == 1
     assert known(lonely, "b", "?operation=nothing")["fallbacks"]["processing"] == []
 
 
 def test_what_is_not_known_anywhere_is_said_to_be(lonely):
     make(lonely, "a", "b")
     item, = known(lonely, "a")["fallbacks"]["transfers"]
-    assert item["from"] == ["b"] and item["source"] == "none" and item["distribution"] is None and item["mean_bytes_per_s"] is None
+    assert item["from_clusters"] == ["b"] and item["source"] == "none" and item["distribution"] is None and item["mean_bytes_per_s"] is None
 
 
 def test_what_was_measured_stays_with_the_cluster_and_goes_with_it(lonely):
@@ -241,7 +241,7 @@ def test_what_was_measured_stays_with_the_cluster_and_goes_with_it(lonely):
     lonely.delete("/v1/clusters/a")
     make(lonely, "a")
     shown = known(lonely, "a")
-    assert shown["processing"] == [] and shown["unreachability"]["source"] == "prior"
+    assert shown["processing"] == [] and shown["availability"]["source"] == "prior"
 
 
 def test_a_cluster_may_go_while_others_report_of_it(lonely):
@@ -294,7 +294,7 @@ def test_a_faulty_report_names_the_fault_and_leaves_nothing(lonely, lists, point
     fault = lonely.refuse("POST", "/v1/clusters/eu/samples", 422, pointer=pointer, json=dict(good, **lists))
     assert code is None or code in str(fault), fault
     shown = known(lonely, "eu")
-    assert shown["processing"] == [] and shown["unreachability"]["source"] == "prior"
+    assert shown["processing"] == [] and shown["availability"]["source"] == "prior"
 
 
 def test_each_name_that_is_unknown_is_told_once(lonely):

@@ -12,11 +12,11 @@ from long_work import wait_for
 SHARED = pathlib.Path(os.environ.get("PROVISOR_SHARED") or pathlib.Path(__file__).resolve().parents[3] / "shared")
 MONTAGE = SHARED / "data" / "montage"
 WORDS = ["pingan", "flutter", "iridium", "mantri", "dolly", "spark"]
-SMALL = {"kind": "geo", "workload": {"workflows": 20, "sizes": [{"share": 1, "tasks": [4, 40]}]}, "clusters": {"count": 10},
-         "policies": [{"policy": "flutter"}, {"policy": "pingan", "epsilon": 0.8}], "loads": [0.05]}
+SMALL = {"kind": "geo", "workload": {"workflows": 20, "sizes": [{"share": 1, "task_range": [4, 40]}]}, "topology": {"cluster_count": 10},
+         "policies": [{"policy": "flutter"}, {"policy": "pingan", "epsilon": 0.8}], "arrival_rates_per_s": [0.05]}
 # Hours of work, told every few milliseconds.
 LONG = {"kind": "geo", "workload": {"workflows": 5000}, "policies": [{"policy": "pingan", "epsilon": 0.6}],
-        "loads": [0.15], "repetitions": 100}
+        "arrival_rates_per_s": [0.15], "repetitions": 100}
 
 
 @pytest.fixture(scope="module")
@@ -62,22 +62,22 @@ def test_a_simulation_from_request_to_result(client):
     result = checked(client, seen)
     assert seen["progress"] == {"done": 40, "total": 40, "unit": "workflows"}
     assert (result["baseline"], result["seed"], result["repetitions"]) == ("flutter", 1, 1)
-    assert [result["clusters"][s]["count"] for s in ("large", "medium", "small")] == [1, 2, 7]
-    assert result["workload"]["workflows"] == 20 and 80 <= result["workload"]["tasks"] <= 800
+    assert [result["topology"][s]["count"] for s in ("large", "medium", "small")] == [1, 2, 7]
+    assert result["workload"]["workflows"] == 20 and 80 <= result["workload"]["task_count"] <= 800
     [load] = result["loads"]
     flutter, pingan = load["policies"]
     assert (flutter["name"], pingan["name"]) == ("flutter", "pingan")
-    assert flutter["reduction"] is None and flutter["mean_reduction_percent"] is None
+    assert flutter["reduction_percent"] is None and flutter["mean_reduction_percent"] is None
     for policy in (flutter, pingan):
-        flow = policy["flow"]
-        levels = list(flow["percentiles_s"].values())
+        flow = policy["flow_time_s"]
+        levels = [flow["p%d" % q] for q in (5, 10, 25, 50, 75, 90, 95, 99)]
         assert levels == sorted(levels) and len(flow["cdf"]) == 41
         assert flow["cdf"][0][0] <= levels[0] and levels[-1] <= flow["cdf"][-1][0]
-        assert flow["cdf"][20] == [flow["percentiles_s"]["p50"], 0.5]
-        assert flow["workflows"] == 20 and policy["unfinished"] == 0
-        assert policy["counts"]["copies"] >= result["workload"]["tasks"]
+        assert flow["cdf"][20] == [flow["p50"], 0.5]
+        assert flow["workflows"] == 20 and policy["workflows_unfinished"] == 0
+        assert policy["counts"]["copies_started"] >= result["workload"]["task_count"]
         assert 0 < policy["utilization"] <= 1 and 0 < policy["useful_share"] <= 1
-    means = {p["name"]: p["flow"]["mean_s"] for p in load["policies"]}
+    means = {p["name"]: p["flow_time_s"]["mean"] for p in load["policies"]}
     assert load["best"]["name"] == min(means, key=means.get)
     assert pingan["mean_reduction_percent"] == pytest.approx(100 * (1 - means["pingan"] / means["flutter"]))
     assert load["best"]["margin_percent"] == pytest.approx(100 * (1 - min(means.values()) / max(means.values())))
@@ -89,16 +89,16 @@ def test_the_same_request_has_the_same_result_and_another_seed_another(client):
     assert first == again
     other = simulate(client, changed(seed=2))
     assert other["workload"] != first["workload"]
-    assert other["loads"][0]["policies"][0]["flow"] != first["loads"][0]["policies"][0]["flow"]
+    assert other["loads"][0]["policies"][0]["flow_time_s"] != first["loads"][0]["policies"][0]["flow_time_s"]
 
 
 def test_the_request_is_told_with_all_defaults_and_asks_for_the_same(client):
     made = wait_for(client, ask(client, SMALL)["id"])
     told = made["request"]
-    assert told["workload"]["shape"] == "montage" and told["workload"]["surveys"] == ["2mass"]
-    assert told["clusters"]["small"]["unreachable_probability"] == [0.05, 0.5]
+    assert told["workload"]["workflow_source"] == "montage" and told["workload"]["montage_surveys"] == ["2mass"]
+    assert told["topology"]["small"]["outage_probability_range"] == [0.05, 0.5]
     assert told["policies"][1] == {"name": "pingan", "policy": "pingan", "epsilon": 0.8, "max_rounds": 8, "principle": "eff-reli",
-                                   "allocation": "efa", "insure_running": True}
+                                   "allocation": "efa", "clone_running": True}
     again = wait_for(client, ask(client, told)["id"])
     assert again["request"] == told and again["result"] == made["result"]
 
@@ -107,7 +107,7 @@ def test_every_policy_is_taken(client):
     policies = [{"policy": w} for w in WORDS]
     policies += [{"name": "jga", "policy": "pingan", "allocation": "jga"},
                  {"name": "hasty", "policy": "mantri", "mantri": {"period_s": 1, "gain": 1}},
-                 {"name": "reli", "policy": "pingan", "principle": "reli-reli", "epsilon": "auto", "insure_running": False}]
+                 {"name": "reli", "policy": "pingan", "principle": "reli-reli", "epsilon": "auto", "clone_running": False}]
     made = wait_for(client, ask(client, changed(policies=policies, baseline="dolly"))["id"], seconds=120)
     result = checked(client, made)
     told = {p["name"]: p for p in made["request"]["policies"]}
@@ -115,34 +115,34 @@ def test_every_policy_is_taken(client):
     assert told["reli"]["epsilon"] == "auto" and set(told["flutter"]) == {"name", "policy"}
     [load] = result["loads"]
     assert [p["name"] for p in load["policies"]] == WORDS + ["jga", "hasty", "reli"]
-    assert [p["name"] for p in load["policies"] if p["reduction"] is None] == ["dolly"]
+    assert [p["name"] for p in load["policies"] if p["reduction_percent"] is None] == ["dolly"]
     # The same luck for all: outages do not depend on who decides, but for how long it takes.
-    assert all(p["unfinished"] == 0 for p in load["policies"])
+    assert all(p["workflows_unfinished"] == 0 for p in load["policies"])
 
 
 def test_loads_stretch_the_same_workload_and_crowd_the_clusters(client):
-    result = simulate(client, changed(loads=[0.01, 1], clusters={"count": 10, "slots_factor": 0.02}))
-    light, heavy = [load["policies"][1]["flow"]["mean_s"] for load in result["loads"]]
+    result = simulate(client, changed(arrival_rates_per_s=[0.01, 1], topology={"cluster_count": 10, "slots_factor": 0.02}))
+    light, heavy = [load["policies"][1]["flow_time_s"]["mean"] for load in result["loads"]]
     assert light < heavy
 
 
 def test_repetitions_draw_other_luck_and_are_averaged_per_workflow(client):
     once = simulate(client, changed(repetitions=1))
     thrice = simulate(client, changed(repetitions=3))
-    assert thrice["workload"] == once["workload"] and thrice["clusters"] == once["clusters"]
-    a, b = once["loads"][0]["policies"][0]["flow"], thrice["loads"][0]["policies"][0]["flow"]
+    assert thrice["workload"] == once["workload"] and thrice["topology"] == once["topology"]
+    a, b = once["loads"][0]["policies"][0]["flow_time_s"], thrice["loads"][0]["policies"][0]["flow_time_s"]
     assert a != b and b["workflows"] == 20
-    assert b["percentiles_s"]["p99"] - b["percentiles_s"]["p5"] > 0
+    assert b["p99"] - b["p5"] > 0
 
 
 def test_what_cannot_be_done_in_time_is_told(client):
-    lost = {"slots": [10, 20], "unreachable_probability": [1, 1]}
-    clusters = {"count": 4, "unreachable_period_s": 1, "large": dict(lost, share=0.25), "medium": dict(lost, share=0.25), "small": lost}
-    result = simulate(client, changed(clusters=clusters, give_up_s=60))
+    lost = {"slots_range": [10, 20], "outage_probability_range": [1, 1]}
+    topology = {"cluster_count": 4, "outage_period_s": 1, "large": dict(lost, share=0.25), "medium": dict(lost, share=0.25), "small": lost}
+    result = simulate(client, changed(topology=topology, drain_timeout_s=60))
     assert [w["code"] for w in result["warnings"]] == ["workflows_unfinished"]
     for policy in result["loads"][0]["policies"]:
-        assert policy["unfinished"] == 20
-        assert policy["flow"]["mean_s"] is None and policy["flow"]["cdf"] == []
+        assert policy["workflows_unfinished"] == 20
+        assert policy["flow_time_s"]["mean"] is None and policy["flow_time_s"]["cdf"] == []
 
 
 # --- recorded executions ---
@@ -156,25 +156,25 @@ def recorded(name):
 
 @pytest.mark.parametrize("name,tasks,work_s", [("2mass-005d-001", 58, 221.7), ("2mass-01d-001", 103, 362.6), ("dss-10d-001", 472, 37089.3)])
 def test_recorded_executions_are_replayed(client, name, tasks, work_s):
-    body = changed(workload={"workflows": 3, "templates": [recorded(name)], "bytes_factor": 0.01})
+    body = changed(workload={"workflows": 3, "templates": [recorded(name)], "size_scale": 0.01})
     made = wait_for(client, ask(client, body)["id"], seconds=120)
     result = checked(client, made)
-    assert result["workload"]["tasks"] == 3 * tasks
+    assert result["workload"]["task_count"] == 3 * tasks
     assert result["workload"]["work_s"] == pytest.approx(3 * work_s, rel=1e-3)
     # What is not simulated is not kept: who recorded it, the machines, the arguments.
     [template] = made["request"]["workload"]["templates"]
     assert set(template) == {"name", "schemaVersion", "workflow"} and "arguments" not in json.dumps(template)
-    assert made["request"]["workload"]["shape"] == "recorded"
+    assert made["request"]["workload"]["workflow_source"] == "recorded"
     assert wait_for(client, ask(client, made["request"])["id"], seconds=120)["result"] == result
 
 
 def test_templates_may_be_measured_for_montage_of_other_sizes(client):
     templates = [recorded("2mass-005d-001"), recorded("2mass-01d-001")]
-    sizes = [{"share": 1, "tasks": [20, 30]}]
-    measured = simulate(client, changed(workload={"workflows": 10, "shape": "montage", "templates": templates, "sizes": sizes}))
-    built_in = simulate(client, changed(workload={"workflows": 10, "sizes": sizes, "bytes_factor": 1}))
+    sizes = [{"share": 1, "task_range": [20, 30]}]
+    measured = simulate(client, changed(workload={"workflows": 10, "workflow_source": "montage", "templates": templates, "sizes": sizes}))
+    built_in = simulate(client, changed(workload={"workflows": 10, "sizes": sizes, "size_scale": 1}))
     # The built-in figures are those of the same recordings, to five digits.
-    assert measured["workload"]["tasks"] == built_in["workload"]["tasks"]
+    assert measured["workload"]["task_count"] == built_in["workload"]["task_count"]
     assert measured["workload"]["work_s"] == pytest.approx(built_in["workload"]["work_s"], rel=1e-3)
     assert measured["workload"]["input_bytes"] == pytest.approx(built_in["workload"]["input_bytes"], rel=1e-3)
 
@@ -212,14 +212,14 @@ def test_damaged_recordings_are_refused_where_they_are_damaged(client, at, code,
 
 def test_what_is_no_montage_is_not_measured_as_one(client):
     problem = client.refuse("POST", "/v1/simulations", 422, pointer="/workload/templates",
-                            json=changed(workload={"shape": "montage", "templates": [document()]}))
+                            json=changed(workload={"workflow_source": "montage", "templates": [document()]}))
     assert "mProject" in problem["errors"][0]["detail"]
 
 
 # --- what is refused ---
 
-def with_clusters(**members):
-    return changed(clusters=members)
+def with_topology(**members):
+    return changed(topology=members)
 
 
 def with_policy(**members):
@@ -237,53 +237,53 @@ def with_policy(**members):
     ("/policies/0/epsilon", with_policy(policy="pingan", epsilon="much")),
     ("/policies/0/epsilon", with_policy(policy="flutter", epsilon=0.5)),
     ("/policies/0/principle", with_policy(policy="pingan", principle="eff")),
-    ("/policies/0/insure_running", with_policy(policy="flutter", insure_running=True)),
+    ("/policies/0/clone_running", with_policy(policy="flutter", clone_running=True)),
     ("/policies/0/mantri", with_policy(policy="dolly", mantri={})),
     ("/policies/0/dolly/risk", with_policy(policy="dolly", dolly={"risk": 2})),
     ("/policies/0/patience", with_policy(policy="pingan", patience=1)),
     ("/policies/1/name", changed(policies=[{"policy": "pingan"}, {"policy": "pingan", "epsilon": 0.2}])),
     ("/policies", changed(policies=[{"policy": "pingan", "name": str(i)} for i in range(33)])),
     ("/baseline", changed(baseline="dolly")),
-    ("/loads", changed(loads=[])),
-    ("/loads/0", changed(loads=[0])),
-    ("/loads/0", changed(loads=[5e-324])),
-    ("/loads/1", changed(loads=[0.1, 0.1])),
+    ("/arrival_rates_per_s", changed(arrival_rates_per_s=[])),
+    ("/arrival_rates_per_s/0", changed(arrival_rates_per_s=[0])),
+    ("/arrival_rates_per_s/0", changed(arrival_rates_per_s=[5e-324])),
+    ("/arrival_rates_per_s/1", changed(arrival_rates_per_s=[0.1, 0.1])),
     ("/repetitions", changed(repetitions=0)),
     ("/repetitions", changed(repetitions=51)),
     ("/seed", changed(seed=-1)),
     ("/slot_s", changed(slot_s=0)),
     ("/slot_s", changed(slot_s=1e-9)),
-    ("/give_up_s", changed(give_up_s=0)),
+    ("/drain_timeout_s", changed(drain_timeout_s=0)),
     ("/workload/workflows", changed(workload={"workflows": 0})),
     ("/workload/workflows", changed(workload={"workflows": 10001})),
-    ("/workload/workflows", changed(workload={"workflows": 9000, "sizes": [{"share": 1, "tasks": [500, 1000]}]})),
-    ("/workload/sizes", changed(workload={"sizes": [{"share": 0.5, "tasks": [1, 2]}]})),
-    ("/workload/sizes/0/tasks", changed(workload={"sizes": [{"share": 1, "tasks": [3, 2]}]})),
-    ("/workload/sizes/0/tasks/1", changed(workload={"sizes": [{"share": 1, "tasks": [1, 1001]}]})),
-    ("/workload/surveys/0", changed(workload={"surveys": ["sdss"]})),
-    ("/workload/surveys/1", changed(workload={"surveys": ["dss", "dss"]})),
-    ("/workload/surveys", changed(workload={"surveys": ["dss"], "shape": "montage", "templates": [document()]})),
-    ("/workload/sizes", changed(workload={"sizes": [{"share": 1, "tasks": [1, 2]}], "templates": [document()]})),
-    ("/workload/templates", changed(workload={"shape": "recorded"})),
+    ("/workload/workflows", changed(workload={"workflows": 9000, "sizes": [{"share": 1, "task_range": [500, 1000]}]})),
+    ("/workload/sizes", changed(workload={"sizes": [{"share": 0.5, "task_range": [1, 2]}]})),
+    ("/workload/sizes/0/task_range", changed(workload={"sizes": [{"share": 1, "task_range": [3, 2]}]})),
+    ("/workload/sizes/0/task_range/1", changed(workload={"sizes": [{"share": 1, "task_range": [1, 1001]}]})),
+    ("/workload/montage_surveys/0", changed(workload={"montage_surveys": ["sdss"]})),
+    ("/workload/montage_surveys/1", changed(workload={"montage_surveys": ["dss", "dss"]})),
+    ("/workload/montage_surveys", changed(workload={"montage_surveys": ["dss"], "workflow_source": "montage", "templates": [document()]})),
+    ("/workload/sizes", changed(workload={"sizes": [{"share": 1, "task_range": [1, 2]}], "templates": [document()]})),
+    ("/workload/templates", changed(workload={"workflow_source": "recorded"})),
     ("/workload/templates", changed(workload={"templates": [document()] * 4})),
-    ("/workload/bytes_factor", changed(workload={"bytes_factor": 0})),
+    ("/workload/size_scale", changed(workload={"size_scale": 0})),
     ("/workload/medium_share", changed(workload={"medium_share": 1.1})),
-    ("/clusters/count", with_clusters(count=0)),
-    ("/clusters/count", with_clusters(count=201)),
-    ("/clusters/lines", with_clusters(lines=0)),
-    ("/clusters/outage_s", with_clusters(outage_s=-1)),
-    ("/clusters/medium", with_clusters(large={"share": 0.6}, medium={"share": 0.6})),
-    ("/clusters/small/share", with_clusters(small={"share": 0.6})),
-    ("/clusters/small/slots", with_clusters(small={"slots": [5, 4]})),
-    ("/clusters/small/slots", with_clusters(small={"slots": [1.5, 4]})),
-    ("/clusters/small/slots/0", with_clusters(small={"slots": [0, 4]})),
-    ("/clusters/large/unreachable_probability/1", with_clusters(large={"unreachable_probability": [0, 1.5]})),
-    ("/clusters/large/wan_bytes_per_s/0", with_clusters(large={"wan_bytes_per_s": [0, 1]})),
-    ("/clusters/large/power_mips", with_clusters(large={"power_mips": [1, 2, 3]})),
-    ("/clusters/large/power_mips/0", with_clusters(large={"power_mips": [5e-324, 1]})),
-    ("/clusters/small/wan_bytes_per_s/1", with_clusters(small={"wan_bytes_per_s": [1, 5e-324]})),
-    ("/clusters/medium/gate_ratio/0", with_clusters(medium={"gate_ratio": [0, 1]})),
-    ("/clusters/huge", with_clusters(huge={})),
+    ("/topology/cluster_count", with_topology(cluster_count=0)),
+    ("/topology/cluster_count", with_topology(cluster_count=201)),
+    ("/topology/links_per_cluster", with_topology(links_per_cluster=0)),
+    ("/topology/outage_s", with_topology(outage_s=-1)),
+    ("/topology/medium", with_topology(large={"share": 0.6}, medium={"share": 0.6})),
+    ("/topology/small/share", with_topology(small={"share": 0.6})),
+    ("/topology/small/slots_range", with_topology(small={"slots_range": [5, 4]})),
+    ("/topology/small/slots_range", with_topology(small={"slots_range": [1.5, 4]})),
+    ("/topology/small/slots_range/0", with_topology(small={"slots_range": [0, 4]})),
+    ("/topology/large/outage_probability_range/1", with_topology(large={"outage_probability_range": [0, 1.5]})),
+    ("/topology/large/wan_bytes_per_s_range/0", with_topology(large={"wan_bytes_per_s_range": [0, 1]})),
+    ("/topology/large/power_mips_range", with_topology(large={"power_mips_range": [1, 2, 3]})),
+    ("/topology/large/power_mips_range/0", with_topology(large={"power_mips_range": [5e-324, 1]})),
+    ("/topology/small/wan_bytes_per_s_range/1", with_topology(small={"wan_bytes_per_s_range": [1, 5e-324]})),
+    ("/topology/medium/gate_ratio_range/0", with_topology(medium={"gate_ratio_range": [0, 1]})),
+    ("/topology/huge", with_topology(huge={})),
     ("/colour", changed(colour="red")),
 ])
 def test_what_is_wrong_is_named(client, pointer, body):
@@ -291,7 +291,7 @@ def test_what_is_wrong_is_named(client, pointer, body):
 
 
 def test_limits_name_their_setting(client):
-    large = {"workflows": 9000, "sizes": [{"share": 1, "tasks": [500, 1000]}]}
+    large = {"workflows": 9000, "sizes": [{"share": 1, "task_range": [500, 1000]}]}
     for body, setting in ((changed(repetitions=51), "simulation_runs_max"), (changed(workload=large), "simulation_tasks_max")):
         problem = client.refuse("POST", "/v1/simulations", 422, json=body)
         assert setting in problem["errors"][0]["detail"], problem

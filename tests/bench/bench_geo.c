@@ -204,7 +204,7 @@ static struct run *pingan(double rate, double epsilon)
     char name[16];
     struct geosim_terms terms = geosim_terms_usual(GEO_PINGAN);
     terms.planner.insurance.epsilon = epsilon;
-    terms.insure_running = !(bench.settings.start > 0);
+    terms.clone_running = !(bench.settings.start > 0);
     (void)snprintf(name, sizeof name, "pingan %.1f", epsilon);
     return run_of(name, rate, &terms);
 }
@@ -222,7 +222,7 @@ static struct run *variant(double rate, double epsilon, const char *name)
     struct geosim_terms terms = geosim_terms_usual(GEO_PINGAN);
     struct insurance_terms *insurance = &terms.planner.insurance;
     insurance->epsilon = epsilon;
-    terms.insure_running = !(bench.settings.start > 0);
+    terms.clone_running = !(bench.settings.start > 0);
     insurance->first = strncmp(name, "reli", 4) == 0 ? INSURANCE_RELIABILITY : INSURANCE_EFFICIENCY;
     insurance->second = strstr(name, "-eff") != NULL ? INSURANCE_EFFICIENCY : INSURANCE_RELIABILITY;
     insurance->job_by_job = strcmp(name, "jga") == 0;
@@ -469,7 +469,7 @@ int main(int argc, char **argv)
     bench.world = geosim_world_defaults;
     bench.world.n_clusters = (size_t)s->clusters;
     bench.world.slots_factor = s->slots;
-    bench.world.unreachable_period_s = s->period;
+    bench.world.outage_period_s = s->period;
     bench.world.outage_s = s->outage;
     make_alike(s->alike);
     bench.workload = (struct geosim_workload_terms){.n_workflows = (size_t)s->workflows,

@@ -53,7 +53,7 @@ static void require_remembered(const struct codec_speed speeds[], size_t n)
 static void require_probability(const struct codec_cluster_samples *samples)
 {
     static const struct reachability_prior prior = {
-        .every_s = 86400, .duration_s = 300, .strength_s = 86400};
+        .mean_time_between_outages_s = 86400, .mean_outage_s = 300, .weight_s = 86400};
     struct reachability found;
     size_t n = outages_join(samples->outages, samples->n_outages, 16);
     FUZZ_REQUIRE(n <= 16 && n <= samples->n_outages);
@@ -61,8 +61,8 @@ static void require_probability(const struct codec_cluster_samples *samples)
                       samples->newest_us > NOW_US ? samples->newest_us : NOW_US, 3600, &prior, 10,
                       &found);
     FUZZ_REQUIRE(found.probability >= 0 && found.probability <= 1);
-    FUZZ_REQUIRE(found.unreachable_s >= 0);
-    FUZZ_REQUIRE(found.unreachable_s <= found.observed_s * (1 + 1e-9));
+    FUZZ_REQUIRE(found.downtime_s >= 0);
+    FUZZ_REQUIRE(found.downtime_s <= found.observed_s * (1 + 1e-9));
 }
 
 void fuzz_body(const struct codec_node *top)

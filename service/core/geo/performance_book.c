@@ -30,13 +30,14 @@ static const struct performance_entry nothing = {
 
 const char *performance_source_name(enum performance_source source)
 {
-    static const char *const names[PERFORMANCE_SOURCES] = {"none", "own", "type", "pool"};
+    static const char *const names[PERFORMANCE_SOURCES] = {"none", "cluster", "machine_type",
+                                                           "team"};
     return names[source];
 }
 
 const char *unreachable_source_name(enum unreachable_source source)
 {
-    static const char *const names[UNREACHABLE_SOURCES] = {"told", "measured", "prior"};
+    static const char *const names[UNREACHABLE_SOURCES] = {"configured", "measured", "prior"};
     return names[source];
 }
 
@@ -135,10 +136,10 @@ static void judge_outages(struct performance_book *book,
     entry->outages = n;
     entry->first_us = reported ? first_us : RUN_NO_INSTANT;
     entry->newest_us = reported ? newest_us : RUN_NO_INSTANT;
-    entry->source = !isnan(of->told) ? UNREACHABLE_TOLD
-                    : reported       ? UNREACHABLE_MEASURED
-                                     : UNREACHABLE_PRIOR;
-    entry->probability = isnan(of->told) ? entry->measured.probability : of->told;
+    entry->source = !isnan(of->configured) ? UNREACHABLE_CONFIGURED
+                    : reported             ? UNREACHABLE_MEASURED
+                                           : UNREACHABLE_PRIOR;
+    entry->probability = isnan(of->configured) ? entry->measured.probability : of->configured;
 }
 
 struct performance_book *performance_book_open(const struct performance_ask *ask,
@@ -200,7 +201,7 @@ static enum pv_code fill(struct performance_book *book,
                          struct pv_error *err)
 {
     const struct performance_entry *entry =
-        cell == NULL ? &nothing : make_entry(book, observed, PERFORMANCE_OWN);
+        cell == NULL ? &nothing : make_entry(book, observed, PERFORMANCE_CLUSTER);
     if (entry == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the speeds of clusters");
     if (entry != &nothing)
@@ -332,10 +333,10 @@ static const struct performance_entry *fall_back(const struct performance_entry 
 static enum pv_code close_processing(struct performance_book *book, struct pv_error *err)
 {
     size_t operations = book->ask->n_operations;
-    const struct performance_entry **of_types =
-        finish_pools(book, book->processing_of_types, book->n_types * operations, PERFORMANCE_TYPE);
+    const struct performance_entry **of_types = finish_pools(
+        book, book->processing_of_types, book->n_types * operations, PERFORMANCE_MACHINE_TYPE);
     const struct performance_entry **of_all =
-        finish_pools(book, book->processing_of_all, operations, PERFORMANCE_POOL);
+        finish_pools(book, book->processing_of_all, operations, PERFORMANCE_TEAM);
     if (of_types == NULL || of_all == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the speeds of clusters");
     for (size_t place = 0; place < book->ask->n_places; place++) {
@@ -366,9 +367,9 @@ static enum pv_code close_transfers(struct performance_book *book, struct pv_err
 {
     size_t n = book->ask->n_places;
     const struct performance_entry **of_types = finish_pools(
-        book, book->transfers_of_types, book->n_types * book->n_types, PERFORMANCE_TYPE);
+        book, book->transfers_of_types, book->n_types * book->n_types, PERFORMANCE_MACHINE_TYPE);
     const struct performance_entry **of_all =
-        finish_pools(book, &book->transfers_of_all, 1, PERFORMANCE_POOL);
+        finish_pools(book, &book->transfers_of_all, 1, PERFORMANCE_TEAM);
     if (of_types == NULL || of_all == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the speeds of clusters");
     for (size_t from = 0; from < n; from++) {

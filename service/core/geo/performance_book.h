@@ -21,14 +21,14 @@
  * Made by store_performance_book (store/performance_book.h), which adds what it read and closes it.
  */
 enum performance_source {
-    PERFORMANCE_NONE, /* nobody ever observed it */
-    PERFORMANCE_OWN,
-    PERFORMANCE_TYPE, /* clusters of the same machine_type */
-    PERFORMANCE_POOL, /* all clusters of the team */
+    PERFORMANCE_NONE,         /* nobody ever observed it */
+    PERFORMANCE_CLUSTER,      /* the cluster, or the pair of clusters, itself */
+    PERFORMANCE_MACHINE_TYPE, /* clusters of the same machine_type */
+    PERFORMANCE_TEAM,         /* all clusters of the team */
     PERFORMANCE_SOURCES
 };
 
-/* On the wire: none, own, type, pool. */
+/* On the wire: none, cluster, machine_type, team. */
 const char *performance_source_name(enum performance_source source);
 
 struct performance_entry {
@@ -40,13 +40,13 @@ struct performance_entry {
 };
 
 enum unreachable_source {
-    UNREACHABLE_TOLD,     /* the cluster's own unreachable_probability, as registered */
-    UNREACHABLE_MEASURED, /* from its reports and the prior */
-    UNREACHABLE_PRIOR,    /* it never reported: the prior alone */
+    UNREACHABLE_CONFIGURED, /* the cluster's own unreachable_probability, as registered */
+    UNREACHABLE_MEASURED,   /* from its reports and the prior */
+    UNREACHABLE_PRIOR,      /* it never reported: the prior alone */
     UNREACHABLE_SOURCES
 };
 
-/* On the wire: told, measured, prior. */
+/* On the wire: configured, measured, prior. */
 const char *unreachable_source_name(enum unreachable_source source);
 
 struct unreachable_entry {
@@ -62,7 +62,7 @@ struct unreachable_entry {
 struct performance_place {
     char id[37];                 /* "": not registered, so it has nothing of its own */
     struct strview machine_type; /* at == NULL: unknown */
-    double told;                 /* its unreachable_probability; NAN: not told */
+    double configured;           /* its unreachable_probability; NAN: not configured */
     double slot_s;               /* > 0: length of a slot of time there */
 };
 

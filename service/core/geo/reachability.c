@@ -58,14 +58,14 @@ static double fade_between(const struct fade *fade, int64_t from_us, int64_t unt
 
 /* --- */
 
-/* Posterior means: the prior counts as `strength_s` of watching. */
+/* Posterior means: the prior counts as `weight_s` of watching. */
 static double
 touched(const struct reachability *seen, const struct reachability_prior *prior, double slot_s)
 {
-    double expected = prior->strength_s / prior->every_s;
+    double expected = prior->weight_s / prior->mean_time_between_outages_s;
     double outages = expected + seen->outages;
-    double watched_s = prior->strength_s + seen->observed_s;
-    double there_s = watched_s - expected * prior->duration_s - seen->unreachable_s;
+    double watched_s = prior->weight_s + seen->observed_s;
+    double there_s = watched_s - expected * prior->mean_outage_s - seen->downtime_s;
     if (there_s <= 0)
         return 1;
     /* 1 - (there/watched) exp(-outages/there slot), by small numbers. */
@@ -90,9 +90,9 @@ void reachability_find(const struct outage outages[],
         seen.observed_s = fade_between(&fade, first_us, newest_us);
         for (size_t i = 0; i < n; i++) {
             seen.outages += fade_at(&fade, outages[i].from_us);
-            seen.unreachable_s += fade_between(&fade, outages[i].from_us, outages[i].until_us);
+            seen.downtime_s += fade_between(&fade, outages[i].from_us, outages[i].until_us);
         }
-        seen.unreachable_s = fmin(seen.unreachable_s, seen.observed_s);
+        seen.downtime_s = fmin(seen.downtime_s, seen.observed_s);
     }
     seen.probability = touched(&seen, prior, slot_s);
     *found = seen;

@@ -18,9 +18,10 @@
  * once far more than its strength was watched.
  */
 struct reachability_prior {
-    double every_s;    /* from the beginning of an outage to that of the next, > duration_s */
-    double duration_s; /* of an outage, >= 0 */
-    double strength_s; /* > 0 */
+    double mean_time_between_outages_s; /* from the beginning of an outage to that of the next, >
+                                           mean_outage_s */
+    double mean_outage_s;               /* of an outage, >= 0 */
+    double weight_s;                    /* > 0 */
 };
 
 struct outage {
@@ -30,9 +31,9 @@ struct outage {
 
 struct reachability {
     double probability;
-    double outages;       /* faded; what the prior adds is not counted */
-    double observed_s;    /* likewise */
-    double unreachable_s; /* likewise; within observed_s */
+    double outages;    /* faded; what the prior adds is not counted */
+    double observed_s; /* likewise */
+    double downtime_s; /* likewise; within observed_s */
 };
 
 /*

@@ -14,7 +14,7 @@ static bool sees_running(const struct asking *asking)
 {
     switch (asking->terms->planner.algorithm) {
     case GEO_PINGAN:
-        return asking->terms->insure_running;
+        return asking->terms->clone_running;
     case GEO_FLUTTER:
     case GEO_IRIDIUM:
         return false;
@@ -34,7 +34,7 @@ bool asking_watches(const struct asking *asking)
 
 bool asking_repeats(const struct asking *asking)
 {
-    return asking->terms->planner.algorithm == GEO_PINGAN && asking->terms->insure_running;
+    return asking->terms->planner.algorithm == GEO_PINGAN && asking->terms->clone_running;
 }
 
 bool asking_is_due(const struct asking *asking)

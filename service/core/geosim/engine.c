@@ -23,7 +23,7 @@ struct engine {
 struct geosim_terms geosim_terms_usual(enum geo_algorithm algorithm)
 {
     return (struct geosim_terms){.planner = geo_terms_usual(algorithm),
-                                 .insure_running = true,
+                                 .clone_running = true,
                                  .points = 8,
                                  .horizon_s = HUGE_VAL};
 }

@@ -44,7 +44,7 @@ struct geosim_terms {
     /* PingAn is shown tasks that run already and may insure them further, as a copy plan does that
      * is given running copies. false: it is shown ready tasks alone, and of the others what they
      * take, so that tasks are insured only when they start. */
-    bool insure_running;
+    bool clone_running;
     /* PingAn's epsilon is drawn from the load at every plan (load.h); planner.insurance.epsilon is
      * not looked at. */
     bool epsilon_by_load;
@@ -52,7 +52,7 @@ struct geosim_terms {
     double horizon_s; /* what is not done by then is given up, > 0; HUGE_VAL: none */
 };
 
-/* insure_running, 8 points, no horizon. */
+/* clone_running, 8 points, no horizon. */
 struct geosim_terms geosim_terms_usual(enum geo_algorithm algorithm);
 
 /* Told of now and then. false: stop. */

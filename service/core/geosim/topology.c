@@ -13,7 +13,7 @@ const struct geosim_world_terms geosim_world_defaults = {
     .links = 2,
     .slots_factor = 0.02,
     .reference_power = 355,
-    .unreachable_period_s = 60,
+    .outage_period_s = 60,
     .slot_s = 1,
     .outage_s = 60,
     .scales = {
@@ -24,7 +24,7 @@ const struct geosim_world_terms geosim_world_defaults = {
                           .power_rsd = {0.25, 0.6},
                           .wan_bytes_per_s = {64e3, 256e3},
                           .wan_rsd = {0.2, 0.5},
-                          .unreachable_probability = {0.002, 0.011}},
+                          .outage_probability = {0.002, 0.011}},
         [GEOSIM_MEDIUM] = {.share = 0.2,
                            .slots = {50, 500},
                            .gate_ratio = {0.65, 0.85},
@@ -32,7 +32,7 @@ const struct geosim_world_terms geosim_world_defaults = {
                            .power_rsd = {0.55, 0.85},
                            .wan_bytes_per_s = {64e3, 256e3},
                            .wan_rsd = {0.2, 0.5},
-                           .unreachable_probability = {0.02, 0.2}},
+                           .outage_probability = {0.02, 0.2}},
         [GEOSIM_SMALL] = {.share = 0.75,
                           .slots = {10, 50},
                           .gate_ratio = {0.75, 0.95},
@@ -40,7 +40,7 @@ const struct geosim_world_terms geosim_world_defaults = {
                           .power_rsd = {0.35, 0.75},
                           .wan_bytes_per_s = {64e3, 256e3},
                           .wan_rsd = {0.2, 0.5},
-                          .unreachable_probability = {0.05, 0.5}},
+                          .outage_probability = {0.05, 0.5}},
     }};
 
 static size_t least(size_t a, size_t b)
@@ -85,7 +85,7 @@ static int64_t draw_slots(const struct geosim_range *range, double factor, struc
  * within a slot. */
 static double slot_probability(const struct geosim_world_terms *terms, double probability)
 {
-    return -expm1(log1p(-probability) * (terms->slot_s / terms->unreachable_period_s));
+    return -expm1(log1p(-probability) * (terms->slot_s / terms->outage_period_s));
 }
 
 static enum geosim_scale scale_of(const struct geosim_world_terms *terms, size_t cluster)
@@ -109,7 +109,7 @@ static void draw_clusters(const struct geosim_world_terms *terms,
         cluster->slots = draw_slots(&scale->slots, terms->slots_factor, rng);
         cluster->power.mean = draw_even(&scale->power, rng) / terms->reference_power;
         cluster->power.rsd = draw_even(&scale->power_rsd, rng);
-        double probability = draw_even(&scale->unreachable_probability, rng);
+        double probability = draw_even(&scale->outage_probability, rng);
         cluster->unreachable_probability = slot_probability(terms, probability);
         cluster->ingress_bytes_per_s = draw_even(&scale->gate_ratio, rng);
         cluster->egress_bytes_per_s = cluster->ingress_bytes_per_s;

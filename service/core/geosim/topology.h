@@ -33,7 +33,7 @@ struct geosim_scale_terms {
     struct geosim_range power_rsd;
     struct geosim_range wan_bytes_per_s;
     struct geosim_range wan_rsd;
-    struct geosim_range unreachable_probability; /* in a time of unreachable_period_s */
+    struct geosim_range outage_probability; /* in a time of outage_period_s */
 };
 
 struct geosim_world_terms {
@@ -41,7 +41,7 @@ struct geosim_world_terms {
     size_t links;           /* lines that a cluster brings along, >= 1 */
     double slots_factor;    /* > 0: every cluster has this many times the slots drawn, at least 1 */
     double reference_power; /* of the machine that the tasks' work_s refer to, as `power` */
-    double unreachable_period_s;
+    double outage_period_s;
     double slot_s;
     double outage_s;
     struct geosim_scale_terms scales[GEOSIM_SCALES];

@@ -145,7 +145,8 @@ Test(config, a_wrong_file_is_refused_with_its_line)
                 {"migrate_on_start = yes\n", "migrate_on_start = \"yes\" must be true or false"},
                 {"log_level = loud\n", "must be one of debug, info, warn, error"},
                 {"page_default = 100\npage_max = 99\n", "must not exceed page_max"},
-                {"outage_prior_every_s = 600\n", "must be less than outage_prior_every_s"},
+                {"outage_prior_mean_time_between_s = 600\n",
+                 "must be less than outage_prior_mean_time_between_s"},
                 {"database_url =\n", "database_url must not be empty"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct config config;

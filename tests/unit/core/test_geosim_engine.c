@@ -369,12 +369,12 @@ Test(geosim_engine, hidden_copies_weigh_as_shown_ones)
     struct geosim_terms terms = geosim_terms_usual(GEO_PINGAN);
     terms.planner.insurance.max_rounds = 1;
     struct geosim_result shown = run_as(workflows, 30, &terms, 1);
-    terms.insure_running = false;
+    terms.clone_running = false;
     struct geosim_result hidden = run_as(workflows, 30, &terms, 1);
     cr_expect_eq(memcmp(hidden.flow_s, shown.flow_s, 30 * sizeof *shown.flow_s), 0);
     terms.planner.insurance.max_rounds = 3;
     hidden = run_as(workflows, 30, &terms, 1);
-    terms.insure_running = true;
+    terms.clone_running = true;
     shown = run_as(workflows, 30, &terms, 1);
     cr_expect_gt(hidden.counts.extra, 0);
     cr_expect_gt(shown.counts.extra, hidden.counts.extra);

@@ -82,7 +82,7 @@ Test(geosim_topology, draws_from_the_ranges_of_the_paper)
     struct geosim_world_terms terms = geosim_world_defaults;
     terms.slots_factor = 1;
     terms.reference_power = 100;
-    terms.unreachable_period_s = terms.slot_s;
+    terms.outage_period_s = terms.slot_s;
     struct geosim_world world = draw(&terms, 1);
     size_t seen[GEOSIM_SCALES] = {0};
     cr_assert_eq(world.n_clusters, 100);
@@ -94,7 +94,7 @@ Test(geosim_topology, draws_from_the_ranges_of_the_paper)
         cr_assert(within((double)cluster->slots, &scale->slots, 1));
         cr_assert(within(cluster->power.mean, &scale->power, 0.01));
         cr_assert(within(cluster->power.rsd, &scale->power_rsd, 1));
-        cr_assert(within(cluster->unreachable_probability, &scale->unreachable_probability, 1));
+        cr_assert(within(cluster->unreachable_probability, &scale->outage_probability, 1));
         double machines = (double)cluster->slots;
         cr_assert_geq(cluster->ingress_bytes_per_s / machines, 64e3 * scale->gate_ratio.low);
         cr_assert_leq(cluster->ingress_bytes_per_s / machines, 256e3 * scale->gate_ratio.high);
@@ -163,7 +163,7 @@ Test(geosim_topology, outages_are_as_likely_by_any_slot)
 {
     struct geosim_world_terms terms = geosim_world_defaults;
     terms.n_clusters = 3;
-    terms.unreachable_period_s = 300;
+    terms.outage_period_s = 300;
     terms.slot_s = 300;
     double whole = draw(&terms, 9).clusters[2].unreachable_probability;
     terms.slot_s = 3;

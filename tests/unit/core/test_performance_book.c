@@ -26,10 +26,10 @@ TestSuite(performance_book, .init = open_arena, .fini = close_arena);
 
 /* Three of type big (one of them alone in being measured), one of type small, one of none. */
 static const struct performance_place places[] = {
-    {.id = "a", .machine_type = TEXT("big"), .told = (double)NAN, .slot_s = 1},
-    {.id = "b", .machine_type = TEXT("big"), .told = 0.25, .slot_s = 1},
-    {.id = "c", .machine_type = TEXT("small"), .told = (double)NAN, .slot_s = 1},
-    {.id = "", .machine_type = {NULL, 0}, .told = (double)NAN, .slot_s = 1}};
+    {.id = "a", .machine_type = TEXT("big"), .configured = (double)NAN, .slot_s = 1},
+    {.id = "b", .machine_type = TEXT("big"), .configured = 0.25, .slot_s = 1},
+    {.id = "c", .machine_type = TEXT("small"), .configured = (double)NAN, .slot_s = 1},
+    {.id = "", .machine_type = {NULL, 0}, .configured = (double)NAN, .slot_s = 1}};
 static const struct strview operations[] = {TEXT("map"), TEXT("join")};
 
 static struct performance_ask ask_all(void)
@@ -80,10 +80,10 @@ Test(performance_book, own_then_type_then_pool_then_none)
     cr_assert_eq(performance_book_pool_processing(book, 0, big, &of_a, &err), PV_OK);
     cr_assert_eq(performance_book_pool_processing(book, 0, small, &of_c, &err), PV_OK);
     cr_assert_eq(performance_book_close(book, &err), PV_OK);
-    expect_entry(performance_book_processing(book, 0, 0), PERFORMANCE_OWN, 100, 3);
-    expect_entry(performance_book_processing(book, 1, 0), PERFORMANCE_TYPE, 100, 3);
-    expect_entry(performance_book_processing(book, 2, 0), PERFORMANCE_OWN, 10, 1);
-    expect_entry(performance_book_processing(book, 3, 0), PERFORMANCE_POOL, 77.5, 4);
+    expect_entry(performance_book_processing(book, 0, 0), PERFORMANCE_CLUSTER, 100, 3);
+    expect_entry(performance_book_processing(book, 1, 0), PERFORMANCE_MACHINE_TYPE, 100, 3);
+    expect_entry(performance_book_processing(book, 2, 0), PERFORMANCE_CLUSTER, 10, 1);
+    expect_entry(performance_book_processing(book, 3, 0), PERFORMANCE_TEAM, 77.5, 4);
     expect_entry(performance_book_processing(book, 0, 1), PERFORMANCE_NONE, 0, 0);
     cr_expect_eq(performance_book_processing(book, 0, 1)->newest_us, RUN_NO_INSTANT);
     cr_expect_float_eq(performance_book_processing(book, 0, 0)->weight, 3, 1e-9);
@@ -102,11 +102,11 @@ Test(performance_book, pairs_fall_back_on_the_pair_of_types)
     cr_assert_eq(performance_book_pool_transfer(book, big, small, &ac, &err), PV_OK);
     cr_assert_eq(performance_book_pool_transfer(book, small, big, &ca, &err), PV_OK);
     cr_assert_eq(performance_book_close(book, &err), PV_OK);
-    expect_entry(performance_book_transfer(book, 0, 2), PERFORMANCE_OWN, 50, 2);
-    expect_entry(performance_book_transfer(book, 1, 2), PERFORMANCE_TYPE, 50, 2);
-    expect_entry(performance_book_transfer(book, 2, 1), PERFORMANCE_TYPE, 5, 2);
-    expect_entry(performance_book_transfer(book, 0, 1), PERFORMANCE_POOL, 27.5, 4);
-    expect_entry(performance_book_transfer(book, 3, 2), PERFORMANCE_POOL, 27.5, 4);
+    expect_entry(performance_book_transfer(book, 0, 2), PERFORMANCE_CLUSTER, 50, 2);
+    expect_entry(performance_book_transfer(book, 1, 2), PERFORMANCE_MACHINE_TYPE, 50, 2);
+    expect_entry(performance_book_transfer(book, 2, 1), PERFORMANCE_MACHINE_TYPE, 5, 2);
+    expect_entry(performance_book_transfer(book, 0, 1), PERFORMANCE_TEAM, 27.5, 4);
+    expect_entry(performance_book_transfer(book, 3, 2), PERFORMANCE_TEAM, 27.5, 4);
     expect_entry(performance_book_transfer(book, 1, 1), PERFORMANCE_NONE, 0, 0);
 }
 
@@ -121,7 +121,7 @@ Test(performance_book, who_sends_nothing_is_not_looked_up)
         cr_assert_eq(performance_book_add_transfer(book, 0, to, &seen, &err), PV_OK);
     cr_expect_not(performance_book_lacks_transfers(book));
     cr_assert_eq(performance_book_close(book, &err), PV_OK);
-    expect_entry(performance_book_transfer(book, 0, 3), PERFORMANCE_OWN, 50, 1);
+    expect_entry(performance_book_transfer(book, 0, 3), PERFORMANCE_CLUSTER, 50, 1);
     expect_entry(performance_book_transfer(book, 1, 0), PERFORMANCE_NONE, 0, 0);
 }
 
@@ -137,7 +137,7 @@ Test(performance_book, what_is_forgotten_is_not_known)
                  PV_OK);
     cr_assert_eq(performance_book_pool_processing(book, 0, small, &young, &err), PV_OK);
     cr_assert_eq(performance_book_close(book, &err), PV_OK);
-    expect_entry(performance_book_processing(book, 0, 0), PERFORMANCE_POOL, 7, 1);
+    expect_entry(performance_book_processing(book, 0, 0), PERFORMANCE_TEAM, 7, 1);
 }
 
 Test(performance_book, unreachability_is_told_measured_or_the_priors)
@@ -153,7 +153,7 @@ Test(performance_book, unreachability_is_told_measured_or_the_priors)
     const struct unreachable_entry *b = performance_book_unreachable(book, 1);
     const struct unreachable_entry *c = performance_book_unreachable(book, 2);
     cr_expect_eq(a->source, UNREACHABLE_MEASURED);
-    cr_expect_eq(b->source, UNREACHABLE_TOLD);
+    cr_expect_eq(b->source, UNREACHABLE_CONFIGURED);
     cr_expect_eq(b->probability, 0.25);
     cr_expect_eq(b->measured.probability, a->probability);
     cr_expect_eq(c->source, UNREACHABLE_PRIOR);

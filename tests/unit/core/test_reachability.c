@@ -6,7 +6,7 @@
 static const int64_t S = INT64_C(1000000);
 static const int64_t DAY = 86400;
 static const struct reachability_prior PRIOR = {
-    .every_s = 30.0 * 86400, .duration_s = 600, .strength_s = 7.0 * 86400};
+    .mean_time_between_outages_s = 30.0 * 86400, .mean_outage_s = 600, .weight_s = 7.0 * 86400};
 
 static void expect_near(double got, double want, double tolerance, const char *what)
 {
@@ -64,7 +64,7 @@ Test(reachability, the_prior_counts_as_watched_time)
     double got = find(outages, 2, 14 * DAY, INT64_C(1000000) * DAY, 30, &found);
     expect_near(found.observed_s, 14.0 * 86400, 1e-4, "observed");
     expect_near(found.outages, 2, 1e-4, "outages");
-    expect_near(found.unreachable_s, 1800, 1e-4, "unreachable");
+    expect_near(found.downtime_s, 1800, 1e-4, "unreachable");
     double outages_all = 2 + 7.0 / 30;
     double away_s = 1800 + 600 * 7.0 / 30;
     double watched_s = 21.0 * 86400;
@@ -113,9 +113,10 @@ Test(reachability, always_away_is_nearly_one_and_never_above)
 {
     const struct outage outage = {0, 365 * DAY * S};
     struct reachability found;
-    const struct reachability_prior weak = {.every_s = 1e9, .duration_s = 0, .strength_s = 1e-9};
+    const struct reachability_prior weak = {
+        .mean_time_between_outages_s = 1e9, .mean_outage_s = 0, .weight_s = 1e-9};
     reachability_find(&outage, 1, 0, 365 * DAY * S, 365 * DAY * S, 30 * DAY, &weak, 1, &found);
     cr_expect_leq(found.probability, 1);
     cr_expect_gt(found.probability, 0.99);
-    cr_expect_leq(found.unreachable_s, found.observed_s);
+    cr_expect_leq(found.downtime_s, found.observed_s);
 }
