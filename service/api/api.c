@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "api/fitter.h"
-#include "api/history_cache.h"
-#include "store/access.h"
+#include "api/advice/history_cache.h"
+#include "api/models/fitter.h"
+#include "store/access/access.h"
 
 enum pv_code api_init(struct api *api,
                       const struct config *config,

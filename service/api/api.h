@@ -4,11 +4,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "api/ingest.h"
+#include "api/history/event_log_upload.h"
 #include "config/config.h"
 #include "http/message.h"
 #include "http/route.h"
-#include "intake/spool.h"
+#include "ingest/spool.h"
 #include "store/store.h"
 
 /*
@@ -16,10 +16,11 @@
  * one file, api/<resource>.c, declared in api/handlers.h; api/routes.c is the table of calls. A
  * handler reads as: decode (codec), load (store), compute (core), save (store), encode (codec).
  */
-struct history_cache;    /* api/history_cache.h: replay curves by application and history version */
-struct fitter;           /* api/fitter.h: models of histories that changed */
+struct history_cache;    /* api/advice/history_cache.h: replay curves by application and history
+                            version */
+struct fitter;           /* api/models/fitter.h: models of histories that changed */
 struct operation_runner; /* operation/runner.h: long work */
-struct operation_watch;  /* api/operation_watch.h: who waits for it */
+struct operation_watch;  /* api/operations/operation_watch.h: who waits for it */
 
 /* Fits of histories since the start, by whoever ran them. Safe from any thread. */
 struct fit_counts {
@@ -34,7 +35,7 @@ struct api {
     const struct config *config;
     struct store *store;
     struct history_cache *history;
-    struct ingest_counts ingest;
+    struct upload_counts ingest;
     struct spool_quota spool; /* of uploaded archives and imports */
     struct fitter *fitter;    /* NULL: only readers fit */
     struct fit_counts fits;

@@ -7,84 +7,218 @@
  * Every handler of the service, by the file that holds it; routes.c says which call it answers.
  * context is the struct api.
  */
-#define API_HANDLER(name)                                                                          \
-    enum pv_code name(void *context, struct http_request *request, struct http_response *response, \
-                      struct pv_error *err)
-
 /* access.c */
-API_HANDLER(token_create);
-API_HANDLER(token_list);
-API_HANDLER(token_revoke);
-API_HANDLER(team_create);
-API_HANDLER(team_list);
-API_HANDLER(audit_list);
+enum pv_code token_create(void *context,
+                          struct http_request *request,
+                          struct http_response *response,
+                          struct pv_error *err);
+enum pv_code token_list(void *context,
+                        struct http_request *request,
+                        struct http_response *response,
+                        struct pv_error *err);
+enum pv_code token_revoke(void *context,
+                          struct http_request *request,
+                          struct http_response *response,
+                          struct pv_error *err);
+enum pv_code team_create(void *context,
+                         struct http_request *request,
+                         struct http_response *response,
+                         struct pv_error *err);
+enum pv_code team_list(void *context,
+                       struct http_request *request,
+                       struct http_response *response,
+                       struct pv_error *err);
+enum pv_code audit_list(void *context,
+                        struct http_request *request,
+                        struct http_response *response,
+                        struct pv_error *err);
 /* documents.c */
-API_HANDLER(contract_get);
-API_HANDLER(reference_get);
-API_HANDLER(problem_type_get);
+enum pv_code contract_get(void *context,
+                          struct http_request *request,
+                          struct http_response *response,
+                          struct pv_error *err);
+enum pv_code reference_get(void *context,
+                           struct http_request *request,
+                           struct http_response *response,
+                           struct pv_error *err);
+enum pv_code problem_type_get(void *context,
+                              struct http_request *request,
+                              struct http_response *response,
+                              struct pv_error *err);
 /* feasibility.c: stores nothing; a job whose application has no run to replay is a fault */
-API_HANDLER(feasibility_check);
+enum pv_code feasibility_check(void *context,
+                               struct http_request *request,
+                               struct http_response *response,
+                               struct pv_error *err);
 
 /* stage_plans.c, contention.c: store nothing either */
-API_HANDLER(stage_plan_create);
-API_HANDLER(contention_share);
-API_HANDLER(copy_plans_create);
+enum pv_code stage_plan_create(void *context,
+                               struct http_request *request,
+                               struct http_response *response,
+                               struct pv_error *err);
+enum pv_code contention_share(void *context,
+                              struct http_request *request,
+                              struct http_response *response,
+                              struct pv_error *err);
+enum pv_code copy_plans_create(void *context,
+                               struct http_request *request,
+                               struct http_response *response,
+                               struct pv_error *err);
 /* models.c: store nothing */
-API_HANDLER(models_fit);
-API_HANDLER(models_predict);
+enum pv_code models_fit(void *context,
+                        struct http_request *request,
+                        struct http_response *response,
+                        struct pv_error *err);
+enum pv_code models_predict(void *context,
+                            struct http_request *request,
+                            struct http_response *response,
+                            struct pv_error *err);
 
 /* diagnosis.c */
-API_HANDLER(diagnosis_get);
+enum pv_code diagnosis_get(void *context,
+                           struct http_request *request,
+                           struct http_response *response,
+                           struct pv_error *err);
 
 /* history_models.c */
-API_HANDLER(history_models_get);
-API_HANDLER(history_speedup_get);
+enum pv_code history_models_get(void *context,
+                                struct http_request *request,
+                                struct http_response *response,
+                                struct pv_error *err);
+enum pv_code history_speedup_get(void *context,
+                                 struct http_request *request,
+                                 struct http_response *response,
+                                 struct pv_error *err);
 
 /* next_experiments.c */
-API_HANDLER(next_experiments_get);
+enum pv_code next_experiments_get(void *context,
+                                  struct http_request *request,
+                                  struct http_response *response,
+                                  struct pv_error *err);
 /* refit.c: as an operation */
-API_HANDLER(application_refit);
+enum pv_code application_refit(void *context,
+                               struct http_request *request,
+                               struct http_response *response,
+                               struct pv_error *err);
 /* simulations.c: likewise */
-API_HANDLER(simulations_create);
+enum pv_code simulations_create(void *context,
+                                struct http_request *request,
+                                struct http_response *response,
+                                struct pv_error *err);
 
 /* applications.c */
-API_HANDLER(applications_create);
-API_HANDLER(applications_list);
-API_HANDLER(applications_get);
-API_HANDLER(applications_change);
-API_HANDLER(applications_delete);
+enum pv_code applications_create(void *context,
+                                 struct http_request *request,
+                                 struct http_response *response,
+                                 struct pv_error *err);
+enum pv_code applications_list(void *context,
+                               struct http_request *request,
+                               struct http_response *response,
+                               struct pv_error *err);
+enum pv_code applications_get(void *context,
+                              struct http_request *request,
+                              struct http_response *response,
+                              struct pv_error *err);
+enum pv_code applications_change(void *context,
+                                 struct http_request *request,
+                                 struct http_response *response,
+                                 struct pv_error *err);
+enum pv_code applications_delete(void *context,
+                                 struct http_request *request,
+                                 struct http_response *response,
+                                 struct pv_error *err);
 
 /* clusters.c */
-API_HANDLER(clusters_list);
-API_HANDLER(clusters_get);
-API_HANDLER(clusters_put);
-API_HANDLER(clusters_delete);
+enum pv_code clusters_list(void *context,
+                           struct http_request *request,
+                           struct http_response *response,
+                           struct pv_error *err);
+enum pv_code clusters_get(void *context,
+                          struct http_request *request,
+                          struct http_response *response,
+                          struct pv_error *err);
+enum pv_code clusters_put(void *context,
+                          struct http_request *request,
+                          struct http_response *response,
+                          struct pv_error *err);
+enum pv_code clusters_delete(void *context,
+                             struct http_request *request,
+                             struct http_response *response,
+                             struct pv_error *err);
 
 /* cluster_samples.c, cluster_performance.c */
-API_HANDLER(cluster_samples_add);
-API_HANDLER(cluster_performance_get);
+enum pv_code cluster_samples_add(void *context,
+                                 struct http_request *request,
+                                 struct http_response *response,
+                                 struct pv_error *err);
+enum pv_code cluster_performance_get(void *context,
+                                     struct http_request *request,
+                                     struct http_response *response,
+                                     struct pv_error *err);
 
 /* price_books.c */
-API_HANDLER(price_books_list);
-API_HANDLER(price_books_get);
-API_HANDLER(price_books_put);
-API_HANDLER(price_books_delete);
+enum pv_code price_books_list(void *context,
+                              struct http_request *request,
+                              struct http_response *response,
+                              struct pv_error *err);
+enum pv_code price_books_get(void *context,
+                             struct http_request *request,
+                             struct http_response *response,
+                             struct pv_error *err);
+enum pv_code price_books_put(void *context,
+                             struct http_request *request,
+                             struct http_response *response,
+                             struct pv_error *err);
+enum pv_code price_books_delete(void *context,
+                                struct http_request *request,
+                                struct http_response *response,
+                                struct pv_error *err);
 
 /* name_rules.c */
-API_HANDLER(name_rules_get);
-API_HANDLER(name_rules_set);
-API_HANDLER(name_rules_reset);
-API_HANDLER(name_rules_try);
+enum pv_code name_rules_get(void *context,
+                            struct http_request *request,
+                            struct http_response *response,
+                            struct pv_error *err);
+enum pv_code name_rules_set(void *context,
+                            struct http_request *request,
+                            struct http_response *response,
+                            struct pv_error *err);
+enum pv_code name_rules_reset(void *context,
+                              struct http_request *request,
+                              struct http_response *response,
+                              struct pv_error *err);
+enum pv_code name_rules_try(void *context,
+                            struct http_request *request,
+                            struct http_response *response,
+                            struct pv_error *err);
 
 /* runs.c */
-API_HANDLER(runs_create);
-API_HANDLER(runs_list);
-API_HANDLER(runs_get);
-API_HANDLER(runs_find);
-API_HANDLER(runs_delete);
+enum pv_code runs_create(void *context,
+                         struct http_request *request,
+                         struct http_response *response,
+                         struct pv_error *err);
+enum pv_code runs_list(void *context,
+                       struct http_request *request,
+                       struct http_response *response,
+                       struct pv_error *err);
+enum pv_code runs_get(void *context,
+                      struct http_request *request,
+                      struct http_response *response,
+                      struct pv_error *err);
+enum pv_code runs_find(void *context,
+                       struct http_request *request,
+                       struct http_response *response,
+                       struct pv_error *err);
+enum pv_code runs_delete(void *context,
+                         struct http_request *request,
+                         struct http_response *response,
+                         struct pv_error *err);
 
 /* run_export.c */
-API_HANDLER(runs_export);
+enum pv_code runs_export(void *context,
+                         struct http_request *request,
+                         struct http_response *response,
+                         struct pv_error *err);
 
 /* run_import.c */
 extern const struct http_stream runs_import_stream;
@@ -94,23 +228,53 @@ extern const struct http_stream eventlogs_stream;
 extern const struct http_stream named_eventlogs_stream;
 
 /* advice.c */
-API_HANDLER(advice_create);
-API_HANDLER(advice_list);
-API_HANDLER(advice_get);
+enum pv_code advice_create(void *context,
+                           struct http_request *request,
+                           struct http_response *response,
+                           struct pv_error *err);
+enum pv_code advice_list(void *context,
+                         struct http_request *request,
+                         struct http_response *response,
+                         struct pv_error *err);
+enum pv_code advice_get(void *context,
+                        struct http_request *request,
+                        struct http_response *response,
+                        struct pv_error *err);
 
 /* profile.c */
-API_HANDLER(profile_get);
+enum pv_code profile_get(void *context,
+                         struct http_request *request,
+                         struct http_response *response,
+                         struct pv_error *err);
 
 /* team_accuracy.c */
-API_HANDLER(team_accuracy_list);
+enum pv_code team_accuracy_list(void *context,
+                                struct http_request *request,
+                                struct http_response *response,
+                                struct pv_error *err);
 
 /* accuracy.c */
-API_HANDLER(accuracy_list);
+enum pv_code accuracy_list(void *context,
+                           struct http_request *request,
+                           struct http_response *response,
+                           struct pv_error *err);
 
 /* operations.c, operation_stream.c */
-API_HANDLER(operations_list);
-API_HANDLER(operations_get);
-API_HANDLER(operations_cancel);
-API_HANDLER(operations_events);
+enum pv_code operations_list(void *context,
+                             struct http_request *request,
+                             struct http_response *response,
+                             struct pv_error *err);
+enum pv_code operations_get(void *context,
+                            struct http_request *request,
+                            struct http_response *response,
+                            struct pv_error *err);
+enum pv_code operations_cancel(void *context,
+                               struct http_request *request,
+                               struct http_response *response,
+                               struct pv_error *err);
+enum pv_code operations_events(void *context,
+                               struct http_request *request,
+                               struct http_response *response,
+                               struct pv_error *err);
 
 #endif

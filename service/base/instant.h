@@ -6,6 +6,7 @@
 
 /* Instants are microseconds since 1970-01-01 UTC, years 0001 to 9999. */
 enum { INSTANT_TEXT = 32 };
+#define INSTANT_UNKNOWN INT64_MIN
 
 /* RFC 3339 with any offset and up to 9 fraction digits (cut to microseconds). A leap second reads
  * as :59. */

@@ -8,16 +8,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "api/access.h"
-#include "codec/run.h"
+#include "api/access/access.h"
+#include "codec/history/run.h"
 #include "command/command.h"
 #include "command/words.h"
 #include "http/token.h"
+#include "import/import_operation.h"
 #include "import/report.h"
-#include "import/shown.h"
 #include "log/log.h"
-#include "store/access.h"
-#include "work/clock.h"
+#include "store/access/access.h"
+#include "threads/clock.h"
 
 /*
  * Logs that lie on disk, straight into the database; provisord may serve meanwhile. Who may do so

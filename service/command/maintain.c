@@ -4,19 +4,20 @@
 
 #include "command/command.h"
 #include "command/words.h"
-#include "keeping/pass.h"
+#include "maintenance/pass.h"
 #include "store/store.h"
 
 /* One pass of the housekeeping, now, as the service's own role. */
 
-static void print_tally(const struct keeping_tally *tally)
+static void print_tally(const struct maintenance_tally *tally)
 {
-    for (size_t i = 0; i < keeping_kinds_n; i++)
-        printf("%s %" PRIu64 "\n", keeping_kinds[i].name, keeping_count(tally, &keeping_kinds[i]));
+    for (size_t i = 0; i < maintenance_kinds_n; i++)
+        printf("%s %" PRIu64 "\n", maintenance_kinds[i].name,
+               maintenance_count(tally, &maintenance_kinds[i]));
 }
 
 static enum pv_code
-maintain(const struct config *config, struct keeping_tally *tally, struct pv_error *err)
+maintain(const struct config *config, struct maintenance_tally *tally, struct pv_error *err)
 {
     static const atomic_bool never;
     struct store *store = store_open(
@@ -28,7 +29,7 @@ maintain(const struct config *config, struct keeping_tally *tally, struct pv_err
         return pv_fail(err, PV_E_INVALID, "the database connection string cannot be read");
     enum pv_code code = store_ready(store, err);
     if (code == PV_OK)
-        code = keeping_pass(store, config, NULL, 0, &never, tally, err);
+        code = maintenance_pass(store, config, NULL, 0, &never, tally, err);
     store_close(store);
     return code;
 }
@@ -41,7 +42,7 @@ int command_maintain(int argc, char *argv[])
     if (!words_read(argc, argv, options, NULL, 0, &n, &config))
         return COMMAND_USAGE;
     struct pv_error err = {.code = PV_OK};
-    struct keeping_tally tally = {.done = false};
+    struct maintenance_tally tally = {.done = false};
     enum pv_code code = maintain(&config, &tally, &err);
     if (code == PV_OK && !tally.done)
         code = pv_fail(&err, PV_E_CONFLICT, "another process is at it just now");

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/operation_document.h"
+#include "api/operations/operation_document.h"
 #include "base/instant.h"
 #include "base/uuid.h"
 #include "command/command.h"

@@ -8,18 +8,18 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "api/access.h"
+#include "api/access/access.h"
+#include "api/advice/history_cache.h"
 #include "api/api.h"
-#include "api/fitter.h"
-#include "api/history_cache.h"
-#include "api/operation_document.h"
-#include "api/operation_kinds.h"
-#include "api/operation_watch.h"
+#include "api/models/fitter.h"
+#include "api/operations/operation_document.h"
+#include "api/operations/operation_kinds.h"
+#include "api/operations/operation_watch.h"
 #include "command/command.h"
 #include "command/words.h"
 #include "http/server.h"
-#include "keeping/keeper.h"
 #include "log/log.h"
+#include "maintenance/maintenance_thread.h"
 #include "operation/runner.h"
 #include "store/store.h"
 
@@ -52,7 +52,7 @@ struct service {
     struct api api;
     struct migrator migrator;
     struct http_server *server;
-    struct keeper *keeper;
+    struct maintenance_thread *keeper;
 };
 
 /* --- migrations beside the running server --- */
@@ -152,11 +152,11 @@ static void put_metrics(void *context, struct arena *arena, struct strview *text
 {
     struct api *api = context;
     struct store_statistics now = store_statistics(service_of(context)->store);
-    const char *ingest = ingest_write_metrics(&api->ingest, &api->spool, arena);
+    const char *ingest = upload_write_metrics(&api->ingest, &api->spool, arena);
     const char *fits = fitter_write_metrics(api, arena);
     const char *operations = operation_runner_metrics(api->operations, arena);
     const char *watch = operation_watch_metrics(api->watch, arena);
-    const char *keeping = keeper_write_metrics(service_of(context)->keeper, arena);
+    const char *keeping = maintenance_thread_write_metrics(service_of(context)->keeper, arena);
     const char *lines = arena_printf(
         arena,
         "# HELP provisor_database_connections Connections to PostgreSQL by state.\n"
@@ -279,9 +279,10 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
         code = start_runner(service, err);
     if (code != PV_OK)
         return code;
-    service->keeper = keeper_create(
-        service->store, config,
-        (struct keeping_listener){.history_changed = hear_of_history, .context = &service->api});
+    service->keeper =
+        maintenance_thread_create(service->store, config,
+                                  (struct maintenance_listener){.history_changed = hear_of_history,
+                                                                .context = &service->api});
     if (service->keeper == NULL)
         return pv_fail(err, PV_E_UNAVAILABLE, "no memory or thread for the housekeeping");
     struct http_server_options server = {.config = config,
@@ -309,7 +310,7 @@ static void close_service(struct service *service)
     operation_watch_stop(service->api.watch);
     http_server_close(service->server);
     stop_migrator(&service->migrator);
-    keeper_destroy(service->keeper);
+    maintenance_thread_destroy(service->keeper);
     if (!fitter_join(service->api.fitter, FITTER_END_S)) {
         LOG_EVENT(LOG_WARN, "fitter.abandoned", NULL); /* the process ends under it */
         return;

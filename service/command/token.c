@@ -4,13 +4,13 @@
 
 #include "base/instant.h"
 #include "base/uuid.h"
-#include "codec/reader.h"
+#include "codec/json/reader.h"
 #include "command/command.h"
 #include "command/words.h"
 #include "core/history/run.h"
 #include "http/token.h"
-#include "store/access.h"
-#include "work/clock.h"
+#include "store/access/access.h"
+#include "threads/clock.h"
 
 /*
  * Tokens by the hand of whoever owns the database: no service need run. The text of a new token is

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/principal.h"
 #include "log/log.h"
-#include "store/principal.h"
 
 static void warn_variable(const char *name)
 {

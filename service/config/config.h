@@ -88,9 +88,9 @@ struct config {
     int64_t import_line_bytes_max;
     int64_t import_runs_max;
     /* housekeeping; days and runs: 0 is no limit */
-    int64_t keeping_interval_s; /* 0: never by itself */
-    int64_t keeping_batch;      /* rows a transaction */
-    int64_t retention_days;     /* of runs whose application does not say */
+    int64_t maintenance_interval_s; /* 0: never by itself */
+    int64_t maintenance_batch_rows; /* rows a transaction */
+    int64_t retention_days;         /* of runs whose application does not say */
     int64_t retention_runs;
     int64_t advice_retention_days;
     int64_t audit_retention_days;

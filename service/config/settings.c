@@ -112,8 +112,8 @@ const struct setting settings[] = {
     INTEGER(import_runs_max, "", 1, 1000000000, "1000000", "runs of an import; more are 422"),
     INTEGER(export_timeout_s, "s", 1, 86400, "3600", "an export that its reader has not taken by then is cut off"),
 
-    INTEGER(keeping_interval_s, "s", 0, 604800, "3600", "between two passes of the housekeeping, of all replicas together; 0: only `provisord maintain` does it"),
-    INTEGER(keeping_batch, "", 1, 100000, "500", "rows the housekeeping removes in one transaction"),
+    INTEGER(maintenance_interval_s, "s", 0, 604800, "3600", "between two passes of the housekeeping, of all replicas together; 0: only `provisord maintain` does it"),
+    INTEGER(maintenance_batch_rows, "", 1, 100000, "500", "rows the housekeeping removes in one transaction"),
     INTEGER(retention_days, "d", 0, 36500, "0", "runs older than this are removed, where their application does not say; 0: none"),
     INTEGER(retention_runs, "", 0, 1000000000, "0", "runs an application keeps, where it does not say; 0: all"),
     INTEGER(advice_retention_days, "d", 0, 36500, "0", "advice older than this is removed; 0: none"),

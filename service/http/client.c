@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 
 #include "http/exchange.h"
-#include "work/clock.h"
+#include "threads/clock.h"
 
 static uint64_t idle_deadline(const struct http_server *server)
 {

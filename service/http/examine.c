@@ -7,7 +7,7 @@
 
 #include "http/target.h"
 #include "http/trace.h"
-#include "work/clock.h"
+#include "threads/clock.h"
 
 struct collector {
     struct exchange *x;

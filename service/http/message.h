@@ -7,8 +7,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/principal.h"
 #include "base/strview.h"
-#include "store/principal.h"
 
 /* One request as handlers see it, and the reply they fill in. Both live in the request's arena. */
 

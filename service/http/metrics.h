@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "http/router.h"
-#include "work/workers.h"
+#include "threads/workers.h"
 
 /*
  * Counters of the server and their Prometheus text (version 0.0.4). Labels come from closed sets:

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "codec/writer.h"
+#include "base/json_writer.h"
 
 unsigned http_status_of(enum pv_code code)
 {

@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "log/log.h"
-#include "work/clock.h"
+#include "threads/clock.h"
 
 /* An answer may take the idle time plus what its size takes at this rate; a reader slower than
  * that only holds a connection. */

@@ -4,7 +4,7 @@
 
 #include "http/examine.h"
 #include "log/log.h"
-#include "work/clock.h"
+#include "threads/clock.h"
 
 /*
  * The library calls serve_request several times for one request: with the header only, for each

@@ -13,7 +13,7 @@
 #include "http/listen.h"
 #include "http/process.h"
 #include "log/log.h"
-#include "work/clock.h"
+#include "threads/clock.h"
 
 enum {
     CONNECTION_MEMORY = 32 * 1024, /* more buys little speed and multiplies by the connections */

@@ -9,7 +9,7 @@
 #include "http/router.h"
 #include "http/server.h"
 #include "http/token_cache.h"
-#include "work/workers.h"
+#include "threads/workers.h"
 
 /*
  * Shared by the files of the server. Who may touch what:

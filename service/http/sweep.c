@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "http/process.h"
-#include "work/clock.h"
+#include "threads/clock.h"
 
 /*
  * The clock of the server. The library's own time-out counts from the last byte, so a client that

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/principal.h"
+#include "base/principal.h"
 
 /*
  * Who holds a bearer token, remembered for a short while so that most requests ask nobody. Only

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "api/log_save.h"
-#include "codec/run.h"
-#include "intake/intake.h"
-#include "store/access.h"
+#include "api/history/event_log_save.h"
+#include "codec/history/run.h"
+#include "ingest/ingest.h"
+#include "store/access/access.h"
 
 enum {
     DATABASE_TRIES = 60, /* a second apart, while PostgreSQL cannot be reached */
@@ -24,7 +24,7 @@ const char *const bulk_outcome_words[BULK_OUTCOMES] = {
 struct bulk {
     const struct bulk_options *options;
     const struct find *find;
-    struct intake_limits limits;
+    struct ingest_limits limits;
     struct spool_quota spool; /* of compressed archives */
     atomic_size_t next;
     atomic_size_t told;
@@ -195,11 +195,11 @@ take_log(struct bulk *bulk, const struct find_item *item, struct bulk_result *re
     unsigned char digest[INTAKE_DIGEST];
     struct pv_error err = {.code = PV_OK};
     struct reading reading = {bulk, item, 0};
-    const struct intake_watch watch = {go_on, &reading};
-    struct intake_limits limits = bulk->limits;
+    const struct ingest_watch watch = {go_on, &reading};
+    struct ingest_limits limits = bulk->limits;
     limits.watch = &watch;
     arena_init(&arena, limits.log.memory_bytes);
-    enum pv_code code = intake_read_path(item->path, &limits, &arena, &run, digest, &err);
+    enum pv_code code = ingest_read_path(item->path, &limits, &arena, &run, digest, &err);
     if (code == PV_OK)
         take_run(bulk, &arena, &run, digest, result);
     else if (code != PV_E_CANCELLED)
@@ -269,8 +269,8 @@ struct bulk *bulk_start(const struct bulk_options *options, const struct find *f
         return NULL;
     bulk->options = options;
     bulk->find = find;
-    intake_limits_read(options->config, &bulk->limits);
-    intake_limits_set_privacy(&bulk->limits, options->config, key, options->who.team_id);
+    ingest_limits_read(options->config, &bulk->limits);
+    ingest_limits_set_privacy(&bulk->limits, options->config, key, options->who.team_id);
     spool_quota_init(&bulk->spool, options->config);
     bulk->limits.spool = &bulk->spool;
     (void)pthread_mutex_init(&bulk->lock, NULL);

@@ -14,7 +14,8 @@
 /*
  * Logs from disk into the history, several at a time, each by itself: one that cannot be taken
  * stops no other, and what was told as stored is committed. The same log again is known, whoever
- * brings it (store/run.h), so an import may be stopped and begun again, and two may run at once.
+ * brings it (store/history/run.h), so an import may be stopped and begun again, and two may run at
+ * once.
  */
 enum bulk_outcome {
     BULK_STORED,

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "codec/writer.h"
+#include "base/json_writer.h"
 #include "import/summary.h"
-#include "work/clock.h"
+#include "threads/clock.h"
 
 enum { BAR_EVERY_MS = 200, LINE_EVERY_MS = 10000, BAR_WIDTH = 24, NS_PER_MS = 1000000 };
 

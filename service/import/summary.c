@@ -1,6 +1,6 @@
 #include "import/summary.h"
 
-#include "codec/writer.h"
+#include "base/json_writer.h"
 
 void summary_init(struct summary *summary, const struct find *find)
 {

@@ -4,7 +4,7 @@
 
 #include "log/log.h"
 #include "operation/operation_internal.h"
-#include "work/clock.h"
+#include "threads/clock.h"
 
 /*
  * One attempt: load what is to be done, do it, and write what became of it. The work may end in any

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "codec/writer.h"
+#include "base/json_writer.h"
 #include "operation/operation_internal.h"
-#include "work/clock.h"
+#include "threads/clock.h"
 
 /* --- what a worker tells --- */
 

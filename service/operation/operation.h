@@ -5,16 +5,17 @@
 
 #include "base/arena.h"
 #include "config/config.h"
-#include "store/operation.h"
+#include "store/operations/operation.h"
 #include "store/store.h"
 
 /*
  * Long work and what does it. Whoever wants to offer some writes a kind:
  *
- * 1. a run function (below), and a row {"refit", refit_run} in api/operation_kinds.c;
+ * 1. a run function (below), and a row {"refit", refit_run} in api/operations/operation_kinds.c;
  * 2. a handler for the POST that asks for it: decode and check the request, then
- *    api_operation_accept (api/operation_accept.h), which queues it under the Idempotency-Key and
- *    answers 202, or waits as Prefer says. Without HTTP: operation_submit in a transaction.
+ *    api_operation_accept (api/operations/operation_accept.h), which queues it under the
+ * Idempotency-Key and answers 202, or waits as Prefer says. Without HTTP: operation_submit in a
+ * transaction.
  *
  * The rest is the runner's (operation/runner.h): any replica takes it from the table, holds it by a
  * lease, and gives it back when it dies or is asked to end; then it begins anew elsewhere. An
@@ -43,8 +44,8 @@ struct operation_run {
 struct operation_kind {
     const char *name; /* on the wire and in metrics; ended by a NULL name */
     /*
-     * NULL: the process that asks does it by itself (operation/hold.h), no worker takes it, and
-     * when that process is gone it has failed. Such kinds stand last. Else:
+     * NULL: the process that asks does it by itself (operation/local_operation.h), no worker takes
+     * it, and when that process is gone it has failed. Such kinds stand last. Else:
      *
      * Do the work. *result, a JSON text in run->arena or static, is kept for the client (at ==
      * NULL: null); it is not looked at when operation_commit was called. An error becomes the

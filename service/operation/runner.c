@@ -11,7 +11,7 @@
 
 #include "log/log.h"
 #include "operation/operation_internal.h"
-#include "work/clock.h"
+#include "threads/clock.h"
 
 /* Requests come first: about a tenth of the weight of a thread that serves them. */
 enum { NICENESS = 10 };

@@ -10,7 +10,7 @@
  * into the queue. Waits while the schema is behind or the database away.
  *
  * A process that cannot renew its leases stops what it does before they run out elsewhere, and what
- * it writes afterwards is refused (the fence, store/operation.h).
+ * it writes afterwards is refused (the fence, store/operations/operation.h).
  */
 struct operation_runner;
 

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "store/principal.h"
+#include "base/principal.h"
 
 /*
  * PostgreSQL behind structs: SQL text and PGresult never leave this directory. A struct store is a

@@ -381,7 +381,7 @@ def test_an_unfinished_log_does_not_complete_what_had_ended(client, name):
 
 def test_a_deleted_application_takes_what_told_of_its_import_along(service, client, name):
     """Neither the event of an import nor the reply kept under its key outlives the application."""
-    from test_keeping import admin
+    from test_maintenance import admin
     key = uuid.uuid4().hex
     send(client, name, [SMALL], **{"Idempotency-Key": '"%s"' % key})
 
@@ -414,7 +414,7 @@ def test_a_key_guards_the_body_however_it_is_packed(client, name):
 
 
 def test_one_change_of_history_one_event_and_one_audit_row_for_all(service, client, name):
-    from test_keeping import admin
+    from test_maintenance import admin
     send(client, name, [dict(SMALL, executors=i + 1) for i in range(500)])
     rows = admin(service, "SELECT history_version, runs FROM provisor.application WHERE name = %s", name, fetch=True)
     assert rows == [(1, 500)]

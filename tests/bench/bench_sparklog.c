@@ -12,8 +12,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "core/sparklog/sparklog.h"
-#include "framing/framing.h"
+#include "compression/compression.h"
+#include "core/joblog/spark/sparklog.h"
 
 enum { PIECE = 1 << 17 };
 
@@ -31,18 +31,18 @@ static enum pv_code drop_plain(void *context, const char *bytes, size_t n, struc
     return PV_OK;
 }
 
-static enum pv_code read_file(int file, struct framing *framing, struct pv_error *err)
+static enum pv_code read_file(int file, struct decompressor *framing, struct pv_error *err)
 {
     static char piece[PIECE];
     ssize_t n;
     while ((n = read(file, piece, sizeof piece)) > 0) {
-        enum pv_code code = framing_feed(framing, piece, (size_t)n, err);
+        enum pv_code code = decompressor_feed(framing, piece, (size_t)n, err);
         if (code != PV_OK)
             return code;
     }
     bool truncated;
     return n < 0 ? pv_fail(err, PV_E_INVALID, "the file cannot be read")
-                 : framing_finish(framing, &truncated, err);
+                 : decompressor_finish(framing, &truncated, err);
 }
 
 static void print(struct sparklog_counts counts, const struct run *run)
@@ -56,7 +56,7 @@ static void print(struct sparklog_counts counts, const struct run *run)
 }
 
 static int
-read_log(struct framing *framing, struct sparklog *log, const char *path, bool only_decode)
+read_log(struct decompressor *framing, struct sparklog *log, const char *path, bool only_decode)
 {
     struct pv_error err;
     pv_error_clear(&err);
@@ -85,12 +85,13 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_sparklog read|decode FILE\n");
         return 2;
     }
-    const struct framing_limits wide = {
+    const struct compression_limits wide = {
         .total_bytes = 1ULL << 40, .ratio = 1e6, .window_log_max = 27};
     struct sparklog *log = sparklog_create(&limits);
-    struct framing *framing = framing_create(&wide, only_decode ? drop_plain : take_plain, log);
+    struct decompressor *framing =
+        decompressor_create(&wide, only_decode ? drop_plain : take_plain, log);
     int status = log == NULL || framing == NULL ? 1 : read_log(framing, log, argv[2], only_decode);
-    framing_destroy(framing);
+    decompressor_destroy(framing);
     sparklog_destroy(log);
     return status;
 }

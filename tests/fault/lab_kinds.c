@@ -2,11 +2,11 @@
 #include <time.h>
 
 #include "api/api.h"
-#include "api/operation_kinds.h"
-#include "codec/reader.h"
-#include "codec/writer.h"
-#include "store/application.h"
-#include "work/clock.h"
+#include "api/operations/operation_kinds.h"
+#include "base/json_writer.h"
+#include "codec/json/reader.h"
+#include "store/history/application.h"
+#include "threads/clock.h"
 
 /*
  * Kinds of long work for tests, in place of the service's own: the program provisord_lab is

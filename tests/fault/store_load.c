@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "database.h"
-#include "work/clock.h"
+#include "threads/clock.h"
 
 enum { THREADS = 4, KEPT_MAX = 200000 };
 

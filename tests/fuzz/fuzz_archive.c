@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "intake/intake.h"
+#include "ingest/ingest.h"
 
 enum { TOTAL = 1 << 20, BLOCK = 512 };
 
@@ -18,10 +18,10 @@ struct outcome {
     unsigned char digest[INTAKE_DIGEST];
 };
 
-static struct intake_limits limits_for(struct spool_quota *quota)
+static struct ingest_limits limits_for(struct spool_quota *quota)
 {
     struct config config;
-    struct intake_limits limits;
+    struct ingest_limits limits;
     config_defaults(&config);
     (void)snprintf(config.spool_directory, sizeof config.spool_directory, "/tmp");
     config.spool_bytes_max = TOTAL;
@@ -33,7 +33,7 @@ static struct intake_limits limits_for(struct spool_quota *quota)
     config.zstd_window_log_max = 20;
     config.eventlog_block_bytes_max = TOTAL;
     spool_quota_init(quota, &config);
-    intake_limits_read(&config, &limits);
+    ingest_limits_read(&config, &limits);
     limits.spool = quota;
     return limits;
 }
@@ -42,22 +42,22 @@ static struct outcome read_all(const char *data, size_t n, size_t piece, uint64_
 {
     struct spool_quota quota;
     struct outcome outcome = {.code = PV_OK};
-    struct intake_limits limits = limits_for(&quota);
-    struct intake *intake = intake_create(&limits);
+    struct ingest_limits limits = limits_for(&quota);
+    struct ingest *intake = ingest_create(&limits);
     struct arena arena;
     struct run run;
     FUZZ_REQUIRE(intake != NULL);
     arena_init(&arena, 0);
     for (size_t at = 0; at < n && outcome.code == PV_OK; at += piece)
-        outcome.code = intake_feed(intake, data + at, n - at < piece ? n - at : piece, NULL);
+        outcome.code = ingest_feed(intake, data + at, n - at < piece ? n - at : piece, NULL);
     bool more = true;
     while (outcome.code == PV_OK && more)
-        outcome.code = intake_read(intake, turn, &more, NULL);
+        outcome.code = ingest_read(intake, turn, &more, NULL);
     if (outcome.code == PV_OK)
-        outcome.code = intake_finish(intake, &arena, &run, outcome.digest, NULL);
-    FUZZ_REQUIRE(intake_counts(intake).read.bytes <= TOTAL);
+        outcome.code = ingest_finish(intake, &arena, &run, outcome.digest, NULL);
+    FUZZ_REQUIRE(ingest_counts(intake).read.bytes <= TOTAL);
     FUZZ_REQUIRE(atomic_load(&quota.used) <= TOTAL);
-    intake_destroy(intake);
+    ingest_destroy(intake);
     FUZZ_REQUIRE(atomic_load(&quota.used) == 0);
     arena_fini(&arena);
     return outcome;

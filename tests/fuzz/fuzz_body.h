@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "codec/reader.h"
+#include "codec/json/reader.h"
 #include "fuzz.h"
 
 /*

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "codec/cluster_samples.h"
+#include "codec/clusters/cluster_samples.h"
 #include "fuzz_body.h"
 
 #define DAY_US (INT64_C(86400) * 1000000)

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "codec/contention.h"
+#include "codec/deadlines/contention.h"
 #include "fuzz_body.h"
 
 enum { APPLICATIONS_MAX = 32 };

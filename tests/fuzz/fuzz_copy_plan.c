@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "codec/copy_plan.h"
+#include "codec/geo/copy_plan.h"
 #include "fuzz_body.h"
 
 enum { CLUSTERS_MAX = 6, JOBS_MAX = 4, TASKS_MAX = 16 };

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "codec/feasibility.h"
+#include "codec/deadlines/feasibility.h"
 #include "fuzz_body.h"
 
 enum { TASKS_MAX = 300, CORES_MAX = 64, JOBS_MAX = 8 };

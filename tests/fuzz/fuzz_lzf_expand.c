@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "framing/lzf_expand.h"
+#include "compression/lzf_expand.h"
 #include "fuzz.h"
 
 static bool expand_slowly(const uint8_t *in, size_t n_in, uint8_t *out, size_t n_out)

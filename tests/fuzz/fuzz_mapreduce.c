@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/mapreduce/mapreduce.h"
+#include "core/joblog/mapreduce/mapreduce.h"
 #include "fuzz.h"
 #include "run_text.h"
 

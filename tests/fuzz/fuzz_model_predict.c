@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "codec/model.h"
+#include "codec/models/model.h"
 #include "fuzz_body.h"
 
 enum { POINTS_MAX = 64 };

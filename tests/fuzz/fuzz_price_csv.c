@@ -2,7 +2,7 @@
  * Any bytes as a price book in CSV: a fault that says where, or a book that goes out and comes back
  * the same.
  */
-#include "codec/price_csv.h"
+#include "codec/clusters/price_csv.h"
 #include "fuzz.h"
 
 static struct codec_price_book

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/sparklog/sparklog.h"
+#include "core/joblog/spark/sparklog.h"
 #include "fuzz.h"
 #include "run_text.h"
 

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "codec/stage_plan.h"
+#include "codec/deadlines/stage_plan.h"
 #include "fuzz_body.h"
 
 static const struct codec_stage_plan_limits limits = {.stages = 16, .cores = 100000};

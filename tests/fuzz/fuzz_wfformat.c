@@ -4,7 +4,7 @@
  * placed in stores.
  */
 
-#include "codec/wfformat.h"
+#include "codec/geo/wfformat.h"
 #include "fuzz_body.h"
 
 enum { TASKS_MAX = 64, OPERATIONS_MAX = 16 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "framing/framing.h"
+#include "compression/compression.h"
 #include "read_log.h"
 #include "run_text.h"
 
@@ -19,18 +19,18 @@ static enum pv_code to_stdout(void *context, const char *bytes, size_t n, struct
 
 static int print_plain(const char *path)
 {
-    const struct framing_limits limits = {
+    const struct compression_limits limits = {
         .total_bytes = 1ULL << 40, .ratio = 1e6, .window_log_max = 27};
-    struct framing *framing = framing_create(&limits, to_stdout, NULL);
+    struct decompressor *framing = decompressor_create(&limits, to_stdout, NULL);
     FILE *file = fopen(path, "rb");
     static char bytes[65536];
     size_t n;
     enum pv_code code = framing == NULL || file == NULL ? PV_E_NOT_FOUND : PV_OK;
     while (code == PV_OK && (n = fread(bytes, 1, sizeof bytes, file)) > 0)
-        code = framing_feed(framing, bytes, n, NULL);
+        code = decompressor_feed(framing, bytes, n, NULL);
     if (file != NULL)
         (void)fclose(file);
-    framing_destroy(framing);
+    decompressor_destroy(framing);
     return code != PV_OK;
 }
 

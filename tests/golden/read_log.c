@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "framing/framing.h"
+#include "compression/compression.h"
 
 const struct sparklog_limits wide_limits = {
     .line_bytes = 8 << 20, .stages = 100000, .tasks = 5000000, .memory_bytes = 256 << 20};
@@ -19,8 +19,8 @@ static enum pv_code to_log(void *context, const char *bytes, size_t n, struct pv
     return sparklog_feed(context, bytes, n, err);
 }
 
-static enum pv_code
-read_file(FILE *file, size_t piece, struct framing *framing, bool *truncated, struct pv_error *err)
+static enum pv_code read_file(
+    FILE *file, size_t piece, struct decompressor *framing, bool *truncated, struct pv_error *err)
 {
     char *bytes = malloc(piece);
     if (bytes == NULL)
@@ -28,9 +28,9 @@ read_file(FILE *file, size_t piece, struct framing *framing, bool *truncated, st
     enum pv_code code = PV_OK;
     size_t n;
     while (code == PV_OK && (n = fread(bytes, 1, piece, file)) > 0)
-        code = framing_feed(framing, bytes, n, err);
+        code = decompressor_feed(framing, bytes, n, err);
     free(bytes);
-    return code == PV_OK ? framing_finish(framing, truncated, err) : code;
+    return code == PV_OK ? decompressor_finish(framing, truncated, err) : code;
 }
 
 enum pv_code read_log(const char *path, size_t piece, struct sparklog *log, struct pv_error *err)
@@ -38,15 +38,15 @@ enum pv_code read_log(const char *path, size_t piece, struct sparklog *log, stru
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         return pv_fail(err, PV_E_NOT_FOUND, "cannot read %.200s", path);
-    const struct framing_limits limits = {
+    const struct compression_limits limits = {
         .total_bytes = 1ULL << 40, .ratio = 10000, .window_log_max = 27};
-    struct framing *framing = framing_create(&limits, to_log, log);
+    struct decompressor *framing = decompressor_create(&limits, to_log, log);
     bool truncated = false;
     enum pv_code code =
         framing == NULL ? PV_E_MEMORY : read_file(file, piece, framing, &truncated, err);
     if (truncated)
         sparklog_note_truncated(log);
-    framing_destroy(framing);
+    decompressor_destroy(framing);
     (void)fclose(file);
     return code;
 }

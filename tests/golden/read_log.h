@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "core/sparklog/sparklog.h"
+#include "core/joblog/spark/sparklog.h"
 
 /* Read a file through a framing of its own into `log`, in pieces of `piece` bytes. PV_E_NOT_FOUND
  * when the file cannot be read. */

@@ -18,30 +18,29 @@ POSIX = {"arpa/inet.h", "ctype.h", "dirent.h", "fcntl.h", "grp.h", "netdb.h",
 ROOMS = {
     "base": (set(), set(), C_BASIC),
     "core": ({"base"}, set(), C_BASIC | {"gsl/*", "emmintrin.h", "immintrin.h"}),
-    "framing": ({"base"}, set(), C_BASIC | {"lz4.h", "lz4frame.h", "snappy-c.h", "xxhash.h", "zlib.h", "zstd.h", "zstd_errors.h"}),
+    "compression": ({"base"}, set(), C_BASIC | {"lz4.h", "lz4frame.h", "snappy-c.h", "xxhash.h", "zlib.h", "zstd.h", "zstd_errors.h"}),
     # From the bytes of a log, or a path, to a run.
-    "intake": ({"base", "config", "core", "framing"}, set(),
+    "ingest": ({"base", "config", "core", "compression"}, set(),
                C_BASIC | POSIX | {"archive.h", "archive_entry.h", "sodium.h", "zip.h"}),
     "log": ({"base"}, set(), C_BASIC | POSIX),
     "sample": ({"base"}, set(), C_BASIC | POSIX),
     "config": ({"base"}, set(), C_BASIC | POSIX),
-    "work": ({"base", "log"}, set(), C_BASIC | POSIX | {"sodium.h"}),
+    "threads": ({"base", "log"}, set(), C_BASIC | POSIX | {"sodium.h"}),
     "codec": ({"base", "core"}, set(), C_BASIC | {"csv.h", "ctype.h", "jansson.h"}),
     # Waits on the database are bounded by the monotonic clock.
-    "store": ({"base", "core", "log"}, {"work/clock.h"}, C_BASIC | POSIX | {"libpq-fe.h", "libpq-events.h", "sodium.h"}),
-    # A request carries who asks; http knows nothing else of the store.
-    "http": ({"base", "codec", "config", "log", "work"}, {"store/principal.h"},
+    "store": ({"base", "core", "log"}, {"threads/clock.h"}, C_BASIC | POSIX | {"libpq-fe.h", "libpq-events.h", "sodium.h"}),
+    "http": ({"base", "codec", "config", "log", "threads"}, {"base/principal.h"},
              C_BASIC | POSIX | {"microhttpd.h", "sodium.h"}),
-    "api": ({"base", "codec", "config", "core", "framing", "http", "intake", "log", "operation", "store", "work"}, set(),
+    "api": ({"base", "codec", "config", "core", "compression", "http", "ingest", "log", "operation", "store", "threads"}, set(),
             C_BASIC | POSIX | {"sodium.h"}),
     # Long work and the threads that do it; what it does is the api's to know.
-    "operation": ({"base", "codec", "config", "core", "log", "store", "work"}, set(), C_BASIC | POSIX),
+    "operation": ({"base", "codec", "config", "core", "log", "store", "threads"}, set(), C_BASIC | POSIX),
     # What the service does by itself, on a thread beside the server.
-    "keeping": ({"base", "config", "core", "log", "store", "work"}, set(), C_BASIC | POSIX),
+    "maintenance": ({"base", "config", "core", "log", "store", "threads"}, set(), C_BASIC | POSIX),
     # Logs on disk into the history: what an upload does, without HTTP.
-    "import": ({"api", "base", "codec", "config", "core", "intake", "operation", "store", "work"}, set(), C_BASIC | POSIX),
+    "import": ({"api", "base", "codec", "config", "core", "ingest", "operation", "store", "threads"}, set(), C_BASIC | POSIX),
     # The subcommands wire the rooms together; provisord.c only chooses one.
-    "command": ({"api", "base", "codec", "config", "core", "framing", "http", "import", "intake", "keeping", "log", "operation", "sample", "store", "work"}, set(),
+    "command": ({"api", "base", "codec", "config", "core", "compression", "http", "import", "ingest", "maintenance", "log", "operation", "sample", "store", "threads"}, set(),
                 C_BASIC | POSIX | {"malloc.h", "sodium.h", "zlib.h", "zstd.h"}),
     "": ({"base", "command", "config", "log"}, set(), C_BASIC | POSIX | {"gsl/gsl_errno.h", "jansson.h", "sodium.h"}),
 }

@@ -26,9 +26,9 @@ def test_every_room_of_the_table_exists():
 
 
 @pytest.mark.parametrize("room, line", [
-    ("core", '#include "store/run.h"'), ("core", "#include <time.h>"), ("core", "#include <jansson.h>"),
-    ("base", '#include "core/run.h"'), ("codec", '#include "http/run.h"'), ("store", '#include "codec/run.h"'),
-    ("http", '#include "store/run.h"'), ("http", "#include <libpq-fe.h>"), ("framing", '#include "core/run.h"'),
+    ("core", '#include "store/history/run.h"'), ("core", "#include <time.h>"), ("core", "#include <jansson.h>"),
+    ("base", '#include "core/run.h"'), ("codec", '#include "http/run.h"'), ("store", '#include "codec/history/run.h"'),
+    ("http", '#include "store/history/run.h"'), ("http", "#include <libpq-fe.h>"), ("compression", '#include "core/run.h"'),
     ("api", "#include <libpq-fe.h>"), ("cellar", "#include <math.h>")])
 def test_an_include_that_points_outwards_is_found(tmp_path, room, line):
     for name in ("core", "store", "http", "codec", room):

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "codec/writer.h"
+#include "base/json_writer.h"
 #include "http/etag.h"
 #include "http/server.h"
 #include "log/log.h"

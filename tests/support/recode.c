@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "framing/framing.h"
+#include "compression/compression.h"
 #include "streams.h"
 
 static int encode(enum stream_kind kind, size_t block)
@@ -32,11 +32,11 @@ static enum pv_code to_stdout(void *context, const char *bytes, size_t n, struct
 
 static int decode(void)
 {
-    const struct framing_limits limits = {
+    const struct compression_limits limits = {
         .total_bytes = 1ULL << 40, .ratio = 1e6, .window_log_max = 23};
     struct pv_error err;
     pv_error_clear(&err);
-    struct framing *framing = framing_create(&limits, to_stdout, NULL);
+    struct decompressor *framing = decompressor_create(&limits, to_stdout, NULL);
     if (framing == NULL)
         return 1;
     static char bytes[1 << 16];
@@ -44,14 +44,14 @@ static int decode(void)
     bool truncated = false;
     size_t n;
     while (code == PV_OK && (n = fread(bytes, 1, sizeof bytes, stdin)) > 0)
-        code = framing_feed(framing, bytes, n, &err);
+        code = decompressor_feed(framing, bytes, n, &err);
     if (code == PV_OK)
-        code = framing_finish(framing, &truncated, &err);
+        code = decompressor_finish(framing, &truncated, &err);
     if (code == PV_OK)
-        fprintf(stderr, "%s, %s\n", framing_kind(framing), truncated ? "truncated" : "whole");
+        fprintf(stderr, "%s, %s\n", compression_kind(framing), truncated ? "truncated" : "whole");
     else
         fprintf(stderr, "%s: %s\n", pv_code_name(code), err.detail);
-    framing_destroy(framing);
+    decompressor_destroy(framing);
     return code == PV_OK && fflush(stdout) == 0 ? 0 : 1;
 }
 

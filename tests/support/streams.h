@@ -20,7 +20,7 @@ enum stream_kind {
     STREAM_KINDS
 };
 
-/* As framing_kind says it. */
+/* As compression_kind says it. */
 const char *stream_name(enum stream_kind kind);
 
 struct stream {

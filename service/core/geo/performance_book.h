@@ -18,7 +18,8 @@
  * type of machine (a pair: from pairs of the same two types), and failing that from all clusters of
  * the team; every answer says which it was.
  *
- * Made by store_performance_book (store/performance_book.h), which adds what it read and closes it.
+ * Made by store_performance_book (store/clusters/performance_book.h), which adds what it read and
+ * closes it.
  */
 enum performance_source {
     PERFORMANCE_NONE,         /* nobody ever observed it */

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/instant.h"
 #include "base/strview.h"
 #include "core/history/task_sketch.h"
 
@@ -17,7 +18,7 @@
  * text has at == NULL. Durations are seconds; instants are microseconds since 1970-01-01 UTC.
  */
 #define RUN_UNKNOWN INT64_C(-1)
-#define RUN_NO_INSTANT INT64_MIN
+#define RUN_NO_INSTANT INSTANT_UNKNOWN
 #define RUN_DIGEST_BYTES 32u
 #define RUN_NO_EXIT_CODE INT64_MIN
 

@@ -1,8 +1,8 @@
 #ifndef CORE_JOBLOG_JOBLOG_H
 #define CORE_JOBLOG_JOBLOG_H
 
-#include "core/mapreduce/mapreduce.h"
-#include "core/sparklog/sparklog.h"
+#include "core/joblog/mapreduce/mapreduce.h"
+#include "core/joblog/spark/sparklog.h"
 
 /*
  * A reader of whatever kind of log comes: Spark's event logs or Hadoop's job histories, told apart

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "api/fit_queue.h"
+#include "api/models/fit_queue.h"
 
 enum { TELLERS = 6, ROUNDS = 20000, NAMES = 12 };
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/history_cache.h"
+#include "api/advice/history_cache.h"
 
 enum { THREADS = 8, ROUNDS = 20000, NAMES = 12, ENTRIES = 6 };
 

@@ -1,11 +1,11 @@
-#include "api/fit_queue.h"
+#include "api/models/fit_queue.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
 
-#include "work/clock.h"
+#include "threads/clock.h"
 
 static void take(struct fit_queue *queue, const char *team, const char *application)
 {

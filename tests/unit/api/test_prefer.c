@@ -1,4 +1,4 @@
-#include "api/prefer.h"
+#include "api/shared/prefer.h"
 
 #include <criterion/criterion.h>
 

@@ -1,12 +1,13 @@
-/* api/write.c over a store of three variables: what is claimed, kept, committed and undone. */
-#include "api/write.h"
+/* api/shared/write.c over a store of three variables: what is claimed, kept, committed and undone.
+ */
+#include "api/shared/write.h"
 
 #include <criterion/criterion.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "store/idempotency.h"
+#include "store/sql/idempotency.h"
 
 struct store_tx {
     int unused;

@@ -1,4 +1,4 @@
-#include "codec/application.h"
+#include "codec/history/application.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

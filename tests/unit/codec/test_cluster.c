@@ -1,4 +1,4 @@
-#include "codec/cluster.h"
+#include "codec/clusters/cluster.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

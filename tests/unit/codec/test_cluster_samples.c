@@ -1,4 +1,4 @@
-#include "codec/cluster_samples.h"
+#include "codec/clusters/cluster_samples.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

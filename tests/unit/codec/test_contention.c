@@ -1,4 +1,4 @@
-#include "codec/contention.h"
+#include "codec/deadlines/contention.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

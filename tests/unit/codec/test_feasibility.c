@@ -1,4 +1,4 @@
-#include "codec/feasibility.h"
+#include "codec/deadlines/feasibility.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

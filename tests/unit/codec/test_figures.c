@@ -1,5 +1,5 @@
 /* What is written of a run's figures reads back as it was. */
-#include "codec/figures.h"
+#include "codec/history/log_metrics.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

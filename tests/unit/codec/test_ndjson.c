@@ -1,4 +1,4 @@
-#include "codec/ndjson.h"
+#include "codec/json/ndjson.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

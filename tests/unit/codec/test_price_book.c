@@ -1,4 +1,4 @@
-#include "codec/price_book.h"
+#include "codec/clusters/price_book.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

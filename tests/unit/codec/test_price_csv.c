@@ -1,4 +1,4 @@
-#include "codec/price_csv.h"
+#include "codec/clusters/price_csv.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

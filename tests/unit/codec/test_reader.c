@@ -1,4 +1,4 @@
-#include "codec/reader.h"
+#include "codec/json/reader.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

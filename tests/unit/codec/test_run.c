@@ -1,4 +1,4 @@
-#include "codec/run.h"
+#include "codec/history/run.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "codec/stage_plan.h"
+#include "codec/deadlines/stage_plan.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "codec/wfformat.h"
+#include "codec/geo/wfformat.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

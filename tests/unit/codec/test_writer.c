@@ -1,4 +1,4 @@
-#include "codec/writer.h"
+#include "base/json_writer.h"
 
 #include <criterion/criterion.h>
 #include <jansson.h>

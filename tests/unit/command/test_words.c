@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "store/principal.h"
+#include "base/principal.h"
 
 static void clean_environment(void)
 {

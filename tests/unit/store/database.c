@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/history/run_metrics.h"
-#include "work/clock.h"
+#include "threads/clock.h"
 
 void database_fail(const char *file, int line, const char *what, const struct pv_error *err)
 {

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/access.h"
-#include "store/advice.h"
-#include "store/application.h"
-#include "store/idempotency.h"
-#include "store/run.h"
+#include "store/access/access.h"
+#include "store/advice/advice.h"
+#include "store/history/application.h"
+#include "store/history/run.h"
+#include "store/sql/idempotency.h"
 
 /*
  * Tests against a real PostgreSQL: plain programs (threads, sanitizers), run only where

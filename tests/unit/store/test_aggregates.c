@@ -5,9 +5,9 @@
 
 #include "database.h"
 #include "run_text.h"
-#include "store/accuracy.h"
-#include "store/run_durations.h"
-#include "work/clock.h"
+#include "store/advice/accuracy.h"
+#include "store/history/run_durations.h"
+#include "threads/clock.h"
 
 static struct database db;
 static struct pv_error err;

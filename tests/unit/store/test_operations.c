@@ -1,11 +1,11 @@
 /* Long work in the table: quotas, fences and who wins between an end and a cancellation. */
-#include "store/operation.h"
+#include "store/operations/operation.h"
 
 #include <pthread.h>
 #include <string.h>
 
 #include "database.h"
-#include "work/clock.h"
+#include "threads/clock.h"
 
 enum { QUOTA = 5, THREADS = 12, LEASE_MS = 60000, KEEP_S = 60 };
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "database.h"
-#include "store/prepared.h"
+#include "store/sql/prepared.h"
 #include "store/store_internal.h"
-#include "work/clock.h"
+#include "threads/clock.h"
 
 static struct database db;
 static struct pv_error err;

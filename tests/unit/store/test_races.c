@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "database.h"
-#include "work/clock.h"
+#include "threads/clock.h"
 
 enum { THREADS = 8 };
 

@@ -1,0 +1,16 @@
+#ifndef API_ACCESS_ACCESS_H
+#define API_ACCESS_ACCESS_H
+
+#include "api/api.h"
+
+/*
+ * Who holds this bearer token (http_server_options.authenticate; context is the struct api). Asks
+ * PostgreSQL every time: the server keeps answers for token_cache_ms. Every reason to refuse gives
+ * the same PV_E_UNAUTHENTICATED; PV_E_UNAVAILABLE when nobody can be asked.
+ */
+enum pv_code api_authenticate(void *context,
+                              const char *token,
+                              struct principal *who,
+                              struct pv_error *err) PV_MUSTCHECK;
+
+#endif

@@ -1,0 +1,454 @@
+#include <string.h>
+
+#include "api/advice/advice_context.h"
+#include "api/advice/advice_copies.h"
+#include "api/advice/advice_history.h"
+#include "api/advice/advice_terms.h"
+#include "api/handlers.h"
+#include "api/models/experiments.h"
+#include "api/shared/cursor.h"
+#include "api/shared/reply.h"
+#include "api/shared/write.h"
+#include "base/uuid.h"
+#include "core/advice/explain.h"
+#include "store/advice/advice.h"
+#include "threads/clock.h"
+
+static enum pv_code out_of_memory(struct pv_error *err)
+{
+    return pv_fail(err, PV_E_MEMORY, "out of memory");
+}
+
+/* --- POST /v1/advice --- */
+
+static enum pv_code
+read_query(const struct http_request *request, bool *dry_run, struct pv_error *err)
+{
+    static const char *const known[] = {"dry_run", "format", NULL};
+    enum pv_code code = http_check_query(request, known, err);
+    if (code != PV_OK)
+        return code;
+    const char *dry = http_query(request, "dry_run");
+    const char *format = http_query(request, "format");
+    *dry_run = dry != NULL && strcmp(dry, "true") == 0;
+    if (dry != NULL && !*dry_run && strcmp(dry, "false") != 0)
+        code = pv_fault(err, PV_PLACE_PARAMETER, "dry_run", "wrong_type", "is true or false");
+    if (format != NULL && strcmp(format, "json") != 0)
+        code = pv_fault(err, PV_PLACE_PARAMETER, "format", "unknown_value",
+                        "the only format there is is json");
+    return code;
+}
+
+static enum pv_code decode(const struct config *config,
+                           struct http_request *request,
+                           struct codec_advice_request *asked,
+                           struct pv_error *err)
+{
+    const struct codec_advice_limits limits = {
+        .run = {.stages = (size_t)config->stages_max,
+                .tasks = (size_t)config->tasks_max,
+                .labels = (size_t)config->labels_max},
+        .executors = config->executors_max,
+        .cores = config->cores_max,
+        .running = (size_t)config->jobs_max,
+        .clusters = (size_t)config->plan_clusters_max,
+    };
+    json_t *json = NULL;
+    enum pv_code code = api_parse(config, request, &json, err);
+    if (code != PV_OK)
+        return code;
+    struct codec_reader reader = {request->arena, err};
+    struct codec_node top = codec_top(&reader, json);
+    codec_advice_decode(&top, &limits, asked);
+    json_decref(json);
+    return codec_result(&reader);
+}
+
+/* Everything computed for one answer. */
+struct consultation {
+    struct codec_advice_request asked;
+    struct advice_terms terms;
+    const struct history_item *history;
+    struct curve curve; /* of the history, or what interruptions make of it */
+    struct pricing pricing;
+    struct advice advice;
+    struct beside_question beside_question;
+    struct beside_outcome beside;
+    bool has_beside;
+    struct stage_plan quotas;
+    bool has_quotas;
+    struct api_experiments experiments;
+    bool has_experiments;
+    struct advice_copies copies;
+};
+
+static enum pv_code look_beside(struct api *api,
+                                struct http_request *request,
+                                struct consultation *made,
+                                struct pv_error *err)
+{
+    size_t n = made->asked.n_running;
+    const char **names = arena_array(request->arena, n, sizeof(const char *));
+    if (names == NULL)
+        return out_of_memory(err);
+    for (size_t i = 0; i < n; i++)
+        names[i] = made->asked.running[i].application.at;
+    enum pv_code code =
+        advice_history_beside(api, request, &made->asked, made->history, &made->curve,
+                              &made->advice, &made->beside_question, &made->beside, err);
+    if (code != PV_OK)
+        return code;
+    made->has_beside = true;
+    return explain_beside(&made->beside_question, &made->beside, names, request->arena,
+                          &made->advice, err);
+}
+
+/* Which runs would narrow the interval of what is recommended, cheapest first. */
+static enum pv_code look_for_experiments(struct api *api,
+                                         struct http_request *request,
+                                         struct consultation *made,
+                                         struct pv_error *err)
+{
+    enum { COUNT = 3 };
+    const struct codec_advice_request *asked = &made->asked;
+    const struct advise_question *question = &asked->question;
+    struct api_experiments *experiments = &made->experiments;
+    double *executors = arena_array(request->arena, 1, sizeof *executors);
+    if (executors == NULL)
+        return out_of_memory(err);
+    executors[0] = (double)made->advice.recommendation.executors;
+    *experiments = api_experiments_of(api->config, EXPERIMENTS_CHEAPEST, COUNT);
+    experiments->bounds.problem_size = (double)made->history->curve.problem_size;
+    experiments->bounds.executors = executors;
+    experiments->bounds.n_executors = 1;
+    experiments->bounds.min_executors = question->min_executors;
+    if (question->max_executors < api->config->executors_max)
+        experiments->bounds.max_executors = question->max_executors;
+    experiments->question.confidence = question->confidence;
+    experiments->price_per_executor_hour = question->price_per_executor_hour;
+    const struct codec_history_context *context = &made->history->context;
+    if (context->asked && !context->ignored) {
+        experiments->labels = context->labels->labels;
+        experiments->n_labels = context->labels->n;
+    }
+    made->has_experiments = true;
+    if (asked->application.at != NULL)
+        return api_experiments_plan(api, request, asked->application.at, experiments, err);
+    const struct run *profile = &asked->profile;
+    const struct observation seen =
+        model_seen((double)profile->problem_size, (double)profile->executors, profile->duration_s,
+                   profile->initialization_s);
+    bool known = profile->problem_size >= 1 && profile->executors >= 1 && profile->duration_s > 0;
+    return api_experiments_plan_rows(request->arena, &seen, known ? 1 : 0, experiments, err);
+}
+
+/* What a history lacks, or is asked too much of, lies with the members that it was chosen by. */
+static enum pv_code fault_at_history(enum pv_code code, struct pv_error *err)
+{
+    if (err == NULL || err->n_faults > 0)
+        return code;
+    const char *at = code == PV_E_TOO_FEW ? "/application" : "/problem_size";
+    if (code == PV_E_TOO_FEW || code == PV_E_LIMIT)
+        (void)pv_fault(err, PV_PLACE_POINTER, at, pv_code_name(code), "%.*s", 190, err->detail);
+    return code;
+}
+
+/* made->history is to be released, also after a failure. */
+static enum pv_code consult(struct api *api,
+                            struct http_request *request,
+                            struct consultation *made,
+                            struct pv_error *err)
+{
+    enum pv_code code = decode(api->config, request, &made->asked, err);
+    if (code == PV_OK && !request->may_compute &&
+        (made->asked.include & (CODEC_ADVICE_NEXT_EXPERIMENTS | CODEC_ADVICE_COPY_PLAN)) != 0)
+        return PV_E_DEFER;
+    if (code == PV_OK && made->asked.n_clusters > 0)
+        code = advice_copies_check(api, request, &made->asked, err);
+    if (code == PV_OK)
+        code = advice_terms_load(api, request, &made->asked, &made->terms, err);
+    if (code == PV_OK)
+        code = fault_at_history(
+            advice_history_curve(api, request, &made->asked, &made->history, err), err);
+    if (code == PV_OK)
+        code = pricing_advise(&made->history->curve, &made->asked.question, &made->terms.pricing,
+                              request->arena, &made->curve, &made->advice, &made->pricing, err);
+    if (code == PV_OK)
+        code = pricing_explain(&made->terms.pricing, &made->pricing, &made->asked.question,
+                               request->arena, &made->advice, err);
+    if (code == PV_OK)
+        code = advice_terms_explain(&made->terms, &made->asked, request->arena, &made->advice, err);
+    const struct predictor *predictor = code == PV_OK ? &made->history->predictor : NULL;
+    if (predictor != NULL && (predictor->has_replay || predictor->has_model))
+        code =
+            predictor_explain(predictor, &made->history->curve, request->arena, &made->advice, err);
+    if (code == PV_OK)
+        code = advice_context_explain(&made->history->context, &made->asked, request->arena,
+                                      &made->advice, err);
+    if (code == PV_OK && made->asked.n_running > 0)
+        code = look_beside(api, request, made, err);
+    if (code == PV_OK && (made->asked.include & CODEC_ADVICE_STAGES) != 0)
+        code = quotas_plan(&made->history->stages, &made->asked.question,
+                           made->history->curve.cores_per_executor, request->arena, &made->advice,
+                           &made->quotas, &made->has_quotas, err);
+    if (code == PV_OK && (made->asked.include & CODEC_ADVICE_NEXT_EXPERIMENTS) != 0)
+        code = look_for_experiments(api, request, made, err);
+    if (code == PV_OK && (made->asked.include & CODEC_ADVICE_COPY_PLAN) != 0)
+        code = advice_copies_plan(api, request, &made->asked, made->history, &made->advice,
+                                  &made->copies, err);
+    return code;
+}
+
+static struct codec_advice_reply
+reply_of(const struct consultation *made, const char *id, int64_t created_us)
+{
+    return (struct codec_advice_reply){
+        .id = id,
+        .created_us = created_us,
+        .request = &made->asked,
+        .curve = &made->curve,
+        .context = &made->history->context,
+        .context_message = made->history->context_message,
+        .pricing = &made->pricing,
+        .terms = &made->terms.pricing,
+        .advice = &made->advice,
+        .beside = made->has_beside ? &made->beside : NULL,
+        .quotas = made->has_quotas ? &made->quotas : NULL,
+        .copies_asked = made->copies.planned ? &made->copies.asked : NULL,
+        .copies = &made->copies.plan,
+        .experiments = made->has_experiments ? &made->experiments.reply : NULL};
+}
+
+static enum pv_code write_document(struct http_request *request,
+                                   const struct codec_advice_reply *reply,
+                                   unsigned status,
+                                   struct http_response *response,
+                                   struct pv_error *err)
+{
+    struct writer w;
+    writer_init(&w, request->arena);
+    codec_advice_encode(&w, reply);
+    return api_reply(response, status, &w, err);
+}
+
+static struct advice_row row_of(const struct consultation *made,
+                                const struct codec_advice_reply *reply,
+                                const struct http_request *request,
+                                const struct http_response *response)
+{
+    struct advice_row row = {
+        .application_name = codec_advice_job_name(&made->asked),
+        .objective = strview_of(advise_objective_name(made->advice.objective)),
+        .feasible = made->advice.feasible,
+        .problem_size = made->history->curve.problem_size,
+        .executors = made->advice.recommendation.executors,
+        .cores_per_executor = made->history->curve.cores_per_executor,
+        .predicted_duration_s = made->advice.recommendation.predicted_duration_s,
+        .lower_s = made->advice.recommendation.lower_s,
+        .upper_s = made->advice.recommendation.upper_s,
+        .confidence = made->asked.question.confidence,
+        .model_kind = strview_of(
+            made->history->curve.model_kind == NULL ? "replay" : made->history->curve.model_kind),
+        .deadline_s = made->asked.question.deadline_s,
+        .deadline_probability = made->advice.recommendation.deadline_probability,
+        .request = {request->body, request->body_n},
+        .document = {response->body, response->body_n},
+        .created_us = reply->created_us};
+    memcpy(row.id, reply->id, sizeof row.id);
+    memcpy(row.application_id, made->history->application_id, sizeof row.application_id);
+    return row;
+}
+
+static void
+add_location(struct http_request *request, struct http_response *response, const char *id)
+{
+    const char *location = arena_printf(request->arena, "/v1/advice/%s", id);
+    http_response_header(request, response, "Location", location == NULL ? "" : location);
+}
+
+/* Reply, advice, audit row and event in one transaction. */
+static enum pv_code keep(struct http_request *request,
+                         const struct consultation *made,
+                         struct api_write *write,
+                         struct http_response *response,
+                         struct pv_error *err)
+{
+    char id[37];
+    clock_uuid7(id);
+    struct codec_advice_reply reply = reply_of(made, id, clock_wall_us());
+    struct writer event;
+    size_t event_n = 0;
+    writer_init(&event, request->arena);
+    codec_advice_encode_event(&event, &reply);
+    const char *event_text = writer_finish(&event, &event_n);
+    enum pv_code code = event_text == NULL ? out_of_memory(err)
+                                           : write_document(request, &reply, 201, response, err);
+    if (code != PV_OK)
+        return code;
+    add_location(request, response, id);
+    store_tell_of(write->tx, made->history->application_id);
+    code = api_write_keep(request, response, write, err);
+    if (code != PV_OK)
+        return code;
+    struct advice_row row = row_of(made, &reply, request, response);
+    return store_advice_insert_commit(&write->tx, &row, (struct strview){event_text, event_n}, err);
+}
+
+static enum pv_code answer_dry(struct http_request *request,
+                               const struct consultation *made,
+                               struct http_response *response,
+                               struct pv_error *err)
+{
+    char id[37];
+    clock_uuid7(id);
+    struct codec_advice_reply reply = reply_of(made, id, clock_wall_us());
+    return write_document(request, &reply, 200, response, err);
+}
+
+/* A key that was used before is answered before anything is computed. */
+static enum pv_code answer_and_keep(struct api *api,
+                                    struct http_request *request,
+                                    struct consultation *made,
+                                    struct http_response *response,
+                                    struct pv_error *err)
+{
+    unsigned char hash[32];
+    struct api_write write = {0};
+    bool replayed = false;
+    bool has_key = http_header(request, "Idempotency-Key") != NULL;
+    api_body_hash(request, hash);
+    /* Without a key the transaction opens last: no connection is held while computing. */
+    enum pv_code code = has_key ? PV_OK : consult(api, request, made, err);
+    if (code == PV_OK)
+        code = api_write_begin(api, request, response, hash, &write, &replayed, err);
+    if (code == PV_OK && !replayed && has_key)
+        code = consult(api, request, made, err);
+    if (code == PV_OK && !replayed)
+        code = keep(request, made, &write, response, err);
+    api_write_end(&write);
+    return code;
+}
+
+enum pv_code advice_create(void *context,
+                           struct http_request *request,
+                           struct http_response *response,
+                           struct pv_error *err)
+{
+    struct api *api = context;
+    struct consultation made = {0};
+    bool dry_run = false;
+    enum pv_code code = read_query(request, &dry_run, err);
+    if (code == PV_OK && dry_run) {
+        code = consult(api, request, &made, err);
+        if (code == PV_OK)
+            code = answer_dry(request, &made, response, err);
+    } else if (code == PV_OK) {
+        code = answer_and_keep(api, request, &made, response, err);
+    }
+    history_item_release(made.history);
+    return code;
+}
+
+/* --- GET /v1/advice/{id} --- */
+
+enum pv_code advice_get(void *context,
+                        struct http_request *request,
+                        struct http_response *response,
+                        struct pv_error *err)
+{
+    static const char *const no_parameters[] = {NULL};
+    struct api *api = context;
+    struct store_tx *tx = NULL;
+    struct advice_row row;
+    char id[37];
+    enum pv_code code = http_check_query(request, no_parameters, err);
+    if (code == PV_OK && !uuid_parse(http_path_parameter(request, "id"), id))
+        code = pv_fail(err, PV_E_NOT_FOUND, "there is no advice of that id");
+    if (code == PV_OK)
+        code =
+            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    if (code == PV_OK)
+        code = store_advice_find(tx, request->arena, id, &row, err);
+    store_rollback(&tx);
+    if (code != PV_OK)
+        return code;
+    response->status = 200;
+    response->body = row.document.at;
+    response->body_n = row.document.n;
+    return PV_OK;
+}
+
+/* --- GET /v1/advice --- */
+
+static enum pv_code read_filter(struct api *api,
+                                struct http_request *request,
+                                const char **scope,
+                                struct advice_filter *filter,
+                                struct pv_error *err)
+{
+    static const char *const known[] = {"application", "limit", "cursor", NULL};
+    struct cursor cursor;
+    bool has = false;
+    *filter = (struct advice_filter){.before_us = RUN_NO_INSTANT};
+    enum pv_code code = http_check_query(request, known, err);
+    if (code != PV_OK)
+        return code;
+    filter->application_name = http_query(request, "application");
+    if (filter->application_name != NULL && !codec_is_name(strview_of(filter->application_name)))
+        return pv_fault(err, PV_PLACE_PARAMETER, "application", "invalid_name",
+                        "is 1 to 255 characters without control characters");
+    *scope = arena_printf(request->arena, "/v1/advice application=%s",
+                          filter->application_name == NULL ? "" : filter->application_name);
+    if (*scope == NULL)
+        return out_of_memory(err);
+    code = cursor_read(api, request, *scope, &filter->limit, &cursor, &has, err);
+    if (code == PV_OK && has) {
+        filter->before_us = cursor.instant_us;
+        if (!uuid_parse(cursor.text, filter->before_id))
+            code = pv_fail(err, PV_E_SYNTAX, "the cursor is damaged");
+    }
+    return code;
+}
+
+static enum pv_code reply_list(struct api *api,
+                               struct http_request *request,
+                               const char *scope,
+                               const struct advice_list *list,
+                               struct http_response *response,
+                               struct pv_error *err)
+{
+    struct writer w;
+    writer_init(&w, request->arena);
+    writer_begin_object(&w);
+    writer_key(&w, "items");
+    writer_begin_array(&w);
+    for (size_t i = 0; i < list->n; i++)
+        writer_raw(&w, list->items[i].document);
+    struct cursor next = {0};
+    if (list->more) {
+        const struct advice_row *last = &list->items[list->n - 1];
+        next.instant_us = last->created_us;
+        memcpy(next.text, last->id, sizeof last->id);
+    }
+    return api_reply_page(api, request, response, &w, scope, list->more ? &next : NULL, err);
+}
+
+enum pv_code advice_list(void *context,
+                         struct http_request *request,
+                         struct http_response *response,
+                         struct pv_error *err)
+{
+    struct api *api = context;
+    struct store_tx *tx = NULL;
+    struct advice_filter filter;
+    struct advice_list list;
+    const char *scope = NULL;
+    enum pv_code code = read_filter(api, request, &scope, &filter, err);
+    if (code == PV_OK)
+        code =
+            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    if (code == PV_OK)
+        code = store_advice_list(tx, request->arena, &filter, &list, err);
+    store_rollback(&tx);
+    return code == PV_OK ? reply_list(api, request, scope, &list, response, err) : code;
+}

@@ -1,0 +1,43 @@
+#ifndef API_ADVICE_ADVICE_COPIES_H
+#define API_ADVICE_ADVICE_COPIES_H
+
+#include "api/advice/history_cache.h"
+#include "api/api.h"
+#include "codec/advice/advice.h"
+
+/*
+ * The copy plan of an advice: which copies of the tasks of the job's first stages to start in which
+ * of copy_plan.clusters.
+ *
+ * The tasks are those of the recommended configuration (core/advice/first_stages.h), cut evenly;
+ * their ids are "stage.task". The input lies in `inputs`, one task's in one of them, in turns;
+ * where that is not told, in all of the clusters. The operation is the name of the stage, or that
+ * of the application where that was observed nearer: by one of the clusters before one of their
+ * machine types before any other. All slots are taken to be idle.
+ */
+struct advice_copies {
+    bool planned;
+    struct codec_copy_plan asked;
+    struct geo_plan plan;
+};
+
+/* Fault at the name of a cluster that is not there. */
+enum pv_code advice_copies_check(struct api *api,
+                                 struct http_request *request,
+                                 const struct codec_advice_request *asked,
+                                 struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * Plan for what `advice` recommends. Where that cannot be done, copies->planned stays false and a
+ * warning (no_copy_plan) among those of the advice says why. Only failures of the service are
+ * errors.
+ */
+enum pv_code advice_copies_plan(struct api *api,
+                                struct http_request *request,
+                                const struct codec_advice_request *asked,
+                                const struct history_item *history,
+                                struct advice *advice,
+                                struct advice_copies *copies,
+                                struct pv_error *err) PV_MUSTCHECK;
+
+#endif

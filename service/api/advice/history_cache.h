@@ -1,0 +1,98 @@
+#ifndef API_ADVICE_HISTORY_CACHE_H
+#define API_ADVICE_HISTORY_CACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "codec/models/fitted_model.h"
+#include "core/advice/curve.h"
+#include "core/advice/predictor.h"
+#include "core/advice/quotas.h"
+#include "store/history/run.h"
+
+/*
+ * Predicted curves, ready to choose from: what makes a repeated question cost one insert and
+ * nothing else. Bounded (least recently used goes first), safe from any thread. An item is
+ * immutable once published and lives until its last holder lets go, also when it has left the
+ * cache.
+ *
+ * An item counts as fresh for max_age_ms after it was confirmed against the application's
+ * history_version; then whoever wants it confirms it again. Writes through this process
+ * invalidate at once, so that a caller reads what it wrote.
+ */
+struct history_cache;
+
+struct history_key {
+    const char *team_id;
+    const char *application;
+    int64_t problem_size;       /* as asked, RUN_UNKNOWN: not */
+    int64_t cores_per_executor; /* as asked, RUN_UNKNOWN: not */
+    int64_t min_executors;
+    int64_t max_executors;
+    unsigned char labels[32]; /* digest of those asked for; zeros: none */
+};
+
+/* Made by history_item_create, filled in by its maker, then published or let go. */
+struct history_item {
+    struct arena arena; /* what curve points at */
+    char application_id[37];
+    int64_t history_version;
+    struct curve curve;
+    struct predictor predictor; /* how the curve came to be; neither flag set: of a profile */
+    struct quota_source stages; /* of the nearest run that has them */
+    struct codec_history_context context; /* whose runs it is from; n_keys == 0: all are alike */
+    const char *context_message;
+    struct run_id *replayed; /* where labels chose them: the runs */
+    size_t n_replayed;
+};
+
+/* NULL when memory is exhausted. */
+struct history_cache *history_cache_create(size_t entries_max, int64_t max_age_ms);
+void history_cache_destroy(struct history_cache *cache); /* accepts NULL */
+
+/* A new item, held by the caller. NULL when memory is exhausted. */
+struct history_item *history_item_create(size_t memory_max);
+/* Let go; accepts NULL. */
+void history_item_release(const struct history_item *item);
+
+enum history_state { HISTORY_ABSENT, HISTORY_FRESH, HISTORY_STALE };
+
+/* *item is held by the caller unless the answer is HISTORY_ABSENT. now_ns: monotonic clock. */
+enum history_state history_cache_find(struct history_cache *cache,
+                                      const struct history_key *key,
+                                      uint64_t now_ns,
+                                      const struct history_item **item);
+
+/* The item still tells the history that was read at read_ns (before asking): fresh again. */
+void history_cache_confirm(struct history_cache *cache,
+                           const struct history_item *item,
+                           uint64_t read_ns);
+
+/*
+ * Invalidations so far. Take it before reading the database, give it to publish: an item made from
+ * what was read before an invalidation is then not published.
+ */
+uint64_t history_cache_epoch(struct history_cache *cache);
+
+/* Publish under the key, in place of what is there. The caller still holds it. */
+void history_cache_publish(struct history_cache *cache,
+                           const struct history_key *key,
+                           struct history_item *item,
+                           uint64_t read_ns,
+                           uint64_t epoch);
+
+/* Forget everything about an application of a team: its history changed. Accepts a NULL cache. */
+void history_cache_invalidate(struct history_cache *cache,
+                              const char *team_id,
+                              const char *application);
+
+struct history_cache_statistics {
+    size_t entries;
+    uint64_t hits; /* fresh */
+    uint64_t stale;
+    uint64_t misses;
+};
+struct history_cache_statistics history_cache_statistics(struct history_cache *cache);
+
+#endif

@@ -1,0 +1,312 @@
+#include <stdio.h>
+
+#include "api/handlers.h"
+#include "api/shared/cursor.h"
+#include "api/shared/put_resource.h"
+#include "api/shared/query.h"
+#include "api/shared/reply.h"
+#include "api/shared/write.h"
+#include "codec/clusters/cluster.h"
+#include "store/clusters/cluster.h"
+#include "store/clusters/price_book.h"
+
+/* /v1/clusters: what a team tells of its clusters, once for every use. */
+
+static const char *const no_parameters[] = {NULL};
+
+static void encode(struct writer *w, const struct cluster *cluster)
+{
+    const struct codec_cluster shape = {.id = cluster->id,
+                                        .name = cluster->name,
+                                        .description = cluster->description,
+                                        .labels = cluster->labels,
+                                        .n_labels = cluster->n_labels,
+                                        .traits = cluster->traits,
+                                        .price_book = cluster->price_book,
+                                        .version = cluster->version,
+                                        .created_us = cluster->created_us,
+                                        .updated_us = cluster->updated_us};
+    codec_cluster_encode(w, &shape);
+}
+
+static enum pv_code reply(struct http_request *request,
+                          struct http_response *response,
+                          unsigned status,
+                          const struct cluster *cluster,
+                          struct pv_error *err)
+{
+    char etag[HTTP_ETAG_TEXT];
+    struct writer w;
+    put_resource_etag(cluster->id, cluster->version, etag);
+    http_response_header(request, response, "ETag", etag);
+    writer_init(&w, request->arena);
+    encode(&w, cluster);
+    enum pv_code code = api_reply(response, status, &w, err);
+    if (code == PV_OK && request->method == HTTP_GET && http_none_match_holds(request, etag))
+        http_reply_not_modified(response);
+    return code;
+}
+
+/* --- reading --- */
+
+enum pv_code clusters_get(void *context,
+                          struct http_request *request,
+                          struct http_response *response,
+                          struct pv_error *err)
+{
+    struct api *api = context;
+    struct store_tx *tx = NULL;
+    struct cluster cluster;
+    bool found = false;
+    enum pv_code code = http_check_query(request, no_parameters, err);
+    if (code == PV_OK)
+        code =
+            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    if (code != PV_OK)
+        return code;
+    code = store_cluster_look(tx, request->arena, http_path_parameter(request, "name"), &cluster,
+                              &found, err);
+    store_rollback(&tx);
+    if (code == PV_OK && !found)
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no cluster of that name");
+    return code == PV_OK ? reply(request, response, 200, &cluster, err) : code;
+}
+
+static enum pv_code read_filter(struct api *api,
+                                struct http_request *request,
+                                struct cluster_filter *filter,
+                                struct pv_error *err)
+{
+    static const char *const allowed[] = {"limit",  "cursor",       "price_book",
+                                          "label*", "machine_type", NULL};
+    struct run_label *labels = NULL;
+    size_t n = 0;
+    enum pv_code code = http_check_query(request, allowed, err);
+    if (code == PV_OK)
+        code = api_query_labels(api, request, &labels, &n, err);
+    *filter = (struct cluster_filter){.price_book = http_query(request, "price_book"),
+                                      .machine_type = http_query(request, "machine_type"),
+                                      .labels = labels,
+                                      .n_labels = n};
+    return code;
+}
+
+/* What a cursor belongs to: these filters. Lengths keep them apart. */
+static const char *make_scope(struct http_request *request, const struct cluster_filter *filter)
+{
+    const char *book = filter->price_book == NULL ? "" : filter->price_book;
+    const char *type = filter->machine_type == NULL ? "" : filter->machine_type;
+    const char *scope = arena_printf(request->arena, "clusters %zu:%s%zu:%s", strlen(book), book,
+                                     strlen(type), type);
+    for (size_t i = 0; i < filter->n_labels && scope != NULL; i++)
+        scope = arena_printf(request->arena, "%s %zu:%s%zu:%s", scope, filter->labels[i].key.n,
+                             filter->labels[i].key.at, filter->labels[i].value.n,
+                             filter->labels[i].value.at);
+    return scope;
+}
+
+static enum pv_code write_page(struct api *api,
+                               struct http_request *request,
+                               struct http_response *response,
+                               const char *scope,
+                               const struct cluster_list *list,
+                               struct pv_error *err)
+{
+    struct writer w;
+    writer_init(&w, request->arena);
+    writer_begin_object(&w);
+    writer_key(&w, "items");
+    writer_begin_array(&w);
+    for (size_t i = 0; i < list->n; i++)
+        encode(&w, &list->items[i]);
+    struct cursor last = {.instant_us = RUN_NO_INSTANT};
+    if (list->more)
+        (void)snprintf(last.text, sizeof last.text, "%s", list->items[list->n - 1].name.at);
+    return api_reply_page(api, request, response, &w, scope, list->more ? &last : NULL, err);
+}
+
+enum pv_code clusters_list(void *context,
+                           struct http_request *request,
+                           struct http_response *response,
+                           struct pv_error *err)
+{
+    struct api *api = context;
+    struct cluster_filter filter;
+    struct cluster_list list = {.items = NULL};
+    struct store_tx *tx = NULL;
+    struct cursor cursor;
+    size_t limit = 0;
+    bool has = false;
+    enum pv_code code = read_filter(api, request, &filter, err);
+    const char *scope = code == PV_OK ? make_scope(request, &filter) : NULL;
+    if (code == PV_OK && scope == NULL)
+        code = pv_fail(err, PV_E_MEMORY, "out of memory");
+    if (code == PV_OK)
+        code = cursor_read(api, request, scope, &limit, &cursor, &has, err);
+    if (code == PV_OK)
+        code =
+            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    if (code != PV_OK)
+        return code;
+    code =
+        store_cluster_list(tx, request->arena, &filter, has ? cursor.text : "", limit, &list, err);
+    store_rollback(&tx);
+    return code == PV_OK ? write_page(api, request, response, scope, &list, err) : code;
+}
+
+/* --- writing --- */
+
+static enum pv_code decode(struct api *api,
+                           struct http_request *request,
+                           struct codec_cluster *sent,
+                           struct pv_error *err)
+{
+    const struct codec_cluster_limits limits = {.labels = (size_t)api->config->labels_max,
+                                                .cores = api->config->cores_max};
+    json_t *json = NULL;
+    enum pv_code code = api_parse(api->config, request, &json, err);
+    if (code != PV_OK)
+        return code;
+    struct codec_reader reader = {request->arena, err};
+    struct codec_node top = codec_top(&reader, json);
+    codec_cluster_decode(&top, &limits, sent);
+    json_decref(json);
+    return codec_result(&reader);
+}
+
+/* The book named becomes its id. */
+static enum pv_code resolve_book(struct store_tx *tx,
+                                 struct arena *arena,
+                                 const struct codec_cluster *sent,
+                                 struct cluster *cluster,
+                                 struct pv_error *err)
+{
+    struct price_book book;
+    bool found = false;
+    cluster->price_book_id[0] = '\0';
+    if (sent->price_book.at == NULL)
+        return PV_OK;
+    enum pv_code code =
+        store_price_book_look(tx, arena, sent->price_book.at, false, &book, &found, err);
+    if (code == PV_OK && !found)
+        return pv_fault(err, PV_PLACE_POINTER, "/price_book", "unknown_price_book",
+                        "there is no price book of this name");
+    if (code == PV_OK)
+        memcpy(cluster->price_book_id, book.id, sizeof cluster->price_book_id);
+    return code;
+}
+
+static enum pv_code check(const struct http_request *request,
+                          const struct cluster *cluster,
+                          bool found,
+                          struct pv_error *err)
+{
+    char etag[HTTP_ETAG_TEXT];
+    const char *const etags[] = {found ? etag : NULL, NULL};
+    if (found)
+        put_resource_etag(cluster->id, cluster->version, etag);
+    return put_resource_check(request, etags, "the cluster", err);
+}
+
+/* The transaction of a PUT, up to its commit. */
+static enum pv_code put(struct api *api,
+                        struct http_request *request,
+                        struct http_response *response,
+                        struct store_tx *tx,
+                        const char *name,
+                        const struct codec_cluster *sent,
+                        struct pv_error *err)
+{
+    struct cluster cluster = {.id = ""};
+    bool found = false;
+    enum pv_code code = store_registry_lock(tx, err);
+    if (code == PV_OK)
+        code = store_cluster_look(tx, request->arena, name, &cluster, &found, err);
+    if (code == PV_OK)
+        code = check(request, &cluster, found, err);
+    if (code == PV_OK)
+        code = resolve_book(tx, request->arena, sent, &cluster, err);
+    if (code != PV_OK)
+        return code;
+    cluster.name = strview_of(name);
+    cluster.description = sent->description;
+    cluster.labels = sent->labels;
+    cluster.n_labels = sent->n_labels;
+    cluster.traits = sent->traits;
+    code = found
+               ? store_cluster_update(tx, request->arena, &cluster, err)
+               : store_cluster_insert(tx, request->arena, api->config->clusters_max, &cluster, err);
+    if (code == PV_OK && !found)
+        code = put_resource_add_location(request, response, "/v1/clusters", name, err);
+    return code == PV_OK ? reply(request, response, found ? 200 : 201, &cluster, err) : code;
+}
+
+enum pv_code clusters_put(void *context,
+                          struct http_request *request,
+                          struct http_response *response,
+                          struct pv_error *err)
+{
+    struct api *api = context;
+    struct codec_cluster sent;
+    const char *name = NULL;
+    unsigned char hash[32];
+    struct api_write write = {0};
+    bool replayed = false;
+    enum pv_code code = http_check_query(request, no_parameters, err);
+    if (code == PV_OK)
+        code = api_query_name(request, &name, err);
+    if (code == PV_OK)
+        code = decode(api, request, &sent, err);
+    if (code != PV_OK)
+        return code;
+    api_body_hash(request, hash);
+    code = api_write_begin(api, request, response, hash, &write, &replayed, err);
+    if (code == PV_OK && !replayed)
+        code = put(api, request, response, write.tx, name, &sent, err);
+    if (code == PV_OK && !replayed)
+        code = api_write_commit(request, response, &write, err);
+    api_write_end(&write);
+    return code;
+}
+
+static enum pv_code
+take_away(struct http_request *request, struct store_tx *tx, struct pv_error *err)
+{
+    struct cluster cluster;
+    bool found = false;
+    enum pv_code code = store_registry_lock(tx, err);
+    if (code == PV_OK)
+        code = store_cluster_look(tx, request->arena, http_path_parameter(request, "name"),
+                                  &cluster, &found, err);
+    if (code == PV_OK && !found)
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no cluster of that name");
+    if (code == PV_OK)
+        code = check(request, &cluster, true, err);
+    if (code == PV_OK)
+        code = put_resource_refuse_referenced(tx, request->arena, REFERENCE_TO_CLUSTER, cluster.id,
+                                              err);
+    return code == PV_OK ? store_cluster_delete(tx, &cluster, err) : code;
+}
+
+enum pv_code clusters_delete(void *context,
+                             struct http_request *request,
+                             struct http_response *response,
+                             struct pv_error *err)
+{
+    unsigned char hash[32];
+    struct api_write write = {0};
+    bool replayed = false;
+    enum pv_code code = http_check_query(request, no_parameters, err);
+    if (code != PV_OK)
+        return code;
+    api_body_hash(request, hash);
+    code = api_write_begin(context, request, response, hash, &write, &replayed, err);
+    if (code == PV_OK && !replayed) {
+        code = take_away(request, write.tx, err);
+        api_reply_empty(response);
+    }
+    if (code == PV_OK && !replayed)
+        code = api_write_commit(request, response, &write, err);
+    api_write_end(&write);
+    return code;
+}

@@ -1,0 +1,40 @@
+#ifndef API_CLUSTERS_NAMED_CLUSTER_H
+#define API_CLUSTERS_NAMED_CLUSTER_H
+
+#include "api/api.h"
+#include "store/clusters/cluster.h"
+
+/* A registered cluster that a request names where it could tell the size itself. */
+
+/* pointer: of the name in the body. PV_E_INVALID with a fault there when there is none. */
+enum pv_code named_cluster_load(struct api *api,
+                                struct http_request *request,
+                                struct strview name,
+                                const char *pointer,
+                                struct cluster *cluster,
+                                struct pv_error *err) PV_MUSTCHECK;
+
+/* As above, within a transaction that is open. */
+enum pv_code named_cluster_look(struct store_tx *tx,
+                                struct arena *arena,
+                                struct strview name,
+                                const char *pointer,
+                                struct cluster *cluster,
+                                struct pv_error *err) PV_MUSTCHECK;
+
+/* A member that this use needs: a fault at the name says which one the cluster lacks. */
+enum pv_code named_cluster_need(const struct cluster *cluster,
+                                int64_t value,
+                                const char *member,
+                                const char *pointer,
+                                struct pv_error *err) PV_MUSTCHECK;
+
+/* executors x cores_per_executor, both needed, and no more than the service takes (cores_max). */
+enum pv_code named_cluster_cores(const struct api *api,
+                                 int64_t executors,
+                                 int64_t cores_per_executor,
+                                 const char *pointer,
+                                 int64_t *cores,
+                                 struct pv_error *err) PV_MUSTCHECK;
+
+#endif

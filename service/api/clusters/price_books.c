@@ -1,0 +1,335 @@
+#include <stdio.h>
+
+#include "api/handlers.h"
+#include "api/shared/cursor.h"
+#include "api/shared/put_resource.h"
+#include "api/shared/query.h"
+#include "api/shared/reply.h"
+#include "api/shared/write.h"
+#include "codec/clusters/price_book.h"
+#include "codec/clusters/price_csv.h"
+#include "http/accept.h"
+#include "http/fields.h"
+#include "store/clusters/price_book.h"
+
+/* /v1/price-books: what machines cost, as JSON or as CSV. */
+
+enum form { FORM_JSON, FORM_CSV, FORMS };
+
+/* Each form is a representation of its own and has a tag of its own; a writer may name any. */
+static void make_etag(const struct price_book *book, enum form form, char out[HTTP_ETAG_TEXT])
+{
+    put_resource_etag(book->id, book->version, out);
+    if (form == FORM_CSV)
+        (void)snprintf(out + strlen(out) - 1, 8, ".csv\"");
+}
+
+static struct codec_price_book shape_of(const struct price_book *book)
+{
+    return (struct codec_price_book){.id = book->id,
+                                     .name = book->name,
+                                     .currency = book->currency,
+                                     .rows = book->rows,
+                                     .n_rows = (size_t)book->n_rows,
+                                     .version = book->version,
+                                     .created_us = book->created_us,
+                                     .updated_us = book->updated_us};
+}
+
+static enum pv_code write_csv(struct http_request *request,
+                              struct http_response *response,
+                              const struct codec_price_book *shape,
+                              struct pv_error *err)
+{
+    response->body = codec_price_csv_encode(shape, request->arena, &response->body_n);
+    response->content_type = "text/csv; charset=utf-8; header=present";
+    return response->body == NULL ? pv_fail(err, PV_E_MEMORY, "out of memory") : PV_OK;
+}
+
+static enum pv_code reply(struct http_request *request,
+                          struct http_response *response,
+                          unsigned status,
+                          const struct price_book *book,
+                          enum form form,
+                          struct pv_error *err)
+{
+    char etag[HTTP_ETAG_TEXT];
+    enum pv_code code;
+    struct codec_price_book shape = shape_of(book);
+    make_etag(book, form, etag);
+    http_response_header(request, response, "ETag", etag);
+    http_response_header(request, response, "Vary", "Accept");
+    if (form == FORM_CSV) {
+        response->status = status;
+        code = write_csv(request, response, &shape, err);
+    } else {
+        struct writer w;
+        writer_init(&w, request->arena);
+        codec_price_book_encode(&w, &shape, true);
+        code = api_reply(response, status, &w, err);
+    }
+    if (code == PV_OK && request->method == HTTP_GET && http_none_match_holds(request, etag))
+        http_reply_not_modified(response);
+    return code;
+}
+
+/* --- reading --- */
+
+/* ?format= decides, else Accept. */
+static enum pv_code
+read_form(const struct http_request *request, enum form *form, struct pv_error *err)
+{
+    const char *asked = http_query(request, "format");
+    *form = http_accept_prefers(request, "text/csv", "application/json") ? FORM_CSV : FORM_JSON;
+    if (asked == NULL)
+        return PV_OK;
+    *form = strcmp(asked, "csv") == 0 ? FORM_CSV : FORM_JSON;
+    return *form == FORM_CSV || strcmp(asked, "json") == 0
+               ? PV_OK
+               : pv_fault(err, PV_PLACE_PARAMETER, "format", "unknown_value", "is json or csv");
+}
+
+enum pv_code price_books_get(void *context,
+                             struct http_request *request,
+                             struct http_response *response,
+                             struct pv_error *err)
+{
+    static const char *const allowed[] = {"format", NULL};
+    struct api *api = context;
+    struct store_tx *tx = NULL;
+    struct price_book book;
+    enum form form = FORM_JSON;
+    bool found = false;
+    enum pv_code code = http_check_query(request, allowed, err);
+    if (code == PV_OK)
+        code = read_form(request, &form, err);
+    if (code == PV_OK)
+        code =
+            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    if (code != PV_OK)
+        return code;
+    code = store_price_book_look(tx, request->arena, http_path_parameter(request, "name"), true,
+                                 &book, &found, err);
+    store_rollback(&tx);
+    if (code == PV_OK && !found)
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no price book of that name");
+    return code == PV_OK ? reply(request, response, 200, &book, form, err) : code;
+}
+
+static enum pv_code write_page(struct api *api,
+                               struct http_request *request,
+                               struct http_response *response,
+                               const char *scope,
+                               const struct price_book_list *list,
+                               struct pv_error *err)
+{
+    struct writer w;
+    writer_init(&w, request->arena);
+    writer_begin_object(&w);
+    writer_key(&w, "items");
+    writer_begin_array(&w);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct codec_price_book shape = shape_of(&list->items[i]);
+        codec_price_book_encode(&w, &shape, false);
+    }
+    struct cursor last = {.instant_us = RUN_NO_INSTANT};
+    if (list->more)
+        (void)snprintf(last.text, sizeof last.text, "%s", list->items[list->n - 1].name.at);
+    return api_reply_page(api, request, response, &w, scope, list->more ? &last : NULL, err);
+}
+
+static enum pv_code
+read_currency(const struct http_request *request, const char **currency, struct pv_error *err)
+{
+    *currency = http_query(request, "currency");
+    if (*currency == NULL || codec_is_currency(strview_of(*currency)))
+        return PV_OK;
+    return pv_fault(err, PV_PLACE_PARAMETER, "currency", "invalid_currency",
+                    "must be three capital letters as in ISO 4217, such as EUR");
+}
+
+enum pv_code price_books_list(void *context,
+                              struct http_request *request,
+                              struct http_response *response,
+                              struct pv_error *err)
+{
+    static const char *const allowed[] = {"limit", "cursor", "currency", NULL};
+    struct api *api = context;
+    struct price_book_list list = {.items = NULL};
+    struct store_tx *tx = NULL;
+    struct cursor cursor;
+    char scope[32] = "price-books";
+    const char *currency = NULL;
+    size_t limit = 0;
+    bool has = false;
+    enum pv_code code = http_check_query(request, allowed, err);
+    if (code == PV_OK)
+        code = read_currency(request, &currency, err);
+    if (code == PV_OK && currency != NULL)
+        (void)snprintf(scope, sizeof scope, "price-books %s", currency);
+    if (code == PV_OK)
+        code = cursor_read(api, request, scope, &limit, &cursor, &has, err);
+    if (code == PV_OK)
+        code =
+            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    if (code != PV_OK)
+        return code;
+    code = store_price_book_list(tx, request->arena, currency, has ? cursor.text : "", limit, &list,
+                                 err);
+    store_rollback(&tx);
+    return code == PV_OK ? write_page(api, request, response, scope, &list, err) : code;
+}
+
+/* --- writing --- */
+
+static enum pv_code decode_json(struct api *api,
+                                struct http_request *request,
+                                struct codec_price_book *sent,
+                                struct pv_error *err)
+{
+    static const char *const no_parameters[] = {NULL};
+    json_t *json = NULL;
+    enum pv_code code = http_check_query(request, no_parameters, err);
+    if (code == PV_OK)
+        code = api_parse(api->config, request, &json, err);
+    if (code != PV_OK)
+        return code;
+    struct codec_reader reader = {request->arena, err};
+    struct codec_node top = codec_top(&reader, json);
+    codec_price_book_decode(&top, (size_t)api->config->prices_max, sent);
+    json_decref(json);
+    return codec_result(&reader);
+}
+
+static enum pv_code decode(struct api *api,
+                           struct http_request *request,
+                           struct codec_price_book *sent,
+                           struct pv_error *err)
+{
+    static const char *const allowed[] = {"currency", NULL};
+    const char *currency = NULL;
+    if (!http_fields_are_csv(request))
+        return decode_json(api, request, sent, err);
+    enum pv_code code = http_check_query(request, allowed, err);
+    if (code == PV_OK)
+        code = read_currency(request, &currency, err);
+    if (code == PV_OK)
+        code = codec_price_csv_decode((struct strview){request->body, request->body_n}, currency,
+                                      (size_t)api->config->prices_max, request->arena, sent, err);
+    return code;
+}
+
+static enum pv_code check(const struct http_request *request,
+                          const struct price_book *book,
+                          bool found,
+                          struct pv_error *err)
+{
+    char tags[FORMS][HTTP_ETAG_TEXT];
+    const char *const etags[] = {found ? tags[FORM_JSON] : NULL, tags[FORM_CSV], NULL};
+    for (enum form form = 0; found && form < FORMS; form++)
+        make_etag(book, form, tags[form]);
+    return put_resource_check(request, etags, "the price book", err);
+}
+
+/* The transaction of a PUT, up to its commit. */
+static enum pv_code put(struct api *api,
+                        struct http_request *request,
+                        struct http_response *response,
+                        struct store_tx *tx,
+                        const char *name,
+                        const struct codec_price_book *sent,
+                        struct pv_error *err)
+{
+    struct price_book book = {.id = ""};
+    bool found = false;
+    enum pv_code code = store_registry_lock(tx, err);
+    if (code == PV_OK)
+        code = store_price_book_look(tx, request->arena, name, false, &book, &found, err);
+    if (code == PV_OK)
+        code = check(request, &book, found, err);
+    if (code != PV_OK)
+        return code;
+    book.name = strview_of(name);
+    book.currency = sent->currency;
+    book.rows = sent->rows;
+    book.n_rows = (int64_t)sent->n_rows;
+    code = found ? store_price_book_update(tx, request->arena, &book, err)
+                 : store_price_book_insert(tx, request->arena, api->config->price_books_max, &book,
+                                           err);
+    if (code == PV_OK && !found)
+        code = put_resource_add_location(request, response, "/v1/price-books", name, err);
+    return code == PV_OK ? reply(request, response, found ? 200 : 201, &book, FORM_JSON, err)
+                         : code;
+}
+
+enum pv_code price_books_put(void *context,
+                             struct http_request *request,
+                             struct http_response *response,
+                             struct pv_error *err)
+{
+    struct api *api = context;
+    struct codec_price_book sent;
+    const char *name = NULL;
+    unsigned char hash[32];
+    struct api_write write = {0};
+    bool replayed = false;
+    enum { LIGHT_BODY = 64 * 1024 };
+    if (!request->may_compute && request->body_n > LIGHT_BODY)
+        return PV_E_DEFER;
+    enum pv_code code = api_query_name(request, &name, err);
+    if (code == PV_OK)
+        code = decode(api, request, &sent, err);
+    if (code != PV_OK)
+        return code;
+    api_body_hash(request, hash);
+    code = api_write_begin(api, request, response, hash, &write, &replayed, err);
+    if (code == PV_OK && !replayed)
+        code = put(api, request, response, write.tx, name, &sent, err);
+    if (code == PV_OK && !replayed)
+        code = api_write_commit(request, response, &write, err);
+    api_write_end(&write);
+    return code;
+}
+
+static enum pv_code
+take_away(struct http_request *request, struct store_tx *tx, struct pv_error *err)
+{
+    struct price_book book;
+    bool found = false;
+    enum pv_code code = store_registry_lock(tx, err);
+    if (code == PV_OK)
+        code = store_price_book_look(tx, request->arena, http_path_parameter(request, "name"),
+                                     false, &book, &found, err);
+    if (code == PV_OK && !found)
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no price book of that name");
+    if (code == PV_OK)
+        code = check(request, &book, true, err);
+    if (code == PV_OK)
+        code = put_resource_refuse_referenced(tx, request->arena, REFERENCE_TO_PRICE_BOOK, book.id,
+                                              err);
+    return code == PV_OK ? store_price_book_delete(tx, &book, err) : code;
+}
+
+enum pv_code price_books_delete(void *context,
+                                struct http_request *request,
+                                struct http_response *response,
+                                struct pv_error *err)
+{
+    static const char *const no_parameters[] = {NULL};
+    unsigned char hash[32];
+    struct api_write write = {0};
+    bool replayed = false;
+    enum pv_code code = http_check_query(request, no_parameters, err);
+    if (code != PV_OK)
+        return code;
+    api_body_hash(request, hash);
+    code = api_write_begin(context, request, response, hash, &write, &replayed, err);
+    if (code == PV_OK && !replayed) {
+        code = take_away(request, write.tx, err);
+        api_reply_empty(response);
+    }
+    if (code == PV_OK && !replayed)
+        code = api_write_commit(request, response, &write, err);
+    api_write_end(&write);
+    return code;
+}

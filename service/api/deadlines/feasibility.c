@@ -1,0 +1,271 @@
+#include "api/handlers.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "api/api.h"
+#include "api/clusters/named_cluster.h"
+#include "api/shared/reply.h"
+#include "codec/deadlines/feasibility.h"
+#include "core/deadline/job_from_run.h"
+#include "store/history/run.h"
+
+enum { LIGHT_BODY = 64 * 1024 }; /* bytes that are decoded in a millisecond */
+
+static enum pv_code out_of_memory(struct pv_error *err)
+{
+    return pv_fail(err, PV_E_MEMORY, "out of memory");
+}
+
+static enum pv_code decode(const struct config *config,
+                           struct http_request *request,
+                           struct codec_feasibility *asked,
+                           struct pv_error *err)
+{
+    const struct codec_feasibility_limits limits = {
+        .jobs = (size_t)config->jobs_max,
+        .stages = (size_t)config->stages_max,
+        .tasks = (size_t)config->tasks_max,
+        .cores = (size_t)config->cores_max,
+    };
+    json_t *json = NULL;
+    enum pv_code code = api_parse(config, request, &json, err);
+    if (code != PV_OK)
+        return code;
+    struct codec_reader reader = {request->arena, err};
+    struct codec_node top = codec_top(&reader, json);
+    codec_feasibility_decode(&top, &limits, asked);
+    json_decref(json);
+    return codec_result(&reader);
+}
+
+/* The cores of the cluster that is only named. */
+static enum pv_code load_cluster(struct api *api,
+                                 struct http_request *request,
+                                 struct codec_feasibility *asked,
+                                 struct pv_error *err)
+{
+    static const char at[] = "/cluster";
+    struct cluster cluster;
+    int64_t cores = 0;
+    if (asked->cluster.at == NULL)
+        return PV_OK;
+    enum pv_code code = named_cluster_load(api, request, asked->cluster, at, &cluster, err);
+    if (code != PV_OK)
+        return code;
+    int64_t executors = cluster.traits.executors;
+    int64_t each = cluster.traits.cores_per_executor;
+    code = named_cluster_need(&cluster, executors, "executors", at, err);
+    if (code == PV_OK)
+        code = named_cluster_need(&cluster, each, "cores_per_executor", at, err);
+    if (code == PV_OK)
+        code = named_cluster_cores(api, executors, each, at, &cores, err);
+    asked->cores = (size_t)cores;
+    return code;
+}
+
+/* --- jobs from history --- */
+
+static enum pv_code
+fault_at_application(struct pv_error *err, size_t i, const char *code, const char *detail)
+{
+    char pointer[64];
+    (void)snprintf(pointer, sizeof pointer, "/jobs/%zu/application", i);
+    return pv_fault(err, PV_PLACE_POINTER, pointer, code, "%s", detail);
+}
+
+/* Job i as the nearest run of its application describes it. */
+static enum pv_code load_job(struct store_tx *tx,
+                             struct arena *arena,
+                             struct codec_feasibility *asked,
+                             size_t i,
+                             struct pv_error *err)
+{
+    const struct codec_feasibility_source *source = &asked->sources[i];
+    struct application application;
+    struct run_list runs;
+    struct pv_error why = {0};
+    enum pv_code code =
+        store_application_find(tx, arena, source->application.at, &application, &why);
+    if (code == PV_E_NOT_FOUND)
+        return fault_at_application(err, i, "unknown_application",
+                                    "there is no application of this name");
+    if (code == PV_OK)
+        code =
+            store_run_nearest(tx, arena, &application, source->problem_size, true, 1, &runs, &why);
+    if (code == PV_OK && runs.n == 0)
+        return fault_at_application(err, i, "no_history",
+                                    "has no successful run with stages, executors and cores");
+    if (code == PV_OK)
+        code = edf_job_from_run(&runs.items[0], arena, &asked->jobs[i], &why);
+    if (code == PV_E_TOO_FEW)
+        return fault_at_application(err, i, "no_history", why.detail);
+    if (code != PV_OK) {
+        *err = why;
+        return code;
+    }
+    if (!isnan(source->overhead_s))
+        asked->jobs[i].overhead_per_task_s = source->overhead_s;
+    return PV_OK;
+}
+
+/* A job before i that comes from the same run, or i. */
+static size_t find_same(const struct codec_feasibility *asked, size_t i)
+{
+    const struct codec_feasibility_source *source = &asked->sources[i];
+    for (size_t k = 0; k < i; k++) {
+        const struct codec_feasibility_source *other = &asked->sources[k];
+        if (other->application.at != NULL &&
+            isnan(other->overhead_s) == isnan(source->overhead_s) &&
+            other->problem_size == source->problem_size &&
+            strview_equal(other->application, source->application))
+            return k;
+    }
+    return i;
+}
+
+static void share_stages(struct codec_feasibility *asked, size_t i, size_t from)
+{
+    asked->jobs[i].stages = asked->jobs[from].stages;
+    asked->jobs[i].n_stages = asked->jobs[from].n_stages;
+    if (isnan(asked->sources[i].overhead_s))
+        asked->jobs[i].overhead_per_task_s = asked->jobs[from].overhead_per_task_s;
+}
+
+/* One transaction for all of them, over before anything is computed. */
+static enum pv_code load_jobs(struct api *api,
+                              struct http_request *request,
+                              struct codec_feasibility *asked,
+                              struct pv_error *err)
+{
+    struct store_tx *tx = NULL;
+    enum pv_code code = PV_OK;
+    for (size_t i = 0; i < asked->n_jobs && code == PV_OK; i++) {
+        if (asked->sources[i].application.at == NULL)
+            continue;
+        size_t same = find_same(asked, i);
+        if (same < i) {
+            share_stages(asked, i, same);
+            continue;
+        }
+        if (tx == NULL)
+            code = store_begin(api->store, &request->principal, request->request_id, STORE_READ,
+                               &tx, err);
+        if (code == PV_OK)
+            code = load_job(tx, request->arena, asked, i, err);
+    }
+    store_rollback(&tx);
+    if (code == PV_OK && codec_feasibility_tasks(asked) > (size_t)api->config->tasks_max)
+        return pv_fault(err, PV_PLACE_POINTER, "/jobs", "too_many_items",
+                        "with the jobs from history there are more than %lld tasks (tasks_max)",
+                        (long long)api->config->tasks_max);
+    return code;
+}
+
+/* --- the answer --- */
+
+struct rows {
+    struct writer *writer;
+    const struct codec_feasibility *asked;
+};
+
+static bool write_row(void *context, const struct edf_placement *placement)
+{
+    struct rows *rows = context;
+    codec_feasibility_encode_placement(rows->writer, rows->asked, placement);
+    return !rows->writer->failed;
+}
+
+/* The schedule once more, this time written down as it happens: it may be far larger than all else
+ * and is never held in two forms. */
+static enum pv_code write_schedule(const struct codec_feasibility *asked,
+                                   struct arena *scratch,
+                                   struct edf_outcome outcomes[],
+                                   struct writer *w,
+                                   struct pv_error *err)
+{
+    struct rows rows = {w, asked};
+    const struct edf_observer observer = {write_row, &rows};
+    struct pv_error why = {0};
+    writer_key(w, "schedule");
+    writer_begin_array(w);
+    enum pv_code code = edf_schedule(asked->jobs, asked->n_jobs, asked->cores, scratch, outcomes,
+                                     NULL, &observer, &why);
+    writer_end_array(w);
+    if (code == PV_E_CANCELLED)
+        return pv_fault(err, PV_PLACE_POINTER, "/include", "too_large",
+                        "the schedule of %zu tasks does not fit the memory of a request "
+                        "(request_memory_bytes_max)",
+                        codec_feasibility_tasks(asked));
+    return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", why.detail);
+}
+
+/* scratch is not the arena the reply grows in: the schedule gives it back while rows are kept. */
+static enum pv_code answer(const struct config *config,
+                           const struct codec_feasibility *asked,
+                           bool may_compute,
+                           struct arena *scratch,
+                           struct writer *w,
+                           struct pv_error *err)
+{
+    struct edf_outcome *outcomes = arena_array(w->arena, asked->n_jobs, sizeof *outcomes);
+    struct edf_metrics metrics;
+    struct edf_remedies remedies;
+    if (outcomes == NULL)
+        return out_of_memory(err);
+    enum pv_code code = edf_schedule(asked->jobs, asked->n_jobs, asked->cores, scratch, outcomes,
+                                     &metrics, NULL, err);
+    /* The search replays the jobs over and over: light for a tenth of the tasks only. */
+    if (code == PV_OK && metrics.delayed > 0 && !may_compute &&
+        codec_feasibility_tasks(asked) > (size_t)config->light_tasks / 10)
+        return PV_E_DEFER;
+    if (code == PV_OK && metrics.delayed > 0)
+        code = edf_find_remedies(asked->jobs, asked->n_jobs, asked->cores,
+                                 (uint64_t)config->remedy_task_budget, w->arena, scratch, &remedies,
+                                 err);
+    if (code != PV_OK)
+        return code;
+    writer_begin_object(w);
+    codec_feasibility_encode(w, asked, outcomes, &metrics, metrics.delayed > 0 ? &remedies : NULL);
+    if (asked->with_schedule)
+        code = write_schedule(asked, scratch, outcomes, w, err);
+    writer_end_object(w);
+    return code;
+}
+
+enum pv_code feasibility_check(void *context,
+                               struct http_request *request,
+                               struct http_response *response,
+                               struct pv_error *err)
+{
+    struct api *api = context;
+    static const char *const no_parameters[] = {NULL};
+    struct codec_feasibility asked;
+    enum pv_code code = http_check_query(request, no_parameters, err);
+    if (code == PV_OK && !request->may_compute && request->body_n > LIGHT_BODY)
+        return PV_E_DEFER;
+    if (code == PV_OK)
+        code = decode(api->config, request, &asked, err);
+    if (code == PV_OK)
+        code = load_cluster(api, request, &asked, err);
+    if (code == PV_OK)
+        code = load_jobs(api, request, &asked, err);
+    if (code != PV_OK)
+        return code;
+    size_t light = (size_t)api->config->light_tasks;
+    if (!request->may_compute && codec_feasibility_tasks(&asked) > light)
+        return PV_E_DEFER;
+    struct arena scratch;
+    arena_init(&scratch, (size_t)api->config->request_memory_bytes_max);
+    struct writer w;
+    writer_init(&w, request->arena);
+    code = answer(api->config, &asked, request->may_compute, &scratch, &w, err);
+    arena_fini(&scratch);
+    if (code != PV_OK)
+        return code;
+    response->body = writer_finish(&w, &response->body_n);
+    if (response->body == NULL)
+        return out_of_memory(err);
+    response->status = 200;
+    return PV_OK;
+}

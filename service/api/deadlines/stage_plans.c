@@ -1,0 +1,188 @@
+#include "codec/deadlines/stage_plan.h"
+
+#include <math.h>
+
+#include "api/advice/recent_runs.h"
+#include "api/api.h"
+#include "api/clusters/named_cluster.h"
+#include "api/handlers.h"
+#include "api/shared/reply.h"
+#include "core/history/graph.h"
+
+/* POST /v1/stage-plans: deadlines and cores stage by stage, from numbers in the request or the run
+ * of an application that is nearest in size. */
+
+/* What the reply tells of a plan from history. */
+struct source {
+    struct strview application;
+    char run_id[37]; /* "" where the stages stood in the request */
+    bool graph_changed;
+};
+
+static enum pv_code decode(const struct config *config,
+                           struct http_request *request,
+                           struct codec_stage_plan *asked,
+                           struct pv_error *err)
+{
+    const struct codec_stage_plan_limits limits = {.stages = (size_t)config->stages_max,
+                                                   .cores = config->cores_max};
+    json_t *json = NULL;
+    enum pv_code code = api_parse(config, request, &json, err);
+    if (code != PV_OK)
+        return code;
+    struct codec_reader reader = {request->arena, err};
+    struct codec_node top = codec_top(&reader, json);
+    codec_stage_plan_decode(&top, &limits, asked);
+    json_decref(json);
+    return codec_result(&reader);
+}
+
+/* --- stages from history --- */
+
+static enum pv_code fault_at_application(struct pv_error *err, const char *code, const char *detail)
+{
+    return pv_fault(err, PV_PLACE_POINTER, "/application", code, "%s", detail);
+}
+
+/* Recent runs that went through other stages make a plan from this one doubtful. */
+static enum pv_code compare_graphs(const struct run *run,
+                                   const struct run_list *recent,
+                                   struct arena *scratch,
+                                   bool *changed,
+                                   struct pv_error *err)
+{
+    *changed = false;
+    for (size_t i = 0; i < recent->n && !*changed; i++) {
+        bool equal;
+        enum pv_code code = run_graph_compare(run, &recent->items[i], scratch, &equal, err);
+        if (code != PV_OK)
+            return code;
+        *changed = !equal;
+    }
+    return PV_OK;
+}
+
+static enum pv_code take_run(struct arena *arena,
+                             const struct run_list *nearest,
+                             const struct run_list *recent,
+                             struct codec_stage_plan *asked,
+                             struct source *source,
+                             struct pv_error *err)
+{
+    if (nearest->n == 0)
+        return fault_at_application(err, "no_history",
+                                    "has no successful run with stages, executors and cores");
+    const struct run *run = &nearest->items[0];
+    struct pv_error why = {0};
+    enum pv_code code = stage_plan_take_run(run, arena, &asked->stages, &why);
+    if (code == PV_E_TOO_FEW)
+        return fault_at_application(err, "no_history", why.detail);
+    if (code != PV_OK)
+        return pv_fail(err, code, "%s", why.detail);
+    asked->n_stages = run->n_stages;
+    source->application = asked->application;
+    memcpy(source->run_id, run->id, sizeof source->run_id);
+    code = compare_graphs(run, recent, arena, &source->graph_changed, err);
+    return code == PV_OK ? codec_stage_plan_pin(asked, err) : code;
+}
+
+static enum pv_code load(struct api *api,
+                         struct http_request *request,
+                         struct codec_stage_plan *asked,
+                         struct source *source,
+                         struct pv_error *err)
+{
+    struct application application;
+    struct run_list nearest = {.items = NULL};
+    struct run_list recent = {.items = NULL};
+    struct store_tx *tx = NULL;
+    struct pv_error why = {0};
+    enum pv_code code =
+        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, &why);
+    if (code == PV_OK)
+        code =
+            store_application_find(tx, request->arena, asked->application.at, &application, &why);
+    bool unknown = code == PV_E_NOT_FOUND;
+    if (code == PV_OK)
+        code = store_run_nearest(tx, request->arena, &application, asked->problem_size, true, 1,
+                                 &nearest, &why);
+    if (code == PV_OK)
+        code = recent_runs_load(tx, request->arena, &application, &recent, &why);
+    store_rollback(&tx);
+    if (unknown)
+        return fault_at_application(err, "unknown_application",
+                                    "there is no application of this name");
+    if (code != PV_OK) {
+        *err = why;
+        return code;
+    }
+    return take_run(request->arena, &nearest, &recent, asked, source, err);
+}
+
+/* --- the size of a cluster that is named --- */
+
+static enum pv_code load_cluster(struct api *api,
+                                 struct http_request *request,
+                                 struct codec_stage_plan *asked,
+                                 struct pv_error *err)
+{
+    static const char at[] = "/cluster";
+    struct stage_plan_terms *terms = &asked->terms;
+    struct cluster cluster;
+    int64_t cores;
+    enum pv_code code = named_cluster_load(api, request, asked->cluster, at, &cluster, err);
+    if (code == PV_OK && isnan(terms->executors)) {
+        code = named_cluster_need(&cluster, cluster.traits.executors, "executors", at, err);
+        terms->executors = (double)cluster.traits.executors;
+    }
+    if (code == PV_OK && isnan(terms->cores_per_executor)) {
+        code = named_cluster_need(&cluster, cluster.traits.cores_per_executor, "cores_per_executor",
+                                  at, err);
+        terms->cores_per_executor = (double)cluster.traits.cores_per_executor;
+    }
+    return code == PV_OK ? named_cluster_cores(api, (int64_t)terms->executors,
+                                               (int64_t)terms->cores_per_executor, at, &cores, err)
+                         : code;
+}
+
+/* --- the answer --- */
+
+static void encode(struct writer *w, const struct stage_plan *plan, const struct source *source)
+{
+    writer_begin_object(w);
+    codec_stage_plan_encode(w, plan);
+    if (source->run_id[0] != '\0') {
+        writer_member_text(w, "application", source->application);
+        writer_member_string(w, "run_id", source->run_id);
+        writer_member_boolean(w, "graph_changed", source->graph_changed);
+    }
+    writer_end_object(w);
+}
+
+enum pv_code stage_plan_create(void *context,
+                               struct http_request *request,
+                               struct http_response *response,
+                               struct pv_error *err)
+{
+    struct api *api = context;
+    static const char *const no_parameters[] = {NULL};
+    struct codec_stage_plan asked;
+    struct source source = {.run_id = ""};
+    struct stage_plan plan;
+    enum pv_code code = http_check_query(request, no_parameters, err);
+    if (code == PV_OK)
+        code = decode(api->config, request, &asked, err);
+    if (code == PV_OK && asked.cluster.at != NULL)
+        code = load_cluster(api, request, &asked, err);
+    if (code == PV_OK && asked.application.at != NULL)
+        code = load(api, request, &asked, &source, err);
+    if (code == PV_OK)
+        code =
+            stage_plan_make(&asked.terms, asked.stages, asked.n_stages, request->arena, &plan, err);
+    if (code != PV_OK)
+        return code;
+    struct writer w;
+    writer_init(&w, request->arena);
+    encode(&w, &plan, &source);
+    return api_reply(response, 200, &w, err);
+}

@@ -1,0 +1,33 @@
+#ifndef API_GEO_COPY_PLAN_CLUSTERS_H
+#define API_GEO_COPY_PLAN_CLUSTERS_H
+
+#include "api/api.h"
+#include "codec/geo/copy_plan.h"
+
+/*
+ * Fill in what a request for a copy plan leaves to registered clusters: slots, gates, and how
+ * likely a cluster is unreachable from what is registered; speeds, and failing that the
+ * probability, from what was reported of them (core/geo/performance_book.h). slot_s, where the
+ * request does not tell it, is the shortest that one of them tells, else a second; a probability of
+ * slots of another length is converted.
+ *
+ * asked->origin says afterwards where what was looked up is from. What it points at lives in the
+ * request's arena. One read transaction, none where no cluster is registered.
+ *
+ * Faults, under asked->clusters_at: no cluster of that name; one that lacks slots or a gate; more
+ * busy slots than slots.
+ */
+enum pv_code copy_plan_clusters_load(struct api *api,
+                                     struct http_request *request,
+                                     struct codec_copy_plan *asked,
+                                     struct pv_error *err) PV_MUSTCHECK;
+
+/* Fault at /jobs/J/tasks/T/operation where no cluster has speeds of it. PV_E_MEMORY. */
+enum pv_code copy_plan_operations_check(const struct geo_problem *problem,
+                                        struct arena *arena,
+                                        struct pv_error *err) PV_MUSTCHECK;
+
+/* Where epsilon is to be automatic, draw it from the load. After the clusters are known. */
+void copy_plan_choose_epsilon(struct codec_copy_plan *asked);
+
+#endif

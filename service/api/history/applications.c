@@ -1,0 +1,296 @@
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "api/advice/history_cache.h"
+#include "api/handlers.h"
+#include "api/shared/cursor.h"
+#include "api/shared/reply.h"
+#include "api/shared/write.h"
+#include "codec/history/application.h"
+#include "http/etag.h"
+#include "store/history/application.h"
+
+/* The applications of a team: named, with labels and a retention of their runs. */
+
+/*
+ * The representation also tells how many runs are kept, so its tag moves with the history as well
+ * as with the application's own fields.
+ */
+static void make_etag(const struct application *application, char out[HTTP_ETAG_TEXT])
+{
+    (void)snprintf(out, HTTP_ETAG_TEXT, "\"v%" PRId64 "-%" PRId64 "\"", application->version,
+                   application->history_version);
+}
+
+static void encode(struct writer *w, const struct application *application)
+{
+    const struct codec_application shape = {.id = application->id,
+                                            .name = application->name,
+                                            .description = application->description,
+                                            .labels = application->labels,
+                                            .n_labels = application->n_labels,
+                                            .retention_days = application->retention_days,
+                                            .retention_runs = application->retention_runs,
+                                            .runs = application->runs,
+                                            .created_us = application->created_us,
+                                            .updated_us = application->updated_us};
+    codec_application_encode(w, &shape);
+}
+
+static enum pv_code reply(struct http_request *request,
+                          struct http_response *response,
+                          unsigned status,
+                          const struct application *application,
+                          struct pv_error *err)
+{
+    char etag[HTTP_ETAG_TEXT];
+    make_etag(application, etag);
+    http_response_header(request, response, "ETag", etag);
+    struct writer w;
+    writer_init(&w, request->arena);
+    encode(&w, application);
+    return api_reply(response, status, &w, err);
+}
+
+/* Read the body with one of the codec's two decoders. */
+static enum pv_code
+decode(struct api *api,
+       struct http_request *request,
+       void (*decoder)(const struct codec_node *, size_t, struct codec_application *),
+       struct codec_application *sent,
+       struct pv_error *err)
+{
+    json_t *json = NULL;
+    enum pv_code code = api_parse(api->config, request, &json, err);
+    if (code != PV_OK)
+        return code;
+    struct codec_reader reader = {request->arena, err};
+    struct codec_node top = codec_top(&reader, json);
+    decoder(&top, (size_t)api->config->labels_max, sent);
+    json_decref(json);
+    return codec_result(&reader);
+}
+
+static enum pv_code insert(struct http_request *request,
+                           struct http_response *response,
+                           struct store_tx *tx,
+                           const struct codec_application *sent,
+                           struct pv_error *err)
+{
+    struct application application = {.name = sent->name,
+                                      .description = sent->description,
+                                      .labels = sent->labels,
+                                      .n_labels = sent->n_labels,
+                                      .retention_days = RUN_UNKNOWN,
+                                      .retention_runs = RUN_UNKNOWN};
+    enum pv_code code = store_application_insert(tx, request->arena, &application, err);
+    if (code != PV_OK)
+        return code;
+    const char *name = api_percent_encode(request->arena, sent->name.at);
+    const char *location =
+        name == NULL ? NULL : arena_printf(request->arena, "/v1/applications/%s", name);
+    if (location == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    http_response_header(request, response, "Location", location);
+    return reply(request, response, 201, &application, err);
+}
+
+enum pv_code applications_create(void *context,
+                                 struct http_request *request,
+                                 struct http_response *response,
+                                 struct pv_error *err)
+{
+    struct api *api = context;
+    struct codec_application sent;
+    enum pv_code code = decode(api, request, codec_application_decode, &sent, err);
+    if (code != PV_OK)
+        return code;
+    unsigned char hash[32];
+    api_body_hash(request, hash);
+    struct api_write write;
+    bool replayed = false;
+    code = api_write_begin(api, request, response, hash, &write, &replayed, err);
+    if (code != PV_OK || replayed)
+        return code;
+    code = insert(request, response, write.tx, &sent, err);
+    if (code == PV_OK)
+        code = api_write_commit(request, response, &write, err);
+    api_write_end(&write);
+    return code;
+}
+
+static enum pv_code write_page(struct api *api,
+                               struct http_request *request,
+                               struct http_response *response,
+                               const char *scope,
+                               const struct application_list *list,
+                               struct pv_error *err)
+{
+    struct writer w;
+    writer_init(&w, request->arena);
+    writer_begin_object(&w);
+    writer_key(&w, "items");
+    writer_begin_array(&w);
+    for (size_t i = 0; i < list->n; i++)
+        encode(&w, &list->items[i]);
+    struct cursor last = {.instant_us = RUN_NO_INSTANT};
+    if (list->more)
+        (void)snprintf(last.text, sizeof last.text, "%s", list->items[list->n - 1].name.at);
+    return api_reply_page(api, request, response, &w, scope, list->more ? &last : NULL, err);
+}
+
+enum pv_code applications_list(void *context,
+                               struct http_request *request,
+                               struct http_response *response,
+                               struct pv_error *err)
+{
+    static const char *const allowed[] = {"limit", "cursor", NULL};
+    static const char scope[] = "applications";
+    struct api *api = context;
+    size_t limit = 0;
+    struct cursor cursor;
+    bool has = false;
+    enum pv_code code = http_check_query(request, allowed, err);
+    if (code == PV_OK)
+        code = cursor_read(api, request, scope, &limit, &cursor, &has, err);
+    struct store_tx *tx = NULL;
+    if (code == PV_OK)
+        code =
+            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    if (code != PV_OK)
+        return code;
+    struct application_list list = {.items = NULL};
+    code = store_application_list(tx, request->arena, has ? cursor.text : "", limit, &list, err);
+    store_rollback(&tx);
+    return code == PV_OK ? write_page(api, request, response, scope, &list, err) : code;
+}
+
+enum pv_code applications_get(void *context,
+                              struct http_request *request,
+                              struct http_response *response,
+                              struct pv_error *err)
+{
+    static const char *const allowed[] = {NULL};
+    struct api *api = context;
+    struct store_tx *tx = NULL;
+    enum pv_code code = http_check_query(request, allowed, err);
+    if (code == PV_OK)
+        code =
+            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    if (code != PV_OK)
+        return code;
+    struct application application;
+    code = store_application_find(tx, request->arena, http_path_parameter(request, "name"),
+                                  &application, err);
+    store_rollback(&tx);
+    if (code == PV_OK)
+        code = reply(request, response, 200, &application, err);
+    if (code != PV_OK)
+        return code;
+    char etag[HTTP_ETAG_TEXT];
+    make_etag(&application, etag);
+    if (http_none_match_holds(request, etag))
+        http_reply_not_modified(response);
+    return PV_OK;
+}
+
+/*
+ * If-Match against the application as it is. *if_version: the version the store must still find
+ * when it writes, RUN_UNKNOWN without the header.
+ */
+static enum pv_code check_match(struct http_request *request,
+                                struct store_tx *tx,
+                                const char *name,
+                                int64_t *if_version,
+                                struct pv_error *err)
+{
+    struct application application;
+    *if_version = RUN_UNKNOWN;
+    if (http_header(request, "If-Match") == NULL)
+        return PV_OK;
+    enum pv_code code = store_application_find(tx, request->arena, name, &application, err);
+    if (code != PV_OK)
+        return code;
+    char etag[HTTP_ETAG_TEXT];
+    make_etag(&application, etag);
+    if (http_if_match(request, etag) == HTTP_MATCH_NO)
+        return pv_fail(err, PV_E_PRECONDITION, "the application is now at version %s", etag);
+    *if_version = application.version;
+    return PV_OK;
+}
+
+static enum pv_code update(struct http_request *request,
+                           struct http_response *response,
+                           struct store_tx *tx,
+                           const struct codec_application *sent,
+                           struct pv_error *err)
+{
+    const char *name = http_path_parameter(request, "name");
+    const struct application_change change = {.has_description = sent->has_description,
+                                              .description = sent->description,
+                                              .has_labels = sent->has_labels,
+                                              .labels = sent->labels,
+                                              .n_labels = sent->n_labels,
+                                              .has_retention = sent->has_retention,
+                                              .retention_days = sent->retention_days,
+                                              .retention_runs = sent->retention_runs};
+    int64_t if_version = RUN_UNKNOWN;
+    struct application application;
+    enum pv_code code = check_match(request, tx, name, &if_version, err);
+    if (code == PV_OK)
+        code = store_application_update(tx, request->arena, name, if_version, &change, &application,
+                                        err);
+    return code == PV_OK ? reply(request, response, 200, &application, err) : code;
+}
+
+enum pv_code applications_change(void *context,
+                                 struct http_request *request,
+                                 struct http_response *response,
+                                 struct pv_error *err)
+{
+    struct api *api = context;
+    struct codec_application sent;
+    enum pv_code code = decode(api, request, codec_application_decode_change, &sent, err);
+    if (code != PV_OK)
+        return code;
+    unsigned char hash[32];
+    api_body_hash(request, hash);
+    struct api_write write;
+    bool replayed = false;
+    code = api_write_begin(api, request, response, hash, &write, &replayed, err);
+    if (code != PV_OK || replayed)
+        return code;
+    code = update(request, response, write.tx, &sent, err);
+    if (code == PV_OK)
+        code = api_write_commit(request, response, &write, err);
+    api_write_end(&write);
+    return code;
+}
+
+enum pv_code applications_delete(void *context,
+                                 struct http_request *request,
+                                 struct http_response *response,
+                                 struct pv_error *err)
+{
+    struct api *api = context;
+    const char *name = http_path_parameter(request, "name");
+    unsigned char hash[32];
+    api_body_hash(request, hash);
+    struct api_write write;
+    bool replayed = false;
+    enum pv_code code = api_write_begin(api, request, response, hash, &write, &replayed, err);
+    if (code != PV_OK || replayed)
+        return code;
+    int64_t if_version = RUN_UNKNOWN;
+    code = check_match(request, write.tx, name, &if_version, err);
+    if (code == PV_OK)
+        code = store_application_delete(write.tx, name, if_version, err);
+    if (code == PV_OK) {
+        api_reply_empty(response);
+        code = api_write_commit(request, response, &write, err);
+    }
+    if (code == PV_OK)
+        history_cache_invalidate(api->history, request->principal.team_id, name);
+    api_write_end(&write);
+    return code;
+}

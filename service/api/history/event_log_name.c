@@ -1,0 +1,88 @@
+#include "api/history/event_log_name.h"
+
+#include <string.h>
+
+#include "codec/json/reader.h"
+#include "core/joblog/common/secret_scan.h"
+
+static enum pv_code refuse(const char *code, const char *why, struct pv_error *err)
+{
+    return pv_fault(err, PV_PLACE_POINTER, "", code, "%s", why);
+}
+
+static enum pv_code check(struct strview name, struct pv_error *err)
+{
+    if (name.at == NULL || name.n == 0)
+        return refuse("no_name", "the log does not say what its application is called: name one",
+                      err);
+    if (!codec_is_name(name))
+        return refuse("invalid_name",
+                      "what the log calls its application is longer than 255 characters or holds"
+                      " control characters: name one",
+                      err);
+    return PV_OK;
+}
+
+/* Looked at when dates and ids are folded away: what still looks random then is no name. */
+static enum pv_code screen(struct strview application, struct pv_error *err)
+{
+    if (!screen_is_suspicious(application))
+        return PV_OK;
+    return refuse("name_suspicious",
+                  "what the log calls its application looks as if it held a credential: name one",
+                  err);
+}
+
+/* Labels ascend by key: where the new one goes, or n + 1 when its key is taken. */
+static size_t place_of(const struct run *run, struct strview key)
+{
+    size_t at = 0;
+    for (; at < run->n_labels; at++) {
+        struct strview there = run->labels[at].key;
+        size_t n = there.n < key.n ? there.n : key.n;
+        int order = memcmp(there.at, key.at, n);
+        if (order == 0 && there.n == key.n)
+            return run->n_labels + 1;
+        if (order > 0 || (order == 0 && there.n > key.n))
+            break;
+    }
+    return at;
+}
+
+static enum pv_code
+add_label(struct arena *arena, struct run *run, size_t labels_max, struct pv_error *err)
+{
+    struct run_label label = {strview_of(LOG_NAME_LABEL), arena_copy(arena, run->log_name)};
+    size_t at = place_of(run, label.key);
+    if (at > run->n_labels || run->n_labels >= labels_max)
+        return PV_OK;
+    struct run_label *labels = arena_array(arena, run->n_labels + 1, sizeof *labels);
+    if (labels == NULL || label.value.at == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the labels of a run");
+    for (size_t i = 0; i < run->n_labels; i++)
+        labels[i < at ? i : i + 1] = run->labels[i];
+    labels[at] = label;
+    run->labels = labels;
+    run->n_labels++;
+    return PV_OK;
+}
+
+enum pv_code log_name_application(struct store_tx *tx,
+                                  struct arena *arena,
+                                  struct run *run,
+                                  size_t labels_max,
+                                  struct strview *application,
+                                  struct pv_error *err)
+{
+    struct name_folding folding;
+    enum pv_code code = check(run->log_name, err);
+    if (code == PV_OK)
+        code = store_name_fold(tx, arena, run->log_name, &folding, err);
+    if (code == PV_OK)
+        code = screen(folding.application, err);
+    if (code == PV_OK && folding.n_applied > 0 && !screen_is_suspicious(run->log_name))
+        code = add_label(arena, run, labels_max, err);
+    if (code == PV_OK)
+        *application = folding.application;
+    return code;
+}

@@ -1,0 +1,141 @@
+#include "api/history/event_log_save.h"
+
+#include <sodium.h>
+#include <string.h>
+#include <time.h>
+
+#include "api/history/event_log_name.h"
+#include "store/advice/advice.h"
+
+enum { SAVE_RETRIES = 3 };
+
+static enum pv_code add_warning(struct arena *arena,
+                                struct run *run,
+                                const char *code,
+                                const char *detail,
+                                struct pv_error *err)
+{
+    struct run_warning *warnings = arena_array(arena, run->n_warnings + 1, sizeof *warnings);
+    if (warnings == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    if (run->n_warnings > 0)
+        memcpy(warnings, run->warnings, run->n_warnings * sizeof *warnings);
+    warnings[run->n_warnings] =
+        (struct run_warning){strview_of(code), RUN_UNKNOWN, strview_of(detail)};
+    run->warnings = warnings;
+    run->n_warnings++;
+    return PV_OK;
+}
+
+enum pv_code log_save_check_advice(const struct log_save *save,
+                                   struct arena *arena,
+                                   struct run *run,
+                                   struct pv_error *err)
+{
+    if (run->advice_id[0] == '\0')
+        return PV_OK;
+    struct store_tx *tx = NULL;
+    struct pv_error why;
+    pv_error_clear(&why);
+    enum pv_code code = store_begin(save->store, save->who, save->request_id, STORE_READ, &tx, err);
+    if (code != PV_OK)
+        return code;
+    struct advice_row advice;
+    code = store_advice_find(tx, arena, run->advice_id, &advice, &why);
+    store_rollback(&tx);
+    if (code == PV_E_NOT_FOUND && save->advice_named)
+        return pv_fault(err, PV_PLACE_PARAMETER, "advice_id", "unknown_advice",
+                        "there is no such advice");
+    if (code == PV_E_NOT_FOUND) {
+        run->advice_id[0] = '\0';
+        return add_warning(arena, run, "unknown_advice", "the log names an advice that is not here",
+                           err);
+    }
+    if (code != PV_OK && err != NULL)
+        *err = why;
+    return code;
+}
+
+enum pv_code log_save_insert(const struct log_save *save,
+                             struct store_tx *tx,
+                             struct arena *arena,
+                             struct run *run,
+                             struct application *application,
+                             enum run_insert_outcome *outcome,
+                             struct pv_error *err)
+{
+    enum pv_code code = store_application_ensure(tx, arena, save->application, application, err);
+    if (code != PV_OK)
+        return code;
+    return store_run_insert(tx, arena, application, save->digest, run, outcome, err);
+}
+
+bool log_save_again(enum pv_code code, unsigned *attempt)
+{
+    if (code != PV_E_RETRY || *attempt >= SAVE_RETRIES)
+        return false;
+    (*attempt)++;
+    unsigned spread_ms = randombytes_uniform(10);
+    struct timespec pause = {.tv_nsec = (long)(*attempt * 5 + spread_ms) * 1000000L};
+    (void)nanosleep(&pause, NULL);
+    return true;
+}
+
+static enum pv_code save_within(const struct log_save *save,
+                                struct store_tx *tx,
+                                struct arena *arena,
+                                struct run *run,
+                                struct strview *application,
+                                enum run_insert_outcome *outcome,
+                                struct pv_error *err)
+{
+    struct application row;
+    struct log_save named = *save;
+    enum pv_code code = PV_OK;
+    *application = strview_of(save->application);
+    if (save->application == NULL)
+        code = log_name_application(tx, arena, run, save->labels_max, application, err);
+    named.application = application->at;
+    return code != PV_OK ? code : log_save_insert(&named, tx, arena, run, &row, outcome, err);
+}
+
+static enum pv_code save_once(const struct log_save *save,
+                              struct arena *arena,
+                              struct run *run,
+                              struct strview *application,
+                              enum run_insert_outcome *outcome,
+                              struct pv_error *err)
+{
+    enum pv_code code = log_save_check_advice(save, arena, run, err);
+    if (code != PV_OK)
+        return code;
+    struct store_tx *tx = NULL;
+    code = store_begin(save->store, save->who, save->request_id, STORE_WRITE, &tx, err);
+    if (code == PV_OK)
+        code = save_within(save, tx, arena, run, application, outcome, err);
+    if (code == PV_OK && !save->dry_run)
+        return store_commit(&tx, err);
+    store_rollback(&tx);
+    return code;
+}
+
+enum pv_code log_save(const struct log_save *save,
+                      struct arena *arena,
+                      struct run *run,
+                      struct strview *application,
+                      enum run_insert_outcome *outcome,
+                      struct pv_error *err)
+{
+    struct run saved;
+    unsigned attempt = 0;
+    enum pv_code code;
+    *application = (struct strview){NULL, 0};
+    do {
+        pv_error_clear(err);
+        saved = *run;
+        code = save_once(save, arena, &saved, application, outcome, err);
+    } while (log_save_again(code, &attempt));
+    if (code == PV_OK)
+        *run = saved;
+    return code;
+}

@@ -1,0 +1,60 @@
+#ifndef API_HISTORY_EVENT_LOG_SAVE_H
+#define API_HISTORY_EVENT_LOG_SAVE_H
+
+#include "store/history/run.h"
+
+/*
+ * The run of a log into an application's history, exactly once: what an upload and an import have
+ * in common. A log is known by application id + attempt within its application
+ * (store/history/run.h).
+ */
+struct log_save {
+    struct store *store;
+    const struct principal *who;
+    const char *request_id;  /* for audit rows; may be "" */
+    const char *application; /* made when there is none of that name */
+    size_t labels_max; /* where the log names the application (api/history/event_log_name.h) */
+    const unsigned char *digest; /* of the plain log, RUN_DIGEST_BYTES */
+    bool advice_named;           /* by the caller, not by the log: it must be there */
+    bool dry_run;                /* log_save: find out what would be done, and undo it */
+};
+
+/*
+ * Is the advice there that the run names? A log may come from a cluster whose service had other
+ * advice: then run->advice_id is cleared and the warning unknown_advice added, in `arena`.
+ * PV_E_INVALID (parameter advice_id): save->advice_named and it is not there; else as store.h.
+ */
+enum pv_code log_save_check_advice(const struct log_save *save,
+                                   struct arena *arena,
+                                   struct run *run,
+                                   struct pv_error *err) PV_MUSTCHECK;
+
+/* Within a transaction: the application, made when missing, and the run, as store_run_insert. */
+enum pv_code log_save_insert(const struct log_save *save,
+                             struct store_tx *tx,
+                             struct arena *arena,
+                             struct run *run,
+                             struct application *application,
+                             enum run_insert_outcome *outcome,
+                             struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * The bytes of a log cannot be asked for again, so what is worth another try is tried again here:
+ * true after a short sleep when code is PV_E_RETRY and *attempt, which counts up from 0, is low.
+ */
+bool log_save_again(enum pv_code code, unsigned *attempt);
+
+/*
+ * All of it in a transaction of its own, tried again where that helps: *run as it is stored
+ * (RUN_UNCHANGED: the stored one, without stages). Without save->application it is the one that the
+ * log names; *application tells which as soon as it is known, also on failure, in `arena`. Errors
+ * as above and of log_name_application; nothing half done.
+ */
+enum pv_code log_save(const struct log_save *save,
+                      struct arena *arena,
+                      struct run *run,
+                      struct strview *application,
+                      enum run_insert_outcome *outcome,
+                      struct pv_error *err) PV_MUSTCHECK;
+
+#endif

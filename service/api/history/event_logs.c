@@ -1,0 +1,300 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/handlers.h"
+#include "api/history/event_log_name.h"
+#include "api/history/event_log_save.h"
+#include "api/history/run_reply.h"
+#include "api/shared/query.h"
+#include "api/shared/write.h"
+#include "base/uuid.h"
+#include "ingest/ingest.h"
+
+/*
+ * POST /v1/applications/{name}/eventlogs: a Spark event log, read while it arrives; POST
+ * /v1/eventlogs: likewise, into the application that the log names. Bytes go
+ * into an intake (decompression, digest, log reader); what is kept is the reader's profile, so an
+ * upload of any length takes the same memory. The database is touched once, at the
+ * end: an upload that breaks off leaves nothing.
+ */
+struct upload {
+    const struct config *config;
+    bool named_by_log;
+    const char *name; /* of the application; the request's, NULL where the log names it */
+    /* query parameters; RUN_UNKNOWN, "" and 0 where not given */
+    int64_t problem_size;
+    int64_t executors;
+    int64_t cores_per_executor;
+    char advice_id[37];
+    struct run_label *labels;
+    size_t n_labels;
+
+    struct ingest *intake;
+    struct arena arena; /* of the run */
+
+    struct run run;
+    unsigned char digest[INTAKE_DIGEST];
+};
+
+/* --- begin --- */
+
+static enum pv_code read_query(struct api *api,
+                               struct http_request *request,
+                               struct upload *upload,
+                               struct pv_error *err)
+{
+    static const char *const allowed[] = {"problem_size", "executors", "cores_per_executor",
+                                          "advice_id",    "label*",    NULL};
+    enum pv_code code = http_check_query(request, allowed, err);
+    if (code == PV_OK && !upload->named_by_log)
+        code = api_query_name(request, &upload->name, err);
+    if (code == PV_OK)
+        code = api_query_problem_size(request, &upload->problem_size, err);
+    if (code == PV_OK)
+        code = api_query_count(request, "executors", &upload->executors, err);
+    if (code == PV_OK)
+        code = api_query_count(request, "cores_per_executor", &upload->cores_per_executor, err);
+    if (code == PV_OK)
+        code = api_query_labels(api, request, &upload->labels, &upload->n_labels, err);
+    const char *advice = http_query(request, "advice_id");
+    if (code == PV_OK && advice != NULL && !uuid_parse(advice, upload->advice_id))
+        code = pv_fault(err, PV_PLACE_PARAMETER, "advice_id", "invalid_id", "must be a UUID");
+    return code;
+}
+
+static enum pv_code too_large(const struct config *config, struct pv_error *err)
+{
+    return pv_fail(err, PV_E_TOO_LARGE,
+                   "an event log may have at most %lld bytes as sent (eventlog_bytes_max)",
+                   (long long)config->eventlog_bytes_max);
+}
+
+static enum pv_code
+check_length(const struct config *config, const struct http_request *request, struct pv_error *err)
+{
+    const char *length = http_header(request, "Content-Length");
+    if (length == NULL || strtoull(length, NULL, 10) <= (uint64_t)config->eventlog_bytes_max)
+        return PV_OK;
+    return too_large(config, err);
+}
+
+static enum pv_code open_intake(struct api *api,
+                                const struct http_request *request,
+                                struct upload *upload,
+                                struct pv_error *err)
+{
+    struct ingest_limits limits;
+    unsigned char key[32];
+    enum pv_code code = api_service_key(api, key, err);
+    if (code != PV_OK)
+        return code;
+    ingest_limits_read(api->config, &limits);
+    ingest_limits_set_privacy(&limits, api->config, key, request->principal.team_id);
+    limits.spool = &api->spool;
+    arena_init(&upload->arena, limits.log.memory_bytes);
+    upload->intake = ingest_create(&limits);
+    return upload->intake != NULL ? PV_OK : pv_fail(err, PV_E_MEMORY, "out of memory");
+}
+
+static enum pv_code start(struct api *api,
+                          struct http_request *request,
+                          bool named_by_log,
+                          void **state,
+                          struct pv_error *err)
+{
+    struct upload *upload = calloc(1, sizeof *upload);
+    *state = upload;
+    if (upload == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    upload->config = api->config;
+    upload->named_by_log = named_by_log;
+    enum pv_code code = read_query(api, request, upload, err);
+    if (code == PV_OK)
+        code = check_length(api->config, request, err);
+    if (code == PV_OK)
+        code = open_intake(api, request, upload, err);
+    return code;
+}
+
+static enum pv_code
+begin(void *context, struct http_request *request, void **state, struct pv_error *err)
+{
+    return start(context, request, false, state, err);
+}
+
+static enum pv_code
+begin_named(void *context, struct http_request *request, void **state, struct pv_error *err)
+{
+    return start(context, request, true, state, err);
+}
+
+/* --- bytes --- */
+
+static enum pv_code
+piece(void *context, void *state, const char *bytes, size_t n, struct pv_error *err)
+{
+    (void)context;
+    struct upload *upload = state;
+    return ingest_feed(upload->intake, bytes, n, err);
+}
+
+/* --- finish --- */
+
+/* The caller's word stands above what the log says. */
+static void apply_query(const struct upload *upload, struct run *run)
+{
+    if (upload->problem_size != RUN_UNKNOWN)
+        run->problem_size = upload->problem_size;
+    if (upload->executors != RUN_UNKNOWN)
+        run->executors = upload->executors;
+    if (upload->cores_per_executor != RUN_UNKNOWN)
+        run->cores_per_executor = upload->cores_per_executor;
+    if (upload->advice_id[0] != '\0')
+        memcpy(run->advice_id, upload->advice_id, sizeof run->advice_id);
+    run->labels = upload->labels;
+    run->n_labels = upload->n_labels;
+}
+
+/* An archive is read now that it is whole: core's work, in turns with what others want computed. */
+static enum pv_code
+read_turn(const struct http_request *request, struct upload *upload, struct pv_error *err)
+{
+    static const uint64_t turn_bytes = 8 * 1024 * 1024;
+    bool more = false;
+    enum pv_code code = ingest_end(upload->intake, &more, err);
+    if (code == PV_OK && more && request->may_compute)
+        code = ingest_read(upload->intake, turn_bytes, &more, err);
+    return code == PV_OK && more ? PV_E_DEFER : code;
+}
+
+/* The end of the bytes: the run as it will be stored. */
+static enum pv_code read_end(struct upload *upload, struct pv_error *err)
+{
+    enum pv_code code =
+        ingest_finish(upload->intake, &upload->arena, &upload->run, upload->digest, err);
+    if (code != PV_OK)
+        return code;
+    apply_query(upload, &upload->run);
+    return PV_OK;
+}
+
+static enum pv_code insert(struct http_request *request,
+                           struct http_response *response,
+                           struct store_tx *tx,
+                           const struct log_save *what,
+                           struct run *run,
+                           struct pv_error *err)
+{
+    struct application application;
+    enum run_insert_outcome outcome = RUN_INSERTED;
+    enum pv_code code = log_save_insert(what, tx, request->arena, run, &application, &outcome, err);
+    if (code == PV_OK)
+        code = api_reply_run_location(request, response, run, application.name, err);
+    if (code == PV_OK)
+        code = api_reply_run(request, response, outcome == RUN_INSERTED ? 201 : 200, run,
+                             application.name, 0, err);
+    return code;
+}
+
+/* What an idempotency key guards: the log's content and the query. */
+static void
+hash_upload(const struct http_request *request, const struct upload *upload, unsigned char hash[32])
+{
+    struct http_request whole = *request;
+    whole.body = (const char *)upload->digest;
+    whole.body_n = sizeof upload->digest;
+    api_body_hash(&whole, hash);
+}
+
+/* Whose history the run goes into; upload->name, or what the log says. */
+static enum pv_code find_name(struct http_request *request,
+                              struct store_tx *tx,
+                              const struct upload *upload,
+                              struct run *run,
+                              const char **name,
+                              struct pv_error *err)
+{
+    struct strview folded;
+    *name = upload->name;
+    if (!upload->named_by_log)
+        return PV_OK;
+    enum pv_code code = log_name_application(tx, request->arena, run,
+                                             (size_t)upload->config->labels_max, &folded, err);
+    if (code == PV_OK)
+        *name = folded.at;
+    return code;
+}
+
+static enum pv_code save(struct api *api,
+                         struct http_request *request,
+                         struct http_response *response,
+                         const struct upload *upload,
+                         struct pv_error *err)
+{
+    struct run run = upload->run;
+    struct log_save what = {.store = api->store,
+                            .who = &request->principal,
+                            .request_id = request->request_id,
+                            .digest = upload->digest,
+                            .advice_named = upload->advice_id[0] != '\0'};
+    enum pv_code code = log_save_check_advice(&what, request->arena, &run, err);
+    if (code != PV_OK)
+        return code;
+    unsigned char hash[32];
+    hash_upload(request, upload, hash);
+    struct api_write write;
+    bool replayed = false;
+    code = api_write_begin(api, request, response, hash, &write, &replayed, err);
+    if (code != PV_OK || replayed)
+        return code;
+    code = find_name(request, write.tx, upload, &run, &what.application, err);
+    if (code == PV_OK)
+        code = insert(request, response, write.tx, &what, &run, err);
+    if (code == PV_OK)
+        code = api_write_commit(request, response, &write, err);
+    if (code == PV_OK)
+        api_history_changed(api, request->principal.team_id, what.application);
+    api_write_end(&write);
+    return code;
+}
+
+static enum pv_code finish(void *context,
+                           struct http_request *request,
+                           void *state,
+                           struct http_response *response,
+                           struct pv_error *err)
+{
+    struct upload *upload = state;
+    enum pv_code code = read_turn(request, upload, err);
+    if (code == PV_OK)
+        code = read_end(upload, err);
+    if (code != PV_OK)
+        return code;
+    unsigned attempt = 0;
+    do {
+        pv_error_clear(err);
+        *response = (struct http_response){.status = 0};
+        code = save(context, request, response, upload, err);
+    } while (log_save_again(code, &attempt));
+    return code;
+}
+
+static void end(void *context, void *state)
+{
+    struct api *api = context;
+    struct upload *upload = state;
+    if (upload == NULL)
+        return;
+    if (upload->intake != NULL) {
+        struct ingest_counts counts = ingest_counts(upload->intake);
+        upload_count(&api->ingest, counts.bytes_sent, &counts.read);
+    }
+    ingest_destroy(upload->intake);
+    arena_fini(&upload->arena);
+    free(upload);
+}
+
+const struct http_stream eventlogs_stream = {
+    .begin = begin, .piece = piece, .finish = finish, .end = end};
+const struct http_stream named_eventlogs_stream = {
+    .begin = begin_named, .piece = piece, .finish = finish, .end = end};

@@ -1,0 +1,203 @@
+#include "api/history/import_batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/history/run_reach.h"
+
+/* Big enough that round trips do not count, small enough that a batch is searched by looking at
+ * every one and fits any memory. */
+enum { BATCH_RUNS = 200, BATCH_TASKS = 250000, BATCH_STAGES = 20000 };
+
+struct import_batch {
+    const struct config *config;
+    struct store_tx *tx;
+    const struct application *application;
+    int64_t now_us;
+    struct arena arena; /* of the runs in hand */
+    struct tally seen;
+    struct run runs[BATCH_RUNS];
+    struct run_import items[BATCH_RUNS];
+    struct import_line lines[BATCH_RUNS]; /* without their texts */
+    size_t n;
+    size_t stages;
+    size_t tasks;
+    struct import_outcome outcome;
+    struct pv_error conflicts;
+};
+
+struct import_batch *import_batch_create(const struct config *config,
+                                         struct store_tx *tx,
+                                         const struct application *application,
+                                         int64_t now_us)
+{
+    struct import_batch *batch = calloc(1, sizeof *batch);
+    if (batch == NULL)
+        return NULL;
+    batch->config = config;
+    batch->tx = tx;
+    batch->application = application;
+    batch->now_us = now_us;
+    arena_init(&batch->arena, 0);
+    return batch;
+}
+
+void import_batch_destroy(struct import_batch *batch)
+{
+    if (batch == NULL)
+        return;
+    tally_fini(&batch->seen);
+    arena_fini(&batch->arena);
+    free(batch);
+}
+
+/* --- judging --- */
+
+static enum pv_code
+refuse(struct import_batch *batch, size_t i, const char *member, const char *detail)
+{
+    (void)pv_fail(&batch->conflicts, PV_E_CONFLICT,
+                  "the import tells other things of runs that are here already");
+    return import_line_fault(&batch->lines[i], member, "conflict", detail, &batch->conflicts);
+}
+
+static enum pv_code judge_known(struct import_batch *batch, size_t i, struct pv_error *err)
+{
+    struct run_import *item = &batch->items[i];
+    bool same = false;
+    item->verdict = RUN_IMPORT_KEEP;
+    if (item->log_same)
+        return PV_OK;
+    enum pv_code code = import_line_same(&batch->arena, item->run, &item->there, &same, err);
+    if (code != PV_OK || same)
+        return code;
+    if (item->by_log[0] == '\0')
+        (void)refuse(batch, i, "/id", "a run of this id is here already, and tells otherwise");
+    else if (item->log_unsigned && item->run->log_digest.at != NULL && item->run->ended)
+        item->verdict = RUN_IMPORT_REPLACE;
+    else if (item->log_ended)
+        (void)refuse(batch, i, "/spark_application_id",
+                     "a run of this application id and attempt is here already, and tells "
+                     "otherwise");
+    else if (run_reaches(item->run, &item->there))
+        item->verdict = RUN_IMPORT_REPLACE;
+    return PV_OK;
+}
+
+static enum pv_code judge(struct import_batch *batch, size_t i, struct pv_error *err)
+{
+    struct run_import *item = &batch->items[i];
+    if (item->advice_absent)
+        batch->outcome.unknown_advice++;
+    if (item->by_id[0] == '\0' && item->by_log[0] == '\0') {
+        item->verdict = RUN_IMPORT_INSERT;
+        return PV_OK;
+    }
+    bool both = item->by_id[0] != '\0' && item->by_log[0] != '\0';
+    if (both && strcmp(item->by_id, item->by_log) != 0) {
+        item->verdict = RUN_IMPORT_KEEP;
+        (void)refuse(batch, i, "/id", "by its id this is one run, by its log another");
+        return PV_OK;
+    }
+    return judge_known(batch, i, err);
+}
+
+static enum pv_code stop_at_conflicts(const struct import_batch *batch, struct pv_error *err)
+{
+    *err = batch->conflicts;
+    return err->code;
+}
+
+/* Nothing is written any more once there is a conflict; the rest is still judged. */
+static enum pv_code flush(struct import_batch *batch, struct pv_error *err)
+{
+    enum pv_code code = PV_OK;
+    if (batch->n > 0)
+        code = store_run_import_look(batch->tx, &batch->arena, batch->application, batch->items,
+                                     batch->n, err);
+    for (size_t i = 0; code == PV_OK && i < batch->n; i++)
+        code = judge(batch, i, err);
+    if (code == PV_OK && batch->conflicts.n_faults == 0)
+        code = store_run_import_write(batch->tx, batch->application, batch->items, batch->n,
+                                      &batch->outcome.counts, err);
+    if (code == PV_OK && batch->conflicts.n_faults >= PV_FAULTS_MAX)
+        code = stop_at_conflicts(batch, err);
+    arena_fini(&batch->arena);
+    batch->n = batch->stages = batch->tasks = 0;
+    return code;
+}
+
+/* --- gathering --- */
+
+static bool same_log(const struct run *a, const struct run *b)
+{
+    return a->spark_application_id.at != NULL && b->spark_application_id.at != NULL &&
+           strview_equal(a->spark_application_id, b->spark_application_id) &&
+           strview_equal(a->spark_attempt_id, b->spark_attempt_id);
+}
+
+static bool clashes(const struct import_batch *batch, const struct run *run)
+{
+    for (size_t i = 0; i < batch->n; i++)
+        if (memcmp(batch->runs[i].id, run->id, sizeof run->id) == 0 ||
+            same_log(&batch->runs[i], run))
+            return true;
+    return false;
+}
+
+static void take(struct import_batch *batch, const struct import_line *line, const struct run *run)
+{
+    size_t i = batch->n++;
+    batch->runs[i] = *run;
+    if (run->recorded_us == RUN_NO_INSTANT)
+        batch->runs[i].recorded_us = batch->now_us;
+    batch->items[i] = (struct run_import){.run = &batch->runs[i]};
+    import_line_other_id(run->id, batch->application->id, batch->items[i].other_id);
+    batch->lines[i] = (struct import_line){.index = line->index, .line = line->line};
+    batch->stages += run->n_stages;
+    for (size_t s = 0; s < run->n_stages; s++)
+        if (run->stages[s].task_durations_s != NULL)
+            batch->tasks += (size_t)run->stages[s].n_tasks;
+}
+
+static bool is_full(const struct import_batch *batch)
+{
+    return batch->n == BATCH_RUNS || batch->stages >= BATCH_STAGES || batch->tasks >= BATCH_TASKS;
+}
+
+/* A run that is in the batch already waits for it to be written: it will then be found there. */
+enum pv_code
+import_batch_add(struct import_batch *batch, const struct import_line *line, struct pv_error *err)
+{
+    struct run run;
+    char id[37];
+    enum pv_code code =
+        import_line_decode(batch->config, line, batch->now_us, &batch->arena, &run, err);
+    if (code == PV_OK)
+        code = import_line_name(&batch->arena, &batch->seen, batch->now_us, &run, err);
+    if (code == PV_OK && clashes(batch, &run)) {
+        memcpy(id, run.id, sizeof id);
+        code = flush(batch, err);
+        if (code == PV_OK)
+            code = import_line_decode(batch->config, line, batch->now_us, &batch->arena, &run, err);
+        memcpy(run.id, id, sizeof run.id);
+    }
+    if (code != PV_OK)
+        return code;
+    take(batch, line, &run);
+    return is_full(batch) ? flush(batch, err) : PV_OK;
+}
+
+enum pv_code import_batch_finish(struct import_batch *batch,
+                                 struct import_outcome *outcome,
+                                 struct pv_error *err)
+{
+    enum pv_code code = flush(batch, err);
+    if (code == PV_OK && batch->conflicts.n_faults > 0)
+        code = stop_at_conflicts(batch, err);
+    if (code == PV_OK)
+        code = store_run_import_end(batch->tx, batch->application, &batch->outcome.counts, err);
+    if (code == PV_OK)
+        *outcome = batch->outcome;
+    return code;
+}

@@ -1,0 +1,214 @@
+#include "codec/history/name_rules.h"
+
+#include "api/api.h"
+#include "api/handlers.h"
+#include "api/shared/reply.h"
+#include "api/shared/write.h"
+#include "http/etag.h"
+#include "store/history/name_rules.h"
+
+/* /v1/name-rules: how names of recurring jobs become applications, shown, tried and changed. */
+
+static const char *const no_parameters[] = {NULL};
+
+static enum pv_code begin_read(struct api *api,
+                               struct http_request *request,
+                               struct store_tx **tx,
+                               struct pv_error *err)
+{
+    return store_begin(api->store, &request->principal, request->request_id, STORE_READ, tx, err);
+}
+
+static enum pv_code reply_rules(struct http_request *request,
+                                struct http_response *response,
+                                const struct name_rules *rules,
+                                struct pv_error *err)
+{
+    char etag[HTTP_ETAG_TEXT];
+    http_etag_format(rules->version, etag);
+    http_response_header(request, response, "ETag", etag);
+    struct writer w;
+    writer_init(&w, request->arena);
+    codec_name_rules_encode(&w, rules->customized, rules->rules, rules->n);
+    enum pv_code code = api_reply(response, 200, &w, err);
+    if (code == PV_OK && request->method == HTTP_GET && http_none_match_holds(request, etag))
+        http_reply_not_modified(response);
+    return code;
+}
+
+enum pv_code name_rules_get(void *context,
+                            struct http_request *request,
+                            struct http_response *response,
+                            struct pv_error *err)
+{
+    struct store_tx *tx = NULL;
+    struct name_rules rules;
+    enum pv_code code = http_check_query(request, no_parameters, err);
+    if (code == PV_OK)
+        code = begin_read(context, request, &tx, err);
+    if (code == PV_OK)
+        code = store_name_rules_get(tx, request->arena, &rules, err);
+    store_rollback(&tx);
+    return code == PV_OK ? reply_rules(request, response, &rules, err) : code;
+}
+
+/* *if_version: the version the store must still find, RUN_UNKNOWN without If-Match. */
+static enum pv_code check_match(struct http_request *request,
+                                struct store_tx *tx,
+                                int64_t *if_version,
+                                struct pv_error *err)
+{
+    struct name_rules rules;
+    *if_version = RUN_UNKNOWN;
+    if (http_header(request, "If-Match") == NULL)
+        return PV_OK;
+    enum pv_code code = store_name_rules_get(tx, request->arena, &rules, err);
+    if (code != PV_OK)
+        return code;
+    char etag[HTTP_ETAG_TEXT];
+    http_etag_format(rules.version, etag);
+    if (http_if_match(request, etag) == HTTP_MATCH_NO)
+        return pv_fail(err, PV_E_PRECONDITION, "the rules are now at version %s", etag);
+    *if_version = rules.version;
+    return PV_OK;
+}
+
+/* rules NULL: back to those that are built in. */
+static enum pv_code replace(struct http_request *request,
+                            struct http_response *response,
+                            struct store_tx *tx,
+                            const struct codec_name_rules *rules,
+                            struct pv_error *err)
+{
+    int64_t if_version;
+    enum pv_code code = check_match(request, tx, &if_version, err);
+    if (code == PV_OK)
+        code = rules == NULL ? store_name_rules_reset(tx, if_version, err)
+                             : store_name_rules_set(tx, rules->rules, rules->n, if_version, err);
+    struct name_rules now;
+    if (code == PV_OK)
+        code = store_name_rules_get(tx, request->arena, &now, err);
+    return code == PV_OK ? reply_rules(request, response, &now, err) : code;
+}
+
+static enum pv_code change(struct api *api,
+                           struct http_request *request,
+                           struct http_response *response,
+                           const struct codec_name_rules *rules,
+                           struct pv_error *err)
+{
+    unsigned char hash[32];
+    struct api_write write = {0};
+    bool replayed = false;
+    api_body_hash(request, hash);
+    enum pv_code code = api_write_begin(api, request, response, hash, &write, &replayed, err);
+    if (code == PV_OK && !replayed)
+        code = replace(request, response, write.tx, rules, err);
+    if (code == PV_OK && !replayed)
+        code = api_write_commit(request, response, &write, err);
+    api_write_end(&write);
+    return code;
+}
+
+enum pv_code name_rules_set(void *context,
+                            struct http_request *request,
+                            struct http_response *response,
+                            struct pv_error *err)
+{
+    struct api *api = context;
+    struct codec_name_rules rules;
+    json_t *json = NULL;
+    enum pv_code code = http_check_query(request, no_parameters, err);
+    if (code == PV_OK)
+        code = api_parse(api->config, request, &json, err);
+    if (code != PV_OK)
+        return code;
+    struct codec_reader reader = {request->arena, err};
+    struct codec_node top = codec_top(&reader, json);
+    codec_name_rules_decode(&top, &rules);
+    json_decref(json);
+    code = codec_result(&reader);
+    return code == PV_OK ? change(api, request, response, &rules, err) : code;
+}
+
+enum pv_code name_rules_reset(void *context,
+                              struct http_request *request,
+                              struct http_response *response,
+                              struct pv_error *err)
+{
+    enum pv_code code = http_check_query(request, no_parameters, err);
+    return code == PV_OK ? change(context, request, response, NULL, err) : code;
+}
+
+/* --- trying them --- */
+
+static enum pv_code load(struct api *api,
+                         struct http_request *request,
+                         const struct codec_name_fold *asked,
+                         struct name_rules *rules,
+                         bool there[],
+                         struct pv_error *err)
+{
+    struct store_tx *tx = NULL;
+    enum pv_code code = begin_read(api, request, &tx, err);
+    if (code == PV_OK && asked->has_rules)
+        *rules = (struct name_rules){.rules = asked->rules.rules, .n = asked->rules.n};
+    else if (code == PV_OK)
+        code = store_name_rules_get(tx, request->arena, rules, err);
+    if (code == PV_OK)
+        code = store_names_there(tx, request->arena, asked->names, asked->n_names, there, err);
+    store_rollback(&tx);
+    return code;
+}
+
+static enum pv_code answer(struct http_request *request,
+                           const struct codec_name_fold *asked,
+                           const struct name_rules *rules,
+                           const bool there[],
+                           struct http_response *response,
+                           struct pv_error *err)
+{
+    struct writer w;
+    writer_init(&w, request->arena);
+    writer_begin_object(&w);
+    writer_key(&w, "items");
+    writer_begin_array(&w);
+    for (size_t i = 0; i < asked->n_names; i++) {
+        struct name_folding folding;
+        enum pv_code code = name_fold(rules->rules, there[i] ? 0 : rules->n, asked->names[i],
+                                      request->arena, &folding, err);
+        if (code != PV_OK)
+            return code;
+        codec_name_fold_encode(&w, asked->names[i], there[i], &folding, rules->rules);
+    }
+    writer_end_array(&w);
+    writer_end_object(&w);
+    return api_reply(response, 200, &w, err);
+}
+
+enum pv_code name_rules_try(void *context,
+                            struct http_request *request,
+                            struct http_response *response,
+                            struct pv_error *err)
+{
+    struct api *api = context;
+    struct codec_name_fold asked;
+    struct name_rules rules;
+    bool there[CODEC_FOLD_NAMES_MAX];
+    json_t *json = NULL;
+    enum pv_code code = http_check_query(request, no_parameters, err);
+    if (code == PV_OK)
+        code = api_parse(api->config, request, &json, err);
+    if (code != PV_OK)
+        return code;
+    struct codec_reader reader = {request->arena, err};
+    struct codec_node top = codec_top(&reader, json);
+    codec_name_fold_decode(&top, &asked);
+    json_decref(json);
+    code = codec_result(&reader);
+    if (code == PV_OK && !request->may_compute)
+        return PV_E_DEFER;
+    if (code == PV_OK)
+        code = load(api, request, &asked, &rules, there, err);
+    return code == PV_OK ? answer(request, &asked, &rules, there, response, err) : code;
+}

@@ -1,0 +1,357 @@
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/handlers.h"
+#include "api/history/event_log_save.h"
+#include "api/history/import_batch.h"
+#include "api/shared/query.h"
+#include "api/shared/reply.h"
+#include "api/shared/write.h"
+#include "codec/json/ndjson.h"
+#include "compression/compression.h"
+#include "ingest/spool.h"
+#include "threads/clock.h"
+
+/*
+ * POST /v1/applications/{name}/runs/import: runs as NDJSON, all or none. While the body arrives
+ * each line is checked and the plain bytes go into a spool; the database is not touched. When the
+ * body is whole and without fault, one transaction takes the lines from the spool in batches. So a
+ * client that sends slowly holds nothing but disk, one that breaks off leaves nothing, and what is
+ * worth another try is tried again without the client.
+ */
+enum { READ_BYTES = 256 * 1024 };
+
+struct taking {
+    struct api *api;
+    const char *name; /* of the application; the request's */
+    struct decompressor *framing;
+    struct spool *spool;
+    struct ndjson lines;
+    struct arena arena; /* of the line being checked */
+    int64_t now_us;
+    uint64_t sent_bytes;
+    uint64_t plain_bytes;
+    uint64_t records;
+    crypto_generichash_state digest_state;
+    unsigned char digest[32]; /* of the plain bytes */
+    struct pv_error faults;   /* of all lines so far */
+};
+
+/* --- begin --- */
+
+static enum pv_code too_large(const struct config *config, struct pv_error *err)
+{
+    return pv_fail(err, PV_E_TOO_LARGE,
+                   "an import may have at most %lld bytes, decompressed (import_bytes_max)",
+                   (long long)config->import_bytes_max);
+}
+
+static enum pv_code
+check_length(const struct config *config, const struct http_request *request, struct pv_error *err)
+{
+    const char *length = http_header(request, "Content-Length");
+    if (length == NULL || strtoull(length, NULL, 10) <= (uint64_t)config->import_bytes_max)
+        return PV_OK;
+    return too_large(config, err);
+}
+
+/* Faults are collected over lines; only when there are too many to list the upload ends early. */
+static enum pv_code
+check_line(void *context, uint64_t number, const char *text, size_t n, struct pv_error *err)
+{
+    struct taking *taking = context;
+    const struct config *config = taking->api->config;
+    const struct import_line line = {taking->records, number, text, n};
+    if (taking->records++ == (uint64_t)config->import_runs_max)
+        return pv_fail(err, PV_E_LIMIT, "an import may hold at most %lld runs (import_runs_max)",
+                       (long long)config->import_runs_max);
+    struct run run;
+    enum pv_code code =
+        import_line_decode(config, &line, taking->now_us, &taking->arena, &run, &taking->faults);
+    arena_rewind(&taking->arena, (struct arena_mark){NULL, 0});
+    if (code == PV_OK || (taking->faults.n_faults > 0 && taking->faults.n_faults < PV_FAULTS_MAX))
+        return PV_OK;
+    *err = taking->faults;
+    return code;
+}
+
+static enum pv_code take_plain(void *context, const char *bytes, size_t n, struct pv_error *err)
+{
+    struct taking *taking = context;
+    taking->plain_bytes += n;
+    if (taking->plain_bytes > (uint64_t)taking->api->config->import_bytes_max)
+        return too_large(taking->api->config, err);
+    (void)crypto_generichash_update(&taking->digest_state, (const unsigned char *)bytes, n);
+    enum pv_code code = ndjson_feed(&taking->lines, bytes, n, err);
+    if (code == PV_OK && taking->faults.n_faults == 0)
+        code = spool_write(taking->spool, bytes, n, err);
+    return code;
+}
+
+static enum pv_code open_readers(struct taking *taking, struct pv_error *err)
+{
+    const struct config *config = taking->api->config;
+    const struct compression_limits limits = {
+        .total_bytes = UINT64_MAX, /* take_plain counts them */
+        .ratio = (double)config->eventlog_ratio_max,
+        .window_log_max = (unsigned)config->zstd_window_log_max};
+    arena_init(&taking->arena, (size_t)config->request_memory_bytes_max);
+    ndjson_init(&taking->lines, (size_t)config->import_line_bytes_max, check_line, taking);
+    (void)crypto_generichash_init(&taking->digest_state, NULL, 0, sizeof taking->digest);
+    taking->framing = decompressor_create(&limits, take_plain, taking);
+    if (taking->framing == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    return spool_open(&taking->api->spool, &taking->spool, err);
+}
+
+static enum pv_code
+begin(void *context, struct http_request *request, void **state, struct pv_error *err)
+{
+    static const char *const allowed[] = {NULL};
+    struct api *api = context;
+    struct taking *taking = calloc(1, sizeof *taking);
+    *state = taking;
+    if (taking == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    taking->api = api;
+    taking->now_us = clock_wall_us();
+    enum pv_code code = http_check_query(request, allowed, err);
+    if (code == PV_OK)
+        code = api_query_name(request, &taking->name, err);
+    if (code == PV_OK)
+        code = check_length(api->config, request, err);
+    return code == PV_OK ? open_readers(taking, err) : code;
+}
+
+/* --- bytes --- */
+
+static enum pv_code
+piece(void *context, void *state, const char *bytes, size_t n, struct pv_error *err)
+{
+    (void)context;
+    struct taking *taking = state;
+    taking->sent_bytes += n;
+    if (taking->sent_bytes > (uint64_t)taking->api->config->import_bytes_max)
+        return too_large(taking->api->config, err);
+    return decompressor_feed(taking->framing, bytes, n, err);
+}
+
+/* --- finish --- */
+
+/* The last line is judged, and with it the whole. */
+static enum pv_code read_end(struct taking *taking, struct pv_error *err)
+{
+    bool truncated = false;
+    enum pv_code code = decompressor_finish(taking->framing, &truncated, err);
+    if (code == PV_OK && truncated)
+        code = pv_fail(err, PV_E_SYNTAX, "the compressed body ends before its end");
+    if (code == PV_OK)
+        code = ndjson_finish(&taking->lines, err);
+    if (code == PV_OK && taking->faults.n_faults > 0) {
+        *err = taking->faults;
+        code = err->code;
+    }
+    (void)crypto_generichash_final(&taking->digest_state, taking->digest, sizeof taking->digest);
+    return code;
+}
+
+struct taken {
+    struct import_batch *batch;
+    uint64_t index;
+};
+
+static enum pv_code
+add_line(void *context, uint64_t number, const char *text, size_t n, struct pv_error *err)
+{
+    struct taken *taken = context;
+    const struct import_line line = {taken->index++, number, text, n};
+    return import_batch_add(taken->batch, &line, err);
+}
+
+/* Every line of the spool into the batch. */
+static enum pv_code replay(const struct taking *taking, struct ndjson *lines, struct pv_error *err)
+{
+    char *buffer = malloc(READ_BYTES);
+    enum pv_code code = PV_OK;
+    if (buffer == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    for (uint64_t at = 0; code == PV_OK && at < spool_bytes(taking->spool);) {
+        ssize_t n = pread(spool_file(taking->spool), buffer, READ_BYTES, (off_t)at);
+        if (n <= 0)
+            code = pv_fail(err, PV_E_INTERNAL, "a spool cannot be read back");
+        else
+            code = ndjson_feed(lines, buffer, (size_t)n, err);
+        at += n > 0 ? (uint64_t)n : 0;
+    }
+    free(buffer);
+    return code == PV_OK ? ndjson_finish(lines, err) : code;
+}
+
+static enum pv_code take_over(const struct taking *taking,
+                              struct store_tx *tx,
+                              const struct application *application,
+                              struct import_outcome *outcome,
+                              struct pv_error *err)
+{
+    const struct config *config = taking->api->config;
+    struct taken taken = {import_batch_create(config, tx, application, taking->now_us), 0};
+    if (taken.batch == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    struct ndjson lines;
+    ndjson_init(&lines, (size_t)config->import_line_bytes_max, add_line, &taken);
+    enum pv_code code = replay(taking, &lines, err);
+    if (code == PV_OK)
+        code = import_batch_finish(taken.batch, outcome, err);
+    ndjson_fini(&lines);
+    import_batch_destroy(taken.batch);
+    return code;
+}
+
+static void write_warnings(struct writer *w, const struct import_outcome *outcome)
+{
+    writer_key(w, "warnings");
+    writer_begin_array(w);
+    if (outcome->unknown_advice > 0) {
+        writer_begin_object(w);
+        writer_member_string(w, "code", "unknown_advice");
+        writer_member_string(w, "message", "runs name an advice that is not here");
+        writer_member_integer(w, "count", outcome->unknown_advice);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+}
+
+/* 201 where there is something new, with the place to find it. */
+static enum pv_code reply(struct http_request *request,
+                          struct http_response *response,
+                          const struct taking *taking,
+                          const struct import_outcome *outcome,
+                          struct pv_error *err)
+{
+    struct writer w;
+    writer_init(&w, request->arena);
+    writer_begin_object(&w);
+    writer_member_string(&w, "application", taking->name);
+    writer_member_integer(&w, "imported", outcome->counts.inserted);
+    writer_member_integer(&w, "replaced", outcome->counts.replaced);
+    writer_member_integer(&w, "unchanged", outcome->counts.kept);
+    write_warnings(&w, outcome);
+    writer_end_object(&w);
+    const char *name = api_percent_encode(request->arena, taking->name);
+    const char *location =
+        name == NULL ? NULL : arena_printf(request->arena, "/v1/applications/%s/runs", name);
+    if (location == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    if (outcome->counts.inserted > 0)
+        http_response_header(request, response, "Location", location);
+    return api_reply(response, outcome->counts.inserted > 0 ? 201 : 200, &w, err);
+}
+
+/* What an idempotency key guards: the plain bytes. */
+static void
+hash_body(const struct http_request *request, const struct taking *taking, unsigned char hash[32])
+{
+    struct http_request whole = *request;
+    whole.body = (const char *)taking->digest;
+    whole.body_n = sizeof taking->digest;
+    api_body_hash(&whole, hash);
+}
+
+static enum pv_code carry_out(struct http_request *request,
+                              struct http_response *response,
+                              const struct taking *taking,
+                              struct store_tx *tx,
+                              struct import_outcome *outcome,
+                              struct pv_error *err)
+{
+    struct application application;
+    enum pv_code code =
+        store_application_ensure(tx, request->arena, taking->name, &application, err);
+    if (code == PV_OK)
+        code = store_run_import_begin(tx, &application, err);
+    if (code == PV_OK)
+        code = take_over(taking, tx, &application, outcome, err);
+    return code == PV_OK ? reply(request, response, taking, outcome, err) : code;
+}
+
+static enum pv_code save(struct http_request *request,
+                         struct http_response *response,
+                         const struct taking *taking,
+                         struct pv_error *err)
+{
+    struct api_write write;
+    struct import_outcome outcome = {.unknown_advice = 0};
+    bool replayed = false;
+    unsigned char hash[32];
+    hash_body(request, taking, hash);
+    enum pv_code code =
+        api_write_begin(taking->api, request, response, hash, &write, &replayed, err);
+    if (code != PV_OK || replayed)
+        return code;
+    code = carry_out(request, response, taking, write.tx, &outcome, err);
+    if (code == PV_OK)
+        code = api_write_commit(request, response, &write, err);
+    if (code == PV_OK && outcome.counts.inserted + outcome.counts.replaced > 0)
+        api_history_changed(taking->api, request->principal.team_id, taking->name);
+    api_write_end(&write);
+    return code;
+}
+
+static enum pv_code take_place(struct api *api, struct pv_error *err)
+{
+    if (atomic_fetch_add(&api->imports, 1) < api->config->imports_max)
+        return PV_OK;
+    (void)atomic_fetch_sub(&api->imports, 1);
+    err->retry_after_s = 10;
+    return pv_fail(err, PV_E_UNAVAILABLE, "%lld imports are being stored already (imports_max)",
+                   (long long)api->config->imports_max);
+}
+
+static enum pv_code finish(void *context,
+                           struct http_request *request,
+                           void *state,
+                           struct http_response *response,
+                           struct pv_error *err)
+{
+    struct api *api = context;
+    const struct taking *taking = state;
+    enum pv_code code = read_end(state, err);
+    if (code == PV_OK)
+        code = take_place(api, err);
+    if (code != PV_OK)
+        return code;
+    unsigned attempt = 0;
+    do {
+        pv_error_clear(err);
+        *response = (struct http_response){.status = 0};
+        code = save(request, response, taking, err);
+    } while (log_save_again(code, &attempt));
+    (void)atomic_fetch_sub(&api->imports, 1);
+    return code;
+}
+
+static void end(void *context, void *state)
+{
+    (void)context;
+    struct taking *taking = state;
+    if (taking == NULL)
+        return;
+    decompressor_destroy(taking->framing);
+    ndjson_fini(&taking->lines);
+    spool_close(taking->spool);
+    arena_fini(&taking->arena);
+    free(taking);
+}
+
+static int64_t finish_ms(const void *context)
+{
+    const struct api *api = context;
+    return api->config->import_timeout_s * 1000;
+}
+
+const struct http_stream runs_import_stream = {
+    .begin = begin, .piece = piece, .finish = finish, .end = end, .finish_ms = finish_ms};

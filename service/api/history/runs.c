@@ -1,0 +1,299 @@
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "api/handlers.h"
+#include "api/history/run_reply.h"
+#include "api/shared/cursor.h"
+#include "api/shared/query.h"
+#include "api/shared/reply.h"
+#include "api/shared/write.h"
+#include "base/uuid.h"
+#include "codec/history/run.h"
+#include "store/history/run.h"
+
+/* The runs of an application, sent as JSON or read back. Event logs: api/history/event_logs.c. */
+
+static unsigned store_with(unsigned include)
+{
+    return ((include & CODEC_RUN_STAGES) != 0 ? RUN_WITH_STAGES : 0u) |
+           ((include & CODEC_RUN_TASKS) != 0 ? RUN_WITH_STAGES | RUN_WITH_TASKS : 0u);
+}
+
+/* --- recording --- */
+
+static enum pv_code
+decode(struct api *api, struct http_request *request, struct run *run, struct pv_error *err)
+{
+    const struct config *config = api->config;
+    const struct codec_run_limits limits = {.stages = (size_t)config->stages_max,
+                                            .tasks = (size_t)config->tasks_max,
+                                            .labels = (size_t)config->labels_max};
+    json_t *json = NULL;
+    enum pv_code code = api_parse(config, request, &json, err);
+    if (code != PV_OK)
+        return code;
+    struct codec_reader reader = {request->arena, err};
+    struct codec_node top = codec_top(&reader, json);
+    codec_run_decode(&top, &limits, run);
+    json_decref(json);
+    return codec_result(&reader);
+}
+
+static enum pv_code insert(struct http_request *request,
+                           struct http_response *response,
+                           struct store_tx *tx,
+                           const char *name,
+                           struct run *run,
+                           struct pv_error *err)
+{
+    struct application application;
+    enum run_insert_outcome outcome = RUN_INSERTED;
+    enum pv_code code = store_application_ensure(tx, request->arena, name, &application, err);
+    if (code == PV_OK)
+        code = store_run_insert(tx, request->arena, &application, NULL, run, &outcome, err);
+    if (code == PV_OK)
+        code = api_reply_run_location(request, response, run, application.name, err);
+    if (code == PV_OK)
+        code = api_reply_run(request, response, 201, run, application.name, 0, err);
+    return code;
+}
+
+enum pv_code runs_create(void *context,
+                         struct http_request *request,
+                         struct http_response *response,
+                         struct pv_error *err)
+{
+    static const char *const allowed[] = {NULL};
+    struct api *api = context;
+    const char *name = NULL;
+    struct run run;
+    enum pv_code code = http_check_query(request, allowed, err);
+    if (code == PV_OK)
+        code = api_query_name(request, &name, err);
+    if (code == PV_OK)
+        code = decode(api, request, &run, err);
+    if (code != PV_OK)
+        return code;
+    unsigned char hash[32];
+    api_body_hash(request, hash);
+    struct api_write write;
+    bool replayed = false;
+    code = api_write_begin(api, request, response, hash, &write, &replayed, err);
+    if (code != PV_OK || replayed)
+        return code;
+    code = insert(request, response, write.tx, name, &run, err);
+    if (code == PV_OK)
+        code = api_write_commit(request, response, &write, err);
+    if (code == PV_OK)
+        api_history_changed(api, request->principal.team_id, http_path_parameter(request, "name"));
+    api_write_end(&write);
+    return code;
+}
+
+/* --- reading --- */
+
+/* name NULL: of whatever application. What is no id at all names nothing that exists. */
+static enum pv_code read_one(struct api *api,
+                             struct http_request *request,
+                             struct http_response *response,
+                             const char *name,
+                             struct pv_error *err)
+{
+    static const char *const allowed[] = {"include", NULL};
+    unsigned include = 0;
+    char id[37];
+    enum pv_code code = http_check_query(request, allowed, err);
+    if (code == PV_OK)
+        code = api_query_run_include(request, &include, err);
+    if (code == PV_OK && !uuid_parse(http_path_parameter(request, "id"), id))
+        code = pv_fail(err, PV_E_NOT_FOUND, "there is no such run");
+    struct store_tx *tx = NULL;
+    if (code == PV_OK)
+        code =
+            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    if (code != PV_OK)
+        return code;
+    struct run run;
+    struct strview application = {NULL, 0};
+    code =
+        store_run_find(tx, request->arena, name, id, store_with(include), &run, &application, err);
+    store_rollback(&tx);
+    if (code != PV_OK)
+        return code;
+    return api_reply_run(request, response, 200, &run, application, include, err);
+}
+
+enum pv_code runs_get(void *context,
+                      struct http_request *request,
+                      struct http_response *response,
+                      struct pv_error *err)
+{
+    return read_one(context, request, response, http_path_parameter(request, "name"), err);
+}
+
+enum pv_code runs_find(void *context,
+                       struct http_request *request,
+                       struct http_response *response,
+                       struct pv_error *err)
+{
+    return read_one(context, request, response, NULL, err);
+}
+
+enum pv_code runs_delete(void *context,
+                         struct http_request *request,
+                         struct http_response *response,
+                         struct pv_error *err)
+{
+    static const char *const allowed[] = {NULL};
+    struct api *api = context;
+    char id[37];
+    enum pv_code code = http_check_query(request, allowed, err);
+    if (code == PV_OK && !uuid_parse(http_path_parameter(request, "id"), id))
+        code = pv_fail(err, PV_E_NOT_FOUND, "there is no such run");
+    if (code != PV_OK)
+        return code;
+    unsigned char hash[32];
+    api_body_hash(request, hash);
+    struct api_write write;
+    bool replayed = false;
+    code = api_write_begin(api, request, response, hash, &write, &replayed, err);
+    if (code != PV_OK || replayed)
+        return code;
+    code = store_run_delete(write.tx, http_path_parameter(request, "name"), id, err);
+    if (code == PV_OK) {
+        api_reply_empty(response);
+        code = api_write_commit(request, response, &write, err);
+    }
+    if (code == PV_OK)
+        api_history_changed(api, request->principal.team_id, http_path_parameter(request, "name"));
+    api_write_end(&write);
+    return code;
+}
+
+/* --- pages --- */
+
+struct list_query {
+    unsigned include;
+    struct run_label *labels;
+    size_t n_labels;
+    int64_t since_us;
+    int64_t until_us;
+};
+
+static enum pv_code read_list_query(struct api *api,
+                                    struct http_request *request,
+                                    struct list_query *query,
+                                    struct pv_error *err)
+{
+    static const char *const allowed[] = {"limit", "cursor", "include", "label*",
+                                          "since", "until",  NULL};
+    enum pv_code code = http_check_query(request, allowed, err);
+    if (code == PV_OK)
+        code = api_query_run_include(request, &query->include, err);
+    if (code == PV_OK)
+        code = api_query_labels(api, request, &query->labels, &query->n_labels, err);
+    if (code == PV_OK)
+        code = api_query_instant(request, "since", &query->since_us, err);
+    if (code == PV_OK)
+        code = api_query_instant(request, "until", &query->until_us, err);
+    return code;
+}
+
+/* What a cursor belongs to: this application and these filters. Lengths keep labels apart. */
+static const char *make_scope(struct http_request *request,
+                              const struct application *application,
+                              const struct list_query *query)
+{
+    const char *scope = arena_printf(request->arena, "runs %s %" PRId64 " %" PRId64,
+                                     application->id, query->since_us, query->until_us);
+    for (size_t i = 0; i < query->n_labels && scope != NULL; i++)
+        scope = arena_printf(request->arena, "%s %zu:%s%zu:%s", scope, query->labels[i].key.n,
+                             query->labels[i].key.at, query->labels[i].value.n,
+                             query->labels[i].value.at);
+    return scope;
+}
+
+static enum pv_code write_page(struct api *api,
+                               struct http_request *request,
+                               struct http_response *response,
+                               const struct application *application,
+                               const struct list_query *query,
+                               const struct run_list *list,
+                               struct pv_error *err)
+{
+    struct writer w;
+    writer_init(&w, request->arena);
+    writer_begin_object(&w);
+    writer_key(&w, "items");
+    writer_begin_array(&w);
+    for (size_t i = 0; i < list->n; i++)
+        codec_run_encode(&w, &list->items[i], application->name, query->include);
+    struct cursor last = {.instant_us = RUN_NO_INSTANT};
+    if (list->more) {
+        last.instant_us = list->instants_us[list->n - 1];
+        (void)snprintf(last.text, sizeof last.text, "%s", list->items[list->n - 1].id);
+    }
+    const char *scope = make_scope(request, application, query);
+    if (scope == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    return api_reply_page(api, request, response, &w, scope, list->more ? &last : NULL, err);
+}
+
+/* With its stages a page could be of any size: it ends early where it would hold more stages or
+ * tasks than one run may have. */
+static enum pv_code load_page(struct api *api,
+                              struct http_request *request,
+                              struct store_tx *tx,
+                              const struct application *application,
+                              const struct list_query *query,
+                              struct run_list *list,
+                              struct pv_error *err)
+{
+    const char *scope = make_scope(request, application, query);
+    if (scope == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    struct cursor cursor;
+    bool has = false;
+    struct run_filter filter = {.since_us = query->since_us,
+                                .until_us = query->until_us,
+                                .labels = query->labels,
+                                .n_labels = query->n_labels,
+                                .before_us = RUN_NO_INSTANT,
+                                .with = store_with(query->include),
+                                .stages_most = (size_t)api->config->stages_max,
+                                .tasks_most = (size_t)api->config->tasks_max};
+    enum pv_code code = cursor_read(api, request, scope, &filter.limit, &cursor, &has, err);
+    if (code != PV_OK)
+        return code;
+    if (has) {
+        filter.before_us = cursor.instant_us;
+        (void)snprintf(filter.before_id, sizeof filter.before_id, "%.36s", cursor.text);
+    }
+    return store_run_list(tx, request->arena, application, &filter, list, err);
+}
+
+enum pv_code runs_list(void *context,
+                       struct http_request *request,
+                       struct http_response *response,
+                       struct pv_error *err)
+{
+    struct api *api = context;
+    struct list_query query = {.include = 0};
+    enum pv_code code = read_list_query(api, request, &query, err);
+    struct store_tx *tx = NULL;
+    if (code == PV_OK)
+        code =
+            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    if (code != PV_OK)
+        return code;
+    struct application application;
+    struct run_list list = {.items = NULL};
+    code = store_application_find(tx, request->arena, http_path_parameter(request, "name"),
+                                  &application, err);
+    if (code == PV_OK)
+        code = load_page(api, request, tx, &application, &query, &list, err);
+    store_rollback(&tx);
+    if (code != PV_OK)
+        return code;
+    return write_page(api, request, response, &application, &query, &list, err);
+}

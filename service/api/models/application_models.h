@@ -1,0 +1,92 @@
+#ifndef API_MODELS_APPLICATION_MODELS_H
+#define API_MODELS_APPLICATION_MODELS_H
+
+#include "api/api.h"
+#include "codec/models/fitted_model.h"
+#include "core/scaling/model/law.h"
+#include "core/scaling/selection/selection.h"
+#include "store/models/application_model.h"
+
+/*
+ * The models of the application of that name, of its history as it is now. They are fitted for a
+ * version of a history and kept in the database for everybody: soon after runs came or went
+ * (api/models/fitter.h), or by who asks before that, on a compute worker. A hundred runs that arrive one
+ * after another thus cost one fit or two and not a hundred.
+ *
+ * *model lives in the request's arena. PV_E_NOT_FOUND: no such application; PV_E_DEFER: they have
+ * to be fitted, which is no work for an io worker. That no kind can be fitted is an answer, which
+ * is kept too.
+ */
+enum pv_code application_models_load(struct api *api,
+                                     struct http_request *request,
+                                     const char *name,
+                                     struct application_model *model,
+                                     struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * The same for runs with labels, at least one: the models of the context that the newest of these
+ * is in (core/scaling/selection/contexts.h), fitted for this request. PV_E_DEFER on an io worker; a
+ * fault at parameter label where no run that can be used has them.
+ */
+enum pv_code application_models_of_labels(struct api *api,
+                                          struct http_request *request,
+                                          const char *name,
+                                          const struct run_label labels[],
+                                          size_t n,
+                                          struct application_model *model,
+                                          struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * Of the runs seen those of that context, n == 0: of the latest run's, as models are fitted to,
+ * weighed as they are. Fails as application_models_of_labels.
+ */
+enum pv_code application_models_own_runs(struct run_observations *seen,
+                                         const struct run_label labels[],
+                                         size_t n,
+                                         struct arena *arena,
+                                         struct run_observations *own,
+                                         struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * The same for nobody in particular: fit what is kept of that team's application if it is behind,
+ * and keep it. *fitted: it was. PV_E_NOT_FOUND; what the store answers where it cannot be kept.
+ */
+enum pv_code application_models_refresh(struct api *api,
+                                        struct arena *arena,
+                                        const char *team_id,
+                                        const char *name,
+                                        bool *fitted,
+                                        struct pv_error *err) PV_MUSTCHECK;
+
+/* One model out of the document that is kept, read back into `arena`; kind NULL: the one selected,
+ * which there must be. PV_E_INTERNAL: it cannot be read; PV_E_MEMORY. */
+enum pv_code application_models_read(struct arena *arena,
+                                     const struct application_model *stored,
+                                     const struct model_kind *kind,
+                                     struct codec_history_model *model,
+                                     struct pv_error *err) PV_MUSTCHECK;
+
+/* A fit in hand: what is to be kept, the runs it was made from (those of its context alone), and
+ * what was selected. */
+struct application_refit {
+    struct application_model model;
+    struct run_observations seen;
+    struct model_selection selection;
+};
+
+/*
+ * Fit every kind to the history as it is now, whether it changed or not; keeping it is the
+ * caller's. Everything lives in the arena. PV_E_NOT_FOUND.
+ */
+enum pv_code application_models_refit(struct api *api,
+                                      struct arena *arena,
+                                      const struct principal *who,
+                                      const char *request_id,
+                                      const char *name,
+                                      struct application_refit *made,
+                                      struct pv_error *err) PV_MUSTCHECK;
+
+/* The answer, as an error, where the wanted models are not there. */
+enum pv_code application_models_refuse(const struct application_model *model, struct pv_error *err);
+
+#endif

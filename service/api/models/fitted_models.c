@@ -1,0 +1,178 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "api/handlers.h"
+#include "api/models/application_models.h"
+#include "api/shared/query.h"
+#include "api/shared/reply.h"
+#include "codec/history/run.h"
+#include "codec/models/fitted_model.h"
+#include "core/scaling/laws/kinds.h"
+
+/* GET /v1/applications/{name}/models and /speedup: what the history teaches of how it scales. */
+
+/* The document as it is kept, with what the last refit told if that is of the same history. */
+static enum pv_code tell_models(struct http_request *request,
+                                const struct application_model *model,
+                                struct http_response *response,
+                                struct pv_error *err)
+{
+    bool fresh = model->refit.at != NULL && model->refit_version == model->history_version;
+    struct strview refit = fresh ? model->refit : strview_of("null");
+    response->body =
+        arena_printf(request->arena, "%.*s,\"refit\":%.*s}", (int)model->document.n - 1,
+                     model->document.at, (int)refit.n, refit.at);
+    if (response->body == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the models");
+    response->status = 200;
+    response->body_n = strlen(response->body);
+    return PV_OK;
+}
+
+/* Of the context with the labels asked for, else of that of the latest run. */
+static enum pv_code load_models(struct api *api,
+                                struct http_request *request,
+                                struct application_model *model,
+                                struct pv_error *err)
+{
+    const char *name = http_path_parameter(request, "name");
+    struct run_label *labels = NULL;
+    size_t n = 0;
+    enum pv_code code = api_query_labels(api, request, &labels, &n, err);
+    if (code != PV_OK)
+        return code;
+    return n == 0 ? application_models_load(api, request, name, model, err)
+                  : application_models_of_labels(api, request, name, labels, n, model, err);
+}
+
+enum pv_code history_models_get(void *context,
+                                struct http_request *request,
+                                struct http_response *response,
+                                struct pv_error *err)
+{
+    static const char *const allowed[] = {"label*", NULL};
+    struct application_model model;
+    enum pv_code code = http_check_query(request, allowed, err);
+    if (code == PV_OK)
+        code = load_models(context, request, &model, err);
+    if (code != PV_OK)
+        return code;
+    if (model.fitted == 0)
+        return application_models_refuse(&model, err);
+    return tell_models(request, &model, response, err);
+}
+
+/* --- the surface --- */
+
+struct asked {
+    const struct model_kind *kind; /* NULL: the one selected */
+    double *problem_sizes;         /* NULL: those observed */
+    size_t n_sizes;
+    double *executors;
+    size_t n_executors;
+};
+
+static enum pv_code
+read_kind(const struct http_request *request, const struct model_kind **kind, struct pv_error *err)
+{
+    const char *word = http_query(request, "model");
+    *kind = word == NULL ? NULL : model_find_kind(word);
+    if (word == NULL || (*kind != NULL && (*kind)->forms != MODEL_OF_STAGES))
+        return PV_OK;
+    char known[128] = "";
+    size_t used = 0;
+    for (size_t i = 0; model_kinds[i] != NULL && used < sizeof known; i++) {
+        if (model_kinds[i]->forms == MODEL_OF_STAGES)
+            continue; /* fitted to measured stages, it stands beside no other */
+        int n = snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ",
+                         model_kinds[i]->name);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return pv_fault(err, PV_PLACE_PARAMETER, "model", "not_allowed", "must be one of: %s", known);
+}
+
+static enum pv_code read_asked(const struct api *api,
+                               struct http_request *request,
+                               struct asked *asked,
+                               struct pv_error *err)
+{
+    static const char *const allowed[] = {"label*", "model", "problem_sizes", "executors", NULL};
+    size_t most = (size_t)api->config->points_max;
+    *asked = (struct asked){.kind = NULL};
+    enum pv_code code = http_check_query(request, allowed, err);
+    if (code == PV_OK)
+        code = read_kind(request, &asked->kind, err);
+    if (code == PV_OK)
+        code = api_query_counts(request, "problem_sizes", CODEC_PROBLEM_SIZE_MAX, most,
+                                &asked->problem_sizes, &asked->n_sizes, err);
+    if (code == PV_OK)
+        code = api_query_counts(request, "executors", API_QUERY_COUNT_MAX, most, &asked->executors,
+                                &asked->n_executors, err);
+    return code;
+}
+
+static enum pv_code choose_model(struct api *api,
+                                 struct http_request *request,
+                                 const struct asked *asked,
+                                 struct application_model *stored,
+                                 struct codec_history_model *model,
+                                 struct pv_error *err)
+{
+    enum pv_code code = load_models(api, request, stored, err);
+    if (code != PV_OK)
+        return code;
+    if (stored->fitted == 0 || (asked->kind == NULL && stored->selected.at == NULL))
+        return application_models_refuse(stored, err);
+    code = application_models_read(request->arena, stored, asked->kind, model, err);
+    if (code == PV_OK && !model->fitted)
+        code = pv_fault(err, PV_PLACE_PARAMETER, "model", "not_fitted", "%.180s", model->why);
+    return code;
+}
+
+static enum pv_code
+check_points(const struct api *api, const struct codec_speedup *speedup, struct pv_error *err)
+{
+    size_t points;
+    size_t most = (size_t)api->config->points_max;
+    if (!__builtin_mul_overflow(speedup->n_sizes, speedup->n_executors, &points) && points <= most)
+        return PV_OK;
+    return pv_fault(err, PV_PLACE_PARAMETER, "executors", "too_many_items",
+                    "%zu problem sizes by %zu executor counts are more than %zu points",
+                    speedup->n_sizes, speedup->n_executors, most);
+}
+
+enum pv_code history_speedup_get(void *context,
+                                 struct http_request *request,
+                                 struct http_response *response,
+                                 struct pv_error *err)
+{
+    struct api *api = context;
+    struct asked asked;
+    struct application_model stored;
+    struct codec_history_model model;
+    struct writer w;
+    enum pv_code code = read_asked(api, request, &asked, err);
+    if (code == PV_OK)
+        code = choose_model(api, request, &asked, &stored, &model, err);
+    if (code != PV_OK)
+        return code;
+    bool sizes = asked.problem_sizes != NULL;
+    bool counts = asked.executors != NULL;
+    struct codec_speedup speedup = {
+        .application = stored.application,
+        .history_version = stored.history_version,
+        .selected = strview_is(stored.selected, model.model.kind->name),
+        .model = &model.model,
+        .smallest = &model.smallest,
+        .problem_sizes = sizes ? asked.problem_sizes : model.axes.problem_sizes,
+        .n_sizes = sizes ? asked.n_sizes : model.axes.n_sizes,
+        .executors = counts ? asked.executors : model.axes.executors,
+        .n_executors = counts ? asked.n_executors : model.axes.n_executors,
+        .executors_max = (double)api->config->executors_max};
+    code = check_points(api, &speedup, err);
+    if (code != PV_OK)
+        return code;
+    writer_init(&w, request->arena);
+    codec_speedup_encode(&w, &speedup);
+    return api_reply(response, 200, &w, err);
+}

@@ -1,0 +1,37 @@
+#ifndef API_MODELS_FITTER_H
+#define API_MODELS_FITTER_H
+
+#include "api/api.h"
+
+/*
+ * Fits the models of histories that changed, behind the backs of those who write: a thread of its
+ * own, of low priority, fed by a bounded queue (api/models/fit_queue.h). It rests after each fit
+ * for as long as the fit took, so it never has more than half a core, and yields even that to
+ * requests.
+ *
+ * Nothing depends on it. What it misses (the queue was full, the database away, this replica
+ * killed) the first reader fits, as api/models/application_models.h says.
+ */
+
+struct fitter;
+
+/* Start. *fitter is NULL where the settings say that only readers fit. PV_E_MEMORY,
+ * PV_E_UNAVAILABLE: no thread. */
+enum pv_code
+fitter_start(struct api *api, struct fitter **fitter, struct pv_error *err) PV_MUSTCHECK;
+
+/* The history of that application changed, and the change is committed. Returns at once; accepts a
+ * NULL fitter. */
+void fitter_tell(struct fitter *fitter, const char *team_id, const char *application);
+
+/* No further fits; the one under way is finished. Returns at once; accepts NULL. */
+void fitter_ask_end(struct fitter *fitter);
+
+/* Wait for the end, at most so many seconds. false: it is still at work, and what it uses must
+ * stay. Accepts NULL. */
+bool fitter_join(struct fitter *fitter, unsigned seconds);
+
+/* Samples for /metrics, complete lines; NULL when memory is exhausted. */
+const char *fitter_write_metrics(struct api *api, struct arena *arena);
+
+#endif

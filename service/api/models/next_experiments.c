@@ -1,0 +1,127 @@
+#include <math.h>
+
+#include "api/handlers.h"
+#include "api/models/experiments.h"
+#include "api/shared/query.h"
+#include "api/shared/reply.h"
+#include "codec/history/run.h"
+
+/* GET /v1/applications/{name}/next-experiments: which runs to make next. */
+
+enum { COUNT_DEFAULT = 3 };
+
+static enum pv_code read_points(const struct api *api,
+                                struct http_request *request,
+                                struct experiment_bounds *bounds,
+                                struct pv_error *err)
+{
+    int64_t size = RUN_UNKNOWN;
+    double *sizes = NULL;
+    double *executors = NULL;
+    size_t most = (size_t)api->config->experiment_points_max;
+    enum pv_code code = api_query_problem_size(request, &size, err);
+    if (code == PV_OK)
+        code = api_query_counts(request, "executors", api->config->executors_max,
+                                EXPERIMENT_ASKED_MAX, &executors, &bounds->n_executors, err);
+    if (code == PV_OK)
+        code = api_query_counts(request, "problem_sizes", CODEC_PROBLEM_SIZE_MAX, most, &sizes,
+                                &bounds->n_sizes, err);
+    if (code == PV_OK)
+        code = api_query_count(request, "min_executors", &bounds->min_executors, err);
+    if (code == PV_OK)
+        code = api_query_count(request, "max_executors", &bounds->max_executors, err);
+    if (code == PV_OK)
+        code = api_query_count(request, "executors_step", &bounds->executors_step, err);
+    bounds->problem_size = size == RUN_UNKNOWN ? (double)NAN : (double)size;
+    bounds->problem_sizes = sizes;
+    bounds->executors = executors;
+    if (code == PV_OK && bounds->max_executors > api->config->executors_max)
+        code = pv_fault(err, PV_PLACE_PARAMETER, "max_executors", "out_of_range",
+                        "may be at most %lld", (long long)api->config->executors_max);
+    return code;
+}
+
+/* Money becomes executor seconds; of two budgets the lesser holds. */
+static enum pv_code
+read_budget(struct http_request *request, struct api_experiments *asked, struct pv_error *err)
+{
+    double seconds = (double)NAN;
+    double cost = (double)NAN;
+    double price = (double)NAN;
+    enum pv_code code = api_query_number(request, "price_per_executor_hour", 0, 1e9, &price, err);
+    if (code == PV_OK)
+        code = api_query_number(request, "max_cost", 0, 1e12, &cost, err);
+    if (code == PV_OK)
+        code = api_query_number(request, "max_executor_s", 0, 1e15, &seconds, err);
+    if (code == PV_OK && !isnan(cost) && isnan(price))
+        code = pv_fault(err, PV_PLACE_PARAMETER, "price_per_executor_hour", "required",
+                        "max_cost says nothing without a price");
+    asked->price_per_executor_hour = price;
+    asked->question.executor_s_max = fmin(seconds, cost / price * 3600);
+    return code;
+}
+
+static enum pv_code read_question(struct api *api,
+                                  struct http_request *request,
+                                  struct api_experiments *asked,
+                                  struct pv_error *err)
+{
+    static const char *const allowed[] = {"label*",
+                                          "problem_size",
+                                          "executors",
+                                          "problem_sizes",
+                                          "min_executors",
+                                          "max_executors",
+                                          "executors_step",
+                                          "count",
+                                          "criterion",
+                                          "confidence",
+                                          "price_per_executor_hour",
+                                          "max_cost",
+                                          "max_executor_s",
+                                          NULL};
+    struct run_label *labels = NULL;
+    size_t criterion = EXPERIMENTS_D_OPTIMAL;
+    int64_t count = RUN_UNKNOWN;
+    double confidence = (double)NAN;
+    enum pv_code code = http_check_query(request, allowed, err);
+    if (code == PV_OK)
+        code = api_query_word(request, "criterion", codec_experiments_criteria, &criterion, err);
+    if (code == PV_OK)
+        code = api_query_count(request, "count", &count, err);
+    if (code == PV_OK && count > EXPERIMENTS_MAX)
+        code = pv_fault(err, PV_PLACE_PARAMETER, "count", "out_of_range", "may be at most %d",
+                        EXPERIMENTS_MAX);
+    if (code == PV_OK)
+        code = api_query_number(request, "confidence", 0, 1 - 1e-9, &confidence, err);
+    if (code != PV_OK)
+        return code;
+    *asked = api_experiments_of(api->config, (enum experiments_criterion)criterion,
+                                count == RUN_UNKNOWN ? COUNT_DEFAULT : (size_t)count);
+    if (!isnan(confidence))
+        asked->question.confidence = confidence;
+    code = api_query_labels(api, request, &labels, &asked->n_labels, err);
+    asked->labels = labels;
+    if (code == PV_OK)
+        code = read_points(api, request, &asked->bounds, err);
+    return code == PV_OK ? read_budget(request, asked, err) : code;
+}
+
+enum pv_code next_experiments_get(void *context,
+                                  struct http_request *request,
+                                  struct http_response *response,
+                                  struct pv_error *err)
+{
+    struct api *api = context;
+    struct api_experiments asked;
+    struct writer w;
+    enum pv_code code = read_question(api, request, &asked, err);
+    if (code == PV_OK)
+        code =
+            api_experiments_plan(api, request, http_path_parameter(request, "name"), &asked, err);
+    if (code != PV_OK)
+        return code;
+    writer_init(&w, request->arena);
+    codec_experiments_encode(&w, &asked.reply);
+    return api_reply(response, 200, &w, err);
+}

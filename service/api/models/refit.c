@@ -1,0 +1,88 @@
+#include "codec/models/refit.h"
+
+#include "api/handlers.h"
+#include "api/models/application_models.h"
+#include "api/models/refit_run.h"
+#include "api/operations/operation_accept.h"
+#include "api/shared/reply.h"
+
+/*
+ * POST /v1/applications/{name}/refit. What can be known early is told early, from the models that
+ * are kept of the history; the work itself is an operation (refit_run.c).
+ */
+
+/* Nothing asked for is all defaults. */
+static enum pv_code decode(const struct api *api,
+                           struct http_request *request,
+                           struct codec_refit *asked,
+                           struct pv_error *err)
+{
+    static const char *const no_parameters[] = {NULL};
+    const struct codec_refit_limits limits = refit_limits(api->config);
+    json_t *json = NULL;
+    enum pv_code code = http_check_query(request, no_parameters, err);
+    if (code == PV_OK && request->body_n == 0)
+        request->body = "{}", request->body_n = 2;
+    if (code == PV_OK)
+        code = api_parse(api->config, request, &json, err);
+    if (code != PV_OK)
+        return code;
+    struct codec_reader reader = {request->arena, err};
+    struct codec_node top = codec_top(&reader, json);
+    codec_refit_decode(&top, &limits, asked);
+    json_decref(json);
+    return codec_result(&reader);
+}
+
+/* The kind asked for, out of the document that is kept of the history. */
+static enum pv_code check_kind(struct http_request *request,
+                               const struct application_model *stored,
+                               const struct model_kind *kind,
+                               struct pv_error *err)
+{
+    struct codec_history_model model;
+    enum pv_code code = application_models_read(request->arena, stored, kind, &model, err);
+    if (code == PV_OK && !model.fitted)
+        return pv_fault(err, PV_PLACE_POINTER, "/model", "not_fitted", "%.180s", model.why);
+    return code;
+}
+
+static enum pv_code check_history(struct api *api,
+                                  struct http_request *request,
+                                  const struct codec_refit *asked,
+                                  struct pv_error *err)
+{
+    struct application_model stored;
+    enum pv_code code =
+        application_models_load(api, request, http_path_parameter(request, "name"), &stored, err);
+    if (code != PV_OK)
+        return code;
+    if (stored.fitted == 0 || (asked->kind == NULL && stored.selected.at == NULL))
+        return application_models_refuse(&stored, err);
+    return asked->kind == NULL ? PV_OK : check_kind(request, &stored, asked->kind, err);
+}
+
+enum pv_code application_refit(void *context,
+                               struct http_request *request,
+                               struct http_response *response,
+                               struct pv_error *err)
+{
+    struct api *api = context;
+    struct codec_refit asked;
+    struct writer w;
+    if (api_operation_resumed(request))
+        return api_operation_answer(api, request, response, err);
+    enum pv_code code = decode(api, request, &asked, err);
+    if (code == PV_OK)
+        code = check_history(api, request, &asked, err);
+    if (code != PV_OK)
+        return code;
+    struct operation_request wanted = {
+        .kind = "refit", .application_name = strview_of(http_path_parameter(request, "name"))};
+    writer_init(&w, request->arena);
+    codec_refit_encode(&w, &asked);
+    wanted.request.at = writer_finish(&w, &wanted.request.n);
+    if (wanted.request.at == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory");
+    return api_operation_accept(api, request, response, &wanted, err);
+}

@@ -1,0 +1,317 @@
+#include "api/models/refit_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/models/application_models.h"
+#include "core/scaling/model/fit.h"
+#include "store/history/application.h"
+#include "threads/clock.h"
+
+enum {
+    SELECTIONS_MAX = 200, /* the share of one in two is then known to 3.5 % */
+    POINTS_DEFAULT = 64   /* of those observed, where none are asked for */
+};
+
+/* What one attempt has in hand. */
+struct refit {
+    struct api *api;
+    struct operation_run *run;
+    struct codec_refit asked;
+    struct application_refit fitted;
+    const struct model_kind *kind;
+    struct bootstrap_order order;
+    struct bootstrap_result bootstrap;
+    bool has_bootstrap;
+    struct pv_error no_bootstrap;
+    struct model_fit fit; /* where there is no bootstrap */
+};
+
+static enum pv_code out_of_memory(struct pv_error *err)
+{
+    return pv_fail(err, PV_E_MEMORY, "not enough memory for a refit");
+}
+
+struct codec_refit_limits refit_limits(const struct config *config)
+{
+    int64_t most = config->refit_resamples_max;
+    return (struct codec_refit_limits){config->refit_resamples < most ? config->refit_resamples
+                                                                      : most,
+                                       most, (size_t)config->refit_points_max};
+}
+
+/* --- what is asked --- */
+
+/* Checked when it was submitted, by a process whose settings may differ from ours. */
+static enum pv_code read_request(struct refit *refit, struct pv_error *err)
+{
+    const struct codec_refit_limits any = {1, INT32_MAX, INT32_MAX};
+    struct strview text = refit->run->request;
+    const struct codec_bounds bounds = {.depth = WRITER_DEPTH_MAX, .values = text.n};
+    json_t *json = NULL;
+    enum pv_code code = codec_parse(text.at, text.n, &bounds, &json, err);
+    if (code != PV_OK)
+        return code;
+    struct codec_reader reader = {refit->run->arena, err};
+    struct codec_node top = codec_top(&reader, json);
+    codec_refit_decode(&top, &any, &refit->asked);
+    json_decref(json);
+    return codec_result(&reader);
+}
+
+/* --- fit --- */
+
+static enum pv_code removed(struct pv_error *err)
+{
+    pv_error_clear(err);
+    return pv_fail(err, PV_E_NOT_FOUND, "the application was removed meanwhile");
+}
+
+static enum pv_code fit_all(struct refit *refit, struct pv_error *err)
+{
+    struct operation_run *run = refit->run;
+    struct application_refit *fitted = &refit->fitted;
+    enum pv_code code = application_models_refit(refit->api, run->arena, &run->who, run->request_id,
+                                                 run->application, fitted, err);
+    /* Another one of that name is none that was asked for. */
+    if (code == PV_OK && strcmp(fitted->model.application_id, run->application_id) != 0)
+        code = PV_E_NOT_FOUND;
+    if (code == PV_E_NOT_FOUND)
+        return removed(err);
+    if (code != PV_OK)
+        return code;
+    refit->kind = refit->asked.kind;
+    /* Runs are drawn again from one context: what learns from others has no part in that. */
+    const struct model_candidate *selected = fitted->selection.selected;
+    if (selected != NULL && selected->kind->pools && fitted->selection.single != NULL)
+        selected = fitted->selection.single;
+    if (refit->kind == NULL && selected != NULL)
+        refit->kind = selected->kind;
+    return refit->kind == NULL ? application_models_refuse(&fitted->model, err) : PV_OK;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct bootstrap_point *x = a;
+    const struct bootstrap_point *y = b;
+    if (x->problem_size != y->problem_size)
+        return (x->problem_size > y->problem_size) - (x->problem_size < y->problem_size);
+    return (x->executors > y->executors) - (x->executors < y->executors);
+}
+
+/* The configurations observed, thinned evenly where there are many. */
+static enum pv_code choose_points(struct refit *refit, struct pv_error *err)
+{
+    const struct run_observations *seen = &refit->fitted.seen;
+    size_t n = 0;
+    if (refit->asked.points != NULL)
+        return PV_OK;
+    struct bootstrap_point *points = arena_array(refit->run->arena, seen->n, sizeof *points);
+    if (points == NULL)
+        return out_of_memory(err);
+    for (size_t i = 0; i < seen->n; i++)
+        points[i] = (struct bootstrap_point){seen->rows[i].problem_size, seen->rows[i].executors};
+    qsort(points, seen->n, sizeof *points, by_place);
+    for (size_t i = 0; i < seen->n; i++)
+        if (n == 0 || by_place(&points[n - 1], &points[i]) != 0)
+            points[n++] = points[i];
+    size_t kept = n < POINTS_DEFAULT ? n : POINTS_DEFAULT;
+    for (size_t i = 0; i < kept; i++)
+        points[i] = points[kept < 2 ? 0 : i * (n - 1) / (kept - 1)];
+    refit->asked.points = points;
+    refit->asked.n_points = kept;
+    return PV_OK;
+}
+
+/* --- bootstrap --- */
+
+static size_t divisor(size_t a, size_t b)
+{
+    while (b != 0) {
+        size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Some steps cost a hundred times others and stand together; taken in strides of the golden section
+ * they mix, so that progress goes on evenly and the estimate of the end can be trusted. */
+static size_t find_stride(size_t steps)
+{
+    size_t stride = (size_t)(0.618 * (double)steps);
+    if (stride < 1)
+        return 1;
+    while (divisor(stride, steps) != 1)
+        stride++;
+    return stride;
+}
+
+/* Work for an application that is gone is in vain. What the database does not answer now it will
+ * answer at the end. */
+static enum pv_code check_alive(struct refit *refit, struct arena *scratch, struct pv_error *err)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    struct operation_run *run = refit->run;
+    struct application *found = arena_calloc(scratch, 1, sizeof *found);
+    struct store_tx *tx = NULL;
+    enum pv_code code = found == NULL ? PV_E_MEMORY : PV_OK;
+    if (code == PV_OK)
+        code = store_begin(run->store, &run->who, run->request_id, STORE_READ, &tx, NULL);
+    if (code == PV_OK)
+        code = store_application_find(tx, scratch, run->application, found, NULL);
+    store_rollback(&tx);
+    bool gone =
+        code == PV_E_NOT_FOUND || (code == PV_OK && strcmp(found->id, run->application_id) != 0);
+    arena_rewind(scratch, mark);
+    return gone ? removed(err) : PV_OK;
+}
+
+static enum pv_code take_step(struct refit *refit,
+                              struct bootstrap *bootstrap,
+                              size_t at,
+                              uint64_t *looked_ns,
+                              struct arena *scratch,
+                              struct pv_error *err)
+{
+    const uint64_t second_ns = 1000000000;
+    enum pv_code code = bootstrap_step(bootstrap, at, scratch, err);
+    uint64_t now_ns = clock_monotonic_ns();
+    if (code != PV_OK || now_ns - *looked_ns < second_ns)
+        return code;
+    *looked_ns = now_ns;
+    return check_alive(refit, scratch, err);
+}
+
+static enum pv_code
+take_steps(struct refit *refit, struct bootstrap *bootstrap, struct pv_error *err)
+{
+    struct arena scratch;
+    size_t steps = bootstrap_steps(bootstrap);
+    size_t stride = find_stride(steps);
+    uint64_t looked_ns = clock_monotonic_ns();
+    enum pv_code code = PV_OK;
+    arena_init(&scratch, (size_t)refit->api->config->request_memory_bytes_max);
+    for (size_t i = 0, at = 0; code == PV_OK && i < steps; i++, at = (at + stride) % steps) {
+        if (!operation_progress(refit->run, (int64_t)i, (int64_t)steps, "resamples"))
+            code = pv_fail(err, PV_E_CANCELLED, "the refit was cancelled");
+        else
+            code = take_step(refit, bootstrap, at, &looked_ns, &scratch, err);
+    }
+    arena_fini(&scratch);
+    return code;
+}
+
+/* A kind that could be fitted but of whose errors nothing can be told is an answer, too. */
+static enum pv_code
+fit_plainly(struct refit *refit, const struct pv_error *why, struct pv_error *err)
+{
+    const struct run_observations *seen = &refit->fitted.seen;
+    refit->no_bootstrap = *why;
+    return model_fit(refit->kind, seen->rows, seen->n, refit->asked.weights, refit->run->arena,
+                     &refit->fit, err);
+}
+
+static enum pv_code make_bootstrap(struct refit *refit, struct pv_error *err)
+{
+    const struct codec_refit *asked = &refit->asked;
+    struct bootstrap *bootstrap = NULL;
+    struct pv_error why = {.code = PV_OK};
+    refit->order = (struct bootstrap_order){
+        .kind = refit->kind,
+        .weights = asked->weights,
+        .rows = refit->fitted.seen.rows,
+        .n = refit->fitted.seen.n,
+        .points = asked->points,
+        .n_points = asked->n_points,
+        .resamples = (size_t)asked->resamples,
+        .selections = asked->resamples < SELECTIONS_MAX ? (size_t)asked->resamples : SELECTIONS_MAX,
+        .confidence = asked->confidence,
+        .seed = (uint64_t)asked->seed};
+    enum pv_code code = bootstrap_begin(&refit->order, refit->run->arena, &bootstrap, &why);
+    if (code == PV_E_MEMORY)
+        return out_of_memory(err);
+    if (code != PV_OK)
+        return fit_plainly(refit, &why, err);
+    code = take_steps(refit, bootstrap, err);
+    if (code == PV_OK)
+        code = bootstrap_finish(bootstrap, refit->run->arena, &refit->bootstrap, err);
+    refit->has_bootstrap = code == PV_OK;
+    return code;
+}
+
+/* --- the end --- */
+
+static void describe(const struct refit *refit, struct codec_refit_result *made)
+{
+    *made = (struct codec_refit_result){
+        .operation_id = refit->run->key.id,
+        .refitted_us = clock_wall_us(),
+        .application = refit->run->application,
+        .history_version = refit->fitted.model.history_version,
+        .history_version_now = refit->fitted.model.history_version,
+        .runs = refit->fitted.seen.runs,
+        .used = refit->fitted.seen.n,
+        .asked = &refit->asked,
+        .selection = &refit->fitted.selection,
+        .fit = refit->has_bootstrap ? refit->bootstrap.fit : &refit->fit,
+        .bootstrap = refit->has_bootstrap ? &refit->bootstrap : NULL,
+        .no_bootstrap = refit->no_bootstrap.detail};
+}
+
+static enum pv_code write_text(struct refit *refit,
+                               const struct codec_refit_result *made,
+                               void (*encode)(struct writer *, const struct codec_refit_result *),
+                               struct strview *text,
+                               struct pv_error *err)
+{
+    struct writer w;
+    writer_init(&w, refit->run->arena);
+    encode(&w, made);
+    text->at = writer_finish(&w, &text->n);
+    return text->at == NULL ? out_of_memory(err) : PV_OK;
+}
+
+/* Models, intervals and the end of the operation take effect together. */
+static enum pv_code keep(struct refit *refit, struct pv_error *err)
+{
+    struct operation_run *run = refit->run;
+    struct codec_refit_result made;
+    struct store_tx *tx = NULL;
+    struct strview summary = {NULL, 0};
+    struct strview result = {NULL, 0};
+    describe(refit, &made);
+    enum pv_code code = write_text(refit, &made, codec_refit_summary_encode, &summary, err);
+    if (code == PV_OK)
+        code = store_begin(run->store, &run->who, run->request_id, STORE_WRITE, &tx, err);
+    if (code == PV_OK)
+        code = store_application_model_keep(tx, &refit->fitted.model, err);
+    if (code == PV_OK)
+        code = store_application_refit_keep(tx, run->application_id, made.history_version, summary,
+                                            &made.history_version_now, err);
+    if (code == PV_OK)
+        code = write_text(refit, &made, codec_refit_result_encode, &result, err);
+    if (code == PV_OK)
+        code = operation_commit(run, &tx, result, err);
+    store_rollback(&tx);
+    return code;
+}
+
+enum pv_code
+refit_run(void *context, struct operation_run *run, struct strview *result, struct pv_error *err)
+{
+    struct refit *refit = arena_calloc(run->arena, 1, sizeof *refit);
+    if (refit == NULL)
+        return out_of_memory(err);
+    refit->api = context;
+    refit->run = run;
+    *result = (struct strview){NULL, 0};
+    enum pv_code code = read_request(refit, err);
+    if (code == PV_OK)
+        code = fit_all(refit, err);
+    if (code == PV_OK)
+        code = choose_points(refit, err);
+    if (code == PV_OK)
+        code = make_bootstrap(refit, err);
+    return code == PV_OK ? keep(refit, err) : code;
+}

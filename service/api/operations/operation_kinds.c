@@ -1,0 +1,12 @@
+#include "api/operations/operation_kinds.h"
+
+#include "api/geo/simulation_run.h"
+#include "api/models/refit_run.h"
+
+/* name, what does it */
+const struct operation_kind api_operation_kinds[] = {
+    {"refit", refit_run},
+    {"simulation", simulation_run},
+    {"import", NULL}, /* provisord import, which reads its own disk */
+    {NULL, NULL},
+};

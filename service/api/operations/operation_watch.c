@@ -1,0 +1,325 @@
+#define _GNU_SOURCE /* pthread_setname_np */
+#include "api/operations/operation_watch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "log/log.h"
+#include "threads/clock.h"
+
+enum {
+    POLL_MS = 200,
+    ASKED_AT_ONCE = 1000,
+    WAITERS_A_STREAM = 2 /* as many replies may wait as streams be open, beside them */
+};
+
+struct waiter {
+    struct operation_wait wait;
+    struct http_ticket *ticket;
+    bool due;
+};
+
+/* Streams open of one team. */
+struct team_streams {
+    char team_id[37];
+    size_t n;
+};
+
+struct operation_watch {
+    struct store *store;
+    const struct config *config;
+    pthread_t thread;
+    bool started;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t wake;
+    struct waiter *waiters; /* in no order */
+    size_t n;
+    size_t capacity;
+    struct team_streams *teams; /* of those that have any */
+    size_t n_teams;
+    size_t streams;
+    bool closing;
+    bool stopping;
+};
+
+/* --- who waits --- */
+
+bool operation_watch_add(struct operation_watch *watch,
+                         const struct operation_wait *wait,
+                         struct http_ticket *ticket)
+{
+    (void)pthread_mutex_lock(&watch->lock);
+    bool taken = !watch->closing && watch->n < watch->capacity;
+    if (taken) {
+        watch->waiters[watch->n++] = (struct waiter){.wait = *wait, .ticket = ticket};
+        (void)pthread_cond_signal(&watch->wake);
+    }
+    (void)pthread_mutex_unlock(&watch->lock);
+    return taken;
+}
+
+/* --- one look --- */
+
+/* Copies of at most ASKED_AT_ONCE waiters from `from` on, to be asked about without the lock. Only
+ * this thread removes waiters, so their places stay. */
+static size_t
+copy_watched(struct operation_watch *watch, size_t from, struct operation_watched *out)
+{
+    size_t n = 0;
+    (void)pthread_mutex_lock(&watch->lock);
+    for (size_t i = from; i < watch->n && n < ASKED_AT_ONCE; i++)
+        out[n++] = watch->waiters[i].wait.what;
+    (void)pthread_mutex_unlock(&watch->lock);
+    return n;
+}
+
+static bool happened(const struct operation_wait *wait, const struct operation_watched *now)
+{
+    if (now->events == RUN_UNKNOWN || now->ended || now->barred)
+        return true;
+    return !wait->until_end && now->events > wait->seen;
+}
+
+static void
+mark(struct operation_watch *watch, size_t from, const struct operation_watched *now, size_t n)
+{
+    (void)pthread_mutex_lock(&watch->lock);
+    for (size_t i = 0; i < n; i++) {
+        struct waiter *waiter = &watch->waiters[from + i];
+        waiter->due = happened(&waiter->wait, &now[i]);
+        if (now[i].barred && waiter->wait.barred != NULL)
+            atomic_store(waiter->wait.barred, true);
+    }
+    (void)pthread_mutex_unlock(&watch->lock);
+}
+
+/* While the database is away nothing is known to have happened. */
+static void ask(struct operation_watch *watch, struct operation_watched *room)
+{
+    size_t n = ASKED_AT_ONCE;
+    for (size_t from = 0; n == ASKED_AT_ONCE; from += n) {
+        struct arena arena;
+        struct pv_error err = {.code = PV_OK};
+        arena_init(&arena, 0);
+        n = copy_watched(watch, from, room);
+        if (store_operation_watch(watch->store, &arena, room, n, &err) == PV_OK)
+            mark(watch, from, room, n);
+        arena_fini(&arena);
+    }
+}
+
+/* true: the ticket is used up. */
+static bool use(struct waiter *waiter, uint64_t now_ns, bool closing)
+{
+    if (!http_ticket_is_alive(waiter->ticket)) {
+        http_ticket_drop(waiter->ticket);
+        return true;
+    }
+    bool wanted = waiter->due || closing || now_ns >= waiter->wait.wake_at_ns;
+    return wanted && http_ticket_wake(waiter->ticket);
+}
+
+/* Neither waking nor dropping waits for anything. */
+static void wake_due(struct operation_watch *watch)
+{
+    uint64_t now_ns = clock_monotonic_ns();
+    (void)pthread_mutex_lock(&watch->lock);
+    for (size_t i = 0; i < watch->n;) {
+        if (use(&watch->waiters[i], now_ns, watch->closing))
+            watch->waiters[i] = watch->waiters[--watch->n];
+        else
+            i++;
+    }
+    (void)pthread_mutex_unlock(&watch->lock);
+}
+
+/* --- the thread --- */
+
+/* Sleeps for a while, and for as long as nobody waits; false: it is over. */
+static bool rest(struct operation_watch *watch)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += POLL_MS * 1000000L;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    (void)pthread_mutex_lock(&watch->lock);
+    while (watch->n == 0 && !watch->stopping)
+        (void)pthread_cond_wait(&watch->wake, &watch->lock);
+    int waited = 0;
+    while (!watch->stopping && !watch->closing && waited != ETIMEDOUT)
+        waited = pthread_cond_timedwait(&watch->wake, &watch->lock, &until);
+    bool go_on = !watch->stopping;
+    (void)pthread_mutex_unlock(&watch->lock);
+    return go_on;
+}
+
+static void *look(void *argument)
+{
+    struct operation_watch *watch = argument;
+    struct operation_watched *room = calloc(ASKED_AT_ONCE, sizeof *room);
+    while (rest(watch)) {
+        if (room != NULL && !operation_watch_is_closing(watch))
+            ask(watch, room);
+        wake_due(watch);
+        if (operation_watch_is_closing(watch)) { /* those for whom no worker had room */
+            const struct timespec pause = {.tv_nsec = 5000000};
+            (void)nanosleep(&pause, NULL);
+        }
+    }
+    free(room);
+    return NULL;
+}
+
+/* Signals belong to one thread of the program, never to this one. */
+static bool start(struct operation_watch *watch)
+{
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    watch->started = pthread_create(&watch->thread, NULL, look, watch) == 0;
+    if (watch->started)
+        (void)pthread_setname_np(watch->thread, "watch");
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return watch->started;
+}
+
+struct operation_watch *operation_watch_create(struct store *store, const struct config *config)
+{
+    struct operation_watch *watch = calloc(1, sizeof *watch);
+    if (watch == NULL)
+        return NULL;
+    watch->store = store;
+    watch->config = config;
+    watch->capacity = (size_t)config->operation_streams_max * WAITERS_A_STREAM;
+    watch->waiters = calloc(watch->capacity, sizeof *watch->waiters);
+    watch->teams = calloc((size_t)config->operation_streams_max, sizeof *watch->teams);
+    (void)pthread_mutex_init(&watch->lock, NULL);
+    (void)pthread_cond_init(&watch->wake, NULL);
+    if (watch->waiters != NULL && watch->teams != NULL && start(watch))
+        return watch;
+    operation_watch_destroy(watch);
+    return NULL;
+}
+
+bool operation_watch_is_closing(struct operation_watch *watch)
+{
+    (void)pthread_mutex_lock(&watch->lock);
+    bool closing = watch->closing;
+    (void)pthread_mutex_unlock(&watch->lock);
+    return closing;
+}
+
+void operation_watch_close(struct operation_watch *watch)
+{
+    if (watch == NULL)
+        return;
+    (void)pthread_mutex_lock(&watch->lock);
+    watch->closing = true;
+    (void)pthread_cond_broadcast(&watch->wake);
+    (void)pthread_mutex_unlock(&watch->lock);
+}
+
+void operation_watch_stop(struct operation_watch *watch)
+{
+    if (watch == NULL || !watch->started)
+        return;
+    (void)pthread_mutex_lock(&watch->lock);
+    watch->closing = watch->stopping = true;
+    (void)pthread_cond_broadcast(&watch->wake);
+    (void)pthread_mutex_unlock(&watch->lock);
+    (void)pthread_join(watch->thread, NULL);
+    watch->started = false;
+    while (watch->n > 0)
+        http_ticket_drop(watch->waiters[--watch->n].ticket);
+}
+
+void operation_watch_destroy(struct operation_watch *watch)
+{
+    if (watch == NULL)
+        return;
+    (void)pthread_mutex_destroy(&watch->lock);
+    (void)pthread_cond_destroy(&watch->wake);
+    free(watch->waiters);
+    free(watch->teams);
+    free(watch);
+}
+
+/* --- streams --- */
+
+static struct team_streams *find_team(struct operation_watch *watch, const char *team_id)
+{
+    for (size_t i = 0; i < watch->n_teams; i++)
+        if (strcmp(watch->teams[i].team_id, team_id) == 0)
+            return &watch->teams[i];
+    return NULL;
+}
+
+static void enter_locked(struct operation_watch *watch, const char *team_id)
+{
+    struct team_streams *team = find_team(watch, team_id);
+    if (team == NULL) { /* as many as streams at most, so there is room */
+        team = &watch->teams[watch->n_teams++];
+        memset(team, 0, sizeof *team);
+        memcpy(team->team_id, team_id, strnlen(team_id, sizeof team->team_id - 1));
+    }
+    team->n++;
+    watch->streams++;
+}
+
+enum pv_code
+operation_watch_enter(struct operation_watch *watch, const char *team_id, struct pv_error *err)
+{
+    const struct config *config = watch->config;
+    (void)pthread_mutex_lock(&watch->lock);
+    const struct team_streams *team = find_team(watch, team_id);
+    bool full = watch->streams >= (size_t)config->operation_streams_max;
+    bool team_full = team != NULL && team->n >= (size_t)config->operation_team_streams_max;
+    if (!full && !team_full)
+        enter_locked(watch, team_id);
+    (void)pthread_mutex_unlock(&watch->lock);
+    if (!full && !team_full)
+        return PV_OK;
+    err->retry_after_s = 5;
+    if (team_full)
+        return pv_fail(err, PV_E_QUOTA,
+                       "the team has %lld streams open already (operation_team_streams_max)",
+                       (long long)config->operation_team_streams_max);
+    return pv_fail(err, PV_E_UNAVAILABLE, "%lld streams are open already (operation_streams_max)",
+                   (long long)config->operation_streams_max);
+}
+
+void operation_watch_leave(struct operation_watch *watch, const char *team_id)
+{
+    (void)pthread_mutex_lock(&watch->lock);
+    struct team_streams *team = find_team(watch, team_id);
+    watch->streams--;
+    if (--team->n == 0)
+        *team = watch->teams[--watch->n_teams];
+    (void)pthread_mutex_unlock(&watch->lock);
+}
+
+const char *operation_watch_metrics(struct operation_watch *watch, struct arena *arena)
+{
+    (void)pthread_mutex_lock(&watch->lock);
+    size_t streams = watch->streams;
+    size_t waiting = watch->n;
+    (void)pthread_mutex_unlock(&watch->lock);
+    return arena_printf(
+        arena,
+        "# HELP provisor_operation_streams Streams of events that are open.\n"
+        "# TYPE provisor_operation_streams gauge\n"
+        "provisor_operation_streams %zu\n"
+        "# HELP provisor_operation_waiters Streams and replies that wait, without a thread, for "
+        "something to happen.\n"
+        "# TYPE provisor_operation_waiters gauge\n"
+        "provisor_operation_waiters %zu\n",
+        streams, waiting);
+}

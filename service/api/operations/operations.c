@@ -1,0 +1,219 @@
+#include <string.h>
+
+#include "api/handlers.h"
+#include "api/operations/operation_accept.h"
+#include "api/operations/operation_document.h"
+#include "api/operations/operation_kinds.h"
+#include "api/shared/query.h"
+#include "api/shared/reply.h"
+#include "base/uuid.h"
+#include "codec/json/names.h"
+
+/* /v1/operations: long work, listed, looked at, waited for and cancelled. Its events are
+ * operation_stream.c's. */
+
+static const char *const no_parameters[] = {NULL};
+
+static enum pv_code read_id(const struct http_request *request, char id[37], struct pv_error *err)
+{
+    enum pv_code code = http_check_query(request, no_parameters, err);
+    if (code == PV_OK && !uuid_parse(http_path_parameter(request, "id"), id))
+        code = pv_fail(err, PV_E_NOT_FOUND, "there is no operation of that id");
+    return code;
+}
+
+/* --- GET /v1/operations/{id} --- */
+
+enum pv_code operations_get(void *context,
+                            struct http_request *request,
+                            struct http_response *response,
+                            struct pv_error *err)
+{
+    struct api *api = context;
+    struct store_tx *tx = NULL;
+    struct operation_row operation;
+    char id[37];
+    enum pv_code code = read_id(request, id, err);
+    if (code == PV_OK)
+        code =
+            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    if (code == PV_OK)
+        code = store_operation_find(tx, request->arena, id, &operation, err);
+    store_rollback(&tx);
+    if (code == PV_OK)
+        code = api_operation_hold(api, request, &operation);
+    return code == PV_OK ? api_operation_reply(request, response, api->config->operation_wait_max_s,
+                                               200, &operation, err)
+                         : code;
+}
+
+/* --- DELETE /v1/operations/{id} --- */
+
+static enum pv_code tell_of_end(struct store_tx *tx,
+                                struct arena *arena,
+                                const struct operation_row *operation,
+                                struct pv_error *err)
+{
+    const char *event = operation_event_data(arena, operation->id, operation->kind,
+                                             operation->application_name, operation->status);
+    if (event == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    return store_operation_tell(tx, operation, strview_of(event), err);
+}
+
+static enum pv_code cancel(struct api *api,
+                           struct http_request *request,
+                           struct store_tx *tx,
+                           const char *id,
+                           struct operation_row *operation,
+                           struct pv_error *err)
+{
+    bool changed = false;
+    enum pv_code code = store_operation_cancel(
+        tx, request->arena, id, api->config->operation_retention_s, operation, &changed, err);
+    if (code == PV_OK && changed && operation->status == OPERATION_CANCELLED)
+        code = tell_of_end(tx, request->arena, operation, err);
+    return code;
+}
+
+/* 202: it is stopping. 200: it has ended, by this or before. Held as Prefer says until it has:
+ * asking again, as the next turn does, changes nothing. */
+enum pv_code operations_cancel(void *context,
+                               struct http_request *request,
+                               struct http_response *response,
+                               struct pv_error *err)
+{
+    struct api *api = context;
+    struct store_tx *tx = NULL;
+    struct operation_row operation;
+    char id[37];
+    enum pv_code code = read_id(request, id, err);
+    if (code == PV_OK)
+        code = store_begin(api->store, &request->principal, request->request_id, STORE_WRITE, &tx,
+                           err);
+    if (code == PV_OK)
+        code = cancel(api, request, tx, id, &operation, err);
+    if (code == PV_OK)
+        code = store_commit(&tx, err);
+    store_rollback(&tx);
+    if (code == PV_OK)
+        code = api_operation_hold(api, request, &operation);
+    return code == PV_OK ? api_operation_reply(request, response, api->config->operation_wait_max_s,
+                                               operation_has_ended(operation.status) ? 200 : 202,
+                                               &operation, err)
+                         : code;
+}
+
+/* --- GET /v1/operations --- */
+
+static enum pv_code check_words(const struct operation_filter *filter, struct pv_error *err)
+{
+    enum operation_status status;
+    enum pv_code code = PV_OK;
+    if (filter->status != NULL && !operation_status_parse(filter->status, &status))
+        code = pv_fault(err, PV_PLACE_PARAMETER, "status", "unknown_value",
+                        "must be one of: queued, running, succeeded, failed, cancelled");
+    const struct operation_kind *kind = api_operation_kinds;
+    while (filter->kind != NULL && kind->name != NULL && strcmp(kind->name, filter->kind) != 0)
+        kind++;
+    if (filter->kind != NULL && kind->name == NULL)
+        code = pv_fault(err, PV_PLACE_PARAMETER, "kind", "unknown_value",
+                        "there is no such kind of operation");
+    if (filter->application_name != NULL && !codec_is_name(strview_of(filter->application_name)))
+        code = pv_fault(err, PV_PLACE_PARAMETER, "application", "invalid_name",
+                        "is 1 to 255 characters without control characters");
+    return code;
+}
+
+static enum pv_code
+read_filter(struct http_request *request, struct operation_filter *filter, struct pv_error *err)
+{
+    static const char *const known[] = {"status", "kind",  "application", "since",
+                                        "until",  "limit", "cursor",      NULL};
+    *filter = (struct operation_filter){.status = http_query(request, "status"),
+                                        .kind = http_query(request, "kind"),
+                                        .application_name = http_query(request, "application"),
+                                        .before_us = RUN_NO_INSTANT};
+    enum pv_code code = http_check_query(request, known, err);
+    if (code == PV_OK)
+        code = check_words(filter, err);
+    if (code == PV_OK)
+        code = api_query_instant(request, "since", &filter->since_us, err);
+    if (code == PV_OK)
+        code = api_query_instant(request, "until", &filter->until_us, err);
+    return code;
+}
+
+/* What a cursor belongs to: this collection under these filters. */
+static const char *scope_of(struct http_request *request, const struct operation_filter *filter)
+{
+    return arena_printf(
+        request->arena, "/v1/operations status=%s kind=%s since=%lld until=%lld application=%s",
+        filter->status == NULL ? "" : filter->status, filter->kind == NULL ? "" : filter->kind,
+        (long long)filter->since_us, (long long)filter->until_us,
+        filter->application_name == NULL ? "" : filter->application_name);
+}
+
+static enum pv_code read_place(struct api *api,
+                               struct http_request *request,
+                               const char *scope,
+                               struct operation_filter *filter,
+                               struct pv_error *err)
+{
+    struct cursor cursor;
+    bool has = false;
+    enum pv_code code = cursor_read(api, request, scope, &filter->limit, &cursor, &has, err);
+    if (code != PV_OK || !has)
+        return code;
+    filter->before_us = cursor.instant_us;
+    return uuid_parse(cursor.text, filter->before_id)
+               ? PV_OK
+               : pv_fail(err, PV_E_SYNTAX, "the cursor is damaged");
+}
+
+static enum pv_code reply_list(struct api *api,
+                               struct http_request *request,
+                               const char *scope,
+                               const struct operation_list *list,
+                               struct http_response *response,
+                               struct pv_error *err)
+{
+    struct writer w;
+    writer_init(&w, request->arena);
+    writer_begin_object(&w);
+    writer_key(&w, "items");
+    writer_begin_array(&w);
+    for (size_t i = 0; i < list->n; i++)
+        operation_document_write(&w, &list->items[i], false);
+    struct cursor next = {0};
+    if (list->more) {
+        const struct operation_row *last = &list->items[list->n - 1];
+        next.instant_us = last->created_us;
+        memcpy(next.text, last->id, sizeof last->id);
+    }
+    return api_reply_page(api, request, response, &w, scope, list->more ? &next : NULL, err);
+}
+
+enum pv_code operations_list(void *context,
+                             struct http_request *request,
+                             struct http_response *response,
+                             struct pv_error *err)
+{
+    struct api *api = context;
+    struct store_tx *tx = NULL;
+    struct operation_filter filter;
+    struct operation_list list;
+    enum pv_code code = read_filter(request, &filter, err);
+    const char *scope = scope_of(request, &filter);
+    if (code == PV_OK && scope == NULL)
+        code = pv_fail(err, PV_E_MEMORY, "out of memory");
+    if (code == PV_OK)
+        code = read_place(api, request, scope, &filter, err);
+    if (code == PV_OK)
+        code =
+            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    if (code == PV_OK)
+        code = store_operation_list(tx, request->arena, &filter, &list, err);
+    store_rollback(&tx);
+    return code == PV_OK ? reply_list(api, request, scope, &list, response, err) : code;
+}

@@ -1,0 +1,281 @@
+#include "api/shared/query.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/instant.h"
+#include "codec/history/run.h"
+
+/* Enough for every bound, too few to overflow. */
+enum { DIGITS_MAX = 15 };
+enum { LABEL_VALUE_BYTES_MAX = 1024 };
+
+static int compare_labels(const void *a, const void *b)
+{
+    const struct run_label *x = a;
+    const struct run_label *y = b;
+    return strcmp(x->key.at, y->key.at);
+}
+
+static enum pv_code label_fault(struct pv_error *err, const char *code, const char *detail)
+{
+    return pv_fault(err, PV_PLACE_PARAMETER, "label", code, "%s", detail);
+}
+
+static enum pv_code
+parse_label(struct arena *arena, const char *text, struct run_label *label, struct pv_error *err)
+{
+    const char *colon = strchr(text, ':');
+    if (colon == NULL)
+        return label_fault(err, "invalid_label", "must read key:value");
+    label->key = arena_copy(arena, (struct strview){text, (size_t)(colon - text)});
+    label->value = strview_of(colon + 1);
+    if (label->key.at == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    if (!codec_is_name(label->key))
+        return label_fault(err, "invalid_name",
+                           "the key must be 1 to 255 characters without control characters");
+    if (label->value.n > LABEL_VALUE_BYTES_MAX)
+        return label_fault(err, "out_of_range", "the value must be at most 1024 bytes long");
+    return PV_OK;
+}
+
+static size_t count_named(const struct http_request *request, const char *name)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < request->n_query; i++)
+        n += strcmp(request->query[i].name, name) == 0;
+    return n;
+}
+
+enum pv_code api_query_labels(struct api *api,
+                              struct http_request *request,
+                              struct run_label **labels,
+                              size_t *n,
+                              struct pv_error *err)
+{
+    size_t most = count_named(request, "label");
+    if (most > (size_t)api->config->labels_max)
+        return pv_fault(err, PV_PLACE_PARAMETER, "label", "too_many_items",
+                        "may be given at most %lld times", (long long)api->config->labels_max);
+    struct run_label *all = arena_calloc(request->arena, most, sizeof *all);
+    if (all == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    size_t found = 0;
+    for (size_t i = 0; i < request->n_query; i++) {
+        if (strcmp(request->query[i].name, "label") != 0)
+            continue;
+        enum pv_code code =
+            parse_label(request->arena, request->query[i].value, &all[found++], err);
+        if (code != PV_OK)
+            return code;
+    }
+    qsort(all, found, sizeof *all, compare_labels);
+    for (size_t i = 1; i < found; i++)
+        if (strview_equal(all[i].key, all[i - 1].key))
+            return label_fault(err, "duplicate", "the same key is given twice");
+    *labels = all;
+    *n = found;
+    return PV_OK;
+}
+
+enum pv_code api_query_instant(const struct http_request *request,
+                               const char *name,
+                               int64_t *us,
+                               struct pv_error *err)
+{
+    const char *text = http_query(request, name);
+    *us = RUN_NO_INSTANT;
+    if (text == NULL || instant_parse(text, us))
+        return PV_OK;
+    return pv_fault(err, PV_PLACE_PARAMETER, name, "invalid_instant",
+                    "must be an RFC 3339 instant such as 2026-01-05T10:00:00Z");
+}
+
+static enum pv_code read_whole(const struct http_request *request,
+                               const char *name,
+                               int64_t largest,
+                               int64_t *value,
+                               struct pv_error *err)
+{
+    const char *text = http_query(request, name);
+    *value = RUN_UNKNOWN;
+    if (text == NULL)
+        return PV_OK;
+    size_t digits = strspn(text, "0123456789");
+    bool number = digits > 0 && digits <= DIGITS_MAX && text[digits] == '\0';
+    long long parsed = number ? strtoll(text, NULL, 10) : 0;
+    if (parsed < 1 || parsed > largest)
+        return pv_fault(err, PV_PLACE_PARAMETER, name, "out_of_range",
+                        "must be a whole number from 1 to %lld", (long long)largest);
+    *value = parsed;
+    return PV_OK;
+}
+
+enum pv_code api_query_count(const struct http_request *request,
+                             const char *name,
+                             int64_t *value,
+                             struct pv_error *err)
+{
+    return read_whole(request, name, API_QUERY_COUNT_MAX, value, err);
+}
+
+enum pv_code api_query_number(const struct http_request *request,
+                              const char *name,
+                              double low,
+                              double high,
+                              double *value,
+                              struct pv_error *err)
+{
+    const char *text = http_query(request, name);
+    *value = (double)NAN;
+    if (text == NULL)
+        return PV_OK;
+    /* Digits first: strtod also takes spaces, hexadecimal and words. */
+    char *end = NULL;
+    bool decimal =
+        text[0] >= '0' && text[0] <= '9' && strspn(text, "0123456789.eE+-") == strlen(text);
+    double parsed = decimal ? strtod(text, &end) : (double)NAN;
+    if (!decimal || *end != '\0' || !(parsed > low) || !(parsed <= high))
+        return pv_fault(err, PV_PLACE_PARAMETER, name, "out_of_range",
+                        "must be a number above %g, at most %g", low, high);
+    *value = parsed;
+    return PV_OK;
+}
+
+enum pv_code api_query_word(const struct http_request *request,
+                            const char *name,
+                            const char *const words[],
+                            size_t *at,
+                            struct pv_error *err)
+{
+    const char *text = http_query(request, name);
+    char known[128] = "";
+    size_t used = 0;
+    *at = 0;
+    for (size_t i = 0; words[i] != NULL && text != NULL; i++) {
+        if (strcmp(words[i], text) == 0) {
+            *at = i;
+            return PV_OK;
+        }
+        int n = snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ", words[i]);
+        used += n > 0 && (size_t)n < sizeof known - used ? (size_t)n : 0;
+    }
+    return text == NULL ? PV_OK
+                        : pv_fault(err, PV_PLACE_PARAMETER, name, "not_allowed",
+                                   "must be one of: %s", known);
+}
+
+enum pv_code
+api_query_problem_size(const struct http_request *request, int64_t *value, struct pv_error *err)
+{
+    return read_whole(request, "problem_size", CODEC_PROBLEM_SIZE_MAX, value, err);
+}
+
+/* One item of a list; 0: it is none. */
+static int64_t parse_count(struct strview text, int64_t largest)
+{
+    int64_t value = 0;
+    if (text.n == 0 || text.n > DIGITS_MAX)
+        return 0;
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.at[i] < '0' || text.at[i] > '9')
+            return 0;
+        value = 10 * value + (text.at[i] - '0');
+    }
+    return value <= largest ? value : 0;
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static enum pv_code refuse_repetition(
+    struct arena *arena, const char *name, const double values[], size_t n, struct pv_error *err)
+{
+    double *sorted = arena_array(arena, n, sizeof *sorted);
+    if (sorted == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    memcpy(sorted, values, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare_counts);
+    for (size_t i = 1; i < n; i++)
+        if (sorted[i] <= sorted[i - 1])
+            return pv_fault(err, PV_PLACE_PARAMETER, name, "duplicate", "names %.0f twice",
+                            sorted[i]);
+    return PV_OK;
+}
+
+enum pv_code api_query_counts(const struct http_request *request,
+                              const char *name,
+                              int64_t largest,
+                              size_t most,
+                              double **values,
+                              size_t *n,
+                              struct pv_error *err)
+{
+    const char *at = http_query(request, name);
+    size_t count = 1;
+    *values = NULL;
+    *n = 0;
+    if (at == NULL)
+        return PV_OK;
+    for (const char *c = at; *c != '\0'; c++)
+        count += *c == ',';
+    if (count > most)
+        return pv_fault(err, PV_PLACE_PARAMETER, name, "too_many_items",
+                        "may list at most %zu numbers, lists %zu", most, count);
+    double *list = arena_array(request->arena, count, sizeof *list);
+    if (list == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strcspn(at, ",");
+        int64_t value = parse_count((struct strview){at, length}, largest);
+        if (value < 1)
+            return pv_fault(err, PV_PLACE_PARAMETER, name, "out_of_range",
+                            "must list whole numbers from 1 to %lld, such as 1,2,4",
+                            (long long)largest);
+        list[i] = (double)value;
+        at += length + 1;
+    }
+    *values = list;
+    *n = count;
+    return refuse_repetition(request->arena, name, list, count, err);
+}
+
+enum pv_code
+api_query_run_include(const struct http_request *request, unsigned *include, struct pv_error *err)
+{
+    static const struct {
+        const char *word;
+        unsigned bit;
+    } words[] = {{"stages", CODEC_RUN_STAGES}, {"tasks", CODEC_RUN_TASKS}};
+    *include = 0;
+    const char *at = http_query(request, "include");
+    while (at != NULL) {
+        size_t n = strcspn(at, ",");
+        size_t i = 0;
+        while (i < 2 && !strview_is((struct strview){at, n}, words[i].word))
+            i++;
+        if (i == 2)
+            return pv_fault(err, PV_PLACE_PARAMETER, "include", "not_allowed",
+                            "must list words out of: stages, tasks");
+        *include |= words[i].bit;
+        at = at[n] == '\0' ? NULL : at + n + 1;
+    }
+    return PV_OK;
+}
+
+enum pv_code
+api_query_name(const struct http_request *request, const char **name, struct pv_error *err)
+{
+    *name = http_path_parameter(request, "name");
+    if (codec_is_name(strview_of(*name)))
+        return PV_OK;
+    return pv_fault(err, PV_PLACE_PARAMETER, "name", "invalid_name",
+                    "must be 1 to 255 characters without control characters");
+}

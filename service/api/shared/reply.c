@@ -1,0 +1,94 @@
+#include "api/shared/reply.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum pv_code api_parse(const struct config *config,
+                       const struct http_request *request,
+                       json_t **json,
+                       struct pv_error *err)
+{
+    const struct codec_bounds bounds = {.depth = (size_t)config->json_depth_max,
+                                        .values = (size_t)config->json_values_max};
+    return codec_parse(request->body, request->body_n, &bounds, json, err);
+}
+
+enum pv_code
+api_reply(struct http_response *response, unsigned status, struct writer *w, struct pv_error *err)
+{
+    size_t n;
+    const char *text = writer_finish(w, &n);
+    if (text == NULL)
+        return pv_fail(err, PV_E_MEMORY, "the answer does not fit into the memory of a request");
+    response->status = status;
+    response->body = text;
+    response->body_n = n;
+    return PV_OK;
+}
+
+void api_reply_empty(struct http_response *response)
+{
+    response->status = 204;
+    response->body = NULL;
+    response->body_n = 0;
+}
+
+const char *api_percent_encode(struct arena *arena, const char *text)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    char *out = arena_array(arena, strlen(text) + 1, 3);
+    if (out == NULL)
+        return NULL;
+    size_t at = 0;
+    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
+        if (isalnum(*c) || strchr("-._~", *c) != NULL) {
+            out[at++] = (char)*c;
+        } else {
+            out[at++] = '%';
+            out[at++] = hex[*c >> 4];
+            out[at++] = hex[*c & 15];
+        }
+    }
+    out[at] = '\0';
+    return out;
+}
+
+/* The value of Link: the same path and query with the new cursor. NULL when memory is exhausted. */
+static const char *link_to(struct http_request *request, const char *cursor)
+{
+    char *link = arena_printf(request->arena, "<%s?cursor=%s", request->path, cursor);
+    for (size_t i = 0; link != NULL && i < request->n_query; i++) {
+        if (strcmp(request->query[i].name, "cursor") == 0)
+            continue;
+        const char *name = api_percent_encode(request->arena, request->query[i].name);
+        const char *value = api_percent_encode(request->arena, request->query[i].value);
+        if (name == NULL || value == NULL)
+            return NULL;
+        link = arena_printf(request->arena, "%s&%s=%s", link, name, value);
+    }
+    return link == NULL ? NULL : arena_printf(request->arena, "%s>; rel=\"next\"", link);
+}
+
+enum pv_code api_reply_page(struct api *api,
+                            struct http_request *request,
+                            struct http_response *response,
+                            struct writer *w,
+                            const char *scope,
+                            const struct cursor *next,
+                            struct pv_error *err)
+{
+    const char *cursor = NULL;
+    if (next != NULL) {
+        enum pv_code code = cursor_write(api, request, scope, next, &cursor, err);
+        if (code != PV_OK)
+            return code;
+        const char *link = link_to(request, cursor);
+        if (link == NULL)
+            return pv_fail(err, PV_E_MEMORY, "out of memory");
+        http_response_header(request, response, "Link", link);
+    }
+    writer_end_array(w);
+    writer_member_string(w, "next_cursor", cursor);
+    writer_end_object(w);
+    return api_reply(response, 200, w, err);
+}

@@ -1,0 +1,41 @@
+#ifndef API_SHARED_REPLY_H
+#define API_SHARED_REPLY_H
+
+#include "api/shared/cursor.h"
+#include "base/json_writer.h"
+#include "codec/json/reader.h"
+
+/* What the first and the last lines of most handlers have in common. */
+
+/* The body as JSON, within the configured bounds. *json is new: json_decref it. As codec_parse. */
+enum pv_code api_parse(const struct config *config,
+                       const struct http_request *request,
+                       json_t **json,
+                       struct pv_error *err) PV_MUSTCHECK;
+
+/* The finished text becomes the body. PV_E_MEMORY when the writer ran out of it. */
+enum pv_code api_reply(struct http_response *response,
+                       unsigned status,
+                       struct writer *w,
+                       struct pv_error *err) PV_MUSTCHECK;
+
+/* 204, no body. */
+void api_reply_empty(struct http_response *response);
+
+/* text percent-encoded for one path segment or query value; NULL when memory is exhausted. */
+const char *api_percent_encode(struct arena *arena, const char *text);
+
+/*
+ * End of a page {"items": [...], "next_cursor": ...}: called behind the last item, with the array
+ * and the object still open. next: the cursor of the last item, NULL when nothing follows; then a
+ * Link header with the same query leads there (RFC 8288).
+ */
+enum pv_code api_reply_page(struct api *api,
+                            struct http_request *request,
+                            struct http_response *response,
+                            struct writer *w,
+                            const char *scope,
+                            const struct cursor *next,
+                            struct pv_error *err) PV_MUSTCHECK;
+
+#endif

@@ -1,0 +1,215 @@
+#include "api/shared/write.h"
+
+#include <sodium.h>
+#include <string.h>
+#include <strings.h>
+
+#include "store/sql/idempotency.h"
+
+enum { KEY_MAX = 255 };
+
+static const char *method_word(enum http_method method)
+{
+    switch (method) {
+    case HTTP_GET:
+        return "GET";
+    case HTTP_POST:
+        return "POST";
+    case HTTP_PUT:
+        return "PUT";
+    case HTTP_PATCH:
+        return "PATCH";
+    case HTTP_DELETE:
+        return "DELETE";
+    case HTTP_METHOD_COUNT:
+        break;
+    }
+    return "?";
+}
+
+static enum pv_code refuse_key(const char *why, struct pv_error *err)
+{
+    enum pv_code code = pv_fail(err, PV_E_SYNTAX, "Idempotency-Key %s", why);
+    (void)pv_fault(err, PV_PLACE_HEADER, "Idempotency-Key", "invalid_key", "%s", why);
+    return code;
+}
+
+static bool is_visible(char c)
+{
+    return c > 0x20 && c < 0x7f;
+}
+
+/* The inside of a quoted string of RFC 8941 into key; false when it is none. */
+static bool unquote(const char *text, size_t n, char *key)
+{
+    if (n < 2 || text[n - 1] != '"')
+        return false;
+    size_t at = 0;
+    for (size_t i = 1; i < n - 1; i++) {
+        if (text[i] == '"' || !(is_visible(text[i]) || text[i] == ' '))
+            return false;
+        if (text[i] == '\\') {
+            i++;
+            if (i == n - 1 || (text[i] != '"' && text[i] != '\\'))
+                return false;
+        }
+        key[at++] = text[i];
+    }
+    key[at] = '\0';
+    return true;
+}
+
+static bool copy_bare(const char *text, size_t n, char *key)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!is_visible(text[i]) || text[i] == '"')
+            return false;
+    memcpy(key, text, n + 1);
+    return true;
+}
+
+/* The key, quoted as the draft wants it or bare as most clients send it; NULL when none is sent. */
+static enum pv_code
+read_key(const struct http_request *request, const char **key, struct pv_error *err)
+{
+    const char *sent = NULL;
+    for (size_t i = 0; i < request->n_headers; i++) {
+        if (strcasecmp(request->headers[i].name, "Idempotency-Key") != 0)
+            continue;
+        if (sent != NULL)
+            return refuse_key("is sent twice", err);
+        sent = request->headers[i].value;
+    }
+    *key = NULL;
+    if (sent == NULL)
+        return PV_OK;
+    size_t n = strlen(sent);
+    char *text = arena_alloc(request->arena, n + 1);
+    if (text == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    bool good = sent[0] == '"' ? unquote(sent, n, text) : copy_bare(sent, n, text);
+    if (!good)
+        return refuse_key("must be a quoted string, or visible ASCII without quotes", err);
+    if (text[0] == '\0' || strlen(text) > KEY_MAX)
+        return refuse_key("must be 1 to 255 characters long", err);
+    *key = text;
+    return PV_OK;
+}
+
+static void replay(struct http_request *request,
+                   const struct idempotency_reply *reply,
+                   struct http_response *response)
+{
+    response->status = reply->status;
+    response->content_type =
+        arena_strndup(request->arena, reply->content_type.at, reply->content_type.n);
+    response->body = reply->body.at;
+    response->body_n = reply->body.n;
+    http_response_header(request, response, "Idempotency-Replayed", "true");
+    if (reply->location.at == NULL)
+        return;
+    const char *location = arena_strndup(request->arena, reply->location.at, reply->location.n);
+    if (location != NULL)
+        http_response_header(request, response, "Location", location);
+}
+
+static enum pv_code claim(struct http_request *request,
+                          struct http_response *response,
+                          const unsigned char body_hash[32],
+                          struct api_write *write,
+                          bool *replayed,
+                          struct pv_error *err)
+{
+    enum idempotency_state state = IDEMPOTENCY_FRESH;
+    struct idempotency_reply reply = {.status = 0};
+    enum pv_code code = store_idempotency_claim(
+        write->tx, request->arena, method_word(request->method), request->path,
+        write->idempotency_key, body_hash, &state, &reply, err);
+    if (code == PV_OK && state == IDEMPOTENCY_REPLAY) {
+        replay(request, &reply, response);
+        *replayed = true;
+        api_write_end(write);
+    }
+    return code;
+}
+
+enum pv_code api_write_begin(struct api *api,
+                             struct http_request *request,
+                             struct http_response *response,
+                             const unsigned char body_hash[32],
+                             struct api_write *write,
+                             bool *replayed,
+                             struct pv_error *err)
+{
+    *write = (struct api_write){.tx = NULL};
+    *replayed = false;
+    enum pv_code code = read_key(request, &write->idempotency_key, err);
+    if (code != PV_OK)
+        return code;
+    code = store_begin(api->store, &request->principal, request->request_id, STORE_WRITE,
+                       &write->tx, err);
+    if (code == PV_OK && write->idempotency_key != NULL)
+        code = claim(request, response, body_hash, write, replayed, err);
+    if (code != PV_OK)
+        api_write_end(write);
+    return code;
+}
+
+static struct strview location_of(const struct http_response *response)
+{
+    for (size_t i = 0; i < response->n_headers; i++)
+        if (strcasecmp(response->headers[i].name, "Location") == 0)
+            return strview_of(response->headers[i].value);
+    return (struct strview){NULL, 0};
+}
+
+enum pv_code api_write_keep(struct http_request *request,
+                            const struct http_response *response,
+                            struct api_write *write,
+                            struct pv_error *err)
+{
+    if (write->idempotency_key == NULL)
+        return PV_OK;
+    struct idempotency_reply reply = {.status = response->status,
+                                      .content_type = strview_of(response->content_type == NULL
+                                                                     ? "application/json"
+                                                                     : response->content_type),
+                                      .location = location_of(response),
+                                      .body = {response->body, response->body_n}};
+    return store_idempotency_keep(write->tx, method_word(request->method), request->path,
+                                  write->idempotency_key, &reply, err);
+}
+
+enum pv_code api_write_commit(struct http_request *request,
+                              const struct http_response *response,
+                              struct api_write *write,
+                              struct pv_error *err)
+{
+    enum pv_code code = api_write_keep(request, response, write, err);
+    return code == PV_OK ? store_commit(&write->tx, err) : code;
+}
+
+void api_write_end(struct api_write *write)
+{
+    store_rollback(&write->tx);
+}
+
+/* A length before each part, so that no two requests read alike. */
+static void absorb(crypto_generichash_state *state, const char *bytes, size_t n)
+{
+    uint64_t length = n;
+    (void)crypto_generichash_update(state, (const unsigned char *)&length, sizeof length);
+    (void)crypto_generichash_update(state, (const unsigned char *)bytes, n);
+}
+
+void api_body_hash(const struct http_request *request, unsigned char hash[32])
+{
+    crypto_generichash_state state;
+    (void)crypto_generichash_init(&state, NULL, 0, 32);
+    absorb(&state, request->body, request->body_n);
+    for (size_t i = 0; i < request->n_query; i++) {
+        absorb(&state, request->query[i].name, strlen(request->query[i].name));
+        absorb(&state, request->query[i].value, strlen(request->query[i].value));
+    }
+    (void)crypto_generichash_final(&state, hash, 32);
+}

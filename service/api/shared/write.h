@@ -1,0 +1,47 @@
+#ifndef API_SHARED_WRITE_H
+#define API_SHARED_WRITE_H
+
+#include "api/api.h"
+
+/*
+ * The frame of every call that changes something: one transaction that holds the effect, its audit
+ * row, its outbox event and, where the caller sent an Idempotency-Key, the key with the reply
+ * (conventions 1.4).
+ */
+struct api_write {
+    struct store_tx *tx;
+    const char *idempotency_key; /* NULL: none sent */
+};
+
+/*
+ * Begin. body_hash: 32 bytes over the raw body (and the query). *replayed: the key was used before
+ * and the response is already filled in: return PV_OK at once, nothing is open.
+ */
+enum pv_code api_write_begin(struct api *api,
+                             struct http_request *request,
+                             struct http_response *response,
+                             const unsigned char body_hash[32],
+                             struct api_write *write,
+                             bool *replayed,
+                             struct pv_error *err) PV_MUSTCHECK;
+
+/* Keep the finished response under the key (if any) without committing: for store calls that
+ * commit. */
+enum pv_code api_write_keep(struct http_request *request,
+                            const struct http_response *response,
+                            struct api_write *write,
+                            struct pv_error *err) PV_MUSTCHECK;
+
+/* api_write_keep, then commit. */
+enum pv_code api_write_commit(struct http_request *request,
+                              const struct http_response *response,
+                              struct api_write *write,
+                              struct pv_error *err) PV_MUSTCHECK;
+
+/* Undo; safe after any of the above, also after success. */
+void api_write_end(struct api_write *write);
+
+/* Hash of request->body and the query, for api_write_begin. */
+void api_body_hash(const struct http_request *request, unsigned char hash[32]);
+
+#endif

@@ -1,0 +1,120 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_writer.h"
+
+/*
+ * The shortest of 15, 16 and 17 digits that reads back as the same double. libc's conversion to 17
+ * digits is by far the dearest step, so it is done once and the shorter candidates are rounded from
+ * its digits.
+ */
+enum { DIGITS_LEAST = 15, DIGITS_MOST = 17 };
+
+struct decimal {
+    bool negative;
+    char digits[DIGITS_MOST]; /* d.ddd...; no terminator */
+    int n;
+    int exponent;
+};
+
+static struct decimal decimal_of(double value)
+{
+    char text[32];
+    struct decimal d = {.negative = value < 0.0, .n = DIGITS_MOST};
+    (void)snprintf(text, sizeof text, "%.*e", DIGITS_MOST - 1, fabs(value));
+    d.digits[0] = text[0];
+    memcpy(d.digits + 1, text + 2, DIGITS_MOST - 1);
+    d.exponent = (int)strtol(text + DIGITS_MOST + 2, NULL, 10);
+    return d;
+}
+
+static struct decimal rounded(struct decimal d, int n, bool up)
+{
+    d.n = n;
+    for (int i = n - 1; up && i >= 0; i--) {
+        up = d.digits[i] == '9';
+        d.digits[i] = up ? '0' : (char)(d.digits[i] + 1);
+    }
+    if (up) {
+        d.digits[0] = '1';
+        d.exponent++;
+    }
+    return d;
+}
+
+static char *put_digits(char *at, const struct decimal *d, int from, int to)
+{
+    for (int i = from; i < to; i++)
+        *at++ = d->digits[i];
+    return at;
+}
+
+/* As %g writes it: positional from 1e-4 up to the number of digits, with an exponent beyond. */
+static size_t decimal_write(const struct decimal *decimal, char out[32])
+{
+    struct decimal d = *decimal;
+    bool positional = d.exponent >= -4 && d.exponent < d.n;
+    char *at = out;
+    while (d.n > 1 && d.digits[d.n - 1] == '0')
+        d.n--;
+    if (d.negative)
+        *at++ = '-';
+    int whole = positional ? d.exponent + 1 : 1;
+    if (whole <= 0) {
+        *at++ = '0';
+        *at++ = '.';
+        for (int i = whole; i < 0; i++)
+            *at++ = '0';
+        at = put_digits(at, &d, 0, d.n);
+    } else {
+        at = put_digits(at, &d, 0, whole < d.n ? whole : d.n);
+        for (int i = d.n; i < whole; i++)
+            *at++ = '0';
+        if (whole < d.n)
+            *at++ = '.';
+        at = put_digits(at, &d, whole < d.n ? whole : d.n, d.n);
+    }
+    if (!positional)
+        at += snprintf(at, 8, "e%+03d", d.exponent);
+    *at = '\0';
+    return (size_t)(at - out);
+}
+
+/* What lies exactly between two shorter forms was rounded to get there: the truth is on either
+ * side. */
+static bool is_tie(const struct decimal *d, int n)
+{
+    bool tie = d->digits[n] == '5';
+    for (int i = n + 1; i < d->n; i++)
+        tie &= d->digits[i] == '0';
+    return tie;
+}
+
+static size_t write_shorter(const struct decimal *exact, int n, double value, char out[32])
+{
+    bool up = exact->digits[n] >= '5';
+    int tries = is_tie(exact, n) ? 2 : 1;
+    for (int i = 0; i < tries; i++, up = !up) {
+        struct decimal shorter = rounded(*exact, n, up);
+        size_t length = decimal_write(&shorter, out);
+        if (strtod(out, NULL) == value)
+            return length;
+    }
+    return 0;
+}
+
+size_t writer_format_number(double value, char out[32])
+{
+    /* Whole numbers, the common case, need no search for digits. */
+    if (value == floor(value) && fabs(value) < 1e15)
+        return (size_t)snprintf(out, 32, "%.1f", value);
+    struct decimal exact = decimal_of(value);
+    for (int n = DIGITS_LEAST; n < DIGITS_MOST; n++) {
+        size_t length = write_shorter(&exact, n, value, out);
+        if (length > 0)
+            return length;
+    }
+    return decimal_write(&exact, out);
+}

@@ -1,0 +1,259 @@
+#include "base/json_writer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/instant.h"
+
+enum { FIRST_CAPACITY = 1024 };
+
+void writer_init(struct writer *w, struct arena *arena)
+{
+    *w = (struct writer){.arena = arena};
+}
+
+static bool reserve(struct writer *w, size_t n)
+{
+    if (w->failed)
+        return false;
+    if (w->capacity - w->n > n)
+        return true;
+    size_t capacity = w->capacity == 0 ? FIRST_CAPACITY : w->capacity * 2;
+    while (capacity - w->n <= n) {
+        if (__builtin_mul_overflow(capacity, (size_t)2, &capacity)) {
+            w->failed = true;
+            return false;
+        }
+    }
+    char *text = arena_alloc(w->arena, capacity);
+    if (text == NULL) {
+        w->failed = true;
+        return false;
+    }
+    if (w->n > 0)
+        memcpy(text, w->text, w->n);
+    w->text = text;
+    w->capacity = capacity;
+    return true;
+}
+
+static void put(struct writer *w, const char *bytes, size_t n)
+{
+    if (!reserve(w, n))
+        return;
+    memcpy(w->text + w->n, bytes, n);
+    w->n += n;
+}
+
+static void before_value(struct writer *w)
+{
+    if (w->after_key)
+        w->after_key = false;
+    else if (w->comma[w->depth])
+        put(w, ",", 1);
+    w->comma[w->depth] = true;
+}
+
+static void begin(struct writer *w, char bracket)
+{
+    before_value(w);
+    put(w, &bracket, 1);
+    if (w->depth + 1 == WRITER_DEPTH_MAX) {
+        w->failed = true;
+        return;
+    }
+    w->comma[++w->depth] = false;
+}
+
+static void end(struct writer *w, char bracket)
+{
+    put(w, &bracket, 1);
+    if (w->depth > 0)
+        w->depth--;
+}
+
+void writer_begin_object(struct writer *w)
+{
+    begin(w, '{');
+}
+
+void writer_end_object(struct writer *w)
+{
+    end(w, '}');
+}
+
+void writer_end_line(struct writer *w)
+{
+    put(w, "\n", 1);
+    w->comma[w->depth] = false;
+}
+
+void writer_begin_array(struct writer *w)
+{
+    begin(w, '[');
+}
+
+void writer_end_array(struct writer *w)
+{
+    end(w, ']');
+}
+
+static void put_quoted(struct writer *w, struct strview text)
+{
+    static const char hex[] = "0123456789abcdef";
+    if (!reserve(w, text.n + 2))
+        return;
+    put(w, "\"", 1);
+    size_t plain = 0;
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
+            continue;
+        put(w, text.at + plain, i - plain);
+        plain = i + 1;
+        if (c == '"' || c == '\\') {
+            const char escape[2] = {'\\', (char)c};
+            put(w, escape, 2);
+        } else if (c == '\n') {
+            put(w, "\\n", 2);
+        } else if (c == '\t') {
+            put(w, "\\t", 2);
+        } else {
+            const char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+            put(w, escape, 6);
+        }
+    }
+    put(w, text.at + plain, text.n - plain);
+    put(w, "\"", 1);
+}
+
+void writer_key_view(struct writer *w, struct strview key)
+{
+    before_value(w);
+    put_quoted(w, key);
+    put(w, ":", 1);
+    w->after_key = true;
+}
+
+void writer_key(struct writer *w, const char *key)
+{
+    writer_key_view(w, strview_of(key));
+}
+
+void writer_number(struct writer *w, double value)
+{
+    if (!isfinite(value)) {
+        writer_null(w);
+        return;
+    }
+    before_value(w);
+    char text[32];
+    put(w, text, writer_format_number(value, text));
+}
+
+void writer_integer(struct writer *w, int64_t value)
+{
+    before_value(w);
+    char text[24];
+    int n = snprintf(text, sizeof text, "%lld", (long long)value);
+    put(w, text, (size_t)n);
+}
+
+void writer_boolean(struct writer *w, bool value)
+{
+    before_value(w);
+    put(w, value ? "true" : "false", value ? 4 : 5);
+}
+
+void writer_null(struct writer *w)
+{
+    before_value(w);
+    put(w, "null", 4);
+}
+
+void writer_text(struct writer *w, struct strview text)
+{
+    if (text.at == NULL) {
+        writer_null(w);
+        return;
+    }
+    before_value(w);
+    put_quoted(w, text);
+}
+
+void writer_string(struct writer *w, const char *text)
+{
+    writer_text(w, strview_of(text));
+}
+
+void writer_raw(struct writer *w, struct strview json)
+{
+    before_value(w);
+    put(w, json.at, json.n);
+}
+
+void writer_instant(struct writer *w, int64_t us)
+{
+    if (us == INSTANT_UNKNOWN) {
+        writer_null(w);
+        return;
+    }
+    char text[INSTANT_TEXT];
+    instant_format(us, text);
+    writer_string(w, text);
+}
+
+void writer_member_number(struct writer *w, const char *key, double value)
+{
+    writer_key(w, key);
+    writer_number(w, value);
+}
+
+void writer_member_integer(struct writer *w, const char *key, int64_t value)
+{
+    writer_key(w, key);
+    writer_integer(w, value);
+}
+
+void writer_member_count(struct writer *w, const char *key, int64_t value)
+{
+    writer_key(w, key);
+    if (value < 0)
+        writer_null(w);
+    else
+        writer_integer(w, value);
+}
+
+void writer_member_boolean(struct writer *w, const char *key, bool value)
+{
+    writer_key(w, key);
+    writer_boolean(w, value);
+}
+
+void writer_member_text(struct writer *w, const char *key, struct strview text)
+{
+    writer_key(w, key);
+    writer_text(w, text);
+}
+
+void writer_member_string(struct writer *w, const char *key, const char *text)
+{
+    writer_key(w, key);
+    writer_string(w, text);
+}
+
+void writer_member_instant(struct writer *w, const char *key, int64_t us)
+{
+    writer_key(w, key);
+    writer_instant(w, us);
+}
+
+const char *writer_finish(struct writer *w, size_t *n)
+{
+    put(w, "", 1);
+    if (w->failed)
+        return NULL;
+    *n = w->n - 1;
+    return w->text;
+}

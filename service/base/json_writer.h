@@ -1,0 +1,66 @@
+#ifndef BASE_JSON_WRITER_H
+#define BASE_JSON_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/strview.h"
+
+/*
+ * Writes JSON straight into memory: no tree, so a schedule of a million tasks costs its text only.
+ * Commas are the writer's business. Doubles are printed in the shortest form that reads back the
+ * same; NAN and infinities become null. Running out of memory is remembered and told by
+ * writer_finish.
+ */
+enum { WRITER_DEPTH_MAX = 32 };
+
+struct writer {
+    struct arena *arena;
+    char *text;
+    size_t n;
+    size_t capacity;
+    unsigned depth;
+    bool comma[WRITER_DEPTH_MAX];
+    bool after_key;
+    bool failed;
+};
+
+void writer_init(struct writer *w, struct arena *arena);
+
+void writer_begin_object(struct writer *w);
+void writer_end_object(struct writer *w);
+void writer_begin_array(struct writer *w);
+void writer_end_array(struct writer *w);
+void writer_key(struct writer *w, const char *key);
+void writer_key_view(struct writer *w, struct strview key);
+
+void writer_number(struct writer *w, double value);
+void writer_integer(struct writer *w, int64_t value);
+void writer_boolean(struct writer *w, bool value);
+void writer_null(struct writer *w);
+void writer_text(struct writer *w, struct strview text); /* at == NULL: null */
+void writer_string(struct writer *w, const char *text);  /* NULL: null */
+void writer_raw(struct writer *w, struct strview json);  /* one complete JSON value */
+void writer_instant(struct writer *w, int64_t us);       /* RFC 3339; INSTANT_UNKNOWN: null */
+
+/* Key and value in one call; unknown values (NAN, a negative count, NULL) become null. */
+void writer_member_number(struct writer *w, const char *key, double value);
+void writer_member_integer(struct writer *w, const char *key, int64_t value);
+void writer_member_count(struct writer *w, const char *key, int64_t value); /* negative: null */
+void writer_member_boolean(struct writer *w, const char *key, bool value);
+void writer_member_text(struct writer *w, const char *key, struct strview text);
+void writer_member_string(struct writer *w, const char *key, const char *text);
+void writer_member_instant(struct writer *w, const char *key, int64_t us);
+
+/* Behind a complete value: a line feed, and another value may follow (NDJSON). */
+void writer_end_line(struct writer *w);
+
+/* The finished text (NUL-terminated, in the arena), or NULL when memory ran out. */
+const char *writer_finish(struct writer *w, size_t *n);
+
+/* Shortest decimal form that reads back as `value` (finite). Returns its length. */
+size_t writer_format_number(double value, char out[32]);
+
+#endif

@@ -1,0 +1,526 @@
+#include "codec/advice/advice.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- request --- */
+
+static const char *const known_members[] = {
+    "application", "profile", "labels",  "problem_size", "deadline_s", "confidence", "objective",
+    "constraints", "running", "include", "pricing",      "copy_plan",  NULL};
+
+/* In the order of enum advise_objective. */
+static const char *const objectives[] = {"min_executors", "min_cost",   "min_time",
+                                         "max_speedup",   "efficiency", NULL};
+
+/* In the order of enum pricing_market. */
+static const char *const markets[] = {"on_demand", "spot", "cheapest", NULL};
+
+/* One's own price, in place of that of a price book as a whole. */
+static void decode_price(const struct codec_node *constraints, struct codec_advice_request *request)
+{
+    struct price *price = &request->price;
+    price->per_executor_hour =
+        codec_number(constraints, "price_per_executor_hour", CODEC_OPTIONAL, 0.0, 1e12);
+    price->spot_per_executor_hour =
+        codec_number(constraints, "spot_per_executor_hour", CODEC_OPTIONAL, 0.0, 1e12);
+    price->interruptions_per_hour =
+        codec_number(constraints, "interruptions_per_hour", CODEC_OPTIONAL, 0.0, 3600.0);
+    request->has_price = codec_present(constraints, "price_per_executor_hour");
+    bool spot = codec_present(constraints, "spot_per_executor_hour");
+    if (spot && !request->has_price)
+        codec_fault_member(constraints, "price_per_executor_hour", "required",
+                           "goes with spot_per_executor_hour");
+    if (codec_present(constraints, "interruptions_per_hour") && !spot)
+        codec_fault_member(constraints, "spot_per_executor_hour", "required",
+                           "goes with interruptions_per_hour");
+    if (codec_present(constraints, "max_cost") && !request->has_price && !spot &&
+        request->cluster.at == NULL)
+        codec_fault_member(constraints, "price_per_executor_hour", "required",
+                           "max_cost needs a price, or a cluster that a price book prices");
+}
+
+static void decode_constraints(const struct codec_node *node,
+                               const struct codec_advice_limits *limits,
+                               struct codec_advice_request *request)
+{
+    static const char *const known[] = {"min_executors",
+                                        "max_executors",
+                                        "cores_per_executor",
+                                        "max_cost",
+                                        "price_per_executor_hour",
+                                        "spot_per_executor_hour",
+                                        "interruptions_per_hour",
+                                        "cluster",
+                                        NULL};
+    struct codec_node constraints = codec_object(node, "constraints", CODEC_OPTIONAL);
+    struct advise_question *question = &request->question;
+    question->min_executors = 1;
+    question->max_executors = limits->executors;
+    question->max_cost = (double)NAN;
+    question->price_per_executor_hour = (double)NAN;
+    request->cores_per_executor = RUN_UNKNOWN;
+    request->cluster = (struct strview){NULL, 0};
+    request->cluster_cores = RUN_UNKNOWN;
+    request->has_max_executors = false;
+    request->has_price = false;
+    if (constraints.json == NULL)
+        return;
+    codec_refuse_unknown(&constraints, known);
+    int64_t least =
+        codec_integer(&constraints, "min_executors", CODEC_OPTIONAL, 1, limits->executors);
+    int64_t most =
+        codec_integer(&constraints, "max_executors", CODEC_OPTIONAL, 1, limits->executors);
+    question->min_executors = least == RUN_UNKNOWN ? 1 : least;
+    question->max_executors = most == RUN_UNKNOWN ? limits->executors : most;
+    request->cores_per_executor = codec_integer(&constraints, "cores_per_executor", CODEC_OPTIONAL,
+                                                1, limits->cores / question->max_executors);
+    question->max_cost = codec_number(&constraints, "max_cost", CODEC_ABOVE, 0.0, 1e15);
+    request->has_max_executors = most != RUN_UNKNOWN;
+    request->cluster = codec_name(&constraints, "cluster", CODEC_OPTIONAL);
+    decode_price(&constraints, request);
+    if (least != RUN_UNKNOWN && most != RUN_UNKNOWN && least > most)
+        codec_fault_member(&constraints, "min_executors", "out_of_range",
+                           "is larger than max_executors");
+}
+
+static bool is_twice(const struct codec_advice_running running[], size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (running[i].application.at != NULL &&
+            strview_equal(running[k].application, running[i].application))
+            return true;
+    return false;
+}
+
+static void decode_running_job(const struct codec_node *item, struct codec_advice_running *running)
+{
+    static const char *const known[] = {"application", "problem_size", "release_s",
+                                        "deadline_s",  "progress",     NULL};
+    *running = (struct codec_advice_running){.problem_size = RUN_UNKNOWN};
+    if (!codec_expect_object(item))
+        return;
+    codec_refuse_unknown(item, known);
+    running->application = codec_name(item, "application", CODEC_REQUIRED);
+    running->problem_size =
+        codec_integer(item, "problem_size", CODEC_NULLABLE, 1, CODEC_PROBLEM_SIZE_MAX);
+    running->release_s = codec_number(item, "release_s", CODEC_OPTIONAL, -1e12, 1e12);
+    if (isnan(running->release_s))
+        running->release_s = 0;
+    running->deadline_s = codec_number(item, "deadline_s", CODEC_REQUIRED | CODEC_ABOVE, 0.0, 1e12);
+    running->progress = codec_number(item, "progress", CODEC_NULLABLE, 0.0, 1.0);
+}
+
+static void decode_running(const struct codec_node *node,
+                           const struct codec_advice_limits *limits,
+                           struct codec_advice_request *request)
+{
+    struct codec_node list = codec_array(node, "running", CODEC_OPTIONAL, 0, limits->running);
+    request->running = NULL;
+    request->n_running = 0;
+    if (list.json == NULL)
+        return;
+    size_t n = json_array_size(list.json);
+    request->running = arena_calloc(node->reader->arena, n, sizeof *request->running);
+    if (request->running == NULL) {
+        (void)pv_fail(node->reader->err, PV_E_MEMORY, "out of memory");
+        return;
+    }
+    request->n_running = n;
+    for (size_t i = 0; i < n; i++) {
+        struct codec_node item = codec_item(&list, i);
+        decode_running_job(&item, &request->running[i]);
+        if (is_twice(request->running, i))
+            codec_fault_member(&item, "application", "duplicate", "stands twice in the list");
+    }
+    struct codec_node constraints = codec_member(node, "constraints");
+    if (n > 0 &&
+        (!json_is_object(constraints.json) || (!codec_present(&constraints, "max_executors") &&
+                                               !codec_present(&constraints, "cluster"))))
+        codec_fault_member(&constraints, "max_executors", "required",
+                           "beside running jobs the size of the cluster must be known");
+}
+
+static const struct {
+    const char *word;
+    unsigned bit;
+} includes[] = {{"alternatives", CODEC_ADVICE_ALTERNATIVES},
+                {"stages", CODEC_ADVICE_STAGES},
+                {"contention", CODEC_ADVICE_CONTENTION},
+                {"spark", CODEC_ADVICE_SPARK},
+                {"data_needed", CODEC_ADVICE_DATA_NEEDED},
+                {"next_experiments", CODEC_ADVICE_NEXT_EXPERIMENTS},
+                {"copy_plan", CODEC_ADVICE_COPY_PLAN}};
+
+static void decode_include(const struct codec_node *node, struct codec_advice_request *request)
+{
+    enum { WORDS = sizeof includes / sizeof *includes };
+    struct codec_node list = codec_array(node, "include", CODEC_OPTIONAL, 0, 64);
+    request->include = CODEC_ADVICE_ALTERNATIVES | CODEC_ADVICE_STAGES | CODEC_ADVICE_SPARK |
+                       (request->n_clusters > 0 ? CODEC_ADVICE_COPY_PLAN : 0);
+    if (list.json == NULL)
+        return;
+    request->include = 0;
+    for (size_t i = 0; i < json_array_size(list.json); i++) {
+        struct codec_node item = codec_item(&list, i);
+        const char *word = json_string_value(item.json);
+        size_t k = 0;
+        while (word != NULL && k < WORDS && strcmp(word, includes[k].word) != 0)
+            k++;
+        if (word == NULL || k == WORDS)
+            codec_fault(&item, "unknown_value",
+                        "is none of alternatives, stages, contention, spark, data_needed, "
+                        "next_experiments, copy_plan");
+        else
+            request->include |= includes[k].bit;
+    }
+    if ((request->include & CODEC_ADVICE_COPY_PLAN) != 0 && !codec_present(node, "copy_plan"))
+        codec_fault_member(node, "copy_plan", "required", "the clusters of the plan are needed");
+}
+
+static void decode_subject(const struct codec_node *node,
+                           const struct codec_advice_limits *limits,
+                           struct codec_advice_request *request)
+{
+    bool application = codec_member(node, "application").json != NULL;
+    bool profile = codec_member(node, "profile").json != NULL;
+    request->application = (struct strview){NULL, 0};
+    request->problem_size =
+        codec_integer(node, "problem_size", CODEC_NULLABLE, 1, CODEC_PROBLEM_SIZE_MAX);
+    if (application)
+        request->application = codec_name(node, "application", CODEC_OPTIONAL);
+    if (profile) {
+        struct codec_node run = codec_object(node, "profile", CODEC_OPTIONAL);
+        if (run.json != NULL)
+            codec_run_decode(&run, &limits->run, &request->profile);
+    }
+    codec_labels(node, "labels", CODEC_NULLABLE, limits->run.labels, &request->labels,
+                 &request->n_labels);
+    if (request->n_labels > 0 && profile)
+        codec_fault_member(node, "labels", "conflict",
+                           "tell runs of an application apart; a profile is a single one");
+    if (application && profile)
+        codec_fault_member(node, "profile", "conflict",
+                           "stands beside application; give one of them");
+    if (!application && !profile)
+        codec_fault_member(node, "application", "required", "application or profile is required");
+}
+
+void codec_advice_decode(const struct codec_node *node,
+                         const struct codec_advice_limits *limits,
+                         struct codec_advice_request *request)
+{
+    codec_refuse_unknown(node, known_members);
+    decode_subject(node, limits, request);
+    request->question.deadline_s =
+        codec_number(node, "deadline_s", CODEC_NULLABLE | CODEC_ABOVE, 0.0, 1e12);
+    double confidence =
+        codec_number(node, "confidence", CODEC_OPTIONAL | CODEC_ABOVE, 0.0, 1.0 - 1e-9);
+    request->question.confidence = isnan(confidence) ? 0.95 : confidence;
+    request->question.objective = (enum advise_objective)codec_choice(
+        node, "objective", CODEC_OPTIONAL, objectives, (size_t)ADVISE_MIN_EXECUTORS);
+    request->pricing = (enum pricing_market)codec_choice(node, "pricing", CODEC_OPTIONAL, markets,
+                                                         (size_t)PRICING_ON_DEMAND);
+    decode_constraints(node, limits, request);
+    codec_advice_clusters_decode(node, limits, request);
+    decode_running(node, limits, request);
+    decode_include(node, request);
+}
+
+/* --- reply --- */
+
+struct strview codec_advice_job_name(const struct codec_advice_request *request)
+{
+    return request->application.at != NULL ? request->application : strview_of("profile");
+}
+
+static void write_interval(struct writer *w, const struct advise_choice *choice)
+{
+    writer_key(w, "interval_s");
+    writer_begin_array(w);
+    writer_number(w, choice->lower_s);
+    writer_number(w, choice->upper_s);
+    writer_end_array(w);
+}
+
+static void write_recommendation(struct writer *w, const struct codec_advice_reply *reply)
+{
+    const struct advise_choice *choice = &reply->advice->recommendation;
+    writer_key(w, "recommendation");
+    writer_begin_object(w);
+    writer_member_integer(w, "executors", choice->executors);
+    writer_member_integer(w, "cores_per_executor", reply->curve->cores_per_executor);
+    writer_member_number(w, "predicted_duration_s", choice->predicted_duration_s);
+    write_interval(w, choice);
+    writer_member_number(w, "deadline_probability", choice->deadline_probability);
+    writer_member_number(w, "speedup", choice->speedup);
+    writer_member_number(w, "efficiency", choice->efficiency);
+    writer_member_number(w, "cost", choice->cost);
+    writer_end_object(w);
+}
+
+static bool is_extrapolated(const struct codec_advice_reply *reply)
+{
+    const struct curve_point *point =
+        curve_find(reply->curve, reply->advice->recommendation.executors);
+    return reply->curve->size_extrapolated || (point != NULL && point->extrapolated);
+}
+
+static void write_model(struct writer *w, const struct codec_advice_reply *reply)
+{
+    writer_key(w, "model");
+    writer_begin_object(w);
+    writer_member_string(w, "kind",
+                         reply->curve->model_kind == NULL ? "replay" : reply->curve->model_kind);
+    writer_member_number(w, "loo_mape_percent", reply->curve->loo_mape_percent);
+    writer_member_integer(w, "observations", (int64_t)reply->curve->runs);
+    writer_member_boolean(w, "extrapolation", is_extrapolated(reply));
+    writer_key(w, "context");
+    codec_history_context_encode(w, reply->context, reply->context_message);
+    writer_end_object(w);
+}
+
+static void write_beside_remedies(struct writer *w, const struct codec_advice_reply *reply)
+{
+    const struct beside_outcome *beside = reply->beside;
+    if (!isnan(beside->deadline_s))
+        writer_member_number(w, "deadline_s", beside->deadline_s);
+    if (beside->min_total_cores != RUN_UNKNOWN) {
+        int64_t cores = reply->curve->cores_per_executor;
+        writer_member_integer(w, "max_executors", (beside->min_total_cores + cores - 1) / cores);
+        writer_member_integer(w, "min_total_cores", beside->min_total_cores);
+    }
+    if (!beside->exact)
+        writer_member_boolean(w, "exact", false);
+}
+
+static void write_remedies(struct writer *w, const struct codec_advice_reply *reply)
+{
+    const struct advise_remedies *remedies = &reply->advice->remedies;
+    writer_key(w, "remedies");
+    writer_begin_object(w);
+    if (reply->beside != NULL && reply->beside->has_remedies) {
+        write_beside_remedies(w, reply);
+    } else {
+        if (!isnan(remedies->deadline_s))
+            writer_member_number(w, "deadline_s", remedies->deadline_s);
+        if (remedies->max_executors != RUN_UNKNOWN)
+            writer_member_integer(w, "max_executors", remedies->max_executors);
+    }
+    writer_end_object(w);
+}
+
+/* The price that was used, where there is one. */
+static void write_pricing(struct writer *w, const struct codec_advice_reply *reply)
+{
+    const struct pricing *pricing = reply->pricing;
+    const struct pricing_terms *terms = reply->terms;
+    bool spot = pricing->market == PRICING_SPOT;
+    bool own = terms->source == PRICING_OF_REQUEST;
+    writer_key(w, "pricing");
+    if (!pricing->known) {
+        writer_null(w);
+        return;
+    }
+    writer_begin_object(w);
+    writer_member_string(w, "market", pricing_market_name(pricing->market));
+    writer_member_string(w, "currency", terms->currency);
+    writer_member_number(w, "price_per_executor_hour", pricing->per_executor_hour);
+    writer_member_string(w, "source", own ? "request" : "price_book");
+    writer_member_string(w, "price_book", terms->book);
+    writer_member_string(w, "cluster", terms->source == PRICING_OF_CLUSTER ? terms->subject : NULL);
+    writer_member_string(w, "machine_type",
+                         terms->source == PRICING_OF_MACHINE_TYPE ? terms->subject : NULL);
+    writer_member_number(w, "on_demand_cost", pricing->on_demand_cost);
+    writer_member_number(w, "interruptions_per_hour",
+                         spot ? terms->price.interruptions_per_hour : (double)NAN);
+    writer_member_number(w, "expected_interruptions", pricing->interruptions);
+    writer_member_number(w, "interruption_s", pricing->interruption_s);
+    writer_member_number(w, "interruption_cost", pricing->interruption_cost);
+    writer_end_object(w);
+}
+
+static void write_alternatives(struct writer *w, const struct advice *advice)
+{
+    writer_key(w, "alternatives");
+    writer_begin_array(w);
+    for (size_t i = 0; i < advice->n_alternatives; i++) {
+        const struct advise_choice *choice = &advice->alternatives[i];
+        writer_begin_object(w);
+        writer_member_integer(w, "executors", choice->executors);
+        writer_member_number(w, "predicted_duration_s", choice->predicted_duration_s);
+        write_interval(w, choice);
+        writer_member_number(w, "deadline_probability", choice->deadline_probability);
+        writer_member_number(w, "cost", choice->cost);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+}
+
+static void write_quotas(struct writer *w, const struct stage_plan *quotas)
+{
+    writer_key(w, "stages");
+    if (quotas == NULL) {
+        writer_null(w);
+        return;
+    }
+    writer_begin_array(w);
+    for (size_t i = 0; i < quotas->n_steps; i++) {
+        const struct stage_plan_step *step = &quotas->steps[i];
+        writer_begin_object(w);
+        writer_member_integer(w, "id", step->id);
+        writer_member_number(w, "deadline_s", step->deadline_s);
+        writer_member_number(w, "estimated_cores", step->estimated_cores);
+        writer_member_number(w, "max_allocable_cores", step->max_allocable_cores);
+        writer_member_number(w, "initial_cores_per_executor", step->initial_cores_per_executor);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+}
+
+/* Names of the jobs that meet their deadline (or miss it). */
+static void write_jobs(struct writer *w, const struct codec_advice_reply *reply, bool met)
+{
+    writer_key(w, met ? "met" : "missed");
+    writer_begin_array(w);
+    const struct beside_outcome *beside = reply->beside;
+    for (size_t i = 0; beside != NULL && i < reply->request->n_running; i++)
+        if (beside->running[i].met == met)
+            writer_text(w, reply->request->running[i].application);
+    if (beside != NULL && !isnan(reply->request->question.deadline_s) && beside->met == met)
+        writer_text(w, codec_advice_job_name(reply->request));
+    writer_end_array(w);
+}
+
+static void write_contention(struct writer *w, const struct codec_advice_reply *reply)
+{
+    writer_key(w, "contention");
+    writer_begin_object(w);
+    writer_member_boolean(w, "with_running", reply->beside != NULL);
+    write_jobs(w, reply, true);
+    write_jobs(w, reply, false);
+    writer_end_object(w);
+}
+
+static void write_count_member(struct writer *w, const char *key, int64_t value)
+{
+    char text[24];
+    (void)snprintf(text, sizeof text, "%" PRId64, value);
+    writer_member_string(w, key, text);
+}
+
+/* Sorted by key (conventions 2.1); what the job had before is not known here. */
+static void write_spark(struct writer *w, const struct codec_advice_reply *reply)
+{
+    writer_key(w, "spark");
+    writer_begin_object(w);
+    writer_key(w, "properties");
+    writer_begin_object(w);
+    write_count_member(w, "spark.executor.cores", reply->curve->cores_per_executor);
+    write_count_member(w, "spark.executor.instances", reply->advice->recommendation.executors);
+    writer_end_object(w);
+    writer_key(w, "changes");
+    writer_begin_array(w);
+    writer_end_array(w);
+    writer_end_object(w);
+}
+
+static void write_data_needed(struct writer *w, const struct advice *advice)
+{
+    writer_key(w, "data_needed");
+    if (advice->data_needed_runs == 0) {
+        writer_null(w);
+        return;
+    }
+    writer_begin_object(w);
+    writer_member_integer(w, "runs", advice->data_needed_runs);
+    writer_member_string(w, "why", advice->data_needed_why);
+    writer_end_object(w);
+}
+
+static void write_evidence(struct writer *w, const struct note *note)
+{
+    writer_key(w, "evidence");
+    writer_begin_object(w);
+    for (size_t i = 0; i < note->n_evidence; i++) {
+        const struct note_evidence *evidence = &note->evidence[i];
+        if (evidence->text != NULL)
+            writer_member_string(w, evidence->name, evidence->text);
+        else
+            writer_member_number(w, evidence->name, evidence->value);
+    }
+    writer_end_object(w);
+}
+
+static void write_notes(struct writer *w, const char *key, const struct note_list *notes)
+{
+    writer_key(w, key);
+    writer_begin_array(w);
+    for (size_t i = 0; i < notes->n; i++) {
+        writer_begin_object(w);
+        writer_member_string(w, "code", notes->items[i].code);
+        writer_member_string(w, "message", notes->items[i].message);
+        write_evidence(w, &notes->items[i]);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+}
+
+void codec_advice_encode(struct writer *w, const struct codec_advice_reply *reply)
+{
+    const struct codec_advice_request *request = reply->request;
+    const struct advice *advice = reply->advice;
+    writer_begin_object(w);
+    writer_member_string(w, "id", reply->id);
+    writer_member_text(w, "application", request->application);
+    writer_member_integer(w, "problem_size", reply->curve->problem_size);
+    writer_member_number(w, "deadline_s", request->question.deadline_s);
+    writer_member_number(w, "confidence", request->question.confidence);
+    writer_member_string(w, "objective", advise_objective_name(advice->objective));
+    writer_member_instant(w, "created_at", reply->created_us);
+    writer_member_boolean(w, "feasible", advice->feasible);
+    write_recommendation(w, reply);
+    write_model(w, reply);
+    write_pricing(w, reply);
+    if (!advice->feasible)
+        write_remedies(w, reply);
+    if (request->include & CODEC_ADVICE_ALTERNATIVES)
+        write_alternatives(w, advice);
+    if (request->include & CODEC_ADVICE_STAGES)
+        write_quotas(w, reply->quotas);
+    if (request->include & CODEC_ADVICE_CONTENTION)
+        write_contention(w, reply);
+    if (request->include & CODEC_ADVICE_SPARK)
+        write_spark(w, reply);
+    if (request->include & CODEC_ADVICE_DATA_NEEDED)
+        write_data_needed(w, advice);
+    if (request->include & CODEC_ADVICE_COPY_PLAN) {
+        writer_key(w, "copy_plan");
+        if (reply->copies_asked == NULL)
+            writer_null(w);
+        else
+            codec_copy_plan_encode(w, reply->copies_asked, reply->copies);
+    }
+    if (reply->experiments != NULL) {
+        writer_key(w, "next_experiments");
+        codec_experiments_encode_items(w, reply->experiments);
+    }
+    write_notes(w, "reasons", &advice->reasons);
+    write_notes(w, "warnings", &advice->warnings);
+    writer_end_object(w);
+}
+
+void codec_advice_encode_event(struct writer *w, const struct codec_advice_reply *reply)
+{
+    writer_begin_object(w);
+    writer_member_string(w, "id", reply->id);
+    writer_member_text(w, "application", reply->request->application);
+    writer_member_boolean(w, "feasible", reply->advice->feasible);
+    writer_member_integer(w, "executors", reply->advice->recommendation.executors);
+    writer_member_number(w, "predicted_duration_s",
+                         reply->advice->recommendation.predicted_duration_s);
+    writer_member_number(w, "deadline_s", reply->request->question.deadline_s);
+    writer_end_object(w);
+}

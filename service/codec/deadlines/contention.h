@@ -1,0 +1,41 @@
+#ifndef CODEC_DEADLINES_CONTENTION_H
+#define CODEC_DEADLINES_CONTENTION_H
+
+#include "base/json_writer.h"
+#include "codec/json/reader.h"
+#include "core/deadline/contention.h"
+
+/* What a client may ask for; from struct config. */
+struct codec_contention_limits {
+    size_t applications;
+    double cores;
+};
+
+/* POST /v1/contention (design.md section 3). */
+struct codec_contention {
+    const struct contention_strategy *strategy;
+    struct contention_terms terms;
+    struct strview cluster; /* at == NULL: none; else it gives max_cores where that is NAN */
+    struct contention_application *applications;
+    struct strview *names; /* names[i] belongs to applications[i] */
+    size_t n;
+};
+
+/*
+ * Faults: unknown members; types and ranges; a name twice (at the second one); an application
+ * without what the strategy needs; more than `limits` allow. What the strategy does not need may be
+ * left out or null, and is checked where it is there.
+ *
+ * The request lives in the reader's arena and is complete only when codec_result says PV_OK.
+ */
+void codec_contention_decode(const struct codec_node *node,
+                             const struct codec_contention_limits *limits,
+                             struct codec_contention *request);
+
+/* The whole reply, as one object. */
+void codec_contention_encode(struct writer *w,
+                             const struct codec_contention *request,
+                             const struct contention_share shares[],
+                             const struct contention_outcome *outcome);
+
+#endif

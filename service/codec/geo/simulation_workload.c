@@ -1,0 +1,326 @@
+#include "codec/geo/simulation_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CLASSES_MAX = 20, BUILT_IN = 2, WORKFLOWS_USUAL = 200 };
+static const double SCALE_MAX = 1e6;
+static const double SUM_TOLERANCE = 1e-6;
+
+static const struct {
+    const char *name;
+    const struct geosim_montage_figures *figures;
+} surveys[BUILT_IN] = {{"2mass", &geosim_montage_2mass}, {"dss", &geosim_montage_dss}};
+
+static const char *const workflow_sources[] = {"montage", "recorded", NULL};
+
+static bool allocated(const struct codec_node *node, const void *memory)
+{
+    if (memory == NULL)
+        (void)pv_fail(node->reader->err, PV_E_MEMORY, "out of memory");
+    return memory != NULL;
+}
+
+/* --- templates --- */
+
+static void keep_text(const struct codec_node *node, struct strview *text)
+{
+    struct writer w;
+    writer_init(&w, node->reader->arena);
+    codec_wfformat_copy(&w, node->json);
+    text->at = writer_finish(&w, &text->n);
+    (void)allocated(node, text->at);
+}
+
+static void decode_templates(const struct codec_node *node,
+                             const struct codec_simulation_limits *limits,
+                             struct codec_simulation *asked)
+{
+    struct arena *arena = node->reader->arena;
+    struct codec_node list = codec_array(node, "templates", CODEC_OPTIONAL, 0, limits->templates);
+    size_t n = list.json == NULL ? 0 : json_array_size(list.json);
+    struct geosim_recording *recordings = arena_calloc(arena, n, sizeof *recordings);
+    asked->templates = arena_calloc(arena, n, sizeof *asked->templates);
+    asked->operations.names =
+        arena_array(arena, limits->operations, sizeof *asked->operations.names);
+    asked->operations.most = limits->operations;
+    if (!allocated(node, recordings) || !allocated(node, asked->templates) ||
+        !allocated(node, asked->operations.names))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        struct codec_node item = codec_item(&list, i);
+        codec_wfformat_decode(&item, limits->workflow_tasks, &asked->operations, &recordings[i]);
+        if (node->reader->err->n_faults == 0 && node->reader->err->code == PV_OK)
+            keep_text(&item, &asked->templates[i]);
+    }
+    asked->n_templates = n;
+    asked->workload.recordings = recordings;
+    asked->workload.n_recordings = n;
+    asked->workload.n_operations = asked->operations.n;
+}
+
+/* --- Montage --- */
+
+static void
+decode_class(const struct codec_node *node, size_t most, struct geosim_size_class *class)
+{
+    static const char *const known[] = {"share", "task_range", NULL};
+    if (!codec_expect_object(node))
+        return;
+    codec_refuse_unknown(node, known);
+    class->share = codec_number(node, "share", CODEC_REQUIRED, 0, 1);
+    struct codec_node pair = codec_array(node, "task_range", CODEC_REQUIRED, 2, 2);
+    if (pair.json == NULL)
+        return;
+    struct codec_node first = codec_item(&pair, 0);
+    struct codec_node second = codec_item(&pair, 1);
+    int64_t low = codec_as_integer(&first, 1, (int64_t)most);
+    int64_t high = codec_as_integer(&second, 1, (int64_t)most);
+    if (low == RUN_UNKNOWN || high == RUN_UNKNOWN)
+        return;
+    if (low > high)
+        codec_fault(&pair, "out_of_range", "begins above its end");
+    class->least = (size_t)low;
+    class->most = (size_t)high;
+}
+
+static void decode_sizes(const struct codec_node *node,
+                         const struct codec_simulation_limits *limits,
+                         struct geosim_workload_terms *terms)
+{
+    struct codec_node list = codec_array(node, "sizes", CODEC_OPTIONAL, 1, CLASSES_MAX);
+    if (list.json == NULL)
+        return;
+    size_t n = json_array_size(list.json);
+    double sum = 0;
+    struct geosim_size_class *classes = arena_calloc(node->reader->arena, n, sizeof *classes);
+    if (!allocated(node, classes))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        struct codec_node item = codec_item(&list, i);
+        decode_class(&item, limits->workflow_tasks, &classes[i]);
+        sum += classes[i].share;
+    }
+    if (fabs(sum - 1) > SUM_TOLERANCE)
+        codec_fault(&list, "not_a_distribution", "the shares add up to %.9g, not to 1", sum);
+    terms->sizes = classes;
+    terms->n_sizes = n;
+}
+
+/* The built-in figures. None named: of 2MASS. */
+static void decode_surveys(const struct codec_node *node, struct codec_simulation *asked)
+{
+    struct codec_node list = codec_array(node, "montage_surveys", CODEC_OPTIONAL, 1, BUILT_IN);
+    asked->montage_surveys[0] = list.json == NULL;
+    for (size_t i = 0; list.json != NULL && i < json_array_size(list.json); i++) {
+        struct codec_node item = codec_item(&list, i);
+        const char *name = json_string_value(item.json);
+        size_t k = 0;
+        while (name != NULL && k < BUILT_IN && strcmp(name, surveys[k].name) != 0)
+            k++;
+        if (name == NULL || k == BUILT_IN)
+            codec_fault(&item, "unknown_value", "must be one of: 2mass, dss");
+        else if (asked->montage_surveys[k])
+            codec_fault(&item, "duplicate", "was named before");
+        else
+            asked->montage_surveys[k] = true;
+    }
+}
+
+static void use_figures(const struct codec_node *node,
+                        const struct geosim_montage_figures *figures[],
+                        size_t n,
+                        struct geosim_workload_terms *terms)
+{
+    if (!allocated(node, figures))
+        return;
+    terms->figures = figures;
+    terms->n_figures = n;
+    terms->n_operations = n * MONTAGE_STEPS;
+    terms->n_recordings = 0;
+}
+
+static void use_surveys(const struct codec_node *node, struct codec_simulation *asked)
+{
+    const struct geosim_montage_figures **figures =
+        arena_array(node->reader->arena, BUILT_IN, sizeof *figures);
+    size_t n = 0;
+    for (size_t i = 0; i < BUILT_IN && figures != NULL; i++)
+        if (asked->montage_surveys[i])
+            figures[n++] = surveys[i].figures;
+    use_figures(node, figures, n, &asked->workload);
+}
+
+static void use_templates(const struct codec_node *node, struct codec_simulation *asked)
+{
+    struct arena *arena = node->reader->arena;
+    const struct geosim_montage_figures **figures = arena_array(arena, 1, sizeof *figures);
+    struct geosim_montage_figures *measured = arena_alloc(arena, sizeof *measured);
+    struct pv_error why;
+    pv_error_clear(&why);
+    if (!allocated(node, figures) || !allocated(node, measured))
+        return;
+    enum pv_code code = geosim_montage_measure(asked->workload.recordings, asked->n_templates,
+                                               asked->operations.names, arena, measured, &why);
+    if (code == PV_E_INVALID)
+        codec_fault_member(node, "templates", "no_montage", "%.150s", why.detail);
+    else if (code != PV_OK)
+        (void)pv_fail(node->reader->err, code, "%s", why.detail);
+    figures[0] = measured;
+    use_figures(node, figures, 1, &asked->workload);
+}
+
+static void refuse_of_montage(const struct codec_node *node, const char *key)
+{
+    if (codec_present(node, key))
+        codec_fault_member(
+            node, key, "conflict",
+            "recorded workflows are taken as they are: only the workflow_source montage has it");
+}
+
+static void decode_source(const struct codec_node *node,
+                          const struct codec_simulation_limits *limits,
+                          struct codec_simulation *asked)
+{
+    bool templates = asked->n_templates > 0;
+    size_t source =
+        codec_choice(node, "workflow_source", CODEC_OPTIONAL, workflow_sources, templates ? 1 : 0);
+    if (source == 1) {
+        refuse_of_montage(node, "sizes");
+        refuse_of_montage(node, "montage_surveys");
+        if (!templates)
+            codec_fault_member(node, "templates", "required", "recorded workflows are needed");
+        return;
+    }
+    decode_sizes(node, limits, &asked->workload);
+    asked->by_template_figures = templates;
+    if (templates && codec_present(node, "montage_surveys"))
+        codec_fault_member(node, "montage_surveys", "conflict",
+                           "the templates are measured instead");
+    else if (!templates)
+        decode_surveys(node, asked);
+    if (node->reader->err->n_faults > 0 || node->reader->err->code != PV_OK)
+        return;
+    if (templates)
+        use_templates(node, asked);
+    else
+        use_surveys(node, asked);
+}
+
+/* --- the whole --- */
+
+static double expected_tasks(const struct geosim_workload_terms *terms)
+{
+    double mean = 0;
+    for (size_t i = 0; i < terms->n_recordings; i++)
+        mean += (double)terms->recordings[i].n_tasks / (double)terms->n_recordings;
+    for (size_t i = 0; i < terms->n_sizes && terms->n_recordings == 0; i++)
+        mean += terms->sizes[i].share *
+                ((double)terms->sizes[i].least + (double)terms->sizes[i].most) / 2;
+    return mean * (double)terms->n_workflows;
+}
+
+static void check_sizes(const struct codec_node *node,
+                        const struct codec_simulation_limits *limits,
+                        const struct geosim_workload_terms *terms)
+{
+    double tasks = expected_tasks(terms);
+    for (size_t i = 0; i < terms->n_sizes && terms->n_recordings == 0; i++)
+        if (terms->sizes[i].most > limits->workflow_tasks)
+            codec_fault_member(node, "sizes", "out_of_range",
+                               "a workflow may have at most %zu tasks "
+                               "(simulation_workflow_tasks_max), by default some have %zu",
+                               limits->workflow_tasks, terms->sizes[i].most);
+    if (tasks > (double)limits->tasks)
+        codec_fault_member(node, "workflows", "out_of_range",
+                           "that is %.0f tasks, a workload may have %zu (simulation_tasks_max)",
+                           tasks, limits->tasks);
+}
+
+void simulation_decode_workload(const struct codec_node *top,
+                                const struct codec_simulation_limits *limits,
+                                struct codec_simulation *asked)
+{
+    static const char *const known[] = {"workflows",  "workflow_source", "templates",
+                                        "sizes",      "montage_surveys", "runtime_scale",
+                                        "size_scale", "medium_share",    NULL};
+    struct geosim_workload_terms *terms = &asked->workload;
+    size_t usual = WORKFLOWS_USUAL < limits->workflows ? WORKFLOWS_USUAL : limits->workflows;
+    *terms = (struct geosim_workload_terms){.n_workflows = usual,
+                                            .medium_share = 0.5,
+                                            .sizes = geosim_size_classes,
+                                            .n_sizes = GEOSIM_SIZE_CLASSES};
+    json_t *nothing = json_object();
+    struct codec_node node = codec_object(top, "workload", CODEC_OPTIONAL);
+    if (node.json == NULL)
+        node = (struct codec_node){top->reader, top, "workload", 0, nothing};
+    codec_refuse_unknown(&node, known);
+    int64_t workflows =
+        codec_integer(&node, "workflows", CODEC_OPTIONAL, 1, (int64_t)limits->workflows);
+    if (workflows != RUN_UNKNOWN)
+        terms->n_workflows = (size_t)workflows;
+    terms->medium_share = simulation_known_or(
+        codec_number(&node, "medium_share", CODEC_OPTIONAL, 0, 1), terms->medium_share);
+    decode_templates(&node, limits, asked);
+    decode_source(&node, limits, asked);
+    bool built_in = asked->n_templates == 0;
+    terms->scaling.work = simulation_known_or(
+        codec_number(&node, "runtime_scale", CODEC_OPTIONAL | CODEC_ABOVE, 0, SCALE_MAX),
+        built_in ? geosim_montage_scaling.work : 1);
+    terms->scaling.bytes = simulation_known_or(
+        codec_number(&node, "size_scale", CODEC_OPTIONAL | CODEC_ABOVE, 0, SCALE_MAX),
+        built_in ? geosim_montage_scaling.bytes : 1);
+    if (node.reader->err->n_faults == 0)
+        check_sizes(&node, limits, terms);
+    json_decref(nothing);
+}
+
+/* --- with all defaults --- */
+
+static void encode_montage(struct writer *w, const struct codec_simulation *asked)
+{
+    const struct geosim_workload_terms *terms = &asked->workload;
+    writer_key(w, "sizes");
+    writer_begin_array(w);
+    for (size_t i = 0; i < terms->n_sizes; i++) {
+        writer_begin_object(w);
+        writer_member_number(w, "share", terms->sizes[i].share);
+        writer_key(w, "task_range");
+        writer_begin_array(w);
+        writer_integer(w, (int64_t)terms->sizes[i].least);
+        writer_integer(w, (int64_t)terms->sizes[i].most);
+        writer_end_array(w);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+    if (asked->by_template_figures)
+        return;
+    writer_key(w, "montage_surveys");
+    writer_begin_array(w);
+    for (size_t i = 0; i < BUILT_IN; i++)
+        if (asked->montage_surveys[i])
+            writer_string(w, surveys[i].name);
+    writer_end_array(w);
+}
+
+void simulation_encode_workload(struct writer *w, const struct codec_simulation *asked)
+{
+    const struct geosim_workload_terms *terms = &asked->workload;
+    writer_key(w, "workload");
+    writer_begin_object(w);
+    writer_member_integer(w, "workflows", (int64_t)terms->n_workflows);
+    writer_member_string(w, "workflow_source", workflow_sources[terms->n_recordings > 0]);
+    if (terms->n_recordings == 0)
+        encode_montage(w, asked);
+    writer_member_number(w, "runtime_scale", terms->scaling.work);
+    writer_member_number(w, "size_scale", terms->scaling.bytes);
+    writer_member_number(w, "medium_share", terms->medium_share);
+    if (asked->n_templates > 0) {
+        writer_key(w, "templates");
+        writer_begin_array(w);
+        for (size_t i = 0; i < asked->n_templates; i++)
+            writer_raw(w, asked->templates[i]);
+        writer_end_array(w);
+    }
+    writer_end_object(w);
+}

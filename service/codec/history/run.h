@@ -1,0 +1,74 @@
+#ifndef CODEC_HISTORY_RUN_H
+#define CODEC_HISTORY_RUN_H
+
+#include "base/json_writer.h"
+#include "codec/json/reader.h"
+#include "core/history/run.h"
+
+/* Largest problem_size, wherever a request names one. */
+#define CODEC_PROBLEM_SIZE_MAX INT64_C(1000000000000)
+
+/* How much of a run a client may send; from struct config. */
+struct codec_run_limits {
+    size_t stages;
+    size_t tasks; /* over all stages, however they are given */
+    size_t labels;
+    /* A run as it was exported: a member that is there is kept as it stands, null included; only
+     * what is missing is worked out. Set by codec_run_decode_record. */
+    bool as_recorded;
+};
+
+/*
+ * A run as a client sends it (design.md section 3, "A run"): the body of a POST or an object inside
+ * another request (the `profile` of an advice). Required: problem_size, executors,
+ * cores_per_executor, duration_s. null stands for "unknown" wherever a member is optional.
+ *
+ * Faults: unknown members; types and ranges; a stage id twice (at the second one), a parent that is
+ * no stage, a cycle of parents; tasks without task_duration_s or the reverse; either of them
+ * beside task_durations_s when it says something else; more stages, tasks or labels than `limits`.
+ *
+ * What follows from the rest is filled in where the client left it out: the number, sum and mean of
+ * task times, and nominal_rate_per_s = input_records / task_time_s. Stages are put in ascending
+ * order of id, repeated parents count once. Nothing else is made up.
+ *
+ * run lives in the reader's arena and is complete only when codec_result says PV_OK.
+ */
+void codec_run_decode(const struct codec_node *node,
+                      const struct codec_run_limits *limits,
+                      struct run *run);
+
+/*
+ * A run as a line of NDJSON: what codec_run_encode writes with CODEC_RUN_RECORD, or what another
+ * engine's exporter makes. Takes every member of a stored run; `application` is taken too, so that
+ * replies can be sent back, and goes unread. Required: duration_s, which may be null. What is
+ * missing is unknown. id is "" where none is given and a UUIDv7 otherwise.
+ *
+ * Encoding what was decoded gives the same bytes. Ranges are those of what logs may say, so 0 is
+ * allowed where codec_run_decode wants more.
+ */
+void codec_run_decode_record(const struct codec_node *node,
+                             const struct codec_run_limits *limits,
+                             struct run *run);
+
+/* The stages of a run alone: `stages` is an array node of a run's shape. Used by codec_run_decode.
+ */
+void codec_stages_decode(const struct codec_node *stages,
+                         const struct codec_run_limits *limits,
+                         struct run *run);
+
+enum codec_run_include {
+    CODEC_RUN_STAGES = 1, /* per stage: tasks and their mean duration */
+    CODEC_RUN_TASKS = 2,  /* implies stages; every task's duration where known one by one */
+    CODEC_RUN_RECORD = 4  /* a line of an export: what codec_run_decode_record takes back */
+};
+
+/*
+ * The representation of a stored run. application: its name. What a log alone can tell is written
+ * only for runs that come from one. Unknown values are null.
+ */
+void codec_run_encode(struct writer *w,
+                      const struct run *run,
+                      struct strview application,
+                      unsigned include);
+
+#endif

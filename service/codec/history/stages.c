@@ -1,0 +1,507 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "codec/history/log_metrics.h"
+#include "codec/history/run.h"
+
+/*
+ * The stages of a run: read one by one in the order sent, then checked as a graph. The graph
+ * is walked by position in ascending order of id; `order` remembers where each stage stands in the
+ * request, so that a fault points at what the client wrote.
+ */
+static const int64_t ID_MAX = 1000000000000;
+static const double SECONDS_MAX = 1e12;
+static const double RECORDS_MAX = 1e18;
+enum {
+    NAME_BYTES_MAX = 4096,
+    SKETCH_MAX = 1000 /* groups; ours have less than a hundred */
+};
+
+struct place {
+    int64_t id;
+    size_t index; /* in the request */
+};
+
+static void out_of_memory(const struct codec_node *node)
+{
+    (void)pv_fail(node->reader->err, PV_E_MEMORY, "out of memory");
+}
+
+/* Repeated parents count once; the order sent is kept. */
+static void
+decode_parents(const struct codec_node *stage_node, size_t stages_max, struct run_stage *stage)
+{
+    struct codec_node list = codec_array(stage_node, "parents", CODEC_NULLABLE, 0, stages_max);
+    size_t n = json_array_size(list.json);
+    if (n == 0)
+        return;
+    int64_t *parents = arena_array(list.reader->arena, n, sizeof *parents);
+    if (parents == NULL) {
+        out_of_memory(&list);
+        return;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct codec_node item = codec_item(&list, i);
+        parents[kept++] = codec_as_integer(&item, 0, ID_MAX);
+    }
+    stage->parents = parents;
+    stage->n_parents = kept;
+}
+
+static void
+decode_task_durations(const struct codec_node *node, size_t tasks_max, struct run_stage *stage)
+{
+    struct codec_node list = codec_array(node, "task_durations_s", CODEC_NULLABLE, 0, tasks_max);
+    if (list.json == NULL)
+        return;
+    stage->task_durations_s = codec_as_numbers(&list, 0, 0, SECONDS_MAX);
+    stage->n_tasks = (int64_t)json_array_size(list.json);
+}
+
+static void decode_task_mean(const struct codec_node *node,
+                             const struct codec_run_limits *limits,
+                             struct run_stage *stage)
+{
+    int64_t most = limits->tasks > INT64_MAX ? INT64_MAX : (int64_t)limits->tasks;
+    bool as_recorded = limits->as_recorded;
+    stage->n_tasks = codec_integer(node, "tasks", CODEC_NULLABLE, 0, most);
+    stage->task_duration_s = codec_number(node, "task_duration_s", CODEC_NULLABLE, 0, SECONDS_MAX);
+    if (as_recorded)
+        return;
+    if (!codec_present(node, "tasks") && codec_present(node, "task_duration_s"))
+        codec_fault_member(node, "tasks", "required", "is required beside task_duration_s");
+    if (stage->n_tasks > 0 && !codec_present(node, "task_duration_s"))
+        codec_fault_member(node, "task_duration_s", "required", "is required beside tasks");
+}
+
+/* Compensated sum, so that a million tasks add up the same to the last digits. */
+static double sum_of(const double values[], size_t n)
+{
+    double sum = 0;
+    double lost = 0;
+    for (size_t i = 0; i < n; i++) {
+        double term = values[i] - lost;
+        double next = sum + term;
+        lost = (next - sum) - term;
+        sum = next;
+    }
+    return sum;
+}
+
+/* Beside the durations themselves their number and mean may stand, as replies write them. */
+static void check_agreement(const struct codec_node *node, const struct run_stage *stage)
+{
+    if (stage->task_durations_s == NULL)
+        return;
+    int64_t n = codec_integer(node, "tasks", CODEC_NULLABLE, 0, INT64_MAX);
+    if (n != RUN_UNKNOWN && n != stage->n_tasks)
+        codec_fault_member(node, "tasks", "conflict", "%s holds %lld tasks",
+                           stage->n_task_sketch > 0 ? "task_sketch" : "task_durations_s",
+                           (long long)stage->n_tasks);
+    double mean = codec_number(node, "task_duration_s", CODEC_NULLABLE, 0, SECONDS_MAX);
+    double sum = sum_of(stage->task_durations_s, (size_t)stage->n_tasks);
+    double own = stage->n_tasks > 0 ? sum / (double)stage->n_tasks : 0;
+    if (fabs(mean - own) > 1e-9 * fmax(1, own))
+        codec_fault_member(node, "task_duration_s", "conflict", "the mean of %s is %.15g",
+                           stage->n_task_sketch > 0 ? "task_sketch" : "task_durations_s", own);
+}
+
+/* The groups, and durations spread from them, so that a sketch is as good as a list from here on.
+ */
+static bool spread_sketch(const struct codec_node *list,
+                          const struct task_group *groups,
+                          size_t n,
+                          struct run_stage *stage)
+{
+    double *spread;
+    size_t n_tasks;
+    if (task_sketch_spread(groups, n, list->reader->arena, &spread, &n_tasks, NULL) != PV_OK)
+        return false;
+    stage->task_sketch = groups;
+    stage->n_task_sketch = n;
+    stage->task_durations_s = spread;
+    stage->n_tasks = (int64_t)n_tasks;
+    return true;
+}
+
+/* A few bytes stand for a million tasks: they are spread only where there is room left for them.
+ * The stage that goes beyond has their number alone, which check_total finds fault with. */
+static void
+decode_sketch(const struct codec_node *node, size_t tasks_max, size_t room, struct run_stage *stage)
+{
+    static const char *const known[] = {"tasks", "mean_s", NULL};
+    struct codec_node list = codec_array(node, "task_sketch", CODEC_NULLABLE, 1, SKETCH_MAX);
+    size_t n = json_array_size(list.json);
+    struct task_group *groups = arena_array(node->reader->arena, n, sizeof *groups);
+    size_t faults = node->reader->err->n_faults;
+    size_t left = tasks_max;
+    for (size_t g = 0; groups != NULL && g < n; g++) {
+        struct codec_node item = codec_item(&list, g);
+        if (codec_expect_object(&item)) {
+            codec_refuse_unknown(&item, known);
+            groups[g].tasks = codec_integer(&item, "tasks", CODEC_REQUIRED, 1, (int64_t)left);
+            groups[g].mean_s = codec_number(&item, "mean_s", CODEC_REQUIRED, 0, SECONDS_MAX);
+        }
+        if (node->reader->err->n_faults != faults)
+            return;
+        left -= (size_t)groups[g].tasks;
+    }
+    if (tasks_max - left > room) {
+        stage->n_tasks = (int64_t)(tasks_max - left);
+        return;
+    }
+    if (groups == NULL || (list.json != NULL && !spread_sketch(&list, groups, n, stage)))
+        out_of_memory(node);
+}
+
+static void derive(struct run_stage *stage)
+{
+    if (stage->n_tasks < 0)
+        return;
+    double n = (double)stage->n_tasks;
+    double sum = stage->task_durations_s != NULL
+                     ? sum_of(stage->task_durations_s, (size_t)stage->n_tasks)
+                     : n * stage->task_duration_s;
+    if (stage->n_tasks == 0)
+        sum = 0;
+    if (isnan(stage->task_time_s))
+        stage->task_time_s = sum;
+    if (stage->task_durations_s != NULL && stage->n_tasks > 0)
+        stage->task_duration_s = sum / n;
+    if (isnan(stage->nominal_rate_per_s) && stage->task_time_s > 0)
+        stage->nominal_rate_per_s = stage->input_records / stage->task_time_s;
+}
+
+/* What an event log tells of a stage may be told by hand too. */
+static void decode_metrics(const struct codec_node *node, struct run_stage *stage)
+{
+    stage->attempts = codec_integer(node, "attempts", CODEC_NULLABLE, 0, ID_MAX);
+    stage->tasks_failed = codec_integer(node, "tasks_failed", CODEC_NULLABLE, 0, ID_MAX);
+    stage->resource_profile_id =
+        codec_integer(node, "resource_profile_id", CODEC_NULLABLE, 0, ID_MAX);
+    codec_metrics_decode(node, &stage->metrics);
+}
+
+static void decode_tasks(const struct codec_node *node,
+                         const struct codec_run_limits *limits,
+                         size_t room,
+                         struct run_stage *stage)
+{
+    bool sketched = codec_present(node, "task_sketch");
+    if (!sketched && !codec_present(node, "task_durations_s")) {
+        decode_task_mean(node, limits, stage);
+        return;
+    }
+    if (sketched && codec_present(node, "task_durations_s"))
+        codec_fault_member(node, "task_sketch", "conflict",
+                           "must be left out where task_durations_s is given");
+    else if (sketched)
+        decode_sketch(node, limits->tasks, room, stage);
+    else
+        decode_task_durations(node, limits->tasks, stage);
+    check_agreement(node, stage);
+    if (limits->as_recorded)
+        stage->task_duration_s =
+            codec_number(node, "task_duration_s", CODEC_NULLABLE, 0, SECONDS_MAX);
+}
+
+static bool is_told(const struct codec_node *node, const char *key)
+{
+    return json_object_get(node->json, key) != NULL;
+}
+
+/* As recorded: only what is not told. */
+static void derive_untold(const struct codec_node *node, struct run_stage *stage)
+{
+    struct run_stage derived = *stage;
+    derive(&derived);
+    if (!is_told(node, "task_time_s"))
+        stage->task_time_s = derived.task_time_s;
+    if (!is_told(node, "task_duration_s"))
+        stage->task_duration_s = derived.task_duration_s;
+    if (!is_told(node, "nominal_rate_per_s"))
+        stage->nominal_rate_per_s = derived.nominal_rate_per_s;
+}
+
+/* room: how many tasks all stages together may still have. */
+static void decode_stage(const struct codec_node *node,
+                         const struct codec_run_limits *limits,
+                         size_t room,
+                         struct run_stage *stage)
+{
+    static const char *const known[] = {"id",
+                                        "name",
+                                        "parents",
+                                        "task_durations_s",
+                                        "task_sketch",
+                                        "tasks",
+                                        "task_duration_s",
+                                        "task_time_s",
+                                        "duration_s",
+                                        "input_records",
+                                        "nominal_rate_per_s",
+                                        "started_s",
+                                        "skipped",
+                                        "attempts",
+                                        "tasks_failed",
+                                        "resource_profile_id",
+                                        CODEC_METRIC_NAMES NULL};
+    *stage = (struct run_stage){.id = RUN_UNKNOWN,
+                                .n_tasks = RUN_UNKNOWN,
+                                .task_duration_s = (double)NAN,
+                                .task_time_s = (double)NAN,
+                                .duration_s = (double)NAN,
+                                .started_s = (double)NAN,
+                                .input_records = (double)NAN,
+                                .nominal_rate_per_s = (double)NAN};
+    if (!codec_expect_object(node))
+        return;
+    codec_refuse_unknown(node, known);
+    stage->id = codec_integer(node, "id", CODEC_REQUIRED, 0, ID_MAX);
+    stage->name = codec_text(node, "name", CODEC_NULLABLE, 0, NAME_BYTES_MAX);
+    decode_parents(node, limits->stages, stage);
+    decode_tasks(node, limits, room, stage);
+    stage->task_time_s = codec_number(node, "task_time_s", CODEC_NULLABLE, 0, SECONDS_MAX);
+    stage->duration_s = codec_number(node, "duration_s", CODEC_NULLABLE, 0, SECONDS_MAX);
+    stage->started_s = codec_number(node, "started_s", CODEC_NULLABLE, -SECONDS_MAX, SECONDS_MAX);
+    stage->input_records = codec_number(node, "input_records", CODEC_NULLABLE, 0, RECORDS_MAX);
+    stage->nominal_rate_per_s =
+        codec_number(node, "nominal_rate_per_s", CODEC_NULLABLE, 0, RECORDS_MAX);
+    decode_metrics(node, stage);
+    stage->skipped = codec_boolean(node, "skipped", CODEC_NULLABLE, false);
+}
+
+/* --- the graph --- */
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct place *x = a;
+    const struct place *y = b;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static int compare_id(const void *key, const void *element)
+{
+    int64_t id = *(const int64_t *)key;
+    const struct place *place = element;
+    return id < place->id ? -1 : id > place->id;
+}
+
+/* Position of a stage in ascending order of id; n where there is none. */
+static size_t find_stage(const struct place order[], size_t n, int64_t id)
+{
+    const struct place *found = bsearch(&id, order, n, sizeof *order, compare_id);
+    return found == NULL ? n : (size_t)(found - order);
+}
+
+static void check_unique(const struct codec_node *list, const struct place order[], size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        if (order[i].id != order[i - 1].id)
+            continue;
+        struct codec_node stage = codec_item(list, order[i].index);
+        codec_fault_member(&stage, "id", "duplicate", "stage %lld is listed twice",
+                           (long long)order[i].id);
+    }
+}
+
+/* Keep the first of equal parents, in the order sent. */
+static bool drop_repeated(struct arena *arena, struct run_stage *stage)
+{
+    size_t n = stage->n_parents;
+    if (n < 2)
+        return true;
+    struct place *seen = arena_array(arena, n, sizeof *seen);
+    int64_t *kept = arena_array(arena, n, sizeof *kept);
+    bool *repeated = arena_calloc(arena, n, sizeof *repeated);
+    if (seen == NULL || kept == NULL || repeated == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        seen[i] = (struct place){stage->parents[i], i};
+    qsort(seen, n, sizeof *seen, compare_places);
+    for (size_t i = 1; i < n; i++)
+        repeated[seen[i].index] = seen[i].id == seen[i - 1].id;
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!repeated[i])
+            kept[m++] = stage->parents[i];
+    stage->parents = kept;
+    stage->n_parents = m;
+    return true;
+}
+
+static bool check_parents(const struct codec_node *list,
+                          const struct place order[],
+                          size_t n,
+                          bool elsewhere,
+                          struct run_stage stages[])
+{
+    struct arena *arena = list->reader->arena;
+    for (size_t i = 0; i < n; i++) {
+        struct codec_node stage = codec_item(list, i);
+        struct codec_node parents = codec_member(&stage, "parents");
+        for (size_t j = 0; j < stages[i].n_parents; j++) {
+            if (elsewhere || find_stage(order, n, stages[i].parents[j]) < n)
+                continue;
+            struct codec_node item = codec_item(&parents, j);
+            codec_fault(&item, "unknown_parent", "there is no stage %lld",
+                        (long long)stages[i].parents[j]);
+        }
+        if (!drop_repeated(arena, &stages[i]))
+            return false;
+    }
+    return true;
+}
+
+struct step {
+    size_t at;   /* position in ascending order of id */
+    size_t next; /* parent to look at next */
+};
+
+enum colour { WHITE, GREY, BLACK };
+
+/* A fault at the parents of every stage of the circle that closes from the top of the stack. */
+static void fault_cycle(const struct codec_node *list,
+                        const struct place order[],
+                        const struct step stack[],
+                        size_t depth,
+                        size_t closing)
+{
+    while (depth-- > 0) {
+        const struct place *place = &order[stack[depth].at];
+        struct codec_node stage = codec_item(list, place->index);
+        codec_fault_member(&stage, "parents", "cycle", "stage %lld is its own ancestor",
+                           (long long)place->id);
+        if (stack[depth].at == closing)
+            return;
+    }
+}
+
+/*
+ * Depth-first search over parents with a stack of its own; the first cycle found is a fault.
+ * Parents that are elsewhere end their path. False: out of memory.
+ */
+static bool check_cycles(const struct codec_node *list,
+                         const struct place order[],
+                         size_t n,
+                         const struct run_stage stages[])
+{
+    struct step *stack = arena_array(list->reader->arena, n, sizeof *stack);
+    unsigned char *colours = arena_calloc(list->reader->arena, n, 1);
+    if (stack == NULL || colours == NULL)
+        return false;
+    for (size_t root = 0; root < n; root++) {
+        size_t depth = 0;
+        if (colours[root] == WHITE) {
+            colours[root] = GREY;
+            stack[depth++] = (struct step){root, 0};
+        }
+        while (depth > 0) {
+            struct step *top = &stack[depth - 1];
+            const struct run_stage *stage = &stages[order[top->at].index];
+            if (top->next == stage->n_parents) {
+                colours[top->at] = BLACK;
+                depth--;
+                continue;
+            }
+            size_t parent = find_stage(order, n, stage->parents[top->next++]);
+            if (parent == n)
+                continue;
+            if (colours[parent] == GREY) {
+                fault_cycle(list, order, stack, depth, parent);
+                return true;
+            }
+            if (colours[parent] == WHITE) {
+                colours[parent] = GREY;
+                stack[depth++] = (struct step){parent, 0};
+            }
+        }
+    }
+    return true;
+}
+
+static void check_total(const struct codec_node *list,
+                        const struct run_stage stages[],
+                        size_t n,
+                        size_t tasks_max)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (stages[i].n_tasks > 0 &&
+            __builtin_add_overflow(total, (uint64_t)stages[i].n_tasks, &total))
+            total = UINT64_MAX;
+        if (total <= tasks_max)
+            continue;
+        struct codec_node stage = codec_item(list, i);
+        const char *member = codec_present(&stage, "task_durations_s") ? "task_durations_s"
+                             : codec_present(&stage, "task_sketch")    ? "task_sketch"
+                                                                       : "tasks";
+        codec_fault_member(&stage, member, "too_many_items",
+                           "with this stage there are more than %zu tasks (tasks_max)", tasks_max);
+        return;
+    }
+}
+
+static bool check_graph(const struct codec_node *list,
+                        struct place order[],
+                        size_t n,
+                        bool elsewhere,
+                        struct run_stage stages[])
+{
+    for (size_t i = 0; i < n; i++)
+        order[i] = (struct place){stages[i].id, i};
+    qsort(order, n, sizeof *order, compare_places);
+    check_unique(list, order, n);
+    if (!check_parents(list, order, n, elsewhere, stages))
+        return false;
+    if (codec_result(list->reader) != PV_OK)
+        return true;
+    return check_cycles(list, order, n, stages);
+}
+
+void codec_stages_decode(const struct codec_node *list,
+                         const struct codec_run_limits *limits,
+                         struct run *run)
+{
+    struct arena *arena = list->reader->arena;
+    size_t n = json_array_size(list->json);
+    struct run_stage *sent = arena_array(arena, n, sizeof *sent);
+    struct run_stage *stages = arena_array(arena, n, sizeof *stages);
+    struct place *order = arena_array(arena, n, sizeof *order);
+    if (sent == NULL || stages == NULL || order == NULL) {
+        out_of_memory(list);
+        return;
+    }
+    size_t faults = list->reader->err->n_faults;
+    size_t room = limits->tasks;
+    for (size_t i = 0; i < n; i++) {
+        struct codec_node item = codec_item(list, i);
+        decode_stage(&item, limits, room, &sent[i]);
+        size_t tasks = sent[i].n_tasks > 0 ? (size_t)sent[i].n_tasks : 0;
+        room -= tasks < room ? tasks : room;
+    }
+    if (list->reader->err->n_faults != faults)
+        return;
+    check_total(list, sent, n, limits->tasks);
+    /* A log that begins late or is damaged names parents it says nothing of. */
+    bool elsewhere = limits->as_recorded && run->from_log;
+    if (!check_graph(list, order, n, elsewhere, sent)) {
+        out_of_memory(list);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        stages[i] = sent[order[i].index];
+        struct codec_node item = codec_item(list, order[i].index);
+        if (limits->as_recorded)
+            derive_untold(&item, &stages[i]);
+        else
+            derive(&stages[i]);
+        run->tasks_thinned |= stages[i].n_task_sketch > 0;
+    }
+    run->stages = stages;
+    run->n_stages = n;
+    run->has_stages = true;
+}

@@ -1,0 +1,94 @@
+#include "codec/json/ndjson.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ndjson_init(struct ndjson *ndjson, size_t line_bytes_max, ndjson_sink sink, void *context)
+{
+    *ndjson = (struct ndjson){
+        .sink = sink, .context = context, .line_bytes_max = line_bytes_max, .line = 1};
+}
+
+void ndjson_fini(struct ndjson *ndjson)
+{
+    free(ndjson->kept);
+    ndjson->kept = NULL;
+    ndjson->kept_n = ndjson->capacity = 0;
+}
+
+static bool is_blank(const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (text[i] != ' ' && text[i] != '\t' && text[i] != '\r')
+            return false;
+    return true;
+}
+
+static enum pv_code pass_on(struct ndjson *ndjson, const char *text, size_t n, struct pv_error *err)
+{
+    uint64_t line = ndjson->line++;
+    return is_blank(text, n) ? PV_OK : ndjson->sink(ndjson->context, line, text, n, err);
+}
+
+static enum pv_code check_length(const struct ndjson *ndjson, size_t n, struct pv_error *err)
+{
+    if (n <= ndjson->line_bytes_max && ndjson->kept_n <= ndjson->line_bytes_max - n)
+        return PV_OK;
+    return pv_fail(err, PV_E_LIMIT,
+                   "line %" PRIu64 " is longer than %zu bytes (import_line_bytes_max)",
+                   ndjson->line, ndjson->line_bytes_max);
+}
+
+/* The length has been checked, so the sums stay far from overflow. */
+static enum pv_code keep(struct ndjson *ndjson, const char *bytes, size_t n, struct pv_error *err)
+{
+    size_t need = ndjson->kept_n + n;
+    if (need > ndjson->capacity) {
+        size_t capacity = need < ndjson->capacity * 2 ? ndjson->capacity * 2 : need;
+        char *bigger = realloc(ndjson->kept, capacity);
+        if (bigger == NULL)
+            return pv_fail(err, PV_E_MEMORY, "not enough memory for a line");
+        ndjson->kept = bigger;
+        ndjson->capacity = capacity;
+    }
+    if (n > 0)
+        memcpy(ndjson->kept + ndjson->kept_n, bytes, n);
+    ndjson->kept_n = need;
+    return PV_OK;
+}
+
+/* n bytes end the line. */
+static enum pv_code
+end_line(struct ndjson *ndjson, const char *bytes, size_t n, struct pv_error *err)
+{
+    if (ndjson->kept_n == 0)
+        return pass_on(ndjson, bytes, n, err);
+    enum pv_code code = keep(ndjson, bytes, n, err);
+    size_t whole = ndjson->kept_n;
+    ndjson->kept_n = 0;
+    return code == PV_OK ? pass_on(ndjson, ndjson->kept, whole, err) : code;
+}
+
+enum pv_code ndjson_feed(struct ndjson *ndjson, const char *bytes, size_t n, struct pv_error *err)
+{
+    enum pv_code code = PV_OK;
+    while (code == PV_OK && n > 0) {
+        const char *feed = memchr(bytes, '\n', n);
+        size_t length = feed == NULL ? n : (size_t)(feed - bytes);
+        code = check_length(ndjson, length, err);
+        if (code != PV_OK)
+            return code;
+        if (feed == NULL)
+            return keep(ndjson, bytes, length, err);
+        code = end_line(ndjson, bytes, length, err);
+        bytes += length + 1;
+        n -= length + 1;
+    }
+    return code;
+}
+
+enum pv_code ndjson_finish(struct ndjson *ndjson, struct pv_error *err)
+{
+    return ndjson->kept_n == 0 ? PV_OK : end_line(ndjson, "", 0, err);
+}

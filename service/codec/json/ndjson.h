@@ -1,0 +1,41 @@
+#ifndef CODEC_JSON_NDJSON_H
+#define CODEC_JSON_NDJSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/*
+ * Bytes in pieces of any size, whole lines out. Blank lines are passed over but count, so that
+ * `line` is what an editor shows. One splitter belongs to one thread at a time.
+ */
+
+/* text is not NUL-terminated and valid for the call alone. Anything but PV_OK stops the splitter,
+ * which passes it on. */
+typedef enum pv_code (*ndjson_sink)(
+    void *context, uint64_t line, const char *text, size_t n, struct pv_error *err);
+
+struct ndjson {
+    ndjson_sink sink;
+    void *context;
+    size_t line_bytes_max;
+    uint64_t line; /* the one that is being read, from 1 */
+    char *kept;    /* its beginning, from pieces before */
+    size_t kept_n;
+    size_t capacity;
+};
+
+/* Allocates nothing yet. */
+void ndjson_init(struct ndjson *ndjson, size_t line_bytes_max, ndjson_sink sink, void *context);
+void ndjson_fini(struct ndjson *ndjson);
+
+/* PV_E_LIMIT: a line longer than line_bytes_max; PV_E_MEMORY; what the sink answered. */
+enum pv_code
+ndjson_feed(struct ndjson *ndjson, const char *bytes, size_t n, struct pv_error *err) PV_MUSTCHECK;
+
+/* The last line may lack its line feed. */
+enum pv_code ndjson_finish(struct ndjson *ndjson, struct pv_error *err) PV_MUSTCHECK;
+
+#endif

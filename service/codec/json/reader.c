@@ -1,0 +1,482 @@
+#include "codec/json/reader.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/instant.h"
+#include "base/uuid.h"
+
+/*
+ * Nesting and number of values, judged on the raw text: a tree takes some fifty bytes a value, so
+ * that a body of commas would cost many times its own size.
+ */
+static struct codec_bounds measure(const char *text, size_t n, const struct codec_bounds *stop)
+{
+    struct codec_bounds seen = {0, 0};
+    size_t depth = 0;
+    bool in_string = false;
+    for (size_t i = 0; i < n && seen.depth <= stop->depth && seen.values <= stop->values; i++) {
+        char c = text[i];
+        if (in_string) {
+            if (c == '\\')
+                i++;
+            else if (c == '"')
+                in_string = false;
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '{' || c == '[') {
+            seen.values++;
+            if (++depth > seen.depth)
+                seen.depth = depth;
+        } else if ((c == '}' || c == ']') && depth > 0) {
+            depth--;
+        } else if (c == ',') {
+            seen.values++;
+        }
+    }
+    return seen;
+}
+
+enum pv_code codec_parse(const char *text,
+                         size_t n,
+                         const struct codec_bounds *bounds,
+                         json_t **json,
+                         struct pv_error *err)
+{
+    if (n == 0)
+        return pv_fail(err, PV_E_SYNTAX, "the body is empty where a JSON object is expected");
+    struct codec_bounds seen = measure(text, n, bounds);
+    if (seen.depth > bounds->depth)
+        return pv_fail(err, PV_E_SYNTAX,
+                       "the JSON is nested deeper than %zu levels (json_depth_max)", bounds->depth);
+    if (seen.values > bounds->values)
+        return pv_fail(err, PV_E_LIMIT, "the JSON holds more than %zu values (json_values_max)",
+                       bounds->values);
+    json_error_t why;
+    json_t *parsed = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
+    if (parsed == NULL) {
+        if (json_error_code(&why) == json_error_out_of_memory)
+            return pv_fail(err, PV_E_MEMORY, "out of memory while reading the body");
+        if (why.line <= 1) /* a line of NDJSON has a number of its own */
+            return pv_fail(err, PV_E_SYNTAX, "not valid JSON at column %d: %s", why.column,
+                           why.text);
+        return pv_fail(err, PV_E_SYNTAX, "not valid JSON at line %d, column %d: %s", why.line,
+                       why.column, why.text);
+    }
+    if (!json_is_object(parsed)) {
+        json_decref(parsed);
+        (void)pv_fault(err, PV_PLACE_POINTER, "", "wrong_type", "must be an object");
+        return PV_E_INVALID;
+    }
+    *json = parsed;
+    return PV_OK;
+}
+
+struct codec_node codec_top(struct codec_reader *reader, json_t *json)
+{
+    return (struct codec_node){.reader = reader, .json = json};
+}
+
+enum pv_code codec_result(const struct codec_reader *reader)
+{
+    return reader->err->code;
+}
+
+static size_t put_segment(const char *key, size_t at, char *out, size_t n)
+{
+    for (; *key != '\0' && at + 1 < n; key++) {
+        if (*key == '~' || *key == '/') {
+            if (at + 2 >= n)
+                break;
+            out[at++] = '~';
+            out[at++] = *key == '~' ? '0' : '1';
+        } else {
+            out[at++] = *key;
+        }
+    }
+    return at;
+}
+
+static size_t put_path(const struct codec_node *node, char *out, size_t n)
+{
+    if (node == NULL || node->up == NULL)
+        return 0;
+    size_t at = put_path(node->up, out, n);
+    if (at + 1 < n)
+        out[at++] = '/';
+    if (node->key != NULL)
+        return put_segment(node->key, at, out, n);
+    char index[24];
+    (void)snprintf(index, sizeof index, "%zu", node->index);
+    return put_segment(index, at, out, n);
+}
+
+void codec_pointer(const struct codec_node *node, char *out, size_t n)
+{
+    out[put_path(node, out, n)] = '\0';
+}
+
+PV_PRINTF(3, 0)
+static void
+fault_at(const struct codec_node *node, const char *code, const char *format, va_list args)
+{
+    char pointer[sizeof((struct pv_fault *)0)->at];
+    codec_pointer(node, pointer, sizeof pointer);
+    char detail[sizeof((struct pv_fault *)0)->detail];
+    (void)vsnprintf(detail, sizeof detail, format, args);
+    (void)pv_fault(node->reader->err, PV_PLACE_POINTER, pointer, code, "%s", detail);
+}
+
+void codec_fault(const struct codec_node *node, const char *code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fault_at(node, code, format, args);
+    va_end(args);
+}
+
+void codec_fault_member(
+    const struct codec_node *object, const char *key, const char *code, const char *format, ...)
+{
+    struct codec_node member = {.reader = object->reader, .up = object, .key = key};
+    va_list args;
+    va_start(args, format);
+    fault_at(&member, code, format, args);
+    va_end(args);
+}
+
+struct codec_node codec_member(const struct codec_node *object, const char *key)
+{
+    return (struct codec_node){.reader = object->reader,
+                               .up = object,
+                               .key = key,
+                               .json = json_object_get(object->json, key)};
+}
+
+struct codec_node codec_item(const struct codec_node *array, size_t index)
+{
+    return (struct codec_node){.reader = array->reader,
+                               .up = array,
+                               .index = index,
+                               .json = json_array_get(array->json, index)};
+}
+
+bool codec_present(const struct codec_node *object, const char *key)
+{
+    json_t *json = json_object_get(object->json, key);
+    return json != NULL && !json_is_null(json);
+}
+
+void codec_refuse_unknown(const struct codec_node *object, const char *const known[])
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(object->json, key, value)
+    {
+        size_t i = 0;
+        while (known[i] != NULL && strcmp(known[i], key) != 0)
+            i++;
+        if (known[i] == NULL)
+            codec_fault_member(object, key, "unknown_field", "there is no such field here");
+    }
+}
+
+/* The member where it is there to be judged; records the fault of a missing one. */
+static struct codec_node wanted(const struct codec_node *object, const char *key, unsigned flags)
+{
+    struct codec_node node = codec_member(object, key);
+    if (node.json == NULL && (flags & CODEC_REQUIRED) != 0)
+        codec_fault(&node, "required", "is required");
+    if (json_is_null(node.json) && (flags & CODEC_NULLABLE) != 0)
+        node.json = NULL;
+    return node;
+}
+
+struct codec_node codec_object(const struct codec_node *object, const char *key, unsigned flags)
+{
+    struct codec_node node = wanted(object, key, flags);
+    if (node.json != NULL && !codec_expect_object(&node))
+        node.json = NULL;
+    return node;
+}
+
+bool codec_expect_object(const struct codec_node *node)
+{
+    if (json_is_object(node->json))
+        return true;
+    codec_fault(node, "wrong_type", "must be an object");
+    return false;
+}
+
+struct codec_node codec_array(
+    const struct codec_node *object, const char *key, unsigned flags, size_t least, size_t most)
+{
+    struct codec_node node = wanted(object, key, flags);
+    if (node.json == NULL)
+        return node;
+    size_t n = json_array_size(node.json);
+    if (!json_is_array(node.json))
+        codec_fault(&node, "wrong_type", "must be an array");
+    else if (n < least)
+        codec_fault(&node, "too_few_items", "needs at least %zu item%s, has %zu", least,
+                    least == 1 ? "" : "s", n);
+    else if (n > most)
+        codec_fault(&node, "too_many_items", "may hold at most %zu items, has %zu", most, n);
+    else
+        return node;
+    node.json = NULL;
+    return node;
+}
+
+double codec_as_number(const struct codec_node *node, unsigned flags, double low, double high)
+{
+    if (!json_is_number(node->json)) {
+        codec_fault(node, "wrong_type", "must be a number");
+        return NAN;
+    }
+    double value = json_number_value(node->json);
+    bool below = (flags & CODEC_ABOVE) != 0 ? value <= low : value < low;
+    if (below) {
+        codec_fault(node, "out_of_range", "must be %s %.15g, is %.15g",
+                    (flags & CODEC_ABOVE) != 0 ? "greater than" : "at least", low, value);
+        return NAN;
+    }
+    if (value > high) {
+        codec_fault(node, "out_of_range", "must be at most %.15g, is %.15g", high, value);
+        return NAN;
+    }
+    return value;
+}
+
+double codec_number(
+    const struct codec_node *object, const char *key, unsigned flags, double low, double high)
+{
+    struct codec_node node = wanted(object, key, flags);
+    return node.json == NULL ? (double)NAN : codec_as_number(&node, flags, low, high);
+}
+
+int64_t codec_as_integer(const struct codec_node *node, int64_t low, int64_t high)
+{
+    int64_t value = 0;
+    double real = json_is_real(node->json) ? json_real_value(node->json) : 0;
+    if (json_is_integer(node->json)) {
+        value = json_integer_value(node->json);
+    } else if (json_is_real(node->json) && real == floor(real) &&
+               fabs(real) <= 9007199254740992.0) {
+        value = (int64_t)real; /* 16.0 is the integer 16 */
+    } else {
+        codec_fault(node, "wrong_type", "must be an integer");
+        return RUN_UNKNOWN;
+    }
+    if (value < low || value > high) {
+        codec_fault(node, "out_of_range", "must be from %lld to %lld, is %lld", (long long)low,
+                    (long long)high, (long long)value);
+        return RUN_UNKNOWN;
+    }
+    return value;
+}
+
+int64_t codec_integer(
+    const struct codec_node *object, const char *key, unsigned flags, int64_t low, int64_t high)
+{
+    struct codec_node node = wanted(object, key, flags);
+    return node.json == NULL ? RUN_UNKNOWN : codec_as_integer(&node, low, high);
+}
+
+bool codec_boolean(const struct codec_node *object, const char *key, unsigned flags, bool absent)
+{
+    struct codec_node node = wanted(object, key, flags);
+    if (node.json == NULL)
+        return absent;
+    if (!json_is_boolean(node.json)) {
+        codec_fault(&node, "wrong_type", "must be true or false");
+        return absent;
+    }
+    return json_is_true(node.json);
+}
+
+/* The text of a string member, still jansson's; at == NULL when absent or at fault. */
+static struct strview borrowed_text(const struct codec_node *node)
+{
+    if (node->json == NULL)
+        return (struct strview){NULL, 0};
+    if (!json_is_string(node->json)) {
+        codec_fault(node, "wrong_type", "must be a string");
+        return (struct strview){NULL, 0};
+    }
+    return (struct strview){json_string_value(node->json), json_string_length(node->json)};
+}
+
+static struct strview keep(const struct codec_node *node, struct strview text)
+{
+    if (text.at == NULL)
+        return text;
+    struct strview copy = arena_copy(node->reader->arena, text);
+    if (copy.at == NULL)
+        (void)pv_fail(node->reader->err, PV_E_MEMORY, "out of memory");
+    return copy;
+}
+
+struct strview codec_text(
+    const struct codec_node *object, const char *key, unsigned flags, size_t least, size_t most)
+{
+    struct codec_node node = wanted(object, key, flags);
+    struct strview text = borrowed_text(&node);
+    if (text.at == NULL)
+        return text;
+    if (text.n < least || text.n > most) {
+        codec_fault(&node, "out_of_range", "must be %zu to %zu bytes long, is %zu", least, most,
+                    text.n);
+        return (struct strview){NULL, 0};
+    }
+    return keep(&node, text);
+}
+
+bool codec_is_name(struct strview text)
+{
+    if (text.n == 0 || !strview_is_utf8(text))
+        return false;
+    size_t characters = 0;
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        if (c < 0x20 || c == 0x7f)
+            return false;
+        /* U+0080..U+009F, the other control characters, are C2 80 .. C2 9F. */
+        if (c == 0xc2 && (unsigned char)text.at[i + 1] < 0xa0)
+            return false;
+        characters += (c & 0xc0) != 0x80;
+    }
+    return characters <= 255;
+}
+
+struct strview codec_name(const struct codec_node *object, const char *key, unsigned flags)
+{
+    struct codec_node node = wanted(object, key, flags);
+    struct strview text = borrowed_text(&node);
+    if (text.at == NULL)
+        return text;
+    if (!codec_is_name(text)) {
+        codec_fault(&node, "invalid_name",
+                    "must be 1 to 255 characters without control characters");
+        return (struct strview){NULL, 0};
+    }
+    return keep(&node, text);
+}
+
+size_t codec_choice(const struct codec_node *object,
+                    const char *key,
+                    unsigned flags,
+                    const char *const words[],
+                    size_t absent)
+{
+    struct codec_node node = wanted(object, key, flags);
+    struct strview text = borrowed_text(&node);
+    if (text.at == NULL)
+        return absent;
+    char all[128] = "";
+    size_t used = 0;
+    for (size_t i = 0; words[i] != NULL; i++) {
+        if (strview_is(text, words[i]))
+            return i;
+        int n = snprintf(all + used, sizeof all - used, "%s%s", i == 0 ? "" : ", ", words[i]);
+        used += n > 0 && (size_t)n < sizeof all - used ? (size_t)n : 0;
+    }
+    codec_fault(&node, "not_allowed", "must be one of: %s", all);
+    return absent;
+}
+
+int64_t codec_instant(const struct codec_node *object, const char *key, unsigned flags)
+{
+    struct codec_node node = wanted(object, key, flags);
+    struct strview text = borrowed_text(&node);
+    int64_t us = RUN_NO_INSTANT;
+    if (text.at != NULL && !instant_parse(text.at, &us)) {
+        codec_fault(&node, "invalid_instant",
+                    "must be an RFC 3339 instant such as 2026-01-05T10:00:00Z");
+        return RUN_NO_INSTANT;
+    }
+    return us;
+}
+
+void codec_uuid(const struct codec_node *object, const char *key, unsigned flags, char out[37])
+{
+    out[0] = '\0';
+    struct codec_node node = wanted(object, key, flags);
+    struct strview text = borrowed_text(&node);
+    if (text.at == NULL)
+        return;
+    if (text.n != 36 || !uuid_parse(text.at, out)) {
+        out[0] = '\0';
+        codec_fault(&node, "invalid_id", "must be a UUID");
+    }
+}
+
+static int compare_labels(const void *a, const void *b)
+{
+    const struct run_label *x = a;
+    const struct run_label *y = b;
+    return strcmp(x->key.at, y->key.at);
+}
+
+void codec_labels(const struct codec_node *object,
+                  const char *key,
+                  unsigned flags,
+                  size_t most,
+                  struct run_label **labels,
+                  size_t *n)
+{
+    *labels = NULL;
+    *n = 0;
+    struct codec_node map = codec_object(object, key, flags);
+    if (map.json == NULL)
+        return;
+    size_t count = json_object_size(map.json);
+    if (count > most) {
+        codec_fault(&map, "too_many_items", "may hold at most %zu labels, has %zu", most, count);
+        return;
+    }
+    struct run_label *all = arena_calloc(map.reader->arena, count, sizeof *all);
+    if (all == NULL) {
+        (void)pv_fail(map.reader->err, PV_E_MEMORY, "out of memory");
+        return;
+    }
+    size_t i = 0;
+    const char *name;
+    json_t *value;
+    json_object_foreach(map.json, name, value)
+    {
+        struct codec_node node = codec_member(&map, name);
+        if (!codec_is_name(strview_of(name))) {
+            codec_fault(&node, "invalid_name",
+                        "a label's key must be 1 to 255 characters without control characters");
+            continue;
+        }
+        all[i].key = keep(&node, strview_of(name));
+        all[i].value = codec_text(&map, name, CODEC_REQUIRED, 0, 1024);
+        if (all[i].key.at == NULL || all[i].value.at == NULL)
+            continue;
+        i++;
+    }
+    qsort(all, i, sizeof *all, compare_labels);
+    *labels = all;
+    *n = i;
+}
+
+double *codec_as_numbers(const struct codec_node *array, unsigned flags, double low, double high)
+{
+    size_t n = json_array_size(array->json);
+    double *values = arena_array(array->reader->arena, n, sizeof *values);
+    if (values == NULL) {
+        (void)pv_fail(array->reader->err, PV_E_MEMORY, "out of memory");
+        return NULL;
+    }
+    size_t faults = array->reader->err->n_faults;
+    for (size_t i = 0; i < n && array->reader->err->n_faults == faults; i++) {
+        struct codec_node item = codec_item(array, i);
+        values[i] = codec_as_number(&item, flags, low, high);
+    }
+    return array->reader->err->n_faults == faults ? values : NULL;
+}

@@ -1,0 +1,133 @@
+#ifndef CODEC_JSON_READER_H
+#define CODEC_JSON_READER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "core/history/run.h"
+
+/*
+ * JSON in, checked values out. A getter that meets a fault records it in the reader's error with
+ * the JSON Pointer of the member and answers a harmless value, so a decoder reads straight down
+ * without a branch per field and asks once at the end (codec_result). Pointers are only built when
+ * there is a fault.
+ */
+struct codec_reader {
+    struct arena *arena; /* texts and arrays of results */
+    struct pv_error *err;
+};
+
+/* A place in the document: chained on the stack of the decoder, valid as long as its parents are.
+ */
+struct codec_node {
+    struct codec_reader *reader;
+    const struct codec_node *up; /* NULL: the top */
+    const char *key;             /* member of up; NULL: an item */
+    size_t index;                /* item of up */
+    json_t *json;                /* borrowed; NULL when absent (or null and CODEC_NULLABLE) */
+};
+
+enum codec_flags {
+    CODEC_OPTIONAL = 0,
+    CODEC_REQUIRED = 1, /* absence is a fault */
+    CODEC_NULLABLE = 2, /* null counts as absent */
+    CODEC_ABOVE = 4     /* numbers: the lower bound itself is not allowed */
+};
+
+/* How much a document may hold; both are judged before anything is built from it. */
+struct codec_bounds {
+    size_t depth;  /* levels of nesting */
+    size_t values; /* members and items, a little over-counted */
+};
+
+/*
+ * Parse one JSON text whose top is an object.
+ * PV_E_SYNTAX: not JSON, a key twice, NaN, a number out of range, bad UTF-8, deeper than allowed.
+ * PV_E_LIMIT: more values than allowed. PV_E_INVALID: JSON, but no object.
+ * *json is new: json_decref it.
+ */
+enum pv_code codec_parse(const char *text,
+                         size_t n,
+                         const struct codec_bounds *bounds,
+                         json_t **json,
+                         struct pv_error *err) PV_MUSTCHECK;
+
+/* The top of a document. prefix: pointer under which it stands in the request, NULL for the top
+ * itself. */
+struct codec_node codec_top(struct codec_reader *reader, json_t *json);
+
+/* PV_OK, or the code of the faults so far. */
+enum pv_code codec_result(const struct codec_reader *reader) PV_MUSTCHECK;
+
+/* Members of an object. The node of an absent member has json == NULL. */
+struct codec_node codec_member(const struct codec_node *object, const char *key);
+struct codec_node codec_item(const struct codec_node *array, size_t index);
+bool codec_present(const struct codec_node *object, const char *key); /* there and not null */
+
+/* Every member that is not in the NULL-terminated list is a fault (code unknown_field). */
+void codec_refuse_unknown(const struct codec_node *object, const char *const known[]);
+
+/* Objects and arrays; json is NULL when absent or at fault. Item counts outside [least, most] are
+ * faults. */
+struct codec_node codec_object(const struct codec_node *object, const char *key, unsigned flags);
+struct codec_node codec_array(
+    const struct codec_node *object, const char *key, unsigned flags, size_t least, size_t most);
+bool codec_expect_object(const struct codec_node *node); /* for items */
+
+/* Scalars: absent gives the last argument (or NAN, RUN_UNKNOWN, {NULL, 0}). Bounds are inclusive.
+ */
+double codec_number(
+    const struct codec_node *object, const char *key, unsigned flags, double low, double high);
+int64_t codec_integer(
+    const struct codec_node *object, const char *key, unsigned flags, int64_t low, int64_t high);
+bool codec_boolean(const struct codec_node *object, const char *key, unsigned flags, bool absent);
+/* Copied into the arena; lengths in bytes. */
+struct strview codec_text(
+    const struct codec_node *object, const char *key, unsigned flags, size_t least, size_t most);
+/* A name: 1 to 255 characters without control characters (design.md section 2). */
+struct strview codec_name(const struct codec_node *object, const char *key, unsigned flags);
+/* Index into the NULL-terminated list of words. */
+size_t codec_choice(const struct codec_node *object,
+                    const char *key,
+                    unsigned flags,
+                    const char *const words[],
+                    size_t absent);
+/* RFC 3339 UTC -> microseconds; RUN_NO_INSTANT when absent. */
+int64_t codec_instant(const struct codec_node *object, const char *key, unsigned flags);
+/* UUID text, lower case, into out; "" when absent. */
+void codec_uuid(const struct codec_node *object, const char *key, unsigned flags, char out[37]);
+/* {"key": "value"}: sorted by key. */
+void codec_labels(const struct codec_node *object,
+                  const char *key,
+                  unsigned flags,
+                  size_t most,
+                  struct run_label **labels,
+                  size_t *n);
+
+/* The node itself as a number (for items of arrays). */
+double codec_as_number(const struct codec_node *node, unsigned flags, double low, double high);
+int64_t codec_as_integer(const struct codec_node *node, int64_t low, int64_t high);
+
+/* An array of numbers in the arena; n items. NULL when at fault. */
+double *codec_as_numbers(const struct codec_node *array, unsigned flags, double low, double high);
+
+/* A fault at the node, or at a member of it. */
+void codec_fault(const struct codec_node *node, const char *code, const char *format, ...)
+    PV_PRINTF(3, 4);
+void codec_fault_member(const struct codec_node *object,
+                        const char *key,
+                        const char *code,
+                        const char *format,
+                        ...) PV_PRINTF(4, 5);
+
+/* Pointer of a node, cut to n bytes ("" for the top). */
+void codec_pointer(const struct codec_node *node, char *out, size_t n);
+
+/* Name rule, also for path segments. */
+bool codec_is_name(struct strview text);
+
+#endif

@@ -1,0 +1,50 @@
+#include "codec/json/text_index.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_texts(struct strview a, struct strview b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int order = n == 0 ? 0 : memcmp(a.at, b.at, n);
+    return order != 0 ? order : (a.n > b.n) - (a.n < b.n);
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct text_index_entry *x = a;
+    const struct text_index_entry *y = b;
+    int order = compare_texts(x->text, y->text);
+    return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+bool text_index_make(struct text_index *index,
+                     const struct strview texts[],
+                     size_t n,
+                     struct arena *arena)
+{
+    struct text_index_entry *entries = arena_array(arena, n, sizeof *entries);
+    if (entries == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        entries[i] = (struct text_index_entry){texts[i], i};
+    qsort(entries, n, sizeof *entries, compare_entries);
+    *index = (struct text_index){entries, n};
+    return true;
+}
+
+size_t text_index_find(const struct text_index *index, struct strview text)
+{
+    size_t low = 0;
+    size_t high = index->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_texts(index->entries[middle].text, text) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < index->n && compare_texts(index->entries[low].text, text) == 0;
+    return found ? index->entries[low].place : SIZE_MAX;
+}

@@ -1,0 +1,30 @@
+#ifndef CODEC_JSON_TEXT_INDEX_H
+#define CODEC_JSON_TEXT_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/strview.h"
+
+/* Finds texts of a list by what they say, in O(log n). */
+struct text_index_entry {
+    struct strview text;
+    size_t place;
+};
+
+struct text_index {
+    struct text_index_entry *entries; /* by text */
+    size_t n;
+};
+
+/* Of n texts, which are borrowed; of equal ones the first is found. False: out of memory. */
+bool text_index_make(struct text_index *index,
+                     const struct strview texts[],
+                     size_t n,
+                     struct arena *arena);
+
+/* SIZE_MAX: it is not there. */
+size_t text_index_find(const struct text_index *index, struct strview text);
+
+#endif

@@ -1,0 +1,240 @@
+#include "codec/models/diagnosis.h"
+
+#include <math.h>
+
+#include "core/diagnosis/explain.h"
+
+static void encode_finding(struct writer *w, const struct model_finding *finding)
+{
+    writer_member_string(w, "code", finding->code);
+    writer_member_string(w, "message", finding->message);
+    writer_key(w, "evidence");
+    writer_begin_object(w);
+    for (size_t i = 0; i < finding->n_evidence; i++)
+        writer_member_number(w, finding->evidence[i].name, finding->evidence[i].value);
+    writer_end_object(w);
+}
+
+static void encode_account(struct writer *w, const char *key, const struct model_account *account)
+{
+    writer_key(w, key);
+    writer_begin_array(w);
+    for (size_t i = 0; i < account->n; i++) {
+        writer_begin_object(w);
+        encode_finding(w, &account->findings[i]);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+}
+
+/* --- a series --- */
+
+static void encode_estimate(struct writer *w, const char *key, const struct ipso_estimate *estimate)
+{
+    if (isnan(estimate->value))
+        return;
+    writer_key(w, key);
+    writer_begin_object(w);
+    writer_member_number(w, "estimate", estimate->value);
+    writer_member_number(w, "std_error", estimate->std_error);
+    writer_key(w, "interval");
+    if (isnan(estimate->interval[0])) {
+        writer_null(w);
+    } else {
+        writer_begin_array(w);
+        writer_number(w, estimate->interval[0]);
+        writer_number(w, estimate->interval[1]);
+        writer_end_array(w);
+    }
+    writer_end_object(w);
+}
+
+/* Of the cost of a task, where only durations are known. */
+static struct ipso_estimate cost_exponent(const struct growth *cost)
+{
+    double variance = cost->covariance[GROWTH_EXPONENT][GROWTH_EXPONENT];
+    double reach = growth_reach(variance, cost->freedom);
+    return (struct ipso_estimate){.value = cost->exponent,
+                                  .std_error = sqrt(variance),
+                                  .freedom = cost->freedom,
+                                  .interval = {cost->exponent - reach, cost->exponent + reach}};
+}
+
+static void encode_parameters(struct writer *w, const struct diagnosis_slice *slice)
+{
+    static const struct {
+        const char *name;
+        enum ipso_parameter at;
+    } told[] = {{"eta", IPSO_ETA},
+                {"alpha", IPSO_ALPHA},
+                {"delta", IPSO_DELTA},
+                {"beta", IPSO_BETA},
+                {"gamma", IPSO_GAMMA},
+                {"task_time_s", IPSO_TASK_TIME},
+                {"task_exponent", IPSO_TASK_EXPONENT}};
+    writer_key(w, "parameters");
+    writer_begin_object(w);
+    if (slice->of_stages) {
+        for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+            encode_estimate(w, told[i].name, &slice->ipso.parameters[told[i].at]);
+    } else {
+        struct ipso_estimate exponent = cost_exponent(&slice->cost);
+        encode_estimate(w, "cost_exponent", &exponent);
+    }
+    writer_end_object(w);
+}
+
+static void encode_step(struct writer *w, const struct step *step, double unit)
+{
+    writer_key(w, "step");
+    if (!step->found) {
+        writer_null(w);
+        return;
+    }
+    writer_begin_object(w);
+    writer_member_number(w, "last_before", step->last_before);
+    writer_member_number(w, "first_after", step->first_after);
+    writer_member_number(w, "slope_before", step->before.slope / unit);
+    writer_member_number(w, "slope_after", step->after.slope / unit);
+    writer_member_number(w, "jump_percent", step->jump_percent);
+    writer_member_number(w, "p_value", step->p_value);
+    writer_end_object(w);
+}
+
+static void encode_point(struct writer *w, const struct diagnosis_point *point)
+{
+    writer_begin_object(w);
+    writer_member_number(w, "executors", point->executors);
+    writer_member_integer(w, "runs", (int64_t)point->runs);
+    writer_member_number(w, "duration_s", point->duration_s);
+    writer_member_number(w, "relative_speedup", point->relative_speedup);
+    writer_key(w, "shares");
+    if (isnan(point->useful)) {
+        writer_null(w);
+    } else {
+        writer_begin_object(w);
+        writer_member_number(w, "useful", point->useful);
+        writer_member_number(w, "slower_tasks", point->slowed);
+        writer_member_number(w, "stragglers", point->waiting);
+        writer_member_number(w, "serial", point->serial);
+        writer_member_number(w, "overhead", point->overhead);
+        writer_member_number(w, "initialization", point->initialize);
+        writer_end_object(w);
+    }
+    writer_end_object(w);
+}
+
+static void encode_peak(struct writer *w, const struct diagnosis_slice *slice)
+{
+    writer_key(w, "peak");
+    if (isnan(slice->peak)) {
+        writer_null(w);
+        return;
+    }
+    writer_begin_object(w);
+    writer_member_number(w, "executors", slice->peak);
+    writer_member_number(w, "speedup", slice->of_stages ? slice->ipso.peak.speedup : (double)NAN);
+    writer_member_boolean(w, "observed",
+                          slice->peak <= slice->points[slice->n_points - 1].executors);
+    writer_end_object(w);
+}
+
+static void encode_slice(struct writer *w, const struct diagnosis_slice *slice)
+{
+    struct model_account account;
+    double serial_s = slice->ipso.step.before.offset + slice->ipso.step.before.slope;
+    writer_begin_object(w);
+    writer_member_string(w, "workload",
+                         slice->workload == IPSO_FIXED_SIZE ? "fixed_size" : "fixed_time");
+    writer_member_number(w, "problem_size", slice->problem_size);
+    writer_member_number(w, "load_per_executor", slice->load);
+    writer_member_integer(w, "runs", (int64_t)slice->runs);
+    writer_member_integer(w, "runs_with_stages", (int64_t)slice->runs_with_stages);
+    writer_member_string(w, "basis", slice->of_stages ? "stages" : "durations");
+    writer_member_string(w, "basis_reason", slice->of_stages ? NULL : slice->why_no_stages);
+    writer_member_string(w, "scaling_type", slice->type);
+    writer_member_string(w, "trend", diagnosis_trend_name(slice->trend));
+    encode_parameters(w, slice);
+    encode_peak(w, slice);
+    writer_member_number(w, "speedup_bound", slice->bound);
+    writer_member_number(w, "fastest_executors", slice->fastest);
+    encode_step(w, &slice->ipso.step, serial_s);
+    diagnosis_explain_causes(slice, &account);
+    encode_account(w, "causes", &account);
+    diagnosis_explain_steps(slice, &account);
+    encode_account(w, "procedure", &account);
+    writer_key(w, "points");
+    writer_begin_array(w);
+    for (size_t i = 0; i < slice->n_points; i++)
+        encode_point(w, &slice->points[i]);
+    writer_end_array(w);
+    writer_end_object(w);
+}
+
+/* --- loads --- */
+
+static void encode_best_load(struct writer *w, const struct diagnosis_best_load *best)
+{
+    struct model_account account;
+    writer_key(w, "best_load");
+    if (best->n == 0) {
+        writer_null(w);
+        return;
+    }
+    writer_begin_object(w);
+    writer_member_number(w, "load_per_executor", best->loads[best->best].load);
+    writer_member_number(w, "limit_load_per_executor",
+                         best->limited ? best->loads[best->limit].load : (double)NAN);
+    writer_member_boolean(w, "memory", best->spills);
+    encode_step(w, &best->step, 1);
+    diagnosis_explain_load(best, &account);
+    encode_account(w, "findings", &account);
+    writer_key(w, "loads");
+    writer_begin_array(w);
+    for (size_t l = 0; l < best->n; l++) {
+        writer_begin_object(w);
+        writer_member_number(w, "load_per_executor", best->loads[l].load);
+        writer_member_integer(w, "runs", (int64_t)best->loads[l].runs);
+        writer_member_number(w, "throughput", best->loads[l].throughput);
+        writer_member_number(w, "spilled", best->loads[l].spilled);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+    writer_end_object(w);
+}
+
+/* --- all --- */
+
+static void encode_runs(struct writer *w, const struct codec_diagnosis *all)
+{
+    writer_key(w, "observations");
+    writer_begin_object(w);
+    writer_member_integer(w, "runs", all->runs);
+    writer_member_integer(w, "looked_at", (int64_t)all->looked_at);
+    writer_member_integer(w, "used", (int64_t)all->diagnosis->runs);
+    writer_member_integer(w, "with_stages", (int64_t)all->diagnosis->runs_with_stages);
+    writer_member_integer(w, "failed", (int64_t)all->failed);
+    writer_member_integer(w, "without_problem_size", (int64_t)all->without_problem_size);
+    writer_member_integer(w, "without_executors", (int64_t)all->without_executors);
+    writer_member_integer(w, "without_duration", (int64_t)all->without_duration);
+    writer_end_object(w);
+}
+
+void codec_diagnosis_encode(struct writer *w, const struct codec_diagnosis *all)
+{
+    struct model_account missing;
+    writer_begin_object(w);
+    writer_member_text(w, "application", all->application);
+    writer_member_integer(w, "history_version", all->history_version);
+    encode_runs(w, all);
+    writer_key(w, "slices");
+    writer_begin_array(w);
+    for (size_t i = 0; i < all->diagnosis->n; i++)
+        encode_slice(w, &all->diagnosis->slices[i]);
+    writer_end_array(w);
+    writer_member_integer(w, "slices_left_out", (int64_t)all->diagnosis->left_out);
+    encode_best_load(w, &all->diagnosis->best_load);
+    diagnosis_explain_missing(all->diagnosis, all->unmeasured, &missing);
+    encode_account(w, "missing", &missing);
+    writer_end_object(w);
+}

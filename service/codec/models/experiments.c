@@ -1,0 +1,221 @@
+#include "codec/models/experiments.h"
+
+#include <math.h>
+#include <stdio.h>
+
+const char *const codec_experiments_criteria[] = {"d_optimal", "cheapest", NULL};
+
+static double cost_of(const struct codec_experiments *experiments, double executor_s)
+{
+    return executor_s / 3600 * experiments->price_per_executor_hour;
+}
+
+/* --- reasons --- */
+
+static void write_sentence(const struct experiment *item, char *text, size_t room)
+{
+    double N = item->at.problem_size;
+    double m = item->at.executors;
+    double off = item->uncertainty_percent;
+    switch (item->reason) {
+    case EXPERIMENTS_FIRST:
+        (void)snprintf(text, room, "There is no run yet: this one tells most to start with.");
+        return;
+    case EXPERIMENTS_NEW_EXECUTORS:
+        (void)snprintf(text, room,
+                       "All other runs have one executor count; one with %.0f tells what more or "
+                       "fewer of them do.",
+                       m);
+        return;
+    case EXPERIMENTS_NEW_SIZE:
+        (void)snprintf(text, room,
+                       "All other runs have one problem size; one of %.0f tells how the time "
+                       "grows with it.",
+                       N);
+        return;
+    case EXPERIMENTS_NEW_SHARE:
+        (void)snprintf(text, room,
+                       "All other runs have the same problem size per executor; %.4g of it tells "
+                       "work from overhead.",
+                       N / m);
+        return;
+    case EXPERIMENTS_REPEATS:
+        (void)snprintf(text, room,
+                       "The same again: how far runs of one configuration lie apart tells noise "
+                       "from effect, and both ends weigh more.");
+        return;
+    case EXPERIMENTS_WIDENS:
+        (void)snprintf(text, room,
+                       "Beyond what was measured: the time there is uncertain by %.3g percent.",
+                       off);
+        return;
+    case EXPERIMENTS_WIDEST_GAP:
+        (void)snprintf(text, room, "Farthest from all other runs.");
+        return;
+    case EXPERIMENTS_LEAST_CERTAIN:
+        (void)snprintf(text, room,
+                       "Tells most about the effects that the other runs leave open: the time "
+                       "there is uncertain by %.3g percent.",
+                       off);
+        return;
+    case EXPERIMENTS_MOST_FOR_COST:
+        (void)snprintf(text, room,
+                       "Takes most uncertainty off the time asked about for what it costs.");
+        return;
+    }
+}
+
+static void write_reason(struct writer *w, const struct experiment *item)
+{
+    char text[200] = "";
+    write_sentence(item, text, sizeof text);
+    writer_key(w, "reason");
+    writer_begin_object(w);
+    writer_member_string(w, "code", experiments_reason_name(item->reason));
+    writer_member_string(w, "message", text);
+    writer_end_object(w);
+}
+
+void codec_experiments_encode_items(struct writer *w, const struct codec_experiments *experiments)
+{
+    writer_begin_array(w);
+    for (size_t i = 0; i < experiments->plan->n; i++) {
+        const struct experiment *item = &experiments->plan->items[i];
+        writer_begin_object(w);
+        writer_member_integer(w, "problem_size", (int64_t)item->at.problem_size);
+        writer_member_integer(w, "executors", (int64_t)item->at.executors);
+        writer_member_integer(w, "runs_there", (int64_t)item->there);
+        writer_member_number(w, "predicted_duration_s", item->duration_s);
+        writer_member_number(w, "executor_s", item->executor_s);
+        writer_member_number(w, "cost", cost_of(experiments, item->executor_s));
+        writer_member_number(w, "expected_interval_cut_percent", item->cut_percent);
+        writer_member_number(w, "cumulative_interval_cut_percent", item->cumulative_cut_percent);
+        write_reason(w, item);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+}
+
+/* --- the whole reply --- */
+
+static void write_ends(struct writer *w, const char *key, const double ends[2])
+{
+    writer_key(w, key);
+    writer_begin_array(w);
+    writer_number(w, ends[0]);
+    writer_number(w, ends[1]);
+    writer_end_array(w);
+}
+
+/* Ends that are open are null; an interval of which nothing is known is, too. */
+static void write_interval(struct writer *w, const char *key, const double interval_s[2])
+{
+    if (isnan(interval_s[0]) && isnan(interval_s[1]))
+        writer_member_number(w, key, (double)NAN);
+    else
+        write_ends(w, key, interval_s);
+}
+
+static void write_asked(struct writer *w, const struct codec_experiments *experiments)
+{
+    const struct experiment_region *region = experiments->region;
+    const struct experiments_plan *plan = experiments->plan;
+    const double unknown[2] = {(double)NAN, (double)NAN};
+    bool one = region->n_asked == 1;
+    writer_key(w, "asked");
+    writer_begin_object(w);
+    writer_member_integer(w, "problem_size", (int64_t)region->problem_size);
+    writer_key(w, "executors");
+    writer_begin_array(w);
+    for (size_t i = 0; i < region->n_asked; i++)
+        writer_integer(w, (int64_t)region->asked[i].executors);
+    writer_end_array(w);
+    writer_member_number(w, "confidence", experiments->question->confidence);
+    write_interval(w, "interval_s", one ? plan->interval_s : unknown);
+    write_interval(w, "expected_interval_s", one ? plan->expected_interval_s : unknown);
+    writer_end_object(w);
+}
+
+static void write_allowed(struct writer *w, const struct codec_experiments *experiments)
+{
+    const struct experiment_region *region = experiments->region;
+    writer_key(w, "allowed");
+    writer_begin_object(w);
+    writer_key(w, "problem_sizes");
+    writer_begin_array(w);
+    for (size_t i = 0; i < region->n_sizes; i++)
+        writer_integer(w, (int64_t)region->problem_sizes[i]);
+    writer_end_array(w);
+    writer_member_integer(w, "min_executors", region->min_executors);
+    writer_member_integer(w, "max_executors", region->max_executors);
+    writer_member_integer(w, "points", (int64_t)region->n_allowed);
+    writer_member_integer(w, "points_without_time", (int64_t)experiments->plan->without_time);
+    writer_end_object(w);
+}
+
+static void write_warning(struct writer *w, const char *code, const char *message)
+{
+    writer_begin_object(w);
+    writer_member_string(w, "code", code);
+    writer_member_string(w, "message", message);
+    writer_end_object(w);
+}
+
+static void write_warnings(struct writer *w, const struct codec_experiments *experiments)
+{
+    const struct experiments_plan *plan = experiments->plan;
+    char text[400];
+    bool unpaid = plan->n < experiments->question->count;
+    writer_key(w, "warnings");
+    writer_begin_array(w);
+    if (experiments->no_model != NULL) {
+        (void)snprintf(text, sizeof text,
+                       "No model is followed, but what is assumed before there is one: %.300s",
+                       experiments->no_model);
+        write_warning(w, "no_model", text);
+    }
+    if (!isnan(experiments->question->executor_s_max) && isnan(plan->cheapest_s))
+        write_warning(
+            w, "cost_unknown",
+            "Without a run nothing tells how long one takes: the budget was not applied.");
+    else if (unpaid) {
+        (void)snprintf(text, sizeof text,
+                       "The budget of %.6g executor-seconds ends before %zu runs; the cheapest "
+                       "allowed one takes %.6g.",
+                       experiments->question->executor_s_max, experiments->question->count,
+                       plan->cheapest_s);
+        write_warning(w, "budget_too_small", text);
+    }
+    writer_end_array(w);
+}
+
+static void write_totals(struct writer *w, const struct codec_experiments *experiments)
+{
+    const struct experiments_plan *plan = experiments->plan;
+    double executor_s = 0;
+    for (size_t i = 0; i < plan->n; i++)
+        executor_s += plan->items[i].executor_s;
+    writer_member_number(w, "executor_s", executor_s);
+    writer_member_number(w, "cost", cost_of(experiments, executor_s));
+    writer_member_number(w, "expected_interval_cut_percent",
+                         plan->n == 0 ? (double)NAN
+                                      : plan->items[plan->n - 1].cumulative_cut_percent);
+}
+
+void codec_experiments_encode(struct writer *w, const struct codec_experiments *experiments)
+{
+    writer_begin_object(w);
+    writer_member_text(w, "application", experiments->application);
+    writer_member_integer(w, "history_version", experiments->history_version);
+    writer_member_integer(w, "runs", (int64_t)experiments->runs);
+    writer_member_string(w, "model", experiments->model);
+    writer_member_string(w, "criterion",
+                         codec_experiments_criteria[experiments->question->criterion]);
+    write_asked(w, experiments);
+    write_allowed(w, experiments);
+    writer_key(w, "items");
+    codec_experiments_encode_items(w, experiments);
+    write_totals(w, experiments);
+    write_warnings(w, experiments);
+    writer_end_object(w);
+}

@@ -1,0 +1,382 @@
+#include "codec/models/fitted_model.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/scaling/laws/kinds.h"
+
+/* --- which is selected and why --- */
+
+static const struct model_candidate *find_best(const struct model_selection *selection)
+{
+    for (size_t k = 0; k < selection->n; k++)
+        if (selection->candidates[k].difference_percent <= 0)
+            return &selection->candidates[k];
+    return NULL;
+}
+
+static void encode_reason(struct writer *w, const struct model_selection *selection)
+{
+    const struct model_candidate *chosen = selection->selected;
+    const struct model_candidate *best = find_best(selection);
+    writer_key(w, "reason");
+    writer_begin_object(w);
+    writer_member_string(w, "code", selection->code);
+    writer_member_string(w, "message", selection->message);
+    writer_key(w, "evidence");
+    writer_begin_object(w);
+    writer_member_integer(w, "runs_compared", (int64_t)selection->compared);
+    writer_member_string(w, "left_out", selection->by_executors ? "executor_counts" : "runs");
+    if (chosen != NULL && best != NULL) {
+        writer_member_number(w, "loo_mape_percent", chosen->loo_mape_percent);
+        writer_member_number(w, "scale_out_mape_percent", chosen->scale_mape_percent);
+        writer_member_string(w, "least_error", best->kind->name);
+        writer_member_number(w, "least_loo_mape_percent", best->loo_mape_percent);
+        writer_member_number(w, "least_scale_out_mape_percent", best->scale_mape_percent);
+        writer_member_number(w, "noise_percent", chosen->noise_percent);
+    }
+    if (selection->single != NULL)
+        writer_member_string(w, "best_single_kind", selection->single->kind->name);
+    writer_key(w, "close");
+    writer_begin_array(w);
+    for (size_t k = 0; k < selection->n; k++)
+        if (selection->candidates[k].close && &selection->candidates[k] != chosen)
+            writer_string(w, selection->candidates[k].kind->name);
+    writer_end_array(w);
+    writer_end_object(w);
+    writer_end_object(w);
+}
+
+/* --- candidates --- */
+
+static void encode_comparison(struct writer *w, const struct model_candidate *candidate)
+{
+    writer_key(w, "comparison");
+    if (candidate->standing != MODEL_COMPARED) {
+        writer_null(w);
+        return;
+    }
+    writer_begin_object(w);
+    writer_member_number(w, "loo_mape_percent", candidate->loo_mape_percent);
+    writer_member_number(w, "scale_out_mape_percent", candidate->scale_mape_percent);
+    writer_member_number(w, "difference_percent", candidate->difference_percent);
+    writer_member_number(w, "noise_percent", candidate->noise_percent);
+    writer_member_boolean(w, "close", candidate->close);
+    writer_end_object(w);
+}
+
+static void encode_unfitted(struct writer *w, const struct model_candidate *candidate)
+{
+    static const char *const unknown[] = {"parameters", "reference",    "uncertainty",
+                                          "fit",        "scaling_type", "peak"};
+    writer_member_string(w, "model", candidate->kind->name);
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        writer_key(w, unknown[i]);
+        writer_null(w);
+    }
+    writer_key(w, "description");
+    writer_begin_array(w);
+    writer_end_array(w);
+    writer_key(w, "warnings");
+    writer_begin_array(w);
+    writer_end_array(w);
+    writer_key(w, "error");
+    writer_begin_object(w);
+    writer_member_string(w, "code", pv_code_name(candidate->code));
+    writer_member_string(w, "message", candidate->detail);
+    writer_end_object(w);
+}
+
+static void encode_candidate(struct writer *w,
+                             const struct model_selection *selection,
+                             const struct model_candidate *candidate)
+{
+    writer_begin_object(w);
+    writer_member_string(w, "standing", model_standing_name(candidate->standing));
+    writer_member_boolean(w, "selected", candidate == selection->selected);
+    writer_member_integer(w, "parameters_estimated", (int64_t)candidate->parameters);
+    encode_comparison(w, candidate);
+    if (candidate->standing == MODEL_NOT_FITTED) {
+        encode_unfitted(w, candidate);
+    } else {
+        codec_model_encode(w, &candidate->fit.model);
+        codec_model_quality_encode(w, &candidate->fit);
+        writer_key(w, "error");
+        writer_null(w);
+    }
+    writer_end_object(w);
+}
+
+/* --- the whole --- */
+
+static void encode_base(struct writer *w, const char *key, const struct surface_base *base)
+{
+    writer_key(w, key);
+    if (!(base->problem_size >= 1)) {
+        writer_null(w);
+        return;
+    }
+    writer_begin_object(w);
+    writer_member_number(w, "problem_size", base->problem_size);
+    writer_member_number(w, "executors", base->executors);
+    writer_end_object(w);
+}
+
+static void encode_numbers(struct writer *w, const char *key, const double values[], size_t n)
+{
+    writer_key(w, key);
+    writer_begin_array(w);
+    for (size_t i = 0; i < n; i++)
+        writer_number(w, values[i]);
+    writer_end_array(w);
+}
+
+static void encode_observations(struct writer *w, const struct codec_history_models *models)
+{
+    writer_key(w, "observations");
+    writer_begin_object(w);
+    writer_member_integer(w, "runs", models->runs);
+    writer_member_integer(w, "looked_at", (int64_t)models->looked_at);
+    writer_member_integer(w, "used", (int64_t)models->used);
+    writer_member_integer(w, "skipped", (int64_t)(models->looked_at - models->used));
+    writer_member_integer(w, "failed", (int64_t)models->failed);
+    writer_member_integer(w, "without_problem_size", (int64_t)models->without_problem_size);
+    writer_member_integer(w, "without_executors", (int64_t)models->without_executors);
+    writer_member_integer(w, "without_duration", (int64_t)models->without_duration);
+    encode_base(w, "smallest", &models->smallest);
+    encode_numbers(w, "problem_sizes", models->axes.problem_sizes, models->axes.n_sizes);
+    encode_numbers(w, "executors", models->axes.executors, models->axes.n_executors);
+    writer_end_object(w);
+}
+
+void codec_history_context_encode(struct writer *w,
+                                  const struct codec_history_context *context,
+                                  const char *message)
+{
+    if (context->n_keys == 0) {
+        writer_null(w);
+        return;
+    }
+    writer_begin_object(w);
+    writer_key(w, "labels");
+    writer_begin_object(w);
+    for (size_t k = 0; k < context->n_keys; k++) {
+        struct strview value = context_label_value(context->labels, context->keys[k]);
+        writer_key_view(w, context->keys[k]);
+        if (value.at == NULL)
+            writer_null(w);
+        else
+            writer_text(w, value);
+    }
+    writer_end_object(w);
+    writer_member_integer(w, "contexts", (int64_t)context->contexts);
+    writer_member_integer(w, "runs", (int64_t)context->runs);
+    writer_member_string(w, "chosen_by", context->asked ? "request" : "latest_run");
+    writer_member_boolean(w, "used", !context->ignored);
+    writer_member_string(w, "message", message);
+    writer_end_object(w);
+}
+
+static void encode_context(struct writer *w, const struct codec_history_context *context)
+{
+    writer_key(w, "context");
+    codec_history_context_encode(
+        w, context,
+        context->ignored
+            ? "these labels explain the time, but their runs are too few for a model of their own: "
+              "the models are for runs of all labels"
+        : context->asked
+            ? "the models are for runs with these labels"
+            : "the models are for runs with the labels of the latest run, which explain "
+              "the time: ask for others with label=key:value");
+}
+
+static void encode_selection(struct writer *w, const struct model_selection *selection)
+{
+    writer_member_string(w, "selected",
+                         selection->selected == NULL ? NULL : selection->selected->kind->name);
+    encode_reason(w, selection);
+    writer_key(w, "candidates");
+    writer_begin_array(w);
+    for (size_t k = 0; k < selection->n; k++)
+        encode_candidate(w, selection, &selection->candidates[k]);
+    writer_end_array(w);
+}
+
+void codec_history_models_encode(struct writer *w, const struct codec_history_models *models)
+{
+    const struct model_selection *selection = models->selection;
+    writer_begin_object(w);
+    writer_member_text(w, "application", models->application);
+    writer_member_integer(w, "history_version", models->history_version);
+    encode_observations(w, models);
+    encode_context(w, &models->context);
+    codec_watch_encode(w, models->watch);
+    encode_selection(w, selection);
+    writer_end_object(w);
+}
+
+void codec_model_selection_encode(struct writer *w, const struct model_selection *selection)
+{
+    writer_begin_object(w);
+    encode_selection(w, selection);
+    writer_end_object(w);
+}
+
+/* --- one kind read back --- */
+
+static size_t
+decode_axis(const struct codec_node *node, const char *key, size_t most, double values[])
+{
+    struct codec_node list = codec_array(node, key, CODEC_REQUIRED, 0, most);
+    size_t n = list.json == NULL ? 0 : json_array_size(list.json);
+    for (size_t i = 0; i < n; i++) {
+        struct codec_node item = codec_item(&list, i);
+        values[i] = codec_as_number(&item, CODEC_REQUIRED, 1, HUGE_VAL);
+    }
+    return n;
+}
+
+static void decode_observations(const struct codec_node *document,
+                                struct codec_history_model *model)
+{
+    struct codec_node seen = codec_object(document, "observations", CODEC_REQUIRED);
+    if (seen.json == NULL)
+        return;
+    struct codec_history_axes *axes = &model->axes;
+    axes->n_sizes =
+        decode_axis(&seen, "problem_sizes", HISTORY_MODEL_SIZES_MAX, axes->problem_sizes);
+    axes->n_executors =
+        decode_axis(&seen, "executors", HISTORY_MODEL_EXECUTORS_MAX, axes->executors);
+    struct codec_node base = codec_object(&seen, "smallest", CODEC_NULLABLE);
+    if (base.json == NULL)
+        return;
+    model->smallest.problem_size = codec_number(&base, "problem_size", CODEC_REQUIRED, 1, HUGE_VAL);
+    model->smallest.executors = codec_number(&base, "executors", CODEC_REQUIRED, 1, HUGE_VAL);
+}
+
+static bool is_wanted(const struct codec_node *candidate, const struct model_kind *kind)
+{
+    if (kind == NULL)
+        return codec_boolean(candidate, "selected", CODEC_REQUIRED, false);
+    return strview_is(codec_text(candidate, "model", CODEC_REQUIRED, 1, 255), kind->name);
+}
+
+void codec_history_model_decode(const struct codec_node *document,
+                                const struct model_kind *kind,
+                                struct codec_history_model *model)
+{
+    *model = (struct codec_history_model){
+        .why = "this kind is not fitted to the runs of an application"};
+    decode_observations(document, model);
+    const json_t *context = json_object_get(document->json, "context");
+    model->of_context = json_is_true(json_object_get(context, "used"));
+    const json_t *evidence = json_object_get(json_object_get(document->json, "reason"), "evidence");
+    const char *single = json_string_value(json_object_get(evidence, "best_single_kind"));
+    model->single = single == NULL ? NULL : model_find_kind(single);
+    struct codec_node list = codec_array(document, "candidates", CODEC_REQUIRED, 0, SIZE_MAX);
+    size_t n = list.json == NULL ? 0 : json_array_size(list.json);
+    for (size_t i = 0; i < n; i++) {
+        struct codec_node candidate = codec_item(&list, i);
+        if (!codec_expect_object(&candidate) || !is_wanted(&candidate, kind))
+            continue;
+        struct codec_node error = codec_object(&candidate, "error", CODEC_NULLABLE);
+        model->fitted = error.json == NULL;
+        if (model->fitted)
+            codec_model_decode(&candidate, &model->model);
+        else
+            model->why = codec_text(&error, "message", CODEC_REQUIRED, 1, SIZE_MAX).at;
+        return;
+    }
+}
+
+/* --- the surface --- */
+
+static void encode_point(struct writer *w,
+                         const struct codec_speedup *speedup,
+                         double problem_size,
+                         double executors,
+                         const struct model_prediction *prediction)
+{
+    bool positive = prediction->duration_s > 0;
+    writer_member_number(w, "executors", executors);
+    writer_member_number(w, "duration_s", positive ? prediction->duration_s : (double)NAN);
+    codec_model_interval_encode(w, speedup->model, prediction);
+    writer_member_number(w, "speedup", prediction->speedup);
+    writer_member_number(
+        w, "relative_speedup",
+        surface_relative_speedup(speedup->model, speedup->smallest, problem_size, prediction));
+    writer_member_boolean(w, "extrapolation", prediction->extrapolated);
+}
+
+/* An executor beyond one for each base task would have nothing to do in the first stage. */
+static double ridge_limit(const struct codec_speedup *speedup, double problem_size)
+{
+    return fmax(1, floor(fmin(problem_size, speedup->executors_max)));
+}
+
+static void encode_crest(struct writer *w,
+                         const struct codec_speedup *speedup,
+                         const struct model_spread *spread,
+                         double problem_size)
+{
+    struct surface_crest crest;
+    surface_crest_at(speedup->model, spread, problem_size, ridge_limit(speedup, problem_size),
+                     &crest);
+    writer_begin_object(w);
+    writer_member_number(w, "problem_size", problem_size);
+    encode_point(w, speedup, problem_size, crest.executors, &crest.prediction);
+    writer_member_boolean(w, "rising", crest.rising);
+    writer_end_object(w);
+}
+
+static void encode_row(struct writer *w,
+                       const struct codec_speedup *speedup,
+                       const struct model_spread *spread,
+                       double problem_size)
+{
+    writer_begin_object(w);
+    writer_member_number(w, "problem_size", problem_size);
+    writer_key(w, "points");
+    writer_begin_array(w);
+    for (size_t j = 0; j < speedup->n_executors; j++) {
+        struct model_prediction prediction;
+        model_predict(speedup->model, spread, problem_size, speedup->executors[j], &prediction);
+        writer_begin_object(w);
+        encode_point(w, speedup, problem_size, speedup->executors[j], &prediction);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+    writer_end_object(w);
+}
+
+void codec_speedup_encode(struct writer *w, const struct codec_speedup *speedup)
+{
+    const struct model_uncertainty *u = &speedup->model->uncertainty;
+    struct model_spread spread = model_spread(speedup->model, u->confidence);
+    writer_begin_object(w);
+    writer_member_text(w, "application", speedup->application);
+    writer_member_integer(w, "history_version", speedup->history_version);
+    writer_member_string(w, "model", speedup->model->kind->name);
+    writer_member_boolean(w, "selected", speedup->selected);
+    writer_member_boolean(w, "own_speedup", speedup->model->kind->speedup != NULL);
+    writer_member_number(w, "confidence", u->confidence);
+    encode_base(w, "relative_to", speedup->smallest);
+    writer_key(w, "observed");
+    writer_begin_object(w);
+    encode_numbers(w, "problem_size", u->problem_size, 2);
+    encode_numbers(w, "executors", u->executors, 2);
+    writer_end_object(w);
+    encode_numbers(w, "executors", speedup->executors, speedup->n_executors);
+    writer_key(w, "surface");
+    writer_begin_array(w);
+    for (size_t i = 0; i < speedup->n_sizes; i++)
+        encode_row(w, speedup, &spread, speedup->problem_sizes[i]);
+    writer_end_array(w);
+    writer_key(w, "ridge");
+    writer_begin_array(w);
+    for (size_t i = 0; i < speedup->n_sizes; i++)
+        encode_crest(w, speedup, &spread, speedup->problem_sizes[i]);
+    writer_end_array(w);
+    writer_end_object(w);
+}

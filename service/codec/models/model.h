@@ -1,0 +1,75 @@
+#ifndef CODEC_MODELS_MODEL_H
+#define CODEC_MODELS_MODEL_H
+
+#include "base/json_writer.h"
+#include "codec/json/reader.h"
+#include "core/scaling/model/fit_types.h"
+#include "core/scaling/model/predict.h"
+#include "core/scaling/selection/selection.h"
+
+/* POST /v1/models/fit (design.md section 3 "Models"). */
+struct codec_model_fit {
+    const struct model_kind *kind; /* NULL: auto */
+    enum model_weights weights;
+    struct observation *rows;
+    size_t n;
+};
+
+/*
+ * Faults: unknown members; an unknown kind, or one that is not computed (at /model); types and
+ * ranges; rows that have neither or both of duration_s and speedup, or another one than the first
+ * row; an initialization longer than its run; weights of speedups; seconds as weights of auto,
+ * which always compares relative errors; more than `most` observations; labels asked for that
+ * no observation has.
+ */
+void codec_model_fit_decode(const struct codec_node *node,
+                            size_t most,
+                            struct codec_model_fit *request);
+
+/* The members "fit", "scaling_type", "peak", "description" and "warnings" of a reply: how good it
+ * is and what it says. */
+void codec_model_quality_encode(struct writer *w, const struct model_fit *fit);
+
+/* The whole reply. selection: how the kind was selected, for auto; else NULL. */
+void codec_model_fit_encode(struct writer *w,
+                            const struct model_fit *fit,
+                            const struct model_selection *selection);
+
+/* The members "model", "parameters", "tables" (where the kind has any), "reference" and
+ * "uncertainty", which make up a stored model and part of a fit's reply; inside an open object. */
+void codec_model_encode(struct writer *w, const struct model *model);
+
+/* The same read back: reference may be absent. Faults: unknown members of parameters and
+ * uncertainty, missing parameters, estimates outside the rules of the kind. The members themselves
+ * are checked by the caller, who knows what else may stand beside them. */
+void codec_model_decode(const struct codec_node *node, struct model *model);
+
+struct codec_model_point {
+    double problem_size;
+    double executors;
+};
+
+/* POST /v1/models/predict. */
+struct codec_model_predict {
+    struct model model;
+    struct codec_model_point *points;
+    size_t n;
+};
+
+void codec_model_predict_decode(const struct codec_node *node,
+                                size_t most,
+                                struct codec_model_predict *request);
+
+/* One item of "predictions". */
+void codec_model_prediction_encode(struct writer *w,
+                                   const struct model *model,
+                                   const struct codec_model_point *point,
+                                   const struct model_prediction *prediction);
+
+/* Member "interval_s": null where nothing is known of errors, else two ends; an open one is null.
+ */
+void codec_model_interval_encode(struct writer *w,
+                                 const struct model *model,
+                                 const struct model_prediction *prediction);
+
+#endif

@@ -1,0 +1,104 @@
+/* Streams made of parts whose lengths are known when they begin: headers, then blocks. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compression/compression_internal.h"
+
+size_t compression_block_bytes_max(const struct compression_limits *limits)
+{
+    return limits->block_bytes_max > 0 ? limits->block_bytes_max : FRAMING_BLOCK_BYTES_MAX;
+}
+
+enum pv_code
+compression_check_block(const struct decompressor *framing, uint64_t n, struct pv_error *err)
+{
+    size_t most = compression_block_bytes_max(&framing->limits);
+    if (n <= most)
+        return PV_OK;
+    return pv_fail(err, PV_E_LIMIT,
+                   "the %s stream has a block of %" PRIu64
+                   " bytes, and memory for at most %zu is given (eventlog_block_bytes_max)",
+                   framing->coding->name, n, most);
+}
+
+/* The caller has bounded parts->want before it was set. */
+static bool make_room(struct compression_blocks *parts)
+{
+    if (parts->want <= parts->room)
+        return true;
+    unsigned char *bytes = realloc(parts->bytes, parts->want);
+    if (bytes == NULL)
+        return false;
+    parts->bytes = bytes;
+    parts->room = parts->want;
+    return true;
+}
+
+/* The next part, in place or gathered; NULL when it is not whole yet. */
+static enum pv_code next_part(struct compression_blocks *parts,
+                              const char **bytes,
+                              size_t *n,
+                              const unsigned char **part,
+                              struct pv_error *err)
+{
+    size_t missing = parts->want - parts->have;
+    size_t some = *n < missing ? *n : missing;
+    *part = NULL;
+    if (some == parts->want) {
+        *part = (const unsigned char *)*bytes;
+    } else {
+        if (!make_room(parts))
+            return compression_no_memory(err);
+        memcpy(parts->bytes + parts->have, *bytes, some);
+        parts->have += some;
+        if (parts->have == parts->want) {
+            *part = parts->bytes;
+            parts->have = 0;
+        }
+    }
+    *bytes += some;
+    *n -= some;
+    return PV_OK;
+}
+
+static void skip(struct decompressor *framing, const char **bytes, size_t *n)
+{
+    struct compression_blocks *parts = framing->state;
+    uint32_t some = *n < parts->skip ? (uint32_t)*n : parts->skip;
+    *bytes += some;
+    *n -= some;
+    parts->skip -= some;
+    framing->bytes_in += some;
+}
+
+enum pv_code compression_blocks_feed(struct decompressor *framing,
+                                     compression_block handle,
+                                     const char *bytes,
+                                     size_t n,
+                                     struct pv_error *err)
+{
+    struct compression_blocks *parts = framing->state;
+    for (skip(framing, &bytes, &n); n > 0; skip(framing, &bytes, &n)) {
+        const unsigned char *part;
+        enum pv_code code = next_part(parts, &bytes, &n, &part, err);
+        if (code == PV_OK && part == NULL)
+            break;
+        framing->bytes_in += parts->want;
+        if (code == PV_OK)
+            code = handle(framing, part, err);
+        if (code != PV_OK)
+            return code;
+    }
+    return decompressor_flush(framing, err);
+}
+
+bool compression_blocks_within(const struct compression_blocks *parts)
+{
+    return parts->have > 0 || parts->skip > 0;
+}
+
+void compression_blocks_fini(struct compression_blocks *parts)
+{
+    free(parts->bytes);
+}

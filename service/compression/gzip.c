@@ -1,0 +1,121 @@
+/*
+ * gzip (RFC 1952) through zlib: any number of members one after another, zero bytes between and
+ * after them (padding that tape and block tools leave).
+ */
+#include <limits.h>
+#include <stdlib.h>
+#define ZLIB_CONST /* input is only read */
+#include <zlib.h>
+
+#include "compression/compression_internal.h"
+
+enum { GZIP_ONLY = 16 };
+
+struct gzip {
+    z_stream stream;
+    bool within; /* a member has begun and not ended */
+};
+
+static enum compression_match match(const unsigned char *head, size_t n)
+{
+    if (n > 0 && head[0] != 0x1f)
+        return FRAMING_NO;
+    if (n > 1 && head[1] != 0x8b)
+        return FRAMING_NO;
+    return n > 1 ? FRAMING_YES : FRAMING_MAYBE;
+}
+
+static void *create(const struct compression_limits *limits)
+{
+    (void)limits; /* gzip's window never exceeds 32 KiB */
+    struct gzip *gzip = calloc(1, sizeof *gzip);
+    if (gzip == NULL)
+        return NULL;
+    if (inflateInit2(&gzip->stream, MAX_WBITS + GZIP_ONLY) != Z_OK) {
+        free(gzip);
+        return NULL;
+    }
+    return gzip;
+}
+
+static void destroy(void *state)
+{
+    struct gzip *gzip = state;
+    (void)inflateEnd(&gzip->stream);
+    free(gzip);
+}
+
+static bool unfinished(const void *state)
+{
+    const struct gzip *gzip = state;
+    return gzip->within;
+}
+
+/* One call of inflate: consumes input, fills the buffer, hands it on. */
+static enum pv_code step(struct decompressor *framing, struct gzip *gzip, struct pv_error *err)
+{
+    z_stream *stream = &gzip->stream;
+    stream->next_out = (Bytef *)framing->buffer;
+    stream->avail_out = FRAMING_BUFFER;
+    uInt before = stream->avail_in;
+    int result = inflate(stream, Z_NO_FLUSH);
+    framing->bytes_in += before - stream->avail_in;
+    if (result == Z_MEM_ERROR)
+        return compression_no_memory(err);
+    if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
+        return pv_fail(err, PV_E_SYNTAX, "the gzip stream is damaged: %s",
+                       stream->msg == NULL ? "unexpected data" : stream->msg);
+    gzip->within = result != Z_STREAM_END;
+    return decompressor_emit(framing, framing->buffer, FRAMING_BUFFER - stream->avail_out, err);
+}
+
+/* Between members: skip padding; true when another member begins. */
+static bool next_member(struct decompressor *framing, z_stream *stream)
+{
+    while (stream->avail_in > 0 && *stream->next_in == 0) {
+        stream->next_in++;
+        stream->avail_in--;
+        framing->bytes_in++;
+    }
+    return stream->avail_in > 0 && inflateReset(stream) == Z_OK;
+}
+
+static enum pv_code
+feed_some(struct decompressor *framing, const char *bytes, uInt n, struct pv_error *err)
+{
+    struct gzip *gzip = framing->state;
+    gzip->stream.next_in = (const Bytef *)bytes;
+    gzip->stream.avail_in = n;
+    do {
+        if (!gzip->within && !next_member(framing, &gzip->stream))
+            return PV_OK;
+        enum pv_code code = step(framing, gzip, err);
+        if (code != PV_OK)
+            return code;
+        /* A full buffer may mean that more output waits although all input is taken. */
+    } while (gzip->stream.avail_in > 0 || gzip->stream.avail_out == 0);
+    return PV_OK;
+}
+
+static enum pv_code
+feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error *err)
+{
+    while (n > 0) {
+        uInt some = n < INT_MAX ? (uInt)n : INT_MAX;
+        enum pv_code code = feed_some(framing, bytes, some, err);
+        if (code != PV_OK)
+            return code;
+        bytes += some;
+        n -= some;
+    }
+    return PV_OK;
+}
+
+const struct compression_coding compression_gzip = {
+    .name = "gzip",
+    .match = match,
+    .create = create,
+    .feed = feed,
+    .unfinished = unfinished,
+    .destroy = destroy,
+};

@@ -1,0 +1,145 @@
+/*
+ * Blocks as lz4-java's LZ4BlockOutputStream writes them and Spark's LZ4CompressionCodec uses it,
+ * through liblz4. Each block has a header of 21 bytes, numbers little-endian:
+ *
+ *   8  "LZ4Block"
+ *   1  method (high half: 1 stored, 2 compressed), log2 of the block size less 10 (low half)
+ *   4  bytes as sent
+ *   4  bytes once decompressed
+ *   4  the low 28 bits of XXH32 of the plain bytes
+ *
+ * A block of no bytes ends the stream when its writer is closed; another stream may follow.
+ */
+#include <lz4.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "compression/compression_internal.h"
+
+enum { HEADER = 21, STORED = 0x10, COMPRESSED = 0x20, LOG_BASE = 10 };
+
+static const uint32_t SEED = 0x9747b28c;
+static const uint32_t CHECKSUM_BITS = 0x0fffffff;
+
+struct lz4_block {
+    struct compression_blocks parts;
+    bool ended; /* after a block of no bytes */
+    bool in_body;
+    bool stored;
+    uint32_t n_sent;
+    uint32_t n_plain;
+    uint32_t checksum;
+};
+
+static enum compression_match match(const unsigned char *head, size_t n)
+{
+    return compression_match_at(head, n, 0, "LZ4Block", 8);
+}
+
+static void *create(const struct compression_limits *limits)
+{
+    (void)limits;
+    struct lz4_block *lz4 = calloc(1, sizeof *lz4);
+    if (lz4 != NULL)
+        lz4->parts.want = HEADER;
+    return lz4;
+}
+
+static void destroy(void *state)
+{
+    struct lz4_block *lz4 = state;
+    compression_blocks_fini(&lz4->parts);
+    free(lz4);
+}
+
+static bool unfinished(const void *state)
+{
+    const struct lz4_block *lz4 = state;
+    return !lz4->ended || compression_blocks_within(&lz4->parts);
+}
+
+static enum pv_code damaged(const char *what, struct pv_error *err)
+{
+    return pv_fail(err, PV_E_SYNTAX, "the lz4 stream is damaged: %s", what);
+}
+
+/* Do the lengths of a header agree with each other and with the method and size in its token? */
+static bool lengths_agree(const struct lz4_block *lz4, unsigned char token)
+{
+    if (lz4->n_plain == 0 || lz4->n_sent == 0)
+        return lz4->n_plain == lz4->n_sent && lz4->checksum == 0;
+    if (lz4->n_plain > UINT32_C(1) << ((token & 0x0fU) + LOG_BASE))
+        return false;
+    if (lz4->stored)
+        return lz4->n_sent == lz4->n_plain;
+    return lz4->n_sent <= (uint32_t)LZ4_COMPRESSBOUND(lz4->n_plain);
+}
+
+static enum pv_code
+take_header(struct decompressor *framing, const unsigned char *header, struct pv_error *err)
+{
+    struct lz4_block *lz4 = framing->state;
+    unsigned char token = header[8];
+    if (memcmp(header, "LZ4Block", 8) != 0)
+        return damaged("a block does not begin with its magic", err);
+    if ((token & 0xf0) != STORED && (token & 0xf0) != COMPRESSED)
+        return damaged("a block is coded in a way that is not known", err);
+    lz4->stored = (token & 0xf0) == STORED;
+    lz4->n_sent = compression_le32(header + 9);
+    lz4->n_plain = compression_le32(header + 13);
+    lz4->checksum = compression_le32(header + 17);
+    if (!lengths_agree(lz4, token))
+        return damaged("the lengths of a block contradict each other", err);
+    lz4->ended = lz4->n_plain == 0;
+    if (lz4->ended)
+        return PV_OK;
+    enum pv_code code = compression_check_block(framing, lz4->n_plain, err);
+    if (code != PV_OK)
+        return code;
+    lz4->in_body = true;
+    lz4->parts.want = lz4->n_sent;
+    return PV_OK;
+}
+
+static enum pv_code
+take_body(struct decompressor *framing, const unsigned char *body, struct pv_error *err)
+{
+    struct lz4_block *lz4 = framing->state;
+    char *plain;
+    enum pv_code code = decompressor_room(framing, lz4->n_plain, &plain, err);
+    if (code != PV_OK)
+        return code;
+    if (lz4->stored)
+        memcpy(plain, body, lz4->n_plain);
+    else if (LZ4_decompress_safe((const char *)body, plain, (int)lz4->n_sent, (int)lz4->n_plain) !=
+             (int)lz4->n_plain)
+        return damaged("a block does not decompress", err);
+    if ((XXH32(plain, lz4->n_plain, SEED) & CHECKSUM_BITS) != lz4->checksum)
+        return damaged("the checksum of a block is wrong", err);
+    lz4->in_body = false;
+    lz4->parts.want = HEADER;
+    return decompressor_wrote(framing, lz4->n_plain, err);
+}
+
+static enum pv_code
+take_part(struct decompressor *framing, const unsigned char *part, struct pv_error *err)
+{
+    const struct lz4_block *lz4 = framing->state;
+    return lz4->in_body ? take_body(framing, part, err) : take_header(framing, part, err);
+}
+
+static enum pv_code
+feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error *err)
+{
+    return compression_blocks_feed(framing, take_part, bytes, n, err);
+}
+
+const struct compression_coding compression_lz4_block = {
+    .name = "lz4",
+    .match = match,
+    .create = create,
+    .feed = feed,
+    .unfinished = unfinished,
+    .destroy = destroy,
+};

@@ -1,0 +1,86 @@
+/*
+ * The LZ4 frame format through liblz4, which verifies its checksums: any number of frames,
+ * skippable ones among them. A block holds at most 4 MiB by the format.
+ */
+#include <lz4frame.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compression/compression_internal.h"
+
+struct lz4_frame {
+    LZ4F_dctx *context;
+    bool within; /* a frame has begun and not ended */
+};
+
+static enum compression_match match(const unsigned char *head, size_t n)
+{
+    return compression_match_at(head, n, 0, "\x04\x22\x4d\x18", 4);
+}
+
+static void *create(const struct compression_limits *limits)
+{
+    (void)limits;
+    struct lz4_frame *lz4 = calloc(1, sizeof *lz4);
+    if (lz4 == NULL)
+        return NULL;
+    if (LZ4F_isError(LZ4F_createDecompressionContext(&lz4->context, LZ4F_VERSION))) {
+        free(lz4);
+        return NULL;
+    }
+    return lz4;
+}
+
+static void destroy(void *state)
+{
+    struct lz4_frame *lz4 = state;
+    (void)LZ4F_freeDecompressionContext(lz4->context);
+    free(lz4);
+}
+
+static bool unfinished(const void *state)
+{
+    const struct lz4_frame *lz4 = state;
+    return lz4->within;
+}
+
+static enum pv_code fail(size_t result, struct pv_error *err)
+{
+    const char *why = LZ4F_getErrorName(result);
+    if (strcmp(why, "ERROR_allocation_failed") == 0)
+        return compression_no_memory(err);
+    return pv_fail(err, PV_E_SYNTAX, "the lz4 frame is damaged: %s", why);
+}
+
+static enum pv_code
+feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error *err)
+{
+    struct lz4_frame *lz4 = framing->state;
+    bool full = false;
+    while (n > 0 || full) {
+        size_t n_out = FRAMING_BUFFER;
+        size_t n_in = n;
+        size_t result = LZ4F_decompress(lz4->context, framing->buffer, &n_out, bytes, &n_in, NULL);
+        if (LZ4F_isError(result))
+            return fail(result, err);
+        bytes += n_in;
+        n -= n_in;
+        framing->bytes_in += n_in;
+        lz4->within = result != 0;
+        enum pv_code code = decompressor_emit(framing, framing->buffer, n_out, err);
+        if (code != PV_OK)
+            return code;
+        /* More output may wait in the decoder, but only while a frame is open. */
+        full = n_out == FRAMING_BUFFER && lz4->within;
+    }
+    return PV_OK;
+}
+
+const struct compression_coding compression_lz4_frame = {
+    .name = "lz4 frame",
+    .match = match,
+    .create = create,
+    .feed = feed,
+    .unfinished = unfinished,
+    .destroy = destroy,
+};

@@ -1,0 +1,141 @@
+/*
+ * Chunks as the Java library compress-lzf writes them, which Spark's LZFCompressionCodec uses:
+ * "ZV", a type (0 stored, 1 compressed), the bytes as sent and, if compressed, those once
+ * decompressed, both as two bytes, big-endian. There is no mark at the end and no checksum.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compression/compression_internal.h"
+#include "compression/lzf_expand.h"
+
+enum { HEADER = 5, PLAIN_LENGTH = 2 };
+enum { STORED = 0, COMPRESSED = 1 };
+
+enum expects { EXPECTS_HEADER, EXPECTS_PLAIN_LENGTH, EXPECTS_CHUNK };
+
+struct lzf {
+    struct compression_blocks parts;
+    enum expects expects;
+    bool stored;
+    size_t n_sent;
+    size_t n_plain;
+};
+
+static enum compression_match match(const unsigned char *head, size_t n)
+{
+    enum compression_match start = compression_match_at(head, n, 0, "ZV", 2);
+    if (start != FRAMING_YES)
+        return start;
+    if (n < 3)
+        return FRAMING_MAYBE;
+    return head[2] <= COMPRESSED ? FRAMING_YES : FRAMING_NO;
+}
+
+static void *create(const struct compression_limits *limits)
+{
+    (void)limits; /* no chunk exceeds 64 KiB */
+    struct lzf *lzf = calloc(1, sizeof *lzf);
+    if (lzf != NULL)
+        lzf->parts.want = HEADER;
+    return lzf;
+}
+
+static void destroy(void *state)
+{
+    struct lzf *lzf = state;
+    compression_blocks_fini(&lzf->parts);
+    free(lzf);
+}
+
+static bool unfinished(const void *state)
+{
+    const struct lzf *lzf = state;
+    return lzf->expects != EXPECTS_HEADER || compression_blocks_within(&lzf->parts);
+}
+
+static enum pv_code damaged(const char *what, struct pv_error *err)
+{
+    return pv_fail(err, PV_E_SYNTAX, "the lzf stream is damaged: %s", what);
+}
+
+static void expect(struct lzf *lzf, enum expects what, size_t n)
+{
+    lzf->expects = what;
+    lzf->parts.want = n;
+}
+
+static size_t be16(const unsigned char *at)
+{
+    return (size_t)at[0] << 8 | at[1];
+}
+
+static enum pv_code take_header(struct lzf *lzf, const unsigned char *header, struct pv_error *err)
+{
+    if (header[0] != 'Z' || header[1] != 'V' || header[2] > COMPRESSED)
+        return damaged("a chunk does not begin as it should", err);
+    lzf->stored = header[2] == STORED;
+    lzf->n_sent = be16(header + 3);
+    lzf->n_plain = lzf->n_sent;
+    if (!lzf->stored)
+        expect(lzf, EXPECTS_PLAIN_LENGTH, PLAIN_LENGTH);
+    else if (lzf->n_sent > 0)
+        expect(lzf, EXPECTS_CHUNK, lzf->n_sent);
+    return PV_OK;
+}
+
+static enum pv_code
+take_plain_length(struct lzf *lzf, const unsigned char *part, struct pv_error *err)
+{
+    lzf->n_plain = be16(part);
+    if (lzf->n_sent == 0 || lzf->n_plain == 0)
+        return damaged("a chunk has no length", err);
+    expect(lzf, EXPECTS_CHUNK, lzf->n_sent);
+    return PV_OK;
+}
+
+static enum pv_code
+take_chunk(struct decompressor *framing, const unsigned char *chunk, struct pv_error *err)
+{
+    struct lzf *lzf = framing->state;
+    char *plain;
+    enum pv_code code = decompressor_room(framing, lzf->n_plain, &plain, err);
+    if (code != PV_OK)
+        return code;
+    if (lzf->stored)
+        memcpy(plain, chunk, lzf->n_plain);
+    else if (!lzf_expand(chunk, lzf->n_sent, (unsigned char *)plain, lzf->n_plain))
+        return damaged("a chunk does not decompress", err);
+    expect(lzf, EXPECTS_HEADER, HEADER);
+    return decompressor_wrote(framing, lzf->n_plain, err);
+}
+
+static enum pv_code
+take_part(struct decompressor *framing, const unsigned char *part, struct pv_error *err)
+{
+    struct lzf *lzf = framing->state;
+    switch (lzf->expects) {
+    case EXPECTS_HEADER:
+        return take_header(lzf, part, err);
+    case EXPECTS_PLAIN_LENGTH:
+        return take_plain_length(lzf, part, err);
+    case EXPECTS_CHUNK:
+        return take_chunk(framing, part, err);
+    }
+    return PV_E_INTERNAL;
+}
+
+static enum pv_code
+feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error *err)
+{
+    return compression_blocks_feed(framing, take_part, bytes, n, err);
+}
+
+const struct compression_coding compression_lzf = {
+    .name = "lzf",
+    .match = match,
+    .create = create,
+    .feed = feed,
+    .unfinished = unfinished,
+    .destroy = destroy,
+};

@@ -1,0 +1,39 @@
+#include "core/joblog/common/budget.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+enum { FIRST_CAPACITY = 8 };
+
+enum pv_code budget_grow(struct budget *budget,
+                         void **items,
+                         size_t *capacity,
+                         size_t need,
+                         size_t size,
+                         struct pv_error *err)
+{
+    if (need <= *capacity)
+        return PV_OK;
+    size_t wanted = *capacity < FIRST_CAPACITY ? FIRST_CAPACITY : *capacity;
+    if (wanted < need)
+        wanted = wanted > SIZE_MAX / 2 || wanted * 2 < need ? need : wanted * 2;
+    size_t bytes;
+    size_t held = budget->used - *capacity * size;
+    if (__builtin_mul_overflow(wanted, size, &bytes) || bytes > budget->limit ||
+        held > budget->limit - bytes)
+        return pv_fail(err, PV_E_LIMIT, "reading the log takes more than %zu bytes of memory",
+                       budget->limit);
+    void *grown = realloc(*items, bytes);
+    if (grown == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory to read the log");
+    budget->used = held + bytes;
+    *items = grown;
+    *capacity = wanted;
+    return PV_OK;
+}
+
+void budget_free(struct budget *budget, void *items, size_t capacity, size_t size)
+{
+    budget->used -= capacity * size;
+    free(items);
+}

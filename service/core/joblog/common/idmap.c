@@ -1,0 +1,100 @@
+#include "core/joblog/common/idmap.h"
+
+#include <string.h>
+
+enum { FIRST_SLOTS = 64, LONGEST_PROBE = 128 };
+
+/* Spread keys, which are often consecutive, over all bits (the finalizer of splitmix64). */
+static size_t mix(int64_t key)
+{
+    uint64_t x = (uint64_t)key;
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (size_t)(x ^ (x >> 31));
+}
+
+int64_t idmap_key_of(const char *text, size_t n)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    return (int64_t)hash;
+}
+
+uint32_t *idmap_find(const struct idmap *map, int64_t key)
+{
+    if (map->capacity == 0)
+        return NULL;
+    size_t mask = map->capacity - 1;
+    size_t at = mix(key) & mask;
+    for (size_t i = 0; i < LONGEST_PROBE && map->slots[at].taken; i++) {
+        if (map->slots[at].key == key)
+            return &map->slots[at].value;
+        at = (at + 1) & mask;
+    }
+    return NULL;
+}
+
+/* False when the way to a free slot is too long. */
+static bool place(struct idmap *map, int64_t key, uint32_t value)
+{
+    size_t mask = map->capacity - 1;
+    size_t at = mix(key) & mask;
+    for (size_t i = 0; i < LONGEST_PROBE; i++, at = (at + 1) & mask) {
+        if (map->slots[at].taken)
+            continue;
+        map->slots[at] = (struct idmap_slot){key, value, true};
+        map->n++;
+        return true;
+    }
+    return false;
+}
+
+static bool place_all(struct idmap *to, const struct idmap *from)
+{
+    for (size_t i = 0; i < from->capacity; i++) {
+        const struct idmap_slot *slot = &from->slots[i];
+        if (slot->taken && !place(to, slot->key, slot->value))
+            return false;
+    }
+    return true;
+}
+
+/* Twice the slots, and twice again until every key finds its place. */
+static enum pv_code grow(struct idmap *map, struct budget *budget, struct pv_error *err)
+{
+    size_t wanted = map->capacity == 0 ? FIRST_SLOTS : map->capacity * 2;
+    for (;; wanted *= 2) {
+        struct idmap grown = {NULL, 0, 0};
+        void *slots = NULL;
+        enum pv_code code =
+            budget_grow(budget, &slots, &grown.capacity, wanted, sizeof *grown.slots, err);
+        if (code != PV_OK)
+            return code;
+        grown.slots = slots;
+        memset(grown.slots, 0, grown.capacity * sizeof *grown.slots);
+        if (place_all(&grown, map)) {
+            idmap_fini(map, budget);
+            *map = grown;
+            return PV_OK;
+        }
+        idmap_fini(&grown, budget);
+    }
+}
+
+enum pv_code idmap_insert(
+    struct idmap *map, struct budget *budget, int64_t key, uint32_t value, struct pv_error *err)
+{
+    while (map->n >= map->capacity / 2 || !place(map, key, value)) {
+        enum pv_code code = grow(map, budget, err);
+        if (code != PV_OK)
+            return code;
+    }
+    return PV_OK;
+}
+
+void idmap_fini(struct idmap *map, struct budget *budget)
+{
+    budget_free(budget, map->slots, map->capacity, sizeof *map->slots);
+    *map = (struct idmap){NULL, 0, 0};
+}

@@ -1,0 +1,473 @@
+/*
+ * From what a history told to a run: mapreduce.h says by which definitions.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/history/run_metrics.h"
+#include "core/joblog/mapreduce/mapreduce_internal.h"
+
+enum { US_PER_MS = 1000 };
+
+/* The attempts of one kind, ordered by task. */
+struct side {
+    enum task_kind kind;
+    struct job_attempt *attempts;
+    size_t n;
+    int64_t planned;
+    int64_t succeeded;
+    int64_t unsuccessful;
+    int64_t killed; /* of those */
+    int64_t task_ms;
+    int64_t unsuccessful_ms;
+    int64_t first_ms; /* launch */
+    int64_t last_ms;  /* finish of a successful attempt */
+    struct job_work work;
+};
+
+static double seconds(int64_t ms)
+{
+    return (double)ms / 1000.0;
+}
+
+static int64_t add(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static int compare_instants(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a;
+    int64_t right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* By kind and task; of one task the successful attempt that finished first comes first. */
+static int compare_attempts(const void *a, const void *b)
+{
+    const struct job_attempt *left = a;
+    const struct job_attempt *right = b;
+    if (left->kind != right->kind)
+        return left->kind < right->kind ? -1 : 1;
+    if (left->task != right->task)
+        return left->task < right->task ? -1 : 1;
+    bool left_won = left->state == ATTEMPT_SUCCEEDED;
+    bool right_won = right->state == ATTEMPT_SUCCEEDED;
+    if (left_won != right_won)
+        return left_won ? -1 : 1;
+    int order = compare_instants(&left->finish_ms, &right->finish_ms);
+    return order != 0 ? order : compare_instants(&left->start_ms, &right->start_ms);
+}
+
+/* --- the attempts of one kind --- */
+
+static void add_success(struct mapreduce *log, struct side *side, const struct job_attempt *attempt)
+{
+    log->notices[NOTICE_BAD_TIME] += !attempt->launched;
+    side->succeeded++;
+    side->task_ms = add(side->task_ms, attempt->ran_ms);
+    if (attempt->finish_ms != NO_INSTANT && attempt->finish_ms > side->last_ms)
+        side->last_ms = attempt->finish_ms;
+    job_work_add(&side->work, &attempt->work);
+}
+
+static void add_attempt(struct mapreduce *log, struct side *side, struct job_attempt *attempt)
+{
+    int64_t start_ms = attempt->start_ms;
+    if (start_ms != NO_INSTANT && (side->first_ms == NO_INSTANT || start_ms < side->first_ms))
+        side->first_ms = start_ms;
+    attempt->ran_ms = mapreduce_elapsed(log, start_ms, attempt->finish_ms);
+    switch (attempt->state) {
+    case ATTEMPT_SUCCEEDED:
+        add_success(log, side, attempt);
+        break;
+    case ATTEMPT_KILLED:
+    case ATTEMPT_FAILED:
+        side->killed += attempt->state == ATTEMPT_KILLED;
+        side->unsuccessful++;
+        side->unsuccessful_ms = add(side->unsuccessful_ms, attempt->ran_ms);
+        break;
+    case ATTEMPT_RUNNING:
+        break;
+    }
+}
+
+/* Take the attempts of a kind from the front of *rest, which is sorted. */
+static struct side take_side(struct mapreduce *log, enum task_kind kind, size_t *taken)
+{
+    struct side side = {.kind = kind,
+                        .attempts = log->n_attempts == 0 ? NULL : log->attempts + *taken,
+                        .planned = log->planned[kind],
+                        .first_ms = NO_INSTANT,
+                        .last_ms = NO_INSTANT,
+                        .work = job_work_unknown};
+    int64_t won = -1; /* the task whose successful attempt has been seen */
+    for (; *taken < log->n_attempts && log->attempts[*taken].kind == kind; (*taken)++, side.n++) {
+        struct job_attempt *attempt = &log->attempts[*taken];
+        if (attempt->state == ATTEMPT_SUCCEEDED && attempt->task == won)
+            attempt->state = ATTEMPT_KILLED; /* lost the race; its output was thrown away */
+        if (attempt->state == ATTEMPT_SUCCEEDED)
+            won = attempt->task;
+        add_attempt(log, &side, attempt);
+    }
+    return side;
+}
+
+static int64_t tasks_of(const struct side *side)
+{
+    if (side->planned >= 0)
+        return side->planned;
+    return side->n == 0 ? RUN_UNKNOWN : side->attempts[side->n - 1].task + 1;
+}
+
+/* --- containers --- */
+
+static int64_t end_of(const struct mapreduce *log)
+{
+    return log->finish_ms != NO_INSTANT ? log->finish_ms : log->last_ms;
+}
+
+static size_t collect_lives(const struct mapreduce *log, int64_t *starts, int64_t *ends)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < log->n_attempts; i++) {
+        const struct job_attempt *attempt = &log->attempts[i];
+        if (attempt->start_ms == NO_INSTANT)
+            continue;
+        int64_t end = attempt->finish_ms != NO_INSTANT ? attempt->finish_ms : end_of(log);
+        starts[n] = attempt->start_ms;
+        ends[n++] = end > attempt->start_ms ? end : attempt->start_ms;
+    }
+    return n;
+}
+
+/* The most that were alive at once. A container given back at an instant may be had again at it. */
+static bool count_executors(const struct mapreduce *log, struct arena *arena, struct run *run)
+{
+    struct arena_mark mark = arena_mark(arena);
+    int64_t *starts = arena_array(arena, log->n_attempts, sizeof *starts);
+    int64_t *ends = arena_array(arena, log->n_attempts, sizeof *ends);
+    if (starts == NULL || ends == NULL)
+        return false;
+    size_t n = collect_lives(log, starts, ends);
+    if (n > 0) {
+        qsort(starts, n, sizeof *starts, compare_instants);
+        qsort(ends, n, sizeof *ends, compare_instants);
+    }
+    size_t most = 0;
+    for (size_t started = 0, ended = 0; started < n; started++) {
+        while (ended < started && ends[ended] <= starts[started])
+            ended++;
+        size_t alive = started + 1 - ended;
+        most = alive > most ? alive : most;
+    }
+    arena_rewind(arena, mark);
+    run->executors = most > 0 ? (int64_t)most : RUN_UNKNOWN;
+    run->cores_per_executor = most > 0 ? 1 : RUN_UNKNOWN;
+    run->executors_added = (int64_t)n;
+    return true;
+}
+
+/* --- stages --- */
+
+static bool set_tasks(const struct side *side, struct arena *arena, struct run_stage *stage)
+{
+    stage->n_tasks = side->succeeded;
+    stage->task_time_s = seconds(side->task_ms);
+    stage->task_duration_s = (double)NAN;
+    if (side->succeeded == 0)
+        return true;
+    stage->task_duration_s = stage->task_time_s / (double)side->succeeded;
+    double *durations = arena_array(arena, (size_t)side->succeeded, sizeof *durations);
+    if (durations == NULL)
+        return false;
+    size_t n = 0;
+    for (size_t i = 0; i < side->n; i++)
+        if (side->attempts[i].state == ATTEMPT_SUCCEEDED)
+            durations[n++] = seconds(side->attempts[i].ran_ms);
+    stage->task_durations_s = durations;
+    return true;
+}
+
+static void set_times(struct mapreduce *log, const struct side *side, struct run_stage *stage)
+{
+    stage->duration_s = (double)NAN;
+    stage->started_s = (double)NAN;
+    if (side->first_ms == NO_INSTANT)
+        return;
+    if (side->last_ms != NO_INSTANT)
+        stage->duration_s = seconds(mapreduce_elapsed(log, side->first_ms, side->last_ms));
+    if (log->submit_ms != NO_INSTANT)
+        stage->started_s = seconds(mapreduce_elapsed(log, log->submit_ms, side->first_ms));
+}
+
+/* A history cannot tell "no records" from "not counted", so 0 is unknown. */
+static void set_records(const struct side *side, struct run_stage *stage)
+{
+    int64_t records = side->work.input_records;
+    stage->input_records = records <= 0 ? (double)NAN : (double)records;
+    stage->nominal_rate_per_s =
+        side->task_ms == 0 ? (double)NAN : stage->input_records / stage->task_time_s;
+}
+
+static double seconds_known(int64_t ms)
+{
+    return ms < 0 ? (double)NAN : seconds(ms);
+}
+
+/* What a map hands to reduces is shuffled; of a job without them it is output. */
+static void set_metrics(const struct side *side, bool reduces, struct run_stage *stage)
+{
+    const struct job_work *work = &side->work;
+    struct run_metrics *metrics = &stage->metrics;
+    bool shuffles = side->kind == TASK_MAP && reduces;
+    stage->attempts = 1;
+    stage->tasks_failed = side->unsuccessful;
+    metrics->input_bytes = work->input_bytes;
+    metrics->output_bytes = work->output_bytes;
+    if (shuffles)
+        metrics->shuffle_write_records = work->output_records;
+    else
+        metrics->output_records = work->output_records;
+    metrics->shuffle_write_bytes = work->shuffle_write_bytes;
+    metrics->shuffle_read_bytes = work->shuffle_read_bytes;
+    if (side->kind == TASK_REDUCE)
+        metrics->shuffle_read_records = work->input_records;
+    metrics->executor_run_time_s = stage->task_time_s;
+    metrics->executor_cpu_time_s = seconds_known(work->cpu_ms);
+    metrics->gc_time_s = seconds_known(work->gc_ms);
+}
+
+static void set_skipped(struct run_stage *stage)
+{
+    stage->skipped = true;
+    stage->n_tasks = RUN_UNKNOWN;
+    stage->task_duration_s = (double)NAN;
+    stage->task_time_s = (double)NAN;
+    stage->duration_s = (double)NAN;
+    stage->started_s = (double)NAN;
+    stage->input_records = (double)NAN;
+    stage->nominal_rate_per_s = (double)NAN;
+}
+
+static bool set_stage(struct mapreduce *log,
+                      const struct side *side,
+                      bool reduces,
+                      struct arena *arena,
+                      struct run_stage *stage)
+{
+    static const int64_t map_stage[] = {TASK_MAP};
+    stage->id = (int64_t)side->kind;
+    stage->name = strview_of(side->kind == TASK_MAP ? "map" : "reduce");
+    run_stage_clear_log(stage);
+    if (side->kind == TASK_REDUCE) {
+        stage->parents = map_stage;
+        stage->n_parents = 1;
+    }
+    if (side->n == 0) {
+        set_skipped(stage);
+        return true;
+    }
+    set_times(log, side, stage);
+    if (!set_tasks(side, arena, stage))
+        return false;
+    set_records(side, stage);
+    set_metrics(side, reduces, stage);
+    return true;
+}
+
+/* Completed, failed or neither (skipped, or cut off by the end of the history). */
+static void judge_stage(const struct mapreduce *log, const struct side *side, struct run *run)
+{
+    if (side->n == 0)
+        return;
+    /* A job may succeed although some of its tasks were allowed to fail. */
+    bool complete =
+        (log->ended && log->succeeded) || (side->planned > 0 && side->succeeded >= side->planned);
+    run->stages_completed += complete;
+    run->stages_failed += !complete && log->ended;
+}
+
+static bool build_stages(struct mapreduce *log,
+                         const struct side sides[TASK_KINDS],
+                         struct arena *arena,
+                         struct run *run)
+{
+    run->stages = arena_calloc(arena, TASK_KINDS, sizeof *run->stages);
+    if (run->stages == NULL)
+        return false;
+    run->has_stages = true;
+    bool reduces = sides[TASK_REDUCE].n > 0 || sides[TASK_REDUCE].planned > 0;
+    bool maps = reduces || sides[TASK_MAP].n > 0 || sides[TASK_MAP].planned > 0;
+    size_t n = reduces ? 2 : maps;
+    for (size_t i = 0; i < n; i++) {
+        if (!set_stage(log, &sides[i], reduces, arena, &run->stages[run->n_stages++]))
+            return false;
+        judge_stage(log, &sides[i], run);
+    }
+    return true;
+}
+
+/* --- the job --- */
+
+/* Of the run, over its stages. */
+static void sum_metrics(struct run *run)
+{
+#define ADD_COUNT(name)                                                                            \
+    if (from->name >= 0)                                                                           \
+        sum->name = sum->name < 0 ? from->name : add(sum->name, from->name);
+#define ADD_SECONDS(name)                                                                          \
+    if (!isnan(from->name))                                                                        \
+        sum->name = isnan(sum->name) ? from->name : sum->name + from->name;
+    struct run_metrics *sum = &run->metrics;
+    for (size_t i = 0; i < run->n_stages; i++) {
+        const struct run_metrics *from = &run->stages[i].metrics;
+        RUN_METRICS(ADD_COUNT, ADD_SECONDS)
+    }
+#undef ADD_COUNT
+#undef ADD_SECONDS
+}
+
+/* Time in which some attempt of a stage was to run: the two may overlap. */
+static double stage_time(const struct run *run)
+{
+    double reached = 0;
+    double time = (double)NAN;
+    for (size_t i = 0; i < run->n_stages; i++) {
+        const struct run_stage *stage = &run->stages[i];
+        if (isnan(stage->started_s) || isnan(stage->duration_s))
+            continue;
+        double from = stage->started_s > reached ? stage->started_s : reached;
+        double to = stage->started_s + stage->duration_s;
+        time = (isnan(time) ? 0 : time) + (to > from ? to - from : 0);
+        reached = to > reached ? to : reached;
+    }
+    return time;
+}
+
+static void
+set_figures(const struct mapreduce *log, const struct side sides[TASK_KINDS], struct run *run)
+{
+    run->tasks_killed = sides[TASK_MAP].killed + sides[TASK_REDUCE].killed;
+    run->tasks_resubmitted = log->lost;
+    run->tasks_speculative = log->speculative;
+    run->core_s = run->task_time_s + run->failed_task_time_s; /* a container, a core */
+    run->stage_time_s = stage_time(run);
+    sum_metrics(run);
+}
+
+static void count_waits(struct mapreduce *log, const struct side sides[TASK_KINDS])
+{
+    const struct side *reduces = &sides[TASK_REDUCE];
+    for (size_t i = 0; i < reduces->n; i++) {
+        const struct job_attempt *attempt = &reduces->attempts[i];
+        log->notices[NOTICE_WAITED] += attempt->state == ATTEMPT_SUCCEEDED &&
+                                       attempt->start_ms != NO_INSTANT &&
+                                       attempt->start_ms < sides[TASK_MAP].last_ms;
+    }
+}
+
+static void set_counts(const struct side sides[TASK_KINDS], struct run *run)
+{
+    int64_t task_ms = 0;
+    int64_t unsuccessful_ms = 0;
+    for (size_t i = 0; i < TASK_KINDS; i++) {
+        run->tasks_succeeded += sides[i].succeeded;
+        run->tasks_failed += sides[i].unsuccessful;
+        task_ms = add(task_ms, sides[i].task_ms);
+        unsuccessful_ms = add(unsuccessful_ms, sides[i].unsuccessful_ms);
+    }
+    run->jobs = 1;
+    run->task_time_s = seconds(task_ms);
+    run->failed_task_time_s = seconds(unsuccessful_ms);
+    int64_t maps = tasks_of(&sides[TASK_MAP]);
+    run->problem_size = maps > 0 ? maps : RUN_UNKNOWN;
+}
+
+static int64_t first_launch(const struct side sides[TASK_KINDS])
+{
+    int64_t first = sides[TASK_MAP].first_ms;
+    int64_t reduce = sides[TASK_REDUCE].first_ms;
+    return first == NO_INSTANT || (reduce != NO_INSTANT && reduce < first) ? reduce : first;
+}
+
+static void
+set_job_times(struct mapreduce *log, const struct side sides[TASK_KINDS], struct run *run)
+{
+    int64_t submit = log->submit_ms;
+    int64_t launch = first_launch(sides);
+    run->started_us = submit == NO_INSTANT ? RUN_NO_INSTANT : submit * US_PER_MS;
+    run->duration_s = (double)NAN;
+    run->initialization_s = (double)NAN;
+    if (submit == NO_INSTANT)
+        return;
+    run->duration_s = seconds(mapreduce_elapsed(log, submit, end_of(log)));
+    if (launch != NO_INSTANT)
+        run->initialization_s = seconds(mapreduce_elapsed(log, submit, launch));
+}
+
+static bool copy_text(struct arena *arena, const char *text, struct strview *to)
+{
+    *to = (struct strview){NULL, 0};
+    if (text[0] == '\0')
+        return true;
+    *to = arena_copy(arena, strview_of(text));
+    return to->at != NULL;
+}
+
+static bool set_identity(const struct mapreduce *log, struct arena *arena, struct run *run)
+{
+    return copy_text(arena, log->job_id, &run->spark_application_id) &&
+           copy_text(arena, log->job_name, &run->log_name);
+}
+
+static bool set_warnings(const struct mapreduce *log, struct arena *arena, struct run *run)
+{
+#define NOTICE_TEXT(notice, code, detail) {{code, sizeof(code) - 1}, {detail, sizeof(detail) - 1}},
+    static const struct {
+        struct strview code;
+        struct strview detail;
+    } texts[] = {MAPREDUCE_NOTICES(NOTICE_TEXT)};
+#undef NOTICE_TEXT
+    run->warnings = arena_calloc(arena, NOTICE_COUNT, sizeof *run->warnings);
+    if (run->warnings == NULL)
+        return false;
+    for (size_t i = 0; i < NOTICE_COUNT; i++)
+        if (log->notices[i] > 0)
+            run->warnings[run->n_warnings++] =
+                (struct run_warning){texts[i].code, log->notices[i], texts[i].detail};
+    return true;
+}
+
+enum pv_code
+job_run_build(struct mapreduce *log, struct arena *arena, struct run *run, struct pv_error *err)
+{
+    if (!log->named) {
+        (void)pv_fault(err, PV_PLACE_POINTER, "", "no_application_start",
+                       "the body holds no JOB_SUBMITTED: it is not the history of a MapReduce job");
+        return PV_E_INVALID;
+    }
+    if (log->n_attempts > 0)
+        qsort(log->attempts, log->n_attempts, sizeof *log->attempts, compare_attempts);
+    size_t taken = 0;
+    struct side maps = take_side(log, TASK_MAP, &taken);
+    struct side sides[TASK_KINDS] = {maps, take_side(log, TASK_REDUCE, &taken)};
+    struct run built = {.recorded_us = RUN_NO_INSTANT,
+                        .from_log = true,
+                        .ended = log->ended,
+                        .succeeded = log->ended && log->succeeded};
+    run_clear_figures(&built);
+    log->notices[NOTICE_NO_END] = !log->ended;
+    set_job_times(log, sides, &built);
+    set_counts(sides, &built);
+    count_waits(log, sides);
+    /* Warnings last: what was built before may have added some. */
+    if (!count_executors(log, arena, &built) || !build_stages(log, sides, arena, &built) ||
+        !set_identity(log, arena, &built) || !set_warnings(log, arena, &built))
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the run");
+    set_figures(log, sides, &built);
+    *run = built;
+    return PV_OK;
+}

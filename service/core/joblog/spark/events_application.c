@@ -1,0 +1,182 @@
+/* Events about the application as a whole, and those that only tell the time. */
+#include <string.h>
+
+#include "core/joblog/common/privacy.h"
+#include "core/joblog/spark/events.h"
+
+/* Keep a text that identifies something. False when it is too long to be kept whole. */
+static bool keep(struct json_text text, char *out, size_t capacity)
+{
+    bool cut;
+    size_t n = json_text_decode(text, out, capacity - 1, &cut);
+    out[cut ? 0 : n] = '\0';
+    return !cut;
+}
+
+static void keep_version(struct json_text text, char *out, size_t capacity)
+{
+    if (!keep(text, out, capacity) || !privacy_is_version(out))
+        out[0] = '\0';
+}
+
+/* An id that cannot be kept is counted. */
+static void keep_id(struct sparklog *log, struct json_text text, char *out, size_t capacity)
+{
+    if (text.at == NULL)
+        return;
+    if (!keep(text, out, capacity) || !privacy_id(&log->limits.privacy, out, capacity))
+        log->notices[NOTICE_BAD_ID]++;
+}
+
+struct version {
+    struct json_text version;
+};
+
+static const struct json_field version_fields[] = {
+    JSON_FIELD("Spark Version", JSON_TEXT, struct version, version),
+};
+static const struct json_shape version_shape = JSON_SHAPE(version_fields);
+
+static void take_version(struct json *line, char *out, size_t capacity)
+{
+    struct version event = {{NULL, 0, false}};
+    if (events_read(line, &version_shape, &event) && event.version.at != NULL && out[0] == '\0')
+        keep_version(event.version, out, capacity);
+}
+
+enum pv_code event_log_start(struct sparklog *log, struct json *line, struct pv_error *err)
+{
+    (void)err;
+    struct application *application = &log->application;
+    take_version(line, application->log_version, sizeof application->log_version);
+    return PV_OK;
+}
+
+enum pv_code event_metadata(struct sparklog *log, struct json *line, struct pv_error *err)
+{
+    (void)err;
+    struct application *application = &log->application;
+    take_version(line, application->metadata_version, sizeof application->metadata_version);
+    return PV_OK;
+}
+
+struct application_start {
+    struct json_text name;
+    struct json_text id;
+    struct json_text attempt_id;
+    int64_t timestamp;
+};
+
+static const struct json_field start_fields[] = {
+    JSON_FIELD("App Name", JSON_TEXT, struct application_start, name),
+    JSON_FIELD("App ID", JSON_TEXT, struct application_start, id),
+    JSON_FIELD("Timestamp", JSON_INT, struct application_start, timestamp),
+    JSON_FIELD("App Attempt ID", JSON_TEXT, struct application_start, attempt_id),
+};
+static const struct json_shape start_shape = JSON_SHAPE(start_fields);
+
+enum pv_code event_application_start(struct sparklog *log, struct json *line, struct pv_error *err)
+{
+    (void)err;
+    struct application *application = &log->application;
+    struct application_start event = {
+        {NULL, 0, false}, {NULL, 0, false}, {NULL, 0, false}, NO_TIME};
+    if (!events_read(line, &start_shape, &event))
+        return PV_OK;
+    int64_t start_ms = sparklog_see_time(log, event.timestamp);
+    if (application->started) {
+        log->notices[NOTICE_STARTED_AGAIN]++;
+        return PV_OK;
+    }
+    application->started = true;
+    application->start_ms = start_ms;
+    if (event.name.at != NULL && keep(event.name, application->name, sizeof application->name))
+        privacy_application_name(&log->limits.privacy, application->name, sizeof application->name);
+    keep_id(log, event.id, application->id, sizeof application->id);
+    keep_id(log, event.attempt_id, application->attempt_id, sizeof application->attempt_id);
+    return PV_OK;
+}
+
+struct application_end {
+    int64_t timestamp;
+    int64_t exit_code;
+};
+
+static const struct json_field end_fields[] = {
+    JSON_FIELD("Timestamp", JSON_INT, struct application_end, timestamp),
+    JSON_FIELD("ExitCode", JSON_INT, struct application_end, exit_code),
+};
+static const struct json_shape end_shape = JSON_SHAPE(end_fields);
+
+enum pv_code event_application_end(struct sparklog *log, struct json *line, struct pv_error *err)
+{
+    (void)err;
+    struct application_end event = {NO_TIME, RUN_NO_EXIT_CODE};
+    if (!events_read(line, &end_shape, &event))
+        return PV_OK;
+    log->application.ended = true;
+    /* A context shut down from outside says so before it cancels what still runs. One of the two
+     * alone may be an event that Spark lost. */
+    log->application.interrupted = log->jobs_open > 0 && log->attempts_open > 0;
+    log->notices[NOTICE_OPEN_JOB] = log->jobs_open;
+    log->application.end_ms = sparklog_see_time(log, event.timestamp);
+    /* A JVM's int, whatever stands there. */
+    if (event.exit_code != RUN_NO_EXIT_CODE)
+        event.exit_code = event.exit_code < INT32_MIN   ? INT32_MIN
+                          : event.exit_code > INT32_MAX ? INT32_MAX
+                                                        : event.exit_code;
+    log->application.exit_code = event.exit_code;
+    return PV_OK;
+}
+
+struct environment {
+    struct strview properties;
+};
+
+static const struct json_field environment_fields[] = {
+    JSON_FIELD("Spark Properties", JSON_RAW, struct environment, properties),
+};
+static const struct json_shape environment_shape = JSON_SHAPE(environment_fields);
+
+enum pv_code event_environment(struct sparklog *log, struct json *line, struct pv_error *err)
+{
+    (void)err;
+    struct environment event = {{NULL, 0}};
+    if (!events_read(line, &environment_shape, &event) || event.properties.at == NULL)
+        return PV_OK;
+    struct json json = json_over(event.properties);
+    struct properties taken = log->properties;
+    bool started = false;
+    struct json_text key;
+    while (json_next_member(&json, &started, &key)) {
+        struct json_text value;
+        if (json_read_text(&json, &value))
+            properties_take(&taken, key, value);
+    }
+    line->damaged = json.damaged;
+    if (!json.damaged)
+        log->properties = taken;
+    return PV_OK;
+}
+
+struct clock_event {
+    int64_t timestamp;
+    int64_t time;
+};
+
+static const struct json_field clock_fields[] = {
+    JSON_FIELD("Timestamp", JSON_INT, struct clock_event, timestamp),
+    JSON_FIELD("time", JSON_INT, struct clock_event, time),
+};
+static const struct json_shape clock_shape = JSON_SHAPE(clock_fields);
+
+/* Nothing is kept of these but that the application was still alive then. */
+enum pv_code event_clock(struct sparklog *log, struct json *line, struct pv_error *err)
+{
+    (void)err;
+    struct clock_event event = {NO_TIME, NO_TIME};
+    if (events_read(line, &clock_shape, &event) &&
+        (event.timestamp != NO_TIME || event.time != NO_TIME))
+        (void)sparklog_see_time(log, event.timestamp != NO_TIME ? event.timestamp : event.time);
+    return PV_OK;
+}

@@ -1,0 +1,250 @@
+/*
+ * Executors come, go and are excluded; what counts is how many are there at once, in all and of
+ * each resource profile, and for how long their cores were held.
+ */
+#include "core/joblog/spark/events.h"
+
+struct executor_event {
+    struct json_text id;
+    int64_t timestamp;
+    int64_t cores;
+    int64_t profile;
+};
+
+static const struct json_field info_fields[] = {
+    JSON_FIELD("Total Cores", JSON_INT, struct executor_event, cores),
+    JSON_FIELD("Resource Profile Id", JSON_INT, struct executor_event, profile),
+};
+static const struct json_shape info_shape = JSON_SHAPE(info_fields);
+
+static const struct json_field executor_fields[] = {
+    JSON_FIELD("Timestamp", JSON_INT, struct executor_event, timestamp),
+    JSON_FIELD("Executor ID", JSON_TEXT, struct executor_event, id),
+    JSON_INSIDE("Executor Info", info_shape),
+};
+static const struct json_shape executor_shape = JSON_SHAPE(executor_fields);
+
+static const struct executor_event nothing = {{NULL, 0, false}, NO_TIME, RUN_UNKNOWN, RUN_UNKNOWN};
+
+/* The executor of that id, made when it is new. */
+static enum pv_code get_executor(struct sparklog *log,
+                                 struct json_text id,
+                                 struct executor **executor,
+                                 struct pv_error *err)
+{
+    int64_t key = idmap_key_of(id.at, id.n);
+    const uint32_t *known = idmap_find(&log->executor_at, key);
+    if (known != NULL) {
+        *executor = &log->executors[*known];
+        return PV_OK;
+    }
+    if (log->n_executors >= UINT32_MAX)
+        return pv_fail(err, PV_E_LIMIT, "the log holds too many executors");
+    void *executors = log->executors;
+    enum pv_code code = budget_grow(&log->budget, &executors, &log->executors_capacity,
+                                    log->n_executors + 1, sizeof *log->executors, err);
+    if (code != PV_OK)
+        return code;
+    log->executors = executors;
+    code = idmap_insert(&log->executor_at, &log->budget, key, (uint32_t)log->n_executors, err);
+    if (code != PV_OK)
+        return code;
+    *executor = &log->executors[log->n_executors++];
+    **executor =
+        (struct executor){.cores = RUN_UNKNOWN, .profile = RUN_UNKNOWN, .since_ms = NO_TIME};
+    return PV_OK;
+}
+
+struct profile *sparklog_get_profile(struct sparklog *log, int64_t id)
+{
+    for (size_t i = 0; i < log->n_profiles; i++) {
+        if (log->profiles[i].id == id)
+            return &log->profiles[i];
+    }
+    if (log->n_profiles == PROFILES_MAX) {
+        log->notices[NOTICE_PROFILES]++;
+        return NULL;
+    }
+    struct profile *profile = &log->profiles[log->n_profiles++];
+    *profile = (struct profile){.id = id,
+                                .cores_asked = RUN_UNKNOWN,
+                                .cores_most = RUN_UNKNOWN,
+                                .memory_mib = RUN_UNKNOWN,
+                                .task_cpus = RUN_UNKNOWN};
+    return profile;
+}
+
+static void count_alive(struct sparklog *log, const struct executor *executor, int64_t more)
+{
+    log->executors_alive += more;
+    if (log->executors_alive > log->executors_most)
+        log->executors_most = log->executors_alive;
+    struct profile *profile =
+        executor->profile < 0 ? NULL : sparklog_get_profile(log, executor->profile);
+    if (profile == NULL)
+        return;
+    profile->alive += more;
+    if (profile->alive > profile->most)
+        profile->most = profile->alive;
+    if (executor->cores > profile->cores_most)
+        profile->cores_most = executor->cores;
+}
+
+/* One that is there already changes nothing. */
+static void
+come(struct sparklog *log, struct executor *executor, const struct executor_event *event)
+{
+    executor->added = true;
+    if (executor->alive)
+        return;
+    executor->alive = true;
+    executor->since_ms = event->timestamp;
+    executor->cores = event->cores;
+    executor->profile = event->profile;
+    count_alive(log, executor, 1);
+}
+
+enum pv_code event_executor_added(struct sparklog *log, struct json *line, struct pv_error *err)
+{
+    struct executor_event event = nothing;
+    if (!events_read(line, &executor_shape, &event))
+        return PV_OK;
+    event.timestamp = sparklog_see_time(log, event.timestamp);
+    log->executors_added++;
+    if (event.cores > log->cores_most)
+        log->cores_most = event.cores;
+    if (event.id.at == NULL)
+        return PV_OK;
+    struct executor *executor;
+    enum pv_code code = get_executor(log, event.id, &executor, err);
+    if (code == PV_OK)
+        come(log, executor, &event);
+    return code;
+}
+
+static void go(struct sparklog *log, struct executor *executor, int64_t at_ms)
+{
+    if (!executor->alive)
+        return;
+    if (executor->cores > 0)
+        executor->core_ms = sparklog_add(
+            executor->core_ms,
+            sparklog_times(executor->cores, sparklog_elapsed(log, executor->since_ms, at_ms)));
+    executor->alive = false;
+    count_alive(log, executor, -1);
+}
+
+enum pv_code event_executor_removed(struct sparklog *log, struct json *line, struct pv_error *err)
+{
+    struct executor_event event = nothing;
+    if (!events_read(line, &executor_shape, &event))
+        return PV_OK;
+    int64_t at_ms = sparklog_see_time(log, event.timestamp);
+    log->executors_removed++;
+    if (event.id.at == NULL)
+        return PV_OK;
+    struct executor *executor;
+    enum pv_code code = get_executor(log, event.id, &executor, err);
+    if (code == PV_OK)
+        go(log, executor, at_ms);
+    return code;
+}
+
+/* Written by Spark's general mapper, so its members have other names than those above. */
+struct exclusion {
+    struct json_text executor;
+    struct json_text host;
+    int64_t time;
+};
+
+static const struct json_field exclusion_fields[] = {
+    JSON_FIELD("time", JSON_INT, struct exclusion, time),
+    JSON_FIELD("executorId", JSON_TEXT, struct exclusion, executor),
+    JSON_FIELD("hostId", JSON_TEXT, struct exclusion, host),
+};
+static const struct json_shape exclusion_shape = JSON_SHAPE(exclusion_fields);
+
+static bool read_exclusion(struct sparklog *log, struct json *line, struct exclusion *event)
+{
+    *event = (struct exclusion){.time = NO_TIME};
+    if (!events_read(line, &exclusion_shape, event))
+        return false;
+    if (event->time != NO_TIME)
+        (void)sparklog_see_time(log, event->time);
+    return true;
+}
+
+enum pv_code event_executor_excluded(struct sparklog *log, struct json *line, struct pv_error *err)
+{
+    struct exclusion event;
+    if (!read_exclusion(log, line, &event) || event.executor.at == NULL)
+        return PV_OK;
+    struct executor *executor;
+    enum pv_code code = get_executor(log, event.executor, &executor, err);
+    if (code != PV_OK)
+        return code;
+    log->executors_excluded += !executor->excluded;
+    executor->excluded = true;
+    return PV_OK;
+}
+
+enum pv_code event_node_excluded(struct sparklog *log, struct json *line, struct pv_error *err)
+{
+    struct exclusion event;
+    if (!read_exclusion(log, line, &event) || event.host.at == NULL)
+        return PV_OK;
+    int64_t key = idmap_key_of(event.host.at, event.host.n);
+    if (idmap_find(&log->nodes_excluded, key) != NULL)
+        return PV_OK;
+    return idmap_insert(&log->nodes_excluded, &log->budget, key, 1, err);
+}
+
+struct profile_event {
+    int64_t id;
+    int64_t cores;
+    int64_t memory_mib;
+    int64_t cpus;
+};
+
+/* The same member in three objects, so three shapes. */
+static const struct json_field cores_fields[] = {
+    JSON_FIELD("Amount", JSON_INT, struct profile_event, cores)};
+static const struct json_shape cores_shape = JSON_SHAPE(cores_fields);
+static const struct json_field memory_fields[] = {
+    JSON_FIELD("Amount", JSON_INT, struct profile_event, memory_mib)};
+static const struct json_shape memory_shape = JSON_SHAPE(memory_fields);
+static const struct json_field cpus_fields[] = {
+    JSON_FIELD("Amount", JSON_INT, struct profile_event, cpus)};
+static const struct json_shape cpus_shape = JSON_SHAPE(cpus_fields);
+
+static const struct json_field executor_request_fields[] = {
+    JSON_INSIDE("cores", cores_shape),
+    JSON_INSIDE("memory", memory_shape),
+};
+static const struct json_shape executor_request_shape = JSON_SHAPE(executor_request_fields);
+static const struct json_field task_request_fields[] = {
+    JSON_INSIDE("cpus", cpus_shape),
+};
+static const struct json_shape task_request_shape = JSON_SHAPE(task_request_fields);
+
+static const struct json_field profile_fields[] = {
+    JSON_FIELD("Resource Profile Id", JSON_INT, struct profile_event, id),
+    JSON_INSIDE("Executor Resource Requests", executor_request_shape),
+    JSON_INSIDE("Task Resource Requests", task_request_shape),
+};
+static const struct json_shape profile_shape = JSON_SHAPE(profile_fields);
+
+enum pv_code event_resource_profile(struct sparklog *log, struct json *line, struct pv_error *err)
+{
+    (void)err;
+    struct profile_event event = {-1, RUN_UNKNOWN, RUN_UNKNOWN, RUN_UNKNOWN};
+    if (!events_read(line, &profile_shape, &event) || event.id < 0)
+        return PV_OK;
+    struct profile *profile = sparklog_get_profile(log, event.id);
+    if (profile == NULL)
+        return PV_OK;
+    profile->cores_asked = event.cores;
+    profile->memory_mib = event.memory_mib;
+    profile->task_cpus = event.cpus;
+    return PV_OK;
+}

@@ -1,0 +1,235 @@
+/* Stages and their attempts. */
+#include <string.h>
+
+#include "core/joblog/common/privacy.h"
+#include "core/joblog/spark/events.h"
+
+/* A stage as JobStart, StageSubmitted and StageCompleted describe it. */
+struct stage_info {
+    int64_t id;
+    int64_t attempt;
+    struct json_text name;
+    int64_t tasks;
+    struct strview parents;
+    int64_t submitted;
+    int64_t completed;
+    struct json_text failure;
+    int64_t resource_profile;
+};
+
+static const struct stage_info nothing = {.id = -1,
+                                          .tasks = RUN_UNKNOWN,
+                                          .submitted = NO_TIME,
+                                          .completed = NO_TIME,
+                                          .resource_profile = RUN_UNKNOWN};
+
+static const struct json_field info_fields[] = {
+    JSON_FIELD("Stage ID", JSON_INT, struct stage_info, id),
+    JSON_FIELD("Stage Attempt ID", JSON_INT, struct stage_info, attempt),
+    JSON_FIELD("Stage Name", JSON_TEXT, struct stage_info, name),
+    JSON_FIELD("Number of Tasks", JSON_INT, struct stage_info, tasks),
+    JSON_FIELD("Parent IDs", JSON_RAW, struct stage_info, parents),
+    JSON_FIELD("Submission Time", JSON_INT, struct stage_info, submitted),
+    JSON_FIELD("Completion Time", JSON_INT, struct stage_info, completed),
+    JSON_FIELD("Failure Reason", JSON_TEXT, struct stage_info, failure),
+    JSON_FIELD("Resource Profile Id", JSON_INT, struct stage_info, resource_profile),
+};
+static const struct json_shape info_shape = JSON_SHAPE(info_fields);
+
+static const struct json_field stage_fields[] = {
+    JSON_INSIDE("Stage Info", info_shape),
+};
+static const struct json_shape stage_shape = JSON_SHAPE(stage_fields);
+
+/* Parents that do not come before their stage would close a circle; Spark never numbers so. */
+static enum pv_code
+add_parent(struct sparklog *log, struct stage *stage, int64_t id, struct pv_error *err)
+{
+    if (id < 0 || id >= stage->id) {
+        log->notices[NOTICE_LATER_PARENT]++;
+        return PV_OK;
+    }
+    for (size_t i = 0; i < stage->n_parents; i++) {
+        if (stage->parents[i] == id)
+            return PV_OK;
+    }
+    if (stage->n_parents >= log->limits.stages)
+        return pv_fail(err, PV_E_LIMIT, "a stage has more than %zu parents", log->limits.stages);
+    void *parents = stage->parents;
+    enum pv_code code = budget_grow(&log->budget, &parents, &stage->parents_capacity,
+                                    stage->n_parents + 1, sizeof *stage->parents, err);
+    if (code != PV_OK)
+        return code;
+    stage->parents = parents;
+    stage->parents[stage->n_parents++] = id;
+    return PV_OK;
+}
+
+static enum pv_code
+take_parents(struct sparklog *log, struct stage *stage, struct strview raw, struct pv_error *err)
+{
+    struct json json = json_over(raw);
+    bool started = false;
+    while (raw.at != NULL && json_next_element(&json, &started)) {
+        int64_t id;
+        if (!json_read_int(&json, &id))
+            continue;
+        enum pv_code code = add_parent(log, stage, id, err);
+        if (code != PV_OK)
+            return code;
+    }
+    return PV_OK;
+}
+
+static enum pv_code
+take_name(struct sparklog *log, struct stage *stage, struct json_text text, struct pv_error *err)
+{
+    char name[SCREEN_NAME_MAX];
+    size_t n = privacy_stage_name(&log->limits.privacy, text, name);
+    if (n == 0)
+        return PV_OK;
+    void *copy = stage->name;
+    enum pv_code code = budget_grow(&log->budget, &copy, &stage->name_capacity, n, 1, err);
+    if (code != PV_OK)
+        return code;
+    stage->name = copy;
+    stage->n_name = n;
+    memcpy(stage->name, name, n);
+    return PV_OK;
+}
+
+/* What every description says alike; the first one that says it counts. */
+static enum pv_code describe(struct sparklog *log,
+                             const struct stage_info *info,
+                             struct stage **stage,
+                             struct pv_error *err)
+{
+    enum pv_code code = sparklog_get_stage(log, info->id, stage, err);
+    if (code != PV_OK)
+        return code;
+    if ((*stage)->tasks_planned < 0)
+        (*stage)->tasks_planned = info->tasks;
+    if ((*stage)->resource_profile < 0 && info->resource_profile >= 0)
+        (*stage)->resource_profile = info->resource_profile;
+    if ((*stage)->n_parents == 0)
+        code = take_parents(log, *stage, info->parents, err);
+    if (code == PV_OK && (*stage)->name == NULL && info->name.at != NULL)
+        code = take_name(log, *stage, info->name, err);
+    return code;
+}
+
+static enum pv_code get_attempt(struct sparklog *log,
+                                struct stage *stage,
+                                int64_t id,
+                                struct attempt **attempt,
+                                struct pv_error *err)
+{
+    for (size_t i = stage->n_attempts; i > 0; i--) {
+        *attempt = &stage->attempts[i - 1];
+        if ((*attempt)->id == id)
+            return PV_OK;
+    }
+    /* The stage itself was counted as its first attempt. */
+    if (stage->n_attempts > 0 && log->n_attempts >= log->limits.stages)
+        return pv_fail(err, PV_E_LIMIT, "the log holds more than %zu stages", log->limits.stages);
+    void *attempts = stage->attempts;
+    enum pv_code code = budget_grow(&log->budget, &attempts, &stage->attempts_capacity,
+                                    stage->n_attempts + 1, sizeof *stage->attempts, err);
+    if (code != PV_OK)
+        return code;
+    stage->attempts = attempts;
+    log->n_attempts += stage->n_attempts > 0;
+    log->attempts_open++;
+    *attempt = &stage->attempts[stage->n_attempts++];
+    **attempt = (struct attempt){id, NO_TIME, NO_TIME, false, false};
+    return PV_OK;
+}
+
+static void see_submission(struct sparklog *log, struct attempt *attempt, int64_t ms)
+{
+    if (ms == NO_TIME)
+        return;
+    ms = sparklog_see_time(log, ms);
+    if (ms == NO_TIME)
+        return;
+    attempt->submitted_ms = ms;
+    if (log->first_stage_ms == NO_TIME || ms < log->first_stage_ms)
+        log->first_stage_ms = ms;
+}
+
+/* Read a stage event up to its attempt; *attempt stays NULL when the line tells of no stage. */
+static enum pv_code take_stage(struct sparklog *log,
+                               struct json *line,
+                               struct stage_info *info,
+                               struct attempt **attempt,
+                               struct pv_error *err)
+{
+    *info = nothing;
+    if (!events_read(line, &stage_shape, info))
+        return PV_OK;
+    if (info->id < 0) {
+        line->damaged = true;
+        return PV_OK;
+    }
+    struct stage *stage;
+    enum pv_code code = describe(log, info, &stage, err);
+    if (code != PV_OK)
+        return code;
+    stage->ran = true;
+    code = get_attempt(log, stage, info->attempt, attempt, err);
+    if (code == PV_OK)
+        see_submission(log, *attempt, info->submitted);
+    return code;
+}
+
+enum pv_code event_stage_submitted(struct sparklog *log, struct json *line, struct pv_error *err)
+{
+    struct stage_info info;
+    struct attempt *attempt = NULL;
+    return take_stage(log, line, &info, &attempt, err);
+}
+
+enum pv_code event_stage_completed(struct sparklog *log, struct json *line, struct pv_error *err)
+{
+    struct stage_info info;
+    struct attempt *attempt = NULL;
+    enum pv_code code = take_stage(log, line, &info, &attempt, err);
+    if (code != PV_OK || attempt == NULL)
+        return code;
+    log->attempts_open -= !attempt->completed;
+    attempt->completed = true;
+    attempt->failed = info.failure.at != NULL;
+    attempt->completed_ms = sparklog_see_time(log, info.completed);
+    if (attempt->failed)
+        log->stages_failed++;
+    else
+        log->stages_completed++;
+    return PV_OK;
+}
+
+bool events_stages_are_sound(struct strview infos)
+{
+    struct json json = json_over(infos);
+    bool started = false;
+    while (json_next_element(&json, &started)) {
+        struct stage_info info;
+        (void)json_read_object(&json, &info_shape, &info);
+    }
+    return !json.damaged;
+}
+
+enum pv_code events_describe_stages(struct sparklog *log, struct strview raw, struct pv_error *err)
+{
+    struct json json = json_over(raw);
+    bool started = false;
+    while (json_next_element(&json, &started)) {
+        struct stage_info info = nothing;
+        struct stage *stage;
+        if (!json_read_object(&json, &info_shape, &info) || info.id < 0)
+            continue;
+        enum pv_code code = describe(log, &info, &stage, err);
+        if (code != PV_OK)
+            return code;
+    }
+    return PV_OK;
+}

@@ -1,0 +1,182 @@
+/*
+ * Tasks. Every successful end counts as work, also that of a task whose output was lost later
+ * (Spark reports that by a second end, "Resubmitted", which counts as failed) and that of a
+ * partition computed again by another attempt; killed speculative copies do not.
+ */
+#include <string.h>
+
+#include "core/joblog/spark/events.h"
+
+struct task_event {
+    int64_t stage;
+    struct json_text reason;
+    int64_t index;
+    int64_t launch;
+    int64_t finish;
+    bool speculative;
+    struct amounts amounts;
+};
+
+#define AMOUNT(name, amount) JSON_FIELD(name, JSON_INT, struct task_event, amounts.of[amount])
+
+/* All in the order Spark writes them. */
+static const struct json_field info_fields[] = {
+    JSON_FIELD("Index", JSON_INT, struct task_event, index),
+    JSON_FIELD("Launch Time", JSON_INT, struct task_event, launch),
+    JSON_FIELD("Speculative", JSON_BOOL, struct task_event, speculative),
+    JSON_FIELD("Finish Time", JSON_INT, struct task_event, finish),
+};
+static const struct json_shape info_shape = JSON_SHAPE(info_fields);
+
+static const struct json_field reason_fields[] = {
+    JSON_FIELD("Reason", JSON_TEXT, struct task_event, reason),
+};
+static const struct json_shape reason_shape = JSON_SHAPE(reason_fields);
+
+static const struct json_field memory_fields[] = {
+    AMOUNT("JVMHeapMemory", AMOUNT_PEAK_HEAP_BYTES),
+};
+static const struct json_shape memory_shape = JSON_SHAPE(memory_fields);
+
+static const struct json_field shuffle_read_fields[] = {
+    AMOUNT("Remote Bytes Read", AMOUNT_SHUFFLE_REMOTE_BYTES),
+    AMOUNT("Local Bytes Read", AMOUNT_SHUFFLE_LOCAL_BYTES),
+    AMOUNT("Total Records Read", AMOUNT_SHUFFLE_READ_RECORDS),
+};
+static const struct json_shape shuffle_read_shape = JSON_SHAPE(shuffle_read_fields);
+
+static const struct json_field shuffle_write_fields[] = {
+    AMOUNT("Shuffle Bytes Written", AMOUNT_SHUFFLE_WRITE_BYTES),
+    AMOUNT("Shuffle Records Written", AMOUNT_SHUFFLE_WRITE_RECORDS),
+};
+static const struct json_shape shuffle_write_shape = JSON_SHAPE(shuffle_write_fields);
+
+static const struct json_field input_fields[] = {
+    AMOUNT("Bytes Read", AMOUNT_INPUT_BYTES),
+    AMOUNT("Records Read", AMOUNT_INPUT_RECORDS),
+};
+static const struct json_shape input_shape = JSON_SHAPE(input_fields);
+
+static const struct json_field output_fields[] = {
+    AMOUNT("Bytes Written", AMOUNT_OUTPUT_BYTES),
+    AMOUNT("Records Written", AMOUNT_OUTPUT_RECORDS),
+};
+static const struct json_shape output_shape = JSON_SHAPE(output_fields);
+
+static const struct json_field metrics_fields[] = {
+    AMOUNT("Executor Run Time", AMOUNT_RUN_MS),
+    AMOUNT("Executor CPU Time", AMOUNT_CPU_NS),
+    AMOUNT("Peak Execution Memory", AMOUNT_PEAK_EXECUTION_BYTES),
+    AMOUNT("JVM GC Time", AMOUNT_GC_MS),
+    AMOUNT("Memory Bytes Spilled", AMOUNT_MEMORY_SPILLED_BYTES),
+    AMOUNT("Disk Bytes Spilled", AMOUNT_DISK_SPILLED_BYTES),
+    JSON_INSIDE("Shuffle Read Metrics", shuffle_read_shape),
+    JSON_INSIDE("Shuffle Write Metrics", shuffle_write_shape),
+    JSON_INSIDE("Input Metrics", input_shape),
+    JSON_INSIDE("Output Metrics", output_shape),
+};
+static const struct json_shape metrics_shape = JSON_SHAPE(metrics_fields);
+
+static const struct json_field end_fields[] = {
+    JSON_FIELD("Stage ID", JSON_INT, struct task_event, stage),
+    JSON_INSIDE("Task End Reason", reason_shape),
+    JSON_INSIDE("Task Info", info_shape),
+    JSON_INSIDE("Task Executor Metrics", memory_shape),
+    JSON_INSIDE("Task Metrics", metrics_shape),
+};
+static const struct json_shape end_shape = JSON_SHAPE(end_fields);
+
+static const struct json_field start_fields[] = {
+    JSON_FIELD("Stage ID", JSON_INT, struct task_event, stage),
+    JSON_INSIDE("Task Info", info_shape),
+};
+static const struct json_shape start_shape = JSON_SHAPE(start_fields);
+
+/* Read a task event and find its stage; *stage stays NULL when the line tells of none. */
+static enum pv_code take_task(struct sparklog *log,
+                              struct json *line,
+                              const struct json_shape *shape,
+                              struct task_event *event,
+                              struct stage **stage,
+                              struct pv_error *err)
+{
+    *event = (struct task_event){
+        .stage = -1, .index = -1, .launch = NO_TIME, .finish = NO_TIME, .amounts = amounts_unknown};
+    if (!events_read(line, shape, event))
+        return PV_OK;
+    if (event->stage < 0) {
+        line->damaged = true;
+        return PV_OK;
+    }
+    enum pv_code code = sparklog_get_stage(log, event->stage, stage, err);
+    if (code != PV_OK)
+        return code;
+    (*stage)->ran = true;
+    event->launch = sparklog_see_time(log, event->launch);
+    return PV_OK;
+}
+
+enum pv_code event_task_start(struct sparklog *log, struct json *line, struct pv_error *err)
+{
+    struct task_event event;
+    struct stage *stage = NULL;
+    return take_task(log, line, &start_shape, &event, &stage, err);
+}
+
+static enum pv_code keep_task(
+    struct sparklog *log, struct stage *stage, int64_t index, int64_t ms, struct pv_error *err)
+{
+    if (log->n_tasks >= log->limits.tasks)
+        return pv_fail(err, PV_E_LIMIT, "the log holds more than %zu tasks", log->limits.tasks);
+    enum pv_code code =
+        tasks_add(&stage->tasks, &log->budget, index, stage->tasks_planned, ms, err);
+    log->n_tasks += code == PV_OK;
+    return code;
+}
+
+static enum pv_code succeed(struct sparklog *log,
+                            struct stage *stage,
+                            const struct task_event *event,
+                            int64_t ms,
+                            struct pv_error *err)
+{
+    enum pv_code code = keep_task(log, stage, event->index, ms, err);
+    if (code != PV_OK)
+        return code;
+    log->tasks_succeeded++;
+    log->task_ms = sparklog_add(log->task_ms, ms);
+    stage->task_ms = sparklog_add(stage->task_ms, ms);
+    return PV_OK;
+}
+
+static void fail(struct sparklog *log, struct stage *stage, struct json_text reason, int64_t ms)
+{
+    log->tasks_failed++;
+    stage->tasks_failed++;
+    log->failed_task_ms = sparklog_add(log->failed_task_ms, ms);
+    if (reason.at == NULL)
+        return;
+    log->tasks_killed += json_text_is(reason, strview_of("TaskKilled"));
+    log->tasks_resubmitted += json_text_is(reason, strview_of("Resubmitted"));
+}
+
+enum pv_code event_task_end(struct sparklog *log, struct json *line, struct pv_error *err)
+{
+    struct task_event event;
+    struct stage *stage = NULL;
+    enum pv_code code = take_task(log, line, &end_shape, &event, &stage, err);
+    if (code != PV_OK || stage == NULL)
+        return code;
+    int64_t finish = sparklog_see_time(log, event.finish);
+    int64_t ms = sparklog_elapsed(log, event.launch, finish);
+    bool succeeded = event.reason.at != NULL && json_text_is(event.reason, strview_of("Success"));
+    if (succeeded)
+        code = succeed(log, stage, &event, ms, err);
+    else
+        fail(log, stage, event.reason, ms);
+    if (code != PV_OK)
+        return code;
+    log->tasks_speculative += event.speculative;
+    sparklog_add_amounts(log, &stage->amounts, &event.amounts, succeeded);
+    return PV_OK;
+}

@@ -1,0 +1,292 @@
+/*
+ * The stages of a run. One entry a stage id, whatever its attempts: the work of all successful
+ * tasks, the time of the attempts that succeeded as a union of intervals (of all attempts where
+ * none did). A stage that a job names but that never ran was skipped.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/history/run_metrics.h"
+#include "core/joblog/spark/profile.h"
+
+static int compare_stages(const void *a, const void *b)
+{
+    const struct stage *left = a;
+    const struct stage *right = b;
+    return (left->id > right->id) - (left->id < right->id);
+}
+
+static bool has_success(const struct stage *stage)
+{
+    for (size_t i = 0; i < stage->n_attempts; i++) {
+        if (stage->attempts[i].completed && !stage->attempts[i].failed)
+            return true;
+    }
+    return false;
+}
+
+/* Intervals of the attempts that count, into room for all of them. */
+static size_t
+collect_intervals(struct sparklog *log, const struct stage *stage, struct interval *out)
+{
+    bool success = has_success(stage);
+    size_t n = 0;
+    for (size_t i = 0; i < stage->n_attempts; i++) {
+        const struct attempt *attempt = &stage->attempts[i];
+        if (!attempt->completed || (success && attempt->failed) ||
+            attempt->submitted_ms == NO_TIME || attempt->completed_ms == NO_TIME)
+            continue;
+        int64_t ms = sparklog_elapsed(log, attempt->submitted_ms, attempt->completed_ms);
+        out[n++] = (struct interval){attempt->submitted_ms, attempt->submitted_ms + ms};
+    }
+    return n;
+}
+
+/* When an attempt was first submitted; NO_TIME. */
+static int64_t first_submission(const struct stage *stage)
+{
+    int64_t first = NO_TIME;
+    for (size_t i = 0; i < stage->n_attempts; i++) {
+        int64_t ms = stage->attempts[i].submitted_ms;
+        if (ms != NO_TIME && (first == NO_TIME || ms < first))
+            first = ms;
+    }
+    return first;
+}
+
+static bool
+set_duration(struct sparklog *log, struct stage *stage, struct arena *arena, struct run_stage *out)
+{
+    struct arena_mark mark = arena_mark(arena);
+    struct interval *intervals = arena_array(arena, stage->n_attempts, sizeof *intervals);
+    if (intervals == NULL)
+        return false;
+    size_t n = collect_intervals(log, stage, intervals);
+    out->duration_s = n == 0 ? (double)NAN : profile_seconds(profile_union_length(intervals, n));
+    /* Without an attempt that counts the stage still began. */
+    int64_t started = n == 0 ? first_submission(stage) : intervals[0].from_ms;
+    arena_rewind(arena, mark);
+    bool known = started != NO_TIME && log->application.start_ms != NO_TIME;
+    out->started_s =
+        known ? profile_seconds(sparklog_elapsed(log, log->application.start_ms, started))
+              : (double)NAN;
+    return true;
+}
+
+/* What the run holds now the reader need not hold any longer: a long log has millions of tasks. */
+static bool
+set_tasks(struct sparklog *log, struct stage *stage, struct arena *arena, struct run_stage *out)
+{
+    size_t n = stage->tasks.n;
+    out->n_tasks = (int64_t)n;
+    out->task_time_s = profile_seconds(stage->task_ms);
+    out->task_duration_s = n == 0 ? (double)NAN : out->task_time_s / (double)n;
+    if (n == 0)
+        return true;
+    double *durations = arena_array(arena, n, sizeof *durations);
+    if (durations == NULL)
+        return false;
+    tasks_list_s(&stage->tasks, durations);
+    tasks_fini(&stage->tasks, &log->budget);
+    out->task_durations_s = durations;
+    return true;
+}
+
+static const struct stage *find(const struct sparklog *log, int64_t id)
+{
+    size_t low = 0;
+    size_t high = log->n_stages;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (log->stages[middle].id == id)
+            return &log->stages[middle];
+        if (log->stages[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* 0 where the log does not say. */
+static int64_t counted(const struct stage *stage, enum amount amount)
+{
+    return stage->amounts.of[amount] > 0 ? stage->amounts.of[amount] : 0;
+}
+
+static int64_t written_by_parents(const struct sparklog *log, const struct stage *stage)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < stage->n_parents; i++) {
+        const struct stage *parent = find(log, stage->parents[i]);
+        if (parent != NULL)
+            sum = sparklog_add(sum, sparklog_add(counted(parent, AMOUNT_SHUFFLE_WRITE_RECORDS),
+                                                 counted(parent, AMOUNT_OUTPUT_RECORDS)));
+    }
+    return sum;
+}
+
+/* Shuffle records read, else input records read, else what the parents wrote. A log cannot tell "no
+ * records" from "not counted", so 0 is unknown. */
+static void
+set_records(const struct sparklog *log, const struct stage *stage, struct run_stage *out)
+{
+    int64_t records = counted(stage, AMOUNT_SHUFFLE_READ_RECORDS);
+    if (records == 0)
+        records = counted(stage, AMOUNT_INPUT_RECORDS);
+    if (records == 0)
+        records = written_by_parents(log, stage);
+    out->input_records = records == 0 ? (double)NAN : (double)records;
+    out->nominal_rate_per_s =
+        stage->task_ms == 0 ? (double)NAN : out->input_records / out->task_time_s;
+}
+
+/* The sum of two of which either may be unknown. */
+static int64_t sum(int64_t a, int64_t b)
+{
+    if (a < 0 || b < 0)
+        return a < 0 ? b : a;
+    return sparklog_add(a, b);
+}
+
+static double seconds_of(int64_t amount, double per_second)
+{
+    return amount < 0 ? (double)NAN : (double)amount / per_second;
+}
+
+static struct run_metrics metrics_of(const struct amounts *a)
+{
+    return (struct run_metrics){.input_bytes = a->of[AMOUNT_INPUT_BYTES],
+                                .output_bytes = a->of[AMOUNT_OUTPUT_BYTES],
+                                .output_records = a->of[AMOUNT_OUTPUT_RECORDS],
+                                .shuffle_read_bytes = sum(a->of[AMOUNT_SHUFFLE_REMOTE_BYTES],
+                                                          a->of[AMOUNT_SHUFFLE_LOCAL_BYTES]),
+                                .shuffle_read_records = a->of[AMOUNT_SHUFFLE_READ_RECORDS],
+                                .shuffle_write_bytes = a->of[AMOUNT_SHUFFLE_WRITE_BYTES],
+                                .shuffle_write_records = a->of[AMOUNT_SHUFFLE_WRITE_RECORDS],
+                                .memory_spilled_bytes = a->of[AMOUNT_MEMORY_SPILLED_BYTES],
+                                .disk_spilled_bytes = a->of[AMOUNT_DISK_SPILLED_BYTES],
+                                .executor_run_time_s = seconds_of(a->of[AMOUNT_RUN_MS], 1e3),
+                                .executor_cpu_time_s = seconds_of(a->of[AMOUNT_CPU_NS], 1e9),
+                                .gc_time_s = seconds_of(a->of[AMOUNT_GC_MS], 1e3),
+                                .peak_execution_memory_bytes = a->of[AMOUNT_PEAK_EXECUTION_BYTES],
+                                .peak_jvm_heap_bytes = a->of[AMOUNT_PEAK_HEAP_BYTES]};
+}
+
+/* Over all stages. */
+static struct run_metrics metrics_of_all(struct sparklog *log)
+{
+    struct amounts all = amounts_unknown;
+    for (size_t i = 0; i < log->n_stages; i++)
+        sparklog_add_amounts(log, &all, &log->stages[i].amounts, true);
+    return metrics_of(&all);
+}
+
+static bool set_identity(const struct stage *stage, struct arena *arena, struct run_stage *out)
+{
+    out->id = stage->id;
+    out->skipped = !stage->ran;
+    out->n_parents = stage->n_parents;
+    if (stage->name != NULL) {
+        out->name = arena_copy(arena, (struct strview){stage->name, stage->n_name});
+        if (out->name.at == NULL)
+            return false;
+    }
+    if (stage->n_parents == 0)
+        return true;
+    int64_t *parents = arena_array(arena, stage->n_parents, sizeof *parents);
+    if (parents == NULL)
+        return false;
+    memcpy(parents, stage->parents, stage->n_parents * sizeof *parents);
+    out->parents = parents;
+    return true;
+}
+
+static void set_skipped(struct run_stage *out)
+{
+    out->n_tasks = RUN_UNKNOWN;
+    out->task_duration_s = (double)NAN;
+    out->task_time_s = (double)NAN;
+    out->duration_s = (double)NAN;
+    out->started_s = (double)NAN;
+    out->input_records = (double)NAN;
+    out->nominal_rate_per_s = (double)NAN;
+    run_stage_clear_log(out);
+}
+
+static bool
+set_stage(struct sparklog *log, struct stage *stage, struct arena *arena, struct run_stage *out)
+{
+    if (!set_identity(stage, arena, out))
+        return false;
+    if (out->skipped)
+        set_skipped(out);
+    out->resource_profile_id = stage->resource_profile;
+    if (out->skipped)
+        return true;
+    if (!set_tasks(log, stage, arena, out) || !set_duration(log, stage, arena, out))
+        return false;
+    set_records(log, stage, out);
+    out->attempts = (int64_t)stage->n_attempts;
+    out->tasks_failed = stage->tasks_failed;
+    out->metrics = metrics_of(&stage->amounts);
+    return true;
+}
+
+/* Tasks of the stage that was submitted first (ties: lowest id), of those that have tasks. */
+static int64_t problem_size(const struct sparklog *log)
+{
+    const struct stage *first = NULL;
+    int64_t first_ms = INT64_MAX;
+    for (size_t i = 0; i < log->n_stages; i++) {
+        const struct stage *stage = &log->stages[i];
+        int64_t ms = first_submission(stage);
+        ms = ms == NO_TIME ? INT64_MAX : ms;
+        if (!stage->ran || stage->tasks_planned <= 0)
+            continue;
+        if (first == NULL || ms < first_ms) {
+            first = stage;
+            first_ms = ms;
+        }
+    }
+    return first == NULL ? RUN_UNKNOWN : first->tasks_planned;
+}
+
+/* A parent whose own description was lost with its line is there too, as one that never ran. */
+static enum pv_code add_lost_parents(struct sparklog *log, struct pv_error *err)
+{
+    for (size_t i = 0; i < log->n_stages; i++) {
+        for (size_t k = 0; k < log->stages[i].n_parents; k++) {
+            struct stage *parent;
+            enum pv_code code = sparklog_get_stage(log, log->stages[i].parents[k], &parent, err);
+            if (code != PV_OK)
+                return code;
+        }
+    }
+    return PV_OK;
+}
+
+enum pv_code profile_build_stages(struct sparklog *log,
+                                  struct arena *arena,
+                                  struct run *run,
+                                  struct pv_error *err)
+{
+    enum pv_code code = add_lost_parents(log, err);
+    if (code != PV_OK)
+        return code;
+    if (log->n_stages > 0)
+        qsort(log->stages, log->n_stages, sizeof *log->stages, compare_stages);
+    run->stages = arena_calloc(arena, log->n_stages, sizeof *run->stages);
+    if (run->stages == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the run");
+    for (size_t i = 0; i < log->n_stages; i++) {
+        if (!set_stage(log, &log->stages[i], arena, &run->stages[i]))
+            return pv_fail(err, PV_E_MEMORY, "not enough memory for the run");
+    }
+    run->n_stages = log->n_stages;
+    run->has_stages = true;
+    run->problem_size = problem_size(log);
+    run->metrics = metrics_of_all(log);
+    return PV_OK;
+}

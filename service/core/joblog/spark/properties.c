@@ -1,0 +1,180 @@
+#include "core/joblog/spark/properties.h"
+
+#include <string.h>
+
+#include "base/uuid.h"
+
+enum shape {
+    SHAPE_BOOLEAN,
+    SHAPE_NUMBER,   /* 4, 0.6 */
+    SHAPE_SIZE,     /* 8g, 512, 384m */
+    SHAPE_DURATION, /* 60s, 100ms */
+    SHAPE_WORD      /* one of a list */
+};
+
+struct allowed {
+    const char *key;
+    enum shape shape;
+    const char *words; /* SHAPE_WORD: "|a|b|" */
+};
+
+#define SERIALIZER "org.apache.spark.serializer."
+
+/* Ascending by key. */
+static const struct allowed table[] = {
+    {"spark.default.parallelism", SHAPE_NUMBER, NULL},
+    {"spark.driver.cores", SHAPE_NUMBER, NULL},
+    {"spark.driver.maxResultSize", SHAPE_SIZE, NULL},
+    {"spark.driver.memory", SHAPE_SIZE, NULL},
+    {"spark.driver.memoryOverhead", SHAPE_SIZE, NULL},
+    {"spark.dynamicAllocation.enabled", SHAPE_BOOLEAN, NULL},
+    {"spark.dynamicAllocation.executorIdleTimeout", SHAPE_DURATION, NULL},
+    {"spark.dynamicAllocation.initialExecutors", SHAPE_NUMBER, NULL},
+    {"spark.dynamicAllocation.maxExecutors", SHAPE_NUMBER, NULL},
+    {"spark.dynamicAllocation.minExecutors", SHAPE_NUMBER, NULL},
+    {"spark.dynamicAllocation.shuffleTracking.enabled", SHAPE_BOOLEAN, NULL},
+    {"spark.executor.cores", SHAPE_NUMBER, NULL},
+    {"spark.executor.instances", SHAPE_NUMBER, NULL},
+    {"spark.executor.memory", SHAPE_SIZE, NULL},
+    {"spark.executor.memoryOverhead", SHAPE_SIZE, NULL},
+    {"spark.executor.memoryOverheadFactor", SHAPE_NUMBER, NULL},
+    {"spark.io.compression.codec", SHAPE_WORD, "|lz4|lzf|snappy|zstd|"},
+    {"spark.locality.wait", SHAPE_DURATION, NULL},
+    {"spark.memory.fraction", SHAPE_NUMBER, NULL},
+    {"spark.memory.offHeap.enabled", SHAPE_BOOLEAN, NULL},
+    {"spark.memory.offHeap.size", SHAPE_SIZE, NULL},
+    {"spark.memory.storageFraction", SHAPE_NUMBER, NULL},
+    {"spark.scheduler.mode", SHAPE_WORD, "|FIFO|FAIR|"},
+    {"spark.serializer", SHAPE_WORD, "|" SERIALIZER "JavaSerializer|" SERIALIZER "KryoSerializer|"},
+    {"spark.shuffle.compress", SHAPE_BOOLEAN, NULL},
+    {"spark.shuffle.service.enabled", SHAPE_BOOLEAN, NULL},
+    {"spark.speculation", SHAPE_BOOLEAN, NULL},
+    {"spark.speculation.multiplier", SHAPE_NUMBER, NULL},
+    {"spark.speculation.quantile", SHAPE_NUMBER, NULL},
+    {"spark.sql.adaptive.coalescePartitions.enabled", SHAPE_BOOLEAN, NULL},
+    {"spark.sql.adaptive.enabled", SHAPE_BOOLEAN, NULL},
+    {"spark.sql.autoBroadcastJoinThreshold", SHAPE_SIZE, NULL},
+    {"spark.sql.files.maxPartitionBytes", SHAPE_SIZE, NULL},
+    {"spark.sql.shuffle.partitions", SHAPE_NUMBER, NULL},
+    {"spark.submit.deployMode", SHAPE_WORD, "|client|cluster|"},
+    {"spark.task.cpus", SHAPE_NUMBER, NULL},
+    {"spark.task.maxFailures", SHAPE_NUMBER, NULL},
+};
+
+enum { TABLE_ROWS = sizeof table / sizeof *table };
+_Static_assert((int)TABLE_ROWS <= (int)PROPERTIES_MAX, "raise PROPERTIES_MAX");
+
+size_t properties_count(void)
+{
+    return TABLE_ROWS;
+}
+
+const char *properties_key(size_t i)
+{
+    return table[i].key;
+}
+
+/* Length of the number at the start: a sign, digits, a point, digits; 0 when there is none. Digits
+ * are few, so that a number long enough to be a key does not pass. */
+static size_t number_length(const char *text)
+{
+    size_t sign = text[0] == '-';
+    size_t whole = strspn(text + sign, "0123456789");
+    if (whole == 0 || whole > 15)
+        return 0;
+    size_t n = sign + whole;
+    if (text[n] != '.')
+        return n;
+    size_t fraction = strspn(text + n + 1, "0123456789");
+    return fraction == 0 || fraction > 15 ? 0 : n + 1 + fraction;
+}
+
+/* A number and one of the units in "|a|b|" (or none). */
+static bool is_measure(const char *text, const char *units)
+{
+    size_t n = number_length(text);
+    if (n == 0)
+        return false;
+    if (text[n] == '\0')
+        return true;
+    char unit[8] = "|";
+    size_t n_unit = strlen(text + n);
+    if (n_unit > sizeof unit - 3)
+        return false;
+    for (size_t i = 0; i < n_unit; i++) {
+        char c = text[n + i];
+        unit[1 + i] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    }
+    unit[1 + n_unit] = '|';
+    unit[2 + n_unit] = '\0';
+    return strstr(units, unit) != NULL;
+}
+
+static bool is_word(const char *text, const char *words)
+{
+    size_t n = strlen(text);
+    if (strchr(text, '|') != NULL)
+        return false;
+    for (const char *at = words; at[1] != '\0'; at = strchr(at + 1, '|')) {
+        if (strncmp(at + 1, text, n) == 0 && at[1 + n] == '|')
+            return true;
+    }
+    return false;
+}
+
+static bool has_shape(const char *text, const struct allowed *allowed)
+{
+    switch (allowed->shape) {
+    case SHAPE_BOOLEAN:
+        return is_word(text, "|true|false|True|False|");
+    case SHAPE_NUMBER:
+        return is_measure(text, "");
+    case SHAPE_SIZE:
+        return is_measure(text, "|b|k|kb|m|mb|g|gb|t|tb|p|pb|");
+    case SHAPE_DURATION:
+        return is_measure(text, "|us|ms|s|m|min|h|d|");
+    case SHAPE_WORD:
+        return is_word(text, allowed->words);
+    }
+    return false;
+}
+
+static int find(const char *key)
+{
+    size_t low = 0;
+    size_t high = TABLE_ROWS;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = strcmp(key, table[middle].key);
+        if (order == 0)
+            return (int)middle;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return -1;
+}
+
+void properties_take(struct properties *properties, struct json_text key, struct json_text value)
+{
+    char name[64];
+    char text[128];
+    bool cut;
+    size_t n = json_text_decode(key, name, sizeof name - 1, &cut);
+    if (cut)
+        return;
+    name[n] = '\0';
+    n = json_text_decode(value, text, sizeof text - 1, &cut);
+    if (cut)
+        return;
+    text[n] = '\0';
+    char uuid[37];
+    if (strcmp(name, "spark.provisor.adviceId") == 0 && uuid_parse(text, uuid)) {
+        memcpy(properties->advice_id, uuid, sizeof uuid);
+        return;
+    }
+    int at = find(name);
+    if (at >= 0 && n < PROPERTY_VALUE_MAX && has_shape(text, &table[at]))
+        memcpy(properties->values[at].text, text, n + 1);
+}

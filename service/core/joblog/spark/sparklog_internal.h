@@ -1,0 +1,227 @@
+#ifndef CORE_JOBLOG_SPARK_SPARKLOG_INTERNAL_H
+#define CORE_JOBLOG_SPARK_SPARKLOG_INTERNAL_H
+
+#include "core/joblog/common/budget.h"
+#include "core/joblog/common/idmap.h"
+#include "core/joblog/common/json.h"
+#include "core/joblog/common/lines.h"
+#include "core/joblog/spark/properties.h"
+#include "core/joblog/spark/sparklog.h"
+#include "core/joblog/spark/tasks.h"
+
+/*
+ * What a reader gathers while the log passes, in milliseconds and counts as the log has them.
+ * events_*.c fill it, profile.c makes the run of it.
+ */
+
+/* An instant that the log does not hold. */
+#define NO_TIME INT64_MIN
+
+/* Things that did not stop the reader: X(enumerator, code of the warning, detail). */
+#define SPARKLOG_NOTICES(X)                                                                        \
+    X(NOTICE_DAMAGED_LINE, "damaged_lines", "lines that are not an event were passed over")        \
+    X(NOTICE_LINE_TOO_LONG, "line_too_long", "lines over the allowed length were passed over")     \
+    X(NOTICE_TRUNCATED, "truncated", "the compressed stream ends within a frame")                  \
+    X(NOTICE_NO_END, "no_application_end", "the log ends before the application does")             \
+    X(NOTICE_BACKWARDS, "time_went_backwards", "ends before starts were taken as no time at all")  \
+    X(NOTICE_BAD_TIME, "time_unusable", "instants are missing or lie outside years 1970 to 9999")  \
+    X(NOTICE_STARTED_AGAIN, "several_applications", "later application starts were passed over")   \
+    X(NOTICE_BAD_ID, "application_id_unusable", "an application or attempt id cannot be kept")     \
+    X(NOTICE_LATER_PARENT, "parents_dropped", "parents that do not come before their stage")       \
+    X(NOTICE_FAILED_JOB, "failed_jobs", "jobs of the application failed")                          \
+    X(NOTICE_OPEN_JOB, "unfinished_jobs", "jobs were still running when the application ended")    \
+    X(NOTICE_BAD_AMOUNT, "amounts_unusable", "amounts below zero were passed over")                \
+    X(NOTICE_MIXED_CORES, "mixed_executors", "executors had fewer cores than the largest ones")    \
+    X(NOTICE_PROFILES, "resource_profiles_dropped", "more resource profiles than are kept")
+
+#define SPARKLOG_NOTICE_ENUM(notice, code, detail) notice,
+enum notice { SPARKLOG_NOTICES(SPARKLOG_NOTICE_ENUM) NOTICE_COUNT };
+#undef SPARKLOG_NOTICE_ENUM
+
+/*
+ * What a task moved and used, as its log has it; -1 where it does not. Sums over successful tasks,
+ * the peaks are the largest of any attempt.
+ */
+enum amount {
+    AMOUNT_INPUT_BYTES,
+    AMOUNT_INPUT_RECORDS,
+    AMOUNT_OUTPUT_BYTES,
+    AMOUNT_OUTPUT_RECORDS,
+    AMOUNT_SHUFFLE_REMOTE_BYTES,
+    AMOUNT_SHUFFLE_LOCAL_BYTES,
+    AMOUNT_SHUFFLE_READ_RECORDS,
+    AMOUNT_SHUFFLE_WRITE_BYTES,
+    AMOUNT_SHUFFLE_WRITE_RECORDS,
+    AMOUNT_MEMORY_SPILLED_BYTES,
+    AMOUNT_DISK_SPILLED_BYTES,
+    AMOUNT_RUN_MS,
+    AMOUNT_CPU_NS,
+    AMOUNT_GC_MS,
+    AMOUNT_SUMS, /* the peaks follow */
+    AMOUNT_PEAK_EXECUTION_BYTES = AMOUNT_SUMS,
+    AMOUNT_PEAK_HEAP_BYTES,
+    AMOUNT_COUNT
+};
+
+struct amounts {
+    int64_t of[AMOUNT_COUNT];
+};
+
+/* A job; its times NO_TIME where they are unknown. */
+struct job {
+    int64_t submitted_ms;
+    int64_t completed_ms;
+    bool ended;
+};
+
+/* An executor, from its first event on. */
+struct executor {
+    int64_t cores;    /* RUN_UNKNOWN */
+    int64_t profile;  /* RUN_UNKNOWN */
+    int64_t since_ms; /* while alive */
+    int64_t core_ms;  /* of the times it was there before */
+    bool alive;
+    bool added; /* false: only excluded or removed so far */
+    bool excluded;
+};
+
+/* A resource profile. */
+enum { PROFILES_MAX = 64 };
+
+struct profile {
+    int64_t id;
+    int64_t alive;
+    int64_t most;
+    int64_t cores_asked; /* RUN_UNKNOWN, as the four below */
+    int64_t cores_most;
+    int64_t memory_mib;
+    int64_t task_cpus;
+};
+
+struct attempt {
+    int64_t id;
+    int64_t submitted_ms;
+    int64_t completed_ms;
+    bool completed;
+    bool failed;
+};
+
+struct stage {
+    int64_t id;
+    char *name;
+    size_t n_name;
+    size_t name_capacity;
+    int64_t *parents;
+    size_t n_parents;
+    size_t parents_capacity;
+    int64_t tasks_planned; /* "Number of Tasks"; negative when unknown */
+    struct attempt *attempts;
+    size_t n_attempts;
+    size_t attempts_capacity;
+    struct tasks tasks; /* successful ones of all attempts */
+    int64_t task_ms;
+    int64_t tasks_failed;
+    int64_t resource_profile; /* RUN_UNKNOWN */
+    struct amounts amounts;
+    bool ran; /* submitted, completed or with a task */
+};
+
+struct application {
+    char name[1024]; /* "" when there is none, or one too long to be a name */
+    char id[256];
+    char attempt_id[256];
+    char log_version[64];      /* SparkListenerLogStart */
+    char metadata_version[64]; /* DBCEventLoggingListenerMetadata, which stands in its place */
+    bool started;
+    bool ended;
+    int64_t start_ms;
+    int64_t end_ms;
+    int64_t exit_code; /* RUN_NO_EXIT_CODE */
+    bool interrupted;  /* ended while a job and a stage were at work */
+};
+
+struct sparklog {
+    struct sparklog_limits limits;
+    struct budget budget;
+    enum pv_code failed; /* sticky */
+    struct lines lines;
+    uint64_t bytes;
+    int64_t notices[NOTICE_COUNT];
+    struct application application;
+    struct properties properties;
+    int64_t last_ms; /* the latest instant of any event */
+    int64_t first_stage_ms;
+    int64_t jobs;
+    int64_t stages_completed;
+    int64_t stages_failed;
+    int64_t tasks_succeeded;
+    int64_t tasks_failed;
+    int64_t task_ms;
+    int64_t failed_task_ms;
+    int64_t tasks_killed;
+    int64_t tasks_resubmitted;
+    int64_t tasks_speculative;
+    int64_t driver_heap; /* RUN_UNKNOWN */
+    int64_t executors_added;
+    int64_t executors_removed;
+    int64_t executors_excluded;
+    int64_t executors_most;
+    int64_t executors_alive;
+    int64_t cores_most;
+    struct idmap executor_at; /* hash of the id -> index in executors */
+    struct executor *executors;
+    size_t n_executors;
+    size_t executors_capacity;
+    struct idmap nodes_excluded; /* hash of the host */
+    struct profile profiles[PROFILES_MAX];
+    size_t n_profiles;
+    struct idmap job_at; /* job id -> index in jobs_seen */
+    struct job *jobs_seen;
+    size_t n_jobs_seen;
+    size_t jobs_capacity;
+    int64_t jobs_open;
+    int64_t attempts_open; /* of stages: submitted, not completed */
+    struct idmap stage_at; /* stage id -> index in stages */
+    struct stage *stages;
+    size_t n_stages;
+    size_t stages_capacity;
+    size_t n_attempts; /* over all stages; a stage that never ran counts as one */
+    size_t n_tasks;    /* kept */
+};
+
+/* Check and note an instant of an event; NO_TIME when it is absent or unusable (counted). */
+int64_t sparklog_see_time(struct sparklog *log, int64_t ms);
+
+/* The stage of an id, made when it is new. PV_E_LIMIT, PV_E_MEMORY. */
+enum pv_code sparklog_get_stage(struct sparklog *log,
+                                int64_t id,
+                                struct stage **stage,
+                                struct pv_error *err) PV_MUSTCHECK;
+
+void sparklog_stage_fini(struct stage *stage, struct budget *budget);
+
+/* Amounts of an event or stage before anything is known. */
+extern const struct amounts amounts_unknown;
+
+/* Take what one attempt of a task used: sums only when it succeeded, peaks always. */
+void sparklog_add_amounts(struct sparklog *log,
+                          struct amounts *to,
+                          const struct amounts *of,
+                          bool succeeded);
+
+/* The larger of what was seen and what is said now; 0 says nothing. */
+void sparklog_raise(struct sparklog *log, int64_t *peak, int64_t bytes);
+
+/* A profile of that id, made when it is new; NULL when there are too many. */
+struct profile *sparklog_get_profile(struct sparklog *log, int64_t id);
+
+/* a + b, held at the ends of the range. */
+int64_t sparklog_add(int64_t a, int64_t b);
+
+/* a * b of two that are not negative, held at the end of the range. */
+int64_t sparklog_times(int64_t a, int64_t b);
+
+/* later - earlier; 0, and counted, when time went backwards. */
+int64_t sparklog_elapsed(struct sparklog *log, int64_t earlier_ms, int64_t later_ms);
+
+#endif

@@ -1,0 +1,106 @@
+#include "core/joblog/spark/tasks.h"
+
+#include <stdlib.h>
+
+/* Slots reach a few times further than there are tasks: tasks end out of order, by as many as run
+ * at once. */
+enum { REACH_FACTOR = 4, REACH_AT_FIRST = 256 };
+
+static size_t reach(const struct tasks *tasks)
+{
+    return REACH_FACTOR * (tasks->n + REACH_AT_FIRST);
+}
+
+/* Make slot `index` be there. */
+static enum pv_code stretch(
+    struct tasks *tasks, struct budget *budget, size_t index, int64_t planned, struct pv_error *err)
+{
+    if (index < tasks->n_slots)
+        return PV_OK;
+    size_t need = index + 1;
+    /* All of the stage at once, if that is not far away: nothing is then left over. */
+    if (planned > 0 && (uint64_t)planned > need && (uint64_t)planned <= reach(tasks))
+        need = (size_t)planned;
+    void *slots = tasks->slots;
+    enum pv_code code =
+        budget_grow(budget, &slots, &tasks->slots_capacity, need, sizeof *tasks->slots, err);
+    if (code != PV_OK)
+        return code;
+    tasks->slots = slots;
+    while (tasks->n_slots <= index)
+        tasks->slots[tasks->n_slots++] = -1;
+    return PV_OK;
+}
+
+static enum pv_code put_aside(
+    struct tasks *tasks, struct budget *budget, int64_t index, int64_t ms, struct pv_error *err)
+{
+    void *asides = tasks->asides;
+    enum pv_code code = budget_grow(budget, &asides, &tasks->asides_capacity, tasks->n_asides + 1,
+                                    sizeof *tasks->asides, err);
+    if (code != PV_OK)
+        return code;
+    tasks->asides = asides;
+    uint32_t at = index < 0 || index > UINT32_MAX ? UINT32_MAX : (uint32_t)index;
+    tasks->asides[tasks->n_asides] = (struct aside){ms, at, (uint32_t)tasks->n_asides};
+    tasks->n_asides++;
+    tasks->n++;
+    return PV_OK;
+}
+
+enum pv_code tasks_add(struct tasks *tasks,
+                       struct budget *budget,
+                       int64_t index,
+                       int64_t planned,
+                       int64_t ms,
+                       struct pv_error *err)
+{
+    if (index < 0 || (uint64_t)index >= reach(tasks))
+        return put_aside(tasks, budget, index, ms, err);
+    size_t at = (size_t)index;
+    enum pv_code code = stretch(tasks, budget, at, planned, err);
+    if (code != PV_OK)
+        return code;
+    if (tasks->slots[at] >= 0)
+        return put_aside(tasks, budget, index, ms, err);
+    tasks->slots[at] = ms;
+    tasks->n++;
+    return PV_OK;
+}
+
+static int compare_asides(const void *a, const void *b)
+{
+    const struct aside *left = a;
+    const struct aside *right = b;
+    if (left->index != right->index)
+        return left->index < right->index ? -1 : 1;
+    return (left->order > right->order) - (left->order < right->order);
+}
+
+static double seconds(int64_t ms)
+{
+    return (double)ms / 1000.0;
+}
+
+void tasks_list_s(struct tasks *tasks, double out[])
+{
+    if (tasks->n_asides > 1)
+        qsort(tasks->asides, tasks->n_asides, sizeof *tasks->asides, compare_asides);
+    size_t used = 0;
+    size_t aside = 0;
+    for (size_t i = 0; i < tasks->n_slots; i++) {
+        if (tasks->slots[i] >= 0)
+            out[used++] = seconds(tasks->slots[i]);
+        for (; aside < tasks->n_asides && tasks->asides[aside].index <= i; aside++)
+            out[used++] = seconds(tasks->asides[aside].ms);
+    }
+    for (; aside < tasks->n_asides; aside++)
+        out[used++] = seconds(tasks->asides[aside].ms);
+}
+
+void tasks_fini(struct tasks *tasks, struct budget *budget)
+{
+    budget_free(budget, tasks->slots, tasks->slots_capacity, sizeof *tasks->slots);
+    budget_free(budget, tasks->asides, tasks->asides_capacity, sizeof *tasks->asides);
+    *tasks = (struct tasks){.n = 0};
+}

@@ -1,0 +1,96 @@
+#include "import/import_operation.h"
+
+#include "api/operations/operation_document.h"
+#include "base/json_writer.h"
+#include "threads/clock.h"
+
+/* --- what is asked --- */
+
+static void write_labels(struct writer *w, const struct bulk_options *options)
+{
+    writer_key(w, "labels");
+    writer_begin_object(w);
+    for (size_t i = 0; i < options->n_labels; i++) {
+        writer_key_view(w, options->labels[i].key);
+        writer_text(w, options->labels[i].value);
+    }
+    writer_end_object(w);
+}
+
+static struct strview write_request(struct arena *arena,
+                                    const struct bulk_options *options,
+                                    const char *const paths[],
+                                    size_t n_paths,
+                                    const struct find *find)
+{
+    struct writer w;
+    struct strview text;
+    writer_init(&w, arena);
+    writer_begin_object(&w);
+    writer_key(&w, "paths");
+    writer_begin_array(&w);
+    for (size_t i = 0; i < n_paths; i++)
+        writer_text(&w, summary_path(arena, paths[i]));
+    writer_end_array(&w);
+    writer_member_string(&w, "application", options->application);
+    write_labels(&w, options);
+    writer_member_integer(&w, "files", (int64_t)find->n);
+    writer_member_integer(&w, "bytes", (int64_t)find->bytes);
+    writer_end_object(&w);
+    text.at = writer_finish(&w, &text.n);
+    return text;
+}
+
+enum pv_code shown_begin(struct shown *shown,
+                         const struct bulk_options *options,
+                         const char *const paths[],
+                         size_t n_paths,
+                         const struct find *find,
+                         struct pv_error *err)
+{
+    struct operation_request asked = {
+        .kind = "import", .application_name = strview_of(options->application), .trace_id = ""};
+    shown->cancelled = false;
+    shown->begun_ns = clock_monotonic_ns();
+    arena_init(&shown->arena, 0);
+    summary_init(&shown->summary, find);
+    asked.request = write_request(&shown->arena, options, paths, n_paths, find);
+    enum pv_code code = asked.request.at == NULL
+                            ? pv_fail(err, PV_E_MEMORY, "out of memory")
+                            : operation_hold_begin(&shown->hold, options->store, options->config,
+                                                   &options->who, options->request_id, &asked, err);
+    if (code == PV_OK)
+        return code;
+    summary_fini(&shown->summary);
+    arena_fini(&shown->arena);
+    return code;
+}
+
+bool shown_beat(struct shown *shown, const struct bulk_progress *progress)
+{
+    int64_t total = (int64_t)shown->summary.find->bytes;
+    int64_t done = (int64_t)progress->bytes;
+    if (!operation_hold_beat(&shown->hold, done < total ? done : total, total, "bytes"))
+        shown->cancelled = true;
+    return !shown->cancelled;
+}
+
+/* --- the end --- */
+
+enum pv_code
+shown_end(struct shown *shown, bool stopped, const struct pv_error *lost, struct pv_error *err)
+{
+    struct strview document;
+    double seconds = (double)(clock_monotonic_ns() - shown->begun_ns) / 1e9;
+    enum operation_status status = lost != NULL ? OPERATION_FAILED
+                                   : stopped    ? OPERATION_CANCELLED
+                                                : OPERATION_SUCCEEDED;
+    document.at = lost != NULL ? operation_describe_error(&shown->arena, lost, &document.n)
+                               : summary_write(&shown->summary, stopped, seconds, &document.n);
+    enum pv_code code = document.at == NULL
+                            ? pv_fail(err, PV_E_MEMORY, "out of memory")
+                            : operation_hold_end(&shown->hold, status, document, err);
+    summary_fini(&shown->summary);
+    arena_fini(&shown->arena);
+    return code;
+}

@@ -1,0 +1,196 @@
+#include "ingest/bundle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ingest/peek.h"
+#include "ingest/stream.h"
+
+enum { BLOCK = 64 * 1024 };
+static const uint64_t RATIO_GRACE = 1 << 20;
+
+struct bundle {
+    struct ingest_limits limits;
+    struct container *container;
+    struct parts parts;
+    const struct part_log *log; /* NULL before the list was looked at */
+    size_t next;                /* part to open */
+    struct stream *stream;      /* of the open part, or NULL */
+    uint64_t archive_bytes;     /* as sent; 0: a folder, what is read of it counts */
+    uint64_t stored_bytes;      /* read */
+    char block[BLOCK];
+};
+
+enum pv_code bundle_open(struct container *container,
+                         const struct ingest_limits *limits,
+                         uint64_t stored_bytes,
+                         struct bundle **bundle,
+                         struct pv_error *err)
+{
+    struct bundle *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        container_close(container);
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
+    }
+    made->limits = *limits;
+    made->container = container;
+    made->archive_bytes = stored_bytes;
+    parts_init(&made->parts, limits->archive_entries, limits->archive_name_bytes);
+    *bundle = made;
+    return PV_OK;
+}
+
+void bundle_close(struct bundle *bundle)
+{
+    if (bundle == NULL)
+        return;
+    stream_destroy(bundle->stream);
+    container_close(bundle->container);
+    parts_fini(&bundle->parts);
+    free(bundle);
+}
+
+static void blame(const struct part *part, struct pv_error *err)
+{
+    if (err == NULL)
+        return;
+    char shown[PARTS_SHOWN];
+    char detail[sizeof err->detail];
+    parts_show(strview_of(part->name), shown);
+    (void)snprintf(detail, sizeof detail, "%s: %.160s", shown, err->detail);
+    memcpy(err->detail, detail, sizeof detail);
+}
+
+/*
+ * Beside a log there may lie what is none: a note, the driver's output, a job's configuration.
+ * Where there seem to be several logs, files of names of their own count only if they look like
+ * one.
+ */
+static enum pv_code drop_strangers(struct bundle *bundle, struct pv_error *err)
+{
+    struct parts *parts = &bundle->parts;
+    enum pv_code code = PV_OK;
+    size_t kept = 0;
+    for (size_t i = 0; code == PV_OK && i < parts->n_logs && parts->n_logs > 1; i++) {
+        const struct part *part = parts->logs[i].parts;
+        bool keep = true;
+        if (part->layout == PART_SINGLE)
+            code = peek_at_part(bundle->container, part, &bundle->limits.framing, &keep, err);
+        if (code != PV_OK)
+            blame(part, err);
+        if (keep)
+            parts->logs[kept++] = parts->logs[i];
+    }
+    if (kept > 0)
+        parts->n_logs = kept;
+    return code;
+}
+
+static enum pv_code look_at_list(struct bundle *bundle, struct pv_error *err)
+{
+    enum pv_code code = container_list(bundle->container, &bundle->parts, err);
+    if (code == PV_OK)
+        code = parts_arrange(&bundle->parts, err);
+    if (code == PV_OK)
+        code = drop_strangers(bundle, err);
+    if (code == PV_OK)
+        code = parts_one_log(&bundle->parts, &bundle->log, err);
+    return code;
+}
+
+static enum pv_code refuse_archive(
+    void *context, enum stream_archive kind, const char *bytes, size_t n, struct pv_error *err)
+{
+    (void)context;
+    (void)bytes;
+    (void)n;
+    return pv_fail(err, PV_E_MEDIA_TYPE, "it is a %s within an archive; send it by itself",
+                   kind == STREAM_TAR ? "tar" : "zip");
+}
+
+static enum pv_code open_part(struct bundle *bundle, struct text *text, struct pv_error *err)
+{
+    const struct part *part = &bundle->log->parts[bundle->next];
+    enum pv_code code = container_open_part(bundle->container, part, err);
+    if (code != PV_OK)
+        return code;
+    bundle->stream = stream_create(&bundle->limits.framing, text, refuse_archive, NULL);
+    return bundle->stream == NULL ? pv_fail(err, PV_E_MEMORY, "out of memory") : PV_OK;
+}
+
+static enum pv_code end_part(struct bundle *bundle, struct text *text, struct pv_error *err)
+{
+    bool truncated = false;
+    enum pv_code code = stream_finish(bundle->stream, &truncated, err);
+    stream_destroy(bundle->stream);
+    bundle->stream = NULL;
+    text_end_part(text, truncated);
+    return code;
+}
+
+/*
+ * Parts may share their bytes (entries of a zip that overlap, holes of a sparse tar), so each of
+ * them can look harmless by itself.
+ */
+static enum pv_code
+check_whole(const struct bundle *bundle, const struct text *text, struct pv_error *err)
+{
+    uint64_t stored = bundle->archive_bytes > 0 ? bundle->archive_bytes : bundle->stored_bytes;
+    if (text->bytes > RATIO_GRACE &&
+        (double)text->bytes > bundle->limits.framing.ratio * (double)stored)
+        return pv_fail(err, PV_E_LIMIT,
+                       "the archive is compressed more than %.0f times (eventlog_ratio_max)",
+                       bundle->limits.framing.ratio);
+    if (bundle->archive_bytes == 0 && stored > bundle->limits.sent_bytes)
+        return pv_fail(err, PV_E_TOO_LARGE,
+                       "an event log may have at most %llu bytes (eventlog_bytes_max)",
+                       (unsigned long long)bundle->limits.sent_bytes);
+    return PV_OK;
+}
+
+/* One block of the log, or the end of a part. */
+static enum pv_code step(struct bundle *bundle, struct text *text, struct pv_error *err)
+{
+    size_t n = 0;
+    enum pv_code code = bundle->stream == NULL ? open_part(bundle, text, err) : PV_OK;
+    if (code == PV_OK)
+        code = container_read(bundle->container, bundle->block, BLOCK, &n, err);
+    if (code != PV_OK)
+        return code;
+    bundle->stored_bytes += n;
+    if (n > 0) {
+        code = stream_feed(bundle->stream, bundle->block, n, err);
+        return code == PV_OK ? check_whole(bundle, text, err) : code;
+    }
+    code = end_part(bundle, text, err);
+    bundle->next++;
+    return code;
+}
+
+enum pv_code bundle_read(
+    struct bundle *bundle, struct text *text, uint64_t budget, bool *done, struct pv_error *err)
+{
+    enum pv_code code = bundle->log == NULL ? look_at_list(bundle, err) : PV_OK;
+    uint64_t before = text->bytes + bundle->stored_bytes;
+    while (code == PV_OK && bundle->next < bundle->log->n &&
+           text->bytes + bundle->stored_bytes - before < budget) {
+        const struct part *part = &bundle->log->parts[bundle->next];
+        code = step(bundle, text, err);
+        if (code != PV_OK)
+            blame(part, err);
+    }
+    if (code == PV_OK)
+        *done = bundle->next == bundle->log->n;
+    return code;
+}
+
+uint64_t bundle_missing(const struct bundle *bundle)
+{
+    return bundle->log == NULL ? 0 : bundle->log->missing;
+}
+
+uint64_t bundle_stored_bytes(const struct bundle *bundle)
+{
+    return bundle->stored_bytes;
+}

@@ -1,0 +1,37 @@
+#include <sodium.h>
+#include <string.h>
+
+#include "ingest/ingest.h"
+
+static enum sparklog_policy policy_of(const char *word)
+{
+    if (strcmp(word, "keep") == 0)
+        return SPARKLOG_KEEP;
+    return strcmp(word, "hash") == 0 ? SPARKLOG_HASH : SPARKLOG_DROP;
+}
+
+/* 64 bits of keyed BLAKE2b. */
+static void hash(const unsigned char key[32], struct strview text, char digits[17])
+{
+    unsigned char bytes[crypto_generichash_BYTES_MIN];
+    (void)crypto_generichash(bytes, sizeof bytes, (const unsigned char *)text.at, text.n, key, 32);
+    (void)sodium_bin2hex(digits, 17, bytes, 8);
+}
+
+void ingest_limits_set_privacy(struct ingest_limits *limits,
+                               const struct config *config,
+                               const unsigned char service_key[32],
+                               const char *team_id)
+{
+    static const char purpose[] = "texts of event logs";
+    struct sparklog_privacy *privacy = &limits->log.privacy;
+    *privacy = (struct sparklog_privacy){.sql_text = policy_of(config->eventlog_sql_text),
+                                         .paths = policy_of(config->eventlog_paths),
+                                         .host_names = policy_of(config->eventlog_host_names),
+                                         .hash = hash};
+    crypto_generichash_state state;
+    (void)crypto_generichash_init(&state, service_key, 32, sizeof privacy->key);
+    (void)crypto_generichash_update(&state, (const unsigned char *)purpose, sizeof purpose);
+    (void)crypto_generichash_update(&state, (const unsigned char *)team_id, strlen(team_id));
+    (void)crypto_generichash_final(&state, privacy->key, sizeof privacy->key);
+}

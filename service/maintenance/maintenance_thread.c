@@ -1,0 +1,219 @@
+#define _GNU_SOURCE /* pthread_setname_np */
+#include "maintenance/maintenance_thread.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "log/log.h"
+#include "maintenance/pass.h"
+#include "threads/clock.h"
+
+enum {
+    NOT_READY_S = 1, /* between looks at a schema that is behind */
+    FAILED_S = 60,   /* after a pass that failed */
+    ASK_S = 60       /* at most between two questions whether a pass is due */
+};
+
+enum outcome { DONE, SKIPPED, FAILED, OUTCOMES };
+static const char *const outcome_names[OUTCOMES] = {"done", "skipped", "failed"};
+
+struct maintenance_thread {
+    struct store *store;
+    const struct config *config;
+    struct maintenance_listener listener;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t wake;
+    atomic_bool stop;
+    uint64_t passes[OUTCOMES];
+    struct maintenance_tally total;
+    double last_s;
+    int64_t last_done_us;
+    bool started;
+    pthread_t thread;
+};
+
+/* --- what became of a pass --- */
+
+static void add_up(struct maintenance_tally *total, const struct maintenance_tally *tally)
+{
+    for (size_t i = 0; i < maintenance_kinds_n; i++) {
+        uint64_t *at = (void *)((char *)total + maintenance_kinds[i].offset);
+        *at += maintenance_count(tally, &maintenance_kinds[i]);
+    }
+}
+
+static void note(struct maintenance_thread *keeper,
+                 enum outcome outcome,
+                 const struct maintenance_tally *tally,
+                 double seconds)
+{
+    pthread_mutex_lock(&keeper->lock);
+    keeper->passes[outcome]++;
+    add_up(&keeper->total, tally);
+    if (outcome == DONE) {
+        keeper->last_s = seconds;
+        keeper->last_done_us = clock_wall_us();
+    }
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+static void tell(enum outcome outcome, const struct maintenance_tally *t, double seconds)
+{
+    LOG_EVENT(outcome == FAILED ? LOG_WARN : LOG_INFO, "keeping.pass", NULL,
+              LOG_TEXT("outcome", outcome_names[outcome]), LOG_NUMBER("duration_s", seconds),
+              LOG_COUNT("runs", t->runs), LOG_COUNT("runs_thinned", t->runs_thinned),
+              LOG_COUNT("stages_thinned", t->stages_thinned), LOG_COUNT("keys", t->keys),
+              LOG_COUNT("events", t->events), LOG_COUNT("advice", t->advice),
+              LOG_COUNT("audit", t->audit), LOG_COUNT("performance", t->performance),
+              LOG_COUNT("operations", t->operations),
+              LOG_COUNT("partitions_made", t->partitions_made),
+              LOG_COUNT("partitions_dropped", t->partitions_dropped));
+}
+
+/* --- the thread --- */
+
+/* Sleeps; false when the keeper is to end. */
+static bool rest(struct maintenance_thread *keeper, int64_t seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += seconds;
+    pthread_mutex_lock(&keeper->lock);
+    int waited = 0;
+    while (!atomic_load(&keeper->stop) && waited != ETIMEDOUT)
+        waited = pthread_cond_timedwait(&keeper->wake, &keeper->lock, &until);
+    bool go_on = !atomic_load(&keeper->stop);
+    pthread_mutex_unlock(&keeper->lock);
+    return go_on;
+}
+
+static bool await_schema(struct maintenance_thread *keeper)
+{
+    struct pv_error err = {.code = PV_OK};
+    while (store_ready(keeper->store, &err) != PV_OK)
+        if (!rest(keeper, NOT_READY_S))
+            return false;
+    return true;
+}
+
+/* A pass that was not due is no news: replicas ask every minute so that one is never late. */
+static int64_t pass_once(struct maintenance_thread *keeper)
+{
+    int64_t every_s = keeper->config->maintenance_interval_s;
+    uint64_t began = clock_monotonic_ns();
+    struct maintenance_tally tally;
+    struct pv_error err = {.code = PV_OK};
+    enum pv_code code = maintenance_pass(keeper->store, keeper->config, &keeper->listener, every_s,
+                                         &keeper->stop, &tally, &err);
+    double seconds = (double)(clock_monotonic_ns() - began) * 1e-9;
+    enum outcome outcome = code != PV_OK ? FAILED : tally.done ? DONE : SKIPPED;
+    note(keeper, outcome, &tally, seconds);
+    if (outcome != SKIPPED)
+        tell(outcome, &tally, seconds);
+    if (outcome == FAILED)
+        return every_s < FAILED_S ? every_s : FAILED_S;
+    return every_s < ASK_S ? every_s : ASK_S;
+}
+
+static void *keep(void *argument)
+{
+    struct maintenance_thread *keeper = argument;
+    if (!await_schema(keeper))
+        return NULL;
+    while (rest(keeper, pass_once(keeper)))
+        ;
+    return NULL;
+}
+
+/* Signals belong to one thread of the program, never to this one. */
+static bool start(struct maintenance_thread *keeper)
+{
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    keeper->started = pthread_create(&keeper->thread, NULL, keep, keeper) == 0;
+    if (keeper->started)
+        (void)pthread_setname_np(keeper->thread, "keeper");
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return keeper->started;
+}
+
+struct maintenance_thread *maintenance_thread_create(struct store *store,
+                                                     const struct config *config,
+                                                     struct maintenance_listener listener)
+{
+    struct maintenance_thread *keeper = calloc(1, sizeof *keeper);
+    if (keeper == NULL)
+        return NULL;
+    keeper->store = store;
+    keeper->config = config;
+    keeper->listener = listener;
+    atomic_init(&keeper->stop, false);
+    pthread_mutex_init(&keeper->lock, NULL);
+    pthread_cond_init(&keeper->wake, NULL);
+    if (config->maintenance_interval_s == 0 || start(keeper))
+        return keeper;
+    maintenance_thread_destroy(keeper);
+    return NULL;
+}
+
+void maintenance_thread_destroy(struct maintenance_thread *keeper)
+{
+    if (keeper == NULL)
+        return;
+    pthread_mutex_lock(&keeper->lock);
+    atomic_store(&keeper->stop, true);
+    pthread_cond_broadcast(&keeper->wake);
+    pthread_mutex_unlock(&keeper->lock);
+    if (keeper->started)
+        pthread_join(keeper->thread, NULL);
+    pthread_cond_destroy(&keeper->wake);
+    pthread_mutex_destroy(&keeper->lock);
+    free(keeper);
+}
+
+/* --- metrics --- */
+
+static const char *write_locked(struct maintenance_thread *keeper, struct arena *arena)
+{
+    const char *text =
+        "# HELP provisor_keeping_passes_total Passes of the housekeeping, by outcome.\n"
+        "# TYPE provisor_keeping_passes_total counter\n";
+    for (size_t i = 0; text != NULL && i < OUTCOMES; i++)
+        text = arena_printf(arena, "%sprovisor_keeping_passes_total{outcome=\"%s\"} %" PRIu64 "\n",
+                            text, outcome_names[i], keeper->passes[i]);
+    if (text != NULL)
+        text = arena_printf(arena,
+                            "%s# HELP provisor_keeping_total What the housekeeping removed, thinned"
+                            " and made, by kind.\n# TYPE provisor_keeping_total counter\n",
+                            text);
+    for (size_t i = 0; text != NULL && i < maintenance_kinds_n; i++)
+        text = arena_printf(arena, "%sprovisor_keeping_total{kind=\"%s\"} %" PRIu64 "\n", text,
+                            maintenance_kinds[i].name,
+                            maintenance_count(&keeper->total, &maintenance_kinds[i]));
+    if (text == NULL)
+        return NULL;
+    return arena_printf(
+        arena,
+        "%s# HELP provisor_keeping_last_pass_seconds How long the last pass of this process took.\n"
+        "# TYPE provisor_keeping_last_pass_seconds gauge\n"
+        "provisor_keeping_last_pass_seconds %.6f\n"
+        "# HELP provisor_keeping_last_pass_timestamp_seconds When it ended, since 1970; 0: none "
+        "yet.\n"
+        "# TYPE provisor_keeping_last_pass_timestamp_seconds gauge\n"
+        "provisor_keeping_last_pass_timestamp_seconds %.3f\n",
+        text, keeper->last_s, (double)keeper->last_done_us * 1e-6);
+}
+
+const char *maintenance_thread_write_metrics(struct maintenance_thread *keeper, struct arena *arena)
+{
+    pthread_mutex_lock(&keeper->lock);
+    const char *text = write_locked(keeper, arena);
+    pthread_mutex_unlock(&keeper->lock);
+    return text;
+}

@@ -1,0 +1,51 @@
+#include "store/access/access.h"
+#include "store/store_internal.h"
+
+static enum pv_code read_audit(const PGresult *result,
+                               size_t at,
+                               struct arena *arena,
+                               struct audit_row *audit,
+                               struct pv_error *err)
+{
+    struct row row = row_at(result, (int)at, arena);
+    row_uuid(&row, audit->id);
+    row_uuid(&row, audit->token_id);
+    audit->actor = row_text(&row);
+    audit->action = row_text(&row);
+    audit->subject = row_text(&row);
+    audit->request_id = row_text(&row);
+    audit->at_us = row_instant(&row);
+    return row_done(&row, err);
+}
+
+/* Ids are UUIDv7: their order is the order of time. */
+enum pv_code store_audit_list(struct store_tx *tx,
+                              struct arena *arena,
+                              const char *before_id,
+                              size_t limit,
+                              struct audit_list *list,
+                              struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT id, token_id, actor, action, subject, request_id, at FROM provisor.audit"
+           " WHERE team_id = $1 AND id < coalesce($2, 'ffffffff-ffff-ffff-ffff-ffffffffffff')"
+           " ORDER BY id DESC LIMIT $3");
+    sql_uuid(&sql, before_id);
+    sql_int(&sql, (int64_t)limit + 1);
+    PGresult *result;
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code != PV_OK)
+        return code;
+    size_t there = row_count(result);
+    struct audit_list read = {.n = there > limit ? limit : there, .more = there > limit};
+    read.items = arena_calloc(arena, read.n, sizeof *read.items);
+    if (read.items == NULL)
+        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the list");
+    for (size_t i = 0; code == PV_OK && i < read.n; i++)
+        code = read_audit(result, i, arena, &read.items[i], err);
+    PQclear(result);
+    if (code == PV_OK)
+        *list = read;
+    return code;
+}

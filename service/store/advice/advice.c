@@ -1,0 +1,151 @@
+#include "store/advice/advice.h"
+
+#include "store/store_internal.h"
+
+static enum pv_code
+insert(struct store_tx *tx, const struct advice_row *advice, struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "INSERT INTO provisor.advice (team_id, id, application_id, application_name, objective,"
+           " feasible, executors, predicted_duration_s, deadline_s, request, document, created_at,"
+           " problem_size, cores_per_executor, lower_s, upper_s, confidence, model_kind,"
+           " deadline_probability)"
+           " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12, now()), $13, $14,"
+           " $15, $16, $17, $18, $19)");
+    sql.repeated = true;
+    sql_uuid(&sql, advice->id);
+    sql_uuid(&sql, advice->application_id);
+    sql_text(&sql, advice->application_name);
+    sql_text(&sql, advice->objective);
+    sql_bool(&sql, advice->feasible);
+    sql_count(&sql, advice->executors);
+    sql_double(&sql, advice->predicted_duration_s);
+    sql_double(&sql, advice->deadline_s);
+    sql_json(&sql, advice->request);
+    sql_json(&sql, advice->document);
+    sql_instant(&sql, advice->created_us > 0 ? advice->created_us : RUN_NO_INSTANT);
+    sql_count(&sql, advice->problem_size);
+    sql_count(&sql, advice->cores_per_executor);
+    sql_double(&sql, advice->lower_s);
+    sql_double(&sql, advice->upper_s);
+    sql_double(&sql, advice->confidence);
+    sql_text(&sql, advice->model_kind);
+    sql_double(&sql, advice->deadline_probability);
+    return tx_defer(tx, &sql, err);
+}
+
+enum pv_code store_advice_insert_commit(struct store_tx **tx,
+                                        const struct advice_row *advice,
+                                        struct strview event_data,
+                                        struct pv_error *err)
+{
+    store_tell_of(*tx, advice->application_id);
+    enum pv_code code = insert(*tx, advice, err);
+    if (code == PV_OK)
+        code = journal_audit(*tx, "advice.insert", "advice", strview_of(advice->id), err);
+    if (code == PV_OK)
+        code = journal_event(*tx, "advice.created", event_data, err);
+    if (code == PV_OK && !advice->feasible)
+        code = journal_event(*tx, "deadline.infeasible", event_data, err);
+    if (code == PV_OK)
+        return store_commit(tx, err);
+    store_rollback(tx);
+    return code;
+}
+
+#define HEADLINE                                                                                   \
+    "id, application_id, application_name, objective, feasible, executors, predicted_duration_s,"  \
+    " deadline_s, document, created_at"
+
+static enum pv_code read_advice(const PGresult *result,
+                                size_t at,
+                                struct arena *arena,
+                                bool with_request,
+                                struct advice_row *advice,
+                                struct pv_error *err)
+{
+    struct row row = row_at(result, (int)at, arena);
+    struct advice_row a = {0};
+    row_uuid(&row, a.id);
+    row_uuid(&row, a.application_id);
+    a.application_name = row_text(&row);
+    a.objective = row_text(&row);
+    a.feasible = row_bool(&row);
+    a.executors = row_int(&row);
+    a.predicted_duration_s = row_double(&row);
+    a.deadline_s = row_double(&row);
+    a.document = row_text(&row);
+    a.created_us = row_instant(&row);
+    if (with_request)
+        a.request = row_text(&row);
+    enum pv_code code = row_done(&row, err);
+    if (code == PV_OK)
+        *advice = a;
+    return code;
+}
+
+enum pv_code store_advice_find(struct store_tx *tx,
+                               struct arena *arena,
+                               const char *id,
+                               struct advice_row *advice,
+                               struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT " HEADLINE ", request FROM provisor.advice WHERE team_id = $1 AND id = $2");
+    sql_uuid(&sql, id);
+    PGresult *result;
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code == PV_OK && row_count(result) == 0)
+        code = pv_fail(err, PV_E_NOT_FOUND, "there is no advice of that id");
+    if (code == PV_OK)
+        code = read_advice(result, 0, arena, true, advice, err);
+    PQclear(result);
+    return code;
+}
+
+/* Two statements rather than "$2 IS NULL OR ...", so that each walks its own index. */
+static void list_query(struct store_tx *tx, const struct advice_filter *filter, struct sql *sql)
+{
+    bool all = filter->application_name == NULL;
+    tx_sql(tx, sql,
+           all ? "SELECT " HEADLINE " FROM provisor.advice WHERE team_id = $1"
+                 " AND (created_at, id) < ($2, $3)"
+                 " ORDER BY created_at DESC, id DESC LIMIT $4"
+               : "SELECT " HEADLINE " FROM provisor.advice WHERE team_id = $1"
+                 " AND (created_at, id) < ($2, $3) AND application_name = $5"
+                 " ORDER BY created_at DESC, id DESC LIMIT $4");
+    sql_bound(sql, filter->before_us, "infinity");
+    sql_uuid(sql, filter->before_us == RUN_NO_INSTANT ? "ffffffff-ffff-ffff-ffff-ffffffffffff"
+                                                      : filter->before_id);
+    sql_int(sql, (int64_t)filter->limit + 1);
+    if (!all)
+        sql_text(sql, strview_of(filter->application_name));
+}
+
+enum pv_code store_advice_list(struct store_tx *tx,
+                               struct arena *arena,
+                               const struct advice_filter *filter,
+                               struct advice_list *list,
+                               struct pv_error *err)
+{
+    struct sql sql;
+    list_query(tx, filter, &sql);
+    PGresult *result;
+    enum pv_code code = tx_walk(tx, &sql, &result, err);
+    if (code != PV_OK)
+        return code;
+    size_t there = row_count(result);
+    struct advice_list read = {.more = there > filter->limit};
+    read.n = read.more ? filter->limit : there;
+    read.items = arena_calloc(arena, read.n, sizeof *read.items);
+    if (read.items == NULL)
+        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the list");
+    for (size_t i = 0; code == PV_OK && i < read.n; i++)
+        code = read_advice(result, i, arena, false, &read.items[i], err);
+    PQclear(result);
+    if (code == PV_OK)
+        *list = read;
+    return code;
+}

@@ -1,0 +1,65 @@
+#ifndef STORE_ADVICE_ADVICE_H
+#define STORE_ADVICE_ADVICE_H
+
+#include "store/store.h"
+
+/*
+ * Advice is kept as the reply that was sent, byte for byte, beside the columns that lists and
+ * accuracy need; problem_size, cores_per_executor, the interval, confidence, model_kind and
+ * deadline_probability are only written here (store/advice/accuracy.h reads them).
+ */
+struct advice_row {
+    char id[37];             /* UUIDv7, made by the caller before the document is written */
+    char application_id[37]; /* "" for a profile that was never stored */
+    struct strview application_name;
+    struct strview objective;
+    bool feasible;
+    int64_t problem_size;
+    int64_t executors;
+    int64_t cores_per_executor;
+    double predicted_duration_s; /* NAN: unknown */
+    double lower_s;              /* its interval */
+    double upper_s;
+    double confidence;
+    struct strview model_kind;
+    double deadline_s;           /* NAN: none asked */
+    double deadline_probability; /* that the recommendation meets it; NAN */
+    struct strview request;      /* JSON text */
+    struct strview document;     /* JSON text of the reply */
+    int64_t created_us;
+};
+
+/*
+ * One round trip: advice, audit row, outbox event advice.created (and deadline.infeasible when it
+ * is not feasible; event data are ids and the headline), and the commit. Whatever tx already did is
+ * committed too. *tx is NULL afterwards. event_data is the JSON object for the outbox.
+ */
+enum pv_code store_advice_insert_commit(struct store_tx **tx,
+                                        const struct advice_row *advice,
+                                        struct strview event_data,
+                                        struct pv_error *err) PV_MUSTCHECK;
+
+enum pv_code store_advice_find(struct store_tx *tx,
+                               struct arena *arena,
+                               const char *id,
+                               struct advice_row *advice,
+                               struct pv_error *err) PV_MUSTCHECK;
+
+struct advice_filter {
+    const char *application_name; /* NULL: all */
+    int64_t before_us;            /* cursor; RUN_NO_INSTANT: first page */
+    char before_id[37];
+    size_t limit;
+};
+struct advice_list {
+    struct advice_row *items; /* newest first; request is not loaded */
+    size_t n;
+    bool more;
+};
+enum pv_code store_advice_list(struct store_tx *tx,
+                               struct arena *arena,
+                               const struct advice_filter *filter,
+                               struct advice_list *list,
+                               struct pv_error *err) PV_MUSTCHECK;
+
+#endif

@@ -1,0 +1,159 @@
+#include <stdlib.h>
+
+#include "store/clusters/performance_internal.h"
+
+/* --- whose a row is --- */
+
+static int by_text(const void *a, const void *b)
+{
+    struct strview x = ((const struct performance_key *)a)->text;
+    struct strview y = ((const struct performance_key *)b)->text;
+    int order = memcmp(x.at, y.at, x.n < y.n ? x.n : y.n);
+    return order != 0 ? order : (x.n > y.n) - (x.n < y.n);
+}
+
+enum pv_code performance_index_make(struct performance_index *index,
+                                    struct arena *arena,
+                                    const struct strview *first,
+                                    size_t n,
+                                    size_t stride,
+                                    struct pv_error *err)
+{
+    index->n = 0;
+    index->keys = arena_array(arena, n, sizeof *index->keys);
+    if (index->keys == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the names of clusters");
+    for (size_t i = 0; i < n; i++) {
+        const struct strview *text = (const void *)((const char *)first + i * stride);
+        if (text->n > 0)
+            index->keys[index->n++] = (struct performance_key){*text, i};
+    }
+    if (index->n > 0)
+        qsort(index->keys, index->n, sizeof *index->keys, by_text);
+    return PV_OK;
+}
+
+static bool find(const struct performance_index *index, struct strview text, size_t *at)
+{
+    const struct performance_key key = {text, 0};
+    if (text.n == 0 || index->n == 0)
+        return false;
+    const struct performance_key *found =
+        bsearch(&key, index->keys, index->n, sizeof *index->keys, by_text);
+    if (found != NULL)
+        *at = found->at;
+    return found != NULL;
+}
+
+bool performance_index_text(const struct performance_index *index, struct row *row, size_t *at)
+{
+    return find(index, row_text(row), at);
+}
+
+bool performance_index_uuid(const struct performance_index *index, struct row *row, size_t *at)
+{
+    char id[37] = "";
+    row_uuid(row, id);
+    return find(index, strview_of(id), at);
+}
+
+/* --- reading --- */
+
+void performance_row_read(struct row *row, struct performance *performance)
+{
+    size_t n[3] = {0};
+    performance_init(performance);
+    performance->landmark_us = row_int(row);
+    performance->half_life_s = row_int(row);
+    performance->level = row_int(row);
+    performance->samples = row_int(row);
+    performance->newest_us = row_int(row);
+    const int64_t *bins = row_counts(row, &n[0]);
+    const double *weights = row_doubles(row, &n[1]);
+    const double *masses = row_doubles(row, &n[2]);
+    row->failed |= n[0] > PERFORMANCE_BINS_MAX || n[1] != n[0] || n[2] != n[0];
+    if (row->failed || n[0] == 0)
+        return;
+    performance->n = n[0];
+    memcpy(performance->index, bins, n[0] * sizeof *bins);
+    memcpy(performance->weight, weights, n[0] * sizeof *weights);
+    memcpy(performance->mass, masses, n[0] * sizeof *masses);
+}
+
+struct outage *performance_outages_read(struct row *row, size_t *n)
+{
+    size_t many = 0;
+    size_t same = 0;
+    const int64_t *from = row_counts(row, &many);
+    const int64_t *until = row_counts(row, &same);
+    struct outage *outages = arena_array(row->arena, many, sizeof *outages);
+    row->failed |= outages == NULL || same != many;
+    *n = row->failed ? 0 : many;
+    for (size_t i = 0; i < *n; i++)
+        outages[i] = (struct outage){from[i], until[i]};
+    return outages;
+}
+
+/* --- writing --- */
+
+/* A row beside its bins. */
+struct line {
+    int64_t landmark_us;
+    int64_t half_life_s;
+    int64_t level;
+    int64_t samples;
+    int64_t newest_us;
+    int64_t forgotten_us;
+    int64_t first; /* counted from 1, as the server does */
+    int64_t last;
+};
+
+static struct line make_line(const struct performance *p, size_t bins_before)
+{
+    return (struct line){.landmark_us = p->landmark_us,
+                         .half_life_s = p->half_life_s,
+                         .level = p->level,
+                         .samples = p->samples,
+                         .newest_us = p->newest_us,
+                         .forgotten_us = performance_forgotten_us(p),
+                         .first = (int64_t)bins_before + 1,
+                         .last = (int64_t)(bins_before + p->n)};
+}
+
+struct bin {
+    int64_t index;
+    double weight;
+    double mass;
+};
+
+static void bind_lines(struct sql *sql, const struct line *lines, size_t n)
+{
+    sql_counts(sql, &lines->landmark_us, n, sizeof *lines);
+    sql_counts(sql, &lines->half_life_s, n, sizeof *lines);
+    sql_counts(sql, &lines->level, n, sizeof *lines);
+    sql_counts(sql, &lines->samples, n, sizeof *lines);
+    sql_counts(sql, &lines->newest_us, n, sizeof *lines);
+    sql_counts(sql, &lines->forgotten_us, n, sizeof *lines);
+    sql_counts(sql, &lines->first, n, sizeof *lines);
+    sql_counts(sql, &lines->last, n, sizeof *lines);
+}
+
+void performance_rows_bind(struct sql *sql, const struct performance *const rows[], size_t n)
+{
+    struct line *lines = arena_array(sql->arena, n, sizeof *lines);
+    struct bin *bins = arena_array(sql->arena, n, PERFORMANCE_BINS_MAX * sizeof *bins);
+    size_t n_bins = 0;
+    if (lines == NULL || bins == NULL) {
+        sql->exhausted = true;
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        lines[i] = make_line(rows[i], n_bins);
+        for (size_t k = 0; k < rows[i]->n; k++)
+            bins[n_bins++] = (struct bin){rows[i]->index[k], rows[i]->weight[k], rows[i]->mass[k]};
+    }
+    bind_lines(sql, lines, n);
+    sql_counts(sql, &bins->index, n_bins, sizeof *bins);
+    sql_doubles(sql, &bins->weight, n_bins, sizeof *bins);
+    sql_doubles(sql, &bins->mass, n_bins, sizeof *bins);
+}

@@ -1,0 +1,274 @@
+#include "store/clusters/price_book.h"
+
+#include "store/store_internal.h"
+#include "threads/clock.h"
+
+#define COLUMNS "id, name, currency, rows, version, created_at, updated_at"
+
+static enum pv_code read_book(const PGresult *result,
+                              size_t at,
+                              struct arena *arena,
+                              struct price_book *book,
+                              struct pv_error *err)
+{
+    struct row row = row_at(result, (int)at, arena);
+    struct price_book b = {.rows = NULL};
+    row_uuid(&row, b.id);
+    b.name = row_text(&row);
+    b.currency = row_text(&row);
+    b.n_rows = row_int(&row);
+    b.version = row_int(&row);
+    b.created_us = row_instant(&row);
+    b.updated_us = row_instant(&row);
+    enum pv_code code = row_done(&row, err);
+    if (code == PV_OK)
+        *book = b;
+    return code;
+}
+
+static void read_price(struct row *row, struct price_row *price)
+{
+    price->machine_type = row_text(row);
+    price->cluster = row_text(row);
+    price->price.per_executor_hour = row_double(row);
+    price->price.spot_per_executor_hour = row_double(row);
+    price->price.interruptions_per_hour = row_double(row);
+}
+
+static enum pv_code
+read_rows(struct store_tx *tx, struct arena *arena, struct price_book *book, struct pv_error *err)
+{
+    struct sql sql;
+    PGresult *result;
+    tx_sql(tx, &sql,
+           "SELECT machine_type, cluster, per_executor_hour, spot_per_executor_hour,"
+           " interruptions_per_hour FROM provisor.price WHERE team_id = $1 AND price_book_id = $2"
+           " ORDER BY position");
+    sql_uuid(&sql, book->id);
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code != PV_OK)
+        return code;
+    size_t n = row_count(result);
+    book->rows = arena_calloc(arena, n, sizeof *book->rows);
+    if (book->rows == NULL)
+        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the prices");
+    for (size_t i = 0; code == PV_OK && i < n; i++) {
+        struct row row = row_at(result, (int)i, arena);
+        read_price(&row, &book->rows[i]);
+        code = row_done(&row, err);
+    }
+    PQclear(result);
+    book->n_rows = (int64_t)n;
+    return code;
+}
+
+enum pv_code store_price_book_look(struct store_tx *tx,
+                                   struct arena *arena,
+                                   const char *name,
+                                   bool with_rows,
+                                   struct price_book *book,
+                                   bool *found,
+                                   struct pv_error *err)
+{
+    struct sql sql;
+    PGresult *result;
+    tx_sql(tx, &sql,
+           "SELECT " COLUMNS " FROM provisor.price_book WHERE team_id = $1 AND name = $2");
+    sql.repeated = true;
+    sql_text(&sql, strview_of(name));
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    *found = code == PV_OK && row_count(result) > 0;
+    if (*found)
+        code = read_book(result, 0, arena, book, err);
+    PQclear(result);
+    return code == PV_OK && *found && with_rows ? read_rows(tx, arena, book, err) : code;
+}
+
+static enum pv_code check_room(struct store_tx *tx, int64_t most, struct pv_error *err)
+{
+    struct sql sql;
+    PGresult *result;
+    tx_sql(tx, &sql, "SELECT count(*) FROM provisor.price_book WHERE team_id = $1");
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code != PV_OK)
+        return code;
+    struct row row = row_at(result, 0, NULL);
+    int64_t there = row_int(&row);
+    PQclear(result);
+    return there < most ? PV_OK
+                        : pv_fail(err, PV_E_LIMIT,
+                                  "the team has %lld price books already, as many as it may "
+                                  "(price_books_max)",
+                                  (long long)there);
+}
+
+/* The rows, each led to the cluster it names where that is there. */
+static enum pv_code
+insert_rows(struct store_tx *tx, const struct price_book *book, struct pv_error *err)
+{
+    struct sql sql;
+    size_t n = (size_t)book->n_rows;
+    const struct price_row *first = book->rows;
+    tx_sql(tx, &sql,
+           "INSERT INTO provisor.price (team_id, price_book_id, position, machine_type, cluster,"
+           " cluster_id, per_executor_hour, spot_per_executor_hour, interruptions_per_hour)"
+           " SELECT $1, $2, at, given.machine_type, given.cluster, c.id, hour, spot, interruptions"
+           " FROM unnest($3, $4, $5, $6, $7) WITH ORDINALITY"
+           " AS given (machine_type, cluster, hour, spot, interruptions, at)"
+           " LEFT JOIN provisor.cluster c ON c.team_id = $1 AND c.name = given.cluster");
+    sql_uuid(&sql, book->id);
+    sql_texts(&sql, &first->machine_type, n, sizeof *first);
+    sql_texts(&sql, &first->cluster, n, sizeof *first);
+    sql_doubles(&sql, &first->price.per_executor_hour, n, sizeof *first);
+    sql_doubles(&sql, &first->price.spot_per_executor_hour, n, sizeof *first);
+    sql_doubles(&sql, &first->price.interruptions_per_hour, n, sizeof *first);
+    return tx_defer(tx, &sql, err);
+}
+
+/* The book's own row was written by `sql`; then its prices and the audit. */
+static enum pv_code finish_write(struct store_tx *tx,
+                                 const struct sql *sql,
+                                 const char *action,
+                                 struct arena *arena,
+                                 struct price_book *book,
+                                 struct pv_error *err)
+{
+    PGresult *result;
+    struct price_book stored = {.rows = NULL};
+    enum pv_code code = tx_query(tx, sql, &result, err);
+    if (code == PV_OK && row_count(result) == 0)
+        code = pv_fail(err, PV_E_RETRY, "the price book has just been deleted");
+    if (code == PV_OK)
+        code = read_book(result, 0, arena, &stored, err);
+    PQclear(result);
+    stored.rows = book->rows;
+    if (code == PV_OK)
+        code = insert_rows(tx, &stored, err);
+    if (code == PV_OK)
+        code = journal_audit(tx, action, "price_book", stored.name, err);
+    if (code == PV_OK)
+        *book = stored;
+    return code;
+}
+
+enum pv_code store_price_book_insert(struct store_tx *tx,
+                                     struct arena *arena,
+                                     int64_t most,
+                                     struct price_book *book,
+                                     struct pv_error *err)
+{
+    char id[37];
+    struct sql sql;
+    clock_uuid7(id);
+    enum pv_code code = check_room(tx, most, err);
+    if (code != PV_OK)
+        return code;
+    tx_sql(tx, &sql,
+           "INSERT INTO provisor.price_book (team_id, id, name, currency, rows)"
+           " VALUES ($1, $2, $3, $4, $5) RETURNING " COLUMNS);
+    sql_uuid(&sql, id);
+    sql_text(&sql, book->name);
+    sql_text(&sql, book->currency);
+    sql_int(&sql, book->n_rows);
+    return finish_write(tx, &sql, "price_book.insert", arena, book, err);
+}
+
+enum pv_code store_price_book_update(struct store_tx *tx,
+                                     struct arena *arena,
+                                     struct price_book *book,
+                                     struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql, "DELETE FROM provisor.price WHERE team_id = $1 AND price_book_id = $2");
+    sql_uuid(&sql, book->id);
+    enum pv_code code = tx_defer(tx, &sql, err);
+    if (code != PV_OK)
+        return code;
+    tx_sql(tx, &sql,
+           "UPDATE provisor.price_book SET currency = $3, rows = $4, version = version + 1,"
+           " updated_at = now() WHERE team_id = $1 AND id = $2 RETURNING " COLUMNS);
+    sql_uuid(&sql, book->id);
+    sql_text(&sql, book->currency);
+    sql_int(&sql, book->n_rows);
+    return finish_write(tx, &sql, "price_book.update", arena, book, err);
+}
+
+enum pv_code
+store_price_book_delete(struct store_tx *tx, const struct price_book *book, struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql, "DELETE FROM provisor.price_book WHERE team_id = $1 AND id = $2");
+    sql_uuid(&sql, book->id);
+    enum pv_code code = tx_defer(tx, &sql, err);
+    return code == PV_OK ? journal_audit(tx, "price_book.delete", "price_book", book->name, err)
+                         : code;
+}
+
+enum pv_code store_price_book_list(struct store_tx *tx,
+                                   struct arena *arena,
+                                   const char *currency,
+                                   const char *after,
+                                   size_t limit,
+                                   struct price_book_list *list,
+                                   struct pv_error *err)
+{
+    struct sql sql;
+    PGresult *result;
+    tx_sql(tx, &sql,
+           "SELECT " COLUMNS " FROM provisor.price_book WHERE team_id = $1 AND name > $2"
+           " AND ($3 IS NULL OR currency = $3) ORDER BY name LIMIT $4");
+    sql_text(&sql, strview_of(after));
+    sql_text(&sql, currency == NULL ? (struct strview){NULL, 0} : strview_of(currency));
+    sql_int(&sql, (int64_t)limit + 1);
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code != PV_OK)
+        return code;
+    size_t there = row_count(result);
+    struct price_book_list read = {.n = there > limit ? limit : there, .more = there > limit};
+    read.items = arena_calloc(arena, read.n, sizeof *read.items);
+    if (read.items == NULL)
+        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the list");
+    for (size_t i = 0; code == PV_OK && i < read.n; i++)
+        code = read_book(result, i, arena, &read.items[i], err);
+    PQclear(result);
+    if (code == PV_OK)
+        *list = read;
+    return code;
+}
+
+enum pv_code store_price_find(struct store_tx *tx,
+                              struct arena *arena,
+                              const char *price_book_id,
+                              struct strview cluster,
+                              struct strview machine_type,
+                              struct price_found *price,
+                              bool *found,
+                              struct pv_error *err)
+{
+    struct sql sql;
+    PGresult *result;
+    tx_sql(tx, &sql,
+           "SELECT b.currency, p.machine_type, p.cluster, p.per_executor_hour,"
+           " p.spot_per_executor_hour, p.interruptions_per_hour"
+           " FROM provisor.price p JOIN provisor.price_book b"
+           " ON b.team_id = p.team_id AND b.id = p.price_book_id"
+           " WHERE p.team_id = $1 AND p.price_book_id = $2"
+           " AND (p.cluster = $3 OR p.machine_type = $4) ORDER BY p.cluster IS NULL LIMIT 1");
+    sql.repeated = true;
+    sql_uuid(&sql, price_book_id);
+    sql_text(&sql, cluster);
+    sql_text(&sql, machine_type);
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    *found = code == PV_OK && row_count(result) > 0;
+    if (*found) {
+        struct price_found read;
+        struct row row = row_at(result, 0, arena);
+        read.currency = row_text(&row);
+        read_price(&row, &read.row);
+        code = row_done(&row, err);
+        if (code == PV_OK)
+            *price = read;
+    }
+    PQclear(result);
+    return code;
+}

@@ -1,0 +1,310 @@
+#include "store/history/application.h"
+
+#include <string.h>
+
+#include "store/store_internal.h"
+#include "threads/clock.h"
+
+#define COLUMNS                                                                                    \
+    "id, name, description, label_keys, label_values, retention_days, retention_runs, runs,"       \
+    " version, history_version, created_at, updated_at"
+
+static enum pv_code read_application(const PGresult *result,
+                                     size_t at,
+                                     struct arena *arena,
+                                     struct application *application,
+                                     struct pv_error *err)
+{
+    struct row row = row_at(result, (int)at, arena);
+    struct application a = {0};
+    row_uuid(&row, a.id);
+    a.name = row_text(&row);
+    a.description = row_text(&row);
+    a.labels = row_pairs(&row, &a.n_labels);
+    a.retention_days = row_int(&row);
+    a.retention_runs = row_int(&row);
+    a.runs = row_int(&row);
+    a.version = row_int(&row);
+    a.history_version = row_int(&row);
+    a.created_us = row_instant(&row);
+    a.updated_us = row_instant(&row);
+    enum pv_code code = row_done(&row, err);
+    if (code == PV_OK)
+        *application = a;
+    return code;
+}
+
+static enum pv_code no_application(struct pv_error *err)
+{
+    return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
+}
+
+static enum pv_code other_version(struct pv_error *err)
+{
+    return pv_fail(err, PV_E_PRECONDITION, "the application has changed since it was read");
+}
+
+/* One row or none; *found tells. */
+static enum pv_code query_one(struct store_tx *tx,
+                              const struct sql *sql,
+                              struct arena *arena,
+                              struct application *application,
+                              bool *found,
+                              struct pv_error *err)
+{
+    PGresult *result;
+    enum pv_code code = tx_query(tx, sql, &result, err);
+    *found = code == PV_OK && row_count(result) > 0;
+    if (*found)
+        code = read_application(result, 0, arena, application, err);
+    PQclear(result);
+    return code;
+}
+
+static enum pv_code look_up(struct store_tx *tx,
+                            struct arena *arena,
+                            const char *name,
+                            struct application *application,
+                            bool *found,
+                            struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT " COLUMNS " FROM provisor.application WHERE team_id = $1 AND name = $2");
+    sql.repeated = true;
+    sql_text(&sql, strview_of(name));
+    return query_one(tx, &sql, arena, application, found, err);
+}
+
+/* *made: false when the name is taken. */
+static enum pv_code insert(struct store_tx *tx,
+                           struct arena *arena,
+                           const struct application *given,
+                           struct application *stored,
+                           bool *made,
+                           struct pv_error *err)
+{
+    char id[37];
+    clock_uuid7(id);
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "INSERT INTO provisor.application (team_id, id, name, description, label_keys,"
+           " label_values, retention_days, retention_runs) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
+           " ON CONFLICT (team_id, name) DO NOTHING RETURNING " COLUMNS);
+    sql.repeated = true;
+    sql_uuid(&sql, id);
+    sql_text(&sql, given->name);
+    sql_text(&sql, given->description);
+    sql_pairs(&sql, given->labels, given->n_labels);
+    sql_count(&sql, given->retention_days);
+    sql_count(&sql, given->retention_runs);
+    enum pv_code code = query_one(tx, &sql, arena, stored, made, err);
+    if (code == PV_OK && *made)
+        store_tell_of(tx, stored->id);
+    if (code == PV_OK && *made)
+        code = journal_audit(tx, "application.insert", "application", stored->name, err);
+    return code;
+}
+
+enum pv_code store_application_insert(struct store_tx *tx,
+                                      struct arena *arena,
+                                      struct application *application,
+                                      struct pv_error *err)
+{
+    bool made;
+    struct application stored;
+    enum pv_code code = insert(tx, arena, application, &stored, &made, err);
+    if (code != PV_OK)
+        return code;
+    if (!made)
+        return pv_fail(err, PV_E_CONFLICT, "there is an application of that name already");
+    *application = stored;
+    return PV_OK;
+}
+
+enum pv_code store_application_find(struct store_tx *tx,
+                                    struct arena *arena,
+                                    const char *name,
+                                    struct application *application,
+                                    struct pv_error *err)
+{
+    bool found;
+    enum pv_code code = look_up(tx, arena, name, application, &found, err);
+    return code == PV_OK && !found ? no_application(err) : code;
+}
+
+/* When another transaction inserts it between the two looks, ON CONFLICT waits for that one, and
+ * the last look sees what it made, unless a third has deleted that already. */
+enum pv_code store_application_ensure(struct store_tx *tx,
+                                      struct arena *arena,
+                                      const char *name,
+                                      struct application *application,
+                                      struct pv_error *err)
+{
+    bool there;
+    enum pv_code code = look_up(tx, arena, name, application, &there, err);
+    if (code != PV_OK || there)
+        return code;
+    const struct application fresh = {
+        .name = strview_of(name), .retention_days = RUN_UNKNOWN, .retention_runs = RUN_UNKNOWN};
+    code = insert(tx, arena, &fresh, application, &there, err);
+    if (code != PV_OK || there)
+        return code;
+    code = look_up(tx, arena, name, application, &there, err);
+    if (code == PV_OK && !there)
+        return pv_fail(err, PV_E_RETRY, "the application has just been deleted");
+    return code;
+}
+
+/* What a change or a delete that touched nothing means. */
+static enum pv_code why_untouched(struct store_tx *tx, const char *name, struct pv_error *err)
+{
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct application there;
+    bool found;
+    enum pv_code code = look_up(tx, &arena, name, &there, &found, err);
+    arena_fini(&arena);
+    if (code != PV_OK)
+        return code;
+    return found ? other_version(err) : no_application(err);
+}
+
+enum pv_code store_application_update(struct store_tx *tx,
+                                      struct arena *arena,
+                                      const char *name,
+                                      int64_t if_version,
+                                      const struct application_change *change,
+                                      struct application *application,
+                                      struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "UPDATE provisor.application SET"
+           " description = CASE WHEN $4 THEN $5 ELSE description END,"
+           " label_keys = CASE WHEN $6 THEN $7 ELSE label_keys END,"
+           " label_values = CASE WHEN $6 THEN $8 ELSE label_values END,"
+           " retention_days = CASE WHEN $9 THEN $10 ELSE retention_days END,"
+           " retention_runs = CASE WHEN $9 THEN $11 ELSE retention_runs END,"
+           " version = version + 1, updated_at = now()"
+           " WHERE team_id = $1 AND name = $2 AND ($3 IS NULL OR version = $3) RETURNING " COLUMNS);
+    sql_text(&sql, strview_of(name));
+    sql_count(&sql, if_version);
+    sql_bool(&sql, change->has_description);
+    sql_text(&sql, change->description);
+    sql_bool(&sql, change->has_labels);
+    sql_pairs(&sql, change->labels, change->n_labels);
+    sql_bool(&sql, change->has_retention);
+    sql_count(&sql, change->retention_days);
+    sql_count(&sql, change->retention_runs);
+    bool touched;
+    enum pv_code code = query_one(tx, &sql, arena, application, &touched, err);
+    if (code != PV_OK)
+        return code;
+    if (!touched)
+        return why_untouched(tx, name, err);
+    return journal_audit(tx, "application.update", "application", application->name, err);
+}
+
+/* The id, locked against everybody who would add to it; *found is false when there is no such. */
+static enum pv_code lock_for_delete(struct store_tx *tx,
+                                    const char *name,
+                                    int64_t if_version,
+                                    char id[37],
+                                    bool *found,
+                                    struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT id FROM provisor.application"
+           " WHERE team_id = $1 AND name = $2 AND ($3 IS NULL OR version = $3) FOR UPDATE");
+    sql_text(&sql, strview_of(name));
+    sql_count(&sql, if_version);
+    PGresult *result;
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    *found = code == PV_OK && row_count(result) > 0;
+    if (*found) {
+        struct row row = row_at(result, 0, NULL);
+        row_uuid(&row, id);
+    }
+    PQclear(result);
+    return code;
+}
+
+/*
+ * Table by table, each a statement of its own with its own time: a history of 100,000 runs has a
+ * million rows. Foreign keys take the rest (advice, models) along with the last one.
+ */
+static enum pv_code delete_parts(struct store_tx *tx, const char *id, struct pv_error *err)
+{
+    static const char ended_operations[] =
+        "DELETE FROM provisor.operation WHERE team_id = $1 AND application_id = $2"
+        " AND finished_at IS NOT NULL";
+    static const char *const statements[] = {
+        "DELETE FROM provisor.idempotency_key WHERE team_id = $1 AND application_id = $2",
+        "DELETE FROM provisor.outbox WHERE team_id = $1 AND application_id = $2",
+        ended_operations,
+        "DELETE FROM provisor.run_log WHERE team_id = $1 AND application_id = $2",
+        "DELETE FROM provisor.run_label WHERE team_id = $1 AND application_id = $2",
+        "DELETE FROM provisor.run_stage WHERE team_id = $1 AND application_id = $2",
+        "DELETE FROM provisor.run WHERE team_id = $1 AND application_id = $2",
+        "DELETE FROM provisor.application WHERE team_id = $1 AND id = $2",
+    };
+    enum pv_code code = PV_OK;
+    for (size_t i = 0; code == PV_OK && i < sizeof statements / sizeof *statements; i++) {
+        struct sql sql;
+        PGresult *result;
+        tx_sql(tx, &sql, statements[i]);
+        sql_uuid(&sql, id);
+        code = tx_query(tx, &sql, &result, err);
+        PQclear(result);
+    }
+    return code;
+}
+
+enum pv_code store_application_delete(struct store_tx *tx,
+                                      const char *name,
+                                      int64_t if_version,
+                                      struct pv_error *err)
+{
+    char id[37];
+    bool found;
+    enum pv_code code = lock_for_delete(tx, name, if_version, id, &found, err);
+    if (code == PV_OK && !found)
+        return why_untouched(tx, name, err);
+    if (code == PV_OK)
+        code = delete_parts(tx, id, err);
+    return code != PV_OK
+               ? code
+               : journal_audit(tx, "application.delete", "application", strview_of(name), err);
+}
+
+enum pv_code store_application_list(struct store_tx *tx,
+                                    struct arena *arena,
+                                    const char *after,
+                                    size_t limit,
+                                    struct application_list *list,
+                                    struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT " COLUMNS " FROM provisor.application WHERE team_id = $1 AND name > $2"
+           " ORDER BY name LIMIT $3");
+    sql_text(&sql, strview_of(after));
+    sql_int(&sql, (int64_t)limit + 1);
+    PGresult *result;
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code != PV_OK)
+        return code;
+    size_t there = row_count(result);
+    struct application_list read = {.n = there > limit ? limit : there, .more = there > limit};
+    read.items = arena_calloc(arena, read.n, sizeof *read.items);
+    if (read.items == NULL)
+        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the list");
+    for (size_t i = 0; code == PV_OK && i < read.n; i++)
+        code = read_application(result, i, arena, &read.items[i], err);
+    PQclear(result);
+    if (code == PV_OK)
+        *list = read;
+    return code;
+}

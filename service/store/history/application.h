@@ -1,0 +1,81 @@
+#ifndef STORE_HISTORY_APPLICATION_H
+#define STORE_HISTORY_APPLICATION_H
+
+#include "core/history/run.h"
+#include "store/store.h"
+
+struct application {
+    char id[37];
+    struct strview name;
+    struct strview description; /* at == NULL: none */
+    struct run_label *labels;   /* sorted by key */
+    size_t n_labels;
+    int64_t retention_days;  /* RUN_UNKNOWN: the service's default */
+    int64_t retention_runs;  /* RUN_UNKNOWN: no limit */
+    int64_t runs;            /* how many are kept */
+    int64_t version;         /* of the application's own fields: the ETag */
+    int64_t history_version; /* grows with every run that comes or goes */
+    int64_t created_us;
+    int64_t updated_us;
+};
+
+/* What a PATCH sets; a member that is not `has_` stays as it is. */
+struct application_change {
+    bool has_description;
+    struct strview description; /* at == NULL clears it */
+    bool has_labels;
+    const struct run_label *labels;
+    size_t n_labels;
+    bool has_retention;
+    int64_t retention_days;
+    int64_t retention_runs;
+};
+
+/* All texts of results live in `arena`. Writers add the audit row themselves. */
+
+/* Fills in id, versions, instants. PV_E_CONFLICT: the name is taken. */
+enum pv_code store_application_insert(struct store_tx *tx,
+                                      struct arena *arena,
+                                      struct application *application,
+                                      struct pv_error *err) PV_MUSTCHECK;
+/* PV_E_NOT_FOUND. */
+enum pv_code store_application_find(struct store_tx *tx,
+                                    struct arena *arena,
+                                    const char *name,
+                                    struct application *application,
+                                    struct pv_error *err) PV_MUSTCHECK;
+/* The application of that name, made when there is none (ingesting creates). */
+enum pv_code store_application_ensure(struct store_tx *tx,
+                                      struct arena *arena,
+                                      const char *name,
+                                      struct application *application,
+                                      struct pv_error *err) PV_MUSTCHECK;
+/* if_version: RUN_UNKNOWN for unconditional, else PV_E_PRECONDITION when another version is there.
+ */
+enum pv_code store_application_update(struct store_tx *tx,
+                                      struct arena *arena,
+                                      const char *name,
+                                      int64_t if_version,
+                                      const struct application_change *change,
+                                      struct application *application,
+                                      struct pv_error *err) PV_MUSTCHECK;
+/* The application with everything that belongs to it. */
+enum pv_code store_application_delete(struct store_tx *tx,
+                                      const char *name,
+                                      int64_t if_version,
+                                      struct pv_error *err) PV_MUSTCHECK;
+
+/* Ascending by name, names after `after` ("" for the first page), at most limit. */
+struct application_list {
+    struct application *items;
+    size_t n;
+    bool more;
+};
+enum pv_code store_application_list(struct store_tx *tx,
+                                    struct arena *arena,
+                                    const char *after,
+                                    size_t limit,
+                                    struct application_list *list,
+                                    struct pv_error *err) PV_MUSTCHECK;
+
+#endif

@@ -1,0 +1,126 @@
+#ifndef STORE_HISTORY_RUN_H
+#define STORE_HISTORY_RUN_H
+
+#include "core/history/run.h"
+#include "store/history/application.h"
+#include "store/store.h"
+
+/* What became of an insert. A log is known by application id + attempt (design.md section 3). */
+enum run_insert_outcome {
+    RUN_INSERTED,  /* 201 */
+    RUN_UNCHANGED, /* the same log, or less of it: 200 with the run that is there */
+    RUN_REPLACED   /* a continuation of an unfinished log: 200 */
+};
+
+/*
+ * Insert run into the application (which must exist), with outbox event run.ingested and audit row;
+ * fills in run->id and recorded_us. For RUN_UNCHANGED *run becomes the stored one, without stages.
+ * log_digest: 32 bytes that identify the plain log's content, NULL for JSON runs.
+ *
+ * Same application id + attempt: equal digest -> RUN_UNCHANGED; stored one not ended ->
+ * RUN_REPLACED (id stays) if this one reaches as far (core/history/run_reach.h), else
+ * RUN_UNCHANGED; stored one of no known digest (imported by hand) -> RUN_REPLACED by a log that has
+ * ended; else PV_E_CONFLICT. advice_id that is not there: PV_E_INVALID pointing at /advice_id.
+ */
+enum pv_code store_run_insert(struct store_tx *tx,
+                              struct arena *arena,
+                              const struct application *application,
+                              const unsigned char *log_digest,
+                              struct run *run,
+                              enum run_insert_outcome *outcome,
+                              struct pv_error *err) PV_MUSTCHECK;
+
+enum {
+    RUN_WITH_STAGES = 1,
+    RUN_WITH_TASKS = 2, /* implies stages */
+    RUN_WITH_DIGEST = 4 /* of the log a run was read from; lists only */
+};
+
+/* application_name NULL: any application of the team; then *application_name_out tells which. */
+enum pv_code store_run_find(struct store_tx *tx,
+                            struct arena *arena,
+                            const char *application_name,
+                            const char *run_id,
+                            unsigned with,
+                            struct run *run,
+                            struct strview *application_name_out,
+                            struct pv_error *err) PV_MUSTCHECK;
+enum pv_code store_run_delete(struct store_tx *tx,
+                              const char *application_name,
+                              const char *run_id,
+                              struct pv_error *err) PV_MUSTCHECK;
+
+/* Newest first. Instants compare with recorded order (started_us where known, else recorded_us). */
+struct run_filter {
+    int64_t since_us;               /* RUN_NO_INSTANT: open */
+    int64_t until_us;               /* exclusive */
+    const struct run_label *labels; /* all must match */
+    size_t n_labels;
+    int64_t
+        before_us; /* cursor: instant and id of the last item seen; RUN_NO_INSTANT: first page */
+    char before_id[37];
+    size_t limit;
+    unsigned with;
+    /* A page ends early where it would hold more stages, or task durations, than this; it holds one
+     * run at least. 0: no bound. Only counts what is loaded. */
+    size_t stages_most;
+    size_t tasks_most;
+};
+struct run_list {
+    struct run *items;
+    int64_t *instants_us; /* the sort key of each item, for the cursor */
+    size_t n;
+    bool more;
+};
+enum pv_code store_run_list(struct store_tx *tx,
+                            struct arena *arena,
+                            const struct application *application,
+                            const struct run_filter *filter,
+                            struct run_list *list,
+                            struct pv_error *err) PV_MUSTCHECK;
+
+struct run_id {
+    char text[37];
+};
+
+/*
+ * The runs of these ids, in their order, with stages and tasks; one that is gone is left out.
+ */
+enum pv_code store_run_of_ids(struct store_tx *tx,
+                              struct arena *arena,
+                              const struct application *application,
+                              const struct run_id ids[],
+                              size_t n,
+                              struct run_list *list,
+                              struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * The succeeded runs nearest in problem size (ties: latest first), at most limit, with stages and
+ * tasks: what replay and jobs from history need. problem_size RUN_UNKNOWN: the latest. Runs whose
+ * executors, cores or stages are unknown are left out when `replayable`.
+ */
+enum pv_code store_run_nearest(struct store_tx *tx,
+                               struct arena *arena,
+                               const struct application *application,
+                               int64_t problem_size,
+                               bool replayable,
+                               size_t limit,
+                               struct run_list *list,
+                               struct pv_error *err) PV_MUSTCHECK;
+
+/* Of the latest runs, at most RUN_LACKS_LOOKED_AT, how many lack what a replay needs. */
+enum { RUN_LACKS_LOOKED_AT = 1000 };
+struct run_lacks {
+    int64_t runs; /* looked at */
+    int64_t failed;
+    int64_t executors;
+    int64_t cores_per_executor;
+    int64_t problem_size;
+    int64_t stages;
+};
+enum pv_code store_run_count_lacks(struct store_tx *tx,
+                                   const struct application *application,
+                                   struct run_lacks *lacks,
+                                   struct pv_error *err) PV_MUSTCHECK;
+
+#endif

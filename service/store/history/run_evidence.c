@@ -1,0 +1,40 @@
+#include "store/history/run_evidence.h"
+
+#include <math.h>
+
+#include "store/history/run_evidence_internal.h"
+
+/* The text as a count of executors; NAN where it is none. */
+static double count_in(struct strview text)
+{
+    double count = 0;
+    if (text.at == NULL || text.n == 0 || text.n > 9)
+        return (double)NAN;
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.at[i] < '0' || text.at[i] > '9')
+            return (double)NAN;
+        count = 10 * count + (text.at[i] - '0');
+    }
+    return count;
+}
+
+struct run_evidence run_evidence_read(struct row *row, int64_t executors, double duration_s)
+{
+    struct run_evidence evidence = {.executors_asked = (double)NAN, .executors_share = (double)NAN};
+    row_uuid(row, evidence.run_id);
+    evidence.instant_us = row_instant(row);
+    evidence.cores_per_executor = row_int(row);
+    double core_s = row_double(row);
+    double task_time_s = row_double(row);
+    double failed_s = row_double(row);
+    double asked = count_in(row_text(row));
+    struct strview dynamic = row_text(row);
+    evidence.failed_share = failed_s / (task_time_s + failed_s);
+    if (strview_is(dynamic, "true"))
+        return evidence;
+    evidence.executors_asked = asked;
+    if (executors >= 1 && evidence.cores_per_executor >= 1)
+        evidence.executors_share =
+            core_s / ((double)executors * (double)evidence.cores_per_executor * duration_s);
+    return evidence;
+}

@@ -1,0 +1,322 @@
+#include "store/history/run_import.h"
+
+#include <string.h>
+
+#include "store/history/run_internal.h"
+#include "threads/clock.h"
+
+/*
+ * Thousands of rows come in one transaction, of which the server's statistics know nothing: plans
+ * made for what was there before (above all those of the foreign keys, which look up a run for each
+ * label and stage) could read the whole table for every row. So plans are made anew, for any
+ * values, and on indexes.
+ */
+static enum pv_code plan_anew(struct store_tx *tx, struct pv_error *err)
+{
+    struct sql sql;
+    sql_init(&sql, &tx->scratch, "DISCARD PLANS");
+    return tx_defer(tx, &sql, err);
+}
+
+/* Planning looks at how much there really is: so once more at each fourfold. */
+static bool has_outgrown_plans(int64_t before, int64_t after)
+{
+    int64_t mark = 256;
+    while (mark <= before)
+        mark *= 4;
+    return after >= mark;
+}
+
+static enum pv_code plan_for_many(struct store_tx *tx, struct pv_error *err)
+{
+    struct sql sql;
+    enum pv_code code = plan_anew(tx, err);
+    sql_init(&sql, &tx->scratch,
+             "SELECT set_config('plan_cache_mode', 'force_generic_plan', true),"
+             " set_config('enable_seqscan', 'off', true)");
+    return code == PV_OK ? tx_defer(tx, &sql, err) : code;
+}
+
+/* Alone, and into an application that stays until the end of the transaction. */
+static enum pv_code
+lock(struct store_tx *tx, const char *application_id, PGresult *results[2], struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT pg_try_advisory_xact_lock(hashtextextended("
+           "concat_ws(E'\\n', $1::text, $2::text), 7042))");
+    sql_uuid(&sql, application_id);
+    enum pv_code code = tx_send(tx, &sql, err);
+    tx_sql(tx, &sql,
+           "SELECT FROM provisor.application WHERE team_id = $1 AND id = $2 FOR KEY SHARE");
+    sql_uuid(&sql, application_id);
+    if (code == PV_OK)
+        code = tx_send(tx, &sql, err);
+    return code == PV_OK ? tx_results(tx, results, 2, err) : code;
+}
+
+enum pv_code store_run_import_begin(struct store_tx *tx,
+                                    const struct application *application,
+                                    struct pv_error *err)
+{
+    PGresult *results[2] = {NULL, NULL};
+    store_tell_of(tx, application->id);
+    enum pv_code code = plan_for_many(tx, err);
+    if (code == PV_OK)
+        code = lock(tx, application->id, results, err);
+    if (code != PV_OK)
+        return code;
+    struct row row = row_at(results[0], 0, NULL);
+    bool alone = row_bool(&row);
+    bool there = row_count(results[1]) > 0;
+    PQclear(results[0]);
+    PQclear(results[1]);
+    if (!there)
+        return pv_fail(err, PV_E_RETRY, "the application has just been deleted");
+    return alone ? PV_OK
+                 : pv_fail(err, PV_E_CONFLICT, "another import into this application is under way");
+}
+
+/* --- looking --- */
+
+static enum pv_code send_ids(struct store_tx *tx,
+                             const char *application_id,
+                             struct run_import items[],
+                             size_t n,
+                             struct pv_error *err)
+{
+    char(*ids)[37] = arena_array(&tx->scratch, n, sizeof *ids);
+    if (ids == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory");
+    for (size_t i = 0; i < n; i++)
+        memcpy(ids[i], items[i].run->id, sizeof ids[i]);
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT w.at, r.here, r.id FROM unnest($3) WITH ORDINALITY AS w (id, at), LATERAL"
+           " (SELECT application_id = $2 AS here, id FROM provisor.run"
+           "  WHERE team_id = $1 AND id = w.id LIMIT 2) AS r"
+           " UNION ALL SELECT w.at, true, r.id"
+           " FROM unnest($4) WITH ORDINALITY AS w (id, at), LATERAL"
+           " (SELECT application_id = $2 AS here, id FROM provisor.run"
+           "  WHERE team_id = $1 AND id = w.id LIMIT 2) AS r WHERE r.here");
+    sql_uuid(&sql, application_id);
+    sql_uuids(&sql, ids[0], n, sizeof *ids);
+    sql_uuids(&sql, items->other_id, n, sizeof *items);
+    return tx_send(tx, &sql, err);
+}
+
+static void read_ids(const PGresult *result, struct run_import items[])
+{
+    for (size_t i = 0; i < row_count(result); i++) {
+        struct row row = row_at(result, (int)i, NULL);
+        struct run_import *item = &items[row_int(&row) - 1];
+        if (row_bool(&row))
+            row_uuid(&row, item->by_id);
+        else
+            item->id_elsewhere = true;
+    }
+}
+
+struct log_key {
+    struct strview application_id; /* at == NULL: no log */
+    struct strview attempt_id;
+    struct strview digest;
+};
+
+/* Locked, so that nobody continues a log between this look and the writing. */
+static enum pv_code send_logs(struct store_tx *tx,
+                              const char *application_id,
+                              struct run_import items[],
+                              size_t n,
+                              struct pv_error *err)
+{
+    struct log_key *keys = arena_array(&tx->scratch, n, sizeof *keys);
+    if (keys == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory");
+    for (size_t i = 0; i < n; i++) {
+        const struct run *run = items[i].run;
+        struct strview attempt = run->spark_attempt_id;
+        keys[i] = (struct log_key){.application_id = run->spark_application_id,
+                                   .attempt_id = attempt.at == NULL ? strview_of("") : attempt};
+    }
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT w.at, l.run_id, l.ended, l.digest"
+           " FROM unnest($3, $4) WITH ORDINALITY AS w (application, attempt, at), LATERAL"
+           " (SELECT run_id, ended, digest FROM provisor.run_log"
+           "  WHERE team_id = $1 AND application_id = $2 AND spark_application_id = w.application"
+           "  AND spark_attempt_id = w.attempt LIMIT 1 FOR UPDATE) AS l");
+    sql_uuid(&sql, application_id);
+    sql_texts(&sql, &keys->application_id, n, sizeof *keys);
+    sql_texts(&sql, &keys->attempt_id, n, sizeof *keys);
+    return tx_send(tx, &sql, err);
+}
+
+static void read_logs(const PGresult *result, struct arena *arena, struct run_import items[])
+{
+    for (size_t i = 0; i < row_count(result); i++) {
+        struct row row = row_at(result, (int)i, arena);
+        struct run_import *item = &items[row_int(&row) - 1];
+        row_uuid(&row, item->by_log);
+        item->log_ended = row_bool(&row);
+        struct strview digest = row_bytes(&row);
+        item->log_unsigned = digest.at == NULL;
+        item->log_same = digest.at != NULL && item->run->log_digest.at != NULL &&
+                         strview_equal(digest, item->run->log_digest);
+    }
+}
+
+static enum pv_code
+send_advice(struct store_tx *tx, struct run_import items[], size_t n, struct pv_error *err)
+{
+    char(*ids)[37] = arena_array(&tx->scratch, n, sizeof *ids);
+    int64_t *places = arena_array(&tx->scratch, n, sizeof *places);
+    if (ids == NULL || places == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory");
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (items[i].run->advice_id[0] == '\0')
+            continue;
+        places[m] = (int64_t)i;
+        memcpy(ids[m++], items[i].run->advice_id, sizeof *ids);
+    }
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT w.place FROM unnest($2, $3) AS w (place, id) WHERE NOT EXISTS"
+           " (SELECT FROM provisor.advice a WHERE a.team_id = $1 AND a.id = w.id)");
+    sql_counts(&sql, places, m, sizeof *places);
+    sql_uuids(&sql, ids[0], m, sizeof *ids);
+    return tx_send(tx, &sql, err);
+}
+
+static void read_advice(const PGresult *result, struct run_import items[])
+{
+    for (size_t i = 0; i < row_count(result); i++) {
+        struct row row = row_at(result, (int)i, NULL);
+        items[row_int(&row)].advice_absent = true;
+    }
+}
+
+/* What is there, for the caller to compare; in the order of the items that have something there. */
+static enum pv_code load_there(struct store_tx *tx,
+                               struct arena *arena,
+                               const char *application_id,
+                               struct run_import items[],
+                               size_t n,
+                               struct pv_error *err)
+{
+    struct run *runs = arena_calloc(arena, n, sizeof *runs);
+    if (runs == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory");
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *id = items[i].by_log[0] != '\0' ? items[i].by_log : items[i].by_id;
+        if (id[0] != '\0' && !items[i].log_same)
+            memcpy(runs[m++].id, id, sizeof runs->id);
+    }
+    enum pv_code code = run_load_many(tx, arena, application_id, runs, m, RUN_WITH_STAGES, err);
+    m = 0;
+    for (size_t i = 0; code == PV_OK && i < n; i++)
+        if ((items[i].by_log[0] != '\0' || items[i].by_id[0] != '\0') && !items[i].log_same)
+            items[i].there = runs[m++];
+    return code;
+}
+
+enum pv_code store_run_import_look(struct store_tx *tx,
+                                   struct arena *arena,
+                                   const struct application *application,
+                                   struct run_import items[],
+                                   size_t n,
+                                   struct pv_error *err)
+{
+    enum { LOOKS = 3 };
+    PGresult *results[LOOKS] = {NULL};
+    enum pv_code code = send_ids(tx, application->id, items, n, err);
+    if (code == PV_OK)
+        code = send_logs(tx, application->id, items, n, err);
+    if (code == PV_OK)
+        code = send_advice(tx, items, n, err);
+    if (code == PV_OK)
+        code = tx_results(tx, results, LOOKS, err);
+    if (code != PV_OK)
+        return code;
+    read_ids(results[0], items);
+    read_logs(results[1], arena, items);
+    read_advice(results[2], items);
+    for (size_t i = 0; i < LOOKS; i++)
+        PQclear(results[i]);
+    return load_there(tx, arena, application->id, items, n, err);
+}
+
+/* --- writing --- */
+
+enum pv_code store_run_import_write(struct store_tx *tx,
+                                    const struct application *application,
+                                    struct run_import items[],
+                                    size_t n,
+                                    struct run_import_counts *counts,
+                                    struct pv_error *err)
+{
+    int64_t before = counts->inserted;
+    enum pv_code code = PV_OK;
+    for (size_t i = 0; code == PV_OK && i < n; i++) {
+        struct run_import *item = &items[i];
+        struct run *run = item->run;
+        switch (item->verdict) {
+        case RUN_IMPORT_KEEP:
+            counts->kept++;
+            continue;
+        case RUN_IMPORT_REPLACE:
+            memcpy(run->id, item->by_log, sizeof run->id);
+            code = run_queue_removal(tx, application->id, run->id, err);
+            counts->replaced++;
+            break;
+        case RUN_IMPORT_INSERT:
+            if (item->id_elsewhere)
+                memcpy(run->id, item->other_id, sizeof run->id);
+            counts->inserted++;
+            break;
+        }
+        const unsigned char *digest = (const unsigned char *)run->log_digest.at;
+        if (code == PV_OK)
+            code = run_queue_rows(tx, application->id, run, digest, err);
+    }
+    if (code == PV_OK && has_outgrown_plans(before, counts->inserted))
+        code = plan_anew(tx, err);
+    return code;
+}
+
+static enum pv_code tell(struct store_tx *tx,
+                         const struct application *application,
+                         const struct run_import_counts *counts,
+                         struct pv_error *err)
+{
+    char id[37];
+    clock_uuid7(id);
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "INSERT INTO provisor.outbox (team_id, id, type, data, application_id)"
+           " VALUES ($1, $2, 'run.ingested',"
+           " json_build_object('run_id', NULL, 'application', $3::text, 'imported', $4::bigint,"
+           " 'replaced', $5::bigint), $6)");
+    sql_uuid(&sql, id);
+    sql_text(&sql, application->name);
+    sql_int(&sql, counts->inserted);
+    sql_int(&sql, counts->replaced);
+    sql_uuid(&sql, application->id);
+    return tx_defer(tx, &sql, err);
+}
+
+enum pv_code store_run_import_end(struct store_tx *tx,
+                                  const struct application *application,
+                                  const struct run_import_counts *counts,
+                                  struct pv_error *err)
+{
+    if (counts->inserted + counts->replaced == 0)
+        return PV_OK;
+    enum pv_code code = run_queue_history(tx, application->id, counts->inserted, err);
+    if (code == PV_OK)
+        code = tell(tx, application, counts, err);
+    return code != PV_OK ? code
+                         : journal_audit(tx, "run.import", "application", application->name, err);
+}

@@ -1,0 +1,342 @@
+#include "store/history/run_internal.h"
+
+/* Pages of the list of runs, and those that a replay or a repair would look at. */
+
+/* --- how much there would be to load --- */
+
+static enum pv_code weigh(struct store_tx *tx,
+                          const char *application_id,
+                          const struct run runs[],
+                          size_t n,
+                          PGresult **result,
+                          struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT w.at, s.n, s.tasks FROM unnest($3) WITH ORDINALITY AS w (id, at), LATERAL"
+           " (SELECT count(*) AS n, coalesce(sum(tasks), 0)::bigint AS tasks"
+           "  FROM provisor.run_stage"
+           "  WHERE team_id = $1 AND application_id = $2 AND run_id = w.id) AS s"
+           " ORDER BY w.at");
+    sql.repeated = true;
+    sql_uuid(&sql, application_id);
+    sql_uuids(&sql, runs->id, n, sizeof *runs);
+    return tx_query(tx, &sql, result, err);
+}
+
+/* So many of the runs stay within the bounds together; one at least. */
+static size_t count_within(const PGresult *result, const struct run_filter *filter)
+{
+    const bool tasks_too = (filter->with & RUN_WITH_TASKS) != 0;
+    uint64_t stages_most = filter->stages_most == 0 ? UINT64_MAX : filter->stages_most;
+    uint64_t tasks_most = filter->tasks_most == 0 || !tasks_too ? UINT64_MAX : filter->tasks_most;
+    uint64_t stages = 0;
+    uint64_t tasks = 0;
+    size_t n = row_count(result);
+    for (size_t i = 0; i < n; i++) {
+        struct row row = row_at(result, (int)i, NULL);
+        (void)row_int(&row);
+        stages += (uint64_t)row_int(&row);
+        tasks += (uint64_t)row_int(&row);
+        if (i > 0 && (stages > stages_most || tasks > tasks_most))
+            return i;
+    }
+    return n;
+}
+
+static enum pv_code bound_list(struct store_tx *tx,
+                               const char *application_id,
+                               const struct run_filter *filter,
+                               struct run_list *list,
+                               struct pv_error *err)
+{
+    bool loads = (filter->with & (RUN_WITH_STAGES | RUN_WITH_TASKS)) != 0;
+    bool bounded = filter->stages_most > 0 || filter->tasks_most > 0;
+    if (!loads || !bounded || list->n == 0)
+        return PV_OK;
+    PGresult *result;
+    enum pv_code code = weigh(tx, application_id, list->items, list->n, &result, err);
+    if (code != PV_OK)
+        return code;
+    size_t within = count_within(result, filter);
+    PQclear(result);
+    list->more |= within < list->n;
+    list->n = within;
+    return PV_OK;
+}
+
+/* --- which log each was read from --- */
+
+static enum pv_code spread_digests(
+    const PGresult *result, struct arena *arena, struct run runs[], size_t n, struct pv_error *err)
+{
+    for (size_t i = 0; i < row_count(result); i++) {
+        struct row row = row_at(result, (int)i, arena);
+        int64_t of = row_int(&row);
+        struct strview digest = row_bytes(&row);
+        enum pv_code code = row_done(&row, err);
+        if (code != PV_OK)
+            return code;
+        if (of < 1 || (size_t)of > n)
+            return pv_fail(err, PV_E_INTERNAL, "a digest belongs to no run");
+        runs[of - 1].log_digest = digest;
+    }
+    return PV_OK;
+}
+
+static enum pv_code load_digests(struct store_tx *tx,
+                                 struct arena *arena,
+                                 const char *application_id,
+                                 struct run runs[],
+                                 size_t n,
+                                 unsigned with,
+                                 struct pv_error *err)
+{
+    if (n == 0 || (with & RUN_WITH_DIGEST) == 0)
+        return PV_OK;
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT w.at, l.digest FROM unnest($3) WITH ORDINALITY AS w (id, at), LATERAL"
+           " (SELECT digest FROM provisor.run_log WHERE team_id = $1 AND application_id = $2"
+           "  AND run_id = w.id AND digest IS NOT NULL LIMIT 1) AS l");
+    sql.repeated = true;
+    sql_uuid(&sql, application_id);
+    sql_uuids(&sql, runs->id, n, sizeof *runs);
+    PGresult *result;
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code == PV_OK)
+        code = spread_digests(result, arena, runs, n, err);
+    PQclear(result);
+    return code;
+}
+
+/* --- pages --- */
+
+/*
+ * Open bounds are infinities, so that one statement serves all. The end of the window and the
+ * cursor are one bound: given both, the server starts its walk at the cursor, however far beyond
+ * the window that lies (nothing is before the least id, so (t, least) is what "before t" means).
+ */
+void run_add_window(struct sql *sql, const char *application_id, const struct run_filter *filter)
+{
+    bool first_page = filter->before_us == RUN_NO_INSTANT;
+    bool ends =
+        filter->until_us != RUN_NO_INSTANT && (first_page || filter->until_us <= filter->before_us);
+    sql_uuid(sql, application_id);
+    sql_bound(sql, filter->since_us, "-infinity");
+    sql_bound(sql, ends ? filter->until_us : filter->before_us, "infinity");
+    sql_uuid(sql, ends ? RUN_ID_LEAST : first_page ? RUN_ID_GREATEST : filter->before_id);
+    sql_int(sql, (int64_t)filter->limit + 1);
+}
+
+static const char by_time[] = "SELECT " RUN_SELECTED " FROM provisor.run r"
+                              " WHERE r.team_id = $1 AND r.application_id = $2"
+                              " AND r.instant >= $3 AND (r.instant, r.id) < ($4, $5)"
+                              " ORDER BY r.instant DESC, r.id DESC LIMIT $6";
+static const char by_ids[] = "SELECT " RUN_SELECTED " FROM provisor.run r"
+                             " WHERE r.team_id = $1 AND r.application_id = $2 AND r.id = ANY ($3)"
+                             " ORDER BY r.instant DESC, r.id DESC";
+
+static enum pv_code query_by_time(struct store_tx *tx,
+                                  const struct application *application,
+                                  const struct run_filter *filter,
+                                  PGresult **result,
+                                  struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql, by_time);
+    run_add_window(&sql, application->id, filter);
+    return tx_walk(tx, &sql, result, err);
+}
+
+static enum pv_code query_by_label(struct store_tx *tx,
+                                   struct arena *arena,
+                                   const struct application *application,
+                                   const struct run_filter *filter,
+                                   PGresult **result,
+                                   struct pv_error *err)
+{
+    struct run_id *ids;
+    size_t n;
+    *result = NULL;
+    enum pv_code code = run_ids_by_label(tx, arena, application->id, filter, &ids, &n, err);
+    if (code != PV_OK)
+        return code;
+    struct sql sql;
+    tx_sql(tx, &sql, by_ids);
+    sql.repeated = true;
+    sql_uuid(&sql, application->id);
+    sql_uuids(&sql, ids->text, n, sizeof *ids);
+    return tx_query(tx, &sql, result, err);
+}
+
+/* The runs of a page, without what lies in other tables. */
+static enum pv_code read_page(struct store_tx *tx,
+                              struct arena *arena,
+                              const struct application *application,
+                              const struct run_filter *filter,
+                              struct run_list *list,
+                              struct pv_error *err)
+{
+    PGresult *result;
+    enum pv_code code = filter->n_labels == 0
+                            ? query_by_time(tx, application, filter, &result, err)
+                            : query_by_label(tx, arena, application, filter, &result, err);
+    if (code == PV_OK)
+        code = run_read_list(result, arena, filter->limit, list, err);
+    PQclear(result);
+    return code;
+}
+
+enum pv_code store_run_list(struct store_tx *tx,
+                            struct arena *arena,
+                            const struct application *application,
+                            const struct run_filter *filter,
+                            struct run_list *list,
+                            struct pv_error *err)
+{
+    struct run_list read;
+    enum pv_code code = read_page(tx, arena, application, filter, &read, err);
+    if (code == PV_OK)
+        code = bound_list(tx, application->id, filter, &read, err);
+    if (code == PV_OK)
+        code = load_digests(tx, arena, application->id, read.items, read.n, filter->with, err);
+    if (code == PV_OK)
+        code = run_load_stages(tx, arena, application->id, read.items, read.n, filter->with, err);
+    if (code == PV_OK)
+        *list = read;
+    return code;
+}
+
+/* --- chosen for a replay, or counted --- */
+
+/*
+ * Nearest in size: the limit nearest from above and from below, each the head of an index, are
+ * enough; the nearest of both are among them. `replayable` leads both indexes, so runs that cannot
+ * be replayed are not even walked over.
+ */
+static const char nearest[] =
+    "SELECT " RUN_SELECTED " FROM (VALUES (true), (false)) AS f (replayable_too), LATERAL"
+    " ((SELECT u.id AS chosen FROM provisor.run u"
+    "  WHERE u.team_id = $1 AND u.application_id = $2 AND u.replayable = f.replayable_too"
+    "  AND u.succeeded AND u.problem_size >= $3"
+    "  ORDER BY u.problem_size, u.instant DESC, u.id DESC LIMIT $5)"
+    " UNION ALL (SELECT d.id FROM provisor.run d"
+    "  WHERE d.team_id = $1 AND d.application_id = $2 AND d.replayable = f.replayable_too"
+    "  AND d.succeeded AND d.problem_size < $3"
+    "  ORDER BY d.problem_size DESC, d.instant DESC, d.id DESC LIMIT $5)) AS n"
+    " JOIN provisor.run r ON r.team_id = $1 AND r.application_id = $2 AND r.id = n.chosen"
+    " WHERE f.replayable_too OR NOT $4"
+    " ORDER BY abs(r.problem_size - $3), r.instant DESC, r.id DESC LIMIT $5";
+static const char latest[] =
+    "SELECT " RUN_SELECTED " FROM provisor.run r WHERE r.team_id = $1 AND r.application_id = $2"
+    " AND r.succeeded AND (r.replayable OR NOT $3)"
+    " ORDER BY r.instant DESC, r.id DESC LIMIT $4";
+
+enum pv_code store_run_nearest(struct store_tx *tx,
+                               struct arena *arena,
+                               const struct application *application,
+                               int64_t problem_size,
+                               bool replayable,
+                               size_t limit,
+                               struct run_list *list,
+                               struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql, problem_size == RUN_UNKNOWN ? latest : nearest);
+    sql_uuid(&sql, application->id);
+    if (problem_size != RUN_UNKNOWN)
+        sql_int(&sql, problem_size);
+    sql_bool(&sql, replayable);
+    sql_int(&sql, (int64_t)limit);
+    struct run_list read;
+    PGresult *result;
+    enum pv_code code = tx_walk(tx, &sql, &result, err);
+    if (code == PV_OK)
+        code = run_read_list(result, arena, limit, &read, err);
+    PQclear(result);
+    if (code == PV_OK)
+        code = run_load_stages(tx, arena, application->id, read.items, read.n, RUN_WITH_TASKS, err);
+    if (code == PV_OK)
+        *list = read;
+    return code;
+}
+
+/* As the ids stand; runs that were not found leave no gap. */
+static enum pv_code
+order_by_ids(const struct run_id ids[], size_t n, struct arena *arena, struct run_list *list)
+{
+    struct run *ordered = arena_array(arena, list->n, sizeof *ordered);
+    size_t found = 0;
+    if (ordered == NULL)
+        return PV_E_MEMORY;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < list->n && found < list->n; k++)
+            if (strcmp(ids[i].text, list->items[k].id) == 0)
+                ordered[found++] = list->items[k];
+    *list = (struct run_list){.items = ordered, .n = found};
+    return PV_OK;
+}
+
+enum pv_code store_run_of_ids(struct store_tx *tx,
+                              struct arena *arena,
+                              const struct application *application,
+                              const struct run_id ids[],
+                              size_t n,
+                              struct run_list *list,
+                              struct pv_error *err)
+{
+    struct sql sql;
+    struct run_list read;
+    PGresult *result;
+    tx_sql(tx, &sql, by_ids);
+    sql.repeated = true;
+    sql_uuid(&sql, application->id);
+    sql_uuids(&sql, ids->text, n, sizeof *ids);
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code == PV_OK)
+        code = run_read_list(result, arena, n, &read, err);
+    PQclear(result);
+    if (code == PV_OK && order_by_ids(ids, n, arena, &read) != PV_OK)
+        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the runs");
+    if (code == PV_OK)
+        code = run_load_stages(tx, arena, application->id, read.items, read.n, RUN_WITH_TASKS, err);
+    if (code == PV_OK)
+        *list = read;
+    return code;
+}
+
+enum pv_code store_run_count_lacks(struct store_tx *tx,
+                                   const struct application *application,
+                                   struct run_lacks *lacks,
+                                   struct pv_error *err)
+{
+    static const char text[] =
+        "SELECT count(*), count(*) FILTER (WHERE NOT r.succeeded),"
+        " count(*) FILTER (WHERE r.executors IS NULL),"
+        " count(*) FILTER (WHERE r.cores_per_executor IS NULL),"
+        " count(*) FILTER (WHERE r.problem_size IS NULL),"
+        " count(*) FILTER (WHERE NOT r.has_stages) FROM"
+        " (SELECT * FROM provisor.run WHERE team_id = $1 AND application_id = $2"
+        "  ORDER BY instant DESC, id DESC LIMIT $3) AS r";
+    struct sql sql;
+    PGresult *result;
+    tx_sql(tx, &sql, text);
+    sql_uuid(&sql, application->id);
+    sql_int(&sql, RUN_LACKS_LOOKED_AT);
+    enum pv_code code = tx_walk(tx, &sql, &result, err);
+    if (code != PV_OK)
+        return code;
+    struct row row = row_at(result, 0, &tx->scratch);
+    struct run_lacks read = {.runs = row_int(&row)};
+    read.failed = row_int(&row);
+    read.executors = row_int(&row);
+    read.cores_per_executor = row_int(&row);
+    read.problem_size = row_int(&row);
+    read.stages = row_int(&row);
+    code = row_done(&row, err);
+    PQclear(result);
+    if (code == PV_OK)
+        *lacks = read;
+    return code;
+}

@@ -1,0 +1,227 @@
+#include "store/history/run_measured.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "store/history/run_internal.h"
+
+static const int64_t count_max = 1000000000000;
+static const double seconds_min = 1e-9;
+static const double seconds_max = 1e12;
+
+void run_measures_add(struct sql *sql, const struct run_measures *measures)
+{
+    sql_bool(sql, true);
+    sql_double(sql, measures->parallel_s);
+    sql_double(sql, measures->max_task_s);
+    sql_double(sql, measures->induced_s);
+    sql_double(sql, measures->serial_s);
+}
+
+static bool is_count(int64_t count)
+{
+    return count >= 1 && count <= count_max;
+}
+
+static double number_of(int64_t count)
+{
+    return count == RUN_UNKNOWN ? (double)NAN : (double)count;
+}
+
+/* The labels that a run must have. */
+struct wanted {
+    const struct run_label *labels;
+    size_t n;
+};
+
+static bool has_label(const struct run_label labels[], size_t n, const struct run_label *wanted)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strview_equal(labels[i].key, wanted->key) &&
+            strview_equal(labels[i].value, wanted->value))
+            return true;
+    return false;
+}
+
+static bool has_labels(struct row *row, const struct wanted *wanted)
+{
+    size_t n;
+    const struct run_label *labels = row_pairs(row, &n);
+    for (size_t i = 0; i < wanted->n; i++)
+        if (!has_label(labels, n, &wanted->labels[i]))
+            return false;
+    return true;
+}
+
+/* The columns behind history_version and runs; false: there is no run, or not one of those wanted.
+ */
+static bool
+read_measured(struct row *row, const struct wanted *wanted, struct run_measured_list *all)
+{
+    if (row_is_null(row))
+        return false;
+    bool succeeded = row_bool(row);
+    if (!has_labels(row, wanted))
+        return false;
+    bool has_stages = row_bool(row);
+    bool measured = row_bool(row);
+    int64_t size = row_int(row);
+    int64_t executors = row_int(row);
+    struct diagnosis_run run = {.problem_size = number_of(size),
+                                .executors = number_of(executors),
+                                .cores_per_executor = number_of(row_int(row))};
+    run.duration_s = row_double(row);
+    run.initialization_s = row_double(row);
+    run.spilled_bytes = number_of(row_int(row));
+    run.parallel_s = row_double(row);
+    run.max_task_s = row_double(row);
+    run.induced_s = row_double(row);
+    run.serial_s = row_double(row);
+    bool timed = run.duration_s >= seconds_min && run.duration_s <= seconds_max;
+    all->failed += !succeeded;
+    all->without_problem_size += !is_count(size);
+    all->without_executors += !is_count(executors);
+    all->without_duration += !timed;
+    all->unmeasured += has_stages && !measured;
+    if (succeeded && is_count(size) && is_count(executors) && timed)
+        all->items[all->n++] = run;
+    return true;
+}
+
+static enum pv_code read_list(const PGresult *result,
+                              struct arena *arena,
+                              const struct wanted *wanted,
+                              struct run_measured_list *list,
+                              struct pv_error *err)
+{
+    struct run_measured_list all = {0};
+    size_t n = row_count(result);
+    enum pv_code code = PV_OK;
+    all.items = arena_array(arena, n, sizeof *all.items);
+    if (all.items == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the runs of an application");
+    if (n == 0)
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
+    for (size_t i = 0; i < n && code == PV_OK; i++) {
+        struct row row = row_at(result, (int)i, arena);
+        all.history_version = row_int(&row);
+        all.runs = row_int(&row);
+        all.looked_at += read_measured(&row, wanted, &all);
+        code = row_done(&row, err);
+    }
+    if (code == PV_OK)
+        *list = all;
+    return code;
+}
+
+enum pv_code store_run_measured(struct store_tx *tx,
+                                struct arena *arena,
+                                const char *application_id,
+                                size_t most,
+                                const struct run_label labels[],
+                                size_t n_labels,
+                                struct run_measured_list *list,
+                                struct pv_error *err)
+{
+    struct sql sql;
+    PGresult *result;
+    const struct wanted wanted = {labels, n_labels};
+    tx_sql(tx, &sql,
+           "SELECT a.history_version, a.runs, r.succeeded, r.label_keys, r.label_values, "
+           "r.has_stages, r.measured,"
+           " r.problem_size, r.executors, r.cores_per_executor, r.duration_s, r.initialization_s,"
+           " r.disk_spilled_bytes, r.parallel_s, r.max_task_s, r.induced_s, r.serial_s"
+           " FROM provisor.application a LEFT JOIN LATERAL (SELECT * FROM provisor.run"
+           "  WHERE team_id = $1 AND application_id = $2"
+           "  ORDER BY instant DESC, id DESC LIMIT $3) AS r ON true"
+           " WHERE a.team_id = $1 AND a.id = $2");
+    sql_uuid(&sql, application_id);
+    sql_int(&sql, (int64_t)most);
+    enum pv_code code = tx_walk(tx, &sql, &result, err);
+    if (code == PV_OK)
+        code = read_list(result, arena, &wanted, list, err);
+    PQclear(result);
+    return code;
+}
+
+/* --- runs that were there before --- */
+
+static enum pv_code find_older(struct store_tx *tx,
+                               struct arena *arena,
+                               const char *application_id,
+                               size_t most,
+                               size_t some,
+                               struct run **runs,
+                               size_t *n,
+                               struct pv_error *err)
+{
+    struct sql sql;
+    PGresult *result;
+    tx_sql(tx, &sql,
+           "SELECT id FROM (SELECT id, instant, has_stages, measured FROM provisor.run"
+           "  WHERE team_id = $1 AND application_id = $2"
+           "  ORDER BY instant DESC, id DESC LIMIT $3) AS r"
+           " WHERE has_stages AND NOT measured ORDER BY instant DESC, id DESC LIMIT $4");
+    sql_uuid(&sql, application_id);
+    sql_int(&sql, (int64_t)most);
+    sql_int(&sql, (int64_t)some);
+    enum pv_code code = tx_walk(tx, &sql, &result, err);
+    if (code == PV_OK) {
+        *n = row_count(result);
+        *runs = arena_calloc(arena, *n, sizeof **runs);
+        if (*runs == NULL)
+            code = pv_fail(err, PV_E_MEMORY, "not enough memory for the runs to measure");
+    }
+    for (size_t i = 0; code == PV_OK && i < *n; i++) {
+        struct row row = row_at(result, (int)i, NULL);
+        row_uuid(&row, (*runs)[i].id);
+        code = row_done(&row, err);
+    }
+    PQclear(result);
+    return code;
+}
+
+static enum pv_code keep_measures(struct store_tx *tx,
+                                  const char *application_id,
+                                  const char *run_id,
+                                  const struct run_measures *measures,
+                                  struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "UPDATE provisor.run SET (" RUN_MEASURE_COLUMNS ") = ($4, $5, $6, $7, $8)"
+           " WHERE team_id = $1 AND application_id = $2 AND id = $3");
+    sql_uuid(&sql, application_id);
+    sql_uuid(&sql, run_id);
+    run_measures_add(&sql, measures);
+    return tx_defer(tx, &sql, err);
+}
+
+enum pv_code store_run_measure_older(struct store_tx *tx,
+                                     struct arena *arena,
+                                     const char *application_id,
+                                     size_t most,
+                                     size_t some,
+                                     size_t *measured,
+                                     struct pv_error *err)
+{
+    struct run *runs = NULL;
+    *measured = 0;
+    size_t n = 0;
+    enum pv_code code = find_older(tx, arena, application_id, most, some, &runs, &n, err);
+    /* One by one: each may have millions of tasks. */
+    for (size_t i = 0; code == PV_OK && i < n; i++) {
+        struct run_measures measures;
+        struct arena_mark mark = arena_mark(arena);
+        char id[37];
+        (void)snprintf(id, sizeof id, "%s", runs[i].id);
+        code = run_load_many(tx, arena, application_id, &runs[i], 1, RUN_WITH_TASKS, err);
+        if (code == PV_OK)
+            code = run_measure(&runs[i], arena, &measures, err);
+        if (code == PV_OK)
+            code = keep_measures(tx, application_id, id, &measures, err);
+        arena_rewind(arena, mark);
+        *measured += code == PV_OK;
+    }
+    return code;
+}

@@ -1,0 +1,329 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/history/run_internal.h"
+
+/* --- rows --- */
+
+static struct run_warning *read_warnings(struct row *row, size_t *n)
+{
+    size_t n_codes;
+    size_t n_counts;
+    size_t n_details;
+    struct strview *codes = row_texts(row, &n_codes);
+    int64_t *counts = row_counts(row, &n_counts);
+    struct strview *details = row_texts(row, &n_details);
+    *n = 0;
+    struct run_warning *warnings = arena_array(row->arena, n_codes, sizeof *warnings);
+    if (warnings == NULL || n_codes != n_counts || n_codes != n_details || row->failed) {
+        row->failed = true;
+        return NULL;
+    }
+    for (size_t i = 0; i < n_codes; i++)
+        warnings[i] = (struct run_warning){codes[i], counts[i], details[i]};
+    *n = n_codes;
+    return warnings;
+}
+
+static void read_columns(struct row *row, struct run *run)
+{
+    row_uuid(row, run->advice_id);
+    run->problem_size = row_int(row);
+    run->executors = row_int(row);
+    run->cores_per_executor = row_int(row);
+    run->duration_s = row_double(row);
+    run->initialization_s = row_double(row);
+    run->started_us = row_instant(row);
+    run->succeeded = row_bool(row);
+    run->labels = row_pairs(row, &run->n_labels);
+    run->has_stages = row_bool(row);
+    run->from_log = row_bool(row);
+    run->spark_application_id = row_text(row);
+    run->spark_attempt_id = row_text(row);
+    run->spark_version = row_text(row);
+    run->ended = row_bool(row);
+    run->jobs = row_int(row);
+    run->stages_completed = row_int(row);
+    run->stages_failed = row_int(row);
+    run->tasks_succeeded = row_int(row);
+    run->tasks_failed = row_int(row);
+    run->task_time_s = row_double(row);
+    run->failed_task_time_s = row_double(row);
+    run->executors_added = row_int(row);
+    run->spark_properties = row_pairs(row, &run->n_spark_properties);
+    run->warnings = read_warnings(row, &run->n_warnings);
+    run_figures_read(row, run);
+}
+
+/* What a row says of a run beside the run itself. */
+struct placed {
+    char application_id[37];
+    int64_t instant_us;
+    struct strview application_name; /* where it was selected */
+};
+
+/* has_stages says what is loaded; the caller sets it again when it loads them. */
+static enum pv_code read_run(const PGresult *result,
+                             size_t at,
+                             struct arena *arena,
+                             struct run *run,
+                             struct placed *placed,
+                             struct pv_error *err)
+{
+    struct row row = row_at(result, (int)at, arena);
+    struct run r = {0};
+    row_uuid(&row, r.id);
+    row_uuid(&row, placed->application_id);
+    placed->instant_us = row_instant(&row);
+    r.recorded_us = row_instant(&row);
+    r.tasks_thinned = row_bool(&row);
+    read_columns(&row, &r);
+    if (PQnfields(result) > row.column)
+        placed->application_name = row_text(&row);
+    enum pv_code code = row_done(&row, err);
+    if (code == PV_OK)
+        *run = r;
+    return code;
+}
+
+/* The next two columns; what they spread to takes the place of the durations. */
+static void read_sketch(struct row *row, struct run_stage *stage)
+{
+    size_t n, n_means, n_tasks;
+    int64_t *tasks = row_counts(row, &n);
+    double *means_s = row_doubles(row, &n_means);
+    if (tasks == NULL || row->failed)
+        return;
+    struct task_group *groups = arena_array(row->arena, n, sizeof *groups);
+    double *spread = NULL;
+    for (size_t g = 0; groups != NULL && n == n_means && g < n; g++)
+        groups[g] = (struct task_group){tasks[g], means_s[g]};
+    row->failed |= groups == NULL || n != n_means ||
+                   task_sketch_spread(groups, n, row->arena, &spread, &n_tasks, NULL) != PV_OK;
+    if (row->failed)
+        return;
+    stage->task_sketch = groups;
+    stage->n_task_sketch = n;
+    stage->task_durations_s = spread;
+    stage->n_tasks = (int64_t)n_tasks;
+}
+
+static void read_stage(struct row *row, struct run_stage *stage)
+{
+    stage->id = row_int(row);
+    stage->name = row_text(row);
+    stage->parents = row_counts(row, &stage->n_parents);
+    stage->n_tasks = row_int(row);
+    size_t n;
+    stage->task_durations_s = row_doubles(row, &n);
+    stage->task_duration_s = row_double(row);
+    stage->task_time_s = row_double(row);
+    stage->duration_s = row_double(row);
+    stage->started_s = row_double(row);
+    stage->input_records = row_double(row);
+    stage->nominal_rate_per_s = row_double(row);
+    stage->skipped = row_bool(row);
+    stage_figures_read(row, stage);
+    if (stage->task_durations_s != NULL)
+        stage->n_tasks = (int64_t)n;
+    read_sketch(row, stage);
+}
+
+/* --- stages of many runs in one statement --- */
+
+static void stages_query(struct store_tx *tx,
+                         const char *application_id,
+                         const struct run runs[],
+                         size_t n,
+                         bool with_tasks,
+                         struct sql *sql)
+{
+    tx_sql(tx, sql,
+           "SELECT w.at - 1, s.* FROM unnest($3) WITH ORDINALITY AS w (run_id, at), LATERAL"
+           " (SELECT id, name, parents, tasks, CASE WHEN $4 THEN task_durations_s END,"
+           " task_duration_s, task_time_s, duration_s, started_s, input_records,"
+           " nominal_rate_per_s, skipped, " STAGE_FIGURE_COLUMNS
+           ", CASE WHEN $4 THEN sketch_tasks END, CASE WHEN $4 THEN sketch_mean_s END"
+           " FROM provisor.run_stage WHERE team_id = $1 AND application_id = $2"
+           " AND run_id = w.run_id AND run_id = ANY ($3)" /* tells the planner which months */
+           " ORDER BY id) AS s"
+           " ORDER BY w.at, s.id");
+    sql->repeated = true;
+    sql_uuid(sql, application_id);
+    sql_uuids(sql, runs->id, n, sizeof *runs);
+    sql_bool(sql, with_tasks);
+}
+
+static enum pv_code spread_stages(
+    const PGresult *result, struct arena *arena, struct run runs[], size_t n, struct pv_error *err)
+{
+    size_t rows = row_count(result);
+    struct run_stage *stages = arena_calloc(arena, rows, sizeof *stages);
+    if (stages == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the stages");
+    for (size_t i = 0; i < rows; i++) {
+        struct row row = row_at(result, (int)i, arena);
+        int64_t of = row_int(&row);
+        if (of < 0 || (size_t)of >= n)
+            return pv_fail(err, PV_E_INTERNAL, "a stage belongs to no run");
+        read_stage(&row, &stages[i]);
+        enum pv_code code = row_done(&row, err);
+        if (code != PV_OK)
+            return code;
+        struct run *run = &runs[of];
+        if (run->n_stages++ == 0)
+            run->stages = &stages[i];
+    }
+    return PV_OK;
+}
+
+enum pv_code run_load_stages(struct store_tx *tx,
+                             struct arena *arena,
+                             const char *application_id,
+                             struct run runs[],
+                             size_t n,
+                             unsigned with,
+                             struct pv_error *err)
+{
+    if (n == 0 || (with & (RUN_WITH_STAGES | RUN_WITH_TASKS)) == 0) {
+        for (size_t i = 0; i < n; i++)
+            runs[i].has_stages = false;
+        return PV_OK;
+    }
+    struct sql sql;
+    stages_query(tx, application_id, runs, n, (with & RUN_WITH_TASKS) != 0, &sql);
+    PGresult *result;
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code == PV_OK)
+        code = spread_stages(result, arena, runs, n, err);
+    PQclear(result);
+    return code;
+}
+
+/* --- one run --- */
+
+enum pv_code run_load(struct store_tx *tx,
+                      struct arena *arena,
+                      const char *application_id,
+                      const char *run_id,
+                      struct run *run,
+                      struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT " RUN_SELECTED " FROM provisor.run r"
+           " WHERE r.team_id = $1 AND r.application_id = $2 AND r.id = $3");
+    sql_uuid(&sql, application_id);
+    sql_uuid(&sql, run_id);
+    PGresult *result;
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code == PV_OK && row_count(result) == 0)
+        code = pv_fail(err, PV_E_NOT_FOUND, "there is no run of that id");
+    struct placed placed;
+    if (code == PV_OK)
+        code = read_run(result, 0, arena, run, &placed, err);
+    PQclear(result);
+    if (code == PV_OK)
+        run->has_stages = false;
+    return code;
+}
+
+static void find_query(struct store_tx *tx, const char *name, const char *run_id, struct sql *sql)
+{
+    static const char query[] =
+        "SELECT " RUN_SELECTED ", a.application_name FROM provisor.run r"
+        " JOIN (SELECT team_id AS its_team, id AS its_id, name AS application_name"
+        " FROM provisor.application) a ON a.its_team = r.team_id AND a.its_id = r.application_id"
+        " WHERE r.team_id = $1 AND r.id = $2 AND ($3 IS NULL OR a.application_name = $3)";
+    tx_sql(tx, sql, query);
+    sql_uuid(sql, run_id);
+    sql_text(sql, strview_of(name));
+}
+
+enum pv_code store_run_find(struct store_tx *tx,
+                            struct arena *arena,
+                            const char *application_name,
+                            const char *run_id,
+                            unsigned with,
+                            struct run *run,
+                            struct strview *application_name_out,
+                            struct pv_error *err)
+{
+    struct sql sql;
+    find_query(tx, application_name, run_id, &sql);
+    PGresult *result;
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code == PV_OK && row_count(result) == 0)
+        code = pv_fail(err, PV_E_NOT_FOUND, "there is no run of that id");
+    struct placed placed;
+    struct run found;
+    if (code == PV_OK)
+        code = read_run(result, 0, arena, &found, &placed, err);
+    PQclear(result);
+    if (code == PV_OK)
+        code = run_load_stages(tx, arena, placed.application_id, &found, 1, with, err);
+    if (code != PV_OK)
+        return code;
+    *run = found;
+    if (application_name_out != NULL)
+        *application_name_out = placed.application_name;
+    return PV_OK;
+}
+
+/* --- many runs --- */
+
+enum pv_code run_read_list(const PGresult *result,
+                           struct arena *arena,
+                           size_t limit,
+                           struct run_list *list,
+                           struct pv_error *err)
+{
+    enum pv_code code = PV_OK;
+    size_t there = row_count(result);
+    struct run_list read = {.n = there > limit ? limit : there, .more = there > limit};
+    read.items = arena_calloc(arena, read.n, sizeof *read.items);
+    read.instants_us = arena_calloc(arena, read.n, sizeof *read.instants_us);
+    if (read.items == NULL || read.instants_us == NULL)
+        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the list");
+    for (size_t i = 0; code == PV_OK && i < read.n; i++) {
+        struct placed placed;
+        code = read_run(result, i, arena, &read.items[i], &placed, err);
+        read.instants_us[i] = placed.instant_us;
+    }
+    if (code == PV_OK)
+        *list = read;
+    return code;
+}
+
+enum pv_code run_load_many(struct store_tx *tx,
+                           struct arena *arena,
+                           const char *application_id,
+                           struct run runs[],
+                           size_t n,
+                           unsigned with,
+                           struct pv_error *err)
+{
+    if (n == 0)
+        return PV_OK;
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT " RUN_SELECTED " FROM unnest($3) WITH ORDINALITY AS w (wanted, at), LATERAL"
+           " (SELECT * FROM provisor.run WHERE team_id = $1 AND id = w.wanted LIMIT 2) AS r"
+           " WHERE r.application_id = $2 ORDER BY w.at");
+    sql_uuid(&sql, application_id);
+    sql_uuids(&sql, runs->id, n, sizeof *runs);
+    struct run_list read = {.n = 0};
+    PGresult *result;
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code == PV_OK)
+        code = run_read_list(result, arena, n, &read, err);
+    PQclear(result);
+    if (code == PV_OK && read.n < n)
+        code = pv_fail(err, PV_E_RETRY, "a run has just been deleted");
+    if (code == PV_OK)
+        code = run_load_stages(tx, arena, application_id, read.items, n, with, err);
+    if (code == PV_OK)
+        memcpy(runs, read.items, n * sizeof *runs);
+    return code;
+}

@@ -1,0 +1,174 @@
+#include "store/history/run_task_summary.h"
+
+#include "store/history/run_internal.h"
+
+/* --- which runs --- */
+
+static enum pv_code read_runs(const PGresult *result,
+                              struct arena *arena,
+                              struct unthinned **items,
+                              size_t *n,
+                              struct pv_error *err)
+{
+    size_t there = row_count(result);
+    struct unthinned *read = arena_calloc(arena, there, sizeof *read);
+    if (read == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the runs");
+    for (size_t i = 0; i < there; i++) {
+        struct row row = row_at(result, (int)i, arena);
+        row_uuid(&row, read[i].team_id);
+        row_uuid(&row, read[i].application_id);
+        row_uuid(&row, read[i].run_id);
+    }
+    *items = read;
+    *n = there;
+    return PV_OK;
+}
+
+enum pv_code store_unthinned_list(struct store *store,
+                                  struct arena *arena,
+                                  int64_t days,
+                                  size_t limit,
+                                  struct unthinned **items,
+                                  size_t *n,
+                                  struct pv_error *err)
+{
+    struct sql sql;
+    sql_init(&sql, arena,
+             "SELECT team_id, application_id, run_id FROM provisor.list_unthinned($1, $2)");
+    sql_int(&sql, days);
+    sql_int(&sql, (int64_t)limit);
+    PGresult *result;
+    enum pv_code code = store_query_alone(store, &sql, &result, err);
+    if (code == PV_OK)
+        code = read_runs(result, arena, items, n, err);
+    PQclear(result);
+    return code;
+}
+
+/* --- one run --- */
+
+static enum pv_code read_stages(const PGresult *result,
+                                struct arena *arena,
+                                struct run_stage **stages,
+                                size_t *n,
+                                struct pv_error *err)
+{
+    size_t there = row_count(result);
+    struct run_stage *read = arena_calloc(arena, there, sizeof *read);
+    if (read == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the stages");
+    for (size_t i = 0; i < there; i++) {
+        struct row row = row_at(result, (int)i, arena);
+        size_t tasks;
+        read[i].id = row_int(&row);
+        read[i].task_durations_s = row_doubles(&row, &tasks);
+        read[i].n_tasks = (int64_t)tasks;
+        enum pv_code code = row_done(&row, err);
+        if (code != PV_OK)
+            return code;
+    }
+    *stages = read;
+    *n = there;
+    return PV_OK;
+}
+
+enum pv_code store_run_long_stages(struct store_tx *tx,
+                                   struct arena *arena,
+                                   const struct unthinned *run,
+                                   size_t least,
+                                   struct run_stage **stages,
+                                   size_t *n,
+                                   struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT FROM provisor.application WHERE team_id = $1 AND id = $2 FOR NO KEY UPDATE");
+    sql_uuid(&sql, run->application_id);
+    enum pv_code code = tx_send(tx, &sql, err);
+    if (code != PV_OK)
+        return code;
+    tx_sql(tx, &sql,
+           "SELECT id, task_durations_s FROM provisor.run_stage WHERE team_id = $1"
+           " AND application_id = $2 AND run_id = $3 AND cardinality(task_durations_s) > $4"
+           " ORDER BY id");
+    sql_uuid(&sql, run->application_id);
+    sql_uuid(&sql, run->run_id);
+    sql_int(&sql, (int64_t)least);
+    code = tx_send(tx, &sql, err);
+    PGresult *results[2] = {NULL, NULL};
+    if (code == PV_OK)
+        code = tx_results(tx, results, 2, err);
+    if (code == PV_OK)
+        code = read_stages(results[1], arena, stages, n, err);
+    PQclear(results[0]);
+    PQclear(results[1]);
+    return code;
+}
+
+static enum pv_code write_sketch(struct store_tx *tx,
+                                 const char *application_id,
+                                 const char *run_id,
+                                 const struct run_stage *stage,
+                                 struct pv_error *err)
+{
+    struct sql sql;
+    const struct task_group *groups = stage->task_sketch;
+    tx_sql(tx, &sql,
+           "UPDATE provisor.run_stage SET task_durations_s = NULL, sketch_tasks = $5,"
+           " sketch_mean_s = $6 WHERE team_id = $1 AND application_id = $2 AND run_id = $3"
+           " AND id = $4");
+    sql_uuid(&sql, application_id);
+    sql_uuid(&sql, run_id);
+    sql_int(&sql, stage->id);
+    sql_counts(&sql, &groups->tasks, stage->n_task_sketch, sizeof *groups);
+    sql_doubles(&sql, &groups->mean_s, stage->n_task_sketch, sizeof *groups);
+    return tx_defer(tx, &sql, err);
+}
+
+enum pv_code run_write_sketches(struct store_tx *tx,
+                                const char *application_id,
+                                const char *run_id,
+                                const struct run_stage stages[],
+                                size_t n,
+                                size_t *written,
+                                struct pv_error *err)
+{
+    enum pv_code code = PV_OK;
+    *written = 0;
+    for (size_t i = 0; code == PV_OK && i < n; i++) {
+        if (stages[i].n_task_sketch == 0)
+            continue;
+        code = write_sketch(tx, application_id, run_id, &stages[i], err);
+        ++*written;
+    }
+    if (code != PV_OK)
+        return code;
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "UPDATE provisor.run SET tasks_thinned = true, stages_thinned = stages_thinned + $4"
+           " WHERE team_id = $1 AND application_id = $2 AND id = $3");
+    sql_uuid(&sql, application_id);
+    sql_uuid(&sql, run_id);
+    sql_int(&sql, (int64_t)*written);
+    return tx_defer(tx, &sql, err);
+}
+
+enum pv_code store_run_thin(struct store_tx *tx,
+                            const struct unthinned *run,
+                            const struct run_stage stages[],
+                            size_t n,
+                            struct pv_error *err)
+{
+    size_t written;
+    enum pv_code code =
+        run_write_sketches(tx, run->application_id, run->run_id, stages, n, &written, err);
+    if (code != PV_OK || written == 0)
+        return code;
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "UPDATE provisor.application SET history_version = history_version + 1"
+           " WHERE team_id = $1 AND id = $2");
+    sql_uuid(&sql, run->application_id);
+    return tx_defer(tx, &sql, err);
+}

@@ -1,0 +1,567 @@
+#include <string.h>
+
+#include "core/history/run_reach.h"
+#include "store/history/run_internal.h"
+#include "threads/clock.h"
+
+/*
+ * Inserting takes two round trips: one locks the application (so that what one application learns
+ * is serialised, and each log is kept once), one writes everything; the latter is queued and goes
+ * out with whatever comes next, at best the commit.
+ */
+
+/* What was there when the application was locked. */
+struct situation {
+    int64_t now_us;
+    bool log_known;
+    char log_run_id[37];
+    bool log_ended;
+    bool log_same;
+    bool log_unsigned; /* its digest is not known: the run was imported without */
+};
+
+/* --- looking --- */
+
+static enum pv_code send_lock(struct store_tx *tx, const char *application_id, struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT clock_timestamp() FROM provisor.application WHERE team_id = $1 AND id = $2"
+           " FOR NO KEY UPDATE");
+    sql_uuid(&sql, application_id);
+    return tx_send(tx, &sql, err);
+}
+
+static enum pv_code
+send_advice_check(struct store_tx *tx, const struct run *run, struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT $2 IS NULL OR EXISTS (SELECT FROM provisor.advice"
+           " WHERE team_id = $1 AND id = $2)");
+    sql_uuid(&sql, run->advice_id);
+    return tx_send(tx, &sql, err);
+}
+
+static void add_log_key(struct sql *sql, const char *application_id, const struct run *run)
+{
+    sql_uuid(sql, application_id);
+    sql_text(sql, run->spark_application_id);
+    struct strview attempt = run->spark_attempt_id;
+    sql_text(sql, attempt.at == NULL ? strview_of("") : attempt);
+}
+
+static enum pv_code send_log_look_up(struct store_tx *tx,
+                                     const char *application_id,
+                                     const struct run *run,
+                                     const unsigned char *digest,
+                                     struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT run_id, ended, digest IS NOT NULL AND digest = $5, digest IS NULL"
+           " FROM provisor.run_log"
+           " WHERE team_id = $1 AND application_id = $2 AND spark_application_id = $3"
+           " AND spark_attempt_id = $4");
+    add_log_key(&sql, application_id, run);
+    sql_bytes(&sql, digest, digest == NULL ? 0 : 32);
+    return tx_send(tx, &sql, err);
+}
+
+/* results[2] is NULL for a run without a log. */
+static void read_situation(PGresult *const results[3], struct situation *s)
+{
+    struct row lock = row_at(results[0], 0, NULL);
+    *s = (struct situation){.now_us = row_instant(&lock)};
+    s->log_known = results[2] != NULL && row_count(results[2]) > 0;
+    if (!s->log_known)
+        return;
+    struct row log = row_at(results[2], 0, NULL);
+    row_uuid(&log, s->log_run_id);
+    s->log_ended = row_bool(&log);
+    s->log_same = row_bool(&log);
+    s->log_unsigned = row_bool(&log);
+}
+
+static enum pv_code
+judge(PGresult *const results[3], struct situation *situation, struct pv_error *err)
+{
+    if (row_count(results[0]) == 0) /* it was there a moment ago; the next look makes it anew */
+        return pv_fail(err, PV_E_RETRY, "the application has just been deleted");
+    struct row advice = row_at(results[1], 0, NULL);
+    if (!row_bool(&advice))
+        return pv_fault(err, PV_PLACE_POINTER, "/advice_id", "not_found",
+                        "there is no advice of that id");
+    read_situation(results, situation);
+    return PV_OK;
+}
+
+/* A run without a log asks for none: the server would look for a log without a name by walking over
+ * all there are, with helpers that take 20 ms to call. */
+static enum pv_code look(struct store_tx *tx,
+                         const char *application_id,
+                         const struct run *run,
+                         const unsigned char *digest,
+                         struct situation *situation,
+                         struct pv_error *err)
+{
+    const bool has_log = run->spark_application_id.at != NULL;
+    enum pv_code code = send_lock(tx, application_id, err);
+    if (code == PV_OK)
+        code = send_advice_check(tx, run, err);
+    if (code == PV_OK && has_log)
+        code = send_log_look_up(tx, application_id, run, digest, err);
+    PGresult *results[3] = {NULL, NULL, NULL};
+    if (code == PV_OK)
+        code = tx_results(tx, results, has_log ? 3 : 2, err);
+    if (code == PV_OK)
+        code = judge(results, situation, err);
+    for (size_t i = 0; i < 3; i++)
+        PQclear(results[i]);
+    return code;
+}
+
+/* --- writing: all queued --- */
+
+static enum pv_code write_run(struct store_tx *tx,
+                              const char *application_id,
+                              const struct run *run,
+                              struct pv_error *err)
+{
+    struct sql sql;
+    struct run_measures measures;
+    enum pv_code code = run_measure(run, &tx->scratch, &measures, err);
+    if (code != PV_OK)
+        return code;
+    tx_sql(tx, &sql,
+           "INSERT INTO provisor.run (team_id, application_id, id, recorded_at, " RUN_COLUMNS
+           ", " RUN_MEASURE_COLUMNS ")"
+           " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
+           " $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34,"
+           " $35, $36, $37, $38, $39, $40, $41, $42, $43, $44, $45, $46, $47, $48, $49, $50, $51,"
+           " $52, $53, $54, $55, $56, $57, $58, $59, $60, $61, $62, $63, $64, $65, $66, $67, $68)");
+    sql.repeated = true;
+    sql_uuid(&sql, application_id);
+    sql_uuid(&sql, run->id);
+    sql_instant(&sql, run->recorded_us);
+    sql_uuid(&sql, run->advice_id);
+    sql_count(&sql, run->problem_size);
+    sql_count(&sql, run->executors);
+    sql_count(&sql, run->cores_per_executor);
+    sql_double(&sql, run->duration_s);
+    sql_double(&sql, run->initialization_s);
+    sql_instant(&sql, run->started_us);
+    sql_bool(&sql, run->succeeded);
+    sql_pairs(&sql, run->labels, run->n_labels);
+    sql_bool(&sql, run->has_stages);
+    sql_bool(&sql, run->from_log);
+    sql_text(&sql, run->spark_application_id);
+    sql_text(&sql, run->spark_attempt_id);
+    sql_text(&sql, run->spark_version);
+    sql_bool(&sql, run->ended);
+    sql_count(&sql, run->jobs);
+    sql_count(&sql, run->stages_completed);
+    sql_count(&sql, run->stages_failed);
+    sql_count(&sql, run->tasks_succeeded);
+    sql_count(&sql, run->tasks_failed);
+    sql_double(&sql, run->task_time_s);
+    sql_double(&sql, run->failed_task_time_s);
+    sql_count(&sql, run->executors_added);
+    sql_pairs(&sql, run->spark_properties, run->n_spark_properties);
+    const struct run_warning *w = run->warnings;
+    size_t n = run->n_warnings;
+    sql_texts(&sql, n == 0 ? NULL : &w->code, n, sizeof *w);
+    sql_counts(&sql, n == 0 ? NULL : &w->count, n, sizeof *w);
+    sql_texts(&sql, n == 0 ? NULL : &w->detail, n, sizeof *w);
+    run_figures_add(&sql, run);
+    run_measures_add(&sql, &measures);
+    return tx_defer(tx, &sql, err);
+}
+
+static enum pv_code write_labels(struct store_tx *tx,
+                                 const char *application_id,
+                                 const struct run *run,
+                                 struct pv_error *err)
+{
+    if (run->n_labels == 0)
+        return PV_OK;
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "INSERT INTO provisor.run_label (team_id, application_id, run_id, key, value, instant)"
+           " SELECT $1, $2, $3, l.key, l.value, $6 FROM unnest($4, $5) AS l (key, value)");
+    sql.repeated = true;
+    sql_uuid(&sql, application_id);
+    sql_uuid(&sql, run->id);
+    sql_pairs(&sql, run->labels, run->n_labels);
+    sql_instant(&sql, run->started_us == RUN_NO_INSTANT ? run->recorded_us : run->started_us);
+    return tx_defer(tx, &sql, err);
+}
+
+static enum pv_code write_log(struct store_tx *tx,
+                              const char *application_id,
+                              const struct run *run,
+                              const unsigned char *digest,
+                              struct pv_error *err)
+{
+    if (run->spark_application_id.at == NULL)
+        return PV_OK;
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "INSERT INTO provisor.run_log (team_id, application_id, spark_application_id,"
+           " spark_attempt_id, run_id, digest, ended) VALUES ($1, $2, $3, $4, $5, $6, $7)");
+    sql.repeated = true;
+    add_log_key(&sql, application_id, run);
+    sql_uuid(&sql, run->id);
+    sql_bytes(&sql, digest, digest == NULL ? 0 : 32);
+    sql_bool(&sql, run->ended);
+    return tx_defer(tx, &sql, err);
+}
+
+/* Lists of unequal length do not make one SQL array, so all parents lie end to end in one and all
+ * durations in another; each stage says where its own begin and how many they are (-1: none). */
+struct ragged {
+    int64_t *parents;
+    size_t n_parents;
+    double *durations;
+    size_t n_durations;
+    struct span {
+        int64_t parents_at, n_parents, durations_at, n_durations;
+    } * spans;
+};
+
+/* Durations that were spread from a sketch are not kept: the sketch is. */
+static bool is_listed(const struct run_stage *stage)
+{
+    return stage->task_durations_s != NULL && stage->n_task_sketch == 0;
+}
+
+static bool count_ragged(const struct run *run, struct ragged *r)
+{
+    r->n_parents = r->n_durations = 0;
+    for (size_t i = 0; i < run->n_stages; i++) {
+        const struct run_stage *s = &run->stages[i];
+        size_t tasks = is_listed(s) ? (size_t)s->n_tasks : 0;
+        if (__builtin_add_overflow(r->n_parents, s->n_parents, &r->n_parents) ||
+            __builtin_add_overflow(r->n_durations, tasks, &r->n_durations))
+            return false;
+    }
+    return true;
+}
+
+static bool make_ragged(const struct run *run, struct arena *arena, struct ragged *r)
+{
+    if (!count_ragged(run, r))
+        return false;
+    r->parents = arena_array(arena, r->n_parents, sizeof *r->parents);
+    r->durations = arena_array(arena, r->n_durations, sizeof *r->durations);
+    r->spans = arena_array(arena, run->n_stages, sizeof *r->spans);
+    if (r->parents == NULL || r->durations == NULL || r->spans == NULL)
+        return false;
+    size_t p = 0;
+    size_t d = 0;
+    for (size_t i = 0; i < run->n_stages; i++) {
+        const struct run_stage *s = &run->stages[i];
+        size_t tasks = is_listed(s) ? (size_t)s->n_tasks : 0;
+        r->spans[i] = (struct span){(int64_t)p, (int64_t)s->n_parents, (int64_t)d,
+                                    is_listed(s) ? (int64_t)tasks : RUN_UNKNOWN};
+        if (s->n_parents > 0)
+            memcpy(r->parents + p, s->parents, s->n_parents * sizeof *s->parents);
+        if (tasks > 0)
+            memcpy(r->durations + d, s->task_durations_s, tasks * sizeof *r->durations);
+        p += s->n_parents;
+        d += tasks;
+    }
+    return true;
+}
+
+static void add_stage_columns(struct sql *sql, const struct run *run, const struct ragged *r)
+{
+    const struct run_stage *s = run->stages;
+    const struct span *span = r->spans;
+    size_t n = run->n_stages;
+    sql_counts(sql, &span->parents_at, n, sizeof *span);
+    sql_counts(sql, &span->n_parents, n, sizeof *span);
+    sql_counts(sql, &span->durations_at, n, sizeof *span);
+    sql_counts(sql, &span->n_durations, n, sizeof *span);
+    sql_counts(sql, &s->id, n, sizeof *s);
+    sql_texts(sql, &s->name, n, sizeof *s);
+    sql_counts(sql, &s->n_tasks, n, sizeof *s);
+    sql_doubles(sql, &s->task_duration_s, n, sizeof *s);
+    sql_doubles(sql, &s->task_time_s, n, sizeof *s);
+    sql_doubles(sql, &s->duration_s, n, sizeof *s);
+    sql_doubles(sql, &s->started_s, n, sizeof *s);
+    sql_doubles(sql, &s->input_records, n, sizeof *s);
+    sql_doubles(sql, &s->nominal_rate_per_s, n, sizeof *s);
+    sql_bools(sql, &s->skipped, n, sizeof *s);
+    stage_figures_add(sql, s, n);
+}
+
+static enum pv_code write_some_stages(struct store_tx *tx,
+                                      const char *application_id,
+                                      const struct run *run,
+                                      struct pv_error *err)
+{
+    struct ragged ragged;
+    if (!make_ragged(run, &tx->scratch, &ragged))
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the stages of a run");
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "INSERT INTO provisor.run_stage (team_id, application_id, run_id, parents,"
+           " task_durations_s, id, name, tasks, task_duration_s, task_time_s, duration_s,"
+           " started_s, input_records, nominal_rate_per_s, skipped, " STAGE_FIGURE_COLUMNS ")"
+           " SELECT $1, $2, $3, $4[s.p + 1 : s.p + s.np],"
+           " CASE WHEN s.nd IS NOT NULL THEN $5[s.d + 1 : s.d + s.nd] END,"
+           " id, name, tasks, task_duration_s, task_time_s, duration_s, started_s, input_records,"
+           " nominal_rate_per_s, skipped, " STAGE_FIGURE_COLUMNS
+           " FROM unnest($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,"
+           " $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)"
+           " AS s (p, np, d, nd, id, name, tasks, task_duration_s, task_time_s, duration_s,"
+           " started_s, input_records, nominal_rate_per_s, skipped, " STAGE_FIGURE_COLUMNS ")");
+    sql.repeated = true;
+    sql_uuid(&sql, application_id);
+    sql_uuid(&sql, run->id);
+    sql_counts(&sql, ragged.parents, ragged.n_parents, sizeof *ragged.parents);
+    sql_doubles(&sql, ragged.durations, ragged.n_durations, sizeof *ragged.durations);
+    add_stage_columns(&sql, run, &ragged);
+    enum pv_code code = tx_defer(tx, &sql, err);
+    size_t written;
+    return code != PV_OK || !run->tasks_thinned
+               ? code
+               : run_write_sketches(tx, application_id, run->id, run->stages, run->n_stages,
+                                    &written, err);
+}
+
+enum { DURATIONS_TOGETHER = 1 << 16 };
+
+/* How many stages from the first on go together: at least one. */
+static size_t count_together(const struct run *run)
+{
+    size_t durations = 0;
+    for (size_t i = 0; i < run->n_stages; i++) {
+        const struct run_stage *s = &run->stages[i];
+        durations += s->task_durations_s == NULL ? 0 : (size_t)s->n_tasks;
+        if (i > 0 && durations > DURATIONS_TOGETHER)
+            return i;
+    }
+    return run->n_stages;
+}
+
+/* A run of millions of tasks goes in several statements, each waited for, so that copies of its
+ * durations take no more than those of one statement; any other in one that nothing waits for. */
+static enum pv_code write_stages(struct store_tx *tx,
+                                 const char *application_id,
+                                 const struct run *run,
+                                 struct pv_error *err)
+{
+    struct run rest = *run;
+    enum pv_code code = PV_OK;
+    while (rest.n_stages > 0 && code == PV_OK) {
+        struct run some = rest;
+        some.n_stages = count_together(&rest);
+        rest.stages += some.n_stages;
+        rest.n_stages -= some.n_stages;
+        struct arena_mark mark = arena_mark(&tx->scratch);
+        code = write_some_stages(tx, application_id, &some, err);
+        arena_rewind(&tx->scratch, mark);
+        if (code == PV_OK && rest.n_stages > 0)
+            code = tx_results(tx, NULL, 0, err);
+    }
+    return code;
+}
+
+enum pv_code run_queue_history(struct store_tx *tx,
+                               const char *application_id,
+                               int64_t runs_more,
+                               struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "UPDATE provisor.application SET history_version = history_version + 1,"
+           " runs = runs + $3 WHERE team_id = $1 AND id = $2");
+    sql_uuid(&sql, application_id);
+    sql_int(&sql, runs_more);
+    return tx_defer(tx, &sql, err);
+}
+
+/* Ids and the headline. Built by the server from the parameters: it knows how to write JSON. */
+static enum pv_code tell(struct store_tx *tx,
+                         const struct application *application,
+                         const struct run *run,
+                         struct pv_error *err)
+{
+    char id[37];
+    clock_uuid7(id);
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "INSERT INTO provisor.outbox (team_id, id, type, data, application_id)"
+           " VALUES ($1, $2, 'run.ingested',"
+           " json_build_object('run_id', $3, 'application', $4, 'problem_size', $5,"
+           " 'executors', $6, 'duration_s', $7, 'succeeded', $8), $9)");
+    sql.repeated = true;
+    sql_uuid(&sql, id);
+    sql_uuid(&sql, run->id);
+    sql_text(&sql, application->name);
+    sql_count(&sql, run->problem_size);
+    sql_count(&sql, run->executors);
+    sql_double(&sql, run->duration_s);
+    sql_bool(&sql, run->succeeded);
+    sql_uuid(&sql, application->id);
+    return tx_defer(tx, &sql, err);
+}
+
+enum pv_code run_queue_removal(struct store_tx *tx,
+                               const char *application_id,
+                               const char *run_id,
+                               struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "DELETE FROM provisor.run WHERE team_id = $1 AND application_id = $2 AND id = $3");
+    sql_uuid(&sql, application_id);
+    sql_uuid(&sql, run_id);
+    return tx_defer(tx, &sql, err);
+}
+
+enum pv_code run_queue_rows(struct store_tx *tx,
+                            const char *application_id,
+                            const struct run *run,
+                            const unsigned char *digest,
+                            struct pv_error *err)
+{
+    enum pv_code code = write_run(tx, application_id, run, err);
+    if (code == PV_OK)
+        code = write_labels(tx, application_id, run, err);
+    if (code == PV_OK)
+        code = write_log(tx, application_id, run, digest, err);
+    return code != PV_OK ? code : write_stages(tx, application_id, run, err);
+}
+
+static enum pv_code write_all(struct store_tx *tx,
+                              const struct application *application,
+                              const struct run *run,
+                              const unsigned char *digest,
+                              bool replaces,
+                              struct pv_error *err)
+{
+    enum pv_code code = replaces ? run_queue_removal(tx, application->id, run->id, err) : PV_OK;
+    if (code == PV_OK)
+        code = run_queue_rows(tx, application->id, run, digest, err);
+    if (code == PV_OK)
+        code = run_queue_history(tx, application->id, replaces ? 0 : 1, err);
+    if (code == PV_OK)
+        code = tell(tx, application, run, err);
+    if (code == PV_OK)
+        code = journal_audit(tx, replaces ? "run.replace" : "run.insert", "run",
+                             strview_of(run->id), err);
+    return code;
+}
+
+/* --- the calls --- */
+
+/* What a log that is known already means. *keeps: the run that is there stays, and *run is it. */
+static enum pv_code judge_log(struct store_tx *tx,
+                              struct arena *arena,
+                              const char *application_id,
+                              const struct situation *there,
+                              const unsigned char *digest,
+                              struct run *run,
+                              bool *keeps,
+                              struct pv_error *err)
+{
+    bool completes = there->log_unsigned && digest != NULL && run->ended;
+    if (there->log_ended && !there->log_same && !completes)
+        return pv_fail(err, PV_E_CONFLICT,
+                       "another log of this application id and attempt is there already, as run %s",
+                       there->log_run_id);
+    struct run stored;
+    enum pv_code code = run_load(tx, arena, application_id, there->log_run_id, &stored, err);
+    if (code != PV_OK)
+        return code;
+    *keeps = there->log_same || !run_reaches(run, &stored);
+    if (*keeps)
+        *run = stored;
+    return PV_OK;
+}
+
+enum pv_code store_run_insert(struct store_tx *tx,
+                              struct arena *arena,
+                              const struct application *application,
+                              const unsigned char *log_digest,
+                              struct run *run,
+                              enum run_insert_outcome *outcome,
+                              struct pv_error *err)
+{
+    struct situation there;
+    store_tell_of(tx, application->id);
+    enum pv_code code = look(tx, application->id, run, log_digest, &there, err);
+    bool keeps = false;
+    if (code == PV_OK && there.log_known)
+        code = judge_log(tx, arena, application->id, &there, log_digest, run, &keeps, err);
+    if (code != PV_OK)
+        return code;
+    if (keeps) {
+        *outcome = RUN_UNCHANGED;
+        return PV_OK;
+    }
+    struct run made = *run;
+    if (there.log_known)
+        memcpy(made.id, there.log_run_id, sizeof made.id);
+    else
+        clock_uuid7(made.id);
+    made.recorded_us = there.now_us;
+    code = write_all(tx, application, &made, log_digest, there.log_known, err);
+    if (code != PV_OK)
+        return code;
+    *run = made;
+    *outcome = there.log_known ? RUN_REPLACED : RUN_INSERTED;
+    return PV_OK;
+}
+
+static enum pv_code find_application_id(struct store_tx *tx,
+                                        const char *name,
+                                        char application_id[37],
+                                        struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT id FROM provisor.application WHERE team_id = $1 AND name = $2"
+           " FOR NO KEY UPDATE");
+    sql_text(&sql, strview_of(name));
+    PGresult *result;
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code == PV_OK && row_count(result) == 0)
+        code = pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
+    if (code == PV_OK) {
+        struct row row = row_at(result, 0, NULL);
+        row_uuid(&row, application_id);
+    }
+    PQclear(result);
+    return code;
+}
+
+enum pv_code store_run_delete(struct store_tx *tx,
+                              const char *application_name,
+                              const char *run_id,
+                              struct pv_error *err)
+{
+    char application_id[37];
+    enum pv_code code = find_application_id(tx, application_name, application_id, err);
+    if (code != PV_OK)
+        return code;
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "DELETE FROM provisor.run WHERE team_id = $1 AND application_id = $2 AND id = $3"
+           " RETURNING id");
+    sql_uuid(&sql, application_id);
+    sql_uuid(&sql, run_id);
+    PGresult *result;
+    code = tx_query(tx, &sql, &result, err);
+    bool found = code == PV_OK && row_count(result) > 0;
+    PQclear(result);
+    if (code != PV_OK)
+        return code;
+    if (!found)
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no run of that id");
+    code = run_queue_history(tx, application_id, -1, err);
+    return code != PV_OK ? code : journal_audit(tx, "run.delete", "run", strview_of(run_id), err);
+}

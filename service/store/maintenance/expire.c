@@ -1,0 +1,209 @@
+#include "store/maintenance/maintenance.h"
+#include "store/store_internal.h"
+
+/*
+ * Rows of one team that are past their time, a batch at once. What lies in partitions is removed by
+ * its ids, looked up first: with the ids as constants the planner goes straight to the partitions
+ * and index entries they are in.
+ */
+
+struct ids {
+    struct team_id *items; /* any kind of id has that shape */
+    size_t n;
+};
+
+static enum pv_code
+read_ids(const PGresult *result, struct arena *arena, struct ids *ids, struct pv_error *err)
+{
+    ids->n = row_count(result);
+    ids->items = arena_calloc(arena, ids->n, sizeof *ids->items);
+    if (ids->items == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the ids");
+    for (size_t i = 0; i < ids->n; i++) {
+        struct row row = row_at(result, (int)i, arena);
+        row_uuid(&row, ids->items[i].text);
+    }
+    return PV_OK;
+}
+
+static void add_ids(struct sql *sql, const struct ids *ids)
+{
+    sql_uuids(sql, ids->items->text, ids->n, sizeof *ids->items);
+}
+
+/* How many rows a statement took away. */
+static enum pv_code
+count_gone(struct store_tx *tx, const struct sql *sql, size_t *gone, struct pv_error *err)
+{
+    PGresult *result;
+    enum pv_code code = tx_query(tx, sql, &result, err);
+    if (code == PV_OK)
+        *gone = row_count(result);
+    PQclear(result);
+    return code;
+}
+
+/* --- runs --- */
+
+/*
+ * The application is locked first, as whoever adds a run does, so that its number of runs stands
+ * still; the list behind it sees what the last holder of the lock committed. The oldest come first,
+ * and which of them are too many is a matter of their rank alone.
+ */
+static enum pv_code look_for_runs(struct store_tx *tx,
+                                  const struct retention *keep,
+                                  size_t batch,
+                                  PGresult *results[2],
+                                  struct pv_error *err)
+{
+    struct sql lock;
+    tx_sql(tx, &lock,
+           "SELECT name FROM provisor.application WHERE team_id = $1 AND id = $2"
+           " FOR NO KEY UPDATE");
+    sql_uuid(&lock, keep->application_id);
+    enum pv_code code = tx_send(tx, &lock, err);
+    if (code != PV_OK)
+        return code;
+    struct sql list;
+    tx_sql(tx, &list,
+           "SELECT o.id FROM (SELECT r.id, r.instant, row_number() OVER (ORDER BY r.instant, r.id) "
+           "AS rank"
+           " FROM (SELECT id, instant FROM provisor.run WHERE team_id = $1 AND application_id = $2"
+           " ORDER BY instant, id LIMIT $5) AS r) AS o, provisor.application a"
+           " WHERE a.team_id = $1 AND a.id = $2"
+           " AND (o.rank <= a.runs - $4 OR o.instant < now() - $3 * interval '1 day')");
+    sql_uuid(&list, keep->application_id);
+    sql_count(&list, keep->keep_days);
+    sql_count(&list, keep->keep_runs);
+    sql_int(&list, (int64_t)batch);
+    code = tx_send(tx, &list, err);
+    return code != PV_OK ? code : tx_results(tx, results, 2, err);
+}
+
+static enum pv_code remove_runs(struct store_tx *tx,
+                                const struct retention *keep,
+                                struct strview application_name,
+                                const struct ids *ids,
+                                size_t *gone,
+                                struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "DELETE FROM provisor.run WHERE team_id = $1 AND application_id = $2 AND id = ANY ($3)"
+           " RETURNING 1");
+    sql_uuid(&sql, keep->application_id);
+    add_ids(&sql, ids);
+    enum pv_code code = count_gone(tx, &sql, gone, err);
+    if (code != PV_OK || *gone == 0)
+        return code;
+    tx_sql(tx, &sql,
+           "UPDATE provisor.application SET runs = runs - $3,"
+           " history_version = history_version + 1 WHERE team_id = $1 AND id = $2");
+    sql_uuid(&sql, keep->application_id);
+    sql_int(&sql, (int64_t)*gone);
+    code = tx_defer(tx, &sql, err);
+    return code != PV_OK ? code
+                         : journal_audit(tx, "run.expire", "application", application_name, err);
+}
+
+enum pv_code store_run_expire(struct store_tx *tx,
+                              struct arena *arena,
+                              const struct retention *retention,
+                              size_t batch,
+                              struct strview *name,
+                              size_t *gone,
+                              struct pv_error *err)
+{
+    PGresult *results[2] = {NULL, NULL};
+    struct ids ids = {0};
+    struct strview found = {0};
+    size_t removed = 0;
+    enum pv_code code = look_for_runs(tx, retention, batch, results, err);
+    if (code == PV_OK && row_count(results[0]) > 0) {
+        struct row row = row_at(results[0], 0, arena);
+        found = row_text(&row);
+        code = row_done(&row, err);
+        if (code == PV_OK)
+            code = read_ids(results[1], arena, &ids, err);
+    }
+    PQclear(results[0]);
+    PQclear(results[1]);
+    if (code == PV_OK && ids.n > 0)
+        code = remove_runs(tx, retention, found, &ids, &removed, err);
+    if (code != PV_OK)
+        return code;
+    if (removed > 0)
+        *name = found;
+    *gone = removed;
+    return PV_OK;
+}
+
+/* --- the rest --- */
+
+enum pv_code
+store_keys_expire(struct store_tx *tx, size_t batch, size_t *gone, struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "DELETE FROM provisor.idempotency_key WHERE ctid = ANY (ARRAY("
+           "SELECT ctid FROM provisor.idempotency_key WHERE team_id = $1 AND expires_at <= now()"
+           " ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1");
+    sql_int(&sql, (int64_t)batch);
+    return count_gone(tx, &sql, gone, err);
+}
+
+enum pv_code store_events_expire(
+    struct store_tx *tx, int64_t delivered_days, size_t batch, size_t *gone, struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "DELETE FROM provisor.outbox WHERE ctid = ANY (ARRAY("
+           "SELECT ctid FROM provisor.outbox WHERE team_id = $1"
+           " AND delivered_at < now() - $2 * interval '1 day'"
+           " ORDER BY delivered_at LIMIT $3 FOR UPDATE SKIP LOCKED)) RETURNING 1");
+    sql_int(&sql, delivered_days);
+    sql_int(&sql, (int64_t)batch);
+    return count_gone(tx, &sql, gone, err);
+}
+
+static enum pv_code old_advice(struct store_tx *tx,
+                               int64_t days,
+                               size_t batch,
+                               struct arena *arena,
+                               struct ids *ids,
+                               struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT id FROM provisor.advice WHERE team_id = $1"
+           " AND created_at < now() - $2 * interval '1 day' ORDER BY created_at, id LIMIT $3");
+    sql_int(&sql, days);
+    sql_int(&sql, (int64_t)batch);
+    PGresult *result;
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code == PV_OK)
+        code = read_ids(result, arena, ids, err);
+    PQclear(result);
+    return code;
+}
+
+enum pv_code store_advice_expire(
+    struct store_tx *tx, int64_t days, size_t batch, size_t *gone, struct pv_error *err)
+{
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct ids ids = {0};
+    size_t removed = 0;
+    enum pv_code code = old_advice(tx, days, batch, &arena, &ids, err);
+    if (code == PV_OK && ids.n > 0) {
+        struct sql sql;
+        tx_sql(tx, &sql,
+               "DELETE FROM provisor.advice WHERE team_id = $1 AND id = ANY ($2) RETURNING 1");
+        add_ids(&sql, &ids);
+        code = count_gone(tx, &sql, &removed, err);
+    }
+    arena_fini(&arena);
+    if (code == PV_OK)
+        *gone = removed;
+    return code;
+}

@@ -1,0 +1,240 @@
+#include "store/models/application_model.h"
+
+#include <math.h>
+
+#include "store/history/run_evidence_internal.h"
+#include "store/store_internal.h"
+#include "threads/clock.h"
+
+/* Of so many of the newest runs: a thousand runs may have ten million stages. */
+enum { STAGES_ADDED_UP = 50 };
+
+/* What a model can say of itself on the wire, so that what is kept can be read back. */
+static const int64_t count_max = 1000000000000;
+static const double seconds_min = 1e-9;
+static const double seconds_max = 1e12;
+
+static bool is_count(int64_t count)
+{
+    return count >= 1 && count <= count_max;
+}
+
+/* The columns of a run; false: there is none. */
+static bool read_observation(struct row *row, struct run_observations *all)
+{
+    if (row_is_null(row))
+        return false;
+    bool succeeded = row_bool(row);
+    int64_t problem_size = row_int(row);
+    int64_t executors = row_int(row);
+    double duration_s = row_double(row);
+    double initialization_s = row_double(row);
+    double stages_s = row_double(row);
+    struct context_labels labels = {NULL, 0};
+    labels.labels = row_pairs(row, &labels.n);
+    struct run_evidence evidence = run_evidence_read(row, executors, duration_s);
+    bool timed = duration_s >= seconds_min && duration_s <= seconds_max;
+    if (!succeeded)
+        all->failures[all->failed++] = evidence;
+    all->without_problem_size += !is_count(problem_size);
+    all->without_executors += !is_count(executors);
+    all->without_duration += !timed;
+    if (succeeded && is_count(problem_size) && is_count(executors) && timed) {
+        all->labels[all->n] = labels;
+        all->evidence[all->n] = evidence;
+        all->rows[all->n++] = (struct observation){
+            .problem_size = (double)problem_size,
+            .executors = (double)executors,
+            .duration_s = duration_s,
+            .initialization_s = initialization_s <= duration_s ? initialization_s : (double)NAN,
+            .speedup = (double)NAN,
+            .stages_s = stages_s > 0 ? stages_s : 0};
+    }
+    return true;
+}
+
+static enum pv_code read_observations(const PGresult *result,
+                                      struct arena *arena,
+                                      struct run_observations *observations,
+                                      struct pv_error *err)
+{
+    struct run_observations all = {0};
+    size_t n = row_count(result);
+    enum pv_code code = PV_OK;
+    all.rows = arena_array(arena, n, sizeof *all.rows);
+    all.labels = arena_array(arena, n, sizeof *all.labels);
+    all.evidence = arena_array(arena, n, sizeof *all.evidence);
+    all.failures = arena_array(arena, n, sizeof *all.failures);
+    if (all.rows == NULL || all.labels == NULL || all.evidence == NULL || all.failures == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the runs of an application");
+    if (n == 0)
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
+    for (size_t i = 0; i < n && code == PV_OK; i++) {
+        struct row row = row_at(result, (int)i, arena);
+        all.history_version = row_int(&row);
+        all.runs = row_int(&row);
+        all.looked_at += read_observation(&row, &all);
+        code = row_done(&row, err);
+    }
+    if (code == PV_OK)
+        *observations = all;
+    return code;
+}
+
+enum pv_code store_run_observations(struct store_tx *tx,
+                                    struct arena *arena,
+                                    const char *application_id,
+                                    size_t most,
+                                    struct run_observations *observations,
+                                    struct pv_error *err)
+{
+    struct sql sql;
+    PGresult *result;
+    tx_sql(
+        tx, &sql,
+        "SELECT a.history_version, a.runs, r.succeeded, r.problem_size, r.executors,"
+        " r.duration_s, r.initialization_s, s.duration_s, r.label_keys, "
+        "r.label_values, " RUN_EVIDENCE_COLUMNS(
+            "r.") " FROM provisor.application a"
+                  " LEFT JOIN LATERAL (SELECT *, row_number() OVER (ORDER BY instant DESC, id "
+                  "DESC) AS nth"
+                  "  FROM provisor.run WHERE team_id = $1 AND application_id = $2"
+                  "  ORDER BY instant DESC, id DESC LIMIT $3) AS r ON true"
+                  " LEFT JOIN LATERAL (SELECT CASE WHEN bool_and(skipped OR duration_s IS NOT NULL)"
+                  "   THEN sum(duration_s) FILTER (WHERE NOT skipped) END AS duration_s"
+                  "  FROM provisor.run_stage WHERE team_id = $1 AND application_id = $2 AND run_id "
+                  "= r.id"
+                  "  AND r.nth <= $4 AND r.initialization_s IS NOT NULL) AS s ON true"
+                  " WHERE a.team_id = $1 AND a.id = $2");
+    sql_uuid(&sql, application_id);
+    sql_int(&sql, (int64_t)most);
+    sql_int(&sql, STAGES_ADDED_UP);
+    enum pv_code code = tx_walk(tx, &sql, &result, err);
+    if (code == PV_OK)
+        code = read_observations(result, arena, observations, err);
+    PQclear(result);
+    return code;
+}
+
+enum pv_code store_application_model_find(struct store_tx *tx,
+                                          struct arena *arena,
+                                          const char *name,
+                                          struct application_model *model,
+                                          struct pv_error *err)
+{
+    struct sql sql;
+    PGresult *result;
+    tx_sql(tx, &sql,
+           "SELECT a.id, a.name, a.history_version, m.history_version, m.recipe, m.fitted,"
+           " m.selected, m.refusal_code, m.refusal, m.document, m.refit, m.refit_version"
+           " FROM provisor.application a"
+           " LEFT JOIN provisor.application_model m"
+           "  ON m.team_id = a.team_id AND m.application_id = a.id"
+           " WHERE a.team_id = $1 AND a.name = $2");
+    sql_text(&sql, strview_of(name));
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code == PV_OK && row_count(result) == 0)
+        code = pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
+    if (code == PV_OK) {
+        struct row row = row_at(result, 0, arena);
+        struct application_model m = {.fitted = 0};
+        row_uuid(&row, m.application_id);
+        m.application = row_text(&row);
+        m.history_now = row_int(&row);
+        m.history_version = row_int(&row);
+        m.recipe = row_text(&row);
+        m.fitted = row_int(&row);
+        m.selected = row_text(&row);
+        m.refusal_code = row_text(&row);
+        m.refusal = row_text(&row);
+        m.document = row_text(&row);
+        m.refit = row_text(&row);
+        m.refit_version = row_int(&row);
+        code = row_done(&row, err);
+        if (code == PV_OK)
+            *model = m;
+    }
+    PQclear(result);
+    return code;
+}
+
+/* Once a drift: whoever keeps the same models a second time finds it told. */
+static enum pv_code
+tell_drift(struct store_tx *tx, const struct application_model *model, struct pv_error *err)
+{
+    char id[37];
+    struct sql sql;
+    clock_uuid7(id);
+    tx_sql(tx, &sql,
+           "WITH told AS (UPDATE provisor.application_model SET drift_told_at = $3"
+           "  WHERE team_id = $1 AND application_id = $2 AND history_version = $4"
+           "  AND (drift_told_at IS NULL OR drift_told_at < $3) RETURNING application_id)"
+           " INSERT INTO provisor.outbox (team_id, id, type, data, application_id)"
+           " SELECT $1, $5, 'model.drifted', $6, application_id FROM told");
+    sql_uuid(&sql, model->application_id);
+    sql_instant(&sql, model->drift_us);
+    sql_int(&sql, model->history_version);
+    sql_uuid(&sql, id);
+    sql_json(&sql, model->drift_event);
+    return tx_defer(tx, &sql, err);
+}
+
+/* The application is locked against removal first: models of one that is gone are nobody's. */
+enum pv_code store_application_model_keep(struct store_tx *tx,
+                                          const struct application_model *model,
+                                          struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "INSERT INTO provisor.application_model AS m (team_id, application_id, history_version,"
+           " recipe, fitted, selected, refusal_code, refusal, document)"
+           " SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 FROM (SELECT FROM provisor.application"
+           "  WHERE team_id = $1 AND id = $2 FOR KEY SHARE) AS a"
+           " ON CONFLICT (team_id, application_id) DO UPDATE SET"
+           "  history_version = excluded.history_version, recipe = excluded.recipe,"
+           "  fitted = excluded.fitted, selected = excluded.selected,"
+           "  refusal_code = excluded.refusal_code, refusal = excluded.refusal,"
+           "  document = excluded.document, fitted_at = now()"
+           " WHERE m.history_version <= excluded.history_version");
+    sql_uuid(&sql, model->application_id);
+    sql_int(&sql, model->history_version);
+    sql_text(&sql, model->recipe);
+    sql_int(&sql, model->fitted);
+    sql_text(&sql, model->selected);
+    sql_text(&sql, model->refusal_code);
+    sql_text(&sql, model->refusal);
+    sql_json(&sql, model->document);
+    enum pv_code code = tx_defer(tx, &sql, err);
+    return code == PV_OK && model->drift_event.at != NULL ? tell_drift(tx, model, err) : code;
+}
+
+enum pv_code store_application_refit_keep(struct store_tx *tx,
+                                          const char *application_id,
+                                          int64_t history_version,
+                                          struct strview refit,
+                                          int64_t *now,
+                                          struct pv_error *err)
+{
+    struct sql sql;
+    PGresult *result;
+    tx_sql(tx, &sql,
+           "UPDATE provisor.application_model m SET"
+           " refit = CASE WHEN m.refit_version > $3 THEN m.refit ELSE $4 END,"
+           " refit_version = greatest(m.refit_version, $3)"
+           " FROM (SELECT id, history_version FROM provisor.application"
+           "  WHERE team_id = $1 AND id = $2 FOR KEY SHARE) AS a"
+           " WHERE m.team_id = $1 AND m.application_id = a.id RETURNING a.history_version");
+    sql_uuid(&sql, application_id);
+    sql_int(&sql, history_version);
+    sql_json(&sql, refit);
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code == PV_OK && row_count(result) == 0)
+        code = pv_fail(err, PV_E_NOT_FOUND, "the application was removed meanwhile");
+    if (code == PV_OK) {
+        struct row row = row_at(result, 0, NULL);
+        *now = row_int(&row);
+        code = row_done(&row, err);
+    }
+    PQclear(result);
+    return code;
+}

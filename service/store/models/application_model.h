@@ -1,0 +1,84 @@
+#ifndef STORE_MODELS_APPLICATION_MODEL_H
+#define STORE_MODELS_APPLICATION_MODEL_H
+
+#include "core/scaling/selection/contexts.h"
+#include "store/history/run_evidence.h"
+#include "store/store.h"
+
+/* What an application's history teaches about how it scales: the runs as observations, and the
+ * models fitted to them, kept until the history moves on. */
+
+struct run_observations {
+    int64_t history_version;       /* of the snapshot they come from */
+    int64_t runs;                  /* of the application */
+    size_t looked_at;              /* the newest of them */
+    struct observation *rows;      /* newest first */
+    struct context_labels *labels; /* of each row */
+    struct run_evidence *evidence; /* one a row */
+    size_t n;
+    struct run_evidence *failures; /* `failed` of them */
+    /* Those left out; one may lack several things. */
+    size_t failed;
+    size_t without_problem_size;
+    size_t without_executors;
+    size_t without_duration;
+};
+
+/*
+ * The newest runs of the application, at most `most`, out of columns of the run alone; only of some
+ * of them the durations of the stages are added up, to be compared. One statement, so
+ * history_version and rows belong together. PV_E_NOT_FOUND.
+ */
+enum pv_code store_run_observations(struct store_tx *tx,
+                                    struct arena *arena,
+                                    const char *application_id,
+                                    size_t most,
+                                    struct run_observations *observations,
+                                    struct pv_error *err) PV_MUSTCHECK;
+
+struct application_model {
+    char application_id[37];
+    struct strview application; /* its name */
+    int64_t history_now;        /* history_version of the application */
+    int64_t history_version;    /* that the models were fitted to; RUN_UNKNOWN: never fitted */
+    struct strview recipe;      /* of the fits */
+    int64_t fitted;             /* how many kinds could be */
+    struct strview selected;    /* the kind; at == NULL: none */
+    struct strview refusal_code;
+    struct strview refusal; /* where none is selected: what is missing */
+    struct strview document;
+    struct strview refit;  /* what the last refit told, a JSON text; at == NULL: there was none */
+    int64_t refit_version; /* the history_version that it belongs to */
+    struct strview drift_event; /* data of model.drifted, a JSON text; at == NULL: none is due */
+    int64_t drift_us;           /* the instant of the run that gave the drift away */
+};
+
+/* The application of that name with what is kept of its models. PV_E_NOT_FOUND: no application. */
+enum pv_code store_application_model_find(struct store_tx *tx,
+                                          struct arena *arena,
+                                          const char *name,
+                                          struct application_model *model,
+                                          struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * Keep the models, unless ones of a later history are there or the application is gone. Where a
+ * drift is due to be told of and none of a run as late was told of before, the event goes into the
+ * outbox with them.
+ */
+enum pv_code store_application_model_keep(struct store_tx *tx,
+                                          const struct application_model *model,
+                                          struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * Keep what a refit told of that history version, unless one of a later version is there; *now is
+ * the application's history_version as it is. Behind store_application_model_keep in one
+ * transaction. PV_E_NOT_FOUND: the application was removed.
+ */
+enum pv_code store_application_refit_keep(struct store_tx *tx,
+                                          const char *application_id,
+                                          int64_t history_version,
+                                          struct strview refit,
+                                          int64_t *now,
+                                          struct pv_error *err) PV_MUSTCHECK;
+
+#endif

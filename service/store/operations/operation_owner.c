@@ -1,0 +1,110 @@
+#include "store/operations/operation_internal.h"
+
+static void list_query(struct store_tx *tx,
+                       const char *team_name,
+                       const struct operation_filter *filter,
+                       struct sql *sql)
+{
+    sql_init(sql, &tx->scratch,
+             "SELECT m.name, o.worker, " OPERATION_COLUMNS ", NULL, NULL"
+             " FROM provisor.operation o JOIN provisor.team m ON m.team_id = o.team_id"
+             " WHERE ($1 IS NULL OR m.name = $1) AND ($2 IS NULL OR o.status = $2)"
+             " AND ($3 IS NULL OR o.kind = $3) AND ($4 IS NULL OR o.application_name = $4)"
+             " AND o.created_at >= $5 AND NOT o.expired ORDER BY o.created_at DESC, o.id DESC"
+             " LIMIT $6");
+    sql_text(sql, strview_of(team_name));
+    sql_text(sql, strview_of(filter->status));
+    sql_text(sql, strview_of(filter->kind));
+    sql_text(sql, strview_of(filter->application_name));
+    sql_bound(sql, filter->since_us, "-infinity");
+    sql_int(sql, (int64_t)filter->limit);
+}
+
+static enum pv_code read_listed(const PGresult *result,
+                                struct arena *arena,
+                                struct operation_listed **items,
+                                size_t *n,
+                                struct pv_error *err)
+{
+    size_t there = row_count(result);
+    struct operation_listed *read = arena_calloc(arena, there, sizeof *read);
+    if (read == NULL)
+        return pv_fail(err, PV_E_MEMORY, "not enough memory for the list");
+    for (size_t i = 0; i < there; i++) {
+        struct row row = row_at(result, (int)i, arena);
+        read[i].team_name = row_text(&row);
+        read[i].worker = row_text(&row);
+        enum pv_code code = row_operation(&row, &read[i].operation, err);
+        if (code != PV_OK)
+            return code;
+    }
+    *items = read;
+    *n = there;
+    return PV_OK;
+}
+
+enum pv_code store_owner_operation_list(const char *owner_conninfo,
+                                        struct arena *arena,
+                                        const char *team_name,
+                                        const struct operation_filter *filter,
+                                        struct operation_listed **items,
+                                        size_t *n,
+                                        struct pv_error *err)
+{
+    struct store *store = NULL;
+    struct store_tx *tx = NULL;
+    PGresult *result = NULL;
+    enum pv_code code = registry_open(owner_conninfo, STORE_READ, &store, &tx, err);
+    if (code == PV_OK) {
+        struct sql sql;
+        list_query(tx, team_name, filter, &sql);
+        code = tx_query(tx, &sql, &result, err);
+    }
+    if (code == PV_OK)
+        code = read_listed(result, arena, items, n, err);
+    PQclear(result);
+    registry_close(store, &tx);
+    return code;
+}
+
+static enum pv_code enter_team_of(struct store_tx *tx, const char *id, struct pv_error *err)
+{
+    struct sql sql;
+    char team_id[37];
+    sql_init(&sql, &tx->scratch, "SELECT team_id FROM provisor.operation WHERE id = $1");
+    sql_uuid(&sql, id);
+    enum pv_code code = registry_read_team(tx, &sql, "operation", team_id, err);
+    return code == PV_OK ? registry_enter(tx, team_id, err) : code;
+}
+
+enum pv_code store_owner_operation_cancel(const char *owner_conninfo,
+                                          struct arena *arena,
+                                          const char *id,
+                                          int64_t keep_s,
+                                          const char *(*event)(struct arena *arena,
+                                                               const char *id,
+                                                               struct strview kind,
+                                                               struct strview application,
+                                                               enum operation_status status),
+                                          struct operation_row *operation,
+                                          struct pv_error *err)
+{
+    struct store *store = NULL;
+    struct store_tx *tx = NULL;
+    bool changed = false;
+    enum pv_code code = registry_open(owner_conninfo, STORE_WRITE, &store, &tx, err);
+    if (code == PV_OK)
+        code = enter_team_of(tx, id, err);
+    if (code == PV_OK)
+        code = store_operation_cancel(tx, arena, id, keep_s, operation, &changed, err);
+    if (code == PV_OK && changed && operation_has_ended(operation->status)) {
+        const char *data = event(arena, operation->id, operation->kind, operation->application_name,
+                                 operation->status);
+        code = data == NULL ? pv_fail(err, PV_E_MEMORY, "out of memory")
+                            : store_operation_tell(tx, operation, strview_of(data), err);
+    }
+    if (code == PV_OK)
+        code = store_commit(&tx, err);
+    registry_close(store, &tx);
+    return code;
+}

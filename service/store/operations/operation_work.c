@@ -1,0 +1,238 @@
+#include <string.h>
+
+#include "store/operations/operation_internal.h"
+
+/*
+ * Holding an operation: by a lease, fenced by the number of the attempt. Every write of a holder
+ * names its attempt; one that finds no row has lost it.
+ */
+
+static enum pv_code lost(struct pv_error *err)
+{
+    return pv_fail(err, PV_E_CANCELLED, "the operation is not this attempt's any more");
+}
+
+/* --- across teams --- */
+
+static void read_key(struct row *row, struct operation_key *key)
+{
+    row_uuid(row, key->team_id);
+    row_uuid(row, key->id);
+    key->attempt = row_int(row);
+}
+
+enum pv_code store_operation_claim(struct store *store,
+                                   struct arena *arena,
+                                   const char *worker,
+                                   const struct strview kinds[],
+                                   size_t n_kinds,
+                                   int64_t lease_ms,
+                                   int64_t team_running_max,
+                                   struct operation_key *key,
+                                   bool *taken,
+                                   struct pv_error *err)
+{
+    struct sql sql;
+    sql_init(&sql, arena,
+             "SELECT team_id, id, attempt FROM provisor.claim_operation($1, $2, $3, $4)");
+    sql_text(&sql, strview_of(worker));
+    sql_texts(&sql, kinds, n_kinds, sizeof *kinds);
+    sql_int(&sql, lease_ms);
+    sql_int(&sql, team_running_max);
+    PGresult *result;
+    enum pv_code code = store_query_alone(store, &sql, &result, err);
+    if (code == PV_OK) {
+        *taken = row_count(result) > 0;
+        struct row row = row_at(result, 0, arena);
+        if (*taken)
+            read_key(&row, key);
+    }
+    PQclear(result);
+    return code;
+}
+
+/* Answers are few and in the order of the database, so they are looked for. */
+static void note_held(const PGresult *result, struct operation_held held[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        held[i].still = held[i].cancel = false;
+    for (size_t at = 0; at < row_count(result); at++) {
+        struct row row = row_at(result, (int)at, NULL);
+        char id[37];
+        row_uuid(&row, id);
+        int64_t attempt = row_int(&row);
+        bool cancel = row_bool(&row);
+        for (size_t i = 0; i < n; i++) {
+            if (held[i].key.attempt != attempt || strcmp(held[i].key.id, id) != 0)
+                continue;
+            held[i].still = true;
+            held[i].cancel = cancel;
+        }
+    }
+}
+
+enum pv_code store_operation_renew(struct store *store,
+                                   struct arena *arena,
+                                   int64_t lease_ms,
+                                   struct operation_held held[],
+                                   size_t n,
+                                   struct pv_error *err)
+{
+    struct sql sql;
+    if (n == 0)
+        return PV_OK;
+    sql_init(&sql, arena,
+             "SELECT id, attempt, cancel"
+             " FROM provisor.renew_operations($1, $2, $3, $4, $5, $6, $7)");
+    sql_int(&sql, lease_ms);
+    sql_uuids(&sql, held->key.team_id, n, sizeof *held);
+    sql_uuids(&sql, held->key.id, n, sizeof *held);
+    sql_counts(&sql, &held->key.attempt, n, sizeof *held);
+    sql_counts(&sql, &held->done, n, sizeof *held);
+    sql_counts(&sql, &held->total, n, sizeof *held);
+    sql_texts(&sql, &held->unit, n, sizeof *held);
+    PGresult *result;
+    enum pv_code code = store_query_alone(store, &sql, &result, err);
+    if (code == PV_OK)
+        note_held(result, held, n);
+    PQclear(result);
+    return code;
+}
+
+enum pv_code store_operation_lost(struct store *store,
+                                  struct arena *arena,
+                                  size_t limit,
+                                  struct operation_key **keys,
+                                  size_t *n,
+                                  struct pv_error *err)
+{
+    struct sql sql;
+    sql_init(&sql, arena, "SELECT team_id, id, attempt FROM provisor.list_lost_operations($1)");
+    sql_int(&sql, (int64_t)limit);
+    PGresult *result;
+    enum pv_code code = store_query_alone(store, &sql, &result, err);
+    if (code == PV_OK) {
+        size_t there = row_count(result);
+        struct operation_key *read = arena_calloc(arena, there, sizeof *read);
+        for (size_t i = 0; read != NULL && i < there; i++) {
+            struct row row = row_at(result, (int)i, arena);
+            read_key(&row, &read[i]);
+        }
+        if (read == NULL)
+            code = pv_fail(err, PV_E_MEMORY, "not enough memory for the operations");
+        *keys = read;
+        *n = there;
+    }
+    PQclear(result);
+    return code;
+}
+
+enum pv_code
+store_operation_count(struct store *store, struct operation_tally *tally, struct pv_error *err)
+{
+    struct sql sql;
+    sql_init(&sql, NULL, "SELECT queued, running, waited_s FROM provisor.count_operations()");
+    PGresult *result;
+    enum pv_code code = store_query_alone(store, &sql, &result, err);
+    if (code == PV_OK) {
+        struct row row = row_at(result, 0, NULL);
+        tally->queued = row_int(&row);
+        tally->running = row_int(&row);
+        tally->waited_s = row_double(&row);
+    }
+    PQclear(result);
+    return code;
+}
+
+/* --- of the team --- */
+
+enum pv_code store_operation_load(struct store_tx *tx,
+                                  struct arena *arena,
+                                  const struct operation_key *key,
+                                  struct operation_row *operation,
+                                  struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT " OPERATION_COLUMNS ", o.request, NULL FROM provisor.operation o"
+           " WHERE o.team_id = $1 AND o.id = $2 AND o.attempt = $3 AND o.status = 'running'");
+    sql_uuid(&sql, key->id);
+    sql_int(&sql, key->attempt);
+    PGresult *result;
+    enum pv_code code = tx_query(tx, &sql, &result, err);
+    if (code == PV_OK && row_count(result) == 0)
+        code = lost(err);
+    if (code == PV_OK) {
+        struct row row = row_at(result, 0, arena);
+        code = row_operation(&row, operation, err);
+    }
+    PQclear(result);
+    return code;
+}
+
+/* A statement that answers the application of the one row it changed; none: lost. */
+static enum pv_code change_held(struct store_tx *tx, struct sql *sql, struct pv_error *err)
+{
+    PGresult *result;
+    enum pv_code code = tx_query(tx, sql, &result, err);
+    if (code == PV_OK && row_count(result) == 0)
+        code = lost(err);
+    if (code == PV_OK) {
+        struct row row = row_at(result, 0, NULL);
+        char application_id[37];
+        row_uuid(&row, application_id);
+        store_tell_of(tx, application_id);
+    }
+    PQclear(result);
+    return code;
+}
+
+enum pv_code store_operation_give_back(struct store_tx *tx,
+                                       const struct operation_key *key,
+                                       bool loss,
+                                       bool lost_only,
+                                       struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "UPDATE provisor.operation SET status = 'queued', lease_until = NULL,"
+           " losses = losses + CASE WHEN $4 THEN 1 ELSE 0 END,"
+           " not_before = CASE WHEN $4 THEN now() + least(300, power(2, least(losses, 20)))"
+           " * interval '1 second' ELSE now() END"
+           " WHERE team_id = $1 AND id = $2 AND attempt = $3 AND status = 'running'"
+           " AND (NOT $5 OR lease_until < clock_timestamp()) RETURNING application_id");
+    sql_uuid(&sql, key->id);
+    sql_int(&sql, key->attempt);
+    sql_bool(&sql, loss);
+    sql_bool(&sql, lost_only);
+    return change_held(tx, &sql, err);
+}
+
+enum pv_code store_operation_finish(struct store_tx *tx,
+                                    const struct operation_key *key,
+                                    const struct operation_end *end,
+                                    struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "UPDATE provisor.operation SET status = $4, lease_until = NULL, result = $5, error = $6,"
+           " finished_at = clock_timestamp(),"
+           " expires_at = clock_timestamp() + $7 * interval '1 second',"
+           " done = greatest(done, $9, CASE WHEN $4 = 'succeeded' THEN coalesce($10, total) END),"
+           " total = coalesce($10, total), unit = coalesce($11, unit)"
+           " WHERE team_id = $1 AND id = $2 AND attempt = $3 AND status = 'running'"
+           " AND ($4 <> 'succeeded' OR cancel_asked_at IS NULL)"
+           " AND (NOT $8 OR lease_until < clock_timestamp()) RETURNING application_id");
+    sql_uuid(&sql, key->id);
+    sql_int(&sql, key->attempt);
+    sql_text(&sql, strview_of(operation_status_word(end->status)));
+    sql_json(&sql, end->result);
+    sql_json(&sql, end->error);
+    sql_int(&sql, end->keep_s);
+    sql_bool(&sql, end->lost_only);
+    sql_int(&sql, end->done);
+    sql_count(&sql, end->total);
+    sql_text(&sql, end->unit);
+    enum pv_code code = change_held(tx, &sql, err);
+    return code == PV_OK ? journal_event(tx, "operation.completed", end->event, err) : code;
+}

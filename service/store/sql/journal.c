@@ -1,0 +1,42 @@
+#include "store/store_internal.h"
+#include "threads/clock.h"
+
+enum pv_code journal_audit(struct store_tx *tx,
+                           const char *action,
+                           const char *kind,
+                           struct strview subject,
+                           struct pv_error *err)
+{
+    char id[37];
+    clock_uuid7(id);
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "INSERT INTO provisor.audit (team_id, id, token_id, actor, action, subject, request_id)"
+           " VALUES ($1, $2, $3, $4, $5, $6 || '/' || $7, $8)");
+    sql.repeated = true;
+    sql_uuid(&sql, id);
+    sql_uuid(&sql, tx->who.token_id);
+    sql_text(&sql, strview_of(tx->who.actor));
+    sql_text(&sql, strview_of(action));
+    sql_text(&sql, strview_of(kind));
+    sql_text(&sql, subject);
+    sql_text(&sql, strview_of(tx->request_id));
+    return tx_defer(tx, &sql, err);
+}
+
+enum pv_code
+journal_event(struct store_tx *tx, const char *type, struct strview data, struct pv_error *err)
+{
+    char id[37];
+    clock_uuid7(id);
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "INSERT INTO provisor.outbox (team_id, id, type, data, application_id)"
+           " VALUES ($1, $2, $3, $4, $5)");
+    sql.repeated = true;
+    sql_uuid(&sql, id);
+    sql_text(&sql, strview_of(type));
+    sql_json(&sql, data);
+    sql_uuid(&sql, tx->application_id);
+    return tx_defer(tx, &sql, err);
+}

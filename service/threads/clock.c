@@ -1,0 +1,27 @@
+#include "threads/clock.h"
+
+#include <sodium.h>
+#include <time.h>
+
+#include "base/uuid.h"
+
+int64_t clock_wall_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+uint64_t clock_monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+void clock_uuid7(char out[37])
+{
+    uint8_t random[10];
+    randombytes_buf(random, sizeof random);
+    uuid7_format((uint64_t)(clock_wall_us() / 1000), random, out);
+}

@@ -1,0 +1,58 @@
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "../history/sample_runs.h"
+#include "core/advice/barrier.h"
+#include "core/deadline/job_from_run.h"
+
+static const double one_task[] = {1.0};
+
+static struct run_stage timed(int64_t id, double started_s, double duration_s)
+{
+    struct run_stage stage = stage_of_tasks(id, one_task, 1);
+    stage.started_s = started_s;
+    stage.duration_s = duration_s;
+    return stage;
+}
+
+static struct edf_job with_barriers(struct run_stage *stages, size_t n, struct arena *arena)
+{
+    struct run run = run_of_stages(stages, n, 1, 1, 1, 100.0, 0.0);
+    struct edf_job job;
+    cr_assert_eq(edf_job_from_run(&run, arena, &job, NULL), PV_OK);
+    cr_assert_eq(barrier_add(&run, arena, &job, NULL), PV_OK);
+    return job;
+}
+
+/* Two stages at once, then one of a later job without parents: it waits for both. */
+Test(barrier, a_later_job_waits_for_the_one_before)
+{
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct run_stage stages[] = {timed(0, 1, 5), timed(1, 1, 6), timed(2, 7.5, 3), timed(3, 11, 1)};
+    struct edf_job job = with_barriers(stages, 4, &arena);
+    cr_assert_eq(job.stages[0].n_parents, 0);
+    cr_assert_eq(job.stages[1].n_parents, 0);
+    cr_assert_eq(job.stages[2].n_parents, 2);
+    cr_assert_eq(job.stages[3].n_parents, 1); /* the one before waited for the rest */
+    cr_assert_eq(job.stages[3].parents[0], 2);
+    arena_fini(&arena);
+}
+
+/* Where the parents explain the instant nothing is added; without instants neither. */
+Test(barrier, parents_suffice)
+{
+    struct arena arena;
+    arena_init(&arena, 0);
+    int64_t parent = 0;
+    struct run_stage stages[] = {timed(0, 0, 5), timed(1, 0, 2), timed(2, 5.001, 3)};
+    stages[2].parents = &parent;
+    stages[2].n_parents = 1;
+    struct edf_job job = with_barriers(stages, 3, &arena);
+    cr_assert_eq(job.stages[2].n_parents, 1);
+    stages[1].started_s = (double)NAN;
+    stages[2].started_s = 9.0;
+    job = with_barriers(stages, 3, &arena);
+    cr_assert_eq(job.stages[2].n_parents, 1);
+    arena_fini(&arena);
+}
