@@ -63,7 +63,7 @@ static void note(struct maintenance_thread *keeper,
 
 static void tell(enum outcome outcome, const struct maintenance_tally *t, double seconds)
 {
-    LOG_EVENT(outcome == FAILED ? LOG_WARN : LOG_INFO, "keeping.pass", NULL,
+    LOG_EVENT(outcome == FAILED ? LOG_WARN : LOG_INFO, "maintenance.pass", NULL,
               LOG_TEXT("outcome", outcome_names[outcome]), LOG_NUMBER("duration_s", seconds),
               LOG_COUNT("runs", t->runs), LOG_COUNT("runs_thinned", t->runs_thinned),
               LOG_COUNT("stages_thinned", t->stages_thinned), LOG_COUNT("keys", t->keys),

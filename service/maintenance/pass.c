@@ -79,7 +79,7 @@ static enum pv_code unless_busy(enum pv_code code, const char *what)
 {
     if (code != PV_E_RETRY)
         return code;
-    LOG_EVENT(LOG_INFO, "keeping.postponed", NULL, LOG_TEXT("step", what));
+    LOG_EVENT(LOG_INFO, "maintenance.postponed", NULL, LOG_TEXT("step", what));
     return PV_OK;
 }
 
@@ -98,7 +98,7 @@ static enum pv_code make_partitions(struct pass *pass, struct pv_error *err)
         bool made = code == PV_OK && name.at != NULL;
         pass->tally->partitions_made += made;
         if (made)
-            LOG_EVENT(LOG_INFO, "keeping.partition_made", NULL, LOG_TEXT("name", name.at));
+            LOG_EVENT(LOG_INFO, "maintenance.partition_made", NULL, LOG_TEXT("name", name.at));
         arena_fini(&arena);
         if (!made)
             return unless_busy(code, "make_partitions");
@@ -120,7 +120,7 @@ static enum pv_code drop_partitions(struct pass *pass, struct pv_error *err)
         bool dropped = code == PV_OK && name.at != NULL;
         pass->tally->partitions_dropped += dropped;
         if (dropped)
-            LOG_EVENT(LOG_INFO, "keeping.partition_dropped", NULL, LOG_TEXT("name", name.at));
+            LOG_EVENT(LOG_INFO, "maintenance.partition_dropped", NULL, LOG_TEXT("name", name.at));
         arena_fini(&arena);
         if (!dropped)
             return unless_busy(code, "drop_partitions");
@@ -251,7 +251,8 @@ expire_of_application(struct pass *pass, const struct retention *retention, stru
         tell_history(pass, retention->team_id, application);
     arena_fini(&arena);
     if (code == PV_OK)
-        LOG_EVENT(LOG_INFO, "keeping.runs_expired", NULL, LOG_TEXT("team_id", retention->team_id),
+        LOG_EVENT(LOG_INFO, "maintenance.runs_expired", NULL,
+                  LOG_TEXT("team_id", retention->team_id),
                   LOG_TEXT("application_id", retention->application_id), LOG_COUNT("runs", gone));
     return code;
 }
@@ -267,7 +268,7 @@ expire_listed(struct pass *pass, const struct retention_list *list, struct pv_er
         if (code == PV_E_UNAVAILABLE)
             return code;
         if (code != PV_OK)
-            LOG_EVENT(LOG_WARN, "keeping.application_not_expired", NULL,
+            LOG_EVENT(LOG_WARN, "maintenance.application_not_expired", NULL,
                       LOG_TEXT("application_id", list->items[i].application_id),
                       LOG_TEXT("reason", err->detail));
     }
@@ -452,7 +453,7 @@ static enum pv_code thin_one(struct pass *pass, const struct unthinned *run, str
     pass->tally->runs_thinned += stages > 0;
     pass->tally->stages_thinned += stages;
     if (code != PV_OK)
-        LOG_EVENT(LOG_WARN, "keeping.run_not_thinned", NULL, LOG_TEXT("run_id", run->run_id),
+        LOG_EVENT(LOG_WARN, "maintenance.run_not_thinned", NULL, LOG_TEXT("run_id", run->run_id),
                   LOG_TEXT("reason", err->detail));
     return code;
 }
@@ -528,7 +529,7 @@ static enum pv_code take_steps(struct pass *pass, struct pv_error *err)
         enum pv_code code = steps[i].take(pass, &why);
         if (code == PV_OK)
             continue;
-        LOG_EVENT(LOG_WARN, "keeping.step_failed", NULL, LOG_TEXT("step", steps[i].name),
+        LOG_EVENT(LOG_WARN, "maintenance.step_failed", NULL, LOG_TEXT("step", steps[i].name),
                   LOG_TEXT("reason", why.detail));
         if (first == PV_OK)
             first = pv_fail(err, code, "%s: %s", steps[i].name, why.detail);
@@ -562,6 +563,6 @@ enum pv_code maintenance_pass(struct store *store,
     tally->done = true;
     struct pv_error why = {.code = PV_OK};
     if (store_maintenance_end(store, pass.holder, &why) != PV_OK) /* it runs out by itself */
-        LOG_EVENT(LOG_INFO, "keeping.lease_left", NULL, LOG_TEXT("reason", why.detail));
+        LOG_EVENT(LOG_INFO, "maintenance.lease_left", NULL, LOG_TEXT("reason", why.detail));
     return code;
 }

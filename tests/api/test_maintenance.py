@@ -283,7 +283,7 @@ def test_the_service_keeps_house_by_itself(make_service):
         time.sleep(0.1)
     assert re.search(r'^provisor_maintenance_passes_total\{outcome="done"\} [1-9]', text, re.M)
     assert re.search(r'^provisor_maintenance_last_pass_timestamp_seconds [1-9]', text, re.M)
-    assert re.search(r'"event":"keeping.pass","outcome":"done".*"runs":1[,}]', service.log.read_text())
+    assert re.search(r'"event":"maintenance.pass","outcome":"done".*"runs":1[,}]', service.log.read_text())
 
 
 def test_runs_come_and_go_at_once(kept, alpha, name):

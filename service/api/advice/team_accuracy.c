@@ -147,7 +147,10 @@ static enum pv_code write_page(struct api *api,
     return api_reply_page(api, request, response, &w, scope, more ? &last : NULL, err);
 }
 
-API_HANDLER(team_accuracy_list)
+enum pv_code team_accuracy_list(void *context,
+                                struct http_request *request,
+                                struct http_response *response,
+                                struct pv_error *err)
 {
     static const char *const allowed[] = {"since", "until", "limit", "cursor", NULL};
     struct api *api = context;
