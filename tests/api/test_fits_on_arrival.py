@@ -116,7 +116,7 @@ def test_an_import_is_one_arrival_and_none_where_it_brings_nothing_new(quick, na
 
 def test_runs_that_retention_takes_count_as_a_change(make_service):
     """Nobody writes and nobody reads: the housekeeping's pass alone brings models, and advice, of what is left."""
-    service = make_service(PROVISOR_FIT_SETTLE_MS=50, PROVISOR_KEEPING_INTERVAL_S=1, PROVISOR_HISTORY_CACHE_MS=5000)
+    service = make_service(PROVISOR_FIT_SETTLE_MS=50, PROVISOR_MAINTENANCE_INTERVAL_S=1, PROVISOR_HISTORY_CACHE_MS=5000)
     token = service.token("alpha")
     client = service.start().client(token)
     old = (datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=40)).strftime("%Y-%m-%dT%H:%M:%SZ")

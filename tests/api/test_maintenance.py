@@ -17,7 +17,7 @@ from conftest import PRIVATE_POSTGRES
 @pytest.fixture(scope="module")
 def kept(make_service):
     """A service of its own that keeps house only when told to."""
-    service = make_service(PROVISOR_KEEPING_INTERVAL_S=0)
+    service = make_service(PROVISOR_MAINTENANCE_INTERVAL_S=0)
     service.alpha_token, service.beta_token = service.token("alpha"), service.token("beta")
     service.start()
     return service
@@ -264,7 +264,7 @@ def test_one_process_keeps_house_at_a_time(kept, alpha, name):
 
 def test_the_service_keeps_house_by_itself(make_service):
     """Two replicas on one database: due runs go without anybody asking, each once; metrics and a log line tell."""
-    service = make_service(PROVISOR_KEEPING_INTERVAL_S=1)
+    service = make_service(PROVISOR_MAINTENANCE_INTERVAL_S=1)
     token = service.token("alpha")
     service.start()
     client = service.client(token)
