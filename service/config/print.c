@@ -50,7 +50,7 @@ static const struct {
     {"remedy_task_budget", "Advice, models and pages"},
     {"eventlog_bytes_max", "Event logs and archives"},
     {"exports_max", "Imports and exports of runs"},
-    {"keeping_interval_s", "Maintenance and retention"},
+    {"maintenance_interval_s", "Maintenance and retention"},
     {"samples_max", "What clusters report"},
     {"token_cache_ms", "Caches"},
     {"fit_queue", "Fits and refits"},
