@@ -185,29 +185,32 @@ static const char *write_locked(struct maintenance_thread *keeper, struct arena 
         "# HELP provisor_maintenance_passes_total Passes of the housekeeping, by outcome.\n"
         "# TYPE provisor_maintenance_passes_total counter\n";
     for (size_t i = 0; text != NULL && i < OUTCOMES; i++)
-        text = arena_printf(arena, "%sprovisor_maintenance_passes_total{outcome=\"%s\"} %" PRIu64 "\n",
-                            text, outcome_names[i], keeper->passes[i]);
+        text =
+            arena_printf(arena, "%sprovisor_maintenance_passes_total{outcome=\"%s\"} %" PRIu64 "\n",
+                         text, outcome_names[i], keeper->passes[i]);
     if (text != NULL)
-        text = arena_printf(arena,
-                            "%s# HELP provisor_maintenance_total What the housekeeping removed, thinned"
-                            " and made, by kind.\n# TYPE provisor_maintenance_total counter\n",
-                            text);
+        text = arena_printf(
+            arena,
+            "%s# HELP provisor_maintenance_total What the housekeeping removed, thinned"
+            " and made, by kind.\n# TYPE provisor_maintenance_total counter\n",
+            text);
     for (size_t i = 0; text != NULL && i < maintenance_kinds_n; i++)
         text = arena_printf(arena, "%sprovisor_maintenance_total{kind=\"%s\"} %" PRIu64 "\n", text,
                             maintenance_kinds[i].name,
                             maintenance_count(&keeper->total, &maintenance_kinds[i]));
     if (text == NULL)
         return NULL;
-    return arena_printf(
-        arena,
-        "%s# HELP provisor_maintenance_last_pass_seconds How long the last pass of this process took.\n"
-        "# TYPE provisor_maintenance_last_pass_seconds gauge\n"
-        "provisor_maintenance_last_pass_seconds %.6f\n"
-        "# HELP provisor_maintenance_last_pass_timestamp_seconds When it ended, since 1970; 0: none "
-        "yet.\n"
-        "# TYPE provisor_maintenance_last_pass_timestamp_seconds gauge\n"
-        "provisor_maintenance_last_pass_timestamp_seconds %.3f\n",
-        text, keeper->last_s, (double)keeper->last_done_us * 1e-6);
+    return arena_printf(arena,
+                        "%s# HELP provisor_maintenance_last_pass_seconds How long the last pass of "
+                        "this process took.\n"
+                        "# TYPE provisor_maintenance_last_pass_seconds gauge\n"
+                        "provisor_maintenance_last_pass_seconds %.6f\n"
+                        "# HELP provisor_maintenance_last_pass_timestamp_seconds When it ended, "
+                        "since 1970; 0: none "
+                        "yet.\n"
+                        "# TYPE provisor_maintenance_last_pass_timestamp_seconds gauge\n"
+                        "provisor_maintenance_last_pass_timestamp_seconds %.3f\n",
+                        text, keeper->last_s, (double)keeper->last_done_us * 1e-6);
 }
 
 const char *maintenance_thread_write_metrics(struct maintenance_thread *keeper, struct arena *arena)

@@ -1,8 +1,8 @@
 #ifndef API_ADVICE_ADVICE_HISTORY_H
 #define API_ADVICE_ADVICE_HISTORY_H
 
-#include "api/api.h"
 #include "api/advice/history_cache.h"
+#include "api/api.h"
 #include "codec/advice/advice.h"
 #include "core/advice/joint_feasibility.h"
 

@@ -1,8 +1,8 @@
 #ifndef CODEC_CLUSTERS_PRICE_BOOK_H
 #define CODEC_CLUSTERS_PRICE_BOOK_H
 
-#include "codec/json/reader.h"
 #include "base/json_writer.h"
+#include "codec/json/reader.h"
 #include "core/cluster/price.h"
 
 /* A price book as it stands on the wire. */
