@@ -1,0 +1,43 @@
+#ifndef BASE_ORDER_H
+#define BASE_ORDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/strview.h"
+
+/*
+ * Comparisons that are less than, equal to or greater than 0, in ascending order. Those of values
+ * build the comparisons of structs; those named order_by_... are for qsort and bsearch over arrays
+ * of that type. A NAN compares equal to everything: keep it out of what is sorted.
+ */
+static inline int compare_double(double a, double b)
+{
+    return (a > b) - (a < b);
+}
+
+static inline int compare_size(size_t a, size_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static inline int compare_int64(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* By bytes; a text goes before those that it begins. */
+static inline int compare_strview(struct strview a, struct strview b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int order = n == 0 ? 0 : memcmp(a.at, b.at, n);
+    return order != 0 ? order : compare_size(a.n, b.n);
+}
+
+int order_by_double(const void *a, const void *b);
+int order_by_size(const void *a, const void *b);
+int order_by_int64(const void *a, const void *b);
+int order_by_strview(const void *a, const void *b);
+
+#endif
