@@ -10,7 +10,7 @@
 
 /*
  * Streams of compressed bytes in, plain bytes out. The kind is recognised by the first bytes; each
- * kind is a row in a table (framing.c) and a file of its own:
+ * kind is a row in a table (compression.c) and a file of its own:
  *
  *   plain          no coding at all
  *   gzip           RFC 1952, several members

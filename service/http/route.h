@@ -31,9 +31,10 @@ typedef enum pv_code (*http_handler)(void *context,
  * begin    headers only: may refuse before a byte is read. *state is the handler's.
  * piece    the next bytes; a failure ends the upload with that error.
  * finish   the body is complete: do the effect, fill in the response. One that answers PV_E_DEFER
- * is called again on a compute worker (request->may_compute is set then), as often as it likes:
- * each turn has the time of a request, and others have theirs in between. end      always called
- * last, once, also when the client went away or begin failed (state may be NULL).
+ *          is called again on a compute worker (request->may_compute is set then), as often as it
+ *          likes: each turn has the time of a request, and others have theirs in between.
+ * end      always called last, once, also when the client went away or begin failed (state may be
+ *          NULL).
  */
 struct http_stream {
     enum pv_code (*begin)(void *context,

@@ -38,7 +38,7 @@ struct ingest_watch {
 struct ingest_limits {
     uint64_t sent_bytes; /* a log as sent or stored, before decompression */
     struct compression_limits framing;
-    struct sparklog_limits log;
+    struct joblog_limits log;
     size_t archive_entries;    /* files of an archive or folder */
     size_t archive_name_bytes; /* of each of them */
     struct spool_quota *spool; /* borrowed; NULL: what needs a spool is refused */
@@ -100,7 +100,7 @@ enum pv_code ingest_finish(struct ingest *intake,
 /* What came in so far; valid at any time, also after a failure. */
 struct ingest_counts {
     uint64_t bytes_sent;
-    struct sparklog_counts read;
+    struct joblog_counts read;
 };
 struct ingest_counts ingest_counts(const struct ingest *intake);
 

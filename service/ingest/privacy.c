@@ -3,11 +3,11 @@
 
 #include "ingest/ingest.h"
 
-static enum sparklog_policy policy_of(const char *word)
+static enum joblog_policy policy_of(const char *word)
 {
     if (strcmp(word, "keep") == 0)
-        return SPARKLOG_KEEP;
-    return strcmp(word, "hash") == 0 ? SPARKLOG_HASH : SPARKLOG_DROP;
+        return JOBLOG_KEEP;
+    return strcmp(word, "hash") == 0 ? JOBLOG_HASH : JOBLOG_DROP;
 }
 
 /* 64 bits of keyed BLAKE2b. */
@@ -24,8 +24,8 @@ void ingest_limits_set_privacy(struct ingest_limits *limits,
                                const char *team_id)
 {
     static const char purpose[] = "texts of event logs";
-    struct sparklog_privacy *privacy = &limits->log.privacy;
-    *privacy = (struct sparklog_privacy){.sql_text = policy_of(config->eventlog_sql_text),
+    struct joblog_privacy *privacy = &limits->log.privacy;
+    *privacy = (struct joblog_privacy){.sql_text = policy_of(config->eventlog_sql_text),
                                          .paths = policy_of(config->eventlog_paths),
                                          .host_names = policy_of(config->eventlog_host_names),
                                          .hash = hash};

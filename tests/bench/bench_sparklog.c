@@ -17,7 +17,7 @@
 
 enum { PIECE = 1 << 17 };
 
-static const struct sparklog_limits limits = {
+static const struct joblog_limits limits = {
     .line_bytes = 64 << 20, .stages = 1000000, .tasks = 50000000, .memory_bytes = (size_t)4 << 30};
 
 static enum pv_code take_plain(void *context, const char *bytes, size_t n, struct pv_error *err)
@@ -45,7 +45,7 @@ static enum pv_code read_file(int file, struct decompressor *framing, struct pv_
                  : decompressor_finish(framing, &truncated, err);
 }
 
-static void print(struct sparklog_counts counts, const struct run *run)
+static void print(struct joblog_counts counts, const struct run *run)
 {
     struct rusage used;
     (void)getrusage(RUSAGE_SELF, &used);

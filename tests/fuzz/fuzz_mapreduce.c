@@ -9,7 +9,7 @@
 #include "fuzz.h"
 #include "run_text.h"
 
-static const struct sparklog_limits limits = {
+static const struct joblog_limits limits = {
     .line_bytes = 4096, .stages = 64, .tasks = 512, .memory_bytes = 1 << 20};
 
 static void require_sane(const struct run *run)

@@ -5,7 +5,7 @@
 
 #include "compression/compression.h"
 
-const struct sparklog_limits wide_limits = {
+const struct joblog_limits wide_limits = {
     .line_bytes = 8 << 20, .stages = 100000, .tasks = 5000000, .memory_bytes = 256 << 20};
 
 const char *shared_directory(void)

@@ -13,6 +13,6 @@ enum pv_code read_log(const char *path, size_t piece, struct sparklog *log, stru
 const char *shared_directory(void);
 
 /* Limits that every shared log keeps. */
-extern const struct sparklog_limits wide_limits;
+extern const struct joblog_limits wide_limits;
 
 #endif

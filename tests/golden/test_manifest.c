@@ -141,7 +141,7 @@ static void check_stages(struct check *check, const struct run *run)
 }
 
 static void
-check_run(struct check *check, const struct run *run, const struct sparklog_counts *counts)
+check_run(struct check *check, const struct run *run, const struct joblog_counts *counts)
 {
     expect_int(check, "lines", (int64_t)counts->lines, 0);
     expect_int(check, "uncompressed_bytes", (int64_t)counts->bytes, 0);
@@ -215,7 +215,7 @@ static int check_row(const char *root, const struct table *table, FILE *manifest
     expect(&check, code == PV_OK, err.detail);
     if (code == PV_OK) {
         code = sparklog_finish(log, &arena, &run, &err);
-        struct sparklog_counts counts = sparklog_counts(log);
+        struct joblog_counts counts = sparklog_counts(log);
         if (cell(table, "app_start_ms")[0] == '\0')
             check_refusal(&check, code, &err);
         else if (code != PV_OK)

@@ -4,7 +4,7 @@
 
 void upload_count(struct upload_counts *counts,
                   uint64_t bytes_sent,
-                  const struct sparklog_counts *read)
+                  const struct joblog_counts *read)
 {
     atomic_fetch_add(&counts->bytes_sent, bytes_sent);
     atomic_fetch_add(&counts->bytes_plain, read->bytes);

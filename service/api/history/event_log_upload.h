@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
-#include "core/joblog/spark/sparklog.h"
+#include "core/joblog/common/limits.h"
 #include "ingest/spool.h"
 
 /* What came in as event logs since the start, also in uploads that failed. Safe from any thread. */
@@ -18,7 +18,7 @@ struct upload_counts {
 /* One upload is over. */
 void upload_count(struct upload_counts *counts,
                   uint64_t bytes_sent,
-                  const struct sparklog_counts *read);
+                  const struct joblog_counts *read);
 
 /* Their samples for /metrics, and the spool's, complete lines; NULL when memory is exhausted. */
 const char *upload_write_metrics(struct upload_counts *counts,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 struct joblog {
-    struct sparklog_limits limits;
+    struct joblog_limits limits;
     char head[MAPREDUCE_MAGIC]; /* held back until they tell the kind */
     size_t n_head;
     enum pv_code failed; /* making the reader failed; sticky */
@@ -13,7 +13,7 @@ struct joblog {
     struct mapreduce *mapreduce;
 };
 
-struct joblog *joblog_create(const struct sparklog_limits *limits)
+struct joblog *joblog_create(const struct joblog_limits *limits)
 {
     struct joblog *log = calloc(1, sizeof *log);
     if (log != NULL)
@@ -101,11 +101,11 @@ joblog_finish(struct joblog *log, struct arena *arena, struct run *run, struct p
                                   : sparklog_finish(log->spark, arena, run, err);
 }
 
-struct sparklog_counts joblog_counts(const struct joblog *log)
+struct joblog_counts joblog_counts(const struct joblog *log)
 {
     if (log->mapreduce != NULL)
         return mapreduce_counts(log->mapreduce);
     if (log->spark != NULL)
         return sparklog_counts(log->spark);
-    return (struct sparklog_counts){.bytes = log->n_head};
+    return (struct joblog_counts){.bytes = log->n_head};
 }

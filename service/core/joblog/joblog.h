@@ -14,7 +14,7 @@ struct joblog;
 enum joblog_kind { JOBLOG_UNDECIDED, JOBLOG_SPARK, JOBLOG_MAPREDUCE };
 
 /* NULL when memory is exhausted. */
-struct joblog *joblog_create(const struct sparklog_limits *limits);
+struct joblog *joblog_create(const struct joblog_limits *limits);
 void joblog_destroy(struct joblog *log);
 
 /* JOBLOG_UNDECIDED until enough bytes have come. */
@@ -27,6 +27,6 @@ enum pv_code joblog_finish(struct joblog *log,
                            struct arena *arena,
                            struct run *run,
                            struct pv_error *err) PV_MUSTCHECK;
-struct sparklog_counts joblog_counts(const struct joblog *log);
+struct joblog_counts joblog_counts(const struct joblog *log);
 
 #endif

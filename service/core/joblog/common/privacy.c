@@ -27,7 +27,7 @@ static void put(struct sink *sink, const char *at, size_t n)
 }
 
 static bool
-hash(const struct sparklog_privacy *privacy, struct strview text, char digits[HASH_DIGITS + 1])
+hash(const struct joblog_privacy *privacy, struct strview text, char digits[HASH_DIGITS + 1])
 {
     if (privacy->hash == NULL)
         return false;
@@ -37,7 +37,7 @@ hash(const struct sparklog_privacy *privacy, struct strview text, char digits[HA
 
 /* tag and hash in place of text. False when there is no hash. */
 static bool put_hash(struct sink *sink,
-                     const struct sparklog_privacy *privacy,
+                     const struct joblog_privacy *privacy,
                      const char *tag,
                      struct strview text)
 {
@@ -115,22 +115,22 @@ static bool is_host(struct strview word)
 }
 
 static void put_concealed(struct sink *sink,
-                          const struct sparklog_privacy *privacy,
-                          enum sparklog_policy policy,
+                          const struct joblog_privacy *privacy,
+                          enum joblog_policy policy,
                           const char *tag,
                           struct strview word)
 {
-    if (policy == SPARKLOG_KEEP)
+    if (policy == JOBLOG_KEEP)
         put(sink, word.at, word.n);
-    else if (policy == SPARKLOG_DROP || !put_hash(sink, privacy, tag, word))
+    else if (policy == JOBLOG_DROP || !put_hash(sink, privacy, tag, word))
         put(sink, "...", 3);
 }
 
 /* scheme://host/path of which the path is kept. */
-static void put_path(struct sink *sink, const struct sparklog_privacy *privacy, struct strview word)
+static void put_path(struct sink *sink, const struct joblog_privacy *privacy, struct strview word)
 {
     size_t host = find_text(word, "://");
-    if (privacy->paths != SPARKLOG_KEEP || host == word.n) {
+    if (privacy->paths != JOBLOG_KEEP || host == word.n) {
         put_concealed(sink, privacy, privacy->paths, "path:", word);
         return;
     }
@@ -146,7 +146,7 @@ static void put_path(struct sink *sink, const struct sparklog_privacy *privacy, 
 }
 
 static void
-put_words(struct sink *sink, const struct sparklog_privacy *privacy, struct strview text)
+put_words(struct sink *sink, const struct joblog_privacy *privacy, struct strview text)
 {
     for (size_t i = 0; i < text.n;) {
         size_t from = i;
@@ -226,15 +226,15 @@ static bool split_call_site(struct strview text, struct call_site *site)
 }
 
 static void put_call_site(struct sink *sink,
-                          const struct sparklog_privacy *privacy,
+                          const struct joblog_privacy *privacy,
                           const struct call_site *site)
 {
     put(sink, site->method.at, site->method.n);
     put(sink, " at ", 4);
     struct strview directory = site->directory;
-    if (directory.n > 0 && privacy->paths == SPARKLOG_KEEP)
+    if (directory.n > 0 && privacy->paths == JOBLOG_KEEP)
         put(sink, directory.at, directory.n);
-    else if (directory.n > 0 && privacy->paths == SPARKLOG_HASH &&
+    else if (directory.n > 0 && privacy->paths == JOBLOG_HASH &&
              put_hash(sink, privacy, "path:", directory))
         put(sink, "/", 1);
     put(sink, site->file.at, site->file.n);
@@ -243,17 +243,17 @@ static void put_call_site(struct sink *sink,
 /* --- what is kept --- */
 
 static void
-put_free_text(struct sink *sink, const struct sparklog_privacy *privacy, struct strview text)
+put_free_text(struct sink *sink, const struct joblog_privacy *privacy, struct strview text)
 {
     if (screen_is_suspicious(text))
         return;
-    if (privacy->sql_text == SPARKLOG_KEEP)
+    if (privacy->sql_text == JOBLOG_KEEP)
         put_words(sink, privacy, text);
-    else if (privacy->sql_text == SPARKLOG_HASH)
+    else if (privacy->sql_text == JOBLOG_HASH)
         (void)put_hash(sink, privacy, "text:", text);
 }
 
-size_t privacy_stage_name(const struct sparklog_privacy *privacy,
+size_t privacy_stage_name(const struct joblog_privacy *privacy,
                           struct json_text text,
                           char out[SCREEN_NAME_MAX])
 {
@@ -268,13 +268,13 @@ size_t privacy_stage_name(const struct sparklog_privacy *privacy,
         return sink.n;
     }
     if (screen_is_suspicious(site.method) || screen_is_suspicious(site.file) ||
-        (privacy->paths == SPARKLOG_KEEP && screen_is_suspicious(site.directory)))
+        (privacy->paths == JOBLOG_KEEP && screen_is_suspicious(site.directory)))
         return 0;
     put_call_site(&sink, privacy, &site);
     return sink.full ? 0 : sink.n;
 }
 
-bool privacy_id(const struct sparklog_privacy *privacy, char *id, size_t capacity)
+bool privacy_id(const struct joblog_privacy *privacy, char *id, size_t capacity)
 {
     struct strview text = strview_of(id);
     bool digit = false;
@@ -323,14 +323,14 @@ static bool is_sql(struct strview text)
            has_sql_word(text, "|into|overwrite|table|as|set|view|where|join|group|values|", false);
 }
 
-void privacy_application_name(const struct sparklog_privacy *privacy, char *name, size_t capacity)
+void privacy_application_name(const struct joblog_privacy *privacy, char *name, size_t capacity)
 {
     char fit[TEXT_MAX];
     struct sink sink = {fit, 0, capacity - 1 < sizeof fit ? capacity - 1 : sizeof fit, false};
     struct strview whole = strview_of(name);
     if (screen_is_marked(whole))
         put(&sink, SUSPICIOUS, sizeof SUSPICIOUS - 1);
-    else if (privacy->sql_text != SPARKLOG_KEEP && is_sql(whole))
+    else if (privacy->sql_text != JOBLOG_KEEP && is_sql(whole))
         (void)put_hash(&sink, privacy, "name:", whole);
     else
         put_words(&sink, privacy, whole);

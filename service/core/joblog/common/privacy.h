@@ -3,7 +3,7 @@
 
 #include "core/joblog/common/json.h"
 #include "core/joblog/common/secret_scan.h"
-#include "core/joblog/spark/sparklog.h"
+#include "core/joblog/common/limits.h"
 
 /*
  * The free texts of a log that a run keeps, made fit to keep: the names of stages, the name and ids
@@ -17,7 +17,7 @@
  * wrote: kept, hashed ("text:" and 16 hexadecimal digits) or dropped by the policy for SQL text; in
  * a text that is kept the policies for paths and host names hold word by word. 0: nothing is kept.
  */
-size_t privacy_stage_name(const struct sparklog_privacy *privacy,
+size_t privacy_stage_name(const struct joblog_privacy *privacy,
                           struct json_text text,
                           char out[SCREEN_NAME_MAX]);
 
@@ -26,11 +26,11 @@ size_t privacy_stage_name(const struct sparklog_privacy *privacy,
  * every cluster manager makes them; another text becomes "id:" and its hash, so that the same log
  * is still known again. False: nothing is left of it.
  */
-bool privacy_id(const struct sparklog_privacy *privacy, char *id, size_t capacity);
+bool privacy_id(const struct joblog_privacy *privacy, char *id, size_t capacity);
 
 /* What a log calls its application, for people: paths and host names by their policies, "name:" and
  * the hash in place of SQL unless that is kept, "(credential)" in place of one. */
-void privacy_application_name(const struct sparklog_privacy *privacy, char *name, size_t capacity);
+void privacy_application_name(const struct joblog_privacy *privacy, char *name, size_t capacity);
 
 /* Does it look like a version: "3.5.1", "3.1.1-amzn-0"? */
 bool privacy_is_version(const char *text);

@@ -11,7 +11,7 @@ static const char binary_form[] = "Avro-Binary";
 /* The end of year 9999: what an instant of a run can hold. */
 static const int64_t LATEST_MS = INT64_C(253402300799999);
 
-struct mapreduce *mapreduce_create(const struct sparklog_limits *limits)
+struct mapreduce *mapreduce_create(const struct joblog_limits *limits)
 {
     struct mapreduce *log = calloc(1, sizeof *log);
     if (log == NULL)
@@ -148,8 +148,8 @@ mapreduce_finish(struct mapreduce *log, struct arena *arena, struct run *run, st
     return code;
 }
 
-struct sparklog_counts mapreduce_counts(const struct mapreduce *log)
+struct joblog_counts mapreduce_counts(const struct mapreduce *log)
 {
-    return (struct sparklog_counts){log->bytes, log->lines.count,
+    return (struct joblog_counts){log->bytes, log->lines.count,
                                     (uint64_t)log->notices[NOTICE_DAMAGED_LINE]};
 }

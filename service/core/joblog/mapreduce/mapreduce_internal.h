@@ -47,7 +47,7 @@ struct job_attempt {
 };
 
 struct mapreduce {
-    struct sparklog_limits limits;
+    struct joblog_limits limits;
     struct budget budget;
     enum pv_code failed; /* sticky */
     struct lines lines;

@@ -9,7 +9,7 @@
 /* The end of year 9999: what an instant of a run can hold. */
 static const int64_t LATEST_MS = INT64_C(253402300799999);
 
-struct sparklog *sparklog_create(const struct sparklog_limits *limits)
+struct sparklog *sparklog_create(const struct joblog_limits *limits)
 {
     struct sparklog *log = calloc(1, sizeof *log);
     if (log == NULL)
@@ -235,8 +235,8 @@ sparklog_finish(struct sparklog *log, struct arena *arena, struct run *run, stru
     return code;
 }
 
-struct sparklog_counts sparklog_counts(const struct sparklog *log)
+struct joblog_counts sparklog_counts(const struct sparklog *log)
 {
-    return (struct sparklog_counts){log->bytes, log->lines.count,
+    return (struct joblog_counts){log->bytes, log->lines.count,
                                     (uint64_t)log->notices[NOTICE_DAMAGED_LINE]};
 }

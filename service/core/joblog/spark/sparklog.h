@@ -2,11 +2,11 @@
 #define CORE_JOBLOG_SPARK_SPARKLOG_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "core/history/run.h"
+#include "core/joblog/common/limits.h"
 
 /*
  * Reader of Spark event logs: decompressed bytes in, in pieces of any size, a run profile out.
@@ -15,32 +15,8 @@
  */
 struct sparklog;
 
-/*
- * What becomes of free texts of the log: stage names that are no call sites (SQL, what users
- * wrote), file paths, host names. Credentials are never kept. All zero is the strictest.
- */
-enum sparklog_policy { SPARKLOG_DROP, SPARKLOG_HASH, SPARKLOG_KEEP };
-
-struct sparklog_privacy {
-    enum sparklog_policy sql_text;
-    enum sparklog_policy paths;
-    enum sparklog_policy host_names;
-    /* 16 hexadecimal digits and a NUL that stand for a text: equal for equal texts, and not to be
-     * guessed without the key. NULL: what would be hashed is dropped. */
-    void (*hash)(const unsigned char key[32], struct strview text, char digits[17]);
-    unsigned char key[32];
-};
-
-struct sparklog_limits {
-    size_t line_bytes;   /* a longer line is skipped and counted (line_too_long) */
-    size_t stages;       /* stage attempts */
-    size_t tasks;        /* successful tasks whose durations are kept */
-    size_t memory_bytes; /* all a reader may hold */
-    struct sparklog_privacy privacy;
-};
-
 /* NULL when memory is exhausted. */
-struct sparklog *sparklog_create(const struct sparklog_limits *limits);
+struct sparklog *sparklog_create(const struct joblog_limits *limits);
 void sparklog_destroy(struct sparklog *log);
 
 /*
@@ -69,11 +45,6 @@ enum pv_code sparklog_finish(struct sparklog *log,
                              struct pv_error *err) PV_MUSTCHECK;
 
 /* Counters for metrics; valid at any time. */
-struct sparklog_counts {
-    uint64_t bytes;
-    uint64_t lines;
-    uint64_t damaged_lines;
-};
-struct sparklog_counts sparklog_counts(const struct sparklog *log);
+struct joblog_counts sparklog_counts(const struct sparklog *log);
 
 #endif

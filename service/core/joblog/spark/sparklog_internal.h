@@ -141,7 +141,7 @@ struct application {
 };
 
 struct sparklog {
-    struct sparklog_limits limits;
+    struct joblog_limits limits;
     struct budget budget;
     enum pv_code failed; /* sticky */
     struct lines lines;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct sparklog_limits case_limits = {
+const struct joblog_limits case_limits = {
     .line_bytes = 1 << 20, .stages = 1000, .tasks = 10000, .memory_bytes = 8 << 20};
 
 void case_hash(const unsigned char key[32], struct strview text, char digits[17])
@@ -17,7 +17,7 @@ void case_hash(const unsigned char key[32], struct strview text, char digits[17]
 void reading_init(struct reading *reading,
                   const char *text,
                   size_t piece,
-                  const struct sparklog_limits *limits)
+                  const struct joblog_limits *limits)
 {
     memset(reading, 0, sizeof *reading);
     arena_init(&reading->arena, 0);

@@ -9,10 +9,10 @@ struct reading {
     struct run run;
     struct pv_error err;
     enum pv_code code;
-    struct sparklog_counts counts;
+    struct joblog_counts counts;
 };
 
-extern const struct sparklog_limits case_limits;
+extern const struct joblog_limits case_limits;
 
 /* Stands in for the keyed hash of the service; its first digits are the length of the text. */
 void case_hash(const unsigned char key[32], struct strview text, char digits[17]);
@@ -21,7 +21,7 @@ void case_hash(const unsigned char key[32], struct strview text, char digits[17]
 void reading_init(struct reading *reading,
                   const char *log,
                   size_t piece,
-                  const struct sparklog_limits *limits);
+                  const struct joblog_limits *limits);
 void reading_fini(struct reading *reading);
 
 /* Count of a warning, 0 when it is not there. */

@@ -460,7 +460,7 @@ Test(mapreduce, first_bytes_tell_a_history)
 
 Test(mapreduce, limits_stop_the_reader)
 {
-    struct sparklog_limits limits = case_limits;
+    struct joblog_limits limits = case_limits;
     limits.tasks = 1;
     struct mapreduce *log = mapreduce_create(&limits);
     struct pv_error err = {.code = PV_OK};

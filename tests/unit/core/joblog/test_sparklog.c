@@ -361,7 +361,7 @@ Test(sparklog, no_application_start_is_refused)
 
 Test(sparklog, lines_over_the_limit_are_counted)
 {
-    struct sparklog_limits limits = case_limits;
+    struct joblog_limits limits = case_limits;
     limits.line_bytes = 200;
     struct reading r;
     char line[512] = "{\"Event\":\"SparkListenerApplicationEnd\",\"Timestamp\":9,\"x\":\"";
@@ -377,7 +377,7 @@ Test(sparklog, lines_over_the_limit_are_counted)
 
 Test(sparklog, limits_of_stages_tasks_and_memory)
 {
-    struct sparklog_limits limits = case_limits;
+    struct joblog_limits limits = case_limits;
     struct reading r;
     limits.stages = 2;
     reading_init(&r, APP_START(0) SUBMITTED(0, 0, 1, 1) SUBMITTED(1, 0, 1, 1), 0, &limits);

@@ -218,7 +218,7 @@ Test(sparklog_figures, a_line_of_two_megabytes_is_a_line)
     memset(log + n, 'x', FILLER);
     (void)strcpy(log + n + FILLER,
                  "\"],\"Finish Time\":70},\"Task Metrics\":{\"JVM GC Time\":7}}\n" APP_END(200));
-    struct sparklog_limits limits = case_limits;
+    struct joblog_limits limits = case_limits;
     limits.line_bytes = FILLER + 1024;
     struct reading r;
     reading_init(&r, log, 65536, &limits);

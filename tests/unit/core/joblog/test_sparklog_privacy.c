@@ -7,17 +7,17 @@
 #include "run_text.h"
 #include "sparklog_cases.h"
 
-static struct sparklog_privacy
-policies(enum sparklog_policy sql_text, enum sparklog_policy paths, enum sparklog_policy host_names)
+static struct joblog_privacy
+policies(enum joblog_policy sql_text, enum joblog_policy paths, enum joblog_policy host_names)
 {
-    return (struct sparklog_privacy){sql_text, paths, host_names, case_hash, {0}};
+    return (struct joblog_privacy){sql_text, paths, host_names, case_hash, {0}};
 }
 
-static const struct sparklog_privacy nothing = {
-    SPARKLOG_DROP, SPARKLOG_DROP, SPARKLOG_DROP, NULL, {0}};
+static const struct joblog_privacy nothing = {
+    JOBLOG_DROP, JOBLOG_DROP, JOBLOG_DROP, NULL, {0}};
 
 /* The name kept of a text; "" for none. */
-static const char *name_of(const struct sparklog_privacy *privacy, const char *text)
+static const char *name_of(const struct joblog_privacy *privacy, const char *text)
 {
     static char out[SCREEN_NAME_MAX + 1];
     out[privacy_stage_name(privacy, (struct json_text){text, strlen(text), false}, out)] = '\0';
@@ -33,13 +33,13 @@ Test(sparklog_privacy, call_sites_are_kept_but_for_their_directory)
                                         "collect at <command-1234567>:2",
                                         "collect at command-1234567:2",
                                         "foreach at Etl$.scala:9"};
-    struct sparklog_privacy keep = policies(SPARKLOG_KEEP, SPARKLOG_KEEP, SPARKLOG_KEEP);
+    struct joblog_privacy keep = policies(JOBLOG_KEEP, JOBLOG_KEEP, JOBLOG_KEEP);
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
         cr_assert_str_eq(name_of(&nothing, plain[i]), plain[i]);
         cr_assert_str_eq(name_of(&keep, plain[i]), plain[i]);
     }
     static const char path[] = "collect at /srv/alice/etl.py:12";
-    struct sparklog_privacy hash = policies(SPARKLOG_DROP, SPARKLOG_HASH, SPARKLOG_DROP);
+    struct joblog_privacy hash = policies(JOBLOG_DROP, JOBLOG_HASH, JOBLOG_DROP);
     cr_assert_str_eq(name_of(&nothing, path), "collect at etl.py:12");
     cr_assert_str_eq(name_of(&keep, path), path);
     const char *hashed = name_of(&hash, path);
@@ -62,8 +62,8 @@ Test(sparklog_privacy, other_names_are_free_texts)
         "collect at s3://bucket/customers.csv",
         "collect at /data/customers.csv:12",
     };
-    struct sparklog_privacy hash = policies(SPARKLOG_HASH, SPARKLOG_KEEP, SPARKLOG_KEEP);
-    struct sparklog_privacy keep = policies(SPARKLOG_KEEP, SPARKLOG_KEEP, SPARKLOG_KEEP);
+    struct joblog_privacy hash = policies(JOBLOG_HASH, JOBLOG_KEEP, JOBLOG_KEEP);
+    struct joblog_privacy keep = policies(JOBLOG_KEEP, JOBLOG_KEEP, JOBLOG_KEEP);
     for (size_t i = 0; i < sizeof free_texts / sizeof *free_texts; i++) {
         cr_assert_str_eq(name_of(&nothing, free_texts[i]), "");
         cr_assert_eq(strncmp(name_of(&hash, free_texts[i]), "text:", 5), 0);
@@ -81,12 +81,12 @@ Test(sparklog_privacy, paths_and_hosts_within_a_text_that_is_kept)
     static const char text[] =
         "copy s3://bucket.example/a/b.csv to '/mnt/x y' on db.prod.example.com, "
         "10.0.0.7 and db:5432 or db.lan:5432; team/job 1/2 v1.2 a.b";
-    struct sparklog_privacy drop = policies(SPARKLOG_KEEP, SPARKLOG_DROP, SPARKLOG_DROP);
+    struct joblog_privacy drop = policies(JOBLOG_KEEP, JOBLOG_DROP, JOBLOG_DROP);
     cr_assert_str_eq(name_of(&drop, text), "copy ... to '... y' on ..., ... and db:5432 or ...; "
                                            "team/job 1/2 v1.2 a.b");
-    struct sparklog_privacy hosts = policies(SPARKLOG_KEEP, SPARKLOG_KEEP, SPARKLOG_DROP);
+    struct joblog_privacy hosts = policies(JOBLOG_KEEP, JOBLOG_KEEP, JOBLOG_DROP);
     cr_assert_str_eq(name_of(&hosts, "read hdfs://nn.example.com:8020/a/b"), "read hdfs://.../a/b");
-    struct sparklog_privacy hash = policies(SPARKLOG_KEEP, SPARKLOG_HASH, SPARKLOG_HASH);
+    struct joblog_privacy hash = policies(JOBLOG_KEEP, JOBLOG_HASH, JOBLOG_HASH);
     const char *got = name_of(&hash, "read /a/b on db.prod.example.com");
     cr_assert_eq(strncmp(got, "read path:00000004", 18), 0, "%s", got);
     cr_assert_not_null(strstr(got, " on host:00000013"), "%s", got);
@@ -97,8 +97,8 @@ Test(sparklog_privacy, credentials_are_kept_under_no_policy)
     static const char *const bad[] = {
         "load with password=hunter2", "jdbc:postgresql://u:hunter2@db/x",
         "AKIAIOSFODNN7EXAMPLE at A.scala:1", "use wJalrXUtnFEMI0K7MDENG0bPxRfiCYEXAMPLEKEY now"};
-    struct sparklog_privacy keep = policies(SPARKLOG_KEEP, SPARKLOG_KEEP, SPARKLOG_KEEP);
-    struct sparklog_privacy hash = policies(SPARKLOG_HASH, SPARKLOG_HASH, SPARKLOG_HASH);
+    struct joblog_privacy keep = policies(JOBLOG_KEEP, JOBLOG_KEEP, JOBLOG_KEEP);
+    struct joblog_privacy hash = policies(JOBLOG_HASH, JOBLOG_HASH, JOBLOG_HASH);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         cr_assert_str_eq(name_of(&keep, bad[i]), "", "%s", bad[i]);
         cr_assert_str_eq(name_of(&hash, bad[i]), "", "%s", bad[i]);
@@ -113,13 +113,13 @@ Test(sparklog_privacy, long_texts_end_at_a_word)
     for (size_t i = 0; i < 2000; i++)
         text[i] = i % 10 == 9 ? ' ' : 'x';
     text[2000] = '\0';
-    struct sparklog_privacy keep = policies(SPARKLOG_KEEP, SPARKLOG_KEEP, SPARKLOG_KEEP);
+    struct joblog_privacy keep = policies(JOBLOG_KEEP, JOBLOG_KEEP, JOBLOG_KEEP);
     const char *got = name_of(&keep, text);
     cr_assert_eq(strlen(got), 250);
     cr_assert_eq(strncmp(got, text, 250), 0);
 }
 
-static const char *id_of(const struct sparklog_privacy *privacy, const char *text)
+static const char *id_of(const struct joblog_privacy *privacy, const char *text)
 {
     static char id[256];
     (void)strcpy(id, text);
@@ -137,7 +137,7 @@ Test(sparklog_privacy, ids_are_kept_or_hashed)
                                        ""};
     static const char *const bad[] = {"alice", "AKIAIOSFODNN7EXAMPLE", "s3://bucket/1",
                                       "my token 1", "db7.prod.example.com"};
-    struct sparklog_privacy keep = policies(SPARKLOG_KEEP, SPARKLOG_KEEP, SPARKLOG_KEEP);
+    struct joblog_privacy keep = policies(JOBLOG_KEEP, JOBLOG_KEEP, JOBLOG_KEEP);
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         cr_assert_str_eq(id_of(&nothing, good[i]), good[i]);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -147,7 +147,7 @@ Test(sparklog_privacy, ids_are_kept_or_hashed)
     }
 }
 
-static const char *application_of(const struct sparklog_privacy *privacy, const char *text)
+static const char *application_of(const struct joblog_privacy *privacy, const char *text)
 {
     static char name[256];
     (void)strcpy(name, text);
@@ -157,7 +157,7 @@ static const char *application_of(const struct sparklog_privacy *privacy, const 
 
 Test(sparklog_privacy, names_of_applications)
 {
-    struct sparklog_privacy hash = policies(SPARKLOG_HASH, SPARKLOG_DROP, SPARKLOG_HASH);
+    struct joblog_privacy hash = policies(JOBLOG_HASH, JOBLOG_DROP, JOBLOG_HASH);
     cr_assert_str_eq(application_of(&hash, "nightly-etl 2026-01-05"), "nightly-etl 2026-01-05");
     cr_assert_str_eq(application_of(&hash, "team/etl"), "team/etl");
     cr_assert_str_eq(application_of(&hash, "Select at Scale"), "Select at Scale");
@@ -167,7 +167,7 @@ Test(sparklog_privacy, names_of_applications)
     cr_assert_eq(strncmp(application_of(&hash, "INSERT OVERWRITE TABLE x(Stage-1)"), "name:", 5),
                  0);
     cr_assert_str_eq(application_of(&hash, "etl password=x"), "(credential)");
-    struct sparklog_privacy keep = policies(SPARKLOG_KEEP, SPARKLOG_KEEP, SPARKLOG_KEEP);
+    struct joblog_privacy keep = policies(JOBLOG_KEEP, JOBLOG_KEEP, JOBLOG_KEEP);
     cr_assert_str_eq(application_of(&keep, "insert into x from y"), "insert into x from y");
     cr_assert_str_eq(application_of(&nothing, "etl password=x"), "(credential)");
     cr_assert(screen_is_suspicious(strview_of("(credential)")));

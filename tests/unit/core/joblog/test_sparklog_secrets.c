@@ -137,7 +137,7 @@ Test(sparklog_secrets, none_of_a_log_full_of_them_reaches_the_run)
 
 Test(sparklog_secrets, messages_do_not_repeat_the_log)
 {
-    struct sparklog_limits limits = case_limits;
+    struct joblog_limits limits = case_limits;
     limits.stages = 2;
     struct reading r;
     reading_init(&r, poisoned, 0, &limits);
