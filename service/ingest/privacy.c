@@ -26,9 +26,9 @@ void ingest_limits_set_privacy(struct ingest_limits *limits,
     static const char purpose[] = "texts of event logs";
     struct joblog_privacy *privacy = &limits->log.privacy;
     *privacy = (struct joblog_privacy){.sql_text = policy_of(config->eventlog_sql_text),
-                                         .paths = policy_of(config->eventlog_paths),
-                                         .host_names = policy_of(config->eventlog_host_names),
-                                         .hash = hash};
+                                       .paths = policy_of(config->eventlog_paths),
+                                       .host_names = policy_of(config->eventlog_host_names),
+                                       .hash = hash};
     crypto_generichash_state state;
     (void)crypto_generichash_init(&state, service_key, 32, sizeof privacy->key);
     (void)crypto_generichash_update(&state, (const unsigned char *)purpose, sizeof purpose);

@@ -145,8 +145,7 @@ static void put_path(struct sink *sink, const struct joblog_privacy *privacy, st
     put(sink, word.at + end, word.n - end);
 }
 
-static void
-put_words(struct sink *sink, const struct joblog_privacy *privacy, struct strview text)
+static void put_words(struct sink *sink, const struct joblog_privacy *privacy, struct strview text)
 {
     for (size_t i = 0; i < text.n;) {
         size_t from = i;
@@ -225,9 +224,8 @@ static bool split_call_site(struct strview text, struct call_site *site)
            find_text(site->directory, " ") == site->directory.n;
 }
 
-static void put_call_site(struct sink *sink,
-                          const struct joblog_privacy *privacy,
-                          const struct call_site *site)
+static void
+put_call_site(struct sink *sink, const struct joblog_privacy *privacy, const struct call_site *site)
 {
     put(sink, site->method.at, site->method.n);
     put(sink, " at ", 4);

@@ -2,8 +2,8 @@
 #define CORE_JOBLOG_COMMON_PRIVACY_H
 
 #include "core/joblog/common/json.h"
-#include "core/joblog/common/secret_scan.h"
 #include "core/joblog/common/limits.h"
+#include "core/joblog/common/secret_scan.h"
 
 /*
  * The free texts of a log that a run keeps, made fit to keep: the names of stages, the name and ids

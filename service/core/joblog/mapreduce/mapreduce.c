@@ -151,5 +151,5 @@ mapreduce_finish(struct mapreduce *log, struct arena *arena, struct run *run, st
 struct joblog_counts mapreduce_counts(const struct mapreduce *log)
 {
     return (struct joblog_counts){log->bytes, log->lines.count,
-                                    (uint64_t)log->notices[NOTICE_DAMAGED_LINE]};
+                                  (uint64_t)log->notices[NOTICE_DAMAGED_LINE]};
 }

@@ -238,5 +238,5 @@ sparklog_finish(struct sparklog *log, struct arena *arena, struct run *run, stru
 struct joblog_counts sparklog_counts(const struct sparklog *log)
 {
     return (struct joblog_counts){log->bytes, log->lines.count,
-                                    (uint64_t)log->notices[NOTICE_DAMAGED_LINE]};
+                                  (uint64_t)log->notices[NOTICE_DAMAGED_LINE]};
 }

@@ -13,8 +13,7 @@ policies(enum joblog_policy sql_text, enum joblog_policy paths, enum joblog_poli
     return (struct joblog_privacy){sql_text, paths, host_names, case_hash, {0}};
 }
 
-static const struct joblog_privacy nothing = {
-    JOBLOG_DROP, JOBLOG_DROP, JOBLOG_DROP, NULL, {0}};
+static const struct joblog_privacy nothing = {JOBLOG_DROP, JOBLOG_DROP, JOBLOG_DROP, NULL, {0}};
 
 /* The name kept of a text; "" for none. */
 static const char *name_of(const struct joblog_privacy *privacy, const char *text)
