@@ -37,7 +37,15 @@ enum pv_code contract_get(void *context,
                           struct http_request *request,
                           struct http_response *response,
                           struct pv_error *err);
-enum pv_code reference_get(void *context,
+enum pv_code root_get(void *context,
+                      struct http_request *request,
+                      struct http_response *response,
+                      struct pv_error *err);
+enum pv_code site_root_get(void *context,
+                           struct http_request *request,
+                           struct http_response *response,
+                           struct pv_error *err);
+enum pv_code site_page_get(void *context,
                            struct http_request *request,
                            struct http_response *response,
                            struct pv_error *err);

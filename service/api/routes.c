@@ -14,8 +14,11 @@ const struct http_route api_routes[] = {
     {HTTP_GET, "/v1/teams", HTTP_ADMIN, HTTP_IO, team_list, NULL, false},
     {HTTP_GET, "/v1/audit", HTTP_ADMIN, HTTP_IO, audit_list, NULL, false},
 
+    {HTTP_GET, "/", HTTP_PUBLIC, HTTP_INLINE, root_get, NULL, false},
     {HTTP_GET, "/openapi.yaml", HTTP_PUBLIC, HTTP_INLINE, contract_get, NULL, false},
-    {HTTP_GET, "/docs", HTTP_PUBLIC, HTTP_INLINE, reference_get, NULL, false},
+    {HTTP_GET, "/openapi.json", HTTP_PUBLIC, HTTP_INLINE, contract_get, NULL, false},
+    {HTTP_GET, "/docs", HTTP_PUBLIC, HTTP_INLINE, site_root_get, NULL, false},
+    {HTTP_GET, "/docs/{+path}", HTTP_PUBLIC, HTTP_INLINE, site_page_get, NULL, false},
     {HTTP_GET, "/problems/{name}", HTTP_PUBLIC, HTTP_INLINE, problem_type_get, NULL, false},
     {HTTP_POST, "/v1/feasibility", HTTP_READ, HTTP_IO, feasibility_check, NULL, true},
     {HTTP_POST, "/v1/stage-plans", HTTP_READ, HTTP_IO, stage_plan_create, NULL, true},

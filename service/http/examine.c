@@ -147,7 +147,8 @@ enum pv_code examine_route(struct exchange *x, struct pv_error *err)
     if (x->route == NULL)
         return refuse_method(x, err);
     request->n_path_parameters = x->resource->n_parameters;
-    request->path_parameters = http_router_parameters(x->resource, target.segments, &x->arena);
+    request->path_parameters =
+        http_router_parameters(x->resource, target.segments, target.n_segments, &x->arena);
     if (request->path_parameters == NULL)
         return pv_fail(err, PV_E_MEMORY, "not enough memory for the path");
     return PV_OK;

@@ -26,6 +26,9 @@ static bool split_segment(struct http_resource *r,
     is_parameter[i] = segment.n > 2 && segment.at[0] == '{' && segment.at[segment.n - 1] == '}';
     if (is_parameter[i]) {
         segment = (struct strview){segment.at + 1, segment.n - 2};
+        r->takes_rest = segment.at[0] == '+';
+        if (r->takes_rest)
+            segment = (struct strview){segment.at + 1, segment.n - 1};
         r->n_parameters++;
     }
     r->segments[i] = arena_strndup(arena, segment.at, segment.n);
@@ -86,10 +89,13 @@ static void write_allow(struct http_resource *r)
     (void)snprintf(r->allow + n, sizeof r->allow - n, "OPTIONS");
 }
 
-/* Literals before parameters, place by place, so that the first match is the closest one. */
+/* Literals before parameters, place by place, so that the first match is the closest one; what
+ * takes the rest of a path comes after everything else. */
 static int compare_resources(const void *a, const void *b)
 {
     const struct http_resource *x = a, *y = b;
+    if (x->takes_rest != y->takes_rest)
+        return x->takes_rest ? 1 : -1;
     if (x->n_segments != y->n_segments)
         return x->n_segments < y->n_segments ? -1 : 1;
     for (size_t i = 0; i < x->n_segments; i++) {
@@ -136,9 +142,11 @@ void http_router_fini(struct http_router *router)
     *router = (struct http_router){0};
 }
 
-static bool matches(const struct http_resource *r, const char *const segments[])
+static bool matches(const struct http_resource *r, const char *const segments[], size_t n)
 {
-    for (size_t i = 0; i < r->n_segments; i++) {
+    if (r->takes_rest ? n < r->n_segments : n != r->n_segments)
+        return false;
+    for (size_t i = 0; i < r->n_segments - r->takes_rest; i++) {
         bool fits =
             r->is_parameter[i] ? segments[i][0] != '\0' : strcmp(segments[i], r->segments[i]) == 0;
         if (!fits)
@@ -151,21 +159,43 @@ const struct http_resource *
 http_router_find(const struct http_router *router, const char *const segments[], size_t n)
 {
     for (size_t i = 0; i < router->n; i++)
-        if (router->resources[i].n_segments == n && matches(&router->resources[i], segments))
+        if (matches(&router->resources[i], segments, n))
             return &router->resources[i];
     return NULL;
 }
 
+/* Segments joined by '/'. NULL: memory is exhausted. */
+static const char *join(const char *const segments[], size_t n, struct arena *arena)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < n; i++)
+        size += strlen(segments[i]) + 1;
+    char *joined = arena_alloc(arena, size);
+    char *at = joined;
+    for (size_t i = 0; i < n && joined != NULL; i++) {
+        size_t length = strlen(segments[i]);
+        memcpy(at, segments[i], length);
+        at[length] = i + 1 < n ? '/' : '\0';
+        at += length + 1;
+    }
+    return joined;
+}
+
 struct http_parameter *http_router_parameters(const struct http_resource *resource,
                                               const char *const segments[],
+                                              size_t n,
                                               struct arena *arena)
 {
     struct http_parameter *all = arena_calloc(arena, resource->n_parameters, sizeof *all);
     if (all == NULL)
         return NULL;
-    size_t n = 0;
+    size_t found = 0;
     for (size_t i = 0; i < resource->n_segments; i++)
         if (resource->is_parameter[i])
-            all[n++] = (struct http_parameter){resource->segments[i], segments[i]};
-    return all;
+            all[found++] = (struct http_parameter){resource->segments[i], segments[i]};
+    if (!resource->takes_rest)
+        return all;
+    size_t last = resource->n_segments - 1;
+    all[found - 1].value = join(segments + last, n - last, arena);
+    return all[found - 1].value == NULL ? NULL : all;
 }

@@ -10,7 +10,9 @@
  *
  * Rows of one template make a resource. A literal segment wins over a parameter in the same place,
  * so ".../runs/export" is found before ".../runs/{id}". A parameter takes one segment that is not
- * empty. Templates are case-sensitive, a trailing '/' is another path.
+ * empty; the last parameter of a template may be written "{+path}" (RFC 6570) and then takes the
+ * rest of the path, its slashes included, which may be empty. Such templates are tried last.
+ * Templates are case-sensitive, a trailing '/' is another path.
  */
 struct http_resource {
     const char *template;
@@ -19,6 +21,7 @@ struct http_resource {
     const bool *is_parameter;
     size_t n_segments;
     size_t n_parameters;
+    bool takes_rest; /* the last segment is "{+name}" */
     const struct http_route *by_method[HTTP_METHOD_COUNT];
     char allow[64]; /* value of Allow */
 };
@@ -44,9 +47,11 @@ void http_router_fini(struct http_router *router);
 const struct http_resource *
 http_router_find(const struct http_router *router, const char *const segments[], size_t n);
 
-/* The path parameters of a match, in the order of the template. NULL: memory is exhausted. */
+/* The path parameters of a match with these n segments, in the order of the template. NULL: memory
+ * is exhausted. */
 struct http_parameter *http_router_parameters(const struct http_resource *resource,
                                               const char *const segments[],
+                                              size_t n,
                                               struct arena *arena);
 
 #endif

@@ -19,7 +19,8 @@ class Contract:
         self.resolver = jsonschema.RefResolver("", self.document)
         self.templates = []
         for template in self.document["paths"]:
-            pattern = re.sub(r"\{[^}]+\}", "[^/]+", template)
+            # {path} is the rest of a path, its slashes included.
+            pattern = re.sub(r"\{[^}]+\}", "[^/]+", template.replace("{path}", ".*"))
             self.templates.append((template.count("{"), re.compile("^%s$" % pattern), template))
         self.templates.sort(key=lambda t: t[0])
         self.seen = set()

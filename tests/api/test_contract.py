@@ -19,7 +19,8 @@ def tables():
 
 
 def test_document_names_exactly_the_calls_of_the_program(tables):
-    routes = {(row[1], row[2]): row[3] for row in tables if row[0] == "call"}
+    # "{+path}" of the program takes the rest of a path, which OpenAPI has no notation for.
+    routes = {(row[1], row[2].replace("{+", "{")): row[3] for row in tables if row[0] == "call"}
     documented = {}
     for method, template, operation in CONTRACT.operations():
         scopes = [s for need in operation["security"] for s in need["bearer"]]
@@ -90,19 +91,13 @@ def test_the_document_is_served_as_it_is(client):
     assert client.get("/openapi.yaml", 304, token=False, headers={"If-None-Match": reply.headers["ETag"]}).content == b""
 
 
-def test_the_page_holds_every_call_and_needs_nothing_from_elsewhere(client):
-    page = client.get("/docs", token=False).text
-    for method, template, operation in CONTRACT.operations():
-        assert 'id="%s"' % operation["operationId"] in page
-    assert "<script" not in page and "src=" not in page and "url(" not in page
-    assert "default-src 'none'" in client.get("/docs", token=False).headers["Content-Security-Policy"]
-
-
 def test_problem_types_lead_to_their_explanation(client):
     problem = client.get("/v1/nowhere", 404).json()
     reply = client.get(problem["type"], 303, token=False, allow_redirects=False)
     page, anchor = reply.headers["Location"].split("#")
     assert 'id="%s"' % anchor in client.get(page, token=False).text
+    for kind in ("invalid", "not-found", "unavailable"):
+        assert 'id="problem-%s"' % kind in client.get(page, token=False).text
     client.get("/problems/no-such-type", 404, token=False)
 
 

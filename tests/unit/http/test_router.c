@@ -1,6 +1,7 @@
 #include "http/router.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 static const struct http_route table[] = {
     {.method = HTTP_GET, .template = "/v1/applications/{name}/runs/{id}"},
@@ -9,6 +10,9 @@ static const struct http_route table[] = {
     {.method = HTTP_POST, .template = "/v1/applications"},
     {.method = HTTP_GET, .template = "/v1/applications"},
     {.method = HTTP_GET, .template = "/"},
+    {.method = HTTP_GET, .template = "/all/{+rest}"},
+    {.method = HTTP_GET, .template = "/files/{name}"},
+    {.method = HTTP_GET, .template = "/files/{name}/{+path}"},
     {.template = NULL},
 };
 static const struct http_route more[] = {{.method = HTTP_PUT, .template = "/v1/applications"},
@@ -52,7 +56,7 @@ Test(router, fills_parameters_in_order)
     struct arena arena;
     arena_init(&arena, 0);
     const struct http_resource *r = http_router_find(&router, segments, 5);
-    struct http_parameter *p = http_router_parameters(r, segments, &arena);
+    struct http_parameter *p = http_router_parameters(r, segments, 5, &arena);
     cr_assert_eq(r->n_parameters, 2);
     cr_assert_str_eq(p[0].name, "name");
     cr_assert_str_eq(p[0].value, "a/b");
@@ -83,4 +87,33 @@ Test(router, refuses_two_rows_for_one_call)
     struct pv_error err = {0};
     cr_assert_eq(http_router_init(&other, twice, 2, &err), PV_E_INTERNAL);
     cr_assert_eq(err.code, PV_E_INTERNAL);
+}
+
+static const char *rest_of(const char *template, const char *const segments[], size_t n)
+{
+    static char text[64];
+    struct arena arena;
+    arena_init(&arena, 0);
+    const struct http_resource *r = http_router_find(&router, segments, n);
+    cr_assert_not_null(r);
+    cr_assert_str_eq(r->template, template);
+    struct http_parameter *p = http_router_parameters(r, segments, n, &arena);
+    cr_assert_not_null(p);
+    (void)snprintf(text, sizeof text, "%s=%s", p[r->n_parameters - 1].name,
+                   p[r->n_parameters - 1].value);
+    arena_fini(&arena);
+    return text;
+}
+
+Test(router, gives_the_rest_of_a_path_to_who_takes_it)
+{
+    const char *const deep[] = {"files", "a", "b", "..", "c.html"};
+    cr_assert_str_eq(rest_of("/files/{name}/{+path}", deep, 5), "path=b/../c.html");
+    const char *const folder[] = {"files", "a", ""};
+    cr_assert_str_eq(rest_of("/files/{name}/{+path}", folder, 3), "path=");
+    cr_assert_str_eq(rest_of("/files/{name}", folder, 2), "name=a");
+    const char *const other[] = {"all", "", ""};
+    cr_assert_str_eq(rest_of("/all/{+rest}", other, 3), "rest=/");
+    cr_assert_str_eq(find("v1", "applications", NULL, NULL, NULL)->template, "/v1/applications");
+    cr_assert_null(find("all", NULL, NULL, NULL, NULL), "the slash belongs to the template");
 }

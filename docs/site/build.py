@@ -1,0 +1,171 @@
+#!/usr/bin/python3
+"""Build the documentation site from README.md, CONTRIBUTING.md, docs/ and the contract.
+
+    build.py CHECKOUT OPENAPI_YAML WORK OUTPUT_C OUTPUT_S DEPFILE MKDOCS
+
+WORK/pages is what mkdocs reads, WORK/site what it makes. OUTPUT_C is the table of its files (service/api's
+`struct document`), OUTPUT_S their bytes. MKDOCS is the program, or "-" for the contract without a site. Nothing is fetched: neither here nor by who reads the site.
+"""
+import base64
+import gzip
+import hashlib
+import json
+import mimetypes
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import yaml
+
+import reference
+
+HERE = pathlib.Path(__file__).resolve().parent
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# What the theme brings along and nothing asks for: maps of its scripts, its search in other languages.
+UNUSED = re.compile(r"\.map$|^assets/javascripts/lunr/|^sitemap\.xml|^404\.html$")
+TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+         ".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png", ".yaml": "application/yaml"}
+SITE_BYTES_MAX = 16 << 20
+
+
+def sources(checkout):
+    """Every file the site is made from, by its path in the site."""
+    docs = checkout / "docs"
+    found = {"index.md": checkout / "README.md", "contributing.md": checkout / "CONTRIBUTING.md"}
+    for path in sorted(docs.rglob("*")):
+        if path.suffix in (".md", ".svg", ".css") and "site" not in path.relative_to(docs).parts[:-1]:
+            found[str(path.relative_to(docs))] = path
+    found["assets/reference.css"] = HERE / "reference.css"
+    return found
+
+
+def adapt(text, name):
+    """Links between files of the checkout become links between pages of the site."""
+    if name == "index.md":
+        text = text.replace("](docs/", "](").replace("](CONTRIBUTING.md", "](contributing.md").replace("](openapi/)", "](/openapi.yaml)")
+    up = "../" * name.count("/")
+    text = re.sub(r"\]\((?:\.\./)+README\.md", "](%sindex.md" % up, text)
+    text = re.sub(r"\]\((?:\.\./)+CONTRIBUTING\.md", "](%scontributing.md" % up, text)
+    if name == "contributing.md":
+        text = text.replace("](docs/", "](")
+    return re.sub(r"^```sh setup$", "```sh", text, flags=re.M)
+
+
+def write_pages(checkout, contract, folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    document = yaml.load(contract.read_text(), LOADER)
+    problems = yaml.load((checkout / "docs" / "problems.yaml").read_text(), LOADER)
+    problems = {k: v for k, v in problems.items() if not v["meaning"].startswith("Not a problem")}
+    texts = reference.pages(document, problems)
+    for name, path in sources(checkout).items():
+        if path.suffix == ".md":
+            texts[name] = adapt(path.read_text(), name)
+        else:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, folder / name)
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return document
+
+
+def run_mkdocs(mkdocs, folder, site, work):
+    """Any broken link or page outside the navigation is an error (strict)."""
+    config = yaml.load((HERE / "mkdocs.yml").read_text(), LOADER)
+    config.update(docs_dir=str(folder), site_dir=str(site))
+    (work / "mkdocs.yml").write_text(yaml.safe_dump(config, sort_keys=False))
+    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", SOURCE_DATE_EPOCH="0", LC_ALL="C.UTF-8")
+    result = subprocess.run([mkdocs, "build", "--strict", "--quiet", "--clean", "-f", str(work / "mkdocs.yml")],
+                            env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if result.returncode != 0:
+        sys.exit("mkdocs: " + result.stdout[-4000:])
+
+
+def shorten_index(path):
+    """What the search knows of a call: the words of it, each once. Examples repeat the names of members many times."""
+    index = json.loads(path.read_text())
+    for entry in index["docs"]:
+        if entry["location"].startswith("reference/"):
+            words = re.findall(r"[\w./{}-]+", re.sub(r"<[^>]*>", " ", entry["text"]))
+            entry["text"] = " ".join(w for w in dict.fromkeys(words) if not w.isdigit())
+    path.write_text(json.dumps(index, ensure_ascii=False, separators=(",", ":")))
+
+
+def inline_scripts(pages):
+    """The policy's hashes of the scripts that stand inside the pages."""
+    hashes = set()
+    for text in pages:
+        for attributes, body in re.findall(r"<script([^>]*)>(.*?)</script>", text, re.S):
+            if "src=" not in attributes and "application/json" not in attributes and body:
+                hashes.add(base64.b64encode(hashlib.sha256(body.encode()).digest()).decode())
+    return sorted(hashes)
+
+
+def documents(site, contract, document):
+    """[(path, type, bytes)] in the order of their paths."""
+    found = [("openapi.yaml", TYPES[".yaml"], contract.read_bytes()),
+             ("openapi.json", TYPES[".json"], json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())]
+    if site is not None:
+        for path in site.rglob("*"):
+            name = str(path.relative_to(site))
+            if path.is_file() and not UNUSED.search(name):
+                found.append(("docs/" + name, TYPES.get(path.suffix) or mimetypes.guess_type(name)[0], path.read_bytes()))
+    size = sum(len(content) for _, _, content in found)
+    if size > SITE_BYTES_MAX:
+        sys.exit("the documents have %d bytes, which is more than %d" % (size, SITE_BYTES_MAX))
+    return sorted(found, key=lambda d: d[0].encode())
+
+
+def write_sources(found, hashes, out_c, out_s, folder):
+    """The bytes as files that the assembler includes, and the table that names them."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    table, assembly = [], ["    .section .rodata"]
+
+    def include(symbol, content):
+        (folder / symbol).write_bytes(content)
+        # The digest makes a change of the bytes a change of this text, so that they are assembled anew.
+        assembly.append("    .global %s\n%s: /* %s */\n    .incbin \"%s\"\n    .byte 0" % (
+            symbol, symbol, hashlib.sha256(content).hexdigest()[:16], folder / symbol))
+
+    for i, (name, kind, content) in enumerate(found):
+        include("document_%d" % i, content)
+        packed = gzip.compress(content, 9, mtime=0)
+        has_packed = len(packed) < 0.9 * len(content)
+        if has_packed:
+            include("document_%d_gzip" % i, packed)
+        table.append('    {"%s", "%s", "%s", document_%d, %d, %s, %d},' % (
+            name, kind, hashlib.sha256(content).hexdigest()[:16], i, len(content),
+            "document_%d_gzip" % i if has_packed else "NULL", len(packed) if has_packed else 0))
+    assembly.append('    .section .note.GNU-stack,"",%progbits')
+    out_s.write_text("\n".join(assembly) + "\n")
+    symbols = sorted({s for row in table for s in re.findall(r"document_\d+(?:_gzip)?", row)})
+    out_c.write_text('#include "api/shared/documents.h"\n\n%s\n\nconst struct document documents[] = {\n%s\n};\n'
+                     'const size_t documents_n = %d;\nconst char document_script_hashes[] = "%s";\n' % (
+                         "\n".join("extern const char %s[];" % s for s in symbols), "\n".join(table), len(found),
+                         "".join(" 'sha256-%s'" % h for h in hashes)))
+
+
+def main():
+    checkout, contract, work, out_c, out_s, depfile = map(pathlib.Path, sys.argv[1:7])
+    mkdocs = sys.argv[7]
+    work = work.resolve()
+    work.mkdir(parents=True, exist_ok=True)
+    pages, site = work / "pages", None
+    document = write_pages(checkout, contract, pages)
+    if mkdocs != "-":
+        site = work / "site"
+        run_mkdocs(mkdocs, pages, site, work)
+        shorten_index(site / "search" / "search_index.json")
+    found = documents(site, contract, document)
+    hashes = inline_scripts(content.decode() for name, _, content in found if name.endswith(".html"))
+    write_sources(found, hashes, out_c, out_s, work / "bytes")
+    inputs = [*sources(checkout).values(), checkout / "docs" / "problems.yaml", contract, *HERE.glob("*")]
+    depfile.write_text("%s %s: %s\n" % (out_c, out_s, " ".join(map(str, inputs))))
+
+
+if __name__ == "__main__":
+    main()
