@@ -3,8 +3,8 @@
 
 /*
  * Ceil and floor for numbers that arithmetic has touched: a value within 1e-9 max(1, |x|) of an
- * integer counts as that integer (design.md section 2), so that 16.000000000000004 cores are 16 and
- * not 17. Infinities and NAN are answered as they are.
+ * integer counts as that integer (docs/design.md, "Words and units"), so that 16.000000000000004
+ * cores are 16 and not 17. Infinities and NAN are answered as they are.
  */
 double whole_ceil(double x);
 double whole_floor(double x);

@@ -186,7 +186,7 @@ static void hear_of_history(void *context, const char *team_id, const char *appl
 
 /* --- the process --- */
 
-/* Ended by signals that one thread takes in turn (conventions 3.5). */
+/* Ended by signals that one thread takes in turn (docs/design.md, "Process"). */
 static void block_signals(sigset_t *ending)
 {
     sigemptyset(ending);

@@ -35,3 +35,45 @@ def test_paths_in_documents_exist(document):
         return any((r / path).exists() or list(r.glob(path + ".*")) for r in roots)
 
     assert {w for w in named if not known(w)} == set()
+
+
+def headings(document):
+    return {h.strip() for h in re.findall(r"^#+ (.*)$", (house.ROOT / document).read_text(), re.M)}
+
+
+def test_definitions_that_the_code_cites_are_in_the_design():
+    """Comments cite docs/design.md, "Heading" (several headings may follow); nothing outside the repository is cited."""
+    known, cited = headings("docs/design.md"), 0
+    for path in house.sources():
+        text = re.sub(r"\n\s*(?:\*|//|#)?[ \t]*", " ", path.read_text())
+        assert not re.search(r"(?<!docs/)\bdesign\.md|\bconventions \d|prediction-protocol", text), path
+        for quoted in re.findall(r'docs/design\.md,((?: ?"[^"]+",?)+)', text):
+            for heading in re.findall(r'"([^"]+)"', quoted):
+                assert heading in known, "%s cites %r, which docs/design.md does not have" % (path, heading)
+                cited += 1
+        assert len(re.findall(r"docs/design\.md", text)) == len(re.findall(r'docs/design\.md, ?"', text)), path
+    assert cited > 40
+
+
+def test_other_documents_that_the_code_cites_exist():
+    for path in house.sources():
+        for name in re.findall(r"\bdocs/[\w./-]+\.(?:md|py|yaml)", path.read_text()):
+            assert (house.ROOT / name).exists(), "%s cites %s" % (path, name)
+
+
+@pytest.mark.parametrize("document", sorted(p.relative_to(house.ROOT).as_posix() for p in (house.ROOT / "docs").rglob("*.md")))
+def test_links_between_documents_lead_somewhere(document):
+    path = house.ROOT / document
+    for link in re.findall(r"\]\(([^)\s]+)\)", path.read_text()):
+        if "://" in link or link.startswith("/"):
+            continue
+        target, _, anchor = link.partition("#")
+        found = (path.parent / target).resolve() if target else path
+        assert found.exists(), link
+        if anchor:
+            slugs = {re.sub(r"[^\w\- ]", "", h).strip().lower().replace(" ", "-") for h in headings(found.relative_to(house.ROOT))}
+            assert anchor in slugs, link
+
+
+def test_the_readme_is_short():
+    assert len((house.ROOT / "README.md").read_text().splitlines()) <= 150

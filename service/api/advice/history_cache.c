@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names are at most 255 characters, up to 4 bytes each (design.md section 2). */
+/* Names are at most 255 characters, up to 4 bytes each (docs/design.md, "Words and units"). */
 enum { NAME_BYTES = 255 * 4 + 1, BUCKETS_PER_ENTRY = 2 };
 
 struct shared_item {

@@ -14,7 +14,8 @@
  */
 struct fit_queue;
 
-/* In bytes, with the end: at most 255 characters of up to 4 bytes (design.md section 2). */
+/* In bytes, with the end: at most 255 characters of up to 4 bytes (docs/design.md, "Words and
+ * units"). */
 enum { FIT_TEAM_BYTES = 37, FIT_NAME_BYTES = 255 * 4 + 1 };
 
 struct fit_key {

@@ -6,7 +6,7 @@
 /*
  * The frame of every call that changes something: one transaction that holds the effect, its audit
  * row, its outbox event and, where the caller sent an Idempotency-Key, the key with the reply
- * (conventions 1.4).
+ * (docs/design.md, "Idempotency keys").
  */
 struct api_write {
     struct store_tx *tx;

@@ -411,7 +411,7 @@ static void write_count_member(struct writer *w, const char *key, int64_t value)
     writer_member_string(w, key, text);
 }
 
-/* Sorted by key (conventions 2.1); what the job had before is not known here. */
+/* Sorted by key (docs/design.md, "Spark properties"); what the job had before is not known here. */
 static void write_spark(struct writer *w, const struct codec_advice_reply *reply)
 {
     writer_key(w, "spark");

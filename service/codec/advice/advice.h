@@ -41,7 +41,7 @@ struct codec_advice_running {
     double progress; /* NAN: unknown */
 };
 
-/* POST /v1/advice (design.md section 3, "Advice"). */
+/* POST /v1/advice (docs/design.md, "Advice"). */
 struct codec_advice_request {
     struct strview application; /* at == NULL: the profile instead */
     struct run profile;

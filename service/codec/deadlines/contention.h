@@ -11,7 +11,7 @@ struct codec_contention_limits {
     double cores;
 };
 
-/* POST /v1/contention (design.md section 3). */
+/* POST /v1/contention (docs/design.md, "Core allocations"). */
 struct codec_contention {
     const struct contention_strategy *strategy;
     struct contention_terms terms;

@@ -21,7 +21,7 @@ struct codec_feasibility_source {
     double overhead_s;          /* NAN: none was sent */
 };
 
-/* POST /v1/feasibility (design.md section 3). */
+/* POST /v1/feasibility (docs/design.md, "Clairvoyance EDF"). */
 struct codec_feasibility {
     struct strview cluster; /* a registered one; at == NULL: its size is told */
     size_t cores;           /* 0 until the caller gives those of the registered one */

@@ -17,7 +17,7 @@ struct codec_stage_plan_pin {
     double deadline_s; /* NAN: not pinned */
 };
 
-/* POST /v1/stage-plans (design.md section 3). */
+/* POST /v1/stage-plans (docs/design.md, "Stage plans"). */
 struct codec_stage_plan {
     struct stage_plan_terms terms;
     struct strview cluster;          /* at == NULL: none; else it gives the terms' executors and

@@ -33,7 +33,7 @@ struct codec_copy_plan_origin {
     size_t unreachable[UNREACHABLE_SOURCES];
 };
 
-/* POST /v1/copy-plans (design.md sections 3 and 4 "Copy plans"). */
+/* POST /v1/copy-plans (docs/design.md, "Copy plans"). */
 struct codec_copy_plan {
     struct geo_problem problem;
     struct geo_terms terms;

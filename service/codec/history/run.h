@@ -19,7 +19,7 @@ struct codec_run_limits {
 };
 
 /*
- * A run as a client sends it (design.md section 3, "A run"): the body of a POST or an object inside
+ * A run as a client sends it (docs/design.md, "A run"): the body of a POST or an object inside
  * another request (the `profile` of an advice). Required: problem_size, executors,
  * cores_per_executor, duration_s. null stands for "unknown" wherever a member is optional.
  *

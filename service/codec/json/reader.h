@@ -88,7 +88,7 @@ bool codec_boolean(const struct codec_node *object, const char *key, unsigned fl
 /* Copied into the arena; lengths in bytes. */
 struct strview codec_text(
     const struct codec_node *object, const char *key, unsigned flags, size_t least, size_t most);
-/* A name: 1 to 255 characters without control characters (design.md section 2). */
+/* A name: 1 to 255 characters without control characters (docs/design.md, "Words and units"). */
 struct strview codec_name(const struct codec_node *object, const char *key, unsigned flags);
 /* Index into the NULL-terminated list of words. */
 size_t codec_choice(const struct codec_node *object,

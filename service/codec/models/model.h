@@ -7,7 +7,7 @@
 #include "core/scaling/model/predict.h"
 #include "core/scaling/selection/selection.h"
 
-/* POST /v1/models/fit (design.md section 3 "Models"). */
+/* POST /v1/models/fit (docs/design.md, "USBA"). */
 struct codec_model_fit {
     const struct model_kind *kind; /* NULL: auto */
     enum model_weights weights;

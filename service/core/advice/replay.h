@@ -21,8 +21,8 @@
  * fixed       initialization and the wall clock in which no stage was active (the driver's own
  *             work), which more executors do not shorten
  * overhead    seconds a task beyond its recorded duration (scheduling, result fetching), as large
- *             as the recorded wall clock of the stages needs; at most what design.md,
- *             "Clairvoyance EDF", allots
+ *             as the recorded wall clock of the stages needs; at most what docs/design.md,
+ *             "Jobs from recorded runs", allots
  * correction  1, except where the recorded stages were faster than the replay: then their ratio
  */
 struct replay {

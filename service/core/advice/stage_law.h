@@ -10,9 +10,8 @@
 
 /*
  * What the number of tasks of a stage follows when the same application runs on another number of
- * executors m, of cores a piece c, or on another problem size N (design.md section 4: "Replay on
- * other executor counts rescales the stages whose task count follows m (or m-1) and leaves those
- * that follow N or 1").
+ * executors m, of cores a piece c, or on another problem size N (docs/design.md,
+ * "Replay").
  */
 enum law_follows {
     LAW_ONE,       /* always a single task */

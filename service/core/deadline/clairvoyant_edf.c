@@ -1,6 +1,6 @@
 /*
  * Clairvoyance EDF (S. Ripamonti, "xSpark", thesis, Politecnico di Milano 2017, section 5.1.2), in
- * the exact form of design.md section 4.
+ * the exact form of docs/design.md, "Clairvoyance EDF".
  *
  * A discrete-event replay. Three heaps: batches of running tasks by the instant they end, stages
  * that have tasks to start by rank (job by deadline, then stage id), and, only where placements are

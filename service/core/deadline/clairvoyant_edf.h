@@ -11,7 +11,7 @@
 /*
  * Clairvoyance EDF: can a set of jobs with deadlines run together on K identical cores, when every
  * task and its duration is known beforehand? (S. Ripamonti, xSpark, thesis, Politecnico di Milano
- * 2017, section 5.1.2; design.md section 4 "Clairvoyance EDF" is the binding definition.)
+ * 2017, section 5.1.2; docs/design.md, "Clairvoyance EDF", is the definition.)
  *
  * Times are seconds as doubles, counted from instant 0 of the request. Two instants are the same
  * when the doubles are equal.
@@ -69,7 +69,7 @@ struct edf_observer {
 };
 
 /*
- * Run the jobs on `cores` >= 1 identical cores by the rule of design.md.
+ * Run the jobs on `cores` >= 1 identical cores by the rule of docs/design.md, "Clairvoyance EDF".
  *
  * outcomes  n_jobs entries, the caller's; outcomes[i] belongs to jobs[i].
  * metrics   may be NULL.
@@ -98,11 +98,11 @@ struct edf_remedies {
 };
 
 /*
- * Look for the remedies of design.md section 4. `task_budget` bounds the number of simulated tasks
- * over all replays of each of the two searches (never a clock: same request, same answer); equal
- * tasks of a stage that start together are simulated as one, and every stage counts as one more a
- * replay. Where the budget cuts the search of deadlines, those given are still met all together,
- * but more may be raised than need be.
+ * Look for the remedies of docs/design.md, "Remedies". `task_budget` bounds the number of simulated
+ * tasks over all replays of each of the two searches (never a clock: same request, same answer);
+ * equal tasks of a stage that start together are simulated as one, and every stage counts as one
+ * more a replay. Where the budget cuts the search of deadlines, those given are still met all
+ * together, but more may be raised than need be.
  *
  * arena     holds remedies->deadlines_s; scratch is back at its mark.
  * PV_E_MEMORY, PV_E_DOMAIN as edf_schedule.

@@ -10,7 +10,7 @@
 /*
  * One step of the supervisor that shares a cluster's cores among applications whose controllers ask
  * for more than there is (S. Ripamonti, xSpark, thesis, Politecnico di Milano 2017, sections 3.5
- * and 3.6, Alg. 3 and 5 to 7; design.md section 4 "Contention").
+ * and 3.6, Alg. 3 and 5 to 7; docs/design.md, "Core allocations").
  *
  * Shares are exact numbers. A controller that grants them rounds to its quantum; this does not.
  */

@@ -1,5 +1,5 @@
 /*
- * What would make an infeasible set of jobs feasible (design.md section 4, `remedies`).
+ * What would make an infeasible set of jobs feasible (docs/design.md, "Remedies").
  *
  * More cores. The schedule is not monotone in K (R. L. Graham, "Bounds on multiprocessing timing
  * anomalies", SIAM J. Appl. Math. 17, 1969), so K is tried upwards from a bound no schedule can

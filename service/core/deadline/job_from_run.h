@@ -6,7 +6,8 @@
 
 /*
  * The job that a recorded run describes: its stages (skipped ones left out, their parents handed
- * on), task durations where known one by one, else the mean, and the overhead per task of design.md
+ * on), task durations where known one by one, else the mean, and the overhead per task of
+ * docs/design.md, "Jobs from recorded runs"
  * (`(duration - serialized/K_run) / (tasks/K_run)`, clamped at 0). release and deadline are the
  * caller's.
  *

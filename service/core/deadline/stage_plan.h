@@ -8,7 +8,7 @@
 
 /*
  * The heuristic that plans an application stage by stage before it runs (S. Ripamonti, xSpark,
- * thesis, Politecnico di Milano 2017, section 2.1.2; design.md section 4 "Stage plan"): how much of
+ * thesis, Politecnico di Milano 2017, section 2.1.2; docs/design.md, "Stage plans"): how much of
  * the deadline each stage may take, and how many cores that takes.
  *
  * Differs from the thesis: skipped stages are left out of the sums; the plan is made once for all

@@ -9,8 +9,8 @@
 struct desk;
 
 /*
- * PingAn: copies so that jobs finish sooner and survive the loss of a cluster (design.md section 4
- * "Copy plans"; PingAn, section 4).
+ * PingAn: copies so that jobs finish sooner and survive the loss of a cluster (docs/design.md,
+ * "PingAn"; section 4 of the paper).
  *
  * Of n jobs in ascending unprocessed bytes the first max(1, ceil(epsilon n)) are admitted, each
  * with an equal share of all slots. Then rounds: in the first every task is to get the copy that is

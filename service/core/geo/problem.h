@@ -8,7 +8,7 @@
 
 /*
  * What is to be planned: clusters, the links between them, and jobs with tasks that are ready
- * (design.md section 4 "Copy plans"; PingAn, sections 3 and 4). Indices count from 0; everything
+ * (docs/design.md, "Copy plans"; PingAn, sections 3 and 4). Indices count from 0; everything
  * is borrowed. Rates are bytes per second.
  */
 struct geo_cluster {

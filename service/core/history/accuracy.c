@@ -18,7 +18,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Percentiles are of type 7 everywhere (design.md section 4); this is the 50th. */
+/* Percentiles are of type 7 everywhere (docs/design.md, "Words and units"); this is the 50th. */
 static double median(double values[], size_t n)
 {
     if (n == 0)

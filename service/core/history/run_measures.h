@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "core/history/run.h"
 
-/* Where the time of a run went, as IPSO wants to know it (design.md section 4). Seconds; NAN where
- * the run does not tell. */
+/* Where the time of a run went, as IPSO wants to know it (docs/design.md, "Where the time of a run
+ * went"). Seconds; NAN where the run does not tell. */
 struct run_measures {
     double parallel_s; /* task time added up over the stages */
     double max_task_s; /* task time of the busiest core, added up over the stages */

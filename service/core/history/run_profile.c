@@ -72,7 +72,8 @@ static bool weigh(struct arena *scratch, struct run_profile *profile)
     return true;
 }
 
-/* design.md section 3: sum(rate weight) / sum(weight) over the stages not skipped. */
+/* docs/design.md, "From an event log": sum(rate weight) / sum(weight) over the stages not skipped.
+ * */
 static double average_rate(const struct run_profile *profile)
 {
     double sum = 0;

@@ -6,7 +6,7 @@
 
 /*
  * How much of the time that is left a stage may claim (S. Ripamonti, xSpark, thesis, Politecnico
- * di Milano 2017, section 2.1.2; design.md section 4 "Stage plan"): among the stages not skipped,
+ * di Milano 2017, section 2.1.2; docs/design.md, "Stage plans"): among the stages not skipped,
  * in order of id, with k included in "left",
  *
  *     w1 = stages left,  w2 = duration left / duration of k,  weight = beta w1 + (1 - beta) w2

@@ -5,7 +5,8 @@
 #include "store/history/application.h"
 #include "store/store.h"
 
-/* What became of an insert. A log is known by application id + attempt (design.md section 3). */
+/* What became of an insert. A log is known by application id + attempt (docs/design.md, "Identity
+ * of a log"). */
 enum run_insert_outcome {
     RUN_INSERTED,  /* 201 */
     RUN_UNCHANGED, /* the same log, or less of it: 200 with the run that is there */

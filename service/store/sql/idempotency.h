@@ -4,8 +4,8 @@
 #include "store/store.h"
 
 /*
- * Idempotency keys (conventions 1.4): scoped by token + method + path, kept for 24 h, written in
- * the transaction of the effect they guard.
+ * Idempotency keys (docs/design.md, "Idempotency keys"): scoped by token + method + path, kept for
+ * 24 h, written in the transaction of the effect they guard.
  */
 enum idempotency_state { IDEMPOTENCY_FRESH, IDEMPOTENCY_REPLAY };
 

@@ -33,7 +33,7 @@ sparklog_feed(struct sparklog *log, const char *bytes, size_t n, struct pv_error
 void sparklog_note_truncated(struct sparklog *log);
 
 /*
- * No more bytes: build the run by the definitions of design.md section 3 ("From an event log ...").
+ * No more bytes: build the run by the definitions of docs/design.md, "From an event log".
  * Everything `run` points at lives in `arena`. run->advice_id is the property
  * spark.provisor.adviceId when the log holds a well-formed one.
  *

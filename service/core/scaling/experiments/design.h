@@ -10,7 +10,7 @@
 #include "core/scaling/model/observation.h"
 
 /*
- * Which runs to make next (design.md section 3, GET .../next-experiments): those among the allowed
+ * Which runs to make next (docs/design.md, "Next experiments"): those among the allowed
  * (problem size, executors) that teach most about how an application scales.
  *
  * D-optimal: the set of runs that, with those already there, makes the determinant of the

@@ -34,7 +34,8 @@ static double duration(const struct model_law *law, double problem_size, double 
     return p[SEQUENTIAL] * (p[ETA] / executors + 1 - p[ETA]);
 }
 
-/* Fixed size without scale-out-induced work: the type hangs on eta alone (design.md section 4). */
+/* Fixed size without scale-out-induced work: the type hangs on eta alone (docs/design.md, "Scaling
+ * types"). */
 static const char *scaling_type(const struct model *model)
 {
     return model->parameters[ETA].estimate >= 1 ? "Is" : "IIIs,1";

@@ -10,7 +10,8 @@
  *     T(N, m) = a + b N/m + c ln m + d m,  all coefficients >= 0
  *
  * a serial part, a part divided among the executors, a tree of aggregations, an overhead for each
- * executor. Here T is the whole duration and the fit is exact (design.md section 4 "USBA").
+ * executor. Here T is the whole duration and the fit is exact (docs/design.md, "Other kinds of
+ * models").
  */
 extern const struct model_kind ernest_kind;
 

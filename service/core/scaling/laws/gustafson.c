@@ -33,7 +33,7 @@ static double duration(const struct model_law *law, double problem_size, double 
     return p[SEQUENTIAL] * (1 - p[ETA] + p[ETA] * problem_size / (executors * p[SIZE]));
 }
 
-/* EX ~ n, IN constant, nothing induced: delta = 1, gamma = 0 (design.md section 4). */
+/* EX ~ n, IN constant, nothing induced: delta = 1, gamma = 0 (docs/design.md, "Scaling types"). */
 static const char *scaling_type(const struct model *model)
 {
     (void)model;

@@ -4,8 +4,8 @@
 #include "core/scaling/model/law.h"
 
 /*
- * No law: what was measured, joined by straight lines in logarithms (design.md section 4,
- * `interpolation`).
+ * No law: what was measured, joined by straight lines in logarithms (docs/design.md,
+ * "Other kinds of models").
  *
  * The runs of one (N, m) are a cell, which stands at the weighted median of their times. The cells
  * of one problem size are a curve, ln T over ln m, linear in between and continued beyond its ends

@@ -15,8 +15,9 @@
  * `load` is Amdahl's law (AFIPS 1967) for more than one problem size. The others say what public
  * histories show and it cannot: work that divides better or worse than evenly; data that no longer
  * fit in memory and are read again and again the fuller an executor is; and a sudden loss below
- * some executor count, where a cache no longer holds them (the step-wise IN(n) of IPSO, design.md
- * section 4). All coefficients are >= 0, so that none of them ever promises a time below 0.
+ * some executor count, where a cache no longer holds them (the step-wise IN(n) of IPSO,
+ * docs/design.md, "Speedup laws and IPSO"). All coefficients are >= 0, so that none of them ever
+ * promises a time below 0.
  *
  * Least squares by the weights asked for. The shape (exponent: quarters from 1/4 to 3; below:
  * between two executor counts that were seen, with at least two above) is tried out: few runs tell

@@ -4,7 +4,8 @@
 #include "core/scaling/model/law.h"
 
 /*
- * What runs with other labels teach of the runs asked about (design.md section 4, `pooled`).
+ * What runs with other labels teach of the runs asked about (docs/design.md, "Other kinds of
+ * models").
  *
  * Over executors, ln T of the runs of one context (observation.context: a set of labels) and
  * problem size is a curve, given by its heights at the executor counts that were seen (ticks;

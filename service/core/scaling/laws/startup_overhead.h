@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 /*
- * The time before the first stage (USBA eq. 3.16; design.md section 4 "USBA"):
+ * The time before the first stage (USBA eq. 3.16; docs/design.md, "USBA"):
  *
  *     t(m) = t0 q(m),  q(m) = 1 - epsilon + epsilon min(m, theta)
  *

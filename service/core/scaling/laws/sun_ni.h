@@ -5,7 +5,7 @@
 
 /*
  * X.-H. Sun, L. M. Ni, "Another view on parallel speedup", Supercomputing 1990 (memory-bounded
- * speedup); design.md section 4, with n = executors:
+ * speedup); docs/design.md, "Speedup laws and IPSO", with n = executors:
  *
  *     S = (eta g + 1 - eta) / (eta g/n + 1 - eta)
  *

@@ -5,7 +5,7 @@
 
 /*
  * USBA (Z. Li, F. Duan, H. Che, "A unified scaling model in the era of big data analytics", HP3C
- * 2019, eqs 3.14-3.16; design.md section 4 "USBA"), N = problem_size, m = executors:
+ * 2019, eqs 3.14-3.16; docs/design.md, "USBA"), N = problem_size, m = executors:
  *
  *     T(N, m) = t0 q(m) + T1 p(N, m)
  *     p = (1 - beta - gamma) + alpha ln(N/m) + beta m + gamma N

@@ -1,5 +1,5 @@
 /*
- * USBA from speedups (design.md section 4 "USBA"): alpha, beta, gamma, epsilon, theta and r = t0/T1
+ * USBA from speedups (docs/design.md, "USBA"): alpha, beta, gamma, epsilon, theta and r = t0/T1
  * by nonlinear least squares on relative error (core/numerics/levenberg_marquardt.h),
  *
  *     minimise sum (S(N_i, m_i)/S_i - 1)^2,  S = (r + N)/D,  D = r q(m) + p(N, m).

@@ -4,7 +4,7 @@
 #include "core/scaling/model/law.h"
 
 /*
- * USBA whose parallel part shrinks with the executors (design.md section 4 "USBA"):
+ * USBA whose parallel part shrinks with the executors (docs/design.md, "USBA"):
  *
  *     T(N, m) = t0 q(m) + T1 (N/m) p(N, m)
  *

@@ -10,7 +10,7 @@
 #include "core/scaling/model/predictive.h"
 
 /*
- * Scaling models (design.md section 4 "Speedup laws and IPSO", "USBA"): how long an application
+ * Scaling models (docs/design.md, "Speedup laws and IPSO", "USBA"): how long an application
  * runs, or how much faster, with problem size N on m executors. A kind of model is a row of
  * model_kinds (core/scaling/laws/kinds.h): a new one is a file pair in that folder and that row.
  *

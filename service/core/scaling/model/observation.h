@@ -21,7 +21,8 @@ struct observation {
     /* Which of the label contexts of a history it belongs to: 0 or 1 the one a fit is for; others
      * are left to the kinds that pool. */
     unsigned context;
-    /* What IPSO takes from the stages of a run on n executors (design.md section 4). */
+    /* What IPSO takes from the stages of a run on n executors (docs/design.md, "Where the time of a
+     * run went"). */
     double parallel_s; /* task time added up, > 0; else unknown */
     double serial_s;   /* time after initialization in which no stage runs */
     double induced_s;  /* stage durations beyond their busiest core */

@@ -1,7 +1,7 @@
 /*
- * Intervals of predictions (design.md section 4 "USBA"): conformal ones from residuals of runs that
- * were left out, on the logarithm since run times err by factors, joined with the normal theory of
- * the fit itself. core/scaling/model/predictive.h holds the distribution and its sources.
+ * Intervals of predictions (docs/design.md, "Intervals"): conformal ones from residuals of runs
+ * that were left out, on the logarithm since run times err by factors, joined with the normal
+ * theory of the fit itself. core/scaling/model/predictive.h holds the distribution and its sources.
  */
 #include "core/scaling/model/predict.h"
 

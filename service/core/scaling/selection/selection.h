@@ -4,7 +4,7 @@
 #include "core/scaling/model/fit_types.h"
 
 /*
- * Which of the kinds describes a history (design.md section 3 "Models", `auto`): all are fitted,
+ * Which of the kinds describes a history (docs/design.md, "Selection"): all are fitted,
  * with relative weights where durations were observed, and the one that predicts runs it has not
  * seen best is taken.
  *

@@ -108,7 +108,8 @@ Test(stage_plan, an_estimate_that_is_whole_but_for_rounding_is_not_raised)
     cr_expect_eq(make(&terms, &stage, 1).steps[0].estimated_cores, 3);
 }
 
-/* 1e-12 cores count as none where a ceil is taken (design.md section 2), but none would never end.
+/* 1e-12 cores count as none where a ceil is taken (docs/design.md, "Words and units"), but none
+ * would never end.
  */
 Test(stage_plan, the_least_work_takes_a_core)
 {

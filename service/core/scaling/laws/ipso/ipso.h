@@ -99,7 +99,7 @@ enum ipso_type {
 };
 const char *ipso_type_name(enum ipso_type type); /* "It", "IIIs,1", "undetermined" */
 
-/* The table of design.md. serial: eta < 1. */
+/* The table of docs/design.md, "Scaling types". serial: eta < 1. */
 enum ipso_type ipso_type_of(enum ipso_workload workload,
                             bool serial,
                             enum ipso_order delta,
