@@ -92,7 +92,7 @@ def members(reference, schema, name, depth):
 def items(reference, schema, name, depth):
     if "prefixItems" in schema:
         return [sample(reference, inner, name, depth + 1) for inner in schema["prefixItems"]]
-    if not isinstance(schema.get("items"), dict) or depth > DEPTH_MAX:
+    if not isinstance(schema.get("items"), dict) or (depth > DEPTH_MAX and not schema.get("minItems")):
         return []
     one = sample(reference, schema["items"], name.rstrip("s"), depth + 1)
     n = max(1, schema.get("minItems", 1))
