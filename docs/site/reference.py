@@ -46,6 +46,10 @@ class Reference:
                 target = target[part]
             name = name or node["$ref"].rsplit("/", 1)[1]
             node = dict(target, **{k: v for k, v in node.items() if k != "$ref"})
+        if isinstance(node, dict) and len(node.get("allOf", ())) == 1:
+            # A shape with a description of its own.
+            inner, name = self.resolve(node["allOf"][0])
+            node = dict(inner, **{k: v for k, v in node.items() if k != "allOf"})
         return node, name
 
     def calls(self):
