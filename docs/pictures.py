@@ -127,9 +127,9 @@ def place_among(value, steps):
 
 def draw_surface(service, application, name, models, candidate, folder):
     seen = candidate["uncertainty"]
-    sizes = whole_steps(*seen["problem_size"], 7)
+    sizes = whole_steps(*seen["problem_size_range"], 7)
     counts = sorted({c for c in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
-                     if c <= 4 * seen["executors"][1]})
+                     if c <= 4 * seen["executors_range"][1]})
     grid = service.ask("/v1/applications/%s/speedup?model=%s&problem_sizes=%s&executors=%s" % (
         application, candidate["model"], ",".join(map(str, sizes)), ",".join(map(str, counts))))
     left, top, w, h = 80, 66, 52, 34
@@ -140,9 +140,9 @@ def draw_surface(service, application, name, models, candidate, folder):
         candidate["model"], candidate["fit"]["observations"], candidate["fit"]["loo_mape_percent"]), "start", FAINT)
     draw_cells(drawing, grid, sizes, counts, left, top, w, h)
     ridge = []
-    for i, crest in enumerate(reversed(grid["ridge"])):
+    for i, crest in enumerate(reversed(grid["best_executors_by_size"])):
         at = place_among(crest["executors"], counts)
-        if at is not None and not crest["rising"]:
+        if at is not None and not crest["still_improving"]:
             ridge.append((left + (at + 0.5) * w, top + (i + 1) * h - 5))
     if len(ridge) > 1:
         drawing.line(ridge, RIDGE, 1, stroke_dasharray="4 4")

@@ -195,10 +195,10 @@ enum pv_code name_rules_reset(void *context,
                               struct http_request *request,
                               struct http_response *response,
                               struct pv_error *err);
-enum pv_code name_rules_try(void *context,
-                            struct http_request *request,
-                            struct http_response *response,
-                            struct pv_error *err);
+enum pv_code name_rules_preview(void *context,
+                                struct http_request *request,
+                                struct http_response *response,
+                                struct pv_error *err);
 
 /* runs.c */
 enum pv_code runs_create(void *context,

@@ -30,7 +30,7 @@ const struct http_route api_routes[] = {
     {HTTP_GET, "/v1/name-rules", HTTP_READ, HTTP_IO, name_rules_get, NULL, false},
     {HTTP_PUT, "/v1/name-rules", HTTP_WRITE, HTTP_IO, name_rules_set, NULL, true},
     {HTTP_DELETE, "/v1/name-rules", HTTP_WRITE, HTTP_IO, name_rules_reset, NULL, false},
-    {HTTP_POST, "/v1/name-rules/try", HTTP_READ, HTTP_IO, name_rules_try, NULL, true},
+    {HTTP_POST, "/v1/name-rules/preview", HTTP_READ, HTTP_IO, name_rules_preview, NULL, true},
     {HTTP_GET, "/v1/clusters", HTTP_READ, HTTP_IO, clusters_list, NULL, false},
     {HTTP_GET, "/v1/clusters/{name}", HTTP_READ, HTTP_IO, clusters_get, NULL, false},
     {HTTP_PUT, "/v1/clusters/{name}", HTTP_WRITE, HTTP_IO, clusters_put, NULL, true},

@@ -17,8 +17,13 @@ enum {
 };
 
 const char *const bulk_outcome_words[BULK_OUTCOMES] = {
-    [BULK_STORED] = "stored",   [BULK_KNOWN] = "known",     [BULK_REPLACED] = "replaced",
-    [BULK_SKIPPED] = "skipped", [BULK_REFUSED] = "refused",
+    [BULK_STORED] = "stored",   [BULK_KNOWN] = "duplicate",  [BULK_REPLACED] = "replaced",
+    [BULK_SKIPPED] = "ignored", [BULK_REFUSED] = "rejected",
+};
+
+const char *const bulk_total_words[BULK_OUTCOMES] = {
+    [BULK_STORED] = "stored",   [BULK_KNOWN] = "duplicates", [BULK_REPLACED] = "replaced",
+    [BULK_SKIPPED] = "ignored", [BULK_REFUSED] = "rejected",
 };
 
 struct bulk {

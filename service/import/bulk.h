@@ -25,7 +25,8 @@ enum bulk_outcome {
     BULK_REFUSED,  /* a log that cannot be taken, or a file that cannot be read */
     BULK_OUTCOMES
 };
-extern const char *const bulk_outcome_words[BULK_OUTCOMES];
+extern const char *const bulk_outcome_words[BULK_OUTCOMES]; /* of one log */
+extern const char *const bulk_total_words[BULK_OUTCOMES];   /* of how many logs */
 
 struct bulk_result {
     const struct find_item *item;

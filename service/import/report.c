@@ -170,7 +170,7 @@ static void put_progress(struct report *report, const struct bulk_progress *prog
     if (rate > 0)
         report_format_seconds((double)rest / rate, left);
     char text[320];
-    (void)snprintf(text, sizeof text, "%zu of %zu files, %s of %s, %s/s, %s left, %zu refused",
+    (void)snprintf(text, sizeof text, "%zu of %zu files, %s of %s, %s/s, %s left, %zu rejected",
                    progress->items, report->items, done, all, speed, left,
                    report->outcomes[BULK_REFUSED]);
     if (report->bar)
@@ -211,11 +211,11 @@ static void put_json_totals(struct report *report, bool stopped, double seconds)
     writer_key(&w, "totals");
     writer_begin_object(&w);
     for (size_t i = 0; i < BULK_OUTCOMES; i++)
-        writer_member_integer(&w, bulk_outcome_words[i], (int64_t)report->outcomes[i]);
-    writer_member_integer(&w, "not_tried", (int64_t)(report->items - count_told(report)));
+        writer_member_integer(&w, bulk_total_words[i], (int64_t)report->outcomes[i]);
+    writer_member_integer(&w, "not_attempted", (int64_t)(report->items - count_told(report)));
     writer_member_integer(&w, "bytes", (int64_t)report->bytes);
     writer_member_number(&w, "duration_s", seconds);
-    writer_member_boolean(&w, "stopped", stopped);
+    writer_member_boolean(&w, "interrupted", stopped);
     writer_member_boolean(&w, "dry_run", report->dry_run);
     writer_end_object(&w);
     writer_end_object(&w);
@@ -232,12 +232,12 @@ static void put_text_totals(struct report *report, bool stopped, double seconds)
     report_format_seconds(seconds, took);
     const char *separator = ": ";
     fprintf(report->err, "provisord: import%s%s", report->dry_run ? " (dry run)" : "",
-            stopped ? " stopped" : "");
+            stopped ? " interrupted" : "");
     for (size_t i = 0; i < BULK_OUTCOMES; i++, separator = ", ")
-        fprintf(report->err, "%s%zu %s", separator, report->outcomes[i], bulk_outcome_words[i]);
+        fprintf(report->err, "%s%zu %s", separator, report->outcomes[i], bulk_total_words[i]);
     size_t left = report->items - count_told(report);
     if (left > 0)
-        fprintf(report->err, ", %zu not tried", left);
+        fprintf(report->err, ", %zu not attempted", left);
     fprintf(report->err, "; %s in %s\n", bytes, took);
 }
 

@@ -43,7 +43,7 @@ static struct strview known(const char *text)
 
 static void write_refused(struct writer *w, struct summary *summary)
 {
-    writer_key(w, "refused_logs");
+    writer_key(w, "rejected_logs");
     writer_begin_array(w);
     for (size_t i = 0; i < summary->n_refused; i++) {
         const struct bulk_result *result = &summary->refused[i];
@@ -64,13 +64,13 @@ const char *summary_write(struct summary *summary, bool stopped, double seconds,
     writer_init(&w, &summary->arena);
     writer_begin_object(&w);
     for (size_t i = 0; i < BULK_OUTCOMES; i++) {
-        writer_member_integer(&w, bulk_outcome_words[i], (int64_t)summary->outcomes[i]);
+        writer_member_integer(&w, bulk_total_words[i], (int64_t)summary->outcomes[i]);
         told += summary->outcomes[i];
     }
-    writer_member_integer(&w, "not_tried", (int64_t)(summary->find->n - told));
+    writer_member_integer(&w, "not_attempted", (int64_t)(summary->find->n - told));
     writer_member_integer(&w, "bytes", (int64_t)summary->find->bytes);
     writer_member_number(&w, "duration_s", seconds);
-    writer_member_boolean(&w, "stopped", stopped);
+    writer_member_boolean(&w, "interrupted", stopped);
     write_refused(&w, summary);
     writer_end_object(&w);
     return writer_finish(&w, n);

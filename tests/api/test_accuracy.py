@@ -34,8 +34,8 @@ def accuracy(client, name, query=""):
 def test_nothing_followed_nothing_told(client, name):
     """Runs without advice are no part of it, and means over nothing are null, not 0."""
     got = accuracy(client, name)
-    assert got == {"summary": {"count": 0, "compared": 0, "mape_percent": None, "mean_error_percent": None,
-                               "inside_interval": None, "confidence": None}, "items": [], "next_cursor": None}
+    assert got == {"summary": {"count": 0, "runs_compared": 0, "mape_percent": None, "mean_error_percent": None,
+                               "interval_coverage": None, "confidence": None}, "items": [], "next_cursor": None}
 
 
 def test_predicted_beside_actual(client, name):
@@ -47,17 +47,17 @@ def test_predicted_beside_actual(client, name):
     got = accuracy(client, name)
     assert [i["run_id"] for i in got["items"]] == [slow["id"], exact["id"]]
     first, last = got["items"]
-    assert last["error_percent"] == pytest.approx(0, abs=1e-6) and last["inside_interval"] is True
-    assert first["error_percent"] == pytest.approx(-50) and first["inside_interval"] is False
+    assert last["error_percent"] == pytest.approx(0, abs=1e-6) and last["within_interval"] is True
+    assert first["error_percent"] == pytest.approx(-50) and first["within_interval"] is False
     assert first["advised"] == {
         "problem_size": 40, "executors": 2, "cores_per_executor": 2, "model": advice["model"]["kind"],
         "predicted_duration_s": advice["recommendation"]["predicted_duration_s"],
         "interval_s": advice["recommendation"]["interval_s"], "confidence": 0.9}
-    assert first["used"] == {"problem_size": 40, "executors": 2, "cores_per_executor": 2, "duration_s": 50.0}
-    assert got["summary"]["count"] == got["summary"]["compared"] == 2
+    assert first["measured"] == {"problem_size": 40, "executors": 2, "cores_per_executor": 2, "duration_s": 50.0}
+    assert got["summary"]["count"] == got["summary"]["runs_compared"] == 2
     assert got["summary"]["mape_percent"] == pytest.approx(25)
     assert got["summary"]["mean_error_percent"] == pytest.approx(-25)
-    assert got["summary"]["inside_interval"] == 0.5
+    assert got["summary"]["interval_coverage"] == 0.5
     assert got["summary"]["confidence"] == pytest.approx(0.9)
 
 
@@ -70,9 +70,9 @@ def test_what_did_not_follow_does_not_count(client, name):
     follow(client, name, advice, 20.0)
     got = accuracy(client, name)
     assert [i["compared"] for i in got["items"]] == [True, False, False, False]
-    assert got["items"][1]["error_percent"] is None and got["items"][1]["inside_interval"] is None
-    assert got["items"][3]["used"]["executors"] == 3 and got["items"][3]["advised"]["executors"] == 2
-    assert got["summary"]["count"] == 4 and got["summary"]["compared"] == 1
+    assert got["items"][1]["error_percent"] is None and got["items"][1]["within_interval"] is None
+    assert got["items"][3]["measured"]["executors"] == 3 and got["items"][3]["advised"]["executors"] == 2
+    assert got["summary"]["count"] == 4 and got["summary"]["runs_compared"] == 1
     assert got["summary"]["mape_percent"] == pytest.approx(25)
 
 
@@ -103,7 +103,7 @@ def test_a_log_names_its_advice_by_property(client, name):
     run = client.request("POST", path, 201, data=body, headers={"Content-Type": "application/octet-stream"}).json()
     assert run["advice_id"] == advice["id"]
     item, = accuracy(client, name)["items"]
-    assert item["run_id"] == run["id"] and item["used"]["duration_s"] == 30.0
+    assert item["run_id"] == run["id"] and item["measured"]["duration_s"] == 30.0
     assert item["error_percent"] == pytest.approx(100 * (25 - 30) / 30)
 
 
@@ -116,7 +116,7 @@ def test_the_summary_of_a_long_history_is_over_its_newest_runs(client, name):
     head = {"Content-Type": "application/x-ndjson"}
     client.request("POST", path, data="".join(json.dumps(r) + "\n" for r in recent), headers=head)
     summary = accuracy(client, name)["summary"]
-    assert summary["count"] == summary["compared"] == 1000 and "newest" not in summary
+    assert summary["count"] == summary["runs_compared"] == 1000 and "newest" not in summary
     follow(client, name, advice, 25.0, started_at="2026-01-01T00:00:00Z")
     got = accuracy(client, name)
     assert got["summary"] == dict(summary, newest=1000)
@@ -158,16 +158,16 @@ def everything(client, **query):
     return client.get("/v1/accuracy", params=query).json()
 
 
-NOTHING = {"count": 0, "compared": 0, "mape_percent": None, "median_ape_percent": None, "mean_error_percent": None,
-           "inside_interval": None, "confidence": None, "deadlines": {"count": 0, "promised": None, "met": None}}
+NOTHING = {"count": 0, "runs_compared": 0, "mape_percent": None, "median_ape_percent": None, "mean_error_percent": None,
+           "interval_coverage": None, "confidence": None, "deadlines": {"count": 0, "predicted_probability": None, "observed_rate": None}}
 
 
 def test_accuracy_of_a_team(team):
     service, client = team
     empty = everything(client)
     assert empty["items"] == empty["by_model"] == [] and empty["next_cursor"] is None and empty["oldest_at"] is None
-    assert dict(empty["total"], calibration=[]) == dict(NOTHING, calibration=[])
-    assert [b["count"] for b in empty["total"]["calibration"]] == [0] * 10
+    assert dict(empty["overall"], calibration=[]) == dict(NOTHING, calibration=[])
+    assert [b["count"] for b in empty["overall"]["calibration"]] == [0] * 10
 
     # Two applications; 25 s are predicted. Errors 0, -50 and 25 percent; one run did not follow.
     first, second = history(client, "first"), history(client, "second")
@@ -182,16 +182,16 @@ def test_accuracy_of_a_team(team):
 
     got = everything(client)
     assert "newest" not in got and got["oldest_at"] == "2026-01-01T00:00:00Z"
-    total = got["total"]
-    assert (total["count"], total["compared"]) == (4, 3)
+    total = got["overall"]
+    assert (total["count"], total["runs_compared"]) == (4, 3)
     assert total["mape_percent"] == pytest.approx(25) and total["median_ape_percent"] == pytest.approx(25)
     assert total["mean_error_percent"] == pytest.approx(-25 / 3)
     assert total["confidence"] == pytest.approx((0.9 + 0.9 + 0.5) / 3)
-    assert total["deadlines"] == {"count": 2, "promised": pytest.approx(promised), "met": 1.0}
-    assert total["calibration"][9]["count"] == 2 and total["calibration"][9]["met"] == 1.0
+    assert total["deadlines"] == {"count": 2, "predicted_probability": pytest.approx(promised), "observed_rate": 1.0}
+    assert total["calibration"][9]["count"] == 2 and total["calibration"][9]["observed_rate"] == 1.0
     assert [i["application"] for i in got["items"]] == ["first", "second"]
     one, other = got["items"]
-    assert one["mape_percent"] == pytest.approx(25) and one["compared"] == 2 and one["inside_interval"] == 0.5
+    assert one["mape_percent"] == pytest.approx(25) and one["runs_compared"] == 2 and one["interval_coverage"] == 0.5
     assert other["mape_percent"] == pytest.approx(25) and other["deadlines"]["count"] == 0
     assert sum(m["count"] for m in got["by_model"]) == 4
     assert {m["model"] for m in got["by_model"]} == {advice["model"]["kind"], loose["model"]["kind"]}
@@ -202,28 +202,28 @@ def test_accuracy_of_a_team(team):
     tight = advise(client, first, deadline_s=26, confidence=0.5)
     follow(client, first, tight, 30.0, started_at="2026-03-01T00:00:00Z")
     march = everything(client, since="2026-03-01T00:00:00Z")
-    assert march["total"]["count"] == 1 and march["total"]["deadlines"]["met"] == 0.0
-    assert march["total"]["deadlines"]["promised"] == pytest.approx(tight["recommendation"]["deadline_probability"])
+    assert march["overall"]["count"] == 1 and march["overall"]["deadlines"]["observed_rate"] == 0.0
+    assert march["overall"]["deadlines"]["predicted_probability"] == pytest.approx(tight["recommendation"]["deadline_probability"])
     assert march["since"] == "2026-03-01T00:00:00Z" and march["until"] is None
 
     # Windows: [since, until).
     january = everything(client, until="2026-02-01T00:00:00Z")
-    assert [i["application"] for i in january["items"]] == ["first"] and january["total"]["count"] == 3
-    assert everything(client, since="2026-01-02T00:00:00Z", until="2026-01-03T00:00:00Z")["total"]["count"] == 1
+    assert [i["application"] for i in january["items"]] == ["first"] and january["overall"]["count"] == 3
+    assert everything(client, since="2026-01-02T00:00:00Z", until="2026-01-03T00:00:00Z")["overall"]["count"] == 1
 
     # Pages by application say the same of all.
     page = everything(client, limit=1)
-    assert [i["application"] for i in page["items"]] == ["first"] and page["total"]["count"] == 5
+    assert [i["application"] for i in page["items"]] == ["first"] and page["overall"]["count"] == 5
     rest = everything(client, limit=1, cursor=page["next_cursor"])
     assert [i["application"] for i in rest["items"]] == ["second"] and rest["next_cursor"] is None
-    assert rest["total"] == page["total"]
+    assert rest["overall"] == page["overall"]
     client.refuse("GET", "/v1/accuracy?limit=1&until=2026-02-01T00:00:00Z&cursor=" + page["next_cursor"], 400)
     client.refuse("GET", "/v1/accuracy?since=yesterday", 422, parameter="since")
     client.refuse("GET", "/v1/accuracy?colour=red", 422, parameter="colour")
 
     # Another team has none of it; what goes with its application is gone from here, too.
     stranger = service.client(service.token("others"))
-    assert everything(stranger)["total"]["count"] == 0
+    assert everything(stranger)["overall"]["count"] == 0
     client.delete("/v1/applications/first")
     assert [i["application"] for i in everything(client)["items"]] == ["second"]
 
@@ -238,9 +238,9 @@ def test_the_newest_of_a_team_count(team):
     client.request("POST", "/v1/applications/%s/runs/import" % name, data="".join(json.dumps(r) + "\n" for r in recent),
                    headers={"Content-Type": "application/x-ndjson"})
     before = everything(client)
-    assert before["total"]["count"] == 1000 and "newest" not in before
+    assert before["overall"]["count"] == 1000 and "newest" not in before
     follow(client, name, advice, 25.0, started_at="2026-01-01T00:00:00Z")
     after = everything(client)
     assert after == dict(before, newest=1000)
     older = everything(client, until=after["oldest_at"])
-    assert older["total"]["count"] == 1 and older["total"]["mape_percent"] == pytest.approx(0, abs=1e-6)
+    assert older["overall"]["count"] == 1 and older["overall"]["mape_percent"] == pytest.approx(0, abs=1e-6)

@@ -59,11 +59,11 @@ def test_each_machine_is_near_its_own_times(client, name, stages):
     for machine in SLOWER:
         advice = ask(client, name, labels={"machine": machine})
         assert predicted(advice) == pytest.approx(duration(machine, 8), rel=0.05), advice["model"]
-        context = advice["model"]["context"]
-        assert context["labels"] == {"machine": machine} and context["chosen_by"] == "request"
-        assert context["contexts"] == 2 and context["runs"] == 10 and context["used"] is True
+        context = advice["model"]["label_group"]
+        assert context["labels"] == {"machine": machine} and context["selected_by"] == "request"
+        assert context["label_groups"] == 2 and context["runs"] == 10 and context["labels_applied"] is True
         assert "model_drifted" not in codes(advice), "another machine is no drift"
-        assert not {"context_of_latest_run", "labels_unknown", "context_not_used", "labels_not_used"} & set(codes(advice))
+        assert not {"labels_of_latest_run", "labels_unknown", "label_group_not_used", "labels_not_used"} & set(codes(advice))
         assert advice["model"]["observations"] <= 10 and (stages or advice["model"]["kind"] != "replay")
 
 
@@ -71,14 +71,14 @@ def test_the_default_follows_the_latest_run_and_says_so(client, name):
     fill(client, name)
     advice = ask(client, name)
     assert predicted(advice) == pytest.approx(duration("fast", 8), rel=0.05)
-    assert advice["model"]["context"]["labels"] == {"machine": "fast"}, "and no run number, which each run has for itself"
-    assert advice["model"]["context"]["chosen_by"] == "latest_run"
-    told = [w for w in advice["warnings"] if w["code"] == "context_of_latest_run"][0]
-    assert told["evidence"] == {"labels": "machine=fast", "contexts": 2, "runs": 10}
+    assert advice["model"]["label_group"]["labels"] == {"machine": "fast"}, "and no run number, which each run has for itself"
+    assert advice["model"]["label_group"]["selected_by"] == "latest_run"
+    told = [w for w in advice["warnings"] if w["code"] == "labels_of_latest_run"][0]
+    assert told["evidence"] == {"labels": "machine=fast", "label_groups": 2, "runs": 10}
     add(client, name, "slow", 4, 60)
     again = ask(client, name)
     assert predicted(again) == pytest.approx(duration("slow", 8), rel=0.05)
-    assert again["model"]["context"]["labels"] == {"machine": "slow"} and again["model"]["context"]["runs"] == 11
+    assert again["model"]["label_group"]["labels"] == {"machine": "slow"} and again["model"]["label_group"]["runs"] == 11
 
 
 def test_the_replay_takes_runs_of_its_context_though_others_are_nearer(client, name):
@@ -98,11 +98,11 @@ def test_advice_is_kept_with_its_context_and_right_for_runs_that_follow(client, 
     for machine, second in (("slow", 100), ("fast", 101)):
         advice = ask(client, name, path="/v1/advice", status=201, labels={"machine": machine})
         assert client.get("/v1/advice/" + advice["id"], 200).json() == advice
-        assert advice["model"]["context"]["labels"] == {"machine": machine}
+        assert advice["model"]["label_group"]["labels"] == {"machine": machine}
         add(client, name, machine, 8, second, advice_id=advice["id"])
     told = client.get("/v1/applications/%s/accuracy" % name, 200).json()
-    assert told["summary"]["compared"] == 2 and told["summary"]["mape_percent"] < 5, told["summary"]
-    assert told["summary"]["inside_interval"] == 1
+    assert told["summary"]["runs_compared"] == 2 and told["summary"]["mape_percent"] < 5, told["summary"]
+    assert told["summary"]["interval_coverage"] == 1
 
 
 def test_asked_again_each_context_has_its_own_answer(client, name):
@@ -119,8 +119,8 @@ def test_labels_that_no_run_has_are_told(client, name):
     fill(client, name)
     advice = ask(client, name, labels={"machine": "unheard-of"})
     assert "labels_unknown" in codes(advice)
-    assert advice["model"]["context"]["used"] is False and advice["model"]["context"]["runs"] == 0
-    assert advice["model"]["context"]["labels"] == {"machine": "unheard-of"}
+    assert advice["model"]["label_group"]["labels_applied"] is False and advice["model"]["label_group"]["runs"] == 0
+    assert advice["model"]["label_group"]["labels"] == {"machine": "unheard-of"}
     assert duration("fast", 8) * 0.9 < predicted(advice) < duration("slow", 8) * 1.1
 
 
@@ -129,9 +129,9 @@ def test_labels_that_explain_nothing_choose_nothing(client, name):
     for i, m in enumerate(COUNTS * 4):
         add(client, name, "fast", m, i, labels={"run": str(i), "branch": "main" if i % 2 else "other"})
     plain, asked = ask(client, name), ask(client, name, labels={"branch": "main", "run": "3"})
-    assert plain["model"]["context"] is None and asked["model"]["context"] is None
+    assert plain["model"]["label_group"] is None and asked["model"]["label_group"] is None
     assert predicted(plain) == predicted(asked)
-    assert "context_of_latest_run" not in codes(plain) and "labels_not_used" not in codes(plain)
+    assert "labels_of_latest_run" not in codes(plain) and "labels_not_used" not in codes(plain)
     told = [w for w in asked["warnings"] if w["code"] == "labels_not_used"][0]
     assert told["evidence"]["labels"] == "branch, run"
 
@@ -149,12 +149,12 @@ def test_a_context_of_few_runs_without_stages_takes_all_and_says_so(client, name
     for i in range(3):
         add(client, name, "fast", 4, 30 + i, stages=False)
     advice = ask(client, name)
-    context = advice["model"]["context"]
+    context = advice["model"]["label_group"]
     assert context["labels"] == {"machine": "fast"} and context["runs"] == 3
-    if context["used"]:
+    if context["labels_applied"]:
         assert advice["model"]["kind"] == "pooled"
     else:
-        assert "context_not_used" in codes(advice) and "context_of_latest_run" not in codes(advice)
+        assert "label_group_not_used" in codes(advice) and "labels_of_latest_run" not in codes(advice)
 
 
 def test_few_runs_with_stages_are_replayed_for_themselves(client, name):
@@ -163,7 +163,7 @@ def test_few_runs_with_stages_are_replayed_for_themselves(client, name):
         add(client, name, "fast", 4, 30 + i)
     advice = ask(client, name)
     assert predicted(advice) == pytest.approx(duration("fast", 8), rel=0.1)
-    assert advice["model"]["context"]["used"] is True
+    assert advice["model"]["label_group"]["labels_applied"] is True
 
 
 def test_beside_running_jobs_the_runs_of_the_context_are_scheduled(client, name):
@@ -187,4 +187,4 @@ def test_labels_beside_a_profile_are_refused(client):
     profile = {"problem_size": 4, "executors": 1, "cores_per_executor": 4, "duration_s": 10,
                "stages": [{"id": 0, "task_durations_s": [8, 8, 8, 8]}]}
     client.refuse("POST", "/v1/advice", 422, pointer="/labels", json={"profile": profile, "labels": {"a": "b"}})
-    assert client.post("/v1/advice?dry_run=true", {"profile": profile, "deadline_s": 60}, 200).json()["model"]["context"] is None
+    assert client.post("/v1/advice?dry_run=true", {"profile": profile, "deadline_s": 60}, 200).json()["model"]["label_group"] is None

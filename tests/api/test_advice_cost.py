@@ -91,10 +91,10 @@ def test_bounds_of_the_cluster(client):
     ({"constraints": {"spot_per_executor_hour": 1}}, "/constraints/price_per_executor_hour", "required"),
     ({"constraints": {"price_per_executor_hour": 1, "interruptions_per_hour": 1}}, "/constraints/spot_per_executor_hour", "required"),
     ({"constraints": {"price_per_executor_hour": -1}}, "/constraints/price_per_executor_hour", "out_of_range"),
-    ({"pricing": "spot"}, "/pricing", "required"), ({"pricing": "cheapest"}, "/pricing", "required"),
-    ({"pricing": "free"}, "/pricing", "not_allowed"),
-    ({"pricing": "spot", "constraints": {"cluster": "plain"}}, "/pricing", "no_spot_price"),
-    ({"pricing": "spot", "constraints": {"price_per_executor_hour": 1}}, "/pricing", "no_spot_price"),
+    ({"market": "spot"}, "/market", "required"), ({"market": "cheapest"}, "/market", "required"),
+    ({"market": "free"}, "/market", "not_allowed"),
+    ({"market": "spot", "constraints": {"cluster": "plain"}}, "/market", "no_spot_price"),
+    ({"market": "spot", "constraints": {"price_per_executor_hour": 1}}, "/market", "no_spot_price"),
     ({"running": [{"application": "job", "deadline_s": 9000}], "constraints": {"cluster": "bare"}}, "/constraints/cluster", "cluster_attribute_missing"),
     ({"running": [{"application": "job", "deadline_s": 9000}]}, "/constraints/max_executors", "required"),
 ])
@@ -117,7 +117,7 @@ def test_running_jobs_share_the_registered_cluster(client):
 def test_spot_pays_less_and_waits_longer(client):
     ten = {"cluster": "eu", "min_executors": 10, "max_executors": 10}
     plain = ask(client, constraints=ten)["recommendation"]
-    advice = ask(client, constraints=ten, pricing="spot")
+    advice = ask(client, constraints=ten, market="spot")
     got, pricing = advice["recommendation"], advice["pricing"]
     hours = plain["predicted_duration_s"] / 3600
     expected = 3600 * math.expm1(0.5 * hours) / 0.5
@@ -136,7 +136,7 @@ def test_a_deadline_that_spot_endangers_is_warned_of(client):
     ten = {"cluster": "eu", "min_executors": 10, "max_executors": 10}
     plain = ask(client, constraints=ten)["recommendation"]
     deadline = plain["predicted_duration_s"] * 1.1
-    advice = ask(client, deadline_s=deadline, constraints=ten, pricing="spot")
+    advice = ask(client, deadline_s=deadline, constraints=ten, market="spot")
     warning = reason(advice, "spot_deadline_risk", "warnings")["evidence"]
     assert warning["deadline_probability"] == advice["recommendation"]["deadline_probability"] < warning["on_demand_deadline_probability"]
     on_demand = ask(client, deadline_s=deadline, constraints=ten)
@@ -144,16 +144,16 @@ def test_a_deadline_that_spot_endangers_is_warned_of(client):
 
 
 def test_cheapest_weighs_both(client):
-    advice = ask(client, deadline_s=3000, constraints={"cluster": "eu"}, pricing="cheapest")
+    advice = ask(client, deadline_s=3000, constraints={"cluster": "eu"}, market="cheapest")
     assert advice["pricing"]["market"] == "spot"
     weighed = reason(advice, "market_chosen")["evidence"]
     assert weighed["cost"] == advice["recommendation"]["cost"] < weighed["other_cost"]
     assert weighed["other_cost"] == ask(client, deadline_s=3000, constraints={"cluster": "eu"})["recommendation"]["cost"]
     # An executor that is taken away every two minutes is no bargain.
     dear = {"price_per_executor_hour": 0.25, "spot_per_executor_hour": 0.2, "interruptions_per_hour": 30, "max_executors": 30}
-    advice = ask(client, deadline_s=3000, constraints=dear, pricing="cheapest")
+    advice = ask(client, deadline_s=3000, constraints=dear, market="cheapest")
     assert advice["pricing"]["market"] == "on_demand" and advice["pricing"]["source"] == "request"
-    advice = ask(client, constraints={"cluster": "plain"}, pricing="cheapest")
+    advice = ask(client, constraints={"cluster": "plain"}, market="cheapest")
     assert advice["pricing"]["market"] == "on_demand" and reason(advice, "market_chosen")
 
 
@@ -172,7 +172,7 @@ def test_objectives_and_limits_of_cost(client):
 
 
 def test_unknown_interruptions_are_told(client):
-    advice = ask(client, constraints={"cluster": "unrated"}, pricing="spot")
+    advice = ask(client, constraints={"cluster": "unrated"}, market="spot")
     assert reason(advice, "interruptions_unknown", "warnings") and advice["pricing"]["interruptions_per_hour"] is None
     assert advice["pricing"]["interruption_cost"] == 0
 
@@ -200,7 +200,7 @@ def test_a_model_is_priced_like_a_replay(client):
                                                     "duration_s": 30 + 7200 / size + size}, 201)
     eight = {"cluster": "eu", "min_executors": 8, "max_executors": 8}
     plain = ask(client, application="plain", constraints=eight, deadline_s=1100)
-    spot = ask(client, application="plain", constraints=eight, deadline_s=1100, pricing="spot")
+    spot = ask(client, application="plain", constraints=eight, deadline_s=1100, market="spot")
     assert plain["model"]["kind"] == spot["model"]["kind"] != "replay"
     hours = plain["recommendation"]["predicted_duration_s"] / 3600
     assert math.isclose(spot["recommendation"]["predicted_duration_s"], 3600 * math.expm1(0.5 * hours) / 0.5, rel_tol=1e-12)

@@ -28,7 +28,7 @@ def diagnose(client, name, status=200, **kwargs):
 
 def only_slice(client, name):
     slices = diagnose(client, name).json()["slices"]
-    assert len(slices) == 1, [(s["workload"], s["problem_size"], s["load_per_executor"]) for s in slices]
+    assert len(slices) == 1, [(s["workload_type"], s["problem_size"], s["load_per_executor"]) for s in slices]
     return slices[0]
 
 
@@ -40,13 +40,13 @@ def test_a_fixed_size_history_that_overhead_ruins_peaks(client, name):
     """N = 64 on 1 to 32 executors of two cores; each executor more costs 0.2 s of every stage."""
     fill(client, name, [run_of(64, m, serial_s=0, induced_s=0.2) for m in COUNTS])
     seen = only_slice(client, name)
-    assert (seen["workload"], seen["problem_size"], seen["load_per_executor"]) == ("fixed_size", 64, None)
+    assert (seen["workload_type"], seen["problem_size"], seen["load_per_executor"]) == ("fixed_size", 64, None)
     assert seen["basis"] == "stages" and seen["basis_reason"] is None and seen["runs_with_stages"] == len(COUNTS)
     # W_o = 0.2 m and W_p = 320 s an executor: q = m W_o / W_p, so gamma is 2 and the peak at sqrt(320 / 0.2).
     gamma = seen["parameters"]["gamma"]
     assert gamma["estimate"] == pytest.approx(2, abs=1e-6)
     assert seen["scaling_type"] == "IVs" and seen["trend"] == "peaks"
-    assert seen["peak"]["executors"] == pytest.approx(40, abs=1) and seen["peak"]["observed"] is False
+    assert seen["peak"]["executors"] == pytest.approx(40, abs=1) and seen["peak"]["within_observed"] is False
     assert seen["peak"]["speedup"] == pytest.approx(320 / (320 / 40 + 0.2 * 40), rel=0.01)
     assert "alpha" not in seen["parameters"] and seen["parameters"]["eta"]["estimate"] == 1
     assert codes(seen["procedure"]) == ["workload", "measurements", "curve", "trend", "type", "exponents"]
@@ -65,7 +65,7 @@ def test_labels_choose_the_runs(client, name):
 
     small, large = of("machine:small"), of("region:eu", "machine:large")
     for seen in (small, large):
-        assert (seen["observations"]["runs"], seen["observations"]["looked_at"]) == (2 * len(COUNTS), len(COUNTS))
+        assert (seen["history"]["runs"], seen["history"]["examined"]) == (2 * len(COUNTS), len(COUNTS))
     assert small["slices"][0]["scaling_type"] == "IVs" and large["slices"][0]["trend"] != "peaks"
     assert small["slices"][0]["runs_with_stages"] == large["slices"][0]["runs_with_stages"] == len(COUNTS)
     path = "/v1/applications/%s/diagnosis" % name
@@ -79,7 +79,7 @@ def test_serial_growth_bounds_a_fixed_time_history(client, name):
     """Four tasks an executor, a serial part that grows as the problem does."""
     fill(client, name, [run_of(4 * m, m, serial_s=2.0, internal=1.0) for m in COUNTS])
     seen = only_slice(client, name)
-    assert (seen["workload"], seen["problem_size"], seen["load_per_executor"]) == ("fixed_time", None, 4)
+    assert (seen["workload_type"], seen["problem_size"], seen["load_per_executor"]) == ("fixed_time", None, 4)
     assert seen["scaling_type"] == "IIIt,1" and seen["trend"] == "levels_off"
     assert seen["parameters"]["delta"]["estimate"] == pytest.approx(0, abs=1e-6)
     assert seen["speedup_bound"] == pytest.approx(1 + 20 / 2, rel=1e-6)
@@ -96,8 +96,8 @@ def test_shares_add_up_and_name_stragglers(client, name):
     fill(client, name, runs)
     seen = only_slice(client, name)
     for point in seen["points"]:
-        assert sum(point["shares"].values()) == pytest.approx(1)
-    assert seen["points"][0]["shares"]["stragglers"] == 0
+        assert sum(point["time_shares"].values()) == pytest.approx(1)
+    assert seen["points"][0]["time_shares"]["stragglers"] == 0
     assert seen["causes"][0]["code"] == "stragglers"
 
 
@@ -108,9 +108,9 @@ def test_durations_alone_tell_what_but_not_why(client, name):
     assert seen["basis"] == "durations" and seen["basis_reason"]
     assert seen["scaling_type"] == "IIIs" and seen["trend"] == "levels_off" and seen["causes"] == []
     assert set(seen["parameters"]) == {"cost_exponent"}
-    assert all(p["shares"] is None for p in seen["points"])
+    assert all(p["time_shares"] is None for p in seen["points"])
     assert "stages" in codes(reply["missing"])
-    assert reply["observations"]["with_stages"] == 0
+    assert reply["history"]["with_stages"] == 0
     assert "event logs" in seen["procedure"][5]["message"]
 
 
@@ -165,7 +165,7 @@ def test_too_little_is_an_answer_that_says_what_is_missing(client, name):
     reply = diagnose(client, name).json()
     assert reply["slices"] == [] and reply["best_load"] is None
     assert "series" in codes(reply["missing"]) and "loads" in codes(reply["missing"])
-    assert reply["observations"]["used"] == 1
+    assert reply["history"]["runs_used"] == 1
 
 
 def test_failed_runs_are_counted_and_left_out(client, name):
@@ -173,7 +173,7 @@ def test_failed_runs_are_counted_and_left_out(client, name):
     before = diagnose(client, name).json()
     fill(client, name, [run_of(64, 2, succeeded=False), run_of(64, 16, succeeded=False)])
     after = diagnose(client, name).json()
-    assert after["observations"]["failed"] == 2 and after["observations"]["used"] == len(COUNTS)
+    assert after["history"]["failed"] == 2 and after["history"]["runs_used"] == len(COUNTS)
     assert after["slices"] == before["slices"]
 
 

@@ -48,7 +48,7 @@ def test_a_shift_is_told_once_and_advice_follows(service, client):
     name = "drifting"
     fill(client, name, 0, 32)
     stable = models(client, name)
-    assert stable["drift"]["state"] == "stable" and stable["drift"]["since"] is None and stable["down_weighted"] == []
+    assert stable["drift"]["state"] == "stable" and stable["drift"]["since_run"] is None and stable["down_weighted"] == []
     assert advise(client, name, 8)["recommendation"]["predicted_duration_s"] == pytest.approx(law(8), rel=0.05)
     ids, drift = [], None
     for i in range(32, 44):
@@ -58,16 +58,16 @@ def test_a_shift_is_told_once_and_advice_follows(service, client):
             break
     assert drift["state"] == "drifted" and len(ids) <= 5, drift
     assert drift["direction"] == "slower" and drift["change_percent"] == pytest.approx(40, abs=12)
-    assert drift["since"]["run_id"] == ids[0] and drift["detected"]["run_id"] == ids[-1]
-    assert drift["runs_faded"] == 32
+    assert drift["since_run"]["run_id"] == ids[0] and drift["detected_run"]["run_id"] == ids[-1]
+    assert drift["runs_discounted"] == 32
     warning = [w for w in advise(client, name, 8)["warnings"] if w["code"] == "model_drifted"]
     assert warning and warning[0]["evidence"]["change_percent"] == pytest.approx(drift["change_percent"])
     told = events(service, name)
     assert len(told) == 1 and told[0]["application"] == name and told[0]["direction"] == "slower"
-    assert told[0]["since"] == drift["since"] and told[0]["detected"] == drift["detected"]
+    assert told[0]["since_run"] == drift["since_run"] and told[0]["detected_run"] == drift["detected_run"]
     fill(client, name, 32 + len(ids), 32 + len(ids) + 12, 1.4)
     after = models(client, name)["drift"]
-    assert after["state"] == "caught_up" and after["since"] == drift["since"]
+    assert after["state"] == "recovered" and after["since_run"] == drift["since_run"]
     for m in COUNTS:
         recommendation = advise(client, name, m)["recommendation"]
         assert recommendation["predicted_duration_s"] == pytest.approx(1.4 * law(m), rel=0.08)
@@ -105,7 +105,7 @@ def test_an_old_drift_in_a_history_that_is_imported_is_no_news(service, client):
     client.post("/v1/applications/%s/runs/import" % name, data="\n".join(lines).encode(), status=201,
                 headers={"Content-Type": "application/x-ndjson"})
     drift = models(client, name)["drift"]
-    assert drift["state"] == "caught_up" and drift["drifts"] == 1
+    assert drift["state"] == "recovered" and drift["drifts"] == 1
     assert events(service, name) == []
 
 

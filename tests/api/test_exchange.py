@@ -296,7 +296,7 @@ def test_equal_lines_are_as_many_runs_and_stay_so(client, name):
     ({"warnings": [{"count": 1}]}, "/warnings/0/code"),
     ({"spark_properties": {"a": 1}}, "/spark_properties/a"),
     ({"jobs": -1}, "/jobs"),
-    ({"ended": 1}, "/ended"),
+    ({"log_complete": 1}, "/log_complete"),
     ({"labels": {"": "x"}}, "/labels/"),
     ({"stages": [{"id": 0, "parents": [4]}]}, "/stages/0/parents/0"),
     ({"stages": [{"id": 0}, {"id": 0}]}, "/stages/1/id"),
@@ -349,8 +349,8 @@ def test_a_log_without_its_digest_is_completed_by_the_log_itself(client, shared,
 
 
 def test_an_unfinished_log_goes_on(client, name):
-    part = dict(SMALL, spark_application_id="app-1", ended=False, succeeded=False, duration_s=5, log_digest="11" * 32)
-    whole = dict(SMALL, spark_application_id="app-1", ended=True, duration_s=9, log_digest="22" * 32)
+    part = dict(SMALL, spark_application_id="app-1", log_complete=False, succeeded=False, duration_s=5, log_digest="11" * 32)
+    whole = dict(SMALL, spark_application_id="app-1", log_complete=True, duration_s=9, log_digest="22" * 32)
     send(client, name, [part])
     first = lines_of(client, name)[0]
     assert outcome(send(client, name, [whole], 200)) == (0, 1, 0)
@@ -360,7 +360,7 @@ def test_an_unfinished_log_goes_on(client, name):
 
 
 def test_less_of_an_unfinished_log_changes_nothing(client, name):
-    more = dict(SMALL, spark_application_id="app-1", ended=False, succeeded=False, duration_s=5, log_digest="11" * 32)
+    more = dict(SMALL, spark_application_id="app-1", log_complete=False, succeeded=False, duration_s=5, log_digest="11" * 32)
     send(client, name, [more])
     known = lines_of(client, name)
     assert outcome(send(client, name, [dict(more, duration_s=4, log_digest="22" * 32)], 200)) == (0, 0, 1)
@@ -370,9 +370,9 @@ def test_less_of_an_unfinished_log_changes_nothing(client, name):
 def test_an_unfinished_log_does_not_complete_what_had_ended(client, name):
     """What another tool knew to its end gives way to the whole log only."""
     from test_eventlogs import tiny_log, upload
-    send(client, name, [dict(SMALL, spark_application_id="app-1", ended=True)])
+    send(client, name, [dict(SMALL, spark_application_id="app-1", log_complete=True)])
     known = lines_of(client, name)
-    part = dict(SMALL, spark_application_id="app-1", ended=False, succeeded=False, duration_s=5, log_digest="11" * 32)
+    part = dict(SMALL, spark_application_id="app-1", log_complete=False, succeeded=False, duration_s=5, log_digest="11" * 32)
     refuse(client, name, [part], 409, pointer="/0/spark_application_id")
     upload(client, name, tiny_log(ended=False), 409)
     assert lines_of(client, name) == known
@@ -470,14 +470,14 @@ def test_every_limit_has_its_own_answer(strict):
 
 
 def test_a_thinned_run_goes_round_too_and_an_older_copy_of_it_is_known(client, stranger, name):
-    sketch = {"id": 0, "task_sketch": [{"tasks": 1, "mean_s": 1.5}, {"tasks": 9, "mean_s": 2.5}, {"tasks": 1, "mean_s": 7.25}]}
+    sketch = {"id": 0, "task_time_summary": [{"tasks": 1, "mean_s": 1.5}, {"tasks": 9, "mean_s": 2.5}, {"tasks": 1, "mean_s": 7.25}]}
     send(client, name, [dict(SMALL, stages=[sketch])])
     first = export(client, name).content
     line = json.loads(first)
-    assert line["tasks_thinned"] is True and line["stages"][0]["task_sketch"] == sketch["task_sketch"]
+    assert line["task_times_summarized"] is True and line["stages"][0]["task_time_summary"] == sketch["task_time_summary"]
     send(stranger, name, first)
     assert export(stranger, name).content == first
     durations = [1.5, 2.0, 3.0] + [2.5] * 7 + [7.25]
     older = dict(line, stages=[dict(line["stages"][0], task_durations_s=durations)])
-    del older["tasks_thinned"], older["stages"][0]["task_sketch"]
+    del older["task_times_summarized"], older["stages"][0]["task_time_summary"]
     assert outcome(send(client, name, [older], 200)) == (0, 0, 1), "thinning is no other telling"

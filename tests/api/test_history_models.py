@@ -33,13 +33,13 @@ def test_every_kind_is_a_candidate_and_the_law_behind_the_runs_is_selected(clien
     fill(client, name)
     all_of_them = models(client, name)
     by_kind = {c["model"]: c for c in all_of_them["candidates"]}
-    assert set(by_kind) == {"amdahl", "gustafson", "sun_ni", "usba", "usba_scaled", "ernest", "interpolation", "load", "power", "spill", "cliff", "combined", "pooled"}
-    assert all_of_them["selected"] == "ernest" and by_kind["ernest"]["selected"]
+    assert set(by_kind) == {"amdahl", "gustafson", "sun_ni", "usba", "usba_scaled", "ernest", "interpolation", "load_per_executor", "power_law", "memory_spill", "memory_cliff", "combined", "pooled"}
+    assert all_of_them["selected_model"] == "ernest" and by_kind["ernest"]["selected"]
     assert [k for k, c in by_kind.items() if c["selected"]] == ["ernest"]
     assert by_kind["ernest"]["parameters"]["b"]["estimate"] == pytest.approx(3.5, rel=1e-6)
     assert by_kind["ernest"]["comparison"]["loo_mape_percent"] < 1e-6 < by_kind["amdahl"]["comparison"]["difference_percent"]
-    assert all_of_them["observations"]["used"] == len(SHAPES) and all_of_them["observations"]["skipped"] == 0
-    assert all_of_them["reason"]["evidence"]["runs_compared"] == len(SHAPES)
+    assert all_of_them["history"]["runs_used"] == len(SHAPES) and all_of_them["history"]["runs_skipped"] == 0
+    assert all_of_them["reasons"][0]["evidence"]["runs_compared"] == len(SHAPES)
 
 
 def test_a_candidate_is_what_a_fit_of_the_same_runs_replies(client, name):
@@ -56,9 +56,9 @@ def test_a_candidate_is_what_a_fit_of_the_same_runs_replies(client, name):
 def test_of_two_exact_laws_the_one_with_fewer_parameters_is_selected(client, name):
     fill(client, name, lambda n, m: 30 + 270 / m, [(32, m) for m in (1, 2, 4, 8, 16)])
     all_of_them = models(client, name)
-    assert all_of_them["selected"] == "amdahl", all_of_them["reason"]
-    assert "ernest" in all_of_them["reason"]["evidence"]["close"] or \
-        all_of_them["reason"]["evidence"]["least_error"] == "ernest"
+    assert all_of_them["selected_model"] == "amdahl", all_of_them["reason"]
+    assert "ernest" in all_of_them["reasons"][0]["evidence"]["near_ties"] or \
+        all_of_them["reasons"][0]["evidence"]["least_error_model"] == "ernest"
 
 
 def test_models_follow_runs_that_come_and_go(client, name):
@@ -68,7 +68,7 @@ def test_models_follow_runs_that_come_and_go(client, name):
     extra = add(client, name, 64, 32, 900)
     after = models(client, name)
     assert after["history_version"] == before["history_version"] + 1
-    assert after["observations"]["used"] == len(SHAPES) + 1
+    assert after["history"]["runs_used"] == len(SHAPES) + 1
     assert after["candidates"] != before["candidates"]
     assert speedup(client, name)["history_version"] == after["history_version"]
     client.delete("/v1/applications/%s/runs/%s" % (name, extra))
@@ -89,8 +89,8 @@ def test_models_of_an_application_made_again_are_not_the_old_ones(client, name):
 def test_runs_that_cannot_be_used_are_counted(client, name):
     fill(client, name)
     add(client, name, 64, 4, 1, succeeded=False)
-    seen = models(client, name)["observations"]
-    assert (seen["runs"], seen["looked_at"], seen["used"], seen["skipped"]) == (16, 16, 15, 1)
+    seen = models(client, name)["history"]
+    assert (seen["runs"], seen["examined"], seen["runs_used"], seen["runs_skipped"]) == (16, 16, 15, 1)
     assert seen["failed"] == 1 and seen["without_executors"] == 0
     assert seen["smallest"] == {"problem_size": 8, "executors": 1}
 
@@ -101,11 +101,11 @@ def test_the_newest_runs_are_used(make_service):
     for i, (n, m) in enumerate(SHAPES):
         add(client, "a", n, m, ernest(n, m) * (100 if i < 5 else 1), started_at="2026-01-%02dT00:00:00Z" % (i + 1))
     all_of_them = models(client, "a")
-    assert all_of_them["observations"]["runs"] == 15 and all_of_them["observations"]["used"] == 10
-    assert all_of_them["selected"] == "ernest"
+    assert all_of_them["history"]["runs"] == 15 and all_of_them["history"]["runs_used"] == 10
+    assert all_of_them["selected_model"] == "ernest"
     service.stop()
     service.start(PROVISOR_OBSERVATIONS_MAX=12)
-    assert models(client, "a")["observations"]["used"] == 12, "another bound, another fit"
+    assert models(client, "a")["history"]["runs_used"] == 12, "another bound, another fit"
 
 
 # --- too little ---
@@ -132,9 +132,9 @@ def test_without_a_judged_candidate_none_is_selected_but_one_may_be_asked_for(cl
     add(client, name, 8, 1, 300)
     add(client, name, 8, 4, 100)
     all_of_them = models(client, name)
-    assert all_of_them["selected"] is None and all_of_them["reason"]["code"] == "none_comparable"
+    assert all_of_them["selected_model"] is None and all_of_them["reasons"][0]["code"] == "no_error_comparable"
     usba = next(c for c in all_of_them["candidates"] if c["model"] == "usba")
-    assert usba["standing"] == "not_fitted" and usba["parameters"] is None
+    assert usba["status"] == "not_fitted" and usba["parameters"] is None
     assert usba["error"]["code"] == "too-few-observations" and "2 more are missing" in usba["error"]["message"]
     assert "needs more runs" in speedup(client, name, 422)["detail"]
     assert speedup(client, name, model="amdahl")["surface"][0]["points"][0]["duration_s"] == pytest.approx(300)
@@ -161,7 +161,7 @@ def test_the_surface_is_what_predict_says(client, name):
 def test_speedups_are_ratios_of_times_and_also_relative_to_the_smallest_run(client, name):
     fill(client, name, shapes=[(n, m) for n, m in SHAPES if m > 1 and n > 8])
     grid = speedup(client, name, problem_sizes="16,64", executors="2,8", model="ernest")
-    assert grid["relative_to"] == {"problem_size": 16, "executors": 2} and not grid["own_speedup"]
+    assert grid["relative_to"] == {"problem_size": 16, "executors": 2} and not grid["has_speedup_law"]
     for row in grid["surface"]:
         n = row["problem_size"]
         for point in row["points"]:
@@ -173,20 +173,20 @@ def test_speedups_are_ratios_of_times_and_also_relative_to_the_smallest_run(clie
 def test_the_ridge_holds_the_best_executors(client, name):
     fill(client, name)
     grid = speedup(client, name, problem_sizes="64,1,1000000", model="ernest")
-    for crest, n in zip(grid["ridge"], (64, 1, 1000000)):
+    for crest, n in zip(grid["best_executors_by_size"], (64, 1, 1000000)):
         assert crest["problem_size"] == n
         limit = min(n, 1000)
         best = min(range(1, limit + 1), key=lambda m: ernest(n, m))
         assert crest["executors"] == best
-        assert crest["rising"] == (best == limit and ernest(n, limit + 1) < ernest(n, limit))
+        assert crest["still_improving"] == (best == limit and ernest(n, limit + 1) < ernest(n, limit))
         assert crest["duration_s"] == pytest.approx(ernest(n, best), rel=1e-6)
 
 
 def test_without_parameters_the_grid_is_what_was_observed(client, name):
     fill(client, name, noise=0.02)
     grid = speedup(client, name)
-    assert grid["selected"] and grid["model"] == models(client, name)["selected"]
-    assert [row["problem_size"] for row in grid["surface"]] == [8, 16, 64] and grid["executors"] == [1, 2, 4, 8, 16]
+    assert grid["selected"] and grid["model"] == models(client, name)["selected_model"]
+    assert [row["problem_size"] for row in grid["surface"]] == [8, 16, 64] and grid["executor_counts"] == [1, 2, 4, 8, 16]
     assert not any(p["extrapolation"] for row in grid["surface"] for p in row["points"])
 
 
@@ -218,7 +218,7 @@ def test_another_team_sees_nothing(client, stranger, name):
         assert stranger.get("/v1/applications/%s/%s" % (name, path), 404).status_code == 404
     stranger.post("/v1/applications", {"name": name}, 201)
     assert "0 of the application's 0 runs" in models(stranger, name, 422)["detail"]
-    assert models(client, name)["selected"] == "ernest"
+    assert models(client, name)["selected_model"] == "ernest"
 
 
 def test_there_is_no_model_of_what_is_not_there(client):
@@ -269,14 +269,14 @@ def fill_machines(client, name, noise=0.01):
 def test_runs_are_grouped_by_the_labels_that_explain_the_time(client, name):
     fill_machines(client, name)
     got = models(client, name)
-    assert got["context"]["labels"] == {"machine": "x1"}, "that of the latest run, and no run number"
-    assert got["context"]["contexts"] == 4 and got["context"]["runs"] == 10 and got["context"]["used"]
-    assert got["context"]["chosen_by"] == "latest_run"
+    assert got["label_group"]["labels"] == {"machine": "x1"}, "that of the latest run, and no run number"
+    assert got["label_group"]["label_groups"] == 4 and got["label_group"]["runs"] == 10 and got["label_group"]["labels_applied"]
+    assert got["label_group"]["selected_by"] == "latest_run"
     other = client.get("/v1/applications/%s/models?label=machine:r4" % name, 200).json()
-    assert other["context"]["labels"] == {"machine": "r4"} and other["context"]["chosen_by"] == "request"
+    assert other["label_group"]["labels"] == {"machine": "r4"} and other["label_group"]["selected_by"] == "request"
     ours = speedup(client, name, executors="4", model="ernest")["surface"][0]["points"][0]["duration_s"]
     both = client.get("/v1/applications/%s/models?label=machine:r4&label=number:20" % name, 200).json()
-    assert both["context"] == other["context"], "several labels, one of them of a single run"
+    assert both["label_group"] == other["label_group"], "several labels, one of them of a single run"
     for door in ("models", "speedup", "next-experiments"):
         client.refuse("GET", "/v1/applications/%s/%s?label=machine:r4&label=number:none" % (name, door), 422, parameter="label")
     theirs = client.get("/v1/applications/%s/speedup?executors=4&model=ernest&label=machine:r4" % name,
@@ -289,10 +289,10 @@ def test_runs_with_other_labels_are_learnt_from(client, name):
     fill_machines(client, name)
     got = models(client, name)
     by_kind = {c["model"]: c for c in got["candidates"]}
-    assert got["selected"] == "pooled" and got["reason"]["code"] == "pooled"
-    assert got["reason"]["evidence"]["left_out"] == "executor_counts"
+    assert got["selected_model"] == "pooled" and got["reasons"][0]["code"] == "pooled"
+    assert got["reasons"][0]["evidence"]["left_out"] == "executor_counts"
     pooled, single = (by_kind[k]["comparison"]["scale_out_mape_percent"]
-                      for k in ("pooled", got["reason"]["evidence"]["best_single_kind"]))
+                      for k in ("pooled", got["reasons"][0]["evidence"]["best_single_model"]))
     assert pooled < single / 2
     body = {k: by_kind["pooled"][k] for k in ("model", "parameters", "tables", "reference", "uncertainty")}
     body["points"] = [{"problem_size": 16, "executors": 8}]
@@ -302,16 +302,16 @@ def test_runs_with_other_labels_are_learnt_from(client, name):
 
 def test_labels_that_explain_nothing_make_no_contexts(client, name):
     fill(client, name, noise=0.02)
-    assert models(client, name)["context"] is None
+    assert models(client, name)["label_group"] is None
 
 
 def test_a_context_of_too_few_runs_is_told_and_not_used(client, name):
     fill_machines(client, name)
     for i in range(3):
         add(client, name, 16, 4, 9 * curve(4), labels={"machine": "new"}, started_at="2026-02-01T00:00:0%dZ" % i)
-    context = models(client, name)["context"]
+    context = models(client, name)["label_group"]
     assert context["labels"] == {"machine": "new"} and context["runs"] == 3
-    assert context["used"] is (models(client, name)["selected"] == "pooled")
+    assert context["labels_applied"] is (models(client, name)["selected_model"] == "pooled")
 
 
 @pytest.mark.parametrize("path", ["models", "speedup"])

@@ -84,7 +84,7 @@ def test_every_log_of_a_history_is_taken_as_its_manifest_says(service, logs, man
     words = [logs, "--team", name, "--json", "--label", "from:import", "--zstd-window-log-max=27"]
     items, totals = lines(run(service, *words, status=1)[0])
     assert set(items) == set(manifest) | {str(logs / n) for n in NO_LOGS}
-    assert {n for n, item in items.items() if item["outcome"] == "skipped"} == {str(logs / n) for n in NO_LOGS}
+    assert {n for n, item in items.items() if item["outcome"] == "ignored"} == {str(logs / n) for n in NO_LOGS}
     # Copies of a log that were edited under the same id: one of them is there, the others are told.
     taken = collections.defaultdict(list)
     for path, row in manifest.items():
@@ -92,7 +92,7 @@ def test_every_log_of_a_history_is_taken_as_its_manifest_says(service, logs, man
     for same in taken.values():
         assert sorted(item["outcome"] for item in same)[-1] == "stored", same
         assert all(item["outcome"] == "stored" or item["code"] == "conflict" for item in same)
-    assert totals["stored"] == len(taken) and totals["refused"] == len(manifest) - len(taken)
+    assert totals["stored"] == len(taken) and totals["rejected"] == len(manifest) - len(taken)
     for path, row in manifest.items():
         if items[path]["outcome"] == "stored":
             run_ = client.get("/v1/runs/%s" % items[path]["run_id"]).json()
@@ -100,10 +100,10 @@ def test_every_log_of_a_history_is_taken_as_its_manifest_says(service, logs, man
             assert run_["labels"] == {"from": "import"}
             assert (items[path]["code"] == "no_application_end") == (row["app_end_ms"] == "")
     again, totals = lines(run(service, *words, status=1)[0])
-    assert totals["stored"] == totals["replaced"] == 0 and totals["known"] == len(taken)
+    assert totals["stored"] == totals["replaced"] == 0 and totals["duplicates"] == len(taken)
     for path, item in items.items():
         if item["outcome"] == "stored":
-            assert again[path]["outcome"] == "known" and again[path]["run_id"] == item["run_id"]
+            assert again[path]["outcome"] == "duplicate" and again[path]["run_id"] == item["run_id"]
     applications = client.get("/v1/applications?limit=200").json()["items"]
     assert sum(a["runs"] for a in applications) == len(taken)
 
@@ -118,8 +118,8 @@ def test_two_imports_at_once_make_each_run_once(service, logs, manifest, name):
     stored = collections.Counter()
     for path in outs[0]:
         pair = sorted(out[path]["outcome"] for out in outs)
-        assert pair in (["known", "stored"], ["refused", "refused"], ["skipped", "skipped"]), (path, pair)
-        if pair[0] == "known":
+        assert pair in (["duplicate", "stored"], ["rejected", "rejected"], ["ignored", "ignored"]), (path, pair)
+        if pair[0] == "duplicate":
             assert outs[0][path]["run_id"] == outs[1][path]["run_id"]
             stored[outs[0][path]["application"]] += 1
     items = client.get("/v1/applications?limit=200").json()["items"]
@@ -135,7 +135,7 @@ def test_what_an_upload_brought_is_known_to_an_import(service, tmp_path, name):
     (tmp_path / "log").write_bytes(log)
     items, _ = lines(run(service, tmp_path, "--team", name, "--application", "both", "--json")[0])
     item, = items.values()
-    assert (item["outcome"], item["run_id"], item["application"]) == ("known", run_["id"], "both")
+    assert (item["outcome"], item["run_id"], item["application"]) == ("duplicate", run_["id"], "both")
 
 
 def test_logs_of_all_kinds_in_one_tree(service, tmp_path, name):
@@ -164,23 +164,23 @@ def test_logs_of_all_kinds_in_one_tree(service, tmp_path, name):
             for outcome, application, path, reason in (line.split("\t") for line in out.splitlines())}
     assert {path: row[:2] for path, row in rows.items()} == {
         "spark/eventlog_v2_app-2": ("stored", "tiny"), "done/2026/01/job_1.jhist": ("stored", "word count"),
-        "later.inprogress": ("stored", "tiny"), "done/2026/01/job_1_conf.xml": ("skipped", "-"),
-        "done/2026/01/job_2.jhist": ("refused", "-"), "loop": ("skipped", "-"), "empty": ("skipped", "-"),
-        "notes.txt": ("skipped", "-"), "broken.zst": ("refused", "-")}
+        "later.inprogress": ("stored", "tiny"), "done/2026/01/job_1_conf.xml": ("ignored", "-"),
+        "done/2026/01/job_2.jhist": ("rejected", "-"), "loop": ("ignored", "-"), "empty": ("ignored", "-"),
+        "notes.txt": ("ignored", "-"), "broken.zst": ("rejected", "-")}
     assert all(row[2] for path, row in rows.items() if row[0] != "stored")
     assert "jhist.format=json" in rows["done/2026/01/job_2.jhist"][2]
     assert rows["later.inprogress"][2].startswith("unfinished")
-    assert "3 stored" in err and "2 refused" in err
+    assert "3 stored" in err and "2 rejected" in err
     # The application ends, its log gets its name: the run is replaced and stays one.
     (tree / "later.inprogress").unlink()
     (tree / "later").write_bytes(tiny_log(app="app-3"))
     items, totals = lines(run(service, tree, "--team", name, "--json", status=1)[0])
-    assert (totals["stored"], totals["replaced"], totals["known"]) == (0, 1, 2)
+    assert (totals["stored"], totals["replaced"], totals["duplicates"]) == (0, 1, 2)
     assert items[str(tree / "later")]["outcome"] == "replaced"
     # What is left of the unfinished one says nothing new.
     (tree / "later.inprogress").write_bytes(tiny_log(app="app-3", ended=False))
     items, _ = lines(run(service, tree / "later.inprogress", "--team", name, "--json")[0])
-    assert [item["outcome"] for item in items.values()] == ["known"]
+    assert [item["outcome"] for item in items.values()] == ["duplicate"]
     assert [r["succeeded"] for r in client.get("/v1/applications/tiny/runs").json()["items"]] == [True, True]
 
 
@@ -202,7 +202,7 @@ def test_a_name_that_cannot_be_kept_is_asked_for(service, tmp_path, name):
     (tmp_path / "secret").write_bytes(tiny_log(app="app-2").replace(b'"tiny"', b'"password=hunter2"'))
     items, _ = lines(run(service, tmp_path, "--team", name, "--json", status=1)[0])
     assert sorted((i["outcome"], i["code"]) for i in items.values()) == [
-        ("refused", "name_suspicious"), ("refused", "no_name")]
+        ("rejected", "name_suspicious"), ("rejected", "no_name")]
     assert "hunter2" not in json.dumps(items)
     run(service, tmp_path, "--team", name, "--application", "named")
 
@@ -249,7 +249,7 @@ def test_an_unknown_team_or_path_is_an_error(service, name, tmp_path):
     assert "database_owner_url" in run(service, tmp_path, "--team", name, status=1, **as_service)[1]
     team(service, name)
     out, _ = run(service, tmp_path / "missing", "--team", name, status=1)
-    assert out.startswith("refused\t-\t") and "No such file" in out
+    assert out.startswith("rejected\t-\t") and "No such file" in out
     assert run(service, tmp_path, "--team", name)[0] == ""
 
 
@@ -266,13 +266,13 @@ def test_ctrl_c_stops_and_what_was_told_stays(service, tmp_path, name):
     assert process.returncode == 1 and time.monotonic() - begun < 5
     rest = [json.loads(line) for line in out.splitlines()]
     totals = rest.pop()["totals"]
-    assert totals["stopped"] and totals["not_tried"] > 0
+    assert totals["interrupted"] and totals["not_attempted"] > 0
     assert totals["stored"] == len(told) + len(rest)
     assert client.get("/v1/applications/tiny").json()["runs"] == totals["stored"]
     for item in told + rest:
         client.get("/v1/runs/%s" % item["run_id"])
     _, totals = lines(run(service, tmp_path, "--team", name, "--json")[0])
-    assert totals["stored"] + totals["known"] == 150 and totals["refused"] == 0
+    assert totals["stored"] + totals["duplicates"] == 150 and totals["rejected"] == 0
     assert client.get("/v1/applications/tiny").json()["runs"] == 150
 
 

@@ -51,8 +51,8 @@ def test_an_import_leaves_an_operation_with_its_report(service, mine, tmp_path, 
     assert (seen["status"], seen["application"], seen["attempt"], seen["error"]) == ("succeeded", "etl", 1, None)
     result = seen["result"]
     mine.contract.check_instance(mine.contract.document["components"]["schemas"]["ImportReport"], result, "result")
-    assert {k: result[k] for k in ("stored", "refused", "known", "bytes", "stopped")} == {k: told[k] for k in ("stored", "refused", "known", "bytes", "stopped")}
-    assert result["stored"] == 5 and [r["name"] for r in result["refused_logs"]] == [str(tmp_path / "broken")]
+    assert {k: result[k] for k in ("stored", "rejected", "duplicates", "bytes", "interrupted")} == {k: told[k] for k in ("stored", "rejected", "duplicates", "bytes", "interrupted")}
+    assert result["stored"] == 5 and [r["name"] for r in result["rejected_logs"]] == [str(tmp_path / "broken")]
     assert seen["request"] == {"paths": [str(tmp_path)], "application": "etl", "labels": {"from": "disk"}, "files": 6, "bytes": told["bytes"]}
     assert seen["progress"] == {"done": told["bytes"], "total": told["bytes"], "unit": "bytes"}
     assert [a["action"] for a in mine.get("/v1/audit").json()["items"] if a["subject"] == "operation/" + made["id"]] == ["operation.submit"]
@@ -86,7 +86,7 @@ def test_progress_is_told_and_a_cancelled_import_stops_within_a_second(service, 
     assert "was cancelled" in err
     told = lines(out)[1]
     seen = wait_for(mine, made)
-    assert seen["status"] == "cancelled" and told["stopped"] and told["not_tried"] > 0
+    assert seen["status"] == "cancelled" and told["interrupted"] and told["not_attempted"] > 0
     assert seen["result"]["stored"] == told["stored"] > 0, "what it had done by then"
     assert mine.get("/v1/applications/tiny").json()["runs"] == told["stored"]
     events = list(Stream(service, mine.own_token, made))
@@ -102,7 +102,7 @@ def test_ctrl_c_ends_the_operation_too(service, mine, tmp_path, name):
     process.send_signal(signal.SIGINT)
     finish(process, 1)
     seen = mine.get("/v1/operations/" + made).json()
-    assert seen["status"] == "cancelled" and seen["result"]["stopped"] and seen["cancel_asked_at"] is None
+    assert seen["status"] == "cancelled" and seen["result"]["interrupted"] and seen["cancel_requested_at"] is None
 
 
 def test_an_importer_that_is_gone_has_failed_and_nobody_takes_over(service, mine, tmp_path, name):

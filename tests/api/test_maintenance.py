@@ -333,9 +333,9 @@ def test_old_task_times_are_thinned_to_a_sketch(kept, alpha, name):
     done = maintain(kept, thin_after_days=90)
     assert (done["runs_thinned"], done["stages_thinned"]) == (1, 1)
     after = alpha.get(path + old + "?include=tasks").json()
-    assert after.pop("tasks_thinned") is True
+    assert after.pop("task_times_summarized") is True
     times = before["stages"][0].pop("task_durations_s")
-    sketch = after["stages"][0].pop("task_sketch")
+    sketch = after["stages"][0].pop("task_time_summary")
     assert after == before, "all else is as it was, the short stage's list included"
     assert sum(g["tasks"] for g in sketch) == len(times) == 2000
     assert sketch[0] == {"tasks": 1, "mean_s": min(times)} and sketch[-1] == {"tasks": 1, "mean_s": max(times)}
@@ -379,7 +379,7 @@ def test_a_run_that_cannot_be_thinned_keeps_no_other_from_it(kept, alpha, name):
         with pytest.raises(subprocess.CalledProcessError):
             maintain(kept, thin_after_days=90)
         path = "/v1/applications/%s/runs/" % name
-        assert alpha.get(path + other + "?include=tasks").json()["tasks_thinned"] is True
+        assert alpha.get(path + other + "?include=tasks").json()["task_times_summarized"] is True
         assert "task_durations_s" in alpha.get(path + stuck + "?include=tasks").json()["stages"][0]
     finally:
         admin(kept, "DROP TRIGGER refuse_update ON provisor.run_stage; DROP FUNCTION public.refuse_update()")
@@ -391,24 +391,24 @@ def test_a_sketch_is_taken_where_a_list_is(kept, alpha, name):
     first = alpha.post("/v1/applications/%s/runs" % name, long_run(100, 4, 1000, 3), status=201).json()["id"]
     maintain(kept, thin_after_days=90)
     stages = alpha.get("/v1/applications/%s/runs/%s?include=tasks" % (name, first)).json()["stages"]
-    assert "task_sketch" in stages[0]
+    assert "task_time_summary" in stages[0]
     run = long_run(50, 4, 1000, 3)
     run["stages"] = stages
     again = alpha.post("/v1/applications/%s/runs" % name, run, status=201)
     reply = alpha.get("/v1/applications/%s/runs/%s?include=tasks" % (name, again.json()["id"])).json()
-    assert reply["stages"] == stages and reply["tasks_thinned"] is True
+    assert reply["stages"] == stages and reply["task_times_summarized"] is True
     path = "/v1/applications/%s/runs" % name
-    for sketch, pointer in (([], "/stages/0/task_sketch"), ([{"tasks": 0, "mean_s": 1}], "/stages/0/task_sketch/0/tasks"),
-                            ([{"tasks": 1}], "/stages/0/task_sketch/0/mean_s"), ([{"tasks": 2, "mean_s": -1}], "/stages/0/task_sketch/0/mean_s"),
-                            ([{"tasks": 1, "mean_s": 1, "x": 1}], "/stages/0/task_sketch/0/x"),
-                            ([{"tasks": 600000, "mean_s": 1}, {"tasks": 600000, "mean_s": 1}], "/stages/0/task_sketch/1/tasks")):
-        alpha.refuse("POST", path, 422, pointer=pointer, json=dict(run, stages=[{"id": 0, "task_sketch": sketch}]))
+    for sketch, pointer in (([], "/stages/0/task_time_summary"), ([{"tasks": 0, "mean_s": 1}], "/stages/0/task_time_summary/0/tasks"),
+                            ([{"tasks": 1}], "/stages/0/task_time_summary/0/mean_s"), ([{"tasks": 2, "mean_s": -1}], "/stages/0/task_time_summary/0/mean_s"),
+                            ([{"tasks": 1, "mean_s": 1, "x": 1}], "/stages/0/task_time_summary/0/x"),
+                            ([{"tasks": 600000, "mean_s": 1}, {"tasks": 600000, "mean_s": 1}], "/stages/0/task_time_summary/1/tasks")):
+        alpha.refuse("POST", path, 422, pointer=pointer, json=dict(run, stages=[{"id": 0, "task_time_summary": sketch}]))
     # Together they may not have more either, whatever a few bytes say each.
-    many = [{"id": i, "task_sketch": [{"tasks": 900000, "mean_s": 1}]} for i in range(9000)]
-    alpha.refuse("POST", path, 422, pointer="/stages/1/task_sketch", json=dict(run, stages=many), timeout=20)
-    both = [{"id": 0, "task_sketch": [{"tasks": 1, "mean_s": 1}], "task_durations_s": [1]}]
-    alpha.refuse("POST", path, 422, pointer="/stages/0/task_sketch", json=dict(run, stages=both))
-    wrong = [{"id": 0, "task_sketch": [{"tasks": 2, "mean_s": 1}], "tasks": 3}]
+    many = [{"id": i, "task_time_summary": [{"tasks": 900000, "mean_s": 1}]} for i in range(9000)]
+    alpha.refuse("POST", path, 422, pointer="/stages/1/task_time_summary", json=dict(run, stages=many), timeout=20)
+    both = [{"id": 0, "task_time_summary": [{"tasks": 1, "mean_s": 1}], "task_durations_s": [1]}]
+    alpha.refuse("POST", path, 422, pointer="/stages/0/task_time_summary", json=dict(run, stages=both))
+    wrong = [{"id": 0, "task_time_summary": [{"tasks": 2, "mean_s": 1}], "tasks": 3}]
     alpha.refuse("POST", path, 422, pointer="/stages/0/tasks", json=dict(run, stages=wrong))
 
 

@@ -134,7 +134,7 @@ def test_a_law_below_zero_has_no_best(client):
     """One run that is wildly off bends the law below zero at its far end: no executors are best there."""
     shapes = ((1, 1, 200), (8, 1, 40), (8, 2, 27), (8, 4, 21), (16, 2, 41), (16, 4, 28), (64, 4, 70), (64, 8, 43), (64, 16, 32))
     rows = [{"problem_size": n, "executors": m, "duration_s": t, "initialization_s": 3} for n, m, t in shapes]
-    told = {d["code"]: d for d in client.post("/v1/models/fit", {"model": "usba", "observations": rows}, 200).json()["description"]}
+    told = {d["code"]: d for d in client.post("/v1/models/fit", {"model": "usba", "observations": rows}, 200).json()["findings"]}
     assert told["below_zero"]["evidence"] == {"problem_size": 64, "executors": 64}
     assert not {"peak", "no_peak"} & set(told)
 
@@ -198,7 +198,7 @@ def test_too_few_or_degenerate_observations_say_what_is_missing(client, model, s
     ("/points", {"points": []}),
     ("/points/0/executors", {"points": [{"problem_size": 1, "executors": "one"}]}),
     ("/reference", {"reference": "guessed"}),
-    ("/uncertainty/scores", {"uncertainty": {"observations": 3}}),
+    ("/uncertainty/scores", {"uncertainty": {"observation_count": 3}}),
     ("/fits", {"fits": {}}),
 ])
 def test_each_fault_of_a_prediction_is_named(client, pointer, change):
@@ -219,8 +219,8 @@ def test_limits_have_their_own_faults(make_service):
     client.refuse("POST", PREDICT, 422, pointer="/points", json=body)
 
 
-KINDS = ("amdahl", "gustafson", "sun_ni", "usba", "usba_scaled", "ernest", "interpolation", "load", "power", "spill",
-         "cliff", "combined")
+KINDS = ("amdahl", "gustafson", "sun_ni", "usba", "usba_scaled", "ernest", "interpolation", "load_per_executor", "power_law", "memory_spill",
+         "memory_cliff", "combined")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -230,13 +230,13 @@ def test_each_kind_sent_back_predicts_what_was_fitted_and_says_what_it_means(cli
     for residual, prediction in zip(fitted["residuals"], predict(client, fitted, *SHAPES)):
         if residual["predicted"] > 0:
             assert prediction["duration_s"] == pytest.approx(residual["predicted"], rel=1e-12)
-    assert fitted["description"] and all(d["code"] and d["message"] for d in fitted["description"])
+    assert fitted["findings"] and all(d["code"] and d["message"] for d in fitted["findings"])
     assert fitted["fit"]["loo_mape_percent"] >= fitted["fit"]["mape_percent"]
 
 
 def test_amdahls_law_says_how_fast_it_can_get(client):
     observations = [{"problem_size": 64, "executors": m, "duration_s": 20 + 180 / m} for m in (1, 2, 4, 8, 16)]
-    limit = fit(client, "amdahl", observations)["description"][0]
+    limit = fit(client, "amdahl", observations)["findings"][0]
     assert limit["code"] == "speedup_limit"
     assert limit["evidence"]["speedup_limit"] == pytest.approx(10)
     assert limit["evidence"]["half_at_executors"] == pytest.approx(9)
@@ -270,7 +270,7 @@ def test_tables_that_do_not_belong_are_refused(client):
 def test_auto_replies_the_best_kind_and_how_it_came_to_it(client):
     chosen = fit(client, "auto", rows(noise=0.02))
     selection = chosen["selection"]
-    assert selection["selected"] == chosen["model"] and selection["reason"]["message"]
+    assert selection["selected_model"] == chosen["model"] and selection["reasons"][0]["message"]
     by_kind = {c["model"]: c for c in selection["candidates"]}
     assert set(KINDS) <= set(by_kind)
     assert [k for k, c in by_kind.items() if c["selected"]] == [chosen["model"]]

@@ -4,7 +4,7 @@ import uuid
 import pytest
 
 RULES = "/v1/name-rules"
-TRY = RULES + "/try"
+PREVIEW = RULES + "/preview"
 OWN = [{"name": "ad hoc", "pattern": "adhoc-{any}", "application": "adhoc"},
        {"name": "by day", "pattern": "{name}@{date}", "application": "{name}"}]
 
@@ -16,7 +16,7 @@ def lonely(service):
 
 
 def folded(client, *names, **more):
-    items = client.post(TRY, dict(names=list(names), **more), 200).json()["items"]
+    items = client.post(PREVIEW, dict(names=list(names), **more), 200).json()["items"]
     assert [i["name"] for i in items] == list(names)
     return [i["application"] for i in items]
 
@@ -24,7 +24,7 @@ def folded(client, *names, **more):
 def test_the_built_in_rules_are_shown_and_tried(lonely):
     shown = lonely.get(RULES).json()
     assert not shown["customized"] and len(shown["rules"]) >= 10
-    items = lonely.post(TRY, {"names": ["nightly-etl-2026-01-05", "etl-2026-01-05-run-3", "tpch-q1"]}, 200).json()["items"]
+    items = lonely.post(PREVIEW, {"names": ["nightly-etl-2026-01-05", "etl-2026-01-05-run-3", "tpch-q1"]}, 200).json()["items"]
     assert [i["application"] for i in items] == ["nightly-etl", "etl", "tpch-q1"]
     known = {r["name"] for r in shown["rules"]}
     assert [len(i["rules"]) for i in items] == [1, 2, 0] and all(set(i["rules"]) <= known for i in items)
@@ -52,7 +52,7 @@ def test_rules_are_tried_before_they_are_set(lonely):
 
 def test_an_application_keeps_the_name_it_has(lonely):
     lonely.post("/v1/applications", {"name": "report-2026-01-05"}, 201)
-    items = lonely.post(TRY, {"names": ["report-2026-01-05", "report-2026-01-06"]}, 200).json()["items"]
+    items = lonely.post(PREVIEW, {"names": ["report-2026-01-05", "report-2026-01-06"]}, 200).json()["items"]
     assert [(i["application"], i["exists"]) for i in items] == [("report-2026-01-05", True), ("report", False)]
 
 
@@ -98,4 +98,4 @@ def test_faults_name_their_place(lonely, body, pointer):
     ({"names": ["a", "b\u0007"]}, "/names/1"), ({"names": [""]}, "/names/0"), ({"names": ["a"], "rules": [{}]}, "/rules/0/name"),
 ])
 def test_trying_names_its_faults_too(client, body, pointer):
-    client.refuse("POST", TRY, 422, pointer=pointer, json=body)
+    client.refuse("POST", PREVIEW, 422, pointer=pointer, json=body)

@@ -34,12 +34,12 @@ def test_where_to_start_without_any_run(client, name):
     got = ask(client, name, problem_size=64, count=4, price_per_executor_hour=0.5, max_executor_s=10)
     assert got["model"] is None and got["runs"] == 0 and codes(got) == ["no_model", "cost_unknown"]
     assert got["allowed"]["problem_sizes"] == [8, 16, 32] and got["allowed"]["max_executors"] == 32
-    assert len(got["items"]) == 4 and got["items"][0]["reason"]["code"] == "first_run"
+    assert len(got["items"]) == 4 and got["items"][0]["reasons"][0]["code"] == "first_run"
     assert len({m for _, m in points(got)}) >= 2 and len({n / m for n, m in points(got)}) >= 3
     assert all(m <= n for n, m in points(got)), "no executor without work"
     for item in got["items"]:
         assert item["predicted_duration_s"] is None and item["executor_s"] is None and item["cost"] is None
-        assert item["runs_there"] == 0
+        assert item["existing_runs"] == 0
     cuts = [i["cumulative_interval_cut_percent"] for i in got["items"]]
     assert cuts == sorted(cuts) and 0 < cuts[0] < cuts[-1] < 100
     assert got["asked"]["interval_s"] is None and got["expected_interval_cut_percent"] == cuts[-1]
@@ -62,7 +62,7 @@ def test_one_executor_count_needs_another_first(client, name):
     for n in (8, 16, 32):
         add(client, name, n, 4, ernest(n, 4))
     got = ask(client, name, count=1)
-    assert got["items"][0]["reason"]["code"] == "new_executors" and got["items"][0]["executors"] != 4
+    assert got["items"][0]["reasons"][0]["code"] == "new_executors" and got["items"][0]["executors"] != 4
     assert got["items"][0]["predicted_duration_s"] > 0, "one run tells the order of magnitude"
 
 
@@ -84,7 +84,7 @@ def test_a_model_is_followed_and_the_interval_narrows(client, name):
         assert 0 <= item["expected_interval_cut_percent"] < 100
     assert got["cost"] == pytest.approx(sum(i["cost"] for i in got["items"]))
     made = {(n, m): 2 for n, m in SMALL}
-    assert [i["runs_there"] for i in got["items"]] == [made.get(p, 0) for p in points(got)]
+    assert [i["existing_runs"] for i in got["items"]] == [made.get(p, 0) for p in points(got)]
 
 
 def test_the_cheapest_first_cost_less(client, name):
@@ -106,8 +106,8 @@ def test_the_cheapest_first_cost_less(client, name):
 def test_only_allowed_points(client, name):
     fill(client, name)
     got = ask(client, name, problem_sizes="20,40", min_executors=3, max_executors=11, executors_step=4, count=6)
-    assert got["allowed"] == {"problem_sizes": [20, 40], "min_executors": 3, "max_executors": 11, "points": 6,
-                              "points_without_time": 0}
+    assert got["allowed"] == {"problem_sizes": [20, 40], "min_executors": 3, "max_executors": 11, "point_count": 6,
+                              "points_without_prediction": 0}
     assert set(points(got)) <= {(n, m) for n in (20, 40) for m in (3, 7, 11)}
 
 
@@ -135,7 +135,7 @@ def test_points_are_bounded_by_a_setting(make_service):
     service = make_service(PROVISOR_EXPERIMENT_POINTS_MAX=6)
     client = service.start().client(service.token("alpha"))
     fill(client, "a")
-    assert ask(client, "a")["allowed"]["points"] <= 6, "counts nobody asked for make way"
+    assert ask(client, "a")["allowed"]["point_count"] <= 6, "counts nobody asked for make way"
     refuse(client, "a", "executors_step", executors_step=1, max_executors=4)
     refuse(client, "a", "problem_sizes", executors_step=1, problem_sizes="8,16", max_executors=4)
     refuse(client, "a", "problem_sizes", problem_sizes="1,2,3,4,5,6,7")
@@ -170,7 +170,7 @@ def test_advice_for_a_profile_says_what_to_run_beside_it(client):
     advice = client.post("/v1/advice?dry_run=true", {"profile": PROFILE, "deadline_s": 60, "include": ["next_experiments"]},
                          200).json()
     first = advice["next_experiments"][0]
-    assert first["reason"]["code"] == "new_executors" and first["executors"] != PROFILE["executors"]
+    assert first["reasons"][0]["code"] == "new_executors" and first["executors"] != PROFILE["executors"]
 
 
 def test_runs_are_chosen_for_the_labels_asked_for(client, name):

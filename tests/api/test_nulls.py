@@ -37,6 +37,7 @@ CONDITIONAL = {
     ("/v1/stage-plans", "duration_s"): "wrong_type",  # of a stage that is not skipped
     ("/v1/contention", "time_to_complete_s"): "wrong_type",  # by a strategy that needs it
     ("/v1/models/predict", "problem_size"): "wrong_type",  # of all kinds but ipso, which knows none
+    ("/v1/models/predict", "problem_size_range"): "wrong_type",  # likewise
 }
 REFUSALS = ("wrong_type", "not_allowed", "unknown_value")
 

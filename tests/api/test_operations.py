@@ -100,7 +100,7 @@ def test_what_is_not_there(client, stranger, table):
         client.get("/v1/operations/%s/events" % bad, (400, 404))
         client.delete("/v1/operations/" + bad, (400, 404))
     client.refuse("GET", "/v1/operations/%s?x=1" % made, 422, parameter="x")
-    assert wait_for(client, made, ("queued", "running"))["cancel_asked_at"] is None
+    assert wait_for(client, made, ("queued", "running"))["cancel_requested_at"] is None
     assert made not in stranger.get("/v1/operations").text
 
 
@@ -250,7 +250,7 @@ def test_a_running_operation_stops_within_a_second(client, table):
         time.sleep(0.3)
         began = time.monotonic()
         asked = client.delete("/v1/operations/" + made, 202).json()
-        assert asked["cancel_asked_at"] and asked["status"] == "running"
+        assert asked["cancel_requested_at"] and asked["status"] == "running"
         seen = wait_for(client, made)
         slowest = max(slowest, time.monotonic() - began)
         assert seen["status"] == "cancelled" and seen["result"] is None and seen["error"] is None

@@ -71,12 +71,12 @@ def test_a_refit_from_request_to_result(client, name):
     seen = wait_for(client, made["id"])
     result = checked(client, seen)
     assert seen["progress"]["unit"] == "resamples" and seen["progress"]["done"] == seen["progress"]["total"] > 300
-    assert (result["history_version"], result["runs"], result["used"]) == (30, 30, 30)
-    assert result["selection"]["selected"] == result["model"]["model"] == "ernest"
+    assert (result["history_version"], result["runs"], result["runs_used"]) == (30, 30, 30)
+    assert result["selection"]["selected_model"] == result["fitted_model"]["model"] == "ernest"
     bootstrap = result["bootstrap"]
     assert (bootstrap["method"], bootstrap["configurations"], bootstrap["failed"]) == ("residuals", 15, 0)
     for parameter, figure in bootstrap["parameters"].items():
-        assert figure["estimate"] == result["model"]["parameters"][parameter]["estimate"]
+        assert figure["estimate"] == result["fitted_model"]["parameters"][parameter]["estimate"]
         assert figure["interval"][0] <= figure["estimate"] <= figure["interval"][1]
     assert bootstrap["parameters"]["b"]["interval"][0] < 3.5 < bootstrap["parameters"]["b"]["interval"][1]
     there, = bootstrap["predictions"]
@@ -85,13 +85,13 @@ def test_a_refit_from_request_to_result(client, name):
     assert there["mean_interval_s"][1] / there["mean_interval_s"][0] < 1.1 < there["interval_s"][1] / there["interval_s"][0]
     stability = result["selection_stability"]
     assert stability["selections"] == 200 and stability["configurations_left_out"] == 3
-    assert sum(s["times"] for s in stability["selected"]) + stability["undecided"] == 200
+    assert sum(s["times"] for s in stability["models"]) + stability["undecided"] == 200
     assert result["warnings"] == [] or {w["code"] for w in result["warnings"]} == {"selection_unstable"}
 
 
 def test_the_fit_of_a_result_predicts_as_a_fit_does(client, name):
     fill(client, name)
-    fitted = refit(client, name, model="ernest", resamples=50)["model"]
+    fitted = refit(client, name, model="ernest", resamples=50)["fitted_model"]
     point = {"problem_size": 32, "executors": 4}
     body = {k: fitted[k] for k in ("model", "parameters", "uncertainty")}
     predicted = client.post("/v1/models/predict", dict(body, points=[point]), 200).json()["predictions"][0]
@@ -148,7 +148,7 @@ def test_the_models_show_the_intervals_while_the_history_stays(client, name):
     made = client.post(path(name), {"resamples": 100}, 202).json()
     result = checked(client, wait_for(client, made["id"]))
     shown = models()
-    assert shown["refit"]["operation"] == made["id"] and shown["refit"]["model"] == result["model"]["model"]
+    assert shown["refit"]["operation"] == made["id"] and shown["refit"]["model"] == result["fitted_model"]["model"]
     assert shown["refit"]["bootstrap"]["parameters"] == result["bootstrap"]["parameters"]
     assert dict(shown, refit=None) == before, "nothing else changed"
     add(client, name, 8, 1, 40)
@@ -207,7 +207,7 @@ def test_where_nothing_tells_how_far_the_law_is_off_there_is_a_fit_and_no_interv
     for m in (1, 4):
         add(client, name, 8, m, 40 / m + 5)
     result = refit(client, name, model="amdahl", resamples=20)
-    assert result["bootstrap"] is None and result["model"]["parameters"]["eta"]
+    assert result["bootstrap"] is None and result["fitted_model"]["parameters"]["eta"]
     assert [w["code"] for w in result["warnings"]] == ["no_bootstrap"]
 
 

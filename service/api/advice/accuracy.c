@@ -38,12 +38,12 @@ static void encode_item(struct writer *w, const struct accuracy_row *item)
     writer_end_array(w);
     writer_member_number(w, "confidence", item->confidence);
     writer_end_object(w);
-    write_side(w, "used", item->problem_size, item->executors, item->cores_per_executor);
+    write_side(w, "measured", item->problem_size, item->executors, item->cores_per_executor);
     writer_member_number(w, "duration_s", item->duration_s);
     writer_end_object(w);
     writer_member_boolean(w, "compared", item->compared);
     writer_member_number(w, "error_percent", item->error_percent);
-    writer_key(w, "inside_interval");
+    writer_key(w, "within_interval");
     if (item->inside_known)
         writer_boolean(w, item->inside);
     else
@@ -58,10 +58,10 @@ static void encode_summary(struct writer *w, const struct accuracy_summary *summ
     if (summary->newest_only)
         writer_member_integer(w, "newest", ACCURACY_SUMMARY_RUNS);
     writer_member_integer(w, "count", summary->runs);
-    writer_member_integer(w, "compared", summary->compared);
+    writer_member_integer(w, "runs_compared", summary->compared);
     writer_member_number(w, "mape_percent", summary->mape_percent);
     writer_member_number(w, "mean_error_percent", summary->mean_error_percent);
-    writer_member_number(w, "inside_interval", summary->inside_interval);
+    writer_member_number(w, "interval_coverage", summary->inside_interval);
     writer_member_number(w, "confidence", summary->confidence);
     writer_end_object(w);
 }

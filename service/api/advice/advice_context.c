@@ -286,20 +286,20 @@ static void warn_of_context(const struct codec_history_context *context,
                         "is from runs of all labels, though these labels explain the time.",
                         labels);
     else if (context->ignored)
-        note = note_add(&advice->warnings, arena, &spare, "context_not_used",
+        note = note_add(&advice->warnings, arena, &spare, "label_group_not_used",
                         "None of the %zu runs with %.200s can be replayed and they are too few for "
                         "a model: the prediction is from runs of all labels, though these labels "
                         "explain the time.",
                         context->runs, labels);
     else if (!context->asked)
-        note = note_add(&advice->warnings, arena, &spare, "context_of_latest_run",
+        note = note_add(&advice->warnings, arena, &spare, "labels_of_latest_run",
                         "Labels explain the time, and the request names none of them: the "
                         "prediction is for runs like the latest (%.200s), one of %zu contexts.",
                         labels, context->contexts);
     else
         return;
     note_text(note, "labels", labels);
-    note_number(note, "contexts", (double)context->contexts);
+    note_number(note, "label_groups", (double)context->contexts);
     note_number(note, "runs", (double)context->runs);
 }
 

@@ -21,18 +21,18 @@ struct asked {
 static void write_promises(struct writer *w, const struct track_promises *promises)
 {
     writer_member_integer(w, "count", (int64_t)promises->runs);
-    writer_member_number(w, "promised", promises->promised);
-    writer_member_number(w, "met", promises->met);
+    writer_member_number(w, "predicted_probability", promises->promised);
+    writer_member_number(w, "observed_rate", promises->met);
 }
 
 static void write_record(struct writer *w, const struct track_record *record)
 {
     writer_member_integer(w, "count", (int64_t)record->count);
-    writer_member_integer(w, "compared", (int64_t)record->compared);
+    writer_member_integer(w, "runs_compared", (int64_t)record->compared);
     writer_member_number(w, "mape_percent", record->mape_percent);
     writer_member_number(w, "median_ape_percent", record->median_ape_percent);
     writer_member_number(w, "mean_error_percent", record->mean_error_percent);
-    writer_member_number(w, "inside_interval", record->inside_interval);
+    writer_member_number(w, "interval_coverage", record->inside_interval);
     writer_member_number(w, "confidence", record->nominal);
     writer_key(w, "deadlines");
     writer_begin_object(w);
@@ -46,8 +46,8 @@ static void write_calibration(struct writer *w, const struct track_record *recor
     writer_begin_array(w);
     for (size_t i = 0; i < TRACK_BINS; i++) {
         writer_begin_object(w);
-        writer_member_number(w, "from", (double)i / TRACK_BINS);
-        writer_member_number(w, "to", (double)(i + 1) / TRACK_BINS);
+        writer_member_number(w, "probability_from", (double)i / TRACK_BINS);
+        writer_member_number(w, "probability_to", (double)(i + 1) / TRACK_BINS);
         write_promises(w, &record->bins[i]);
         writer_end_object(w);
     }
@@ -106,7 +106,7 @@ static void write_head(struct writer *w, const struct asked *asked, const struct
     if (made->seen.newest_only)
         writer_member_integer(w, "newest", TEAM_ACCURACY_RUNS);
     writer_member_instant(w, "oldest_at", made->seen.oldest_us);
-    writer_key(w, "total");
+    writer_key(w, "overall");
     writer_begin_object(w);
     write_record(w, &made->total);
     write_calibration(w, &made->total);

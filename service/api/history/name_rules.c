@@ -186,10 +186,10 @@ static enum pv_code answer(struct http_request *request,
     return api_reply(response, 200, &w, err);
 }
 
-enum pv_code name_rules_try(void *context,
-                            struct http_request *request,
-                            struct http_response *response,
-                            struct pv_error *err)
+enum pv_code name_rules_preview(void *context,
+                                struct http_request *request,
+                                struct http_response *response,
+                                struct pv_error *err)
 {
     struct api *api = context;
     struct codec_name_fold asked;

@@ -31,7 +31,7 @@ static void encode_stage(struct writer *w, const struct run_profile_stage *stage
 static void
 encode_sources(struct writer *w, const struct run runs[], const struct run_profile *profile)
 {
-    writer_key(w, "runs");
+    writer_key(w, "source_runs");
     writer_begin_array(w);
     for (size_t i = 0; i < profile->n_runs; i++) {
         const struct run *run = &runs[profile->runs[i]];

@@ -48,7 +48,7 @@ void operation_document_write(struct writer *w, const struct operation_row *o, b
     writer_member_instant(w, "started_at", o->started_us);
     writer_member_instant(w, "updated_at", o->updated_us);
     writer_member_instant(w, "estimated_end_at", operation_estimate_end(o));
-    writer_member_instant(w, "cancel_asked_at", o->cancel_asked_us);
+    writer_member_instant(w, "cancel_requested_at", o->cancel_asked_us);
     writer_member_instant(w, "finished_at", o->finished_us);
     writer_member_instant(w, "expires_at", o->expires_us);
     if (detailed)

@@ -9,7 +9,7 @@
 
 static const char *const known_members[] = {
     "application", "profile", "labels",  "problem_size", "deadline_s", "confidence", "objective",
-    "constraints", "running", "include", "pricing",      "copy_plan",  NULL};
+    "constraints", "running", "include", "market",       "copy_plan",  NULL};
 
 /* In the order of enum advise_objective. */
 static const char *const objectives[] = {"min_executors", "min_cost",   "min_time",
@@ -221,7 +221,7 @@ void codec_advice_decode(const struct codec_node *node,
     request->question.confidence = isnan(confidence) ? 0.95 : confidence;
     request->question.objective = (enum advise_objective)codec_choice(
         node, "objective", CODEC_OPTIONAL, objectives, (size_t)ADVISE_MIN_EXECUTORS);
-    request->pricing = (enum pricing_market)codec_choice(node, "pricing", CODEC_OPTIONAL, markets,
+    request->pricing = (enum pricing_market)codec_choice(node, "market", CODEC_OPTIONAL, markets,
                                                          (size_t)PRICING_ON_DEMAND);
     decode_constraints(node, limits, request);
     codec_advice_clusters_decode(node, limits, request);
@@ -277,7 +277,7 @@ static void write_model(struct writer *w, const struct codec_advice_reply *reply
     writer_member_number(w, "loo_mape_percent", reply->curve->loo_mape_percent);
     writer_member_integer(w, "observations", (int64_t)reply->curve->runs);
     writer_member_boolean(w, "extrapolation", is_extrapolated(reply));
-    writer_key(w, "context");
+    writer_key(w, "label_group");
     codec_history_context_encode(w, reply->context, reply->context_message);
     writer_end_object(w);
 }

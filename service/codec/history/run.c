@@ -74,7 +74,7 @@ static double mean_task_s(const struct run_stage *stage)
 
 static void encode_sketch(struct writer *w, const struct run_stage *stage)
 {
-    writer_key(w, "task_sketch");
+    writer_key(w, "task_time_summary");
     writer_begin_array(w);
     for (size_t g = 0; g < stage->n_task_sketch; g++) {
         writer_begin_object(w);
@@ -166,7 +166,7 @@ static void encode_log_identity(struct writer *w, const struct run *run)
         hex[2 * i + 1] = digits[byte & 15];
     }
     writer_member_string(w, "log_digest", hex[0] == '\0' ? NULL : hex);
-    writer_member_boolean(w, "ended", run->ended);
+    writer_member_boolean(w, "log_complete", run->ended);
 }
 
 static void encode_log_figures(struct writer *w, const struct run *run)
@@ -207,7 +207,7 @@ void codec_run_encode(struct writer *w,
     writer_member_string(w, "advice_id", run->advice_id[0] == '\0' ? NULL : run->advice_id);
     encode_map(w, "labels", run->labels, run->n_labels);
     if (run->tasks_thinned)
-        writer_member_boolean(w, "tasks_thinned", true);
+        writer_member_boolean(w, "task_times_summarized", true);
     if (run->from_log && (include & CODEC_RUN_RECORD) != 0)
         encode_log_identity(w, run);
     if (run->from_log)

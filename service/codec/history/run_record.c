@@ -136,7 +136,7 @@ static void decode_digest(const struct codec_node *node, struct run *run)
 static void decode_log(const struct codec_node *node, struct run *run)
 {
     decode_digest(node, run);
-    run->ended = codec_boolean(node, "ended", CODEC_NULLABLE, true);
+    run->ended = codec_boolean(node, "log_complete", CODEC_NULLABLE, true);
     run->spark_application_id =
         codec_text(node, "spark_application_id", CODEC_NULLABLE, 1, ID_TEXT_MAX);
     run->spark_attempt_id = codec_text(node, "spark_attempt_id", CODEC_NULLABLE, 0, ID_TEXT_MAX);
@@ -159,10 +159,10 @@ static void decode_log(const struct codec_node *node, struct run *run)
 static const char *const members[] = {
     "id", "application", "recorded_at", "problem_size", "executors", "cores_per_executor",
     "duration_s", "initialization_s", "started_at", "succeeded", "advice_id", "labels", "stages",
-    "tasks_thinned",
+    "task_times_summarized",
     /* of a log */
-    "log_digest", "ended", "spark_application_id", "spark_attempt_id", "spark_version", "jobs",
-    "stages_completed", "stages_failed", "tasks_succeeded", "tasks_failed", "task_time_s",
+    "log_digest", "log_complete", "spark_application_id", "spark_attempt_id", "spark_version",
+    "jobs", "stages_completed", "stages_failed", "tasks_succeeded", "tasks_failed", "task_time_s",
     "failed_task_time_s", "executors_added", "spark_properties", "warnings",
     CODEC_FIGURE_NAMES NULL};
 enum { FIRST_OF_LOG = 14 };
@@ -213,7 +213,7 @@ void codec_run_decode_record(const struct codec_node *node,
     codec_uuid(node, "advice_id", CODEC_NULLABLE, run->advice_id);
     codec_labels(node, "labels", CODEC_NULLABLE, limits->labels, &run->labels, &run->n_labels);
     decode_log(node, run);
-    run->tasks_thinned = codec_boolean(node, "tasks_thinned", CODEC_NULLABLE, false);
+    run->tasks_thinned = codec_boolean(node, "task_times_summarized", CODEC_NULLABLE, false);
     struct codec_node stages = codec_array(node, "stages", CODEC_NULLABLE, 0, limits->stages);
     if (stages.json != NULL)
         codec_stages_decode(&stages, &recorded, run);

@@ -97,14 +97,15 @@ static void check_agreement(const struct codec_node *node, const struct run_stag
     int64_t n = codec_integer(node, "tasks", CODEC_NULLABLE, 0, INT64_MAX);
     if (n != RUN_UNKNOWN && n != stage->n_tasks)
         codec_fault_member(node, "tasks", "conflict", "%s holds %lld tasks",
-                           stage->n_task_sketch > 0 ? "task_sketch" : "task_durations_s",
+                           stage->n_task_sketch > 0 ? "task_time_summary" : "task_durations_s",
                            (long long)stage->n_tasks);
     double mean = codec_number(node, "task_duration_s", CODEC_NULLABLE, 0, SECONDS_MAX);
     double sum = sum_of(stage->task_durations_s, (size_t)stage->n_tasks);
     double own = stage->n_tasks > 0 ? sum / (double)stage->n_tasks : 0;
     if (fabs(mean - own) > 1e-9 * fmax(1, own))
         codec_fault_member(node, "task_duration_s", "conflict", "the mean of %s is %.15g",
-                           stage->n_task_sketch > 0 ? "task_sketch" : "task_durations_s", own);
+                           stage->n_task_sketch > 0 ? "task_time_summary" : "task_durations_s",
+                           own);
 }
 
 /* The groups, and durations spread from them, so that a sketch is as good as a list from here on.
@@ -131,7 +132,7 @@ static void
 decode_sketch(const struct codec_node *node, size_t tasks_max, size_t room, struct run_stage *stage)
 {
     static const char *const known[] = {"tasks", "mean_s", NULL};
-    struct codec_node list = codec_array(node, "task_sketch", CODEC_NULLABLE, 1, SKETCH_MAX);
+    struct codec_node list = codec_array(node, "task_time_summary", CODEC_NULLABLE, 1, SKETCH_MAX);
     size_t n = json_array_size(list.json);
     struct task_group *groups = arena_array(node->reader->arena, n, sizeof *groups);
     size_t faults = node->reader->err->n_faults;
@@ -188,13 +189,13 @@ static void decode_tasks(const struct codec_node *node,
                          size_t room,
                          struct run_stage *stage)
 {
-    bool sketched = codec_present(node, "task_sketch");
+    bool sketched = codec_present(node, "task_time_summary");
     if (!sketched && !codec_present(node, "task_durations_s")) {
         decode_task_mean(node, limits, stage);
         return;
     }
     if (sketched && codec_present(node, "task_durations_s"))
-        codec_fault_member(node, "task_sketch", "conflict",
+        codec_fault_member(node, "task_time_summary", "conflict",
                            "must be left out where task_durations_s is given");
     else if (sketched)
         decode_sketch(node, limits->tasks, room, stage);
@@ -234,7 +235,7 @@ static void decode_stage(const struct codec_node *node,
                                         "name",
                                         "parents",
                                         "task_durations_s",
-                                        "task_sketch",
+                                        "task_time_summary",
                                         "tasks",
                                         "task_duration_s",
                                         "task_time_s",
@@ -436,9 +437,9 @@ static void check_total(const struct codec_node *list,
         if (total <= tasks_max)
             continue;
         struct codec_node stage = codec_item(list, i);
-        const char *member = codec_present(&stage, "task_durations_s") ? "task_durations_s"
-                             : codec_present(&stage, "task_sketch")    ? "task_sketch"
-                                                                       : "tasks";
+        const char *member = codec_present(&stage, "task_durations_s")    ? "task_durations_s"
+                             : codec_present(&stage, "task_time_summary") ? "task_time_summary"
+                                                                          : "tasks";
         codec_fault_member(&stage, member, "too_many_items",
                            "with this stage there are more than %zu tasks (tasks_max)", tasks_max);
         return;

@@ -108,7 +108,7 @@ static void encode_point(struct writer *w, const struct diagnosis_point *point)
     writer_member_integer(w, "runs", (int64_t)point->runs);
     writer_member_number(w, "duration_s", point->duration_s);
     writer_member_number(w, "relative_speedup", point->relative_speedup);
-    writer_key(w, "shares");
+    writer_key(w, "time_shares");
     if (isnan(point->useful)) {
         writer_null(w);
     } else {
@@ -134,7 +134,7 @@ static void encode_peak(struct writer *w, const struct diagnosis_slice *slice)
     writer_begin_object(w);
     writer_member_number(w, "executors", slice->peak);
     writer_member_number(w, "speedup", slice->of_stages ? slice->ipso.peak.speedup : (double)NAN);
-    writer_member_boolean(w, "observed",
+    writer_member_boolean(w, "within_observed",
                           slice->peak <= slice->points[slice->n_points - 1].executors);
     writer_end_object(w);
 }
@@ -144,7 +144,7 @@ static void encode_slice(struct writer *w, const struct diagnosis_slice *slice)
     struct model_account account;
     double serial_s = slice->ipso.step.before.offset + slice->ipso.step.before.slope;
     writer_begin_object(w);
-    writer_member_string(w, "workload",
+    writer_member_string(w, "workload_type",
                          slice->workload == IPSO_FIXED_SIZE ? "fixed_size" : "fixed_time");
     writer_member_number(w, "problem_size", slice->problem_size);
     writer_member_number(w, "load_per_executor", slice->load);
@@ -207,11 +207,11 @@ static void encode_best_load(struct writer *w, const struct diagnosis_best_load 
 
 static void encode_runs(struct writer *w, const struct codec_diagnosis *all)
 {
-    writer_key(w, "observations");
+    writer_key(w, "history");
     writer_begin_object(w);
     writer_member_integer(w, "runs", all->runs);
-    writer_member_integer(w, "looked_at", (int64_t)all->looked_at);
-    writer_member_integer(w, "used", (int64_t)all->diagnosis->runs);
+    writer_member_integer(w, "examined", (int64_t)all->looked_at);
+    writer_member_integer(w, "runs_used", (int64_t)all->diagnosis->runs);
     writer_member_integer(w, "with_stages", (int64_t)all->diagnosis->runs_with_stages);
     writer_member_integer(w, "failed", (int64_t)all->failed);
     writer_member_integer(w, "without_problem_size", (int64_t)all->without_problem_size);

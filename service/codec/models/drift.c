@@ -22,8 +22,8 @@ static void encode_change(struct writer *w, const struct codec_watch *watch)
     bool drifted = drift->drifts > 0;
     writer_member_string(w, "direction", !drifted ? NULL : drift->slower ? "slower" : "faster");
     writer_member_number(w, "change_percent", drifted ? drift->change_percent : (double)NAN);
-    encode_run(w, "since", &watch->since);
-    encode_run(w, "detected", &watch->detected);
+    encode_run(w, "since_run", &watch->since);
+    encode_run(w, "detected_run", &watch->detected);
     writer_key(w, "runs_since");
     if (drifted)
         writer_integer(w, (int64_t)drift->runs_since);
@@ -40,12 +40,12 @@ static void encode_drift(struct writer *w, const struct codec_watch *watch)
     encode_change(w, watch);
     writer_member_integer(w, "drifts", (int64_t)drift->drifts);
     writer_member_integer(w, "runs_compared", (int64_t)drift->judged);
-    writer_member_integer(w, "runs_faded", (int64_t)watch->faded);
+    writer_member_integer(w, "runs_discounted", (int64_t)watch->faded);
     writer_key(w, "cusum");
     writer_begin_object(w);
     writer_member_number(w, "slower", drift->up);
     writer_member_number(w, "faster", drift->down);
-    writer_member_number(w, "reference", drift->rule.reference);
+    writer_member_number(w, "reference_value", drift->rule.reference);
     writer_member_number(w, "threshold", drift->rule.threshold);
     writer_member_number(w, "in_control_run_length", WATCH_RUN_LENGTH);
     writer_end_object(w);
@@ -71,7 +71,7 @@ static void encode_light(struct writer *w, const struct codec_light_run *light)
     encode_known(w, "expected_duration_s", light->promised_s);
     encode_known(w, "deviations", light->deviations);
     encode_known(w, "executors", light->executors);
-    encode_known(w, "executors_asked", light->executors_asked);
+    encode_known(w, "executors_requested", light->executors_asked);
     encode_known(w, "executors_share", light->executors_share);
     encode_known(w, "failed_share", light->failed_share);
     writer_end_object(w);

@@ -65,15 +65,17 @@ static void write_sentence(const struct experiment *item, char *text, size_t roo
     }
 }
 
-static void write_reason(struct writer *w, const struct experiment *item)
+static void write_reasons(struct writer *w, const struct experiment *item)
 {
     char text[200] = "";
     write_sentence(item, text, sizeof text);
-    writer_key(w, "reason");
+    writer_key(w, "reasons");
+    writer_begin_array(w);
     writer_begin_object(w);
     writer_member_string(w, "code", experiments_reason_name(item->reason));
     writer_member_string(w, "message", text);
     writer_end_object(w);
+    writer_end_array(w);
 }
 
 void codec_experiments_encode_items(struct writer *w, const struct codec_experiments *experiments)
@@ -84,13 +86,13 @@ void codec_experiments_encode_items(struct writer *w, const struct codec_experim
         writer_begin_object(w);
         writer_member_integer(w, "problem_size", (int64_t)item->at.problem_size);
         writer_member_integer(w, "executors", (int64_t)item->at.executors);
-        writer_member_integer(w, "runs_there", (int64_t)item->there);
+        writer_member_integer(w, "existing_runs", (int64_t)item->there);
         writer_member_number(w, "predicted_duration_s", item->duration_s);
         writer_member_number(w, "executor_s", item->executor_s);
         writer_member_number(w, "cost", cost_of(experiments, item->executor_s));
         writer_member_number(w, "expected_interval_cut_percent", item->cut_percent);
         writer_member_number(w, "cumulative_interval_cut_percent", item->cumulative_cut_percent);
-        write_reason(w, item);
+        write_reasons(w, item);
         writer_end_object(w);
     }
     writer_end_array(w);
@@ -125,7 +127,7 @@ static void write_asked(struct writer *w, const struct codec_experiments *experi
     writer_key(w, "asked");
     writer_begin_object(w);
     writer_member_integer(w, "problem_size", (int64_t)region->problem_size);
-    writer_key(w, "executors");
+    writer_key(w, "executor_counts");
     writer_begin_array(w);
     for (size_t i = 0; i < region->n_asked; i++)
         writer_integer(w, (int64_t)region->asked[i].executors);
@@ -148,8 +150,8 @@ static void write_allowed(struct writer *w, const struct codec_experiments *expe
     writer_end_array(w);
     writer_member_integer(w, "min_executors", region->min_executors);
     writer_member_integer(w, "max_executors", region->max_executors);
-    writer_member_integer(w, "points", (int64_t)region->n_allowed);
-    writer_member_integer(w, "points_without_time", (int64_t)experiments->plan->without_time);
+    writer_member_integer(w, "point_count", (int64_t)region->n_allowed);
+    writer_member_integer(w, "points_without_prediction", (int64_t)experiments->plan->without_time);
     writer_end_object(w);
 }
 

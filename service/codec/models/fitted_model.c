@@ -15,11 +15,12 @@ static const struct model_candidate *find_best(const struct model_selection *sel
     return NULL;
 }
 
-static void encode_reason(struct writer *w, const struct model_selection *selection)
+static void encode_reasons(struct writer *w, const struct model_selection *selection)
 {
     const struct model_candidate *chosen = selection->selected;
     const struct model_candidate *best = find_best(selection);
-    writer_key(w, "reason");
+    writer_key(w, "reasons");
+    writer_begin_array(w);
     writer_begin_object(w);
     writer_member_string(w, "code", selection->code);
     writer_member_string(w, "message", selection->message);
@@ -30,14 +31,14 @@ static void encode_reason(struct writer *w, const struct model_selection *select
     if (chosen != NULL && best != NULL) {
         writer_member_number(w, "loo_mape_percent", chosen->loo_mape_percent);
         writer_member_number(w, "scale_out_mape_percent", chosen->scale_mape_percent);
-        writer_member_string(w, "least_error", best->kind->name);
+        writer_member_string(w, "least_error_model", best->kind->name);
         writer_member_number(w, "least_loo_mape_percent", best->loo_mape_percent);
         writer_member_number(w, "least_scale_out_mape_percent", best->scale_mape_percent);
         writer_member_number(w, "noise_percent", chosen->noise_percent);
     }
     if (selection->single != NULL)
-        writer_member_string(w, "best_single_kind", selection->single->kind->name);
-    writer_key(w, "close");
+        writer_member_string(w, "best_single_model", selection->single->kind->name);
+    writer_key(w, "near_ties");
     writer_begin_array(w);
     for (size_t k = 0; k < selection->n; k++)
         if (selection->candidates[k].close && &selection->candidates[k] != chosen)
@@ -45,6 +46,7 @@ static void encode_reason(struct writer *w, const struct model_selection *select
     writer_end_array(w);
     writer_end_object(w);
     writer_end_object(w);
+    writer_end_array(w);
 }
 
 /* --- candidates --- */
@@ -61,7 +63,7 @@ static void encode_comparison(struct writer *w, const struct model_candidate *ca
     writer_member_number(w, "scale_out_mape_percent", candidate->scale_mape_percent);
     writer_member_number(w, "difference_percent", candidate->difference_percent);
     writer_member_number(w, "noise_percent", candidate->noise_percent);
-    writer_member_boolean(w, "close", candidate->close);
+    writer_member_boolean(w, "within_noise", candidate->close);
     writer_end_object(w);
 }
 
@@ -74,7 +76,7 @@ static void encode_unfitted(struct writer *w, const struct model_candidate *cand
         writer_key(w, unknown[i]);
         writer_null(w);
     }
-    writer_key(w, "description");
+    writer_key(w, "findings");
     writer_begin_array(w);
     writer_end_array(w);
     writer_key(w, "warnings");
@@ -92,7 +94,7 @@ static void encode_candidate(struct writer *w,
                              const struct model_candidate *candidate)
 {
     writer_begin_object(w);
-    writer_member_string(w, "standing", model_standing_name(candidate->standing));
+    writer_member_string(w, "status", model_standing_name(candidate->standing));
     writer_member_boolean(w, "selected", candidate == selection->selected);
     writer_member_integer(w, "parameters_estimated", (int64_t)candidate->parameters);
     encode_comparison(w, candidate);
@@ -133,19 +135,19 @@ static void encode_numbers(struct writer *w, const char *key, const double value
 
 static void encode_observations(struct writer *w, const struct codec_history_models *models)
 {
-    writer_key(w, "observations");
+    writer_key(w, "history");
     writer_begin_object(w);
     writer_member_integer(w, "runs", models->runs);
-    writer_member_integer(w, "looked_at", (int64_t)models->looked_at);
-    writer_member_integer(w, "used", (int64_t)models->used);
-    writer_member_integer(w, "skipped", (int64_t)(models->looked_at - models->used));
+    writer_member_integer(w, "examined", (int64_t)models->looked_at);
+    writer_member_integer(w, "runs_used", (int64_t)models->used);
+    writer_member_integer(w, "runs_skipped", (int64_t)(models->looked_at - models->used));
     writer_member_integer(w, "failed", (int64_t)models->failed);
     writer_member_integer(w, "without_problem_size", (int64_t)models->without_problem_size);
     writer_member_integer(w, "without_executors", (int64_t)models->without_executors);
     writer_member_integer(w, "without_duration", (int64_t)models->without_duration);
     encode_base(w, "smallest", &models->smallest);
     encode_numbers(w, "problem_sizes", models->axes.problem_sizes, models->axes.n_sizes);
-    encode_numbers(w, "executors", models->axes.executors, models->axes.n_executors);
+    encode_numbers(w, "executor_counts", models->axes.executors, models->axes.n_executors);
     writer_end_object(w);
 }
 
@@ -169,17 +171,17 @@ void codec_history_context_encode(struct writer *w,
             writer_text(w, value);
     }
     writer_end_object(w);
-    writer_member_integer(w, "contexts", (int64_t)context->contexts);
+    writer_member_integer(w, "label_groups", (int64_t)context->contexts);
     writer_member_integer(w, "runs", (int64_t)context->runs);
-    writer_member_string(w, "chosen_by", context->asked ? "request" : "latest_run");
-    writer_member_boolean(w, "used", !context->ignored);
+    writer_member_string(w, "selected_by", context->asked ? "request" : "latest_run");
+    writer_member_boolean(w, "labels_applied", !context->ignored);
     writer_member_string(w, "message", message);
     writer_end_object(w);
 }
 
 static void encode_context(struct writer *w, const struct codec_history_context *context)
 {
-    writer_key(w, "context");
+    writer_key(w, "label_group");
     codec_history_context_encode(
         w, context,
         context->ignored
@@ -193,9 +195,9 @@ static void encode_context(struct writer *w, const struct codec_history_context 
 
 static void encode_selection(struct writer *w, const struct model_selection *selection)
 {
-    writer_member_string(w, "selected",
+    writer_member_string(w, "selected_model",
                          selection->selected == NULL ? NULL : selection->selected->kind->name);
-    encode_reason(w, selection);
+    encode_reasons(w, selection);
     writer_key(w, "candidates");
     writer_begin_array(w);
     for (size_t k = 0; k < selection->n; k++)
@@ -240,14 +242,14 @@ decode_axis(const struct codec_node *node, const char *key, size_t most, double 
 static void decode_observations(const struct codec_node *document,
                                 struct codec_history_model *model)
 {
-    struct codec_node seen = codec_object(document, "observations", CODEC_REQUIRED);
+    struct codec_node seen = codec_object(document, "history", CODEC_REQUIRED);
     if (seen.json == NULL)
         return;
     struct codec_history_axes *axes = &model->axes;
     axes->n_sizes =
         decode_axis(&seen, "problem_sizes", HISTORY_MODEL_SIZES_MAX, axes->problem_sizes);
     axes->n_executors =
-        decode_axis(&seen, "executors", HISTORY_MODEL_EXECUTORS_MAX, axes->executors);
+        decode_axis(&seen, "executor_counts", HISTORY_MODEL_EXECUTORS_MAX, axes->executors);
     struct codec_node base = codec_object(&seen, "smallest", CODEC_NULLABLE);
     if (base.json == NULL)
         return;
@@ -269,10 +271,11 @@ void codec_history_model_decode(const struct codec_node *document,
     *model = (struct codec_history_model){
         .why = "this kind is not fitted to the runs of an application"};
     decode_observations(document, model);
-    const json_t *context = json_object_get(document->json, "context");
-    model->of_context = json_is_true(json_object_get(context, "used"));
-    const json_t *evidence = json_object_get(json_object_get(document->json, "reason"), "evidence");
-    const char *single = json_string_value(json_object_get(evidence, "best_single_kind"));
+    const json_t *context = json_object_get(document->json, "label_group");
+    model->of_context = json_is_true(json_object_get(context, "labels_applied"));
+    const json_t *reason = json_array_get(json_object_get(document->json, "reasons"), 0);
+    const json_t *evidence = json_object_get(reason, "evidence");
+    const char *single = json_string_value(json_object_get(evidence, "best_single_model"));
     model->single = single == NULL ? NULL : model_find_kind(single);
     struct codec_node list = codec_array(document, "candidates", CODEC_REQUIRED, 0, SIZE_MAX);
     size_t n = list.json == NULL ? 0 : json_array_size(list.json);
@@ -326,7 +329,7 @@ static void encode_crest(struct writer *w,
     writer_begin_object(w);
     writer_member_number(w, "problem_size", problem_size);
     encode_point(w, speedup, problem_size, crest.executors, &crest.prediction);
-    writer_member_boolean(w, "rising", crest.rising);
+    writer_member_boolean(w, "still_improving", crest.rising);
     writer_end_object(w);
 }
 
@@ -359,21 +362,21 @@ void codec_speedup_encode(struct writer *w, const struct codec_speedup *speedup)
     writer_member_integer(w, "history_version", speedup->history_version);
     writer_member_string(w, "model", speedup->model->kind->name);
     writer_member_boolean(w, "selected", speedup->selected);
-    writer_member_boolean(w, "own_speedup", speedup->model->kind->speedup != NULL);
+    writer_member_boolean(w, "has_speedup_law", speedup->model->kind->speedup != NULL);
     writer_member_number(w, "confidence", u->confidence);
     encode_base(w, "relative_to", speedup->smallest);
     writer_key(w, "observed");
     writer_begin_object(w);
-    encode_numbers(w, "problem_size", u->problem_size, 2);
-    encode_numbers(w, "executors", u->executors, 2);
+    encode_numbers(w, "problem_size_range", u->problem_size, 2);
+    encode_numbers(w, "executors_range", u->executors, 2);
     writer_end_object(w);
-    encode_numbers(w, "executors", speedup->executors, speedup->n_executors);
+    encode_numbers(w, "executor_counts", speedup->executors, speedup->n_executors);
     writer_key(w, "surface");
     writer_begin_array(w);
     for (size_t i = 0; i < speedup->n_sizes; i++)
         encode_row(w, speedup, &spread, speedup->problem_sizes[i]);
     writer_end_array(w);
-    writer_key(w, "ridge");
+    writer_key(w, "best_executors_by_size");
     writer_begin_array(w);
     for (size_t i = 0; i < speedup->n_sizes; i++)
         encode_crest(w, speedup, &spread, speedup->problem_sizes[i]);

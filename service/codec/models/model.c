@@ -194,7 +194,7 @@ static void encode_account(struct writer *w, const struct model *model)
 {
     struct model_account account;
     model_describe(model, &account);
-    writer_key(w, "description");
+    writer_key(w, "findings");
     writer_begin_array(w);
     for (size_t i = 0; i < account.n; i++) {
         const struct model_finding *finding = &account.findings[i];
@@ -347,18 +347,30 @@ decode_points(const struct codec_node *node, size_t most, struct codec_model_pre
     }
 }
 
+/* The rest of a fit's reply, which may be sent as it came: of the right type, and not used. */
+static void check_unused(const struct codec_node *node)
+{
+    static const char *const objects[] = {"fit", "peak", "selection"};
+    static const char *const arrays[] = {"residuals", "findings", "warnings"};
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
+        (void)codec_object(node, objects[i], CODEC_NULLABLE);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        (void)codec_array(node, arrays[i], CODEC_NULLABLE, 0, SIZE_MAX);
+    (void)codec_text(node, "scaling_type", CODEC_NULLABLE, 0, SIZE_MAX);
+}
+
 void codec_model_predict_decode(const struct codec_node *node,
                                 size_t most,
                                 struct codec_model_predict *request)
 {
-    /* The rest of a fit's reply is let pass, so that it can be sent as it came. */
     static const char *const known[] = {
-        "model",     "parameters",   "tables", "reference",   "uncertainty", "points",    "fit",
-        "residuals", "scaling_type", "peak",   "description", "warnings",    "selection", NULL};
+        "model",     "parameters",   "tables", "reference", "uncertainty", "points",    "fit",
+        "residuals", "scaling_type", "peak",   "findings",  "warnings",    "selection", NULL};
     memset(request, 0, sizeof *request);
     codec_refuse_unknown(node, known);
     codec_model_decode(node, &request->model);
     decode_points(node, most, request);
+    check_unused(node);
 }
 
 static void encode_extrapolation(struct writer *w, const struct model_uncertainty *u)
@@ -368,8 +380,8 @@ static void encode_extrapolation(struct writer *w, const struct model_uncertaint
     writer_member_string(w, "message", "lies outside the observations that were fitted");
     writer_key(w, "evidence");
     writer_begin_object(w);
-    codec_model_pair_encode(w, "problem_size", u->problem_size);
-    codec_model_pair_encode(w, "executors", u->executors);
+    codec_model_pair_encode(w, "problem_size_range", u->problem_size);
+    codec_model_pair_encode(w, "executors_range", u->executors);
     writer_end_object(w);
     writer_end_object(w);
 }

@@ -64,7 +64,7 @@ static void encode_table(struct writer *w, const char *key, const struct score_t
         return;
     }
     writer_begin_object(w);
-    encode_numbers(w, "scores", table->scores, table->n);
+    encode_numbers(w, "values", table->scores, table->n);
     encode_numbers(w, "levels", table->levels, table->n);
     writer_member_number(w, "spread", table->spread);
     writer_member_number(w, "degrees_of_freedom", table->freedom);
@@ -85,7 +85,7 @@ static void encode_observed(struct writer *w, const struct model_uncertainty *u)
 {
     writer_key(w, "observed");
     writer_begin_object(w);
-    encode_numbers(w, "executors", u->seen_executors.values, u->seen_executors.n);
+    encode_numbers(w, "executor_counts", u->seen_executors.values, u->seen_executors.n);
     encode_numbers(w, "problem_sizes", u->seen_sizes.values, u->seen_sizes.n);
     writer_end_object(w);
 }
@@ -99,13 +99,13 @@ void codec_model_uncertainty_encode(struct writer *w, const struct model *model)
         return;
     }
     writer_begin_object(w);
-    writer_member_integer(w, "observations", (int64_t)u->observations);
+    writer_member_integer(w, "observation_count", (int64_t)u->observations);
     writer_member_number(w, "confidence", u->confidence);
     writer_member_number(w, "degrees_of_freedom", u->freedom);
     writer_member_number(w, "residual_std", u->residual_std);
     writer_member_boolean(w, "relative", u->relative);
-    encode_range(w, "problem_size", u->problem_size);
-    encode_range(w, "executors", u->executors);
+    encode_range(w, "problem_size_range", u->problem_size);
+    encode_range(w, "executors_range", u->executors);
     encode_covariance(w, model);
     encode_scores(w, u);
     encode_observed(w, u);
@@ -178,16 +178,16 @@ static size_t decode_ascending(const struct codec_node *node,
 
 static void decode_table(const struct codec_node *node, const char *key, struct score_table *table)
 {
-    static const char *const known[] = {"scores", "levels", "spread", "degrees_of_freedom", NULL};
+    static const char *const known[] = {"values", "levels", "spread", "degrees_of_freedom", NULL};
     struct codec_node member = codec_object(node, key, CODEC_NULLABLE);
     *table = (struct score_table){.n = 0};
     if (member.json == NULL)
         return;
     codec_refuse_unknown(&member, known);
-    table->n = decode_ascending(&member, "scores", SCORES_MAX, 0, NUMBER_MAX, table->scores);
+    table->n = decode_ascending(&member, "values", SCORES_MAX, 0, NUMBER_MAX, table->scores);
     size_t levels = decode_ascending(&member, "levels", SCORES_MAX, 0, 1, table->levels);
     if (levels != table->n)
-        codec_fault_member(&member, "levels", "conflict", "must be one for each of %zu scores",
+        codec_fault_member(&member, "levels", "conflict", "must be one for each of %zu values",
                            table->n);
     table->spread = codec_number(&member, "spread", CODEC_REQUIRED, 0, NUMBER_MAX);
     table->freedom = codec_number(&member, "degrees_of_freedom", CODEC_REQUIRED, 1, 1e9);
@@ -207,29 +207,29 @@ static void decode_scores(const struct codec_node *node, struct model_uncertaint
 
 static void decode_observed(const struct codec_node *node, struct model_uncertainty *u)
 {
-    static const char *const known[] = {"executors", "problem_sizes", NULL};
+    static const char *const known[] = {"executor_counts", "problem_sizes", NULL};
     struct codec_node observed = codec_object(node, "observed", CODEC_REQUIRED);
     if (observed.json == NULL)
         return;
     codec_refuse_unknown(&observed, known);
-    u->seen_executors.n = decode_ascending(&observed, "executors", GAP_VALUES_MAX, 1, COUNT_MAX,
-                                           u->seen_executors.values);
+    u->seen_executors.n = decode_ascending(&observed, "executor_counts", GAP_VALUES_MAX, 1,
+                                           COUNT_MAX, u->seen_executors.values);
     u->seen_sizes.n = decode_ascending(&observed, "problem_sizes", GAP_VALUES_MAX, 1, COUNT_MAX,
                                        u->seen_sizes.values);
 }
 
 void codec_model_uncertainty_decode(const struct codec_node *node, struct model *model)
 {
-    static const char *const known[] = {"observations", "confidence", "degrees_of_freedom",
-                                        "residual_std", "relative",   "problem_size",
-                                        "executors",    "covariance", "scores",
-                                        "observed",     NULL};
+    static const char *const known[] = {"observation_count", "confidence", "degrees_of_freedom",
+                                        "residual_std",      "relative",   "problem_size_range",
+                                        "executors_range",   "covariance", "scores",
+                                        "observed",          NULL};
     struct model_uncertainty *u = &model->uncertainty;
     struct codec_node list = codec_object(node, "uncertainty", CODEC_NULLABLE);
     if (list.json == NULL)
         return;
     codec_refuse_unknown(&list, known);
-    int64_t n = codec_integer(&list, "observations", CODEC_REQUIRED, 1, 1000000000);
+    int64_t n = codec_integer(&list, "observation_count", CODEC_REQUIRED, 1, 1000000000);
     u->observations = n > 0 ? (size_t)n : 0;
     u->confidence = codec_number(&list, "confidence", CODEC_REQUIRED, 0.01, 0.9999);
     u->freedom = codec_number(&list, "degrees_of_freedom", CODEC_REQUIRED, 0, 1e9);
@@ -237,8 +237,8 @@ void codec_model_uncertainty_decode(const struct codec_node *node, struct model 
     u->relative = codec_boolean(&list, "relative", CODEC_OPTIONAL, false);
     /* Stage measures need not know what they were of. */
     unsigned size = model->kind->forms == MODEL_OF_STAGES ? CODEC_NULLABLE : CODEC_REQUIRED;
-    decode_pair(&list, "problem_size", size, u->problem_size);
-    decode_pair(&list, "executors", CODEC_REQUIRED, u->executors);
+    decode_pair(&list, "problem_size_range", size, u->problem_size);
+    decode_pair(&list, "executors_range", CODEC_REQUIRED, u->executors);
     decode_covariance(&list, model);
     decode_scores(&list, u);
     decode_observed(&list, u);

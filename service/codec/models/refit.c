@@ -211,7 +211,7 @@ static void encode_stability(struct writer *w, const struct bootstrap_result *bo
     writer_member_integer(w, "selections", (int64_t)bootstrap->selections);
     writer_member_integer(w, "configurations_left_out", (int64_t)bootstrap->left_out);
     writer_member_integer(w, "undecided", (int64_t)bootstrap->undecided);
-    writer_key(w, "selected");
+    writer_key(w, "models");
     writer_begin_array(w);
     for (size_t k = 0; k < bootstrap->n_choices; k++) {
         const struct bootstrap_choice *choice = &bootstrap->choices[k];
@@ -287,10 +287,15 @@ static void encode_selection(struct writer *w, const struct model_selection *sel
 {
     writer_key(w, "selection");
     writer_begin_object(w);
-    writer_member_string(w, "selected",
+    writer_member_string(w, "selected_model",
                          selection->selected == NULL ? NULL : selection->selected->kind->name);
+    writer_key(w, "reasons");
+    writer_begin_array(w);
+    writer_begin_object(w);
     writer_member_string(w, "code", selection->code);
     writer_member_string(w, "message", selection->message);
+    writer_end_object(w);
+    writer_end_array(w);
     writer_end_object(w);
 }
 
@@ -301,10 +306,10 @@ void codec_refit_result_encode(struct writer *w, const struct codec_refit_result
     writer_member_integer(w, "history_version", result->history_version);
     writer_member_integer(w, "history_version_now", result->history_version_now);
     writer_member_integer(w, "runs", result->runs);
-    writer_member_integer(w, "used", (int64_t)result->used);
+    writer_member_integer(w, "runs_used", (int64_t)result->used);
     writer_member_string(w, "weights", weights_words[result->asked->weights == MODEL_RELATIVE]);
     encode_selection(w, result->selection);
-    writer_key(w, "model");
+    writer_key(w, "fitted_model");
     codec_model_fit_encode(w, result->fit, NULL);
     encode_bootstrap(w, result, true);
     encode_stability(w, result->bootstrap);

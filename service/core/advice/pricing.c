@@ -29,7 +29,7 @@ static double known_or_none(double rate)
 
 static enum pv_code refuse(struct pv_error *err, const char *code, const char *detail)
 {
-    return pv_fault(err, PV_PLACE_POINTER, "/pricing", code, "%s", detail);
+    return pv_fault(err, PV_PLACE_POINTER, "/market", code, "%s", detail);
 }
 
 static enum pv_code answer_on_demand(const struct curve *curve,

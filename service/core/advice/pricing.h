@@ -47,7 +47,7 @@ struct pricing {
 double pricing_cost(double executors, double duration_s, double per_executor_hour);
 
 /*
- * PV_E_INVALID with a fault where a price is missing: /pricing where the market asked for has none,
+ * PV_E_INVALID with a fault where a price is missing: /market where the market asked for has none,
  * /constraints/max_cost without any.
  */
 enum pv_code pricing_check(const struct pricing_terms *terms,
@@ -58,7 +58,7 @@ enum pv_code pricing_check(const struct pricing_terms *terms,
  * advise, with the price of the terms in place of the question's.
  *
  * used    the curve that the advice is from: `curve` itself or what interruptions make of it
- * PV_E_INVALID as pricing_check, and with a fault at /pricing where interruptions leave no executor
+ * PV_E_INVALID as pricing_check, and with a fault at /market where interruptions leave no executor
  * count at which the job would end; else as advise.
  */
 enum pv_code pricing_advise(const struct curve *curve,

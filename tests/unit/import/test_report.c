@@ -51,19 +51,19 @@ Test(report, text_is_a_line_an_item_whatever_its_name)
 {
     struct spoken spoken = speak(REPORT_TEXT, false);
     cr_assert_str_eq(spoken.out, "stored\tetl\tlogs/tab?line?bad?\t\n"
-                                 "refused\t-\tlogs/tab?line?bad?\tbecause\n");
+                                 "rejected\t-\tlogs/tab?line?bad?\tbecause\n");
     cr_assert_str_eq(
         spoken.err,
-        "provisord: import: 2 of 3 files, 1.0 kB of 3.0 kB, 50 B/s, 0:40 left, 1 refused\n"
-        "provisord: import stopped: 1 stored, 0 known, 0 replaced, 0 skipped, 1 refused,"
-        " 1 not tried; 3.0 kB in 1:01\n");
+        "provisord: import: 2 of 3 files, 1.0 kB of 3.0 kB, 50 B/s, 0:40 left, 1 rejected\n"
+        "provisord: import interrupted: 1 stored, 0 duplicates, 0 replaced, 0 ignored, 1 rejected,"
+        " 1 not attempted; 3.0 kB in 1:01\n");
     forget(&spoken);
 }
 
-Test(report, quiet_tells_only_what_was_refused)
+Test(report, quiet_reports_only_what_was_rejected)
 {
     struct spoken spoken = speak(REPORT_TEXT, true);
-    cr_assert_str_eq(spoken.out, "refused\t-\tlogs/tab?line?bad?\tbecause\n");
+    cr_assert_str_eq(spoken.out, "rejected\t-\tlogs/tab?line?bad?\tbecause\n");
     cr_assert_str_eq(spoken.err, "");
     forget(&spoken);
 }
@@ -81,8 +81,8 @@ Test(report, json_is_one_value_a_line)
     cr_assert_str_eq(json_string_value(json_object_get(second, "code")), "conflict");
     json_t *totals = json_object_get(last, "totals");
     cr_assert_eq(json_integer_value(json_object_get(totals, "stored")), 1);
-    cr_assert_eq(json_integer_value(json_object_get(totals, "not_tried")), 1);
-    cr_assert(json_is_true(json_object_get(totals, "stopped")));
+    cr_assert_eq(json_integer_value(json_object_get(totals, "not_attempted")), 1);
+    cr_assert(json_is_true(json_object_get(totals, "interrupted")));
     json_decref(first);
     json_decref(second);
     json_decref(last);

@@ -13,7 +13,7 @@ const char *watch_reason_name(enum watch_reason reason)
     case WATCH_FULL:
         return "full";
     case WATCH_STARVED:
-        return "starved";
+        return "underprovisioned";
     case WATCH_FAILURES:
         return "task_failures";
     case WATCH_OUTLYING:
@@ -34,7 +34,7 @@ const char *watch_state_name(enum watch_state state)
     case WATCH_DRIFTED:
         return "drifted";
     case WATCH_SETTLED:
-        return "caught_up";
+        return "recovered";
     }
     return "";
 }

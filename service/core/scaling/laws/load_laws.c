@@ -28,10 +28,10 @@ struct family {
     bool has_cut;
 };
 
-static const struct family plain = {"load", false, false, false};
-static const struct family power = {"power", false, true, false};
-static const struct family spill = {"spill", true, false, false};
-static const struct family cliff = {"cliff", true, false, true};
+static const struct family plain = {"load_per_executor", false, false, false};
+static const struct family power = {"power_law", false, true, false};
+static const struct family spill = {"memory_spill", true, false, false};
+static const struct family cliff = {"memory_cliff", true, false, true};
 
 static bool has_shape(const struct family *family)
 {
@@ -470,7 +470,7 @@ LOAD_KIND(spill)
 LOAD_KIND(cliff)
 
 const struct model_kind load_kind = {
-    .name = "load",
+    .name = "load_per_executor",
     .forms = MODEL_OF_DURATIONS,
     .rules = plain_rules,
     .n_parameters = sizeof plain_rules / sizeof *plain_rules,
@@ -480,7 +480,7 @@ const struct model_kind load_kind = {
 };
 
 const struct model_kind power_kind = {
-    .name = "power",
+    .name = "power_law",
     .forms = MODEL_OF_DURATIONS,
     .rules = power_rules,
     .n_parameters = sizeof power_rules / sizeof *power_rules,
@@ -490,7 +490,7 @@ const struct model_kind power_kind = {
 };
 
 const struct model_kind spill_kind = {
-    .name = "spill",
+    .name = "memory_spill",
     .forms = MODEL_OF_DURATIONS,
     .rules = spill_rules,
     .n_parameters = sizeof spill_rules / sizeof *spill_rules,
@@ -500,7 +500,7 @@ const struct model_kind spill_kind = {
 };
 
 const struct model_kind cliff_kind = {
-    .name = "cliff",
+    .name = "memory_cliff",
     .forms = MODEL_OF_DURATIONS,
     .rules = cliff_rules,
     .n_parameters = sizeof cliff_rules / sizeof *cliff_rules,

@@ -7,12 +7,12 @@
  * Laws of the load of an executor: a fixed time, a time that grows with the data, and a time that
  * executors share. They differ in how it is shared:
  *
- *     load    T(N, m) = fixed + grows N + shared N / m
- *     power   T(N, m) = fixed + grows N + shared N / m^exponent
- *     spill   T(N, m) = fixed + grows N + shared N / m + spill N / m^2
- *     cliff   T(N, m) = fixed + grows N + shared N / m + excess N where m < below
+ *     load_per_executor  T(N, m) = fixed + grows N + shared N / m
+ *     power_law          T(N, m) = fixed + grows N + shared N / m^exponent
+ *     memory_spill       T(N, m) = fixed + grows N + shared N / m + spill N / m^2
+ *     memory_cliff       T(N, m) = fixed + grows N + shared N / m + excess N where m < below
  *
- * `load` is Amdahl's law (AFIPS 1967) for more than one problem size. The others say what public
+ * `load_per_executor` is Amdahl's law (AFIPS 1967) for more than one problem size. The others say what public
  * histories show and it cannot: work that divides better or worse than evenly; data that no longer
  * fit in memory and are read again and again the fuller an executor is; and a sudden loss below
  * some executor count, where a cache no longer holds them (the step-wise IN(n) of IPSO,

@@ -9,7 +9,7 @@
  * tell. Which labels explain the time is found from the runs, and runs with equal values of these
  * form a context, for which models are fitted (observation.context).
  *
- * The rule: the law `load` (core/scaling/laws/load_laws.h) is fitted to all runs; what is left of
+ * The rule: the law `load_per_executor` (core/scaling/laws/load_laws.h) is fitted to all runs; what is left of
  * ln T is grouped by the values of a label, and of several. Keys are added one by one, each time
  * the one that lowers the Schwarz criterion n ln(RSS/n) + g ln n the most (g groups; G. Schwarz,
  * "Estimating the dimension of a model", Annals of Statistics 6, 1978), as long as that is by more

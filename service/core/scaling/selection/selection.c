@@ -36,7 +36,7 @@ const char *model_standing_name(enum model_standing standing)
     case MODEL_NO_LEAVE_SCALE_OUT:
         return "no_leave_scale_out";
     case MODEL_FEW_RUNS_USED:
-        return "few_runs_used";
+        return "too_few_runs_in_fit";
     case MODEL_NOT_POSITIVE:
         return "not_positive";
     }
@@ -327,7 +327,7 @@ static void explain_single(struct model_selection *selection, const struct model
                        "Only %s can be judged by these runs; its %s is %.3g %%.",
                        chosen->kind->name, error_word(selection), chosen->compared_mape_percent);
     } else if (chosen == least || !chosen->close) {
-        code = chosen == least ? code : "law_over_table";
+        code = chosen == least ? code : "parametric_preferred";
         (void)snprintf(selection->message, sizeof selection->message,
                        chosen == least
                            ? "Kind %s has the least %s of %zu kinds: %.3g %% over %zu runs."
@@ -376,7 +376,7 @@ static void explain_none(struct model_selection *selection)
     size_t unfitted = count_standing(selection, MODEL_NOT_FITTED);
     bool all = unfitted == selection->n;
     (void)snprintf(selection->code, sizeof selection->code, "%s",
-                   all ? "none_fitted" : "none_comparable");
+                   all ? "none_fitted" : "no_error_comparable");
     (void)snprintf(selection->message, sizeof selection->message,
                    all ? "None of %zu kinds can be fitted to %zu runs."
                        : "None of %zu kinds has a leave-one-out error that can be compared, with "

@@ -62,8 +62,8 @@ struct model_selection {
     bool by_executors;                      /* executor counts were left out, not runs */
     const struct model_candidate *selected; /* NULL: no kind can be compared */
     const struct model_candidate *single;   /* the best that is no combination; NULL: none */
-    /* Why: pooled, combination, least_error, simpler_within_noise, law_over_table, only_candidate,
-     * none_comparable, none_fitted. */
+    /* Why: pooled, combination, least_error, simpler_within_noise, parametric_preferred,
+     * only_candidate, no_error_comparable, none_fitted. */
     char code[32];
     char message[256];
 };

@@ -316,7 +316,7 @@ Test(pricing, what_is_not_known_is_said)
     cr_assert_not_null(find(&advice.warnings, "interruptions_unknown"));
     terms.price.spot_per_executor_hour = (double)NAN;
     cr_assert_eq(ask(PRICING_SPOT), PV_E_INVALID);
-    cr_assert_str_eq(err.faults[0].at, "/pricing");
+    cr_assert_str_eq(err.faults[0].at, "/market");
     cr_assert_str_eq(err.faults[0].code, "no_spot_price");
     cr_assert_eq(ask(PRICING_CHEAPEST), PV_OK);
     cr_assert_eq(pricing.market, PRICING_ON_DEMAND);

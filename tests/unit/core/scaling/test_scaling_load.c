@@ -133,9 +133,9 @@ static struct model draw_law(const struct model_kind *kind, struct rng *rng)
     model.form = MODEL_OF_DURATIONS;
     for (size_t j = 0; j < kind->n_parameters; j++)
         model.parameters[j].estimate = 0.5 + 20 * rng_uniform(rng);
-    if (strcmp(kind->name, "power") == 0)
+    if (strcmp(kind->name, "power_law") == 0)
         model.parameters[3].estimate = 0.5 + 0.25 * floor(7 * rng_uniform(rng));
-    if (strcmp(kind->name, "cliff") == 0)
+    if (strcmp(kind->name, "memory_cliff") == 0)
         model.parameters[4].estimate = rng_uniform(rng) < 0.5 ? sqrt(8) : sqrt(24);
     return model;
 }

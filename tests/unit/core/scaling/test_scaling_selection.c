@@ -273,7 +273,7 @@ Test(scaling_selection, without_a_leave_one_out_error_nothing_is_selected)
     struct model_selection selection = select_from(rows, 2);
     cr_expect_eq(find(&selection, "amdahl")->standing, MODEL_NO_LEAVE_ONE_OUT);
     cr_expect_null(selection.selected);
-    cr_expect_str_eq(selection.code, "none_comparable");
+    cr_expect_str_eq(selection.code, "no_error_comparable");
 }
 
 Test(scaling_selection, speedups_are_left_to_the_kinds_that_take_them)
@@ -318,7 +318,7 @@ Test(scaling_selection, what_is_left_out_are_whole_executor_counts)
     }
     struct model_selection selection = select_from(rows, REPEATED);
     cr_expect(selection.by_executors);
-    const struct model_candidate *load = find(&selection, "load");
+    const struct model_candidate *load = find(&selection, "load_per_executor");
     double mean = 0;
     for (size_t i = 0; i < REPEATED; i++) {
         const struct model_residual *r = &load->fit.residuals[i];
