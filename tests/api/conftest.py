@@ -1,6 +1,7 @@
 """Fixtures of the API tests: a real provisord on a real, private PostgreSQL.
 
 service   one for the whole run; test modules that restart or break things make their own (make_service)
+template  the PostgreSQL of this process of tests, of which each service gets a database (tests/databases.py)
 client    speaks as the admin of team "alpha" and validates every reply against openapi/provisor.yaml
 stranger  the same for team "beta", which must see nothing of alpha's
 
@@ -23,12 +24,12 @@ from contract import Contract
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests"))
+from databases import Template, new_database  # noqa: E402
 from ports import free_port  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("PROVISOR_BUILD", ROOT / "build")).resolve()
 SHARED = pathlib.Path(os.environ.get("PROVISOR_SHARED", ROOT.parent / "shared")).resolve()
 PROVISORD = BUILD / "service" / "provisord"
-PRIVATE_POSTGRES = ROOT / "ops" / "private-postgres"
 
 
 def pytest_configure(config):
@@ -87,33 +88,41 @@ class Client:
 
 
 class Service:
-    """provisord and its private PostgreSQL."""
+    """provisord and its database; without one given, with a PostgreSQL of its own in the directory, not migrated."""
 
     program = PROVISORD
 
-    def __init__(self, directory, contract, environment=None):
+    def __init__(self, directory, contract, environment=None, database=None):
         self.directory, self.contract = pathlib.Path(directory), contract
+        self.database = database or new_database(self.directory / "data")
         self.environment = dict(environment or {})
-        self.data = self.directory / "data"
         self.process = None
         self.port = None
         self.log = self.directory / "provisord.log"
-        self.start_database()
+        self.database_url, self.owner_url = self.database.service_url, self.database.owner_url
 
     def run(self, *words, **kwargs):
         return subprocess.run([str(w) for w in words], check=True, text=True, stdout=subprocess.PIPE, **kwargs).stdout
 
+    def psql(self, statement):
+        """What a superuser's psql prints of it, unaligned, without headings."""
+        return self.database.psql("-qAt", "-v", "ON_ERROR_STOP=1", "-c", statement)
+
+    def require_own_server(self):
+        assert not self.database.shared, "others use this server too: make_service(own_server=True)"
+
     def start_database(self):
-        self.run(PRIVATE_POSTGRES, "start", "--data-dir", self.data)
-        self.database_url = (self.data / "database_url").read_text().strip()
-        self.owner_url = (self.data / "database_owner_url").read_text().strip()
+        self.require_own_server()
+        self.database.server.start()
 
     def stop_database(self):
-        self.run(PRIVATE_POSTGRES, "stop", "--data-dir", self.data)
+        self.require_own_server()
+        self.database.server.stop()
 
     def kill_database(self):
         """kill -9 of the postmaster and all its children, as a crash of the machine would."""
-        for path in self.data.rglob("postmaster.pid"):
+        self.require_own_server()
+        for path in self.database.server.directory.rglob("postmaster.pid"):
             pid = int(path.read_text().split()[0])
             children = subprocess.run(["pgrep", "-P", str(pid)], text=True, stdout=subprocess.PIPE).stdout.split()
             for victim in [pid] + [int(c) for c in children]:
@@ -122,7 +131,7 @@ class Service:
                 except ProcessLookupError:
                     pass
             return
-        raise AssertionError("no postmaster.pid under %s" % self.data)
+        raise AssertionError("no postmaster.pid under %s" % self.database.server.directory)
 
     def env(self, **more):
         env = {k: v for k, v in os.environ.items() if not k.startswith("PROVISOR_")}
@@ -176,8 +185,12 @@ class Service:
         self.process = None
 
     def close(self):
+        """Stop it, and a server of its own; what it logged may hold no report of a sanitizer."""
         status = self.stop() if self.process is not None and self.process.poll() is None else None
-        self.stop_database()
+        if not self.database.shared:
+            self.database.server.stop()
+        text = self.log.read_text(errors="replace") if self.log.is_file() else ""
+        assert "Sanitizer" not in text and "runtime error:" not in text, text[-6000:]
         return status
 
     def token(self, team, scopes="read,write,admin", name="test"):
@@ -199,43 +212,67 @@ def shared():
     return SHARED
 
 
-@pytest.fixture(scope="module")
-def make_service(contract):
-    """A factory of services that a test may restart, break and configure as it likes."""
-    made = []
-
-    def make(**environment):
-        directory = tempfile.mkdtemp(prefix="provisor-api-")
-        os.chmod(directory, 0o755)
-        service = Service(directory, contract, environment)
-        made.append(service)
-        service.command("migrate")
-        return service
-
-    yield make
-    for service in made:
-        try:
-            service.close()
-        finally:
-            shutil.rmtree(service.directory, ignore_errors=True)
+def migrate(environment):
+    env = {k: v for k, v in os.environ.items() if not k.startswith("PROVISOR_")}
+    subprocess.run([str(PROVISORD), "migrate"], check=True, stdout=subprocess.PIPE, env={**env, **environment})
 
 
 @pytest.fixture(scope="session")
-def service(contract):
+def template():
+    made = Template(migrate)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def own_server():
+    """Whether every service of this module gets a PostgreSQL of its own."""
+    return False
+
+
+@pytest.fixture(scope="module")
+def make_service(contract, template, own_server):
+    """A factory of services that a test may restart, break and configure as it likes. own_server: with a durable
+    PostgreSQL that it may stop, start and kill; otherwise with a database of the one that all share."""
+    made = []
+
+    def make(own_server=own_server, **environment):
+        directory = tempfile.mkdtemp(prefix="provisor-api-")
+        os.chmod(directory, 0o755)
+        database = template.own_server(directory + "/data") if own_server else template.database()
+        service = Service(directory, contract, environment, database)
+        made.append(service)
+        return service
+
+    yield make
+    faults = []
+    for service in made:
+        try:
+            service.close()
+        except AssertionError as fault:
+            faults.append(fault)
+        finally:
+            if service.database.shared:
+                template.drop(service.database)
+            shutil.rmtree(service.directory, ignore_errors=True)
+    assert not faults, faults
+
+
+@pytest.fixture(scope="session")
+def service(contract, template):
     directory = tempfile.mkdtemp(prefix="provisor-api-")
     os.chmod(directory, 0o755)
-    service = Service(directory, contract)
-    service.command("migrate")
+    service = Service(directory, contract, database=template.database())
     service.operator_token = service.token("operators")
     service.alpha_token = service.token("alpha")
     service.beta_token = service.token("beta")
     service.start()
     yield service
-    status = service.close()
-    text = service.log.read_text(errors="replace")
-    shutil.rmtree(directory, ignore_errors=True)
-    assert status == 0, "provisord ended with %s: %s" % (status, text[-3000:])
-    assert "Sanitizer" not in text, text[-6000:]
+    try:
+        status = service.close()
+        assert status == 0, "provisord ended with %s: %s" % (status, service.log.read_text(errors="replace")[-3000:])
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

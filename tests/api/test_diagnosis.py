@@ -1,7 +1,6 @@
 """GET /v1/applications/{name}/diagnosis: series of a history, their types and why, the best load, what is missing."""
 import pytest
 
-from conftest import PRIVATE_POSTGRES
 
 COUNTS = (1, 2, 4, 8, 16, 32)
 
@@ -189,8 +188,8 @@ def test_the_same_history_is_not_sent_twice(client, name):
 def test_runs_stored_before_they_were_measured_are_measured_when_asked(client, service, name):
     fill(client, name, [run_of(64, m, serial_s=0, induced_s=0.2) for m in COUNTS])
     want = diagnose(client, name).json()
-    service.run(PRIVATE_POSTGRES, "psql", "--data-dir", service.data, "-d", "provisor", "-c", "UPDATE provisor.run SET measured = false, parallel_s = NULL, max_task_s = NULL, induced_s = NULL,"
-             " serial_s = NULL WHERE application_id = (SELECT id FROM provisor.application WHERE name = '%s')" % name)
+    service.psql("UPDATE provisor.run SET measured = false, parallel_s = NULL, max_task_s = NULL, induced_s = NULL,"
+                 " serial_s = NULL WHERE application_id = (SELECT id FROM provisor.application WHERE name = '%s')" % name)
     assert diagnose(client, name).json() == want
 
 

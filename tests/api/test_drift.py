@@ -6,7 +6,6 @@ import random
 
 import pytest
 
-from conftest import PRIVATE_POSTGRES
 
 START = datetime.datetime(2026, 3, 1, tzinfo=datetime.timezone.utc)
 COUNTS = (2, 4, 8, 16)
@@ -33,9 +32,8 @@ def models(client, name):
 
 
 def events(service, name):
-    rows = service.run(PRIVATE_POSTGRES, "psql", "--data-dir", service.data, "-d", "provisor", "-qAt", "-c",
-                       "SELECT data FROM provisor.outbox WHERE type = 'model.drifted' AND application_id = (SELECT id"
-                       " FROM provisor.application WHERE name = '%s') ORDER BY id" % name)
+    rows = service.psql("SELECT data FROM provisor.outbox WHERE type = 'model.drifted' AND application_id = (SELECT id"
+                        " FROM provisor.application WHERE name = '%s') ORDER BY id" % name)
     return [json.loads(line) for line in rows.splitlines() if line]
 
 

@@ -80,7 +80,7 @@ TASKS = [i / 7 for i in range(8000)]
 @pytest.fixture(scope="module")
 def slow(make_service):
     """A service with a history of 15 MB, impatient with its readers."""
-    service = make_service(PROVISOR_EXPORTS_MAX=2, PROVISOR_CONNECTION_IDLE_S=2, PROVISOR_TASKS_MAX=60000, PROVISOR_LOG_LEVEL="info")
+    service = make_service(own_server=True, PROVISOR_EXPORTS_MAX=2, PROVISOR_CONNECTION_IDLE_S=2, PROVISOR_TASKS_MAX=60000, PROVISOR_LOG_LEVEL="info")
     service.operator_token = service.token("operators")
     service.start()
     client = service.client(service.operator_token)

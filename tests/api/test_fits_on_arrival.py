@@ -7,7 +7,6 @@ import uuid
 import pytest
 import requests
 
-from conftest import PRIVATE_POSTGRES
 
 SHAPES = [(n, m) for n in (8, 16, 64) for m in (1, 2, 4, 8)]
 
@@ -51,9 +50,8 @@ def fill(client, name, shapes=SHAPES, status=201, **more):
 
 def kept(service, name):
     """(history_version of the application, of its models or None, when they were fitted), past provisord."""
-    row = service.run(PRIVATE_POSTGRES, "psql", "--data-dir", service.data, "-d", "provisor", "-qAt", "-c",
-                      "SELECT a.history_version, m.history_version, m.fitted_at FROM provisor.application a"
-                      " LEFT JOIN provisor.application_model m ON m.application_id = a.id WHERE a.name = '%s'" % name)
+    row = service.psql("SELECT a.history_version, m.history_version, m.fitted_at FROM provisor.application a"
+                       " LEFT JOIN provisor.application_model m ON m.application_id = a.id WHERE a.name = '%s'" % name)
     now, fitted, at = row.strip().split("|")
     return int(now), int(fitted) if fitted else None, at
 
@@ -190,7 +188,7 @@ def test_without_a_queue_only_readers_fit(make_service):
 
 
 def test_a_database_that_is_away_at_the_time_costs_nothing_but_the_fit(make_service):
-    service = make_service(PROVISOR_FIT_SETTLE_MS=2000, PROVISOR_DATABASE_WAIT_MS=500)
+    service = make_service(own_server=True, PROVISOR_FIT_SETTLE_MS=2000, PROVISOR_DATABASE_WAIT_MS=500)
     client = service.start().client(service.token("alpha"))
     fill(client, "a")
     service.stop_database()

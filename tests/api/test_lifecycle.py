@@ -222,7 +222,7 @@ def test_a_second_signal_ends_at_once(make_service):
 
 
 def test_the_database_may_be_down_at_start_and_may_restart(make_service):
-    service = make_service()
+    service = make_service(own_server=True)
     token = service.token("alpha")
     service.stop_database()
     service.start(wait=False)

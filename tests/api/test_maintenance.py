@@ -11,7 +11,6 @@ import psycopg2
 import pytest
 import requests
 
-from conftest import PRIVATE_POSTGRES
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +35,8 @@ def beta(kept):
 def admin(service, statement, *values, fetch=False):
     """As a superuser, whom no row level security stops: tests age rows with it and look into all tables."""
     if not getattr(service, "has_tester", False):
-        service.run(PRIVATE_POSTGRES, "psql", "--data-dir", service.data, "-d", "provisor",
-                    "-c", "CREATE ROLE tester SUPERUSER LOGIN PASSWORD 'tester'")
+        if service.psql("SELECT 1 FROM pg_roles WHERE rolname = 'tester'") == "":
+            service.psql("CREATE ROLE tester SUPERUSER LOGIN PASSWORD 'tester'")
         service.has_tester = True
     url = re.sub(r"//[^@]+@", "//tester:tester@", service.owner_url)
     with psycopg2.connect(url) as connection:

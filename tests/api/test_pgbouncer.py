@@ -44,7 +44,7 @@ def unprivileged():
 
 @pytest.fixture(scope="module")
 def bounced(make_service, tmp_path_factory):
-    service = lab(make_service())
+    service = lab(make_service(own_server=True))
     parts = re.match(r"postgresql://(\w+):(\w+)@/provisor\?host=([^&]+)&port=(\d+)", service.database_url)
     user, password, directory, port = parts.groups()
     # Beside the database's own directory: pytest's temporary folders are closed to other users.

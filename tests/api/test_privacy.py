@@ -1,12 +1,10 @@
 """Secrets planted in every string of a log: none in the database, the service's log or a reply, under each policy."""
 import json
 import string
-import subprocess
 import uuid
 
 import pytest
 
-from conftest import PRIVATE_POSTGRES
 
 POLICIES = ("keep", "hash", "drop")
 KEPT_WORDS = {"Event", "Reason", "Result"}  # what makes an event one; each also comes with a secret in its place
@@ -134,10 +132,7 @@ class Watch:
 
     def kept(self):
         """Every row of every table, seen by the superuser, whom no row level security stops."""
-        def query(text):
-            return subprocess.run([str(PRIVATE_POSTGRES), "psql", "--data-dir", str(self.service.data), "-d", "provisor", "-At",
-                                   "-c", text],
-                                  check=True, text=True, stdout=subprocess.PIPE).stdout
+        query = self.service.psql
         tables = query("SELECT quote_ident(relname) FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition"
                        " AND relnamespace = 'provisor'::regnamespace").split()
         assert "run_stage" in tables and "idempotency_key" in tables

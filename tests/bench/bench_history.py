@@ -59,9 +59,8 @@ class Asker:
 
 def fill(service, runs):
     began = time.monotonic()
-    out = subprocess.run([ROOT / "ops" / "private-postgres", "psql", "--data-dir", service.data, "-d", "provisor", "-q",
-                          "-v", "runs=%d" % runs, "-f", ROOT / "tests" / "bench" / "fill_history.sql"],
-                         check=True, text=True, stdout=subprocess.PIPE).stdout
+    out = service.database.psql("-q", "-v", "ON_ERROR_STOP=1", "-v", "runs=%d" % runs,
+                                "-f", ROOT / "tests" / "bench" / "fill_history.sql")
     print(re.sub(r"^Time: .*\n", "", out, flags=re.M).strip())
     print("filled in %.0f s" % (time.monotonic() - began))
 

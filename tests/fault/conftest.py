@@ -3,6 +3,8 @@ import importlib.util
 import pathlib
 import sys
 
+import pytest
+
 API = pathlib.Path(__file__).resolve().parents[1] / "api"
 sys.path.insert(0, str(API))
 spec = importlib.util.spec_from_file_location("api_fixtures", API / "conftest.py")
@@ -12,4 +14,11 @@ spec.loader.exec_module(api_fixtures)
 
 pytest_configure = api_fixtures.pytest_configure
 contract = api_fixtures.contract
+template = api_fixtures.template
 make_service = api_fixtures.make_service
+
+
+@pytest.fixture(scope="module")
+def own_server():
+    """Crashes are the subject here, so every PostgreSQL is durable and a service's own."""
+    return True
