@@ -1,29 +1,35 @@
-"""The parts of ./check: what each builds and runs, and how its result is counted.
+"""The parts of ./check: what each needs, builds and runs, and how its result is counted.
 
-A part is a row of PARTS and a function that prints what the tools say and answers counts. Adding one
-is a function and a row. Parts that cannot run at all (a build that fails) count as one failure.
-What failed is told once more at the end, in few lines: often only the end of the output is kept.
+A part is a row of PARTS and a function that says what its tools print and returns counts. Adding one is a
+function and a row. Parts run side by side: one of those that go by the clock at a time, at normal priority, and
+beside it, at a lower one, builds and parts that only compute, as many as there are cores. What a part prints
+comes whole when it ends, and what failed is repeated at the end in few lines: often only the end is kept.
+
+A part that cannot run at all (because its build fails, say) counts as one failure.
 """
 import argparse
 import base64
 import collections
 import concurrent.futures
 import contextlib
+import hashlib
 import json
 import os
 import pathlib
 import re
-import shlex
+import resource
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
 import xml.etree.ElementTree
 
+from databases import Template
 from ports import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -31,48 +37,68 @@ SHARED = pathlib.Path(os.environ.get("PROVISOR_SHARED") or ROOT.parent / "shared
 PYTHON = "/usr/bin/python3"
 
 CORES = os.cpu_count() or 2
+BACKGROUND_NICENESS = 10
 
-# name: (directory, meson options, environment of setup, what to build of it; nothing: all)
+# name: (directory, compiler, meson options, what to build of it; nothing: all)
+# Sanitizers find the same at -O1, with half the time compiled away, and need of debug information only lines.
+LINES = ["-Doptimization=1", "-Ddebug=false", "-Dc_args=-gline-tables-only", "-Db_lundef=false"]
 BUILDS = {
-    "release": ("build-check", ["-Dwerror=true", "-Dbuildtype=release"], {"CC": "gcc"}, []),
-    # -O1: what sanitizers find is the same, and half the time is compiled away.
-    "sanitize": ("build-sanitize", ["-Dwerror=true", "-Ddebug=true", "-Doptimization=1", "-Db_sanitize=address,undefined"],
-                 {"CC": "gcc"}, []),
-    "fuzz": ("build-fuzz", ["-Dwerror=true", "-Dbuildtype=debugoptimized", "-Db_sanitize=address,undefined",
-                            "-Db_lundef=false", "-Dfuzz=true"], {"CC": "clang"}, ["fuzzers"]),
+    "release": ("build-check", "gcc", ["-Dbuildtype=release"], []),
+    "sanitize": ("build-sanitize", "clang", [*LINES, "-Db_sanitize=address,undefined"], []),
+    "threads": ("build-threads", "clang", [*LINES, "-Db_sanitize=thread"], ["threaded"]),
+    "fuzz": ("build-fuzz", "clang", [*LINES, "-Db_sanitize=address,undefined", "-Dfuzz=true"], ["fuzzers"]),
 }
 SANITIZER_ENV = {
     "ASAN_OPTIONS": "abort_on_error=1:detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1",
     "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1:print_stacktrace=1",
 }
+THREADS_ENV = {
+    # Work that is not done when a service has to end is left to end with the process, and so are the threads that do it.
+    "TSAN_OPTIONS": "halt_on_error=1:abort_on_error=1:second_deadlock_stack=1:report_thread_leaks=0",
+}
 
 Counts = collections.namedtuple("Counts", "passed failed skipped")
+Part = collections.namedtuple("Part", "name run builds cores long clock")
 
 
 class PartFailed(Exception):
     """The part could not run to its end."""
 
 
-failures = []  # (what, its report in few lines), of the part that runs
+class Report(threading.local):
+    """What the part of this thread says, and what failed in it: (what, its report in few lines)."""
+
+    def __init__(self):
+        self.lines, self.failures, self.niceness = [], [], 0
+
+
+here = Report()
+printing = threading.Lock()
+
+
+def say(text):
+    here.lines.append(text)
+
+
+def show(text):
+    with printing:
+        print(text, flush=True)
 
 
 def add(*counts):
     return Counts(*(sum(c[i] for c in counts) for i in range(3)))
 
 
-def say(text):
-    print(text, flush=True)
-
-
 # Lines that tell what went wrong: of sanitizers, pytest, Criterion, pgTAP and compilers.
-TELLING = re.compile(r"runtime error|ERROR: |SUMMARY: |#[0-4] 0x|^E  |^not ok|^\s*#.*\.c:\d+|: (error|warning): |[Aa]ssert|libFuzzer:")
+TELLING = re.compile(r"runtime error|ERROR: |WARNING: Thread|SUMMARY: |#[0-4] 0x|^E  |^not ok|^\s*#.*\.c:\d+|"
+                     r": (error|warning): |[Aa]ssert|libFuzzer:")
 
 
 def failed(what, report="", lines=8):
     """Remember what failed for the summary at the end, with the lines of its report that tell most."""
     said = [line.rstrip()[:200] for line in report.splitlines() if line.strip()]
     telling = [line for line in said if TELLING.search(line)]
-    failures.append((what, telling[:lines] or said[-lines:]))
+    here.failures.append((what, telling[:lines] or said[-lines:]))
 
 
 def environment(**more):
@@ -82,32 +108,53 @@ def environment(**more):
     return env
 
 
+def run(words, errors=subprocess.STDOUT, **kwargs):
+    """The finished process of a tool, at the priority of this part, with what it printed."""
+    niceness = here.niceness  # of this thread, not of the child's
+    words = ["nice", "-n", niceness, *words] if niceness else words
+    return subprocess.run([str(w) for w in words], stdout=subprocess.PIPE, stderr=errors, text=True, errors="replace",
+                          stdin=subprocess.DEVNULL, **kwargs)
+
+
 def quiet(title, words, **kwargs):
     """Run a tool whose output matters only when it fails."""
     began = time.monotonic()
-    say("  %s" % title)
-    result = subprocess.run([str(w) for w in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                            errors="replace", stdin=subprocess.DEVNULL, **kwargs)
+    result = run(words, **kwargs)
     if result.returncode != 0:
         say(result.stdout[-12000:])
-        raise PartFailed("%s failed (status %d)" % (title, result.returncode))
+        raise PartFailed("%s failed (status %d): %s" % (title, result.returncode, result.stdout[-3000:]))
     say("  %s: %.0f s" % (title, time.monotonic() - began))
     return result.stdout
 
 
-built = {}
+def side_by_side(work, items):
+    """work(item) of each, as many at once as there are cores; the priority is this part's."""
+    niceness = here.niceness
+
+    def one(item):
+        here.niceness = niceness
+        return work(item)
+
+    with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
+        return list(pool.map(one, items))
+
+
+def directory_of(kind):
+    return ROOT / BUILDS[kind][0]
 
 
 def build(kind):
-    """The directory of this kind of build, up to date."""
-    if kind not in built:
-        name, options, env, targets = BUILDS[kind]
-        directory = ROOT / name
-        if not (directory / "build.ninja").is_file():
-            quiet("configure " + name, ["meson", "setup", directory, *options], cwd=ROOT, env=environment(**env))
-        quiet("build " + name, ["ninja", "-C", directory, "-j%d" % CORES, *targets], env=environment(**env))
-        built[kind] = directory
-    return built[kind]
+    """Bring this kind of build up to date."""
+    name, compiler, options, targets = BUILDS[kind]
+    directory = ROOT / name
+    env = environment(CC="ccache " + compiler if shutil.which("ccache") else compiler)
+    wanted = " ".join([env["CC"], *options])
+    mark = directory / "check-options"
+    if not (directory / "build.ninja").is_file() or not mark.is_file() or mark.read_text() != wanted:
+        shutil.rmtree(directory, ignore_errors=True)  # made with other options, or by an interrupted setup
+        quiet("configure " + name, ["meson", "setup", directory, "-Dwerror=true", *options], cwd=ROOT, env=env)
+        mark.write_text(wanted)
+    quiet("build " + name, ["ninja", "-C", directory, "-j%d" % CORES, *targets], env=env)
 
 
 def junit_cases(path):
@@ -126,45 +173,52 @@ def junit_counts(path):
     return Counts(*counts)
 
 
-def meson_tests(kind, suite, **env):
-    directory = build(kind)
-    logs = directory / "meson-logs"
-    for name in ("testlog.junit.xml", "testlog.json"):
-        (logs / name).unlink(missing_ok=True)
-    result = subprocess.run(["meson", "test", "-C", str(directory), "--no-rebuild", "--suite", suite, "--print-errorlogs"],
-                            env=environment(**env), stdin=subprocess.DEVNULL)
-    counts = junit_counts(logs / "testlog.junit.xml")
+def meson_tests(kind, suite, *options, **env):
+    directory = directory_of(kind)
+    # Parts that run at the same time in one build have logs of their own.
+    base = "testlog-" + suite
+    logs = [directory / "meson-logs" / (base + end) for end in (".junit.xml", ".json")]
+    for path in logs:
+        path.unlink(missing_ok=True)
+    result = run(["meson", "test", "-C", directory, "--no-rebuild", "--suite", suite, "--logbase", base, "--num-processes", CORES,
+                  *options], env=environment(**env))
+    counts = junit_counts(logs[0])
+    say("\n".join(line for line in result.stdout.splitlines() if re.match(r" *\d+/\d+ .*(FAIL|ERROR|TIMEOUT)|Ok: ", line)))
     bad = 0
     # A program that fails beside its subtests, by a leak say, is in no count of JUnit's.
-    for line in (logs / "testlog.json").read_text().splitlines():
+    for line in logs[1].read_text().splitlines():
         test = json.loads(line)
         if test["result"] in ("FAIL", "ERROR", "TIMEOUT", "UNEXPECTEDPASS", "INTERRUPT"):
             bad += 1
-            failed("%s (%s, status %s, %s)" % (test["name"], test["result"], test["returncode"], directory.name),
-                   test.get("stdout", "") + "\n" + test.get("stderr", ""))
+            text = test.get("stdout", "") + "\n" + test.get("stderr", "")
+            say("--- %s\n%s" % (test["name"], text[-6000:]))
+            failed("%s (%s, status %s, %s)" % (test["name"], test["result"], test["returncode"], directory.name), text)
     if result.returncode != 0 and not bad:
         bad = 1
-        failed("meson test --suite %s in %s: status %d" % (suite, directory.name, result.returncode))
+        failed("meson test --suite %s in %s: status %d" % (suite, directory.name, result.returncode), result.stdout)
     return counts._replace(failed=max(counts.failed, bad))
 
 
-def pytest(folder, kind=None, *options, **env):
+def pytest(paths, kind=None, *options, **env):
+    """Run the tests of a folder, or of several files, against a build."""
+    paths = [paths] if isinstance(paths, str) else paths
     if kind:
-        env["PROVISOR_BUILD"] = build(kind)
+        env["PROVISOR_BUILD"] = directory_of(kind)
     with tempfile.TemporaryDirectory(prefix="provisor-check-") as scratch:
         report = pathlib.Path(scratch) / "report.xml"
-        result = subprocess.run([PYTHON, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", "-rs",
-                                 "--junitxml", str(report), *options, str(ROOT / folder)],
-                                cwd=ROOT, env=environment(**env), stdin=subprocess.DEVNULL)
+        result = run([PYTHON, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", "-rs", "--durations=5",
+                      "--junitxml", report, *options, *(ROOT / path for path in paths)], cwd=ROOT, env=environment(**env))
+        say("\n".join(line for line in result.stdout.splitlines()
+                      if not re.match(r"[.sxFE]+ +\[ *\d+%\]$|bringing up nodes|-+ generated xml|$", line)))
         if result.returncode == 5:
-            raise PartFailed("no tests found in " + folder)
+            raise PartFailed("no tests found in " + " ".join(paths))
         counts = junit_counts(report)
         for case in junit_cases(report):
             for bad in case.findall("failure") + case.findall("error"):
                 name = "%s::%s" % (case.get("classname", "").replace(".", "/"), case.get("name"))
                 failed("%s%s" % (name, " (%s)" % kind if kind else ""), bad.text or bad.get("message", ""))
     if result.returncode not in (0, 1) or (result.returncode == 1 and counts.failed == 0):
-        failed("pytest %s: status %d" % (folder, result.returncode))
+        failed("pytest %s: status %d" % (" ".join(paths), result.returncode))
         counts = counts._replace(failed=counts.failed + 1)
     return counts
 
@@ -172,7 +226,7 @@ def pytest(folder, kind=None, *options, **env):
 # A service and a PostgreSQL a process, and whole files of tests in one: modules share what they start.
 # A process a core: more would end sooner, and what waits for something by the clock would then wait in vain
 # now and then.
-SPREAD = ("-n", str(CORES), "--dist", "loadfile", "--max-worker-restart", "4")
+SPREAD = ("-n", CORES, "--dist", "loadfile", "--max-worker-restart", "4")
 
 
 def c_files():
@@ -182,18 +236,34 @@ def c_files():
 # --- services for parts that talk to a real one ----------------------------------------------------
 
 
-@contextlib.contextmanager
-def private_database():
-    """Connection strings of a fresh PostgreSQL: (service, owner, directory)."""
-    command = ROOT / "ops" / "private-postgres"
-    with tempfile.TemporaryDirectory(prefix="provisor-check-") as scratch:
-        os.chmod(scratch, 0o755)
-        data = pathlib.Path(scratch) / "data"
-        quiet("start a private PostgreSQL", [command, "start", "--data-dir", data])
+def provisord(*words, **env):
+    return quiet("provisord " + words[0], [directory_of("release") / "service" / "provisord", *words], errors=None,
+                 env=environment(**env))
+
+
+class Templates:
+    """The one PostgreSQL of this run for the parts that need a database; started by the first of them."""
+
+    def __init__(self):
+        self.lock, self.template = threading.Lock(), None
+
+    @contextlib.contextmanager
+    def database(self):
+        with self.lock:
+            if self.template is None:
+                self.template = Template(lambda env: provisord("migrate", **env))
+            database = self.template.database()
         try:
-            yield (data / "database_url").read_text().strip(), (data / "database_owner_url").read_text().strip(), data
+            yield database
         finally:
-            quiet("stop it", [command, "stop", "--data-dir", data])
+            self.template.drop(database)
+
+    def close(self):
+        if self.template is not None:
+            self.template.close()
+
+
+templates = Templates()
 
 
 def wait_ready(base_url, process, log):
@@ -208,23 +278,21 @@ def wait_ready(base_url, process, log):
 
 
 @contextlib.contextmanager
-def running_service(kind):
-    """(base URL, file with an admin token) of provisord on a fresh PostgreSQL."""
-    provisord = build(kind) / "service" / "provisord"
-    with private_database() as (url, owner_url, data):
+def running_service():
+    """(base URL, file with an admin token) of the release's provisord on a fresh database."""
+    with templates.database() as database, tempfile.TemporaryDirectory(prefix="provisor-check-") as scratch:
         port = free_port()
-        env = environment(PROVISOR_DATABASE_URL=url, PROVISOR_DATABASE_OWNER_URL=owner_url, PROVISOR_LISTEN_PORT=port)
-        quiet("migrate", [provisord, "migrate"], env=env)
-        token = subprocess.run([provisord, "token", "create", "--team", "check", "--name", "check", "--scopes",
-                                "read,write,admin"], env=env, stdout=subprocess.PIPE, check=True).stdout
-        (data / "token").write_bytes(token)
-        log = data / "provisord.log"
+        env = {"PROVISOR_DATABASE_URL": database.service_url, "PROVISOR_DATABASE_OWNER_URL": database.owner_url,
+               "PROVISOR_LISTEN_PORT": port}
+        token, log = pathlib.Path(scratch) / "token", pathlib.Path(scratch) / "provisord.log"
+        token.write_text(provisord("token", "create", "--team", "check", "--name", "check", "--scopes", "read,write,admin", **env))
         with open(log, "wb") as out:
-            process = subprocess.Popen([provisord, "serve"], env=env, stdout=out, stderr=out)
+            process = subprocess.Popen([directory_of("release") / "service" / "provisord", "serve"], env=environment(**env),
+                                       stdout=out, stderr=out)
         try:
             base_url = "http://127.0.0.1:%d" % port
             wait_ready(base_url, process, log)
-            yield base_url, data / "token"
+            yield base_url, token
         finally:
             process.send_signal(signal.SIGTERM)
             try:
@@ -240,14 +308,7 @@ def running_service(kind):
 def part_format():
     """clang-format finds nothing to change"""
     files = c_files()
-    lots = [files[i::CORES] for i in range(CORES)]
-
-    def dry(lot):
-        return subprocess.run(["clang-format", "--dry-run", "-Werror", *map(str, lot)], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True)
-
-    with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
-        results = list(pool.map(dry, lots))
+    results = side_by_side(lambda lot: run(["clang-format", "--dry-run", "-Werror", *lot]), [files[i::CORES] for i in range(CORES)])
     found = {}
     for line in "\n".join(r.stdout for r in results).splitlines():
         if ": error: " in line:
@@ -262,7 +323,7 @@ def part_format():
 
 def part_house():
     """dependencies, headers, the tree"""
-    return pytest("tests/house", "release", "-n", str(CORES))
+    return pytest("tests/house", "release", "-n", CORES)
 
 
 def part_unit():
@@ -284,15 +345,14 @@ def part_vectors():
     calls = ("feasibility", "stage-plans", "contention", "copy-plans", "models-fit")
     vectors = SHARED / "golden" / "vectors"
     folders = [vectors / f for c in calls for f in (c, "errors/" + c)]
-    with running_service("release") as (base_url, token):
-        result = subprocess.run([PYTHON, "-B", str(runner), "--base-url", base_url, "--token-file", str(token),
-                                 *map(str, folders)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    say(result.stdout.rstrip())
+    with running_service() as (base_url, token):
+        result = run([PYTHON, "-B", runner, "--base-url", base_url, "--token-file", token, *folders])
+    say("\n".join(result.stdout.rstrip().splitlines()[-1:]))
     try:
         words = result.stdout.rstrip().splitlines()[-1].replace(",", "").split()
         counts = Counts(int(words[0]), int(words[2]), 0)
     except (IndexError, ValueError):
-        raise PartFailed("run_vectors.py gave no summary")
+        raise PartFailed("run_vectors.py gave no summary: " + result.stdout[-3000:])
     if result.returncode != 0 and counts.failed == 0:
         counts = counts._replace(failed=1)
     if counts.failed:
@@ -302,18 +362,14 @@ def part_vectors():
 
 def part_db():
     """pgTAP: schema, constraints, row level security"""
-    files = sorted((ROOT / "tests" / "db").glob("*.sql")) or sorted((ROOT / "db" / "tests").glob("*.sql"))
+    files = sorted((ROOT / "db" / "tests").glob("*.sql"))
     if not files:
         raise PartFailed("no pgTAP files found")
-    provisord = build("release") / "service" / "provisord"
     total = Counts(0, 0, 0)
-    with private_database() as (url, owner_url, data):
-        quiet("migrate", [provisord, "migrate"],
-              env=environment(PROVISOR_DATABASE_URL=url, PROVISOR_DATABASE_OWNER_URL=owner_url))
+    with templates.database() as database:
         for path in files:
-            result = subprocess.run([ROOT / "ops" / "private-postgres", "psql", "--data-dir", data, "-d", "provisor",
-                                     "-qAt", "-v", "ON_ERROR_STOP=1", "-f", path],
-                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            result = run([ROOT / "ops" / "private-postgres", "psql", "--data-dir", database.server.directory, "-d", database.name,
+                          "-qAt", "-v", "ON_ERROR_STOP=1", "-f", path])
             counts = tap(result.stdout)
             if result.returncode != 0:
                 counts = counts._replace(failed=counts.failed + 1)
@@ -326,8 +382,9 @@ def part_db():
 
 def part_store():
     """every call of the store on a real PostgreSQL"""
-    with private_database() as (url, owner_url, _):
-        return meson_tests("release", "database", PROVISOR_DATABASE_URL=url, PROVISOR_DATABASE_OWNER_URL=owner_url)
+    with templates.database() as database:
+        return meson_tests("release", "database", PROVISOR_DATABASE_URL=database.service_url,
+                           PROVISOR_DATABASE_OWNER_URL=database.owner_url)
 
 
 def tap(text):
@@ -349,24 +406,74 @@ def tap(text):
     return Counts(passed, failed, skipped)
 
 
+def part_contract():
+    """the OpenAPI document itself: lint, examples"""
+    return pytest("tests/contract")
+
+
 def part_api():
-    """the real service on a real PostgreSQL, every reply held against the contract"""
-    return pytest("tests/api", "release", *SPREAD)
+    """the real service under ASan, UBSan and LSan, every reply held against the contract"""
+    # Bounds on resident memory do not hold there: sanitizers keep freed memory and shadows.
+    return pytest("tests/api", "sanitize", "-m", "not resident_memory", *SPREAD, **SANITIZER_ENV)
 
 
 def part_fault():
-    """kill -9, outages, restarts"""
-    return pytest("tests/fault", "release", *SPREAD)
+    """kill -9, outages, restarts, under the same sanitizers"""
+    return pytest("tests/fault", "sanitize", "-m", "not resident_memory", *SPREAD, **SANITIZER_ENV)
+
+
+# What the optimizer and the hardening of a release may change: times, the order in which threads meet, the protocol's edges.
+RELEASE_FILES = ["tests/api/test_%s.py" % name for name in ("exchange", "fairness", "http_traps", "lifecycle")]
+
+
+def part_release():
+    """of the API tests, on the release build: bounds on memory, the protocol's edges, start and end"""
+    return add(pytest("tests/api", "release", "-m", "resident_memory", *SPREAD),
+               pytest(RELEASE_FILES, "release", "-m", "not resident_memory", *SPREAD))
+
+
+def part_release_all():
+    """all API and fault tests on the release build"""
+    return add(pytest("tests/api", "release", *SPREAD), pytest("tests/fault", "release", *SPREAD))
+
+
+# Where threads meet: http's exchanges, parked and swept connections, the caches of tokens and histories, fits
+# that workers make, operations with their leases and followers.
+THREADED_FILES = ["tests/api/test_%s.py" % name for name in (
+    "access", "advice_cost", "exchange", "fairness", "fits_on_arrival", "http_traps", "import_operation", "lifecycle", "operations",
+    "refit")]
+
+
+def part_threads():
+    """programs of many threads, and API tests of http, operations and caches, under ThreadSanitizer"""
+    return add(meson_tests("threads", "threads", **THREADS_ENV),
+               pytest(THREADED_FILES, "threads", "-m", "not resident_memory", *SPREAD, **THREADS_ENV))
 
 
 def part_walk():
     """./run and the README's walk-through, line by line"""
+    return pytest("tests/e2e", "release")
+
+
+def part_walk_all():
+    """the same from nothing: ./run makes its own build"""
     return pytest("tests/e2e")
 
 
 def part_interop():
     """streams written by Java's own libraries, read by ours, and the other way round"""
     return pytest("tests/interop", "release")
+
+
+def part_sanitize():
+    """unit, golden and fuzz corpus under ASan, UBSan and LSan"""
+    return add(*(meson_tests("sanitize", suite, *(["--no-suite", "statistics"] if suite == "unit" else []), **SANITIZER_ENV)
+                 for suite in ("unit", "golden", "fuzz")))
+
+
+def part_sanitize_all():
+    """statistics of many repetitions under the same sanitizers"""
+    return meson_tests("sanitize", "statistics", **SANITIZER_ENV)
 
 
 def fuzz_words(target, seconds, scratch):
@@ -381,12 +488,12 @@ def fuzz_words(target, seconds, scratch):
             words.append(seeds)
     for dictionary in (ROOT / "tests" / "fuzz").glob(name + ".dict"):
         words.append("-dict=%s" % dictionary)
-    return [str(w) for w in words]
+    return words
 
 
 def keep_input(path):
     """Words on an input that broke a target: where it is kept, and all of it when that is little."""
-    kept = ROOT / "build-fuzz" / path.name
+    kept = directory_of("fuzz") / path.name
     shutil.copy(path, kept)
     data = path.read_bytes()
     text = "the input of %d bytes is kept as %s" % (len(data), kept)
@@ -396,92 +503,122 @@ def keep_input(path):
 
 
 def fuzz(target, seconds):
-    """Whether one target found nothing in so many seconds."""
+    """(target, libFuzzer's result, words on the inputs that broke it) of so many seconds."""
     with tempfile.TemporaryDirectory(prefix="provisor-fuzz-") as folder:
         scratch = pathlib.Path(folder)
-        result = subprocess.run(fuzz_words(target, seconds, scratch), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                text=True, errors="replace", env=environment(**SANITIZER_ENV))
-        runs = [l.split()[-1] for l in result.stdout.splitlines() if l.startswith("stat::number_of_executed_units")]
-        lines = ["  %-24s %s runs, status %d" % (target.name, runs[0] if runs else "?", result.returncode)]
-        if result.returncode != 0:
-            inputs = [keep_input(p) for p in sorted(scratch.iterdir()) if p.is_file()]
-            lines += [result.stdout[-6000:], *inputs]
-            failed("%s (status %d)" % (target.name, result.returncode), result.stdout, 10)
-            failures[-1][1].extend("\n".join(inputs).splitlines())
-    say("\n".join(lines))
-    return result.returncode == 0
+        result = run(fuzz_words(target, seconds, scratch), env=environment(**SANITIZER_ENV))
+        inputs = [keep_input(p) for p in sorted(scratch.iterdir()) if p.is_file()] if result.returncode != 0 else []
+    return target, result, inputs
 
 
 def part_fuzz():
     """every fuzz target for some seconds, from its corpus (PROVISOR_FUZZ_SECONDS, default 8)"""
-    directory = build("fuzz") / "tests" / "fuzz"
+    directory = directory_of("fuzz") / "tests" / "fuzz"
     targets = sorted(p for p in directory.glob("fuzz_*") if p.is_file() and os.access(p, os.X_OK))
     if not targets:
         raise PartFailed("no fuzz targets were built")
     seconds = int(os.environ.get("PROVISOR_FUZZ_SECONDS", "8"))
-    replayed = meson_tests("release", "fuzz")
-    with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
-        passed = sum(pool.map(lambda target: fuzz(target, seconds), targets))
-    return add(replayed, Counts(passed, len(targets) - passed, 0))
-
-
-def part_sanitize():
-    """unit, golden, fuzz corpus, api and fault again under ASan, UBSan and LSan"""
-    counts = [meson_tests("sanitize", suite, **SANITIZER_ENV) for suite in ("unit", "golden", "fuzz")]
-    for folder in ("tests/api", "tests/fault"):
-        # Bounds on resident memory do not hold there: sanitizers keep freed memory and shadows.
-        counts.append(pytest(folder, "sanitize", "-m", "not resident_memory", *SPREAD, **SANITIZER_ENV))
-    return add(*counts)
-
-
-def part_contract():
-    """the OpenAPI document itself: lint, examples"""
-    return pytest("tests/contract", "release")
-
-
-def part_clang():
-    """what clang warns of in sources that the fuzz targets do not hold"""
-    directory = build("fuzz")
-    commands = json.loads((directory / "compile_commands.json").read_text())
-    built_there = set(subprocess.run(["ninja", "-C", directory, "-t", "inputs", "fuzzers"], check=True, text=True,
-                                     stdout=subprocess.PIPE).stdout.split("\n"))
-    # Generated sources need their generators, which only a whole build runs.
-    wanted = [c for c in commands if c["output"] not in built_there and c["file"].startswith("..")]
-
-    def check(command):
-        words = [w for w in shlex.split(command["command"]) if w not in ("ccache", "-MD")]
-        for option in ("-o", "-MQ", "-MF"):
-            at = words.index(option)
-            del words[at:at + 2]
-        return subprocess.run([*words, "-fsyntax-only"], text=True, cwd=command["directory"], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT)
-
-    with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
-        results = list(pool.map(check, wanted))
     bad = 0
-    for command, result in zip(wanted, results):
+    for target, result, inputs in side_by_side(lambda target: fuzz(target, seconds), targets):
+        runs = [l.split()[-1] for l in result.stdout.splitlines() if l.startswith("stat::number_of_executed_units")]
+        say("  %-24s %s runs, status %d" % (target.name, runs[0] if runs else "?", result.returncode))
         if result.returncode != 0:
             bad += 1
-            say(result.stdout[-3000:])
-            failed(command["file"], result.stdout)
-    return Counts(len(wanted) - bad, bad, 0)
+            say("\n".join([result.stdout[-6000:], *inputs]))
+            failed("%s (status %d)" % (target.name, result.returncode), result.stdout, 10)
+            here.failures[-1][1].extend("\n".join(inputs).splitlines())
+    return Counts(len(targets) - bad, bad, 0)
+
+
+# --- clang-tidy: what it found in a file is kept under a hash of all that it read --------------------
+
+
+def headers_read(kind):
+    """{source: files of this project that its object was made of}, from the dependencies that ninja keeps."""
+    directory = directory_of(kind)
+    read = {}
+    for block in run(["ninja", "-C", directory, "-t", "deps"]).stdout.split("\n\n"):
+        paths = [os.path.normpath(directory / line.strip()) for line in block.splitlines()[1:]]
+        mine = [p for p in paths if p.startswith(str(ROOT) + "/")]
+        if mine:
+            read.setdefault(mine[0], set()).update(mine)
+    return read
+
+
+def tidy_options(analyzer):
+    text = (ROOT / ".clang-tidy").read_text()
+    return text if analyzer else text.replace("  clang-analyzer-*,\n", "  -clang-analyzer-*,\n")
+
+
+def changed_sources():
+    """What differs from the branch that this one began on; on that branch itself, from the commit before."""
+    def git(*words):
+        return run(["git", "-C", ROOT, *words], errors=subprocess.DEVNULL).stdout.strip()
+
+    head = git("rev-parse", "HEAD")
+    bases = [git("merge-base", "HEAD", name) for name in ("origin/HEAD", "origin/main", "main")]
+    base = next((b for b in bases if b and b != head), "") or git("rev-parse", "--verify", "-q", "HEAD~1")
+    names = git("diff", "--name-only", "--diff-filter=d", base).splitlines() if base else []
+    names += git("ls-files", "--others", "--exclude-standard").splitlines()
+    return {str(ROOT / name) for name in names}
+
+
+def tidy(analyzer, files):
+    """Counts of clang-tidy over these sources."""
+    cache = directory_of("sanitize") / "tidy"
+    cache.mkdir(exist_ok=True)
+    read = headers_read("sanitize")
+    options = tidy_options(analyzer)
+    about = options + run(["clang-tidy", "--version"]).stdout
+
+    def mark(path):
+        digest = hashlib.sha256(about.encode())
+        for name in sorted(read.get(str(path), {str(path)})):
+            digest.update(hashlib.sha256(pathlib.Path(name).read_bytes()).digest() if os.path.exists(name) else b"-")
+        return cache / digest.hexdigest()
+
+    marks = {path: mark(path) for path in files}
+    todo = [path for path in files if not marks[path].exists()]
+
+    def check(lot):
+        return run(["clang-tidy", "--quiet", "--config=" + options, "-p", directory_of("sanitize"), *lot], errors=subprocess.PIPE)
+
+    lots = [todo[at:at + 8] for at in range(0, len(todo), 8)]
+    bad = set()
+    for lot, result in zip(lots, side_by_side(check, lots)):
+        found = {}
+        for line in result.stdout.splitlines():
+            if ": warning:" in line or ": error:" in line:
+                at = os.path.normpath(directory_of("sanitize") / line.split(":")[0])
+                found.setdefault(at, []).append(line)
+        if result.returncode != 0 and not found:
+            raise PartFailed("clang-tidy: " + result.stderr[-3000:])
+        if found:
+            say(result.stdout[-6000:])
+        for path, lines in found.items():
+            bad.add(path)
+            failed(os.path.relpath(path, ROOT), "\n".join(dict.fromkeys(lines)))
+        if not found:
+            for path in lot:
+                marks[path].touch()
+    say("  %d of %d looked at, the others are as they were" % (len(todo), len(files)))
+    return Counts(len(files) - len(bad), len(bad), 0)
+
+
+def sources():
+    return [p for p in c_files() if p.suffix == ".c" and (ROOT / "service") in p.parents]
 
 
 def part_tidy():
-    """clang-tidy with the rules of .clang-tidy"""
-    build("fuzz")
-    files = [p for p in c_files() if p.suffix == ".c" and (ROOT / "service") in p.parents]
-    script = "printf '%s\\0' \"$@\" | xargs -0 -n 4 -P \"$(nproc)\" clang-tidy --quiet -p " + str(ROOT / "build-fuzz")
-    result = subprocess.run(["bash", "-c", script, "tidy", *map(str, files)], stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True)
-    found = [l for l in result.stdout.splitlines() if ": warning:" in l or ": error:" in l]
-    say("\n".join(dict.fromkeys(found)))
-    bad = {l.split(":")[0] for l in found}
-    for path in sorted(bad):
-        failed(os.path.relpath(path, ROOT), "\n".join(l for l in found if l.startswith(path)))
-    if result.returncode != 0 and not bad:
-        raise PartFailed("clang-tidy: " + result.stderr[-3000:])
-    return Counts(len(files) - len(bad), len(bad), 0)
+    """clang-tidy with the rules of .clang-tidy; its analyzer only on what changed"""
+    changed = changed_sources()
+    files = sources()
+    return add(tidy(False, files), tidy(True, [p for p in files if str(p) in changed]))
+
+
+def part_tidy_all():
+    """clang-tidy's analyzer on every source"""
+    return tidy(True, sources())
 
 
 def part_container():
@@ -492,32 +629,115 @@ def part_container():
     return pytest("tests/container")
 
 
-# name, function, whether it belongs to the default run
-PARTS = [
-    ("format", part_format, True),
-    ("house", part_house, True),
-    ("unit", part_unit, True),
-    ("golden", part_golden, True),
-    ("vectors", part_vectors, True),
-    ("db", part_db, True),
-    ("store", part_store, True),
-    ("contract", part_contract, True),
-    ("api", part_api, True),
-    ("fault", part_fault, True),
-    ("walk", part_walk, True),
-    ("interop", part_interop, True),
-    ("fuzz", part_fuzz, True),
-    ("clang", part_clang, True),
-    ("sanitize", part_sanitize, True),
-    ("tidy", part_tidy, False),
-    ("container", part_container, True),
-]
+# name, function, what it builds on, cores it keeps busy, only in the long run, goes by the clock
+# In this order they start, each as soon as it may.
+PARTS = [Part(*row) for row in [
+    ("format", part_format, [], CORES, False, False),
+    ("api", part_api, ["sanitize"], 0, False, True),
+    ("contract", part_contract, [], 1, False, False),
+    ("house", part_house, ["release"], CORES, False, False),
+    ("fault", part_fault, ["sanitize"], 0, False, True),
+    ("release", part_release, ["release"], 0, False, True),
+    ("unit", part_unit, ["release"], CORES, False, False),
+    ("golden", part_golden, ["release"], CORES, False, False),
+    ("vectors", part_vectors, ["release"], 1, False, False),
+    ("db", part_db, ["release"], 1, False, False),
+    ("store", part_store, ["release"], 1, False, False),
+    ("walk", part_walk, ["release"], 1, False, False),
+    ("interop", part_interop, ["release"], 1, False, False),
+    ("sanitize", part_sanitize, ["sanitize"], CORES, False, False),
+    ("tidy", part_tidy, ["sanitize"], CORES, False, False),
+    ("threads", part_threads, ["threads"], 0, False, True),
+    ("fuzz", part_fuzz, ["fuzz"], CORES, True, False),
+    ("release-all", part_release_all, ["release"], 0, True, True),
+    ("sanitize-all", part_sanitize_all, ["sanitize"], CORES, True, False),
+    ("tidy-all", part_tidy_all, ["sanitize"], CORES, True, False),
+    ("walk-all", part_walk_all, [], 1, True, False),
+    ("container", part_container, [], 1, True, False),
+]]
+
+
+# --- running them ----------------------------------------------------------------------------------
+
+
+class Job:
+    """A build or a part on its way. needs: names of jobs that must have ended before."""
+
+    def __init__(self, name, title, work, needs, cores, clock):
+        self.name, self.title, self.work, self.needs, self.cores, self.clock = name, title, work, needs, cores, clock
+        self.counts = self.failures = self.thread = None
+        self.good = False
+        self.seconds = 0.0
+
+    def run(self):
+        here.lines, here.failures = [], []
+        here.niceness = 0 if self.clock else BACKGROUND_NICENESS
+        began = time.monotonic()
+        try:
+            self.counts = self.work() or Counts(0, 0, 0)
+            self.good = True
+        except Exception as e:  # whatever it is, the other parts go on
+            say("  %s: %s" % (type(e).__name__, e))
+            failed("the part did not run to its end", str(e))
+            self.counts = Counts(0, 1, 0)
+        self.failures = [(self.name, what, report) for what, report in here.failures]
+        self.seconds = time.monotonic() - began
+        show("\n".join(["==> %s: %s" % (self.name, self.title), *(l for l in here.lines if l), "    " + self.summary()]))
+
+    def summary(self):
+        return "%-14s %5d passed %3d failed %3d skipped %6.0f s" % (self.name, *self.counts, self.seconds)
+
+
+def jobs_of(parts):
+    """The builds and parts in the order in which they should start."""
+    jobs = {}
+    for part in parts:
+        for kind in part.builds:
+            name = BUILDS[kind][0]
+            if name not in jobs:
+                jobs[name] = Job(name, "compile and link", lambda kind=kind: build(kind), [], CORES, False)
+        jobs[part.name] = Job(part.name, part.run.__doc__, part.run, [BUILDS[kind][0] for kind in part.builds], part.cores,
+                              part.clock)
+    return jobs
+
+
+def run_jobs(jobs):
+    """All of them. One by the clock at a time; the others as the cores allow, in their order."""
+    waiting, running = list(jobs.values()), []
+    changed = threading.Condition()
+
+    def work(job):
+        job.run()
+        with changed:
+            running.remove(job)
+            changed.notify()
+
+    def may_start(job):
+        if any(jobs[need].counts is None or jobs[need] in running for need in job.needs):
+            return False
+        if job.clock:
+            return not any(other.clock for other in running)
+        return job.cores <= CORES - sum(other.cores for other in running)
+
+    with changed:
+        while waiting or running:
+            for job in list(waiting):
+                if may_start(job):
+                    waiting.remove(job)
+                    if not all(jobs[need].good for need in job.needs):
+                        job.counts, job.failures = Counts(0, 1, 0), [(job.name, "did not run: its build failed", [])]
+                        continue
+                    running.append(job)
+                    job.thread = threading.Thread(target=work, args=(job,), daemon=True)
+                    job.thread.start()
+            if running:
+                changed.wait()
 
 
 SUMMARY_LINES_MAX = 110
 
 
-def tell_failures(found):
+def repeat_failures(found):
     """What failed, part by part, in as many lines as the end of a log may be expected to keep."""
     lines = []
     for part, what, report in found:
@@ -525,55 +745,41 @@ def tell_failures(found):
         lines += ["    " + line for line in report]
     if len(lines) > SUMMARY_LINES_MAX:  # the names at least
         lines = ["FAILED %s: %s" % (part, what) for part, what, _ in found]
-    say("")
-    say("\n".join(lines[:SUMMARY_LINES_MAX]))
+    show("")
+    show("\n".join(lines[:SUMMARY_LINES_MAX]))
     if len(lines) > SUMMARY_LINES_MAX:
-        say("... and %d more" % (len(lines) - SUMMARY_LINES_MAX))
-
-
-def run_part(name, function):
-    """(counts, failures) of a part."""
-    failures.clear()
-    try:
-        counts = function()
-    except (PartFailed, OSError, subprocess.SubprocessError) as e:
-        say("  %s" % e)
-        failed("the part did not run to its end", str(e))
-        counts = Counts(0, 1, 0)
-    return counts, [(name, what, report) for what, report in failures]
+        show("... and %d more" % (len(lines) - SUMMARY_LINES_MAX))
 
 
 def main():
-    names = [name for name, _, _ in PARTS]
+    names = [part.name for part in PARTS]
     parser = argparse.ArgumentParser(prog="./check", description="Build and run the tests.")
     parser.add_argument("--list", action="store_true", help="list the parts and stop")
+    parser.add_argument("--long", action="store_true", help="all parts, with those that take long")
     parser.add_argument("names", nargs="*", metavar="NAME", help="parts to run: " + ", ".join(names))
     wanted = parser.parse_args()
     if wanted.list:
-        for name, function, default in PARTS:
-            print("%-10s %s%s" % (name, function.__doc__, "" if default else " (only when named)"))
+        for part in PARTS:
+            print("%-13s %s%s" % (part.name, part.run.__doc__, " (--long, or when named)" if part.long else ""))
         return 0
     unknown = [n for n in wanted.names if n not in names]
     if unknown:
         parser.error("no part named %s; there are: %s" % (", ".join(unknown), ", ".join(names)))
-    total = Counts(0, 0, 0)
-    summary = []
-    found = []
-    for name, function, default in PARTS:
-        if name not in wanted.names and (wanted.names or not default):
-            continue
-        say("==> %s: %s" % (name, function.__doc__))
-        began = time.monotonic()
-        counts, missed = run_part(name, function)
-        found += missed
-        total = add(total, counts)
-        summary.append("%-10s %5d passed %3d failed %3d skipped %6.0f s" % (name, *counts, time.monotonic() - began))
-        say("    " + summary[-1])
-    say("")
-    say("\n".join(summary))
+    began = time.monotonic()
+    jobs = jobs_of([p for p in PARTS if (p.name in wanted.names if wanted.names else wanted.long or not p.long)])
+    try:
+        run_jobs(jobs)
+    finally:
+        templates.close()
+    show("")
+    show("\n".join(job.summary() for job in jobs.values()))
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    show("%.1f minutes, %.1f of the processor" % ((time.monotonic() - began) / 60, (used.ru_utime + used.ru_stime) / 60))
+    found = [failure for job in jobs.values() for failure in job.failures]
     if found:
-        tell_failures(found)
-    say("%d passed, %d failed, %d skipped" % total)
+        repeat_failures(found)
+    total = add(*(job.counts for job in jobs.values()))
+    show("%d passed, %d failed, %d skipped" % total)
     return 1 if total.failed else 0
 
 

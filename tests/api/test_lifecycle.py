@@ -36,13 +36,13 @@ def resident_mb(pid):
     return int(re.search(r"VmRSS:\s+(\d+) kB", status).group(1)) / 1024
 
 
+@pytest.mark.resident_memory
 def test_the_idle_service_is_small(make_service):
     service = make_service()
     client = service.client(service.token("alpha"))
     service.start()
     client.get("/v1/applications")
-    if b"__asan_init" not in PROVISORD.read_bytes():
-        assert resident_mb(service.process.pid) < 25
+    assert resident_mb(service.process.pid) < 25
 
 
 def test_every_log_line_is_json_and_holds_no_secret(service, client):

@@ -1,12 +1,14 @@
 """The documents' walk-through, line by line, as a newcomer would: every block must do what it says.
 
 README.md's blocks run first, then those of docs/tour.md. Each runs in a shell of its own after the tour's
-block "setup", so that no block can lean on a variable of another.
+block "setup", so that no block can lean on a variable of another. With PROVISOR_BUILD set, ./run uses that build;
+without, it makes its own.
 """
 import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 
@@ -41,8 +43,11 @@ def place(tmp_path_factory):
 
 def test_the_walk_through_works_as_printed(place):
     folder, port = place
+    build = os.environ.get("PROVISOR_BUILD", "")
 
     def adapt(text):
+        if build:
+            text = re.sub(r"^\./run\b(?! --stop)", "./run --build-dir " + shlex.quote(build), text, flags=re.M)
         text = text.replace("8080", str(port)).replace("--data-dir var", "--data-dir %s/var" % folder)
         text = re.sub(r"(?<![\w/$])var/|\$PWD/var/", "%s/var/" % folder, text)
         # -f would hide the body of the one request that is wrong on purpose.
