@@ -15,7 +15,7 @@ enum pv_code api_init(struct api *api,
     *api = (struct api){.config = config, .store = store, .history = history};
     spool_quota_init(&api->spool, config);
     if (pthread_mutex_init(&api->key_lock, NULL) != 0)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     return PV_OK;
 }
 

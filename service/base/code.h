@@ -48,6 +48,16 @@ enum { PV_CODE_COUNT = PV_E_INTERNAL + 1 };
 
 /* The caller must look at the code. */
 #define PV_MUSTCHECK __attribute__((warn_unused_result))
+
+/* Leave the function with the code of `expression` unless that is PV_OK: for places where nothing
+ * is held that would have to be given back. */
+#define PV_TRY(expression)                                                                         \
+    do {                                                                                           \
+        enum pv_code code_ = (expression);                                                         \
+        if (code_ != PV_OK)                                                                        \
+            return code_;                                                                          \
+    } while (0)
+
 /* A printf-like function: `format` and `first` count arguments from 1. */
 #define PV_PRINTF(format_at, first_at) __attribute__((format(printf, format_at, first_at)))
 

@@ -45,6 +45,11 @@ enum pv_code pv_fail(struct pv_error *err, enum pv_code code, const char *format
     return code;
 }
 
+enum pv_code pv_no_memory(struct pv_error *err)
+{
+    return pv_fail(err, PV_E_MEMORY, "%s", pv_code_text(PV_E_MEMORY));
+}
+
 enum pv_code pv_fault(struct pv_error *err,
                       enum pv_place place,
                       const char *at,

@@ -43,6 +43,9 @@ void pv_error_clear(struct pv_error *err);
 enum pv_code pv_fail(struct pv_error *err, enum pv_code code, const char *format, ...)
     PV_PRINTF(3, 4);
 
+/* `return pv_no_memory(err)`: PV_E_MEMORY, recorded as by pv_fail. */
+enum pv_code pv_no_memory(struct pv_error *err);
+
 /* Record a fault at a place of the request. The code becomes PV_E_INVALID unless one is set.
  * Returns the code of the error (PV_E_INVALID when err is NULL). */
 enum pv_code pv_fault(struct pv_error *err,

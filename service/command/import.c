@@ -266,7 +266,7 @@ static bool do_import(const struct bulk_options *wanted,
     options.context = ears;
     struct bulk *bulk = bulk_start(&options, find);
     if (bulk == NULL) {
-        (void)pv_fail(err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(err);
         return false;
     }
     watch(bulk, ears);

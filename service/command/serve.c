@@ -265,11 +265,11 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
                                     .statement_timeout_ms = (unsigned)config->statement_timeout_ms};
     service->store = store_open(&options);
     if (service->store == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     service->history =
         history_cache_create((size_t)config->history_cache_entries, config->history_cache_ms);
     if (service->history == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     enum pv_code code = api_init(&service->api, config, service->store, service->history, err);
     if (code == PV_OK)
         try_spool(&service->api.spool);

@@ -51,7 +51,7 @@ static enum pv_code read_service_key(const char *owner, unsigned char key[32], s
         .conninfo = owner, .connections_max = 1, .wait_ms = 10000, .statement_timeout_ms = 10000};
     struct store *store = store_open(&options);
     if (store == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     enum pv_code code = store_service_key(store, key, err);
     store_close(store);
     return code;

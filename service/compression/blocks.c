@@ -49,7 +49,7 @@ static enum pv_code next_part(struct compression_blocks *parts,
         *part = (const unsigned char *)*bytes;
     } else {
         if (!make_room(parts))
-            return compression_no_memory(err);
+            return pv_no_memory(err);
         memcpy(parts->bytes + parts->have, *bytes, some);
         parts->have += some;
         if (parts->have == parts->want) {

@@ -115,7 +115,7 @@ choose(struct decompressor *framing, const struct compression_coding *coding, st
     if (coding->create != NULL) {
         framing->state = coding->create(&framing->limits);
         if (framing->state == NULL)
-            return compression_no_memory(err);
+            return pv_no_memory(err);
     }
     framing->coding = coding;
     return PV_OK;

@@ -83,8 +83,6 @@ enum pv_code
 decompressor_wrote(struct decompressor *framing, size_t n, struct pv_error *err) PV_MUSTCHECK;
 enum pv_code decompressor_flush(struct decompressor *framing, struct pv_error *err) PV_MUSTCHECK;
 
-enum pv_code compression_no_memory(struct pv_error *err);
-
 /* --- formats made of parts whose lengths are known when they begin (parts.c) --- */
 
 struct compression_blocks {

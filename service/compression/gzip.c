@@ -61,7 +61,7 @@ static enum pv_code step(struct decompressor *framing, struct gzip *gzip, struct
     int result = inflate(stream, Z_NO_FLUSH);
     framing->bytes_in += before - stream->avail_in;
     if (result == Z_MEM_ERROR)
-        return compression_no_memory(err);
+        return pv_no_memory(err);
     if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
         return pv_fail(err, PV_E_SYNTAX, "the gzip stream is damaged: %s",
                        stream->msg == NULL ? "unexpected data" : stream->msg);

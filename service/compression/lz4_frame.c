@@ -48,7 +48,7 @@ static enum pv_code fail(size_t result, struct pv_error *err)
 {
     const char *why = LZ4F_getErrorName(result);
     if (strcmp(why, "ERROR_allocation_failed") == 0)
-        return compression_no_memory(err);
+        return pv_no_memory(err);
     return pv_fail(err, PV_E_SYNTAX, "the lz4 frame is damaged: %s", why);
 }
 

@@ -7,11 +7,6 @@
 /* A ratio says nothing about the first bytes of a stream. */
 static const uint64_t RATIO_GRACE = 1 << 20;
 
-enum pv_code compression_no_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory to decompress the log");
-}
-
 /* `waiting` bytes are decoded and not yet counted. */
 static enum pv_code
 check_total(const struct decompressor *framing, size_t waiting, size_t n, struct pv_error *err)
@@ -59,7 +54,7 @@ large_room(struct decompressor *framing, size_t n, char **room, struct pv_error 
         framing->n_large = framing->large == NULL ? 0 : n;
     }
     *room = framing->large;
-    return framing->large == NULL ? compression_no_memory(err) : PV_OK;
+    return framing->large == NULL ? pv_no_memory(err) : PV_OK;
 }
 
 enum pv_code

@@ -63,7 +63,7 @@ static enum pv_code fail(const struct decompressor *framing, size_t result, stru
 {
     switch ((int)ZSTD_getErrorCode(result)) {
     case ZSTD_error_memory_allocation:
-        return compression_no_memory(err);
+        return pv_no_memory(err);
     case ZSTD_error_frameParameter_windowTooLarge:
         return pv_fail(err, PV_E_LIMIT,
                        "the zstd stream asks for a window over 2^%u bytes, which a decoder would "

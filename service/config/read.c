@@ -74,7 +74,7 @@ read_lines(FILE *in, const char *file, struct config *config, struct pv_error *e
 {
     bool *seen = calloc(settings_n, sizeof *seen);
     if (seen == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     char line[LINE_BYTES];
     enum pv_code code = PV_OK;
     for (size_t number = 1; code == PV_OK && fgets(line, sizeof line, in) != NULL; number++) {

@@ -48,10 +48,10 @@ enum pv_code examine_fields(struct exchange *x, struct pv_error *err)
     request->headers = arena_calloc(&x->arena, c.capacity, sizeof *request->headers);
     c.size = arena_calloc(&x->arena, c.capacity, sizeof *c.size);
     if (request->headers == NULL || c.size == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the header");
+        return pv_no_memory(err);
     (void)MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, collect_header, &c);
     if (c.failed)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the header");
+        return pv_no_memory(err);
     enum pv_code code =
         http_fields_check(request->headers, c.size, request->n_headers, &x->framing, err);
     if (code != PV_OK)
@@ -150,7 +150,7 @@ enum pv_code examine_route(struct exchange *x, struct pv_error *err)
     request->path_parameters =
         http_router_parameters(x->resource, target.segments, target.n_segments, &x->arena);
     if (request->path_parameters == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the path");
+        return pv_no_memory(err);
     return PV_OK;
 }
 

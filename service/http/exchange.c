@@ -159,7 +159,7 @@ static enum pv_code check_response(const struct http_response *response, struct 
         return pv_fail(err, PV_E_INTERNAL, "the handler decided nothing");
     for (size_t i = 0; i < response->n_headers; i++)
         if (response->headers[i].value == NULL)
-            return pv_fail(err, PV_E_MEMORY, "not enough memory for the answer");
+            return pv_no_memory(err);
     return PV_OK;
 }
 

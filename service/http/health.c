@@ -89,7 +89,7 @@ static enum pv_code get_metrics(void *context,
         server->options.metrics(server->options.context, request->arena, &others);
     struct strview all = join(request->arena, mine, others);
     if (all.at == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the metrics");
+        return pv_no_memory(err);
     reply_text(response, "text/plain; version=0.0.4; charset=utf-8", all);
     return PV_OK;
 }

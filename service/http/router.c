@@ -45,12 +45,12 @@ split_template(struct http_resource *r, struct arena *arena, struct pv_error *er
     r->segments = arena_calloc(arena, r->n_segments, sizeof *r->segments);
     bool *is_parameter = arena_calloc(arena, r->n_segments, sizeof *is_parameter);
     if (r->segments == NULL || is_parameter == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the routes");
+        return pv_no_memory(err);
     const char *at = r->template + 1;
     for (size_t i = 0; i < r->n_segments; i++) {
         size_t n = strcspn(at, "/");
         if (!split_segment(r, is_parameter, i, (struct strview){at, n}, arena))
-            return pv_fail(err, PV_E_MEMORY, "not enough memory for the routes");
+            return pv_no_memory(err);
         at += n + 1;
     }
     r->is_parameter = is_parameter;
@@ -119,7 +119,7 @@ enum pv_code http_router_init(struct http_router *router,
     router->resources = arena_calloc(&router->arena, rows, sizeof *router->resources);
     enum pv_code code = PV_OK;
     if (router->resources == NULL)
-        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the routes");
+        code = pv_no_memory(err);
     for (size_t t = 0; t < n_tables && code == PV_OK; t++)
         for (const struct http_route *row = tables[t]; row->template != NULL && code == PV_OK;
              row++)

@@ -270,7 +270,7 @@ static enum MHD_Result gather(struct exchange *x, const char *bytes, size_t *n)
     if (x->body == NULL) {
         x->body = arena_alloc(&x->arena, GATHER);
         if (x->body == NULL) {
-            (void)pv_fail(&err, PV_E_MEMORY, "not enough memory for the upload");
+            (void)pv_no_memory(&err);
             exchange_fail(x, &err);
             refuse_in_body(x);
             *n = 0;

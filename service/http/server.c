@@ -99,7 +99,7 @@ static enum pv_code start_routes(struct http_server *server, struct pv_error *er
     if (code != PV_OK)
         return code;
     if (!http_metrics_init(&server->metrics, &server->router, clock_wall_us()))
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the counters");
+        return pv_no_memory(err);
     return PV_OK;
 }
 
@@ -129,7 +129,7 @@ enum pv_code http_server_open(const struct http_server_options *options,
         return pv_fail(err, PV_E_UNAVAILABLE, "the system has no random numbers");
     struct http_server *s = calloc(1, sizeof *s);
     if (s == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the server");
+        return pv_no_memory(err);
     s->options = *options;
     s->config = options->config;
     s->listen_fd = -1;

@@ -101,7 +101,7 @@ parse_path(struct strview path, struct arena *arena, struct http_target *t, stru
     t->n_segments = count(path, '/');
     t->segments = arena_calloc(arena, t->n_segments, sizeof *t->segments);
     if (t->path == NULL || t->segments == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the path");
+        return pv_no_memory(err);
     struct strview rest = {path.at + 1, path.n - 1};
     for (size_t i = 0; i < t->n_segments; i++) {
         enum pv_code code;
@@ -144,7 +144,7 @@ parse_query(struct strview query, struct arena *arena, struct http_target *t, st
 {
     t->query = arena_calloc(arena, count(query, '&') + 1, sizeof *t->query);
     if (t->query == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the query");
+        return pv_no_memory(err);
     while (query.n > 0) {
         struct strview piece = next_piece(&query, '&');
         if (piece.n == 0)

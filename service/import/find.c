@@ -18,11 +18,6 @@ struct find_folder {
 
 /* --- growing --- */
 
-static enum pv_code no_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "out of memory while looking for logs");
-}
-
 static enum pv_code add_item(struct find *find,
                              const char *path,
                              enum find_kind kind,
@@ -34,14 +29,14 @@ static enum pv_code add_item(struct find *find,
         size_t capacity = find->capacity == 0 ? 64 : find->capacity * 2;
         struct find_item *grown = realloc(find->items, capacity * sizeof *grown);
         if (grown == NULL)
-            return no_memory(err);
+            return pv_no_memory(err);
         find->items = grown;
         find->capacity = capacity;
     }
     struct find_item *item = &find->items[find->n];
     *item = (struct find_item){.path = strdup(path), .kind = kind, .bytes = bytes};
     if (item->path == NULL)
-        return no_memory(err);
+        return pv_no_memory(err);
     (void)snprintf(item->reason, sizeof item->reason, "%s", reason);
     find->n++;
     find->bytes += kind == FIND_LOG ? bytes : 0;
@@ -98,7 +93,7 @@ static enum pv_code
 see_folder(struct find *find, const struct stat *status, bool *again, struct pv_error *err)
 {
     if (!grow_seen(find))
-        return no_memory(err);
+        return pv_no_memory(err);
     struct find_folder *slot = slot_of(find->seen, find->seen_capacity, status);
     *again = slot->taken;
     find->n_seen += !slot->taken;
@@ -254,7 +249,8 @@ static enum pv_code walk_names(struct find *find,
     enum pv_code code = PV_OK;
     for (size_t i = 0; i < names->n && code == PV_OK; i++) {
         char *below = join(path, names->items[i]);
-        code = below == NULL ? no_memory(err) : walk(find, below, names->items[i], depth + 1, err);
+        code =
+            below == NULL ? pv_no_memory(err) : walk(find, below, names->items[i], depth + 1, err);
         free(below);
     }
     return code;
@@ -266,7 +262,7 @@ walk_folder(struct find *find, const char *path, unsigned depth, struct pv_error
     struct names names = {NULL, 0, 0};
     enum pv_code code;
     if (!list_folder(path, &names))
-        code = errno == ENOMEM ? no_memory(err) : cannot_read(find, path, err);
+        code = errno == ENOMEM ? pv_no_memory(err) : cannot_read(find, path, err);
     else if (find_is_rolling(names.items, names.n))
         code = add_item(find, path, FIND_LOG, sum_bytes(path, &names), "", err);
     else

@@ -56,7 +56,7 @@ enum pv_code shown_begin(struct shown *shown,
     summary_init(&shown->summary, find);
     asked.request = write_request(&shown->arena, options, paths, n_paths, find);
     enum pv_code code = asked.request.at == NULL
-                            ? pv_fail(err, PV_E_MEMORY, "out of memory")
+                            ? pv_no_memory(err)
                             : operation_hold_begin(&shown->hold, options->store, options->config,
                                                    &options->who, options->request_id, &asked, err);
     if (code == PV_OK)
@@ -88,7 +88,7 @@ shown_end(struct shown *shown, bool stopped, const struct pv_error *lost, struct
     document.at = lost != NULL ? operation_describe_error(&shown->arena, lost, &document.n)
                                : summary_write(&shown->summary, stopped, seconds, &document.n);
     enum pv_code code = document.at == NULL
-                            ? pv_fail(err, PV_E_MEMORY, "out of memory")
+                            ? pv_no_memory(err)
                             : operation_hold_end(&shown->hold, status, document, err);
     summary_fini(&shown->summary);
     arena_fini(&shown->arena);

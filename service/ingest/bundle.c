@@ -31,7 +31,7 @@ enum pv_code bundle_open(struct container *container,
     struct bundle *made = calloc(1, sizeof *made);
     if (made == NULL) {
         container_close(container);
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     }
     made->limits = *limits;
     made->container = container;
@@ -116,7 +116,7 @@ static enum pv_code open_part(struct bundle *bundle, struct text *text, struct p
     if (code != PV_OK)
         return code;
     bundle->stream = stream_create(&bundle->limits.framing, text, refuse_archive, NULL);
-    return bundle->stream == NULL ? pv_fail(err, PV_E_MEMORY, "out of memory") : PV_OK;
+    return bundle->stream == NULL ? pv_no_memory(err) : PV_OK;
 }
 
 static enum pv_code end_part(struct bundle *bundle, struct text *text, struct pv_error *err)

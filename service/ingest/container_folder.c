@@ -89,7 +89,7 @@ enum pv_code container_open_folder(int fd, struct container **container, struct 
     struct folder *folder = calloc(1, sizeof *folder);
     DIR *entries = folder == NULL ? NULL : fdopendir(fd);
     if (entries == NULL) {
-        enum pv_code code = folder == NULL ? pv_fail(err, PV_E_MEMORY, "out of memory") : fail(err);
+        enum pv_code code = folder == NULL ? pv_no_memory(err) : fail(err);
         free(folder);
         (void)close(fd);
         return code;

@@ -53,7 +53,7 @@ static la_int64_t skip_bytes(struct archive *reader, void *context, la_int64_t w
 static enum pv_code fail(const struct tar *tar, struct pv_error *err)
 {
     if (archive_errno(tar->reader) == ENOMEM)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     const char *why = archive_error_string(tar->reader);
     char shown[PARTS_SHOWN];
     parts_show(strview_of(why == NULL ? "no reason given" : why), shown);
@@ -73,7 +73,7 @@ static enum pv_code open_reader(struct tar *tar, uint64_t at, struct pv_error *e
     tar->at = at;
     tar->reader = archive_read_new();
     if (tar->reader == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     int result = archive_read_support_format_tar(tar->reader);
     if (result == ARCHIVE_OK)
         result = archive_read_open2(tar->reader, tar, NULL, read_block, skip_bytes, NULL);
@@ -166,7 +166,7 @@ container_open_tar(int fd, uint64_t bytes, struct container **container, struct 
 {
     struct tar *tar = calloc(1, sizeof *tar);
     if (tar == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     tar->base.kind = &kind;
     tar->fd = fd;
     tar->bytes = bytes;

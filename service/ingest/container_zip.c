@@ -99,7 +99,7 @@ static zip_int64_t source(void *context, void *data, zip_uint64_t n, zip_source_
 static enum pv_code fail(zip_error_t *error, struct pv_error *err)
 {
     if (zip_error_code_zip(error) == ZIP_ER_MEMORY)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     char shown[PARTS_SHOWN];
     parts_show(strview_of(zip_error_strerror(error)), shown);
     return pv_fail(err, PV_E_SYNTAX, "the zip is damaged or cut short: %s", shown);
@@ -213,7 +213,7 @@ enum pv_code container_open_zip(int fd,
     static const uint64_t search_bytes = 256 * 1024;
     struct zip_container *zip = calloc(1, sizeof *zip);
     if (zip == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     zip->base.kind = &kind;
     zip->fd = fd;
     zip->bytes = bytes;

@@ -139,7 +139,7 @@ warn_missing(uint64_t missing, struct arena *arena, struct run *run, struct pv_e
         return PV_OK;
     struct run_warning *warnings = arena_array(arena, run->n_warnings + 1, sizeof *warnings);
     if (warnings == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     if (run->n_warnings > 0)
         memcpy(warnings, run->warnings, run->n_warnings * sizeof *warnings);
     warnings[run->n_warnings++] = (struct run_warning){

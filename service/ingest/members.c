@@ -138,7 +138,7 @@ enum pv_code parts_add(struct parts *parts, const char *name, uint64_t where, st
     struct part *part = make_room(parts);
     char *copy = part == NULL ? NULL : arena_strdup(&parts->names, name);
     if (copy == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     *part = (struct part){.name = copy, .where = where, .added = parts->n};
     if (read_name(copy, part))
         parts->n++;
@@ -252,7 +252,7 @@ enum pv_code parts_arrange(struct parts *parts, struct pv_error *err)
         return code;
     parts->logs = calloc(parts->n, sizeof *parts->logs);
     if (parts->logs == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     size_t first = 0;
     for (size_t i = 1; i <= parts->n; i++) {
         if (i < parts->n && compare_logs(&parts->parts[first], &parts->parts[i]) == 0)

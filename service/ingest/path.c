@@ -53,7 +53,7 @@ static enum pv_code feed_file(struct ingest *intake, int fd, struct pv_error *er
 {
     char *block = malloc(BLOCK);
     if (block == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     enum pv_code code = feed_blocks(intake, fd, block, err);
     free(block);
     return code;
@@ -130,7 +130,7 @@ enum pv_code ingest_read_path(const char *path,
     struct ingest *intake = ingest_create(limits);
     enum pv_code code = PV_OK;
     if (intake == NULL)
-        code = pv_fail(err, PV_E_MEMORY, "out of memory");
+        code = pv_no_memory(err);
     if (code == PV_OK)
         code = open_any(intake, fd, err);
     if (code == PV_OK)

@@ -50,7 +50,7 @@ static enum pv_code judge(struct peek *peek,
 {
     struct decompressor *framing = decompressor_create(limits, keep_head, peek);
     if (framing == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     bool cut;
     enum pv_code code = decompressor_feed(framing, peek->stored, stored, NULL);
     if (code == PV_OK)
@@ -91,7 +91,7 @@ enum pv_code peek_at_part(struct container *container,
         return pv_fail(err, code, "%s", why.detail);
     struct peek *peek = malloc(sizeof *peek);
     if (peek == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     peek->n = 0;
     size_t stored = 0;
     code = read_stored(container, peek, &stored, err);

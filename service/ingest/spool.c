@@ -43,7 +43,7 @@ enum pv_code spool_open(struct spool_quota *quota, struct spool **spool, struct 
 {
     struct spool *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     made->quota = quota;
     made->fd = make_file(quota->directory);
     if (made->fd < 0) {

@@ -222,7 +222,7 @@ static enum pv_code expire_runs_once(const struct pass *pass,
     if (code == PV_OK && *gone > 0 && *expiry->application == NULL) {
         *expiry->application = arena_strndup(expiry->arena, name.at, name.n);
         if (*expiry->application == NULL)
-            code = pv_fail(err, PV_E_MEMORY, "not enough memory for a name");
+            code = pv_no_memory(err);
     }
     arena_fini(&arena);
     return code;
@@ -413,7 +413,7 @@ sketch_stages(struct run_stage stages[], size_t n, struct arena *arena, struct p
     for (size_t i = 0; i < n; i++) {
         struct task_group *groups = arena_array(arena, TASK_SKETCH_GROUPS_MAX, sizeof *groups);
         if (groups == NULL)
-            return pv_fail(err, PV_E_MEMORY, "not enough memory for a sketch");
+            return pv_no_memory(err);
         enum pv_code code = task_sketch_make(stages[i].task_durations_s, (size_t)stages[i].n_tasks,
                                              arena, groups, &stages[i].n_task_sketch, err);
         if (code != PV_OK)

@@ -135,7 +135,7 @@ static enum pv_code end_lost(struct operation_runner *runner,
     if (!cancelled)
         end.error = attempt_describe(runner, arena, &why);
     if (event == NULL || (!cancelled && end.error.at == NULL))
-        return pv_fail(err, PV_E_MEMORY, "not enough memory");
+        return pv_no_memory(err);
     return store_operation_finish(tx, key, &end, err);
 }
 

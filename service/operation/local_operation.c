@@ -112,8 +112,7 @@ enum pv_code operation_hold_end(struct operation_hold *hold,
                                 .total = hold->held.total,
                                 .unit = hold->held.unit,
                                 .keep_s = hold->config->operation_retention_s};
-    enum pv_code code =
-        event == NULL ? pv_fail(err, PV_E_MEMORY, "out of memory") : end_once(hold, &end, err);
+    enum pv_code code = event == NULL ? pv_no_memory(err) : end_once(hold, &end, err);
     arena_fini(&arena);
     if (code != PV_E_CANCELLED || status != OPERATION_SUCCEEDED)
         return code;

@@ -66,7 +66,7 @@ enum pv_code operation_finish(struct operation_run *run,
     const char *event = operation_event_data(run->arena, run->key.id, run->kind,
                                              strview_of(run->application), OPERATION_SUCCEEDED);
     if (event == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the event");
+        return pv_no_memory(err);
     const struct operation_end end = {.status = OPERATION_SUCCEEDED,
                                       .result = result,
                                       .event = strview_of(event),

@@ -156,7 +156,7 @@ enum pv_code operation_runner_create(const struct operation_runner_options *opti
         return PV_OK;
     struct operation_runner *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     made->options = *options;
     made->config = options->config;
     made->n_slots = (size_t)options->config->operation_workers;
@@ -167,7 +167,7 @@ enum pv_code operation_runner_create(const struct operation_runner_options *opti
     name_worker(made);
     if (made->slots == NULL || !name_kinds(made)) {
         destroy(made);
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     }
     if (!start_threads(made)) {
         (void)operation_runner_join(made, START_FAILED_S);

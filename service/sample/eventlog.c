@@ -280,7 +280,7 @@ enum pv_code sample_write_eventlog(const struct sample_run *run,
     struct arena_mark mark = arena_mark(scratch);
     struct event *events = arena_array(scratch, count_events(run), sizeof *events);
     if (events == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for a sample log");
+        return pv_no_memory(err);
     struct log log = {.run = run, .start_ms = start_ms, .out = out};
     for (int s = 1; s < run->application->n_stages; s++)
         log.first_task[s] = log.first_task[s - 1] + (int64_t)run->stages[s - 1].n_tasks;

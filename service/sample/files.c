@@ -30,7 +30,7 @@ static enum pv_code write_log(const struct sample_run *run,
     const char *path =
         arena_printf(arena, "%s/application_%" PRId64 "_%04d", folder, start_ms, number);
     if (path == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for a file name");
+        return pv_no_memory(err);
     FILE *out = fopen(path, "wb");
     if (out == NULL)
         return pv_fail(err, PV_E_UNAVAILABLE, "%.150s: %s", path, strerror(errno));
@@ -53,8 +53,7 @@ static enum pv_code write_application(const struct sample_application *applicati
     struct arena arena;
     arena_init(&arena, 0);
     const char *folder = arena_printf(&arena, "%s/%s", directory, application->name);
-    enum pv_code code = folder == NULL ? pv_fail(err, PV_E_MEMORY, "not enough memory")
-                                       : make_directory(folder, err);
+    enum pv_code code = folder == NULL ? pv_no_memory(err) : make_directory(folder, err);
     for (int i = 0; i < SAMPLE_GRID_MAX && application->sizes[i] > 0; i++) {
         for (int j = 0; j < SAMPLE_GRID_MAX && application->executors[j] > 0; j++) {
             struct sample_run run;

@@ -4,11 +4,6 @@
 
 #include "base/rng.h"
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory for a sample run");
-}
-
 static int64_t to_ms(double seconds)
 {
     return (int64_t)llround(seconds * 1000.0);
@@ -89,7 +84,7 @@ static enum pv_code make_cluster(const struct sample_run *run,
     cluster->free_ms = arena_calloc(arena, cluster->cores, sizeof *cluster->free_ms);
     cluster->speed = arena_array(arena, executors, sizeof *cluster->speed);
     if (cluster->free_ms == NULL || cluster->speed == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < executors; i++)
         cluster->speed[i] = rng_lognormal(rng, 1.0, 0.03);
     return PV_OK;
@@ -162,7 +157,7 @@ static enum pv_code run_stage(struct sample_run *run,
     double *work_s = arena_array(arena, stage->n_tasks, sizeof *work_s);
     stage->tasks = arena_calloc(arena, stage->n_tasks, sizeof *stage->tasks);
     if (work_s == NULL || stage->tasks == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     draw_work(run, stage->stage, rng, work_s, stage->n_tasks);
     for (size_t i = 0; i < stage->n_tasks; i++)
         launch_task(run, cluster, stage, i, work_s[i], rng);

@@ -80,7 +80,7 @@ static enum pv_code end_steps(struct operation_run *run,
     const char *text = arena_printf(run->arena, "{\"steps\":%lld,\"attempt\":%lld}",
                                     (long long)steps->steps, (long long)run->key.attempt);
     *result = strview_of(text);
-    return text == NULL ? pv_fail(err, PV_E_MEMORY, "out of memory") : PV_OK;
+    return text == NULL ? pv_no_memory(err) : PV_OK;
 }
 
 static enum pv_code

@@ -21,7 +21,7 @@ static enum pv_code reply(struct http_response *response, struct writer *w, stru
 {
     response->body = writer_finish(w, &response->body_n);
     if (response->body == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory");
+        return pv_no_memory(err);
     response->status = 200;
     return PV_OK;
 }
@@ -96,7 +96,7 @@ eat(void *context, struct http_request *request, struct http_response *response,
         ;
     (void)context;
     (void)response;
-    return pv_fail(e, PV_E_MEMORY, "not enough memory");
+    return pv_no_memory(e);
 }
 
 static enum pv_code tagged(void *context,
@@ -148,7 +148,7 @@ upload_begin(void *context, struct http_request *request, void **state, struct p
         return pv_fail(err, PV_E_CONFLICT, "refused before a byte was read");
     struct upload *upload = arena_calloc(request->arena, 1, sizeof *upload);
     if (upload == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory");
+        return pv_no_memory(err);
     const char *at = http_query(request, "fail_at");
     const char *ms = http_query(request, "piece_ms");
     upload->fail_at = at == NULL ? SIZE_MAX : strtoul(at, NULL, 10);

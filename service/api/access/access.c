@@ -211,7 +211,7 @@ static enum pv_code reply_token(struct http_request *request,
 {
     const char *location = arena_printf(request->arena, "/v1/tokens/%s", row->id);
     if (location == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     struct writer w;
     writer_init(&w, request->arena);
     struct codec_token wire = wire_token(row, text);

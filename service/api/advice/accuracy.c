@@ -123,7 +123,7 @@ enum pv_code accuracy_list(void *context,
     const char *scope = arena_printf(request->arena, "/v1/applications/accuracy name=%s",
                                      http_path_parameter(request, "name"));
     if (code == PV_OK && scope == NULL)
-        code = pv_fail(err, PV_E_MEMORY, "out of memory");
+        code = pv_no_memory(err);
     if (code == PV_OK)
         code = cursor_read(api, request, scope, &filter.limit, &cursor, &has, err);
     if (code == PV_OK && has) {

@@ -14,11 +14,6 @@
 #include "store/advice/advice.h"
 #include "threads/clock.h"
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "out of memory");
-}
-
 /* --- POST /v1/advice --- */
 
 static enum pv_code
@@ -90,7 +85,7 @@ static enum pv_code look_beside(struct api *api,
     size_t n = made->asked.n_running;
     const char **names = arena_array(request->arena, n, sizeof(const char *));
     if (names == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
         names[i] = made->asked.running[i].application.at;
     enum pv_code code =
@@ -115,7 +110,7 @@ static enum pv_code look_for_experiments(struct api *api,
     struct api_experiments *experiments = &made->experiments;
     double *executors = arena_array(request->arena, 1, sizeof *executors);
     if (executors == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     executors[0] = (double)made->advice.recommendation.executors;
     *experiments = api_experiments_of(api->config, EXPERIMENTS_CHEAPEST, COUNT);
     experiments->bounds.problem_size = (double)made->history->curve.problem_size;
@@ -281,7 +276,7 @@ static enum pv_code keep(struct http_request *request,
     writer_init(&event, request->arena);
     codec_advice_encode_event(&event, &reply);
     const char *event_text = writer_finish(&event, &event_n);
-    enum pv_code code = event_text == NULL ? out_of_memory(err)
+    enum pv_code code = event_text == NULL ? pv_no_memory(err)
                                            : write_document(request, &reply, 201, response, err);
     if (code != PV_OK)
         return code;
@@ -400,7 +395,7 @@ static enum pv_code read_filter(struct api *api,
     *scope = arena_printf(request->arena, "/v1/advice application=%s",
                           filter->application_name == NULL ? "" : filter->application_name);
     if (*scope == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     code = cursor_read(api, request, *scope, &filter->limit, &cursor, &has, err);
     if (code == PV_OK && has) {
         filter->before_us = cursor.instant_us;

@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory to tell runs apart by their labels");
-}
-
 /* --- which runs --- */
 
 struct sighting {
@@ -26,7 +21,7 @@ static enum pv_code look_at(const struct run_duration_list *durations,
     seen->rows = arena_array(arena, seen->n, sizeof *seen->rows);
     seen->labels = arena_array(arena, seen->n, sizeof *seen->labels);
     if (seen->rows == NULL || seen->labels == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < seen->n; i++) {
         const struct run_duration *run = &durations->items[i];
         seen->rows[i] = model_seen((double)run->problem_size, (double)run->executors,
@@ -53,7 +48,7 @@ static enum pv_code keep_explaining(const struct contexts *contexts,
 {
     struct run_label *labels = arena_array(arena, asked->n_labels, sizeof *labels);
     if (labels == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     *kept = (struct context_labels){labels, 0};
     for (size_t i = 0; i < asked->n_labels; i++)
         if (explains(contexts->keys, contexts->n_keys, asked->labels[i].key))
@@ -78,17 +73,17 @@ static enum pv_code describe(const struct contexts *contexts,
     struct context_labels *own = arena_alloc(arena, sizeof *own);
     struct run_label *pairs = arena_array(arena, contexts->n_keys, sizeof *pairs);
     if (keys == NULL || own == NULL || pairs == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     *own = (struct context_labels){pairs, 0};
     for (size_t k = 0; k < contexts->n_keys; k++) {
         struct strview value = context_label_value(labels, contexts->keys[k]);
         keys[k] = contexts->keys[k];
         if (!copy_text(&keys[k], arena))
-            return out_of_memory(err);
+            return pv_no_memory(err);
         if (value.at == NULL)
             continue;
         if (!copy_text(&value, arena))
-            return out_of_memory(err);
+            return pv_no_memory(err);
         pairs[own->n++] = (struct run_label){keys[k], value};
     }
     found->keys = keys;
@@ -107,7 +102,7 @@ static enum pv_code mark(const struct contexts *contexts,
 {
     context->of = arena_array(loaded, seen->n, sizeof *context->of);
     if (context->of == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     contexts_assign(contexts, row, seen->rows, seen->n);
     for (size_t i = 0; i < seen->n; i++) {
         context->of[i] = seen->rows[i].context;
@@ -197,7 +192,7 @@ enum pv_code advice_context_nearest(const struct advice_context *context,
         return PV_OK;
     struct place *places = arena_array(arena, durations->n, sizeof *places);
     if (places == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     size_t found = 0;
     for (size_t i = 0; i < durations->n; i++) {
         const struct run_duration *run = &durations->items[i];
@@ -212,7 +207,7 @@ enum pv_code advice_context_nearest(const struct advice_context *context,
     *n = found < most ? found : most;
     *ids = arena_array(arena, *n, sizeof **ids);
     if (*ids == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < *n; i++)
         memcpy((*ids)[i].text, durations->items[places[i].row].evidence.run_id,
                sizeof(*ids)[i].text);
@@ -313,7 +308,7 @@ enum pv_code advice_context_explain(const struct codec_history_context *context,
     const char *labels = list_labels(context, arena);
     const char *unused = list_unused(context, asked, arena);
     if (labels == NULL || unused == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     if (context->n_keys > 0)
         warn_of_context(context, labels, arena, advice);
     if (unused[0] != '\0') {
@@ -324,5 +319,5 @@ enum pv_code advice_context_explain(const struct codec_history_context *context,
                      unused);
         note_text(note, "labels", unused);
     }
-    return advice->warnings.failed ? out_of_memory(err) : PV_OK;
+    return advice->warnings.failed ? pv_no_memory(err) : PV_OK;
 }

@@ -10,11 +10,6 @@
 
 static const char CLUSTERS_AT[] = "/copy_plan/clusters";
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "out of memory");
-}
-
 enum pv_code advice_copies_check(struct api *api,
                                  struct http_request *request,
                                  const struct codec_advice_request *asked,
@@ -24,7 +19,7 @@ enum pv_code advice_copies_check(struct api *api,
     size_t n = asked->n_clusters;
     struct cluster *clusters = arena_array(request->arena, n, sizeof *clusters);
     if (clusters == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     enum pv_code code =
         store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
     if (code == PV_OK)
@@ -104,7 +99,7 @@ static enum pv_code name_operations(struct arena *arena,
 {
     struct strview *names = arena_array(arena, n + 1, sizeof *names);
     if (names == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     size_t count = 1;
     names[0] = codec_advice_job_name(asked);
     for (size_t i = 0; i < n; i++) {
@@ -132,7 +127,7 @@ static enum pv_code name_clusters(struct arena *arena,
         arena_calloc(arena, plan->problem.n_operations, sizeof *processing);
     plan->places = arena_array(arena, n, sizeof *plan->places);
     if (clusters == NULL || processing == NULL || plan->places == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t m = 0; m < n; m++) {
         plan->places[m] = (struct codec_copy_plan_place){.registered = true, .only_named = true};
         clusters[m] = (struct geo_cluster){.slots = RUN_UNKNOWN,
@@ -182,13 +177,13 @@ static enum pv_code cut_tasks(struct arena *arena,
     tasks->items = arena_calloc(arena, tasks->n, sizeof *tasks->items);
     tasks->ids = arena_calloc(arena, tasks->n, sizeof *tasks->ids);
     if (inputs == NULL || tasks->items == NULL || tasks->ids == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     size_t at = 0;
     for (size_t s = 0; s < n; s++)
         for (size_t t = 0; t < stages[s].tasks; t++, at++) {
             const char *id = arena_printf(arena, "%lld.%zu", (long long)stages[s].id, t);
             if (id == NULL)
-                return out_of_memory(err);
+                return pv_no_memory(err);
             tasks->ids[at] = strview_of(id);
             tasks->items[at] =
                 (struct geo_task){.operation = operation_of[s],
@@ -227,7 +222,7 @@ static enum pv_code make_job(struct arena *arena,
     plan->jobs = arena_alloc(arena, sizeof *plan->jobs);
     plan->tasks = arena_alloc(arena, sizeof *plan->tasks);
     if (job == NULL || plan->jobs == NULL || plan->tasks == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     *job = (struct geo_job){.unprocessed_bytes = tasks->bytes,
                             .tasks = tasks->items,
                             .n_tasks = tasks->n,
@@ -299,7 +294,7 @@ static enum pv_code settle_operations(struct arena *arena,
     size_t n = plan->problem.n_operations;
     size_t *nearest = arena_array(arena, n, sizeof *nearest);
     if (nearest == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t op = 0; op < n; op++)
         nearest[op] = find_nearest_source(plan, op);
     for (size_t t = 0; t < tasks->n; t++) {
@@ -329,7 +324,7 @@ static enum pv_code plan_copies(struct api *api,
         return code;
     size_t *operation_of = arena_array(arena, n, sizeof *operation_of);
     if (operation_of == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     code = set_problem(api, arena, asked, stages, n, operation_of, &copies->asked, &tasks, err);
     if (code == PV_OK)
         code = copy_plan_clusters_load(api, request, &copies->asked, err);
@@ -390,5 +385,5 @@ enum pv_code advice_copies_plan(struct api *api,
         tell_inputs(asked, request->arena, advice);
     else
         tell_why(asked, &why, request->arena, advice);
-    return advice->warnings.failed ? out_of_memory(err) : PV_OK;
+    return advice->warnings.failed ? pv_no_memory(err) : PV_OK;
 }

@@ -2,11 +2,6 @@
 
 #include <math.h>
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "out of memory");
-}
-
 /* --- the replay's --- */
 
 /* Tasks of all runs on the asked size: what one point of the curve costs. */
@@ -182,7 +177,7 @@ enum pv_code advice_curve_choose(const struct config *config,
     size_t n;
     arena_init(&scratch, (size_t)config->request_memory_bytes_max);
     struct observation *rows = observe(durations, of, question.cores_per_executor, &scratch, &n);
-    code = rows == NULL ? out_of_memory(err)
+    code = rows == NULL ? pv_no_memory(err)
                         : predictor_choose(rows, n, &question, asked->question.min_executors,
                                            asked->question.max_executors, has_replay, &item->arena,
                                            &scratch, &item->curve, &item->predictor, err);

@@ -10,11 +10,6 @@
 #include "store/history/run.h"
 #include "threads/clock.h"
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "out of memory");
-}
-
 static enum pv_code find_application(struct store_tx *tx,
                                      struct arena *arena,
                                      const char *name,
@@ -203,7 +198,7 @@ static enum pv_code predict_from(const struct config *config,
     } else {
         item->stages.missing = arena_strdup(&item->arena, why.detail);
         if (item->stages.missing == NULL)
-            return out_of_memory(err);
+            return pv_no_memory(err);
     }
     if (replayed != PV_OK && replayed != PV_E_TOO_FEW && replayed != PV_E_LIMIT)
         return pv_fail(err, replayed, "%s", why.detail);
@@ -303,8 +298,7 @@ static enum pv_code load(struct api *api,
         code = PV_E_DEFER;
     if (code == PV_OK) {
         made = history_item_create((size_t)api->config->request_memory_bytes_max);
-        code =
-            made == NULL ? out_of_memory(err) : compute(api, &tx, asked, &application, made, err);
+        code = made == NULL ? pv_no_memory(err) : compute(api, &tx, asked, &application, made, err);
     }
     store_rollback(&tx);
     history_item_release(stale);
@@ -324,7 +318,7 @@ static enum pv_code curve_of_profile(struct api *api,
 {
     struct history_item *made = history_item_create((size_t)api->config->request_memory_bytes_max);
     if (made == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     struct pv_error why = {0};
     enum pv_code code = advice_curve_replay(api->config, asked, &asked->profile, 1, &made->arena,
                                             &made->curve, &why);
@@ -445,7 +439,7 @@ static enum pv_code load_all(struct api *api,
     struct store_tx *tx = NULL;
     struct beside_running *jobs = arena_calloc(arena, asked->n_running, sizeof *jobs);
     if (jobs == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     enum pv_code code =
         store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
     for (size_t i = 0; i < asked->n_running && code == PV_OK; i++)

@@ -184,7 +184,5 @@ enum pv_code advice_terms_explain(const struct advice_terms *terms,
         note_text(note, "price_book", cluster->price_book.at);
         note_text(note, "machine_type", cluster->traits.machine_type.at);
     }
-    return advice->reasons.failed || advice->warnings.failed
-               ? pv_fail(err, PV_E_MEMORY, "not enough memory for the reasons")
-               : PV_OK;
+    return advice->reasons.failed || advice->warnings.failed ? pv_no_memory(err) : PV_OK;
 }

@@ -168,7 +168,7 @@ enum pv_code team_accuracy_list(void *context,
     const char *scope = arena_printf(request->arena, "/v1/accuracy since=%lld until=%lld",
                                      (long long)asked.since_us, (long long)asked.until_us);
     if (scope == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     code = cursor_read(api, request, scope, &asked.limit, &cursor, &has, err);
     asked.after = has ? cursor.text : NULL;
     if (code == PV_OK)

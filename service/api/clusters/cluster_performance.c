@@ -83,7 +83,7 @@ static enum pv_code make_places(struct arena *arena, struct asked *asked, struct
     bool *runs = arena_calloc(arena, n, sizeof *runs);
     asked->names = arena_calloc(arena, n, sizeof *asked->names);
     if (places == NULL || sends == NULL || runs == NULL || asked->names == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         const struct cluster *cluster = &asked->clusters.items[i];
         fill_place(asked, cluster, &places[i]);
@@ -106,7 +106,7 @@ static enum pv_code choose_operations(struct api *api,
 {
     struct strview *operations = arena_calloc(arena, 1, sizeof *operations);
     if (operations == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     asked->ask.operations = operations;
     asked->ask.n_operations = 1;
     *operations = strview_of(asked->operation);

@@ -75,9 +75,7 @@ static enum pv_code name_all(struct api *api,
                                      &named->n_operations);
     named->senders =
         gather_names(request->arena, samples->transfers, samples->n_transfers, &named->n_senders);
-    return named->operations != NULL && named->senders != NULL
-               ? PV_OK
-               : pv_fail(err, PV_E_MEMORY, "out of memory");
+    return named->operations != NULL && named->senders != NULL ? PV_OK : pv_no_memory(err);
 }
 
 /* --- adding --- */
@@ -108,7 +106,7 @@ static enum pv_code add_outages(struct arena *arena,
     size_t n = held->n_outages + samples->n_outages;
     struct outage *all = arena_array(arena, n, sizeof *all);
     if (all == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     memcpy(all, held->outages, held->n_outages * sizeof *all);
     memcpy(all + held->n_outages, samples->outages, samples->n_outages * sizeof *all);
     held->outages = all;

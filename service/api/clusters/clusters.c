@@ -140,7 +140,7 @@ enum pv_code clusters_list(void *context,
     enum pv_code code = read_filter(api, request, &filter, err);
     const char *scope = code == PV_OK ? make_scope(request, &filter) : NULL;
     if (code == PV_OK && scope == NULL)
-        code = pv_fail(err, PV_E_MEMORY, "out of memory");
+        code = pv_no_memory(err);
     if (code == PV_OK)
         code = cursor_read(api, request, scope, &limit, &cursor, &has, err);
     if (code == PV_OK)

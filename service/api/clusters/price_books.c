@@ -43,7 +43,7 @@ static enum pv_code write_csv(struct http_request *request,
 {
     response->body = codec_price_csv_encode(shape, request->arena, &response->body_n);
     response->content_type = "text/csv; charset=utf-8; header=present";
-    return response->body == NULL ? pv_fail(err, PV_E_MEMORY, "out of memory") : PV_OK;
+    return response->body == NULL ? pv_no_memory(err) : PV_OK;
 }
 
 static enum pv_code reply(struct http_request *request,

@@ -68,7 +68,7 @@ enum pv_code contention_share(void *context,
         return code;
     struct contention_share *shares = arena_array(request->arena, asked.n, sizeof *shares);
     if (shares == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     code = contention_resolve(asked.strategy, &asked.terms, asked.applications, asked.n,
                               request->arena, shares, &outcome, err);
     if (code != PV_OK)

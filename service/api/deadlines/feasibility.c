@@ -12,11 +12,6 @@
 
 enum { LIGHT_BODY = 64 * 1024 }; /* bytes that are decoded in a millisecond */
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "out of memory");
-}
-
 static enum pv_code decode(const struct config *config,
                            struct http_request *request,
                            struct codec_feasibility *asked,
@@ -212,7 +207,7 @@ static enum pv_code answer(const struct config *config,
     struct edf_metrics metrics;
     struct edf_remedies remedies;
     if (outcomes == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     enum pv_code code = edf_schedule(asked->jobs, asked->n_jobs, asked->cores, scratch, outcomes,
                                      &metrics, NULL, err);
     /* The search replays the jobs over and over: light for a tenth of the tasks only. */
@@ -265,7 +260,7 @@ enum pv_code feasibility_check(void *context,
         return code;
     response->body = writer_finish(&w, &response->body_n);
     if (response->body == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     response->status = 200;
     return PV_OK;
 }

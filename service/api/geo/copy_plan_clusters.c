@@ -8,11 +8,6 @@
 #include "store/clusters/cluster.h"
 #include "store/clusters/performance_book.h"
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "out of memory");
-}
-
 /* --- faults --- */
 
 /* At a member of cluster m, or at the name that is all that the request tells of it. */
@@ -70,7 +65,7 @@ static enum pv_code look_up(struct store_tx *tx,
     registered->of = arena_array(arena, asked->n_registered, sizeof *registered->of);
     registered->cluster = arena_calloc(arena, asked->n_registered, sizeof *registered->cluster);
     if (names == NULL || registered->of == NULL || registered->cluster == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t m = 0; m < asked->problem.n_clusters; m++) {
         if (!asked->places[m].registered)
             continue;
@@ -127,7 +122,7 @@ static enum pv_code take_registered(struct arena *arena,
     size_t faults = err->n_faults;
     *clusters = arena_array(arena, problem->n_clusters, sizeof **clusters);
     if (*clusters == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t m = 0; m < problem->n_clusters; m++)
         (*clusters)[m] = problem->clusters[m];
     for (size_t i = 0; i < registered->n; i++) {
@@ -193,7 +188,7 @@ static enum pv_code ask_book(struct api *api,
     size_t *place = arena_array(arena, asked->problem.n_clusters, sizeof *place);
     struct performance_ask *ask = arena_alloc(arena, sizeof *ask);
     if (places == NULL || place_sends == NULL || place == NULL || ask == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t m = 0; m < asked->problem.n_clusters; m++)
         place[m] = SIZE_MAX;
     for (size_t i = 0; i < n; i++) {
@@ -221,7 +216,7 @@ static enum pv_code take_processing(struct arena *arena,
 {
     const struct speeds **processing = arena_array(arena, n_operations, sizeof *processing);
     if (processing == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t op = 0; op < n_operations; op++) {
         processing[op] = cluster->processing[op];
         if (processing[op] != NULL)
@@ -273,7 +268,7 @@ static enum pv_code sort_links(const struct geo_problem *problem,
     sorted->first = arena_calloc(arena, n + 2, sizeof *sorted->first);
     sorted->to = arena_array(arena, problem->n_links, sizeof *sorted->to);
     if (sorted->first == NULL || sorted->to == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < problem->n_links; i++)
         sorted->first[problem->links[i].from + 2]++;
     for (size_t m = 2; m <= n; m++)
@@ -330,7 +325,7 @@ static enum pv_code take_links(struct arena *arena,
     struct geo_link *links = arena_array(arena, room, sizeof *links);
     bool *told = arena_calloc(arena, problem->n_clusters, sizeof *told);
     if (links == NULL || told == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     enum pv_code code = sort_links(problem, arena, &sorted, err);
     if (code != PV_OK)
         return code;
@@ -364,7 +359,7 @@ enum pv_code copy_plan_operations_check(const struct geo_problem *problem,
     enum pv_code code = PV_OK;
     const bool *known = find_known(problem, arena);
     if (known == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t j = 0; j < problem->n_jobs; j++)
         for (size_t t = 0; t < problem->jobs[j].n_tasks; t++) {
             if (known[problem->jobs[j].tasks[t].operation])
@@ -421,7 +416,7 @@ enum pv_code copy_plan_clusters_load(struct api *api,
     }
     bool *sends = find_senders(&asked->problem, arena);
     if (sends == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     enum pv_code code = read_all(api, request, asked, sends, &registered, &clusters, err);
     if (code == PV_OK)
         code = take_performance(arena, &registered, asked, clusters, err);

@@ -20,7 +20,7 @@ enum pv_code geo_simulation_read(const struct codec_node *top,
         .operations = (size_t)config->simulation_operations_max};
     struct codec_simulation *asked = arena_calloc(top->reader->arena, 1, sizeof *asked);
     if (asked == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory");
+        return pv_no_memory(err);
     codec_simulation_decode(top, &limits, asked);
     enum pv_code code = codec_result(top->reader);
     if (code == PV_OK)
@@ -47,11 +47,6 @@ struct simulation {
     double work_s;
     double bytes;
 };
-
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory for a simulation");
-}
 
 static double **make_table(struct arena *arena, size_t rows, size_t columns)
 {
@@ -139,7 +134,7 @@ run_policy(struct simulation *simulation, size_t rate, size_t policy, struct pv_
     flow_average((const double *const *)simulation->repeated, asked->repetitions, n, flow_s);
     return comparison_spread_of(flow_s, n, simulation->run->arena, &outcome->flow_s)
                ? PV_OK
-               : out_of_memory(err);
+               : pv_no_memory(err);
 }
 
 /* What each policy saves against the baseline, and which is best. */
@@ -152,7 +147,7 @@ static enum pv_code compare(struct simulation *simulation, size_t rate, struct p
         flow_reduction(simulation->flow_s[p], simulation->flow_s[asked->baseline], n, reduction);
         if (!comparison_spread_of(reduction, n, simulation->run->arena,
                                   &simulation->outcomes[rate * asked->n_policies + p].reduction))
-            return out_of_memory(err);
+            return pv_no_memory(err);
     }
     comparison_choose((const double *const *)simulation->flow_s, asked->n_policies, n,
                       &simulation->best[rate]);
@@ -219,7 +214,7 @@ static enum pv_code prepare(struct simulation *simulation, struct pv_error *err)
     simulation->total = (int64_t)(cells * asked->repetitions * n);
     if (simulation->outcomes == NULL || simulation->best == NULL || simulation->flow_s == NULL ||
         simulation->repeated == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     return geosim_world_draw(&asked->world, (uint64_t)asked->seed, arena, &simulation->world, err);
 }
 
@@ -233,7 +228,7 @@ write_result(const struct simulation *simulation, struct strview *result, struct
     writer_init(&w, simulation->run->arena);
     codec_simulation_result_encode(&w, &made);
     result->at = writer_finish(&w, &result->n);
-    return result->at == NULL ? out_of_memory(err) : PV_OK;
+    return result->at == NULL ? pv_no_memory(err) : PV_OK;
 }
 
 enum pv_code geo_simulation_run(struct operation_run *run,
@@ -244,7 +239,7 @@ enum pv_code geo_simulation_run(struct operation_run *run,
     struct simulation simulation = {.run = run};
     simulation.asked = arena_calloc(run->arena, 1, sizeof *simulation.asked);
     if (simulation.asked == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     enum pv_code code = read_again(&simulation, top);
     if (code == PV_OK)
         code = prepare(&simulation, err);

@@ -28,7 +28,7 @@ static enum pv_code read_request(const struct api *api,
     if (code != PV_OK)
         return code;
     text->at = writer_finish(&w, &text->n);
-    return text->at == NULL ? pv_fail(err, PV_E_MEMORY, "not enough memory") : PV_OK;
+    return text->at == NULL ? pv_no_memory(err) : PV_OK;
 }
 
 enum pv_code simulations_create(void *context,

@@ -90,7 +90,7 @@ static enum pv_code insert(struct http_request *request,
     const char *location =
         name == NULL ? NULL : arena_printf(request->arena, "/v1/applications/%s", name);
     if (location == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     http_response_header(request, response, "Location", location);
     return reply(request, response, 201, &application, err);
 }

@@ -58,7 +58,7 @@ add_label(struct arena *arena, struct run *run, size_t labels_max, struct pv_err
         return PV_OK;
     struct run_label *labels = arena_array(arena, run->n_labels + 1, sizeof *labels);
     if (labels == NULL || label.value.at == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the labels of a run");
+        return pv_no_memory(err);
     for (size_t i = 0; i < run->n_labels; i++)
         labels[i < at ? i : i + 1] = run->labels[i];
     labels[at] = label;

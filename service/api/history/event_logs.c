@@ -93,7 +93,7 @@ static enum pv_code open_intake(struct api *api,
     limits.spool = &api->spool;
     arena_init(&upload->arena, limits.log.memory_bytes);
     upload->intake = ingest_create(&limits);
-    return upload->intake != NULL ? PV_OK : pv_fail(err, PV_E_MEMORY, "out of memory");
+    return upload->intake != NULL ? PV_OK : pv_no_memory(err);
 }
 
 static enum pv_code start(struct api *api,
@@ -105,7 +105,7 @@ static enum pv_code start(struct api *api,
     struct upload *upload = calloc(1, sizeof *upload);
     *state = upload;
     if (upload == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     upload->config = api->config;
     upload->named_by_log = named_by_log;
     enum pv_code code = read_query(api, request, upload, err);

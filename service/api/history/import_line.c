@@ -102,7 +102,7 @@ static enum pv_code write_content(struct arena *arena,
     writer_init(&w, arena);
     codec_run_encode(&w, &bare, (struct strview){NULL, 0}, include | CODEC_RUN_RECORD);
     text->at = writer_finish(&w, &text->n);
-    return text->at != NULL ? PV_OK : pv_fail(err, PV_E_MEMORY, "out of memory");
+    return text->at != NULL ? PV_OK : pv_no_memory(err);
 }
 
 enum pv_code import_line_same(
@@ -146,7 +146,7 @@ enum pv_code import_line_name(
     arena_rewind(arena, mark);
     memcpy(&key, hash, sizeof key);
     if (tally_add(seen, key, &before) != PV_OK)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     (void)crypto_generichash(random, sizeof random, (const unsigned char *)&before, sizeof before,
                              hash, sizeof hash);
     uuid7_format(own_ms(run, now_us), random, run->id);

@@ -129,7 +129,7 @@ begin(struct api *api, struct http_request *request, struct run_export **made, s
     struct run_export *export = calloc(1, sizeof *export);
     if (export == NULL) {
         (void)atomic_fetch_sub(&api->exports, 1);
-        return pv_fail(err, PV_E_MEMORY, "not enough memory");
+        return pv_no_memory(err);
     }
     *made = export;
     export->api = api;

@@ -104,7 +104,7 @@ static enum pv_code open_readers(struct taking *taking, struct pv_error *err)
     (void)crypto_generichash_init(&taking->digest_state, NULL, 0, sizeof taking->digest);
     taking->framing = decompressor_create(&limits, take_plain, taking);
     if (taking->framing == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     return spool_open(&taking->api->spool, &taking->spool, err);
 }
 
@@ -116,7 +116,7 @@ begin(void *context, struct http_request *request, void **state, struct pv_error
     struct taking *taking = calloc(1, sizeof *taking);
     *state = taking;
     if (taking == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     taking->api = api;
     taking->now_us = clock_wall_us();
     enum pv_code code = http_check_query(request, allowed, err);
@@ -178,7 +178,7 @@ static enum pv_code replay(const struct taking *taking, struct ndjson *lines, st
     char *buffer = malloc(READ_BYTES);
     enum pv_code code = PV_OK;
     if (buffer == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     for (uint64_t at = 0; code == PV_OK && at < spool_bytes(taking->spool);) {
         ssize_t n = pread(spool_file(taking->spool), buffer, READ_BYTES, (off_t)at);
         if (n <= 0)
@@ -200,7 +200,7 @@ static enum pv_code take_over(const struct taking *taking,
     const struct config *config = taking->api->config;
     struct taken taken = {import_batch_create(config, tx, application, taking->now_us), 0};
     if (taken.batch == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     struct ndjson lines;
     ndjson_init(&lines, (size_t)config->import_line_bytes_max, add_line, &taken);
     enum pv_code code = replay(taking, &lines, err);
@@ -245,7 +245,7 @@ static enum pv_code reply(struct http_request *request,
     const char *location =
         name == NULL ? NULL : arena_printf(request->arena, "/v1/applications/%s/runs", name);
     if (location == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     if (outcome->counts.inserted > 0)
         http_response_header(request, response, "Location", location);
     return api_reply(response, outcome->counts.inserted > 0 ? 201 : 200, &w, err);

@@ -29,7 +29,7 @@ enum pv_code api_reply_run_location(struct http_request *request,
     const char *location =
         name == NULL ? NULL : arena_printf(arena, "/v1/applications/%s/runs/%s", name, run->id);
     if (location == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     http_response_header(request, response, "Location", location);
     return PV_OK;
 }

@@ -235,7 +235,7 @@ static enum pv_code write_page(struct api *api,
     }
     const char *scope = make_scope(request, application, query);
     if (scope == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     return api_reply_page(api, request, response, &w, scope, list->more ? &last : NULL, err);
 }
 
@@ -251,7 +251,7 @@ static enum pv_code load_page(struct api *api,
 {
     const char *scope = make_scope(request, application, query);
     if (scope == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     struct cursor cursor;
     bool has = false;
     struct run_filter filter = {.since_us = query->since_us,

@@ -16,18 +16,13 @@ struct asker {
     bool may_fit;
 };
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory for the models of an application");
-}
-
 /* What besides the history decides about the models. */
 static enum pv_code
 make_recipe(const struct api *api, struct arena *arena, const char **recipe, struct pv_error *err)
 {
     *recipe = arena_printf(arena, "fits %d, observations %lld", fits_revision,
                            (long long)api->config->observations_max);
-    return *recipe == NULL ? out_of_memory(err) : PV_OK;
+    return *recipe == NULL ? pv_no_memory(err) : PV_OK;
 }
 
 /* --- what is missing --- */
@@ -78,7 +73,7 @@ static enum pv_code tell_refusal(const struct run_observations *seen,
             : arena_printf(arena, "%zu of the application's %lld runs can be used%s: %s", seen->n,
                            (long long)seen->runs, skipped, need);
     if (text == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     enum pv_code code = none && unfitted->code == PV_E_SINGULAR ? PV_E_SINGULAR : PV_E_TOO_FEW;
     model->refusal_code = strview_of(pv_code_name(code));
     model->refusal = strview_of(text);
@@ -103,7 +98,7 @@ static enum pv_code keep_own(const struct run_observations *seen,
     own->rows = arena_array(arena, seen->n, sizeof *own->rows);
     own->labels = arena_array(arena, seen->n, sizeof *own->labels);
     if (own->rows == NULL || own->labels == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     own->n = 0;
     for (size_t i = 0; i < seen->n; i++) {
         if (seen->rows[i].context > 1)
@@ -121,7 +116,7 @@ static enum pv_code find_axes(const struct run_observations *seen,
 {
     double *values = arena_array(arena, seen->n, sizeof *values);
     if (values == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < seen->n; i++)
         values[i] = seen->rows[i].problem_size;
     axes->n_sizes = surface_ticks(values, seen->n, HISTORY_MODEL_SIZES_MAX, axes->problem_sizes);
@@ -164,7 +159,7 @@ static enum pv_code write_document(const struct run_observations *seen,
     writer_init(&w, arena);
     codec_history_models_encode(&w, &all);
     model->document.at = writer_finish(&w, &model->document.n);
-    return model->document.at == NULL ? out_of_memory(err) : PV_OK;
+    return model->document.at == NULL ? pv_no_memory(err) : PV_OK;
 }
 
 /* Which labels a request asks about; n == 0: those of the latest run. */
@@ -191,7 +186,7 @@ static enum pv_code find_context(const struct run_observations *seen,
         return code;
     struct strview *keys = arena_array(arena, found.n_keys, sizeof *keys);
     if (keys == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     memcpy(keys, found.keys, found.n_keys * sizeof *keys);
     contexts_assign(&found, row, seen->rows, seen->n);
     context->keys = keys;
@@ -239,7 +234,7 @@ static enum pv_code tell_drift(const struct run_observations *seen,
     codec_drift_event_encode(&w, model->application, seen->history_version, watch);
     model->drift_event.at = writer_finish(&w, &model->drift_event.n);
     model->drift_us = watch->detected.instant_us;
-    return model->drift_event.at == NULL ? out_of_memory(err) : PV_OK;
+    return model->drift_event.at == NULL ? pv_no_memory(err) : PV_OK;
 }
 
 static enum pv_code fit(struct run_observations *seen,

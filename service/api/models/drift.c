@@ -2,11 +2,6 @@
 
 #include <math.h>
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory to watch the runs of an application");
-}
-
 /* Rows are newest first, the watch goes with time. */
 static size_t turned(const struct run_observations *seen, size_t i)
 {
@@ -103,7 +98,7 @@ enum pv_code history_watch(struct run_observations *seen,
     struct watch_verdict *verdicts = arena_array(arena, seen->n, sizeof *verdicts);
     struct codec_light_run *light = arena_array(arena, HISTORY_WATCH_LISTED, sizeof *light);
     if (runs == NULL || verdicts == NULL || light == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < seen->n; i++)
         runs[i] = watched(&seen->rows[turned(seen, i)], &seen->evidence[turned(seen, i)]);
     enum pv_code code = watch_history(runs, seen->n, arena, verdicts, &made.drift, err);
@@ -131,7 +126,7 @@ enum pv_code history_watch_durations(struct run_duration_list *list,
                                     .evidence =
                                         arena_array(scratch, list->n, sizeof *seen.evidence)};
     if (seen.rows == NULL || seen.evidence == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < list->n; i++) {
         const struct run_duration *run = &list->items[i];
         seen.evidence[i] = run->evidence;

@@ -23,7 +23,7 @@ static enum pv_code tell_models(struct http_request *request,
         arena_printf(request->arena, "%.*s,\"refit\":%.*s}", (int)model->document.n - 1,
                      model->document.at, (int)refit.n, refit.at);
     if (response->body == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the models");
+        return pv_no_memory(err);
     response->status = 200;
     response->body_n = strlen(response->body);
     return PV_OK;

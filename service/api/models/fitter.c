@@ -93,12 +93,12 @@ enum pv_code fitter_start(struct api *api, struct fitter **fitter, struct pv_err
         return PV_OK;
     struct fitter *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     made->api = api;
     made->queue = fit_queue_create((size_t)api->config->fit_queue, api->config->fit_settle_ms);
     enum pv_code code = PV_OK;
     if (made->queue == NULL)
-        code = pv_fail(err, PV_E_MEMORY, "out of memory");
+        code = pv_no_memory(err);
     else if (!start_thread(made))
         code = pv_fail(err, PV_E_UNAVAILABLE, "no thread to fit models");
     if (code != PV_OK) {

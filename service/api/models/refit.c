@@ -83,6 +83,6 @@ enum pv_code application_refit(void *context,
     codec_refit_encode(&w, &asked);
     wanted.request.at = writer_finish(&w, &wanted.request.n);
     if (wanted.request.at == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory");
+        return pv_no_memory(err);
     return api_operation_accept(api, request, response, &wanted, err);
 }

@@ -27,11 +27,6 @@ struct refit {
     struct model_fit fit; /* where there is no bootstrap */
 };
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory for a refit");
-}
-
 struct codec_refit_limits refit_limits(const struct config *config)
 {
     int64_t most = config->refit_resamples_max;
@@ -108,7 +103,7 @@ static enum pv_code choose_points(struct refit *refit, struct pv_error *err)
         return PV_OK;
     struct bootstrap_point *points = arena_array(refit->run->arena, seen->n, sizeof *points);
     if (points == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < seen->n; i++)
         points[i] = (struct bootstrap_point){seen->rows[i].problem_size, seen->rows[i].executors};
     qsort(points, seen->n, sizeof *points, by_place);
@@ -230,7 +225,7 @@ static enum pv_code make_bootstrap(struct refit *refit, struct pv_error *err)
         .seed = (uint64_t)asked->seed};
     enum pv_code code = bootstrap_begin(&refit->order, refit->run->arena, &bootstrap, &why);
     if (code == PV_E_MEMORY)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     if (code != PV_OK)
         return fit_plainly(refit, &why, err);
     code = take_steps(refit, bootstrap, err);
@@ -269,7 +264,7 @@ static enum pv_code write_text(struct refit *refit,
     writer_init(&w, refit->run->arena);
     encode(&w, made);
     text->at = writer_finish(&w, &text->n);
-    return text->at == NULL ? out_of_memory(err) : PV_OK;
+    return text->at == NULL ? pv_no_memory(err) : PV_OK;
 }
 
 /* Models, intervals and the end of the operation take effect together. */
@@ -302,7 +297,7 @@ refit_run(void *context, struct operation_run *run, struct strview *result, stru
 {
     struct refit *refit = arena_calloc(run->arena, 1, sizeof *refit);
     if (refit == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     refit->api = context;
     refit->run = run;
     *result = (struct strview){NULL, 0};

@@ -20,7 +20,7 @@ static enum pv_code add_header(struct http_request *request,
                                struct pv_error *err)
 {
     if (value == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     http_response_header(request, response, name, value);
     return PV_OK;
 }
@@ -108,7 +108,7 @@ static enum pv_code find_application(struct store_tx *tx,
     const char *name =
         arena_strndup(request->arena, asked->application_name.at, asked->application_name.n);
     if (found == NULL || name == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     enum pv_code code = store_application_find(tx, request->arena, name, found, err);
     asked->application_id = found->id;
     return code;

@@ -38,11 +38,6 @@ struct stream {
 
 /* --- text --- */
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory for the events");
-}
-
 static const char *
 event_data(struct arena *arena, const struct operation_row *o, const struct operation_event *event)
 {
@@ -120,7 +115,7 @@ make_piece(struct stream *stream, const char *head, const char **text, struct pv
         return code;
     *text = add_events(&stream->arena, head, &operation, events, n);
     if (*text == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     if (n > 0)
         stream->seen = events[n - 1].number;
     stream->events = operation.events;
@@ -266,7 +261,7 @@ static enum pv_code open_stream(struct api *api,
     struct stream *stream = calloc(1, sizeof *stream);
     if (stream == NULL) {
         operation_watch_leave(api->watch, request->principal.team_id);
-        return out_of_memory(err);
+        return pv_no_memory(err);
     }
     stream->api = api;
     stream->request = request;

@@ -57,7 +57,7 @@ static enum pv_code tell_of_end(struct store_tx *tx,
     const char *event = operation_event_data(arena, operation->id, operation->kind,
                                              operation->application_name, operation->status);
     if (event == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     return store_operation_tell(tx, operation, strview_of(event), err);
 }
 
@@ -206,7 +206,7 @@ enum pv_code operations_list(void *context,
     enum pv_code code = read_filter(request, &filter, err);
     const char *scope = scope_of(request, &filter);
     if (code == PV_OK && scope == NULL)
-        code = pv_fail(err, PV_E_MEMORY, "out of memory");
+        code = pv_no_memory(err);
     if (code == PV_OK)
         code = read_place(api, request, scope, &filter, err);
     if (code == PV_OK)

@@ -67,7 +67,7 @@ enum pv_code cursor_write(struct api *api,
         return code;
     char *sealed = cursor_seal(key, request->principal.team_id, scope, last, request->arena);
     if (sealed == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     *text = sealed;
     return PV_OK;
 }

@@ -55,7 +55,7 @@ enum pv_code put_resource_add_location(struct http_request *request,
     const char *location =
         encoded == NULL ? NULL : arena_printf(request->arena, "%s/%s", collection, encoded);
     if (location == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     http_response_header(request, response, "Location", location);
     return PV_OK;
 }

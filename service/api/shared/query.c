@@ -33,7 +33,7 @@ parse_label(struct arena *arena, const char *text, struct run_label *label, stru
     label->key = arena_copy(arena, (struct strview){text, (size_t)(colon - text)});
     label->value = strview_of(colon + 1);
     if (label->key.at == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     if (!codec_is_name(label->key))
         return label_fault(err, "invalid_name",
                            "the key must be 1 to 255 characters without control characters");
@@ -62,7 +62,7 @@ enum pv_code api_query_labels(struct api *api,
                         "may be given at most %lld times", (long long)api->config->labels_max);
     struct run_label *all = arena_calloc(request->arena, most, sizeof *all);
     if (all == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     size_t found = 0;
     for (size_t i = 0; i < request->n_query; i++) {
         if (strcmp(request->query[i].name, "label") != 0)
@@ -200,7 +200,7 @@ static enum pv_code refuse_repetition(
 {
     double *sorted = arena_array(arena, n, sizeof *sorted);
     if (sorted == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     memcpy(sorted, values, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, compare_counts);
     for (size_t i = 1; i < n; i++)
@@ -231,7 +231,7 @@ enum pv_code api_query_counts(const struct http_request *request,
                         "may list at most %zu numbers, lists %zu", most, count);
     double *list = arena_array(request->arena, count, sizeof *list);
     if (list == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     for (size_t i = 0; i < count; i++) {
         size_t length = strcspn(at, ",");
         int64_t value = parse_count((struct strview){at, length}, largest);

@@ -84,7 +84,7 @@ enum pv_code api_reply_page(struct api *api,
             return code;
         const char *link = link_to(request, cursor);
         if (link == NULL)
-            return pv_fail(err, PV_E_MEMORY, "out of memory");
+            return pv_no_memory(err);
         http_response_header(request, response, "Link", link);
     }
     writer_end_array(w);

@@ -86,7 +86,7 @@ read_key(const struct http_request *request, const char **key, struct pv_error *
     size_t n = strlen(sent);
     char *text = arena_alloc(request->arena, n + 1);
     if (text == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     bool good = sent[0] == '"' ? unquote(sent, n, text) : copy_bare(sent, n, text);
     if (!good)
         return refuse_key("must be a quoted string, or visible ASCII without quotes", err);

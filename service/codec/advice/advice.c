@@ -125,7 +125,7 @@ static void decode_running(const struct codec_node *node,
     size_t n = json_array_size(list.json);
     request->running = arena_calloc(node->reader->arena, n, sizeof *request->running);
     if (request->running == NULL) {
-        (void)pv_fail(node->reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(node->reader->err);
         return;
     }
     request->n_running = n;

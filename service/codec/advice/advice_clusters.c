@@ -6,7 +6,7 @@ static size_t *make_room(const struct codec_node *node, size_t n)
 {
     size_t *room = arena_array(node->reader->arena, n, sizeof *room);
     if (room == NULL)
-        (void)pv_fail(node->reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(node->reader->err);
     return room;
 }
 
@@ -35,7 +35,7 @@ static void decode_clusters(const struct codec_node *copy_plan,
         return;
     request->clusters = arena_calloc(list.reader->arena, n, sizeof *request->clusters);
     if (request->clusters == NULL) {
-        (void)pv_fail(list.reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(list.reader->err);
         return;
     }
     request->n_clusters = n;
@@ -49,7 +49,7 @@ static void decode_clusters(const struct codec_node *copy_plan,
         } else {
             request->clusters[i] = arena_copy(list.reader->arena, text_of(&item));
             if (request->clusters[i].at == NULL)
-                (void)pv_fail(list.reader->err, PV_E_MEMORY, "out of memory");
+                (void)pv_no_memory(list.reader->err);
             else if (find(request->clusters, i, request->clusters[i]) != SIZE_MAX)
                 codec_fault(&item, "duplicate", "is listed twice");
         }

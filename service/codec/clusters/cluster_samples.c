@@ -61,7 +61,7 @@ static void *allocate(const struct codec_node *node, size_t n, size_t size)
 {
     void *items = arena_calloc(node->reader->arena, n, size);
     if (items == NULL)
-        (void)pv_fail(node->reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(node->reader->err);
     return items;
 }
 

@@ -120,7 +120,7 @@ static void refuse_twice(const struct codec_node *list, const struct price_row r
                            "duplicate", "row %zu prices it already", first);
     }
     if (failed)
-        (void)pv_fail(list->reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(list->reader->err);
 }
 
 static void
@@ -132,7 +132,7 @@ decode_prices(const struct codec_node *node, size_t rows_max, struct codec_price
     size_t n = json_array_size(list.json);
     book->rows = arena_calloc(node->reader->arena, n, sizeof *book->rows);
     if (book->rows == NULL) {
-        (void)pv_fail(node->reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(node->reader->err);
         return;
     }
     book->n_rows = n;

@@ -355,12 +355,12 @@ enum pv_code codec_price_csv_decode(struct strview text,
     struct codec_price_book read = {.currency = strview_of(currency)};
     struct table t = {.arena = arena, .err = err, .book = &read, .rows_max = rows_max};
     if (!make_room(&t, text))
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     parse(&t, text);
     if (!t.failed && !t.ended)
         check_book(&t);
     if (t.failed)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     if (err->code == PV_OK)
         *book = read;
     return err->code;

@@ -91,7 +91,7 @@ void codec_contention_decode(const struct codec_node *node,
     request->names = arena_array(list.reader->arena, n, sizeof *request->names);
     request->applications = arena_calloc(list.reader->arena, n, sizeof *request->applications);
     if (request->names == NULL || request->applications == NULL) {
-        (void)pv_fail(list.reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(list.reader->err);
         return;
     }
     request->n = n;

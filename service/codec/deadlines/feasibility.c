@@ -152,7 +152,7 @@ static void check_names(const struct codec_node *list, const struct codec_feasib
 {
     struct strview *names = arena_array(list->reader->arena, request->n_jobs, sizeof *names);
     if (names == NULL) {
-        (void)pv_fail(list->reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(list->reader->err);
         return;
     }
     for (size_t i = 0; i < request->n_jobs; i++)
@@ -203,7 +203,7 @@ static void decode_jobs(const struct codec_node *top,
     request->jobs = arena_calloc(list.reader->arena, n, sizeof *request->jobs);
     request->sources = arena_calloc(list.reader->arena, n, sizeof *request->sources);
     if (request->jobs == NULL || request->sources == NULL) {
-        (void)pv_fail(list.reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(list.reader->err);
         return;
     }
     request->n_jobs = n;

@@ -103,7 +103,7 @@ decode_stages(const struct codec_node *top, size_t most, struct codec_stage_plan
         return;
     request->stages = arena_array(reader->arena, n, sizeof *request->stages);
     if (request->stages == NULL) {
-        (void)pv_fail(reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(reader->err);
         return;
     }
     request->n_stages = n;
@@ -157,7 +157,7 @@ static void decode_pins(const struct codec_node *top,
     struct codec_stage_plan_pin *pins = arena_array(arena, n, sizeof *pins);
     int64_t *ids = arena_array(arena, n, sizeof *ids);
     if (pins == NULL || ids == NULL) {
-        (void)pv_fail(list.reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(list.reader->err);
         return;
     }
     for (size_t i = 0; i < n; i++) {

@@ -13,7 +13,7 @@ static const double SUM_TOLERANCE = 1e-6;
 bool copy_plan_allocated(const struct codec_node *node, const void *memory)
 {
     if (memory == NULL)
-        (void)pv_fail(node->reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(node->reader->err);
     return memory != NULL;
 }
 

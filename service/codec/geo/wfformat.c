@@ -41,7 +41,7 @@ struct document {
 static bool allocated(const struct codec_node *node, const void *memory)
 {
     if (memory == NULL)
-        (void)pv_fail(node->reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(node->reader->err);
     return memory != NULL;
 }
 

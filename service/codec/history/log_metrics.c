@@ -97,7 +97,7 @@ static void decode_resources(const struct codec_node *node, struct run *run)
     size_t n = json_array_size(list.json);
     struct run_resources *resources = arena_array(node->reader->arena, n, sizeof *resources);
     if (resources == NULL) {
-        (void)pv_fail(node->reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(node->reader->err);
         return;
     }
     for (size_t i = 0; i < n; i++) {

@@ -6,7 +6,7 @@ static void *allocate(struct codec_reader *reader, size_t n, size_t size)
 {
     void *made = arena_calloc(reader->arena, n, size);
     if (made == NULL)
-        (void)pv_fail(reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(reader->err);
     return made;
 }
 
@@ -98,7 +98,7 @@ static struct strview decode_name(const struct codec_node *item)
     }
     name = arena_copy(item->reader->arena, name);
     if (name.at == NULL)
-        (void)pv_fail(item->reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(item->reader->err);
     return name;
 }
 

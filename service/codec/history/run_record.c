@@ -56,7 +56,7 @@ static void decode_properties(const struct codec_node *node, struct run *run)
     size_t n = json_object_size(map.json);
     struct run_label *all = arena_calloc(map.reader->arena, n, sizeof *all);
     if (all == NULL) {
-        (void)pv_fail(map.reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(map.reader->err);
         return;
     }
     if (n > PROPERTIES_MAX) {
@@ -96,7 +96,7 @@ static void decode_warnings(const struct codec_node *node, struct run *run)
     size_t n = json_array_size(list.json);
     struct run_warning *warnings = arena_calloc(node->reader->arena, n, sizeof *warnings);
     if (warnings == NULL) {
-        (void)pv_fail(node->reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(node->reader->err);
         return;
     }
     for (size_t i = 0; i < n; i++) {

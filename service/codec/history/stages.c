@@ -22,11 +22,6 @@ struct place {
     size_t index; /* in the request */
 };
 
-static void out_of_memory(const struct codec_node *node)
-{
-    (void)pv_fail(node->reader->err, PV_E_MEMORY, "out of memory");
-}
-
 /* Repeated parents count once; the order sent is kept. */
 static void
 decode_parents(const struct codec_node *stage_node, size_t stages_max, struct run_stage *stage)
@@ -37,7 +32,7 @@ decode_parents(const struct codec_node *stage_node, size_t stages_max, struct ru
         return;
     int64_t *parents = arena_array(list.reader->arena, n, sizeof *parents);
     if (parents == NULL) {
-        out_of_memory(&list);
+        (void)pv_no_memory(list.reader->err);
         return;
     }
     size_t kept = 0;
@@ -153,7 +148,7 @@ decode_sketch(const struct codec_node *node, size_t tasks_max, size_t room, stru
         return;
     }
     if (groups == NULL || (list.json != NULL && !spread_sketch(&list, groups, n, stage)))
-        out_of_memory(node);
+        (void)pv_no_memory(node->reader->err);
 }
 
 static void derive(struct run_stage *stage)
@@ -473,7 +468,7 @@ void codec_stages_decode(const struct codec_node *list,
     struct run_stage *stages = arena_array(arena, n, sizeof *stages);
     struct place *order = arena_array(arena, n, sizeof *order);
     if (sent == NULL || stages == NULL || order == NULL) {
-        out_of_memory(list);
+        (void)pv_no_memory(list->reader->err);
         return;
     }
     size_t faults = list->reader->err->n_faults;
@@ -490,7 +485,7 @@ void codec_stages_decode(const struct codec_node *list,
     /* A log that begins late or is damaged names parents it says nothing of. */
     bool elsewhere = limits->as_recorded && run->from_log;
     if (!check_graph(list, order, n, elsewhere, sent)) {
-        out_of_memory(list);
+        (void)pv_no_memory(list->reader->err);
         return;
     }
     for (size_t i = 0; i < n; i++) {

@@ -43,7 +43,7 @@ static struct named *make_room(const struct codec_node *list, size_t n)
 {
     struct named *all = arena_array(list->reader->arena, n, sizeof *all);
     if (all == NULL)
-        (void)pv_fail(list->reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(list->reader->err);
     return all;
 }
 

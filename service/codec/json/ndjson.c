@@ -48,7 +48,7 @@ static enum pv_code keep(struct ndjson *ndjson, const char *bytes, size_t n, str
         size_t capacity = need < ndjson->capacity * 2 ? ndjson->capacity * 2 : need;
         char *bigger = realloc(ndjson->kept, capacity);
         if (bigger == NULL)
-            return pv_fail(err, PV_E_MEMORY, "not enough memory for a line");
+            return pv_no_memory(err);
         ndjson->kept = bigger;
         ndjson->capacity = capacity;
     }

@@ -59,7 +59,7 @@ enum pv_code codec_parse(const char *text,
     json_t *parsed = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
     if (parsed == NULL) {
         if (json_error_code(&why) == json_error_out_of_memory)
-            return pv_fail(err, PV_E_MEMORY, "out of memory while reading the body");
+            return pv_no_memory(err);
         if (why.line <= 1) /* a line of NDJSON has a number of its own */
             return pv_fail(err, PV_E_SYNTAX, "not valid JSON at column %d: %s", why.column,
                            why.text);
@@ -316,7 +316,7 @@ static struct strview keep(const struct codec_node *node, struct strview text)
         return text;
     struct strview copy = arena_copy(node->reader->arena, text);
     if (copy.at == NULL)
-        (void)pv_fail(node->reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(node->reader->err);
     return copy;
 }
 
@@ -440,7 +440,7 @@ void codec_labels(const struct codec_node *object,
     }
     struct run_label *all = arena_calloc(map.reader->arena, count, sizeof *all);
     if (all == NULL) {
-        (void)pv_fail(map.reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(map.reader->err);
         return;
     }
     size_t i = 0;
@@ -470,7 +470,7 @@ double *codec_as_numbers(const struct codec_node *array, unsigned flags, double 
     size_t n = json_array_size(array->json);
     double *values = arena_array(array->reader->arena, n, sizeof *values);
     if (values == NULL) {
-        (void)pv_fail(array->reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(array->reader->err);
         return NULL;
     }
     size_t faults = array->reader->err->n_faults;

@@ -81,7 +81,7 @@ static void decode_rows(const struct codec_node *node, size_t most, struct codec
     request->n = json_array_size(list.json);
     request->rows = arena_calloc(node->reader->arena, request->n, sizeof *request->rows);
     if (request->rows == NULL) {
-        (void)pv_fail(node->reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(node->reader->err);
         return;
     }
     struct codec_node first = codec_item(&list, 0);
@@ -333,7 +333,7 @@ decode_points(const struct codec_node *node, size_t most, struct codec_model_pre
     request->n = json_array_size(list.json);
     request->points = arena_calloc(node->reader->arena, request->n, sizeof *request->points);
     if (request->points == NULL) {
-        (void)pv_fail(node->reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(node->reader->err);
         return;
     }
     for (size_t i = 0; i < request->n; i++) {

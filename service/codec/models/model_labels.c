@@ -85,7 +85,7 @@ void codec_model_labels_decode(const struct codec_node *node,
     struct label_set *given = arena_array(arena, request->n, sizeof *given);
     struct label_set *sorted = arena_array(arena, request->n, sizeof *sorted);
     if (given == NULL || sorted == NULL) {
-        (void)pv_fail(observations->reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(observations->reader->err);
         return;
     }
     for (size_t i = 0; i < request->n; i++) {

@@ -113,7 +113,7 @@ static void *take_room(const struct codec_node *list, size_t n, size_t size)
 {
     void *room = arena_calloc(list->reader->arena, n, size);
     if (room == NULL)
-        (void)pv_fail(list->reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(list->reader->err);
     return room;
 }
 

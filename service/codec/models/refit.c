@@ -52,7 +52,7 @@ static void decode_points(const struct codec_node *node, size_t most, struct cod
     struct arena *arena = node->reader->arena;
     asked->points = arena_calloc(arena, n, sizeof *asked->points);
     if (asked->points == NULL) {
-        (void)pv_fail(node->reader->err, PV_E_MEMORY, "out of memory");
+        (void)pv_no_memory(node->reader->err);
         return;
     }
     asked->n_points = n;

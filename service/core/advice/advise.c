@@ -273,7 +273,7 @@ static enum pv_code list_alternatives(const struct view *view,
         arena_array(arena, view->curve->n_points + 2, sizeof(const struct curve_point *));
     struct advise_choice *chosen = arena_array(arena, ALTERNATIVES_MAX, sizeof *chosen);
     if (front == NULL || chosen == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the alternatives");
+        return pv_no_memory(err);
     size_t n = thin_front(front, find_front(view, front), ALTERNATIVES_MAX - 2);
     n = add_if_absent(front, n, recommended);
     n = add_if_absent(front, n, advise_point_below(view->curve, view->question, recommended));

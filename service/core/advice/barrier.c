@@ -14,11 +14,6 @@ struct record {
     size_t n;
 };
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory for the order of the stages");
-}
-
 /* Both lists ascend by id, and the job's is part of the run's. False: an instant is unknown. */
 static bool read_record(const struct run *run, const struct edf_job *job, struct record *record)
 {
@@ -88,7 +83,7 @@ static enum pv_code add_parents(struct edf_stage *stage,
 {
     size_t *parents = arena_array(arena, stage->n_parents + n, sizeof *parents);
     if (parents == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     if (stage->n_parents > 0)
         memcpy(parents, stage->parents, stage->n_parents * sizeof *parents);
     /* None is there already: parents completed before all that are found. */
@@ -107,7 +102,7 @@ barrier_add(const struct run *run, struct arena *arena, struct edf_job *job, str
     size_t *found = arena_array(arena, job->n_stages, sizeof *found);
     struct edf_stage *stages = arena_array(arena, job->n_stages, sizeof *stages);
     if (record.start_s == NULL || record.end_s == NULL || found == NULL || stages == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     if (!read_record(run, job, &record) || !parents_come_first(job))
         return PV_OK;
     memcpy(stages, job->stages, job->n_stages * sizeof *stages);

@@ -8,11 +8,6 @@
  */
 static const double near_distance = 0.1;
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory to predict from the recorded runs");
-}
-
 /* --- which counts --- */
 
 static int count_compare(const void *left, const void *right)
@@ -236,7 +231,7 @@ static enum pv_code choose_replays(const struct run runs[],
     struct ranked *order = arena_array(scratch, n, sizeof *order);
     struct replay *made = arena_calloc(scratch, n, sizeof *made);
     if (order == NULL || made == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
         order[i] = (struct ranked){i, size_distance(&runs[i], question->problem_size)};
     qsort(order, n, sizeof *order, ranked_compare);
@@ -390,7 +385,7 @@ enum pv_code curve_predict(const struct run runs[],
                          .cores_per_executor = question->cores_per_executor};
     made.points = arena_calloc(arena, question->n_executors, sizeof *made.points);
     if (made.points == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     struct arena_mark mark = arena_mark(scratch);
     struct replay *replays = NULL;
     size_t chosen = 0;

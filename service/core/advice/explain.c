@@ -311,9 +311,7 @@ enum pv_code explain_advice(const struct curve *curve,
         warn_assumed(&e);
         warn_history(&e);
     }
-    return advice->reasons.failed || advice->warnings.failed
-               ? pv_fail(err, PV_E_MEMORY, "not enough memory for the reasons")
-               : PV_OK;
+    return advice->reasons.failed || advice->warnings.failed ? pv_no_memory(err) : PV_OK;
 }
 
 /* A reason that an earlier look gave without the running jobs must not read as the answer. */
@@ -415,7 +413,5 @@ enum pv_code explain_beside(const struct beside_question *question,
     explain_new_job(question, outcome, met_alone, arena, advice);
     warn_of_late_jobs(question, outcome, names, true, arena, advice);
     warn_of_late_jobs(question, outcome, names, false, arena, advice);
-    return advice->reasons.failed || advice->warnings.failed
-               ? pv_fail(err, PV_E_MEMORY, "not enough memory for the reasons")
-               : PV_OK;
+    return advice->reasons.failed || advice->warnings.failed ? pv_no_memory(err) : PV_OK;
 }

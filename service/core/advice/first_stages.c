@@ -2,11 +2,6 @@
 
 #include "core/deadline/job_from_run.h"
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory for the stages of the run");
-}
-
 /* The graphs of the runs; those that have none, or others than the first, are left out. */
 static enum pv_code take_graphs(const struct run runs[],
                                 size_t n,
@@ -84,7 +79,7 @@ static enum pv_code find_stages(const struct replay alike[],
     double growth = (double)target->problem_size / (double)run->problem_size;
     struct stage_sighting *seen = arena_array(scratch, n, sizeof *seen);
     if (seen == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t s = 0; s < alike[0].job.n_stages; s++) {
         const struct edf_stage *edf = &alike[0].graph[s];
         const struct run_stage *stage = find_stage(run, edf->id);
@@ -97,7 +92,7 @@ static enum pv_code find_stages(const struct replay alike[],
                            (long long)stage->id);
         double tasks = count_tasks(alike, n, s, target, seen);
         if (tasks > (double)(SIZE_MAX / 16))
-            return out_of_memory(err);
+            return pv_no_memory(err);
         stages[(*n_stages)++] =
             (struct first_stage){.id = stage->id,
                                  .name = stage->name,
@@ -123,10 +118,10 @@ enum pv_code first_stages_find(const struct run runs[],
     struct first_stage *made = NULL;
     struct replay *alike = arena_array(scratch, n, sizeof *alike);
     enum pv_code code =
-        alike == NULL ? out_of_memory(err) : take_graphs(runs, n, scratch, alike, &n_alike, err);
+        alike == NULL ? pv_no_memory(err) : take_graphs(runs, n, scratch, alike, &n_alike, err);
     if (code == PV_OK) {
         made = arena_array(arena, alike[0].job.n_stages, sizeof *made);
-        code = made == NULL ? out_of_memory(err)
+        code = made == NULL ? pv_no_memory(err)
                             : find_stages(alike, n_alike, target, scratch, made, &found, err);
     }
     arena_rewind(scratch, mark);

@@ -106,7 +106,7 @@ enum pv_code interruption_curve(const struct curve *curve,
     made.n_points = 0;
     struct predictive *own = arena_array(arena, curve->n_points, sizeof *own);
     if (made.points == NULL || own == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the curve under interruptions");
+        return pv_no_memory(err);
     for (size_t i = 0; i < curve->n_points; i++)
         if (exposure(curve->points[i].duration_s, interruptions_per_hour) <= INTERRUPTION_MOST)
             made.points[made.n_points++] =

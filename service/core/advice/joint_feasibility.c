@@ -7,25 +7,20 @@
 static const double no_deadline_s = 1e12;
 static const double least_deadline_s = 1e-9; /* a deadline the fixed part alone exceeds */
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory to schedule beside the running jobs");
-}
-
 /* Stages whose tasks last `scale` times as long. */
 static enum pv_code
 stretch_job(struct edf_job *job, double scale, struct arena *arena, struct pv_error *err)
 {
     struct edf_stage *stages = arena_array(arena, job->n_stages, sizeof *stages);
     if (stages == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t s = 0; s < job->n_stages; s++) {
         stages[s] = job->stages[s];
         stages[s].task_duration_s *= scale;
         if (stages[s].task_durations_s != NULL) {
             double *durations_s = arena_array(arena, stages[s].tasks, sizeof *durations_s);
             if (durations_s == NULL)
-                return out_of_memory(err);
+                return pv_no_memory(err);
             for (size_t t = 0; t < stages[s].tasks; t++)
                 durations_s[t] = stages[s].task_durations_s[t] * scale;
             stages[s].task_durations_s = durations_s;
@@ -45,7 +40,7 @@ static enum pv_code make_new_job(const struct beside_question *question,
 {
     struct replay *replays = arena_calloc(scratch, question->n_runs, sizeof *replays);
     struct replay_outcome outcome;
-    enum pv_code code = replays == NULL ? out_of_memory(err) : PV_OK;
+    enum pv_code code = replays == NULL ? pv_no_memory(err) : PV_OK;
     size_t n = 0;
     for (size_t i = 0; i < question->n_runs && code == PV_OK; i++) {
         code = replay_prepare(&question->runs[i], scratch, scratch, &replays[n], NULL);
@@ -79,13 +74,13 @@ drop_done(struct edf_job *job, double seconds, struct arena *arena, struct pv_er
 {
     struct edf_stage *stages = arena_array(arena, job->n_stages, sizeof *stages);
     if (stages == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t s = 0; s < job->n_stages; s++) {
         struct edf_stage *stage = &stages[s];
         *stage = job->stages[s];
         double *left_s = arena_array(arena, stage->tasks, sizeof *left_s);
         if (left_s == NULL)
-            return out_of_memory(err);
+            return pv_no_memory(err);
         size_t n = 0;
         for (size_t t = 0; t < stage->tasks; t++) {
             double task_s = stage->task_durations_s == NULL ? stage->task_duration_s
@@ -176,7 +171,7 @@ static enum pv_code check_jobs(const struct beside_question *question,
     struct edf_outcome *alone = arena_calloc(scratch, n + 1, sizeof *alone);
     struct edf_outcome *with = arena_calloc(scratch, n + 1, sizeof *with);
     if (jobs == NULL || alone == NULL || with == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     double fixed_s = 0.0;
     enum pv_code code = make_running_jobs(question, scratch, jobs, err);
     if (code == PV_OK)
@@ -209,7 +204,7 @@ enum pv_code beside_check(const struct beside_question *question,
     struct beside_outcome made = {.min_total_cores = RUN_UNKNOWN, .deadline_s = (double)NAN};
     made.running = arena_calloc(arena, question->n_running, sizeof *made.running);
     if (made.running == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     struct arena_mark mark = arena_mark(scratch);
     enum pv_code code = check_jobs(question, arena, scratch, &made, err);
     arena_rewind(scratch, mark);

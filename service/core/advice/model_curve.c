@@ -117,7 +117,7 @@ enum pv_code model_curve_make(const struct model_fit *fit,
         arena_array(arena, question->n_executors, sizeof *distributions);
     made.points = arena_calloc(arena, question->n_executors, sizeof *made.points);
     if (made.points == NULL || model == NULL || distributions == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory to predict from the model");
+        return pv_no_memory(err);
     *model = fit->model;
     made.freedom = u->freedom;
     made.residual_spread = u->seen.n > 0 ? u->seen.spread : CURVE_PRIOR_SPREAD;

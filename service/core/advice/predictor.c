@@ -34,7 +34,7 @@ static enum pv_code tell_too_few(const struct curve_question *question,
         arena, "it takes %d runs with %" PRId64 " cores per executor%s, and there are %zu",
         PREDICTOR_LEAST_RUNS, question->cores_per_executor,
         has_contexts ? " and labels like these" : "", own);
-    return predictor->without_model == NULL ? pv_fail(err, PV_E_MEMORY, "out of memory") : PV_OK;
+    return predictor->without_model == NULL ? pv_no_memory(err) : PV_OK;
 }
 
 /* The model's curve, or in predictor->without_model why it cannot be taken. */
@@ -60,8 +60,7 @@ static enum pv_code fit_curve(const struct observation rows[],
         return tell_too_few(question, own, true, arena, predictor, err);
     if (selection.selected == NULL) {
         predictor->without_model = arena_printf(arena, "%s", selection.message);
-        return predictor->without_model == NULL ? pv_fail(err, PV_E_MEMORY, "out of memory")
-                                                : PV_OK;
+        return predictor->without_model == NULL ? pv_no_memory(err) : PV_OK;
     }
     const struct model_fit *fit = &selection.selected->fit;
     struct pv_error why = {0};
@@ -197,7 +196,5 @@ enum pv_code predictor_explain(const struct predictor *predictor,
     note_number(note, "replay_loo_mape_percent", predictor->replay_mape_percent);
     note_number(note, "replay_runs", (double)predictor->replay_runs);
     warn_of_runs(predictor, arena, advice);
-    return advice->reasons.failed || advice->warnings.failed
-               ? pv_fail(err, PV_E_MEMORY, "not enough memory for the reasons")
-               : PV_OK;
+    return advice->reasons.failed || advice->warnings.failed ? pv_no_memory(err) : PV_OK;
 }

@@ -124,7 +124,7 @@ static bool is_spot_better(const struct advise_question *question,
 static enum pv_code make_answer(struct arena *arena, struct answer **answer, struct pv_error *err)
 {
     *answer = arena_calloc(arena, 1, sizeof **answer);
-    return *answer == NULL ? pv_fail(err, PV_E_MEMORY, "not enough memory for an answer") : PV_OK;
+    return *answer == NULL ? pv_no_memory(err) : PV_OK;
 }
 
 static void tell(struct pv_error *err, const struct pv_error *why)

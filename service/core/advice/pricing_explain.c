@@ -150,7 +150,5 @@ enum pv_code pricing_explain(const struct pricing_terms *terms,
     }
     if (terms->market == PRICING_CHEAPEST)
         explain_choice(&e);
-    return advice->reasons.failed || advice->warnings.failed
-               ? pv_fail(err, PV_E_MEMORY, "not enough memory for the reasons")
-               : PV_OK;
+    return advice->reasons.failed || advice->warnings.failed ? pv_no_memory(err) : PV_OK;
 }

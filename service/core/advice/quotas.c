@@ -16,7 +16,7 @@ enum pv_code quotas_take_run(const struct run *run,
     if (code == PV_E_TOO_FEW) {
         taken.n_stages = 0;
         taken.missing = arena_printf(arena, "%s", why.detail);
-        code = taken.missing == NULL ? pv_fail(err, PV_E_MEMORY, "out of memory") : PV_OK;
+        code = taken.missing == NULL ? pv_no_memory(err) : PV_OK;
     } else if (code != PV_OK) {
         return pv_fail(err, code, "%s", why.detail);
     }
@@ -96,6 +96,5 @@ enum pv_code quotas_plan(const struct quota_source *source,
     } else {
         explain_lack(source, !isnan(question->deadline_s), arena, advice);
     }
-    return advice->reasons.failed ? pv_fail(err, PV_E_MEMORY, "not enough memory for the reasons")
-                                  : PV_OK;
+    return advice->reasons.failed ? pv_no_memory(err) : PV_OK;
 }

@@ -9,11 +9,6 @@
 #include "core/history/task_sketch.h"
 #include "core/numerics/permutation.h"
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory to replay the recorded runs");
-}
-
 /* --- the recorded run --- */
 
 static enum pv_code check_known(const struct run *run, struct pv_error *err)
@@ -189,7 +184,7 @@ static enum pv_code take_sightings(struct replay *replay, struct arena *arena, s
     replay->seen = arena_calloc(arena, job->n_stages, sizeof *replay->seen);
     replay->laws = arena_calloc(arena, job->n_stages, sizeof *replay->laws);
     if (replay->seen == NULL || replay->laws == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < job->n_stages; i++) {
         replay->n_tasks += job->stages[i].tasks;
         replay->seen[i] =
@@ -215,7 +210,7 @@ static enum pv_code sort_durations(struct replay *replay, struct arena *arena, s
 {
     double *at = arena_array(arena, replay->n_tasks, sizeof *at);
     if (at == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     replay->sorted_s = at;
     for (size_t i = 0; i < replay->job.n_stages; i++) {
         const struct edf_stage *stage = &replay->job.stages[i];
@@ -299,7 +294,7 @@ enum pv_code replay_learn(struct replay replays[],
     double *fixed = arena_array(scratch, n, sizeof *fixed);
     if (seen == NULL || peers == NULL || sizes == NULL || fixed == NULL) {
         arena_rewind(scratch, mark);
-        return out_of_memory(err);
+        return pv_no_memory(err);
     }
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
@@ -396,7 +391,7 @@ static enum pv_code scale_stage(const struct replay *replay,
         return PV_OK; /* nothing moves: the recorded durations, in their recorded order */
     double *durations_s = arena_array(arena, stage->tasks, sizeof *durations_s);
     if (durations_s == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     if (stage->tasks == old->tasks)
         scale_durations(old->task_durations_s, work_s / old_work_s, durations_s, stage->tasks);
     else
@@ -413,7 +408,7 @@ enum pv_code replay_job(const struct replay *replay,
 {
     struct edf_stage *stages = arena_array(arena, replay->job.n_stages, sizeof *stages);
     if (stages == NULL || replay_count_tasks(replay, target) > (double)(SIZE_MAX / 16))
-        return out_of_memory(err);
+        return pv_no_memory(err);
     const double *ascending = replay->sorted_s;
     for (size_t s = 0; s < replay->job.n_stages; s++) {
         enum pv_code code = scale_stage(replay, s, target, ascending, arena, &stages[s], err);
@@ -442,7 +437,7 @@ static enum pv_code measure_bounds(const struct replay *replay,
 {
     double *path_s = arena_array(scratch, job->n_stages, sizeof *path_s);
     if (path_s == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t s = 0; s < job->n_stages; s++) {
         const struct edf_stage *stage = &job->stages[s];
         double longest_s = stage->tasks == 0 ? 0.0 : stage->task_duration_s;

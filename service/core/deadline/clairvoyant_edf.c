@@ -346,7 +346,7 @@ static enum pv_code schedule(const struct edf_job jobs[],
     struct edf_replay replay;
     double *deadlines = arena_array(scratch, n_jobs, sizeof *deadlines);
     if (deadlines == NULL || !edf_replay_init(&replay, &plan, cores, observer != NULL, scratch))
-        return pv_fail(err, PV_E_MEMORY, "out of memory for the schedule");
+        return pv_no_memory(err);
     for (size_t j = 0; j < n_jobs; j++)
         deadlines[j] = jobs[j].deadline_s;
     if (edf_replay_run(&replay, deadlines, cores, false, UINT64_MAX, observer) != EDF_REPLAY_DONE)

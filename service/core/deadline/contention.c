@@ -206,7 +206,7 @@ enum pv_code contention_resolve(const struct contention_strategy *strategy,
     step.left = arena_array(scratch, n, sizeof *step.left);
     if (step.order == NULL || step.left == NULL) {
         arena_rewind(scratch, mark);
-        return pv_fail(err, PV_E_MEMORY, "out of memory for a contention of %zu applications", n);
+        return pv_no_memory(err);
     }
     step.requested = sum_requests(applications, n);
     bool contention = step.requested > terms->max_cores;

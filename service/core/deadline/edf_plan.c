@@ -22,11 +22,6 @@ static int compare(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "out of memory for the schedule");
-}
-
 /* Neumaier's compensated sum: a million rounding errors must not decide the utilization. */
 static double sum_of(const double values[], size_t n, double added)
 {
@@ -184,7 +179,7 @@ enum pv_code edf_plan_make(const struct edf_job jobs[],
     uint32_t *left = arena_array(arena, sizes.stages, sizeof *left);
     if (made.stages == NULL || made.jobs == NULL || made.children == NULL ||
         made.topological == NULL || made.by_release == NULL || work == NULL || left == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     uint32_t first = 0;
     for (size_t j = 0; j < n_jobs; j++) {
         flatten_job(&jobs[j], (uint32_t)j, first, &made);

@@ -194,7 +194,7 @@ static enum pv_code make_room(struct search *search,
     uint64_t steps = replay->steps;
     arena_rewind(search->scratch, mark);
     if (!edf_replay_init(replay, search->plan, cores, false, search->scratch))
-        return pv_fail(err, PV_E_MEMORY, "out of memory for the search of cores");
+        return pv_no_memory(err);
     replay->steps = steps;
     replay->latest_starts_s = search->latest_starts_s;
     return PV_OK;
@@ -313,7 +313,7 @@ static enum pv_code find_deadlines(struct search *search,
 {
     struct edf_replay replay;
     if (!edf_replay_init(&replay, search->plan, cores, false, search->scratch))
-        return pv_fail(err, PV_E_MEMORY, "out of memory for the search of deadlines");
+        return pv_no_memory(err);
     /* The first replay is the schedule that was asked about; the budget is for the others. */
     enum edf_replay_end end =
         edf_replay_run(&replay, search->deadlines_s, cores, false, UINT64_MAX, NULL);
@@ -368,7 +368,7 @@ static enum pv_code find(const struct edf_job jobs[],
         return code;
     struct search search = {.jobs = jobs, .plan = &plan, .scratch = scratch};
     if (!init_search(&search))
-        return pv_fail(err, PV_E_MEMORY, "out of memory for the remedies");
+        return pv_no_memory(err);
     code = find_cores(&search, budget, remedies, err);
     if (code == PV_OK)
         code = find_deadlines(&search, cores, budget, remedies, err);
@@ -392,7 +392,7 @@ enum pv_code edf_find_remedies(const struct edf_job jobs[],
     struct edf_remedies found = {.exact = true};
     found.deadlines_s = arena_array(arena, n_jobs, sizeof *found.deadlines_s);
     if (found.deadlines_s == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory for the remedies");
+        return pv_no_memory(err);
     struct arena_mark mark = arena_mark(scratch);
     enum pv_code code = find(jobs, n_jobs, cores, task_budget, scratch, &found, err);
     arena_rewind(scratch, mark);

@@ -7,11 +7,6 @@
 
 enum { NOT_KEPT = -1 };
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "out of memory for a job from history");
-}
-
 /* Stages of a run ascend by id. Returns the position, or n_stages. */
 static size_t find_stage(const struct run *run, int64_t id)
 {
@@ -103,14 +98,14 @@ static enum pv_code hand_on_parents(const struct run *run,
     walk.stack = arena_array(arena, run->n_stages, sizeof *walk.stack);
     size_t *found = arena_array(arena, run->n_stages, sizeof *found);
     if (walk.seen == NULL || walk.stack == NULL || found == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t at = 0; at < run->n_stages; at++) {
         if (kept[at] == NOT_KEPT)
             continue;
         size_t n = collect_parents(&walk, at, found);
         size_t *own = arena_array(arena, n, sizeof *own);
         if (own == NULL)
-            return out_of_memory(err);
+            return pv_no_memory(err);
         if (n > 0)
             memcpy(own, found, n * sizeof *own);
         stages[kept[at]].parents = own;
@@ -149,7 +144,7 @@ enum pv_code edf_job_from_run(const struct run *run,
     struct edf_stage *stages = arena_calloc(arena, run->n_stages, sizeof *stages);
     ptrdiff_t *kept = arena_array(arena, run->n_stages, sizeof *kept);
     if (stages == NULL || kept == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t at = 0; at < run->n_stages; at++) {
         kept[at] = NOT_KEPT;
         if (run->stages[at].skipped)

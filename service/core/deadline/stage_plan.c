@@ -4,11 +4,6 @@
 
 #include "base/whole.h"
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "out of memory for a stage plan");
-}
-
 /* Whole, and at least 1: what is nearly nothing still has to be done. */
 static double count_up(double x)
 {
@@ -85,7 +80,7 @@ enum pv_code stage_plan_make(const struct stage_plan_terms *terms,
     double *weights = arena_array(arena, n, sizeof *weights);
     bool *skipped = arena_array(arena, n, sizeof *skipped);
     if (made.steps == NULL || durations_s == NULL || weights == NULL || skipped == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         durations_s[i] = stages[i].duration_s;
         skipped[i] = stages[i].skipped;
@@ -104,7 +99,7 @@ enum pv_code stage_plan_take_run(const struct run *run,
     struct stage_plan_stage *taken = arena_array(arena, run->n_stages, sizeof *taken);
     size_t n_planned = 0;
     if (taken == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < run->n_stages; i++) {
         const struct run_stage *stage = &run->stages[i];
         if (!stage->skipped && isnan(stage->task_time_s))

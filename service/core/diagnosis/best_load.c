@@ -214,7 +214,7 @@ find_step(struct diagnosis_best_load *best, struct arena *arena, struct pv_error
     double *load = arena_array(arena, best->n, sizeof *load);
     double *time = arena_array(arena, best->n, sizeof *time);
     if (load == NULL || time == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the loads of a history");
+        return pv_no_memory(err);
     /* In units of the least load, since a step is looked for from 1 on. */
     for (size_t l = 0; l < best->n; l++) {
         load[l] = best->loads[l].load / best->loads[0].load;
@@ -243,7 +243,7 @@ static enum pv_code make_table(struct diagnosis_run runs[],
     table->seen = arena_calloc(arena, n + DIAGNOSIS_LOADS_MAX, sizeof *table->seen);
     if (counts == NULL || table->cells == NULL || table->seen == NULL || table->of_load == NULL ||
         table->of_count == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the loads of a history");
+        return pv_no_memory(err);
     table->counts = list_counts(runs, n, counts);
     qsort(runs, n, sizeof *runs, by_load);
     fill(runs, n, counts, table, values);
@@ -267,7 +267,7 @@ enum pv_code diagnosis_find_best_load(const struct diagnosis_run runs[],
     struct diagnosis_run *own = arena_array(arena, n, sizeof *own);
     best->loads = arena_array(arena, DIAGNOSIS_LOADS_MAX, sizeof *best->loads);
     if (own == NULL || best->loads == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the loads of a history");
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
         own[i] = runs[i];
     enum pv_code code = make_table(own, n, arena, &table, values, err);

@@ -32,7 +32,7 @@ static enum pv_code judge_all(const struct series series[],
 {
     const struct series **chosen = arena_array(arena, n, sizeof *chosen);
     if (chosen == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for a diagnosis");
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
         chosen[i] = &series[i];
     qsort(chosen, n, sizeof *chosen, by_worth);
@@ -41,7 +41,7 @@ static enum pv_code judge_all(const struct series series[],
     qsort(chosen, diagnosis->n, sizeof *chosen, by_place);
     diagnosis->slices = arena_array(arena, diagnosis->n, sizeof *diagnosis->slices);
     if (diagnosis->slices == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for a diagnosis");
+        return pv_no_memory(err);
     for (size_t i = 0; i < diagnosis->n; i++) {
         enum pv_code code = diagnosis_judge_slice(chosen[i], arena, &diagnosis->slices[i], err);
         if (code != PV_OK)
@@ -61,7 +61,7 @@ enum pv_code diagnosis_make(const struct diagnosis_run runs[],
     size_t n_series = 0;
     struct diagnosis_run *own = arena_array(arena, n, sizeof *own);
     if (own == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for a diagnosis");
+        return pv_no_memory(err);
     if (n > 0)
         memcpy(own, runs, n * sizeof *own);
     for (size_t i = 0; i < n; i++)

@@ -4,11 +4,6 @@
 
 #include "core/diagnosis/diagnosis_internal.h"
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory for a series of a history");
-}
-
 bool diagnosis_has_stages(const struct diagnosis_run *run)
 {
     return run->parallel_s > 0 && run->max_task_s > 0 && run->induced_s >= 0 &&
@@ -45,7 +40,7 @@ static enum pv_code judge_stages(const struct series *series,
     size_t counts = 0;
     struct ipso_observation *rows = arena_array(arena, series->n, sizeof *rows);
     if (rows == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < series->n; i++) {
         if (!diagnosis_has_stages(&series->rows[i]))
             continue;
@@ -62,7 +57,7 @@ static enum pv_code judge_stages(const struct series *series,
     }
     enum pv_code code = ipso_fit_workload(rows, n, series->workload, arena, &slice->ipso, &why);
     if (code == PV_E_MEMORY)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     slice->of_stages = code == PV_OK;
     if (code != PV_OK)
         (void)snprintf(slice->why_no_stages, sizeof slice->why_no_stages, "%.180s", why.detail);
@@ -106,7 +101,7 @@ static enum pv_code fit_cost(const struct series *series,
     double *m = arena_array(arena, series->n, sizeof *m);
     double *cost = arena_array(arena, series->n, sizeof *cost);
     if (m == NULL || cost == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < series->n; i++) {
         const struct diagnosis_run *run = &series->rows[i];
         double time_s = run->duration_s - (started ? run->initialization_s : 0);
@@ -119,7 +114,7 @@ static enum pv_code fit_cost(const struct series *series,
     slice->has_cost = true;
     code = growth_fit_bent(m, cost, series->n, arena, &bent, &why);
     if (code == PV_E_MEMORY)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     /* A bent line of no fixed part is a power that costs one parameter more. */
     if (code == PV_OK && bent.offset > 0 && bent.coefficient > 0 &&
         slice->cost.form != GROWTH_CONSTANT && bent.bic < slice->cost.bic)
@@ -241,7 +236,7 @@ static enum pv_code gather(const struct series *series,
     size_t counts = 0;
     slice->points = arena_array(arena, series->counts, sizeof *slice->points);
     if (slice->points == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t from = 0, to; from < series->n; from = to) {
         struct tally t = {.n = 0};
         for (to = from;

@@ -98,7 +98,7 @@ enum pv_code diagnosis_find_series(struct diagnosis_run runs[],
     struct diagnosis_run *again = arena_array(arena, n, sizeof *again);
     struct series *found = arena_array(arena, n, sizeof *found);
     if (again == NULL || found == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the series of a history");
+        return pv_no_memory(err);
     if (n > 0)
         memcpy(again, runs, n * sizeof *again);
     *n_series = 0;

@@ -203,7 +203,7 @@ static enum pv_code fill(struct performance_book *book,
     const struct performance_entry *entry =
         cell == NULL ? &nothing : make_entry(book, observed, PERFORMANCE_CLUSTER);
     if (entry == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the speeds of clusters");
+        return pv_no_memory(err);
     if (entry != &nothing)
         *cell = entry;
     return PV_OK;
@@ -269,7 +269,7 @@ static enum pv_code pour(struct performance_book *book,
     if (*pool == NULL) {
         struct performance *made = arena_alloc(book->arena, sizeof *made);
         if (made == NULL)
-            return pv_fail(err, PV_E_MEMORY, "not enough memory for the speeds of clusters");
+            return pv_no_memory(err);
         performance_init(made);
         *pool = made;
     }
@@ -338,7 +338,7 @@ static enum pv_code close_processing(struct performance_book *book, struct pv_er
     const struct performance_entry **of_all =
         finish_pools(book, book->processing_of_all, operations, PERFORMANCE_TEAM);
     if (of_types == NULL || of_all == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the speeds of clusters");
+        return pv_no_memory(err);
     for (size_t place = 0; place < book->ask->n_places; place++) {
         size_t type = (size_t)book->type_of[place];
         bool typed = book->type_of[place] != NO_TYPE;
@@ -371,7 +371,7 @@ static enum pv_code close_transfers(struct performance_book *book, struct pv_err
     const struct performance_entry **of_all =
         finish_pools(book, &book->transfers_of_all, 1, PERFORMANCE_TEAM);
     if (of_types == NULL || of_all == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the speeds of clusters");
+        return pv_no_memory(err);
     for (size_t from = 0; from < n; from++) {
         for (size_t to = 0; to < n; to++) {
             const struct performance_entry **cell = transfer_cell(book, from, to);

@@ -134,5 +134,5 @@ enum pv_code geo_plan_make(const struct geo_problem *problem,
         code = tell(&desk, plan);
     if (code == PV_E_MEMORY && desk.rates != NULL && geo_rates_gave_up(desk.rates))
         return pv_fail(err, PV_E_CANCELLED, "the copy plan was given up");
-    return code == PV_E_MEMORY ? pv_fail(err, code, "not enough memory for a copy plan") : code;
+    return code == PV_E_MEMORY ? pv_no_memory(err) : code;
 }

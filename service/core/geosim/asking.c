@@ -184,7 +184,7 @@ ask(struct asking *asking, struct geo_plan *plan, uint32_t ***names, struct pv_e
     for (size_t j = 0; ok && j < board->n_alive; j++)
         ok = show_job(asking, board->alive[j], &jobs[j], &(*names)[j]);
     if (!ok)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for a simulation");
+        return pv_no_memory(err);
     show_clusters(asking);
     problem.jobs = jobs;
     problem.n_jobs = board->n_alive;
@@ -203,7 +203,7 @@ enum pv_code asking_plan(struct asking *asking, size_t *moves, struct pv_error *
     enum pv_code code = ask(asking, &plan, &names, err);
     asking->board->counts.plans++;
     if (code == PV_OK && !carry_out(asking, &plan, names, moves))
-        code = pv_fail(err, PV_E_MEMORY, "not enough memory for a simulation");
+        code = pv_no_memory(err);
     return code;
 }
 

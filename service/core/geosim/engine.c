@@ -156,7 +156,7 @@ static enum pv_code live_slot(struct engine *engine, struct pv_error *err)
     if (ok)
         change_clusters(engine);
     if (!ok || !take_arrivals(engine))
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for a simulation");
+        return pv_no_memory(err);
     return plan(engine, err);
 }
 
@@ -251,11 +251,11 @@ enum pv_code geosim_run(const struct geosim_world *world,
     engine.asking.progress = progress;
     enum pv_code code = PV_OK;
     if (!open_engine(&engine))
-        code = pv_fail(err, PV_E_MEMORY, "not enough memory for a simulation");
+        code = pv_no_memory(err);
     if (code == PV_OK)
         code = live(&engine, progress, err);
     if (code == PV_OK && !tell(&engine, result))
-        code = pv_fail(err, PV_E_MEMORY, "not enough memory for a simulation");
+        code = pv_no_memory(err);
     asking_close(&engine.asking);
     return code;
 }

@@ -144,7 +144,7 @@ enum pv_code geosim_montage_measure(const struct geosim_recording recordings[],
                          .work = arena_array(scratch, tasks, sizeof(double)),
                          .output = arena_array(scratch, tasks, sizeof(double))};
     if (seen.input == NULL || seen.raw == NULL || seen.work == NULL || seen.output == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory to measure recorded executions");
+        return pv_no_memory(err);
     for (int step = 0; step < MONTAGE_STEPS; step++) {
         enum geosim_montage_step now = (enum geosim_montage_step)step;
         look_for(recordings, n, operations, now, &seen);

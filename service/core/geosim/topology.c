@@ -251,10 +251,10 @@ enum pv_code geosim_world_draw(const struct geosim_world_terms *terms,
     if (clusters != NULL && !__builtin_mul_overflow(n, n, &pairs))
         links.wan = arena_calloc(arena, pairs, sizeof *links.wan);
     if (links.wan == NULL || !geosim_graph_grow(n, terms->links, &graph_rng, arena, &links.graph))
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the clusters");
+        return pv_no_memory(err);
     draw_clusters(terms, &rng, clusters);
     if (!draw_links(&links, &rng, arena))
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the links");
+        return pv_no_memory(err);
     open_gates(&links, clusters);
     *world = (struct geosim_world){clusters, n, links.wan, terms->slot_s, terms->outage_s};
     return PV_OK;

@@ -70,7 +70,7 @@ enum pv_code geosim_workload_draw(const struct geosim_workload_terms *terms,
         drawn = draw_workflow(terms, &stores, &rng, arena, &workflows[i]);
     }
     if (!drawn)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the workflows");
+        return pv_no_memory(err);
     *workload = (struct geosim_workload){workflows, terms->n_workflows, terms->n_operations};
     return PV_OK;
 }

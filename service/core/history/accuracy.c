@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory to sum up how advice held");
-}
-
 /* --- one record --- */
 
 static int ascending(const void *a, const void *b)
@@ -74,7 +69,7 @@ enum pv_code track_record_of(const struct track_entry entries[],
     struct arena_mark mark = arena_mark(scratch);
     double *errors = arena_array(scratch, n, sizeof *errors);
     if (errors == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         if (!entries[i].compared || isnan(entries[i].error_percent))
             continue;
@@ -128,7 +123,7 @@ static enum pv_code group(const struct track_entry entries[],
     struct placed *placed = arena_array(arena, n, sizeof *placed);
     struct track_entry *sorted = arena_array(arena, n, sizeof *sorted);
     if (made.items == NULL || placed == NULL || sorted == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
         placed[i] =
             (struct placed){entries[i], by_model ? entries[i].model : entries[i].application, i};

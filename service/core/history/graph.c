@@ -62,7 +62,7 @@ enum pv_code run_graph_compare(const struct run *a,
     size_t *places_b = arena_array(scratch, most_parents(b), sizeof *places_b);
     if (places_a == NULL || places_b == NULL) {
         arena_rewind(scratch, mark);
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     }
     bool same = a->n_stages == b->n_stages;
     for (size_t i = 0; same && i < a->n_stages; i++)

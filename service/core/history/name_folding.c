@@ -251,7 +251,7 @@ static enum pv_code build(const struct template *t,
         return PV_OK;
     char *text = arena_alloc(arena, n + 1);
     if (text == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory to fold a name");
+        return pv_no_memory(err);
     size_t at = 0;
     for (size_t i = 0; i < t->n; i++) {
         struct strview piece = piece_of(&t->elements[i], m);
@@ -308,7 +308,7 @@ enum pv_code name_fold(const struct name_rule rules[],
 {
     struct name_folding folding = {.application = arena_copy(arena, name)};
     if (folding.application.at == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory to fold a name");
+        return pv_no_memory(err);
     while (name.n <= NAME_BYTES_MAX && folding.n_applied < NAME_PASSES_MAX) {
         size_t rule;
         enum pv_code code = fold_once(rules, n, arena, &folding.application, &rule, err);

@@ -5,11 +5,6 @@
 
 #include "base/heap.h"
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory to measure the stages of a run");
-}
-
 static double task_time_of(const struct run_stage *stage)
 {
     if (stage->n_tasks == 0)
@@ -43,7 +38,7 @@ static enum pv_code deal(const double durations_s[],
     struct arena_mark mark = arena_mark(scratch);
     *busiest_s = 0;
     if (!heap_init(&free_at, scratch, cores))
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t c = 0; c < cores; c++)
         heap_push(&free_at, 0, c);
     for (size_t i = 0; i < n; i++) {
@@ -118,7 +113,7 @@ find_stage_time(const struct run *run, struct arena *scratch, double *busy_s, st
     size_t n = 0;
     bool placed = true;
     if (intervals == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     double one_by_one_s = 0;
     for (size_t i = 0; i < run->n_stages; i++) {
         const struct run_stage *stage = &run->stages[i];

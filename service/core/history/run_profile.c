@@ -117,14 +117,14 @@ enum pv_code run_profile_build(const struct run runs[],
     built.runs = arena_array(arena, n, sizeof *built.runs);
     built.stages = arena_array(arena, built.n_stages, sizeof *built.stages);
     if (built.runs == NULL || built.stages == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     enum pv_code code = choose_runs(runs, n, arena, &built, err);
     if (code != PV_OK)
         return code;
     for (size_t i = 0; i < built.n_stages; i++)
         average_stage(runs, &built, i, &built.stages[i]);
     if (!weigh(arena, &built))
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     built.average_nominal_rate_per_s = average_rate(&built);
     *profile = built;
     return PV_OK;

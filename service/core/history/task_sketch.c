@@ -18,11 +18,6 @@ double task_time_sum(const double durations_s[], size_t n)
     return sum + lost;
 }
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory for the times of the tasks");
-}
-
 /* --- spreading --- */
 
 static bool count_tasks(const struct task_group groups[], size_t n_groups, size_t *n)
@@ -43,10 +38,10 @@ enum pv_code task_sketch_spread(const struct task_group groups[],
 {
     size_t count;
     if (!count_tasks(groups, n_groups, &count))
-        return out_of_memory(err);
+        return pv_no_memory(err);
     double *spread = arena_array(arena, count, sizeof *spread);
     if (spread == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     size_t step = count == 0 ? 0 : mixing_step(count);
     size_t at = step / 2;
     for (size_t g = 0; g < n_groups; g++) {
@@ -133,7 +128,7 @@ enum pv_code task_sketch_make(const double durations_s[],
     struct arena_mark mark = arena_mark(scratch);
     double *ascending = arena_array(scratch, n, sizeof *ascending);
     if (ascending == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     memcpy(ascending, durations_s, n * sizeof *ascending);
     qsort(ascending, n, sizeof *ascending, double_compare);
     size_t ends[TASK_SKETCH_GROUPS_MAX];

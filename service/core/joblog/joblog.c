@@ -56,7 +56,7 @@ static enum pv_code decide(struct joblog *log, struct pv_error *err)
         log->spark = sparklog_create(&log->limits);
     if (joblog_kind(log) == JOBLOG_UNDECIDED) {
         log->failed = PV_E_MEMORY;
-        return pv_fail(err, PV_E_MEMORY, "not enough memory to read the log");
+        return pv_no_memory(err);
     }
     return pass_on(log, log->head, log->n_head, err);
 }

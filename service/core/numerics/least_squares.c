@@ -121,7 +121,7 @@ enum pv_code linear_fit(const double x[],
                               .residuals = arena_array(arena, n, sizeof(double))};
     d.u = arena_array(arena, n, k * sizeof(double));
     if (made.leverage == NULL || made.residuals == NULL || d.u == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for %zu rows", n);
+        return pv_no_memory(err);
     if (!scale_columns(x, n, k, weights, &d) || !decompose(n, k, &d))
         return pv_fail(err, PV_E_SINGULAR, "the columns are linearly dependent");
     solve(&d, y, weights, &made);

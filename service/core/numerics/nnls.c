@@ -193,7 +193,7 @@ enum pv_code nnls_solve(const double x[],
         return pv_fail(err, PV_E_SINGULAR, "%zu rows do not determine %zu coefficients", n, k);
     struct arena_mark mark = arena_mark(scratch);
     if (!reduce(x, n, k, y, weights, scratch, &p))
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for %zu rows", n);
+        return pv_no_memory(err);
     arena_rewind(scratch, mark);
     for (size_t j = 0; j < k; j++) {
         b[j] = 0;

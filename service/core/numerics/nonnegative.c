@@ -28,11 +28,6 @@ static double value_at(const struct problem *p, const double b[], size_t i)
     return sum;
 }
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
-}
-
 /* Least squares over the free columns only. */
 static enum pv_code fit_free(const struct problem *p,
                              const bool free[],
@@ -46,7 +41,7 @@ static enum pv_code fit_free(const struct problem *p,
             at[k++] = j;
     double *x = arena_array(p->scratch, p->n, k * sizeof *x);
     if (x == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < p->n; i++)
         for (size_t j = 0; j < k; j++)
             x[i * k + j] = p->x[i * p->k + at[j]];
@@ -101,7 +96,7 @@ solve_without(const struct problem *p, size_t i, double b[], struct pv_error *er
     bool passive[LINEAR_COLUMNS_MAX];
     double *weights = arena_array(p->scratch, p->n, sizeof *weights);
     if (weights == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t r = 0; r < p->n; r++)
         weights[r] = r == i ? 0 : weight_of(p, r);
     return nnls_solve(p->x, p->n, p->k, p->y, weights, p->scratch, b, passive, err);

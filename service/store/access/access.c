@@ -101,7 +101,7 @@ enum pv_code store_token_list(struct store_tx *tx,
     struct token_list read = {.n = there > limit ? limit : there, .more = there > limit};
     read.items = arena_calloc(arena, read.n, sizeof *read.items);
     if (read.items == NULL)
-        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the list");
+        code = pv_no_memory(err);
     for (size_t i = 0; code == PV_OK && i < read.n; i++) {
         struct row row = row_at(result, (int)i, arena);
         row_uuid(&row, read.items[i].id);
@@ -192,7 +192,7 @@ enum pv_code store_team_list(struct store_tx *tx,
     struct team_list read = {.n = there > limit ? limit : there, .more = there > limit};
     read.items = arena_calloc(arena, read.n, sizeof *read.items);
     if (read.items == NULL)
-        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the list");
+        code = pv_no_memory(err);
     for (size_t i = 0; code == PV_OK && i < read.n; i++) {
         struct row row = row_at(result, (int)i, arena);
         read_team(&row, &read.items[i]);

@@ -108,7 +108,7 @@ static enum pv_code list_registry(struct store_tx *tx,
     struct token_list read = {.n = row_count(result)};
     read.items = arena_calloc(arena, read.n, sizeof *read.items);
     if (read.items == NULL)
-        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the list");
+        code = pv_no_memory(err);
     for (size_t i = 0; code == PV_OK && i < read.n; i++) {
         struct row row = row_at(result, (int)i, arena);
         read_listed(&row, &read.items[i]);

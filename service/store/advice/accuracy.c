@@ -90,7 +90,7 @@ static enum pv_code read_list(const PGresult *result,
     list->n = list->more ? limit : there;
     list->items = arena_calloc(arena, list->n, sizeof *list->items);
     if (list->items == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the list");
+        return pv_no_memory(err);
     enum pv_code code = PV_OK;
     for (size_t i = 0; code == PV_OK && i < list->n; i++)
         code = read_item(result, i, arena, &list->items[i], err);

@@ -141,7 +141,7 @@ enum pv_code store_advice_list(struct store_tx *tx,
     read.n = read.more ? filter->limit : there;
     read.items = arena_calloc(arena, read.n, sizeof *read.items);
     if (read.items == NULL)
-        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the list");
+        code = pv_no_memory(err);
     for (size_t i = 0; code == PV_OK && i < read.n; i++)
         code = read_advice(result, i, arena, false, &read.items[i], err);
     PQclear(result);

@@ -41,7 +41,7 @@ static enum pv_code read_all(const PGresult *result,
     enum pv_code code = PV_OK;
     all.entries = arena_array(arena, n, sizeof *all.entries);
     if (all.entries == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the accuracy of a team");
+        return pv_no_memory(err);
     for (size_t i = 0; code == PV_OK && i < n && i < (size_t)TEAM_ACCURACY_RUNS; i++) {
         struct row row = row_at(result, (int)i, arena);
         all.n += read_entry(&row, &all.oldest_us, &all.entries[all.n]);

@@ -274,7 +274,7 @@ enum pv_code store_cluster_list(struct store_tx *tx,
     struct cluster_list read = {.n = there > limit ? limit : there, .more = there > limit};
     read.items = arena_calloc(arena, read.n, sizeof *read.items);
     if (read.items == NULL)
-        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the list");
+        code = pv_no_memory(err);
     for (size_t i = 0; code == PV_OK && i < read.n; i++)
         code = read_cluster(result, i, arena, &read.items[i], err);
     PQclear(result);

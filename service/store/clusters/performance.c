@@ -167,7 +167,7 @@ static enum pv_code read_transfers(struct store_tx *tx,
     struct performance_index index;
     struct strview *ids = arena_array(&tx->scratch, named->n_senders, sizeof *ids);
     if (ids == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for what the cluster reports");
+        return pv_no_memory(err);
     for (size_t i = 0; i < named->n_senders; i++)
         ids[i] = strview_of(held->from_ids[i]);
     enum pv_code code =
@@ -226,7 +226,7 @@ enum pv_code store_performance_hold(struct store_tx *tx,
         .from_ids = arena_calloc(arena, named->n_senders, sizeof *read.from_ids),
         .transfers = arena_calloc(arena, named->n_senders, sizeof *read.transfers)};
     if (read.processing == NULL || read.from_ids == NULL || read.transfers == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for what the cluster reports");
+        return pv_no_memory(err);
     enum pv_code code = find_clusters(tx, arena, named, &read, found, err);
     for (size_t i = 0; i < named->n_senders && code == PV_OK; i++) {
         if (read.from_ids[i][0] == '\0') {
@@ -279,7 +279,7 @@ static enum pv_code find_filled(struct store_tx *tx,
     filled->operations = arena_array(&tx->scratch, n, sizeof *filled->operations);
     filled->ids = arena_array(&tx->scratch, n, sizeof *filled->ids);
     if (filled->rows == NULL || filled->operations == NULL || filled->ids == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for what the cluster reports");
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         if (all[i].n == 0)
             continue;
@@ -425,7 +425,7 @@ enum pv_code store_performance_operations(struct store_tx *tx,
     size_t there = row_count(result);
     struct strview *read = arena_array(arena, there, sizeof *read);
     if (read == NULL)
-        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the operations");
+        code = pv_no_memory(err);
     for (size_t i = 0; i < there && code == PV_OK; i++) {
         struct row row = row_at(result, (int)i, arena);
         read[i] = row_text(&row);

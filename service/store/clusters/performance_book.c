@@ -19,7 +19,7 @@ static enum pv_code make_indices(struct asked *asked, struct pv_error *err)
     const struct performance_ask *ask = asked->ask;
     struct strview *ids = arena_array(asked->arena, ask->n_places, sizeof *ids);
     if (ids == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the clusters");
+        return pv_no_memory(err);
     for (size_t i = 0; i < ask->n_places; i++)
         ids[i] = strview_of(ask->places[i].id);
     enum pv_code code =
@@ -44,7 +44,7 @@ static enum pv_code collect(const struct asked *asked,
     registered->n = 0;
     registered->ids = arena_array(asked->arena, ask->n_places, sizeof *registered->ids);
     if (registered->ids == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the clusters");
+        return pv_no_memory(err);
     for (size_t i = 0; i < ask->n_places; i++)
         if (ask->places[i].id[0] != '\0' && (wanted == NULL || wanted[i]))
             memcpy(registered->ids[registered->n++], ask->places[i].id, sizeof *registered->ids);
@@ -200,7 +200,7 @@ static enum pv_code read_types(struct asked *asked, struct pv_error *err)
     struct strview *ids = arena_array(asked->arena, n, sizeof *ids);
     asked->types = arena_array(asked->arena, n, sizeof *asked->types);
     if (ids == NULL || asked->types == NULL)
-        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the types of clusters");
+        code = pv_no_memory(err);
     for (size_t i = 0; i < n && code == PV_OK; i++) {
         char id[37] = "";
         struct row row = row_at(result, (int)i, asked->arena);
@@ -233,7 +233,7 @@ static enum pv_code find_lacking(const struct asked *asked,
     *n = 0;
     *operations = arena_array(asked->arena, ask->n_operations, sizeof **operations);
     if (*operations == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the operations");
+        return pv_no_memory(err);
     for (size_t i = 0; i < ask->n_operations; i++)
         if (performance_book_lacks_processing(asked->book, i))
             (*operations)[(*n)++] = ask->operations[i];
@@ -331,7 +331,7 @@ enum pv_code store_performance_book(struct store_tx *tx,
     struct asked asked = {
         .tx = tx, .arena = arena, .ask = ask, .book = performance_book_open(ask, arena)};
     if (asked.book == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the speeds of clusters");
+        return pv_no_memory(err);
     enum pv_code code = make_indices(&asked, err);
     if (code == PV_OK)
         code = read_own(&asked, err);

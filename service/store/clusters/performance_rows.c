@@ -22,7 +22,7 @@ enum pv_code performance_index_make(struct performance_index *index,
     index->n = 0;
     index->keys = arena_array(arena, n, sizeof *index->keys);
     if (index->keys == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the names of clusters");
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         const struct strview *text = (const void *)((const char *)first + i * stride);
         if (text->n > 0)

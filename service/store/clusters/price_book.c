@@ -51,7 +51,7 @@ read_rows(struct store_tx *tx, struct arena *arena, struct price_book *book, str
     size_t n = row_count(result);
     book->rows = arena_calloc(arena, n, sizeof *book->rows);
     if (book->rows == NULL)
-        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the prices");
+        code = pv_no_memory(err);
     for (size_t i = 0; code == PV_OK && i < n; i++) {
         struct row row = row_at(result, (int)i, arena);
         read_price(&row, &book->rows[i]);
@@ -227,7 +227,7 @@ enum pv_code store_price_book_list(struct store_tx *tx,
     struct price_book_list read = {.n = there > limit ? limit : there, .more = there > limit};
     read.items = arena_calloc(arena, read.n, sizeof *read.items);
     if (read.items == NULL)
-        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the list");
+        code = pv_no_memory(err);
     for (size_t i = 0; code == PV_OK && i < read.n; i++)
         code = read_book(result, i, arena, &read.items[i], err);
     PQclear(result);

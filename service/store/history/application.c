@@ -300,7 +300,7 @@ enum pv_code store_application_list(struct store_tx *tx,
     struct application_list read = {.n = there > limit ? limit : there, .more = there > limit};
     read.items = arena_calloc(arena, read.n, sizeof *read.items);
     if (read.items == NULL)
-        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the list");
+        code = pv_no_memory(err);
     for (size_t i = 0; code == PV_OK && i < read.n; i++)
         code = read_application(result, i, arena, &read.items[i], err);
     PQclear(result);

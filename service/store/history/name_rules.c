@@ -2,11 +2,6 @@
 
 #include "store/store_internal.h"
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory for the rules of names");
-}
-
 /* Three arrays of one length, side by side. */
 static enum pv_code read_rules(const PGresult *result,
                                struct arena *arena,
@@ -29,7 +24,7 @@ static enum pv_code read_rules(const PGresult *result,
         return code;
     struct name_rule *made = arena_array(arena, read.n, sizeof *made);
     if (made == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < read.n; i++)
         made[i] = (struct name_rule){names[i], patterns[i], applications[i]};
     read.rules = read.customized ? made : name_rules_default;

@@ -64,7 +64,7 @@ enum pv_code run_ids_by_label(struct store_tx *tx,
     PGresult *result;
     enum pv_code code = tx_walk(tx, &sql, &result, err);
     if (code == PV_OK && read_ids(result, arena, ids, n) != PV_OK)
-        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the list");
+        code = pv_no_memory(err);
     PQclear(result);
     return code;
 }

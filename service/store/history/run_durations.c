@@ -11,7 +11,7 @@ static enum pv_code read_list(const PGresult *result,
     size_t n = row_count(result);
     struct run_duration *items = arena_calloc(arena, n, sizeof *items);
     if (items == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the durations");
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         struct row row = row_at(result, (int)i, arena);
         items[i].replayable = row_bool(&row);

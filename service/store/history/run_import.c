@@ -87,7 +87,7 @@ static enum pv_code send_ids(struct store_tx *tx,
 {
     char(*ids)[37] = arena_array(&tx->scratch, n, sizeof *ids);
     if (ids == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory");
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
         memcpy(ids[i], items[i].run->id, sizeof ids[i]);
     struct sql sql;
@@ -132,7 +132,7 @@ static enum pv_code send_logs(struct store_tx *tx,
 {
     struct log_key *keys = arena_array(&tx->scratch, n, sizeof *keys);
     if (keys == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory");
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         const struct run *run = items[i].run;
         struct strview attempt = run->spark_attempt_id;
@@ -172,7 +172,7 @@ send_advice(struct store_tx *tx, struct run_import items[], size_t n, struct pv_
     char(*ids)[37] = arena_array(&tx->scratch, n, sizeof *ids);
     int64_t *places = arena_array(&tx->scratch, n, sizeof *places);
     if (ids == NULL || places == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory");
+        return pv_no_memory(err);
     size_t m = 0;
     for (size_t i = 0; i < n; i++) {
         if (items[i].run->advice_id[0] == '\0')
@@ -207,7 +207,7 @@ static enum pv_code load_there(struct store_tx *tx,
 {
     struct run *runs = arena_calloc(arena, n, sizeof *runs);
     if (runs == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory");
+        return pv_no_memory(err);
     size_t m = 0;
     for (size_t i = 0; i < n; i++) {
         const char *id = items[i].by_log[0] != '\0' ? items[i].by_log : items[i].by_id;

@@ -298,7 +298,7 @@ enum pv_code store_run_of_ids(struct store_tx *tx,
         code = run_read_list(result, arena, n, &read, err);
     PQclear(result);
     if (code == PV_OK && order_by_ids(ids, n, arena, &read) != PV_OK)
-        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the runs");
+        code = pv_no_memory(err);
     if (code == PV_OK)
         code = run_load_stages(tx, arena, application->id, read.items, read.n, RUN_WITH_TASKS, err);
     if (code == PV_OK)

@@ -99,7 +99,7 @@ static enum pv_code read_list(const PGresult *result,
     enum pv_code code = PV_OK;
     all.items = arena_array(arena, n, sizeof *all.items);
     if (all.items == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the runs of an application");
+        return pv_no_memory(err);
     if (n == 0)
         return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
     for (size_t i = 0; i < n && code == PV_OK; i++) {
@@ -170,7 +170,7 @@ static enum pv_code find_older(struct store_tx *tx,
         *n = row_count(result);
         *runs = arena_calloc(arena, *n, sizeof **runs);
         if (*runs == NULL)
-            code = pv_fail(err, PV_E_MEMORY, "not enough memory for the runs to measure");
+            code = pv_no_memory(err);
     }
     for (size_t i = 0; code == PV_OK && i < *n; i++) {
         struct row row = row_at(result, (int)i, NULL);

@@ -161,7 +161,7 @@ static enum pv_code spread_stages(
     size_t rows = row_count(result);
     struct run_stage *stages = arena_calloc(arena, rows, sizeof *stages);
     if (stages == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the stages");
+        return pv_no_memory(err);
     for (size_t i = 0; i < rows; i++) {
         struct row row = row_at(result, (int)i, arena);
         int64_t of = row_int(&row);
@@ -285,7 +285,7 @@ enum pv_code run_read_list(const PGresult *result,
     read.items = arena_calloc(arena, read.n, sizeof *read.items);
     read.instants_us = arena_calloc(arena, read.n, sizeof *read.instants_us);
     if (read.items == NULL || read.instants_us == NULL)
-        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the list");
+        code = pv_no_memory(err);
     for (size_t i = 0; code == PV_OK && i < read.n; i++) {
         struct placed placed;
         code = read_run(result, i, arena, &read.items[i], &placed, err);

@@ -13,7 +13,7 @@ static enum pv_code read_runs(const PGresult *result,
     size_t there = row_count(result);
     struct unthinned *read = arena_calloc(arena, there, sizeof *read);
     if (read == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the runs");
+        return pv_no_memory(err);
     for (size_t i = 0; i < there; i++) {
         struct row row = row_at(result, (int)i, arena);
         row_uuid(&row, read[i].team_id);
@@ -57,7 +57,7 @@ static enum pv_code read_stages(const PGresult *result,
     size_t there = row_count(result);
     struct run_stage *read = arena_calloc(arena, there, sizeof *read);
     if (read == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the stages");
+        return pv_no_memory(err);
     for (size_t i = 0; i < there; i++) {
         struct row row = row_at(result, (int)i, arena);
         size_t tasks;

@@ -303,7 +303,7 @@ static enum pv_code write_some_stages(struct store_tx *tx,
 {
     struct ragged ragged;
     if (!make_ragged(run, &tx->scratch, &ragged))
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the stages of a run");
+        return pv_no_memory(err);
     struct sql sql;
     tx_sql(tx, &sql,
            "INSERT INTO provisor.run_stage (team_id, application_id, run_id, parents,"

@@ -18,7 +18,7 @@ read_ids(const PGresult *result, struct arena *arena, struct ids *ids, struct pv
     ids->n = row_count(result);
     ids->items = arena_calloc(arena, ids->n, sizeof *ids->items);
     if (ids->items == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the ids");
+        return pv_no_memory(err);
     for (size_t i = 0; i < ids->n; i++) {
         struct row row = row_at(result, (int)i, arena);
         row_uuid(&row, ids->items[i].text);

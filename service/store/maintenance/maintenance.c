@@ -94,7 +94,7 @@ static enum pv_code read_retention(const PGresult *result,
     size_t n = row_count(result);
     struct retention *items = arena_calloc(arena, n, sizeof *items);
     if (items == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the applications");
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         struct row row = row_at(result, (int)i, arena);
         row_uuid(&row, items[i].team_id);
@@ -155,7 +155,7 @@ enum pv_code store_team_ids(struct store *store,
             row_uuid(&row, read[i].text);
         }
         if (read == NULL)
-            code = pv_fail(err, PV_E_MEMORY, "not enough memory for the teams");
+            code = pv_no_memory(err);
         *ids = read;
         *n = there;
     }

@@ -66,7 +66,7 @@ static enum pv_code read_observations(const PGresult *result,
     all.evidence = arena_array(arena, n, sizeof *all.evidence);
     all.failures = arena_array(arena, n, sizeof *all.failures);
     if (all.rows == NULL || all.labels == NULL || all.evidence == NULL || all.failures == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the runs of an application");
+        return pv_no_memory(err);
     if (n == 0)
         return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
     for (size_t i = 0; i < n && code == PV_OK; i++) {

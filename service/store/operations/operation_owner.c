@@ -29,7 +29,7 @@ static enum pv_code read_listed(const PGresult *result,
     size_t there = row_count(result);
     struct operation_listed *read = arena_calloc(arena, there, sizeof *read);
     if (read == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the list");
+        return pv_no_memory(err);
     for (size_t i = 0; i < there; i++) {
         struct row row = row_at(result, (int)i, arena);
         read[i].team_name = row_text(&row);
@@ -100,7 +100,7 @@ enum pv_code store_owner_operation_cancel(const char *owner_conninfo,
     if (code == PV_OK && changed && operation_has_ended(operation->status)) {
         const char *data = event(arena, operation->id, operation->kind, operation->application_name,
                                  operation->status);
-        code = data == NULL ? pv_fail(err, PV_E_MEMORY, "out of memory")
+        code = data == NULL ? pv_no_memory(err)
                             : store_operation_tell(tx, operation, strview_of(data), err);
     }
     if (code == PV_OK)

@@ -81,7 +81,7 @@ enum pv_code store_operation_events(struct store_tx *tx,
     size_t there = row_count(result);
     struct operation_event *read = arena_calloc(arena, there, sizeof *read);
     if (read == NULL)
-        code = pv_fail(err, PV_E_MEMORY, "not enough memory for the events");
+        code = pv_no_memory(err);
     for (size_t i = 0; code == PV_OK && i < there; i++)
         code = read_event(result, i, arena, &read[i], err);
     PQclear(result);

@@ -119,7 +119,7 @@ enum pv_code store_operation_lost(struct store *store,
             read_key(&row, &read[i]);
         }
         if (read == NULL)
-            code = pv_fail(err, PV_E_MEMORY, "not enough memory for the operations");
+            code = pv_no_memory(err);
         *keys = read;
         *n = there;
     }

@@ -79,7 +79,7 @@ enum pv_code conninfo_parse(const char *text, struct conninfo *parsed, struct pv
     PQconninfoFree(options);
     if (!done) {
         conninfo_free(&info);
-        return pv_fail(err, PV_E_MEMORY, "not enough memory");
+        return pv_no_memory(err);
     }
     *parsed = info;
     return PV_OK;

@@ -126,7 +126,7 @@ enum pv_code connection_open(const struct conninfo *info, PGconn **conn, struct 
     PGconn *made = PQconnectdbParams((const char *const *)info->keywords,
                                      (const char *const *)info->values, 0);
     if (made == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory");
+        return pv_no_memory(err);
     if (PQstatus(made) != CONNECTION_OK) {
         PQfinish(made);
         if (err != NULL)

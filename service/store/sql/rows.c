@@ -18,8 +18,7 @@ size_t row_count(const PGresult *result)
 
 enum pv_code row_done(const struct row *row, struct pv_error *err)
 {
-    return row->failed ? pv_fail(err, PV_E_MEMORY, "not enough memory for what the database holds")
-                       : PV_OK;
+    return row->failed ? pv_no_memory(err) : PV_OK;
 }
 
 bool row_is_null(const struct row *row)

@@ -21,7 +21,7 @@ enum pv_code store_begin(struct store *store,
 {
     struct store_tx *made = calloc(1, sizeof *made);
     if (made == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory");
+        return pv_no_memory(err);
     made->store = store;
     made->who = *who;
     made->mode = mode;
@@ -140,7 +140,7 @@ static enum pv_code queue(struct store_tx *tx, const struct sql *sql, struct pv_
         return pv_fail(err, PV_E_INTERNAL, "the transaction has failed already");
     if (sql->exhausted) {
         tx->failed = true;
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the statement");
+        return pv_no_memory(err);
     }
     enum pv_code code = tx->begun ? PV_OK : start(tx, err);
     if (code != PV_OK)

@@ -25,7 +25,7 @@ enum pv_code budget_grow(struct budget *budget,
                        budget->limit);
     void *grown = realloc(*items, bytes);
     if (grown == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory to read the log");
+        return pv_no_memory(err);
     budget->used = held + bytes;
     *items = grown;
     *capacity = wanted;

@@ -466,7 +466,7 @@ job_run_build(struct mapreduce *log, struct arena *arena, struct run *run, struc
     /* Warnings last: what was built before may have added some. */
     if (!count_executors(log, arena, &built) || !build_stages(log, sides, arena, &built) ||
         !set_identity(log, arena, &built) || !set_warnings(log, arena, &built))
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the run");
+        return pv_no_memory(err);
     set_figures(log, sides, &built);
     *run = built;
     return PV_OK;

@@ -118,11 +118,6 @@ static bool succeeded(const struct application *application)
     return application->ended && !application->interrupted;
 }
 
-static enum pv_code no_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory for the run");
-}
-
 enum pv_code
 profile_build(struct sparklog *log, struct arena *arena, struct run *run, struct pv_error *err)
 {
@@ -145,11 +140,11 @@ profile_build(struct sparklog *log, struct arena *arena, struct run *run, struct
     if (code != PV_OK)
         return code;
     if (!profile_build_executors(log, arena, &built) || !profile_build_times(log, arena, &built))
-        return no_memory(err);
+        return pv_no_memory(err);
     /* Warnings last: what was built before may have added some. */
     if (!set_texts(log, arena, &built) || !set_properties(log, arena, &built) ||
         !set_warnings(log, arena, &built))
-        return no_memory(err);
+        return pv_no_memory(err);
     *run = built;
     return PV_OK;
 }

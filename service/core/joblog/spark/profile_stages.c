@@ -279,10 +279,10 @@ enum pv_code profile_build_stages(struct sparklog *log,
         qsort(log->stages, log->n_stages, sizeof *log->stages, compare_stages);
     run->stages = arena_calloc(arena, log->n_stages, sizeof *run->stages);
     if (run->stages == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the run");
+        return pv_no_memory(err);
     for (size_t i = 0; i < log->n_stages; i++) {
         if (!set_stage(log, &log->stages[i], arena, &run->stages[i]))
-            return pv_fail(err, PV_E_MEMORY, "not enough memory for the run");
+            return pv_no_memory(err);
     }
     run->n_stages = log->n_stages;
     run->has_stages = true;

@@ -115,7 +115,7 @@ static enum pv_code renew_law(struct chart *chart, size_t t, struct pv_error *er
     arena_rewind(chart->scratch, chart->mark);
     struct observation *rows = arena_array(chart->scratch, n, sizeof *rows);
     if (rows == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory to watch the runs");
+        return pv_no_memory(err);
     n = 0;
     for (size_t i = 0; i < t; i++) {
         if (!chart->learnt[i])
@@ -330,7 +330,7 @@ enum pv_code watch_history(const struct watch_run runs[],
     struct watch_drift made = {.rule = chart.rule};
     enum pv_code code = PV_OK;
     if (chart.level == NULL || chart.error == NULL || chart.learnt == NULL)
-        code = pv_fail(err, PV_E_MEMORY, "not enough memory to watch the runs");
+        code = pv_no_memory(err);
     chart.mark = arena_mark(scratch);
     for (size_t t = 0; t < n && code == PV_OK; t++)
         code = watch_run(&chart, t, &made, err);

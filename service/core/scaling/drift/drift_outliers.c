@@ -107,7 +107,7 @@ static enum pv_code compare_alone(const struct watch_run runs[],
     struct model_fit fit;
     struct observation *rows = arena_array(scratch, n, sizeof *rows);
     if (rows == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory to look for outliers");
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         rows[i] = runs[i].seen;
         rows[i].weight = verdicts[i].weight;
@@ -137,7 +137,7 @@ enum pv_code watch_outliers(const struct watch_run runs[],
     bool *alone = arena_calloc(scratch, n, sizeof *alone);
     size_t n_alone = 0;
     if (repeated.items == NULL || single.items == NULL || room == NULL || alone == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory to look for outliers");
+        return pv_no_memory(err);
     for (size_t i = first; i < n; i++) {
         double promised;
         size_t others = find_others(runs, first, n, i, room, &promised);

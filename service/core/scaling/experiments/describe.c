@@ -267,7 +267,7 @@ enum pv_code experiments_describe(struct experiments_state *state,
                                     .interval_s = {(double)NAN, (double)NAN}};
     made.items = arena_array(state->arena, n, sizeof *made.items);
     if (made.items == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the experiments");
+        return pv_no_memory(err);
     struct experiments_width before = experiments_measure(state, &now, made.interval_s);
     memcpy(made.expected_interval_s, made.interval_s, sizeof made.interval_s);
     struct experiments_outlook after = now;

@@ -12,11 +12,6 @@ static const double least_noise = 0.01;
 /* What counts as more: one part in 10^9, so that ties are ties on every machine. */
 static const double more = 1 + 1e-9;
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory to choose experiments");
-}
-
 /* --- what is there --- */
 
 static int compare(double a, double b)
@@ -111,7 +106,7 @@ find_effects(struct experiments_state *state, const struct effects_law *law, str
     size_t n = question->n_allowed + question->n_asked + state->n_rows;
     struct effects_point *region = arena_array(state->arena, n, sizeof *region);
     if (region == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     n = 0;
     for (size_t i = 0; i < question->n_allowed; i++)
         region[n++] = question->allowed[i];
@@ -143,7 +138,7 @@ static enum pv_code copy_rows(struct experiments_state *state,
 {
     struct observation *sorted = arena_array(state->arena, n, sizeof *sorted);
     if (sorted == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
         sorted[i] = rows[i];
     qsort(sorted, n, sizeof *sorted, by_point);
@@ -174,7 +169,7 @@ static enum pv_code prepare(struct experiments_state *state,
     state->candidates = arena_array(state->arena, question->n_allowed, sizeof *state->candidates);
     state->asked = arena_array(state->arena, question->n_asked, sizeof *state->asked);
     if (state->candidates == NULL || state->asked == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < question->n_allowed; i++)
         state->n_candidates +=
             look_at(state, &question->allowed[i], &state->candidates[state->n_candidates]);
@@ -433,7 +428,7 @@ enum pv_code experiments_choose(const struct observation rows[],
     double *gains = arena_array(arena, state.n_candidates, sizeof *gains);
     double *left = arena_array(arena, state.n_candidates, sizeof *left);
     if (gains == NULL || left == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     struct choice choice = {.known = state.known};
     while (choice.n < question->count && choice.n < EXPERIMENTS_MAX) {
         const struct experiments_candidate *run = find_best(&state, &choice, gains, left);

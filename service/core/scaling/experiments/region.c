@@ -7,11 +7,6 @@
 #include "core/history/run.h"
 #include "core/scaling/model/speedup_surface.h"
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory for the points of an experiment");
-}
-
 /* --- lists of different values, ascending --- */
 
 struct values {
@@ -24,7 +19,7 @@ static enum pv_code
 make_room(struct values *values, size_t room, struct arena *arena, struct pv_error *err)
 {
     *values = (struct values){.at = arena_array(arena, room, sizeof(double)), .room = room};
-    return values->at == NULL ? out_of_memory(err) : PV_OK;
+    return values->at == NULL ? pv_no_memory(err) : PV_OK;
 }
 
 static void put(struct values *values, double value)
@@ -54,7 +49,7 @@ static enum pv_code put_observed(struct values *values,
     struct arena_mark mark = arena_mark(arena);
     double *all = arena_array(arena, n, sizeof *all);
     if (all == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
         all[i] = sizes ? rows[i].problem_size : rows[i].executors;
     size_t n_ticks = n == 0 ? 0 : surface_ticks(all, n, most, ticks);
@@ -242,7 +237,7 @@ static enum pv_code list_allowed(const struct experiment_bounds *bounds,
                         region->n_sizes, counts->n, bounds->points_max);
     region->allowed = arena_array(arena, points, sizeof *region->allowed);
     if (region->allowed == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     put_points(region, counts, idle);
     if (region->n_allowed == 0)
         put_points(region, counts, true);
@@ -270,7 +265,7 @@ static enum pv_code list_asked(const struct experiment_bounds *bounds,
                    : bounds->n_executors;
     region->asked = arena_array(arena, n, sizeof *region->asked);
     if (region->asked == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
         region->asked[i] = (struct effects_point){region->problem_size, asked[i]};
     region->n_asked = n;

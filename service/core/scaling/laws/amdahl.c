@@ -51,7 +51,7 @@ static enum pv_code fit_durations(const struct model_data *data,
 {
     double *x = arena_array(scratch, data->n, sizeof *x);
     if (x == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++)
         x[i] = 1 / data->rows[i].executors;
     return share_fit_durations("amdahl", x, data, design, scratch, left_out, freedom, fit, err);

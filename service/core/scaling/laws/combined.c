@@ -17,11 +17,6 @@ static const double worst_error = 3;
 /* Below it errors are those of measurement and rounding; no law gets all the weight for less. */
 static const double least_error = 1e-3;
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory to combine laws");
-}
-
 /* --- predicting --- */
 
 static double duration(const struct model_law *law, double problem_size, double executors)
@@ -57,7 +52,7 @@ static enum pv_code fit_member(const struct model_kind *kind,
 {
     *member = (struct member){.left_out = arena_array(scratch, data->n, sizeof(double))};
     if (member->left_out == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     member->fit.model = model_bare(kind);
     member->fit.model.form = data->form;
     return kind->fit(data, scratch, member->left_out, member->freedom, &member->fit, err);
@@ -85,7 +80,7 @@ static enum pv_code list_counts(const struct model_data *data,
 {
     double *values = arena_array(scratch, data->n, sizeof *values);
     if (values == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++)
         values[i] = data->rows[i].executors;
     qsort(values, data->n, sizeof *values, ascending);
@@ -141,7 +136,7 @@ static enum pv_code judge_members(const struct model_data *data,
     double to[COMBINED_FOLDS];
     double *left_out = arena_array(scratch, data->n, sizeof *left_out);
     if (left_out == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t f = 0; f < folds; f++) {
         from[f] = counts->values[f * counts->n / folds];
         to[f] = counts->values[(f + 1) * counts->n / folds - 1];
@@ -214,7 +209,7 @@ static enum pv_code fit_combined(const struct model_data *data,
     struct member *all = arena_array(scratch, MEMBERS, sizeof *all);
     struct model_component *components = arena_array(scratch, MEMBERS, sizeof *components);
     if (all == NULL || components == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     freedom[0] = HUGE_VAL;
     for (size_t k = 0; code == PV_OK && k < MEMBERS; k++) {
         code = fit_member(members[k], data, scratch, &all[k], err);

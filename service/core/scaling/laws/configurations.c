@@ -26,7 +26,7 @@ enum pv_code design_survey(const struct model_data *data,
 {
     double *values = arena_array(scratch, data->n, sizeof *values);
     if (values == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for %zu observations", data->n);
+        return pv_no_memory(err);
     *design = (struct design){.configurations = data->n > 0, .sizes = data->n > 0};
     /* Rows are sorted by N, then m. */
     for (size_t i = 1; i < data->n; i++) {

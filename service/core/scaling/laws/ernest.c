@@ -52,7 +52,7 @@ static enum pv_code fit_ernest(const struct model_data *data,
     double *x = arena_array(scratch, data->n, COLUMNS * sizeof *x);
     double *y = arena_array(scratch, data->n, sizeof *y);
     if (x == NULL || y == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++) {
         const struct observation *row = &data->rows[i];
         x[i * COLUMNS + A] = 1;

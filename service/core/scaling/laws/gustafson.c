@@ -52,7 +52,7 @@ static enum pv_code fit_durations(const struct model_data *data,
     double executors = 0;
     double *x = arena_array(scratch, data->n, sizeof *x);
     if (x == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++) {
         sizes += data->rows[i].weight * data->rows[i].problem_size;
         executors += data->rows[i].weight * data->rows[i].executors;

@@ -413,7 +413,7 @@ static enum pv_code prepare(const struct model_data *data,
                           .room = arena_array(scratch, data->n, sizeof *b->room),
                           .weights = arena_array(scratch, data->n, sizeof *b->weights)};
     if (logs == NULL || b->cells == NULL || b->room == NULL || b->weights == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++)
         logs[i] = log(data->rows[i].duration_s);
     find_cells(b);
@@ -474,7 +474,7 @@ static enum pv_code fit_interpolation(const struct model_data *data,
     struct model_knot *knots = arena_array(scratch, b.n_cells, sizeof *knots);
     struct model_knot *room = arena_array(scratch, b.n_cells, sizeof *room);
     if (knots == NULL || room == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     size_t n = make_curves(&b, noise_without(&b, data->n, 0), knots, &whole.held);
     for (size_t c = 0; c < b.n_cells; c++)
         whole.weight += b.cells[c].weight;

@@ -151,7 +151,7 @@ static enum pv_code find_shapes(struct trial *trial, struct arena *scratch, stru
     const struct model_data *data = trial->data;
     trial->counts = arena_array(scratch, data->n, sizeof *trial->counts);
     if (trial->counts == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++)
         trial->counts[i] = data->rows[i].executors;
     qsort(trial->counts, data->n, sizeof *trial->counts, ascending);
@@ -173,7 +173,7 @@ static enum pv_code gather_cells(struct trial *trial, struct arena *scratch, str
     const struct model_data *data = trial->data;
     trial->cells = arena_array(scratch, data->n, sizeof *trial->cells);
     if (trial->cells == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     for (size_t i = 0; i < data->n;) {
         struct cell cell = {.row = &data->rows[i]};
         double weight = 0;
@@ -274,7 +274,7 @@ static enum pv_code make_trial(const struct family *family,
 {
     struct trial *made = arena_calloc(scratch, 1, sizeof *made);
     if (made == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     *made = (struct trial){.family = family, .data = data, .sizes = sizes};
     enum pv_code code = find_shapes(made, scratch, err);
     if (code == PV_OK)
@@ -307,7 +307,7 @@ static enum pv_code settle(const struct trial *trial,
     double *x = arena_array(scratch, data->n, COLUMNS * sizeof *x);
     double *y = arena_array(scratch, data->n, sizeof *y);
     if (x == NULL || y == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++) {
         double columns[COLUMNS];
         fill_columns(trial->family, best->shape, &data->rows[i], columns);

@@ -50,11 +50,6 @@ struct pool {
     double covariance[POOLED_TICKS][POOLED_TICKS];
 };
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory to pool runs");
-}
-
 /* --- cells and curves --- */
 
 static unsigned context_of(const struct observation *row)
@@ -110,7 +105,7 @@ static enum pv_code set_ticks(struct pool *pool, struct arena *scratch, struct p
 {
     double *values = arena_array(scratch, pool->n_cells, sizeof *values);
     if (values == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t c = 0; c < pool->n_cells; c++)
         values[c] = pool->cells[c].executors;
     pool->d = surface_ticks(values, pool->n_cells, POOLED_TICKS, pool->ticks);
@@ -148,11 +143,11 @@ static enum pv_code make_pool(const struct model_data *data,
     struct observation *rows = arena_array(scratch, n, sizeof *rows);
     struct pool *pool = arena_calloc(scratch, 1, sizeof *pool);
     if (rows == NULL || pool == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     pool->cells = arena_array(scratch, n, sizeof *pool->cells);
     pool->curves = arena_array(scratch, n, sizeof *pool->curves);
     if (pool->cells == NULL || pool->curves == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     memcpy(rows, data->rows, data->n * sizeof *rows);
     if (data->n_others > 0)
         memcpy(rows + data->n, data->others, data->n_others * sizeof *rows);
@@ -288,7 +283,7 @@ set_knots(const struct pool *pool, struct arena *scratch, struct model *model, s
     size_t kept = own < SIZES_MAX ? own : SIZES_MAX;
     struct model_knot *knots = arena_array(scratch, (kept + 1) * pool->d, sizeof *knots);
     if (knots == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     size_t n = 0;
     for (size_t k = 0; k < kept; k++) {
         const struct curve *curve = &pool->curves[kept == own ? k : k * (own - 1) / (kept - 1)];

@@ -105,7 +105,7 @@ enum pv_code share_fit_durations(const char *name,
     double *columns = arena_array(scratch, data->n, 2 * sizeof *columns);
     double *y = arena_array(scratch, data->n, sizeof *y);
     if (columns == NULL || y == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++) {
         columns[2 * i] = 1;
         columns[2 * i + 1] = x[i];

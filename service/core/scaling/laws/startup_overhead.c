@@ -207,7 +207,7 @@ static enum pv_code tell_variance(const double executors[],
     double *x = arena_array(scratch, n, k * sizeof *x);
     double *residuals = arena_array(scratch, n, sizeof *residuals);
     if (x == NULL || residuals == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for %zu rows", n);
+        return pv_no_memory(err);
     double squares = 0;
     double sizes = 0;
     for (size_t i = 0; i < n; i++) {
@@ -266,7 +266,7 @@ enum pv_code startup_fit(const double executors[],
     struct groups g;
     struct arena_mark mark = arena_mark(scratch);
     if (!make_groups(executors, times_s, weights, n, scratch, &g))
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for %zu rows", n);
+        return pv_no_memory(err);
     struct line best = search(&g, 0, g.n - 1);
     struct startup made = {.t0_s = best.a + best.b, .theta = best.theta};
     made.epsilon = made.t0_s > 0 ? best.b / made.t0_s : 0;

@@ -259,7 +259,7 @@ static enum pv_code fit_sun_ni(const struct model_data *data,
         return code;
     double *logs = arena_array(scratch, data->n, sizeof *logs);
     if (logs == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     struct problem problem = {
         .data = data, .logs = logs, .size = mean_share(data), .growth = (double)NAN};
     for (size_t i = 0; i < data->n; i++)

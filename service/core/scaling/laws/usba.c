@@ -84,7 +84,7 @@ enum pv_code usba_set_startup(const struct model_data *data,
     double *executors = arena_array(scratch, data->n, sizeof *executors);
     double *times_s = arena_array(scratch, data->n, sizeof *times_s);
     if (executors == NULL || times_s == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++) {
         executors[i] = data->rows[i].executors;
         times_s[i] = data->knows_initialization ? data->rows[i].initialization_s : 0;
@@ -208,7 +208,7 @@ static enum pv_code fit_linear(const struct parallel *part,
     double *y = arena_array(part->scratch, n, sizeof *y);
     double *weights = arena_array(part->scratch, n, sizeof *weights);
     if (x == NULL || y == NULL || weights == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     size_t rows = lay_out(part, skip, gamma, x, y, weights);
     size_t k = (part->units > 0 && skip == n ? 2u : 3u) + (gamma ? 1u : 0u);
     *y_out = y;
@@ -376,7 +376,7 @@ static enum pv_code prepare(const struct model_data *data,
     *part = (struct parallel){.data = data, .design = design, .scratch = scratch};
     part->times_s = usba_parallel_times(data, scratch);
     if (part->times_s == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     double sum = 0;
     for (size_t i = 0; i < data->n; i++) {
         if (!is_unit(&data->rows[i]))
@@ -406,7 +406,7 @@ static enum pv_code fit_durations(const struct model_data *data,
     const double *y = NULL;
     double *before_s = arena_array(scratch, data->n, sizeof *before_s);
     if (before_s == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     enum pv_code code = prepare(data, design, scratch, &part, err);
     if (code == PV_OK)
         code = choose_form(&part, &linear, &y, freedom, fit, err);

@@ -201,7 +201,7 @@ make_starts(struct problem *problem, struct start starts[], size_t *n_starts, st
     double *y = arena_array(problem->scratch, n, sizeof *y);
     double *weights = arena_array(problem->scratch, n, sizeof *weights);
     if (x == NULL || y == NULL || weights == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     size_t gaps = choose_thetas(problem, y, thetas);
     *n_starts = 0;
     for (size_t g = 0; g < gaps; g++) {
@@ -223,7 +223,7 @@ solve(struct problem *problem, const struct design *design, double p[], struct p
     double least = (double)INFINITY;
     struct start *starts = arena_array(problem->scratch, (size_t)GAPS_MAX * 5, sizeof *starts);
     if (starts == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     enum pv_code code = make_starts(problem, starts, &n, err);
     if (code == PV_OK && n == 0)
         return design_blame(design, problem->data, "usba", err);
@@ -273,7 +273,7 @@ static enum pv_code linearise(struct problem *problem,
     double *x = arena_array(problem->scratch, n, k * sizeof *x);
     double *y = arena_array(problem->scratch, n, sizeof *y);
     if (x == NULL || y == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     pack(problem, p, u);
     for (size_t i = 0; i < n; i++) {
         y[i] = -error_of(problem, u, i, row);
@@ -352,7 +352,7 @@ enum pv_code usba_fit_ratio(const struct model_data *data,
     double p[USBA_PARAMETERS] = {0};
     double *logs = arena_array(scratch, data->n, sizeof *logs);
     if (logs == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     struct problem problem = {
         .data = data, .logs = logs, .scratch = scratch, .k = FREE_MAX, .ratio = 1};
     for (size_t i = 0; i < data->n; i++) {

@@ -51,7 +51,7 @@ static enum pv_code fit_parallel(const struct model_data *data,
     double *times_s = usba_parallel_times(data, scratch);
     double *x = arena_array(scratch, data->n, COLUMNS * sizeof *x);
     if (times_s == NULL || x == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++) {
         const struct observation *row = &data->rows[i];
         double each = row->problem_size / row->executors;
@@ -84,7 +84,7 @@ static enum pv_code fit_usba_scaled(const struct model_data *data,
     struct design design;
     double *before_s = arena_array(scratch, data->n, sizeof *before_s);
     if (before_s == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     enum pv_code code = design_survey(data, scratch, &design, err);
     if (code == PV_OK)
         code = design_require(&design, data, "usba_scaled", COLUMNS, 2, err);

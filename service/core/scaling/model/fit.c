@@ -10,11 +10,6 @@
 
 static const double default_confidence = 0.95;
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
-}
-
 /* --- rows --- */
 
 struct sorted {
@@ -154,7 +149,7 @@ static enum pv_code select_rows(const struct model_kind *kind,
     data->factors = arena_array(arena, n, sizeof *data->factors);
     *index = arena_array(arena, n, sizeof **index);
     if (sorted == NULL || chosen == NULL || data->factors == NULL || *index == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         bool wanted = stages ? has_stages(&rows[i]) : !skip || !isnan(rows[i].initialization_s);
         if (!wanted || rows[i].context > 1)
@@ -203,7 +198,7 @@ static enum pv_code select_others(const struct observation rows[],
     struct sorted *sorted = arena_array(arena, n, sizeof *sorted);
     struct observation *others = arena_array(arena, n, sizeof *others);
     if (sorted == NULL || others == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         if (rows[i].context <= 1)
             continue;
@@ -311,7 +306,7 @@ static enum pv_code tell_uncertainty(const struct model_data *data,
     struct model_uncertainty *u = &fit->model.uncertainty;
     struct group_score *scores = arena_array(arena, fit->n, sizeof *scores);
     if (scores == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     u->relative = data->form == MODEL_OF_SPEEDUPS || data->weights == MODEL_RELATIVE;
     double squares = sum_up(fit, u->relative, scores);
     u->observations = fit->n;
@@ -376,7 +371,7 @@ static enum pv_code finish(const struct model_data *data,
 {
     fit->residuals = arena_array(arena, data->n, sizeof *fit->residuals);
     if (fit->residuals == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     fit->n = data->n;
     tell_parameters(&fit->model, freedom);
     tell_residuals(data, index, left_out, fit);
@@ -417,7 +412,7 @@ enum pv_code model_fit(const struct model_kind *kind,
     made.model.form = data.form;
     double *left_out = arena_array(arena, data.n, sizeof *left_out);
     if (left_out == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     code = kind->fit(&data, arena, left_out, freedom, &made, err);
     if (code == PV_OK)
         code = finish(&data, index, left_out, freedom, arena, &made, err);

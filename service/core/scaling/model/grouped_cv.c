@@ -19,11 +19,6 @@ struct holdout {
     double *left_out;
 };
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory to leave scale-outs out");
-}
-
 static double value_of(const struct observation *row, enum axis axis)
 {
     return axis == BY_SIZE ? row->problem_size : row->executors;
@@ -38,7 +33,7 @@ static enum pv_code make_axis(const struct observation rows[],
 {
     double *values = arena_array(scratch, n, sizeof *values);
     if (values == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
         values[i] = value_of(&rows[i], which);
     gap_axis_make(values, n, axis);
@@ -69,7 +64,7 @@ static enum pv_code take_rest(const struct holdout *holdout,
     struct observation *rows = arena_array(scratch, data->n, sizeof *rows);
     double *factors = arena_array(scratch, data->n, sizeof *factors);
     if (rows == NULL || factors == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     *rest = *data;
     rest->n = 0;
     rest->whole = true;
@@ -118,12 +113,12 @@ leave_out(struct holdout *holdout, size_t block, struct arena *scratch, struct p
     double *ignored = arena_array(scratch, rest.n, sizeof *ignored);
     struct model_fit *fit = arena_calloc(scratch, 1, sizeof *fit);
     if (ignored == NULL || fit == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     fit->model = model_bare(holdout->kind);
     fit->model.form = rest.form;
     code = holdout->kind->fit(&rest, scratch, ignored, freedom, fit, &why);
     if (code == PV_E_MEMORY)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     if (code != PV_OK) /* the rest does not determine the law */
         return PV_OK;
     code = make_axis(rest.rows, rest.n, holdout->axis, scratch, &axis, err);
@@ -143,7 +138,7 @@ static enum pv_code judge_axis(struct holdout *holdout,
     holdout->blocks = arena_array(scratch, n, sizeof *holdout->blocks);
     holdout->scores = arena_array(scratch, n, sizeof *holdout->scores);
     if (holdout->blocks == NULL || holdout->scores == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     enum pv_code code = make_axis(holdout->data->rows, n, holdout->axis, scratch, axis, err);
     if (code != PV_OK)
         return code;
@@ -170,7 +165,7 @@ enum pv_code holdout_judge(const struct model_data *data,
     double *left_out = arena_array(scratch, data->n, sizeof *left_out);
     double *ignored = arena_array(scratch, data->n, sizeof *ignored);
     if (left_out == NULL || ignored == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++)
         left_out[i] = (double)NAN;
     struct holdout scale_outs = {

@@ -75,7 +75,7 @@ enum pv_code score_table_make(struct group_score scores[],
     double mass = 0;
     *table = (struct score_table){.n = 0, .freedom = fmax(1, freedom)};
     if (shares == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the scores of a fit");
+        return pv_no_memory(err);
     if (n == 0)
         return PV_OK;
     qsort(scores, n, sizeof *scores, ascending);

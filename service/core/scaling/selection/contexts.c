@@ -11,11 +11,6 @@ static const double strong_evidence = 10;
 static const double least_residual = 0.005;
 enum { RUNS_PER_GROUP = 3 };
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory to group runs by labels");
-}
-
 static int compare_text(struct strview a, struct strview b)
 {
     size_t n = a.n < b.n ? a.n : b.n;
@@ -51,7 +46,7 @@ static enum pv_code list_keys(const struct context_labels labels[],
         all += labels[i].n;
     struct strview *found = arena_array(arena, all, sizeof *found);
     if (found == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     all = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < labels[i].n; j++)
@@ -150,7 +145,7 @@ static enum pv_code add_keys(const struct search *search,
     double *sums = arena_array(arena, search->n, sizeof *sums);
     double *weights = arena_array(arena, search->n, sizeof *weights);
     if (trial == NULL || best == NULL || sums == NULL || weights == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     enum pv_code code = list_keys(search->labels, search->n, arena, &keys, &n_keys, err);
     if (code != PV_OK)
         return code;
@@ -194,7 +189,7 @@ static enum pv_code find_residuals(const struct observation rows[],
     struct pv_error why = {0};
     struct observation *plain = arena_array(arena, n, sizeof *plain);
     if (plain == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         plain[i] = rows[i];
         plain[i].context = 0;
@@ -203,7 +198,7 @@ static enum pv_code find_residuals(const struct observation rows[],
     }
     enum pv_code code = model_fit(&load_kind, plain, n, MODEL_RELATIVE, arena, &fit, &why);
     if (code == PV_E_MEMORY)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     /* Runs of one size on one executor count: the times themselves are grouped. */
     for (size_t i = 0; code == PV_OK && i < fit.n; i++)
         if (fit.residuals[i].predicted > 0)
@@ -224,7 +219,7 @@ enum pv_code contexts_find(const struct observation rows[],
     struct member *members = arena_array(arena, n, sizeof *members);
     enum pv_code code = PV_OK;
     if (made.groups == NULL || residuals == NULL || weights == NULL || members == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     const struct search search = {labels, n, residuals, weights, members};
     if (n >= CONTEXTS_LEAST_RUNS)
         code = find_residuals(rows, n, arena, residuals, weights, err);

@@ -5,11 +5,6 @@
 
 #include "core/scaling/model/grouped_cv.h"
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory to compare models");
-}
-
 bool held_out_has_scales(const struct model_fit *fit)
 {
     for (size_t i = 0; i < fit->n; i++)
@@ -69,7 +64,7 @@ static enum pv_code gather(const struct model_fit *const fits[],
         runs[i] =
             (struct held_run){.common = true, .errors = arena_array(arena, n_fits, sizeof(double))};
         if (runs[i].errors == NULL)
-            return out_of_memory(err);
+            return pv_no_memory(err);
         for (size_t k = 0; k < n_fits; k++)
             runs[i].errors[k] = (double)NAN;
     }
@@ -169,7 +164,7 @@ enum pv_code held_out_make(const struct model_fit *const fits[],
     struct held_out made = {.fits = n_fits};
     size_t size;
     if (__builtin_mul_overflow(n_fits, n, &size))
-        return out_of_memory(err);
+        return pv_no_memory(err);
     struct held_run *runs = arena_array(arena, n, sizeof *runs);
     double *counts = arena_array(arena, n, sizeof *counts);
     struct held_out_term *terms = arena_array(arena, n, sizeof *terms);
@@ -178,7 +173,7 @@ enum pv_code held_out_make(const struct model_fit *const fits[],
     made.weights = arena_array(arena, n, sizeof *made.weights);
     if (runs == NULL || counts == NULL || terms == NULL || made.errors == NULL ||
         made.weights == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     enum pv_code code = gather(fits, n_fits, n, by, arena, runs, err);
     if (code != PV_OK)
         return code;

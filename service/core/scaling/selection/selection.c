@@ -43,11 +43,6 @@ const char *model_standing_name(enum model_standing standing)
     return "";
 }
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory to compare models");
-}
-
 /* --- candidates --- */
 
 static enum model_standing judge(const struct model_fit *fit, size_t parameters, size_t n)
@@ -102,7 +97,7 @@ static enum pv_code fit_all(const struct observation rows[],
         kinds++;
     selection->candidates = arena_calloc(arena, kinds, sizeof *selection->candidates);
     if (selection->candidates == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t k = 0; k < kinds; k++) {
         /* What is fitted to measured stages predicts no whole duration. */
         if (model_kinds[k]->forms == MODEL_OF_STAGES)
@@ -137,7 +132,7 @@ static enum pv_code make_table(const struct model_selection *selection,
 {
     const struct model_fit **fits = arena_array(arena, selection->n, sizeof *fits);
     if (fits == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t k = 0; k < selection->n; k++) {
         const struct model_candidate *candidate = &selection->candidates[k];
         fits[k] = candidate->standing == MODEL_COMPARED ? &candidate->fit : NULL;

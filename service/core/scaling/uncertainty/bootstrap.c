@@ -35,11 +35,6 @@ struct bootstrap {
     size_t parts;
 };
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory for a bootstrap");
-}
-
 /* --- before the first step --- */
 
 /* Parameters that the rows were spent on: by the degrees of freedom that are left, where known. */
@@ -59,11 +54,11 @@ static enum pv_code make_table(
 {
     size_t cells;
     if (__builtin_mul_overflow(rows, columns, &cells))
-        return out_of_memory(err);
+        return pv_no_memory(err);
     table->columns = columns;
     table->values = arena_array(arena, cells, sizeof *table->values);
     if (table->values == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < cells; i++)
         table->values[i] = (double)NAN;
     return PV_OK;
@@ -81,7 +76,7 @@ static enum pv_code make_tables(struct bootstrap *b, struct arena *arena, struct
     b->failed = arena_calloc(arena, order->resamples, sizeof *b->failed);
     b->selected = arena_calloc(arena, b->selections, sizeof *b->selected);
     if (b->failed == NULL || b->selected == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     enum pv_code code = make_table(b->figures, order->resamples, arena, &b->resampled, err);
     if (code == PV_OK)
         code = make_table(order->n_points, order->resamples, arena, &b->next_run, err);
@@ -117,7 +112,7 @@ enum pv_code bootstrap_begin(const struct bootstrap_order *order,
     struct bootstrap *b = arena_calloc(arena, 1, sizeof *b);
     struct observation *rows = NULL;
     if (b == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     b->order = *order;
     enum pv_code code = resample_sort(order->rows, order->n, arena, &rows, err);
     if (code != PV_OK)
@@ -176,7 +171,7 @@ static enum pv_code fit_into(const struct bootstrap *b,
     enum pv_code code = model_fit(b->order.kind, rows, n, b->order.weights, scratch, &fit, NULL);
     *fitted = code == PV_OK;
     if (code == PV_E_MEMORY)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t f = 0; *fitted && f < b->figures; f++)
         row_of(table, f)[column] = figure_of(b, &fit.model, f);
     return PV_OK;
@@ -213,7 +208,7 @@ static enum pv_code selection_step(struct bootstrap *b,
     struct model_selection selection;
     size_t *order = arena_array(scratch, b->from.cells, sizeof *order);
     if (order == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     size_t n = resample_leave_out(&b->from, b->cells_out, rng, order, rows);
     enum pv_code code = model_select(rows, n, scratch, &selection, err);
     if (code == PV_OK)
@@ -252,7 +247,7 @@ bootstrap_step(struct bootstrap *b, size_t i, struct arena *scratch, struct pv_e
 {
     struct arena_mark mark = arena_mark(scratch);
     struct observation *rows = arena_array(scratch, resample_rows_max(&b->from), sizeof *rows);
-    enum pv_code code = rows == NULL ? out_of_memory(err) : do_step(b, i, rows, scratch, err);
+    enum pv_code code = rows == NULL ? pv_no_memory(err) : do_step(b, i, rows, scratch, err);
     arena_rewind(scratch, mark);
     return code;
 }
@@ -373,7 +368,7 @@ enum pv_code bootstrap_finish(const struct bootstrap *b,
     made.predictions = arena_array(arena, b->order.n_points, sizeof *made.predictions);
     made.choices = arena_calloc(arena, b->selections + 1, sizeof *made.choices);
     if (room == NULL || made.predictions == NULL || made.choices == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     tell_parameters(b, room, &made);
     tell_predictions(b, room, made.predictions);
     count_choices(b, &made);

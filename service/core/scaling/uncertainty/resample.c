@@ -22,11 +22,6 @@ const char *resample_method_name(enum resample_method method)
     return "";
 }
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory for a bootstrap");
-}
-
 /* --- rows and cells --- */
 
 static int compare(double a, double b)
@@ -81,7 +76,7 @@ enum pv_code resample_sort(const struct observation rows[],
 {
     struct observation *copy = arena_array(arena, n, sizeof *copy);
     if (copy == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
         copy[i] = rows[i];
     if (n > 1)
@@ -102,7 +97,7 @@ static enum pv_code take_rows(const struct observation rows[],
     double *law = arena_array(arena, fit->n, sizeof *law);
     size_t *first = arena_array(arena, fit->n + 1, sizeof *first);
     if (used == NULL || actual == NULL || law == NULL || first == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < fit->n; i++) {
         used[i] = rows[fit->residuals[i].observation];
         used[i].weight = fit->residuals[i].weight;
@@ -217,7 +212,7 @@ static enum pv_code split_errors(const struct model_fit *fit,
 {
     double *within = arena_array(arena, made->n, sizeof *within);
     if (within == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     size_t n = 0;
     for (size_t c = 0; c < made->cells; c++)
         for (size_t i = made->first[c];
@@ -238,7 +233,7 @@ static enum pv_code pool_errors(const struct model_fit *fit,
 {
     double *pool = arena_array(arena, made->n, sizeof *pool);
     if (pool == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     size_t n = 0;
     for (size_t i = 0; i < made->n; i++) {
         double error = corrected_error(&fit->residuals[i], made->relative);
@@ -269,7 +264,7 @@ static enum pv_code make_errors(const struct model_fit *fit,
     made->freedom = (double)(made->n - parameters);
     double *means = arena_array(arena, made->cells, sizeof *means);
     if (means == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     if (made->n > made->cells && made->cells > parameters && made->cells > 1) {
         struct variances v = analyse(made, fit, parameters, means);
         if (v.within > 0 && lacks_fit(made, &v, parameters)) {

@@ -61,7 +61,7 @@ static enum pv_code regress(const double n[],
 {
     double *x = arena_array(scratch, rows, k * sizeof *x);
     if (x == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     for (size_t i = 0; i < rows; i++) {
         x[i * k] = 1;
         x[i * k + 1] = n[i];
@@ -405,7 +405,7 @@ static enum pv_code know_bend(const double n[],
     struct linear_fit tangent;
     double *x = arena_array(scratch, rows, 3 * sizeof *x);
     if (x == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     for (size_t i = 0; i < rows; i++) {
         double power = pow(n[i], growth->exponent);
         x[3 * i] = 1;

@@ -36,11 +36,6 @@ struct parts {
     enum ipso_workload told; /* IPSO_MIXED: nothing was */
 };
 
-static enum pv_code out_of_memory(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
-}
-
 /* --- rows --- */
 
 static int compare(double a, double b)
@@ -88,7 +83,7 @@ static enum pv_code sort_rows(const struct ipso_observation rows[],
                             .n = arena_array(scratch, n, sizeof(double)),
                             .y = arena_array(scratch, n, sizeof(double))};
     if (sorted == NULL || parts->n == NULL || parts->y == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     if (n > 0)
         memcpy(sorted, rows, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, by_value);
@@ -539,13 +534,13 @@ static enum pv_code predict_without(const struct ipso_observation rows[],
     size_t kept = 0;
     struct ipso_observation *rest = arena_array(scratch, n, sizeof *rest);
     if (rest == NULL)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
         if (i % LEFT_OUT_PARTS != part)
             rest[kept++] = rows[i];
     enum pv_code code = fit_parts(rest, kept, IPSO_MIXED, near, scratch, &parts, &why);
     if (code == PV_E_MEMORY)
-        return out_of_memory(err);
+        return pv_no_memory(err);
     if (code == PV_OK)
         put_values(&parts, p);
     for (size_t i = part; i < n; i += LEFT_OUT_PARTS) {

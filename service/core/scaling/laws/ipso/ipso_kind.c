@@ -134,7 +134,7 @@ static enum pv_code fit_ipso(const struct model_data *data,
     struct ipso_fit found;
     struct ipso_observation *rows = arena_array(scratch, data->n, sizeof *rows);
     if (rows == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the fit");
+        return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++)
         rows[i] = (struct ipso_observation){.n = data->rows[i].executors,
                                             .parallel_s = known_or_nan(data->rows[i].parallel_s),

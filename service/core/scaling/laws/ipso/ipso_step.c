@@ -82,7 +82,7 @@ static enum pv_code fit_kink(const double n[],
 {
     double *x = arena_array(scratch, rows, 3 * sizeof *x);
     if (x == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory to look for a step");
+        return pv_no_memory(err);
     for (size_t k = 1; k + 1 < 2 * rows; k++) {
         double joint = k % 2 == 0 ? n[k / 2] : (n[k / 2] + n[k / 2 + 1]) / 2;
         struct linear_fit fit;
@@ -146,7 +146,7 @@ static enum pv_code decide(const double n[],
 {
     size_t *distinct = arena_array(scratch, rows, sizeof *distinct);
     if (distinct == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory to look for a step");
+        return pv_no_memory(err);
     for (size_t i = 0; i < rows; i++)
         distinct[i] = i == 0 ? 1 : distinct[i - 1] + (n[i] != n[i - 1]);
     struct step found = {.found = false};
