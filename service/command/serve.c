@@ -1,12 +1,9 @@
-#define _GNU_SOURCE /* pthread_timedjoin_np */
-#include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "api/access/access.h"
 #include "api/advice/history_cache.h"
@@ -22,6 +19,8 @@
 #include "maintenance/maintenance_thread.h"
 #include "operation/runner.h"
 #include "store/store.h"
+#include "threads/clock.h"
+#include "threads/cond.h"
 
 /*
  * The service. Start-up order is read off command_serve, shutdown is its reverse. PostgreSQL may be
@@ -31,6 +30,7 @@
 enum {
     MIGRATE_AGAIN_MS = 200,  /* while PostgreSQL is down */
     MIGRATE_LATER_MS = 5000, /* when it refuses */
+    MIGRATION_END_S = 5,     /* for a migration under way */
     FITTER_END_S = 2,        /* beyond the drain, for a fit under way */
     RUNNER_END_S = 2         /* likewise, for long work that was told to stop */
 };
@@ -60,18 +60,10 @@ struct service {
 /* Sleeps; false when the service is ending. */
 static bool wait_before_next(struct migrator *migrator, long ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    uint64_t until_ns = clock_monotonic_ns() + (uint64_t)ms * 1000000;
     pthread_mutex_lock(&migrator->lock);
-    int waited = 0;
-    while (!migrator->stop && waited != ETIMEDOUT)
-        waited = pthread_cond_timedwait(&migrator->stop_asked, &migrator->lock, &until);
+    while (!migrator->stop && cond_wait_until(&migrator->stop_asked, &migrator->lock, until_ns))
+        ;
     bool go_on = !migrator->stop;
     pthread_mutex_unlock(&migrator->lock);
     return go_on;
@@ -104,7 +96,7 @@ static void init_migrator(struct migrator *migrator, const struct config *config
     migrator->owner_url =
         config->database_owner_url[0] != '\0' ? config->database_owner_url : config->database_url;
     pthread_mutex_init(&migrator->lock, NULL);
-    pthread_cond_init(&migrator->stop_asked, NULL);
+    (void)cond_init(&migrator->stop_asked);
     atomic_init(&migrator->done, !config->migrate_on_start);
 }
 
@@ -125,10 +117,8 @@ static void stop_migrator(struct migrator *migrator)
     migrator->stop = true;
     pthread_cond_signal(&migrator->stop_asked);
     pthread_mutex_unlock(&migrator->lock);
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 5;
-    if (pthread_timedjoin_np(migrator->thread, NULL, &until) != 0)
+    uint64_t until_ns = clock_monotonic_ns() + MIGRATION_END_S * UINT64_C(1000000000);
+    if (!thread_join_until(migrator->thread, until_ns))
         LOG_EVENT(LOG_WARN, "migrations.abandoned", NULL);
 }
 
@@ -223,6 +213,18 @@ static void raise_open_files(const struct config *config)
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || short_of)
         LOG_EVENT(LOG_WARN, "service.few_open_files", NULL, LOG_COUNT("wanted", wanted),
                   LOG_COUNT("allowed", limit.rlim_cur));
+}
+
+/* Threads that may all want a connection at once; with fewer some wait database_wait_ms for one. */
+static void check_connections(const struct config *config)
+{
+    enum { BACKGROUND_THREADS = 4 }; /* heart beat, watch of operations, fitter, housekeeping */
+    int64_t wanted = config->io_workers + config->compute_workers + config->operation_workers +
+                     BACKGROUND_THREADS;
+    if (config->database_connections < wanted)
+        LOG_EVENT(LOG_WARN, "service.few_database_connections", NULL,
+                  LOG_COUNT("database_connections", config->database_connections),
+                  LOG_COUNT("threads", wanted));
 }
 
 /* An operator shall hear of it before the first archive does. */
@@ -335,6 +337,7 @@ int command_serve(int argc, char *argv[])
     sigset_t ending;
     block_signals(&ending);
     raise_open_files(&service.config);
+    check_connections(&service.config);
     bound_heaps(&service.config);
 
     struct pv_error err = {.code = PV_OK};

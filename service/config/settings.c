@@ -56,7 +56,7 @@ const struct setting settings[] = {
     TEXT(database_url, true, "postgresql:///provisor", "PostgreSQL, as the role of the service (libpq URI or key=value text)"),
     TEXT(database_owner_url, true, "", "PostgreSQL, as the role that owns the schema: migrations and `provisord token`; empty: database_url"),
     BOOLEAN(migrate_on_start, "true", "apply missing migrations when the service starts"),
-    INTEGER(database_connections, "", 1, 1000, "20", "connections to PostgreSQL at most"),
+    INTEGER(database_connections, "", 1, 1000, "32", "connections to PostgreSQL at most; with fewer than there are threads that use them (io_workers, compute_workers, operation_workers and four more) threads wait for each other, and the service warns"),
     INTEGER(database_wait_ms, "ms", 1, 60000, "2000", "wait for a free connection, then 503"),
     INTEGER(statement_timeout_ms, "ms", 10, 600000, "10000", "a statement that takes longer is cancelled"),
 

@@ -300,7 +300,10 @@ static enum pv_code answer_dry(struct http_request *request,
     return write_document(request, &reply, 200, response, err);
 }
 
-/* A key that was used before is answered before anything is computed. */
+/*
+ * A key that was used before is answered before anything is computed. The transaction that claims the
+ * key opens last: while the advice is computed, which takes connections of its own, none is held.
+ */
 static enum pv_code answer_and_keep(struct api *api,
                                     struct http_request *request,
                                     struct consultation *made,
@@ -310,14 +313,12 @@ static enum pv_code answer_and_keep(struct api *api,
     unsigned char hash[32];
     struct api_write write = {0};
     bool replayed = false;
-    bool has_key = http_header(request, "Idempotency-Key") != NULL;
     api_body_hash(request, hash);
-    /* Without a key the transaction opens last: no connection is held while computing. */
-    enum pv_code code = has_key ? PV_OK : consult(api, request, made, err);
-    if (code == PV_OK)
-        code = api_write_begin(api, request, response, hash, &write, &replayed, err);
-    if (code == PV_OK && !replayed && has_key)
+    enum pv_code code = api_write_replay(api, request, response, hash, &replayed, err);
+    if (code == PV_OK && !replayed)
         code = consult(api, request, made, err);
+    if (code == PV_OK && !replayed)
+        code = api_write_begin(api, request, response, hash, &write, &replayed, err);
     if (code == PV_OK && !replayed)
         code = keep(request, made, &write, response, err);
     api_write_end(&write);

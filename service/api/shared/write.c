@@ -155,6 +155,33 @@ enum pv_code api_write_begin(struct api *api,
     return code;
 }
 
+enum pv_code api_write_replay(struct api *api,
+                              struct http_request *request,
+                              struct http_response *response,
+                              const unsigned char body_hash[32],
+                              bool *replayed,
+                              struct pv_error *err)
+{
+    enum idempotency_state state = IDEMPOTENCY_FRESH;
+    struct idempotency_reply reply = {.status = 0};
+    struct store_tx *tx = NULL;
+    const char *key = NULL;
+    *replayed = false;
+    enum pv_code code = read_key(request, &key, err);
+    if (code != PV_OK || key == NULL)
+        return code;
+    code = store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    if (code == PV_OK)
+        code = store_idempotency_find(tx, request->arena, method_word(request->method),
+                                      request->path, key, body_hash, &state, &reply, err);
+    store_rollback(&tx);
+    if (code == PV_OK && state == IDEMPOTENCY_REPLAY) {
+        replay(request, &reply, response);
+        *replayed = true;
+    }
+    return code;
+}
+
 static struct strview location_of(const struct http_response *response)
 {
     for (size_t i = 0; i < response->n_headers; i++)

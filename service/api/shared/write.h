@@ -25,6 +25,19 @@ enum pv_code api_write_begin(struct api *api,
                              bool *replayed,
                              struct pv_error *err) PV_MUSTCHECK;
 
+/*
+ * Answer a request whose Idempotency-Key was used before, in a short transaction of its own; nothing
+ * is open afterwards. For calls that compute for long or take further connections between this and
+ * api_write_begin, which checks again and decides between two that run together. *replayed: return
+ * PV_OK at once.
+ */
+enum pv_code api_write_replay(struct api *api,
+                              struct http_request *request,
+                              struct http_response *response,
+                              const unsigned char body_hash[32],
+                              bool *replayed,
+                              struct pv_error *err) PV_MUSTCHECK;
+
 /* Keep the finished response under the key (if any) without committing: for store calls that
  * commit. */
 enum pv_code api_write_keep(struct http_request *request,

@@ -42,6 +42,21 @@ static void add_scope(
     sql_text(sql, strview_of(key));
 }
 
+static enum pv_code send_lookup(struct store_tx *tx,
+                                const char *method,
+                                const char *path,
+                                const char *key,
+                                struct pv_error *err)
+{
+    struct sql lookup;
+    tx_sql(tx, &lookup,
+           "SELECT body_hash, status, content_type, location, body FROM provisor.idempotency_key"
+           " WHERE team_id = $1 AND token_id = $2 AND method = $3"
+           " AND path_hash = sha256(convert_to($4, 'UTF8')) AND key = $5 AND expires_at > now()");
+    add_scope(tx, &lookup, method, path, key);
+    return tx_send(tx, &lookup, err);
+}
+
 static enum pv_code send_claim(struct store_tx *tx,
                                const char *method,
                                const char *path,
@@ -54,21 +69,36 @@ static enum pv_code send_claim(struct store_tx *tx,
            "concat_ws(E'\\n', $1::text, $2::text, $3, $4, $5), 7041))");
     add_scope(tx, &lock, method, path, key);
     enum pv_code code = tx_send(tx, &lock, err);
-    if (code != PV_OK)
-        return code;
-    struct sql look;
-    tx_sql(tx, &look,
-           "SELECT body_hash, status, content_type, location, body FROM provisor.idempotency_key"
-           " WHERE team_id = $1 AND token_id = $2 AND method = $3"
-           " AND path_hash = sha256(convert_to($4, 'UTF8')) AND key = $5 AND expires_at > now()");
-    add_scope(tx, &look, method, path, key);
-    return tx_send(tx, &look, err);
+    return code == PV_OK ? send_lookup(tx, method, path, key, err) : code;
 }
 
 static bool lock_taken(const PGresult *result)
 {
     struct row row = row_at(result, 0, NULL);
     return row_bool(&row);
+}
+
+enum pv_code store_idempotency_find(struct store_tx *tx,
+                                    struct arena *arena,
+                                    const char *method,
+                                    const char *path,
+                                    const char *key,
+                                    const unsigned char body_hash[32],
+                                    enum idempotency_state *state,
+                                    struct idempotency_reply *reply,
+                                    struct pv_error *err)
+{
+    PGresult *result = NULL;
+    enum pv_code code = send_lookup(tx, method, path, key, err);
+    if (code == PV_OK)
+        code = tx_results(tx, &result, 1, err);
+    if (code != PV_OK)
+        return code;
+    *state = row_count(result) > 0 ? IDEMPOTENCY_REPLAY : IDEMPOTENCY_FRESH;
+    if (*state == IDEMPOTENCY_REPLAY)
+        code = read_reply(result, arena, body_hash, reply, err);
+    PQclear(result);
+    return code;
 }
 
 enum pv_code store_idempotency_claim(struct store_tx *tx,

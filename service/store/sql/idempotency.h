@@ -17,6 +17,21 @@ struct idempotency_reply {
 };
 
 /*
+ * What was answered to the key before: IDEMPOTENCY_REPLAY with *reply, or IDEMPOTENCY_FRESH. Takes no
+ * lock, so that the caller may give its connection back before it computes; the claim that follows
+ * decides. PV_E_INVALID as below.
+ */
+enum pv_code store_idempotency_find(struct store_tx *tx,
+                                    struct arena *arena,
+                                    const char *method,
+                                    const char *path,
+                                    const char *key,
+                                    const unsigned char body_hash[32],
+                                    enum idempotency_state *state,
+                                    struct idempotency_reply *reply,
+                                    struct pv_error *err) PV_MUSTCHECK;
+
+/*
  * Claim the key inside tx. IDEMPOTENCY_FRESH: go on, then call _keep before the commit.
  * IDEMPOTENCY_REPLAY: *reply is what was answered then. PV_E_INVALID (header Idempotency-Key, code
  * "key_reused"): another body; PV_E_CONFLICT: the first request is still running.

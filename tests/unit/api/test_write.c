@@ -14,11 +14,13 @@ struct store_tx {
 };
 static struct store_tx only_tx;
 static int begun;
+static enum store_mode begun_mode;
 static int committed;
 static int rolled_back;
 static enum pv_code claim_code;
 static enum idempotency_state claim_state;
 static char claimed[600];
+static char found[600];
 static struct idempotency_reply kept;
 
 enum pv_code store_begin(struct store *store,
@@ -29,7 +31,7 @@ enum pv_code store_begin(struct store *store,
                          struct pv_error *err)
 {
     (void)store, (void)who, (void)request_id, (void)err;
-    cr_assert_eq(mode, STORE_WRITE);
+    begun_mode = mode;
     begun++;
     *tx = &only_tx;
     return PV_OK;
@@ -65,6 +67,24 @@ enum pv_code store_idempotency_claim(struct store_tx *tx,
     *state = claim_state;
     *reply = kept;
     return claim_code == PV_OK ? PV_OK : pv_fail(err, claim_code, "refused");
+}
+
+enum pv_code store_idempotency_find(struct store_tx *tx,
+                                    struct arena *arena,
+                                    const char *method,
+                                    const char *path,
+                                    const char *key,
+                                    const unsigned char body_hash[32],
+                                    enum idempotency_state *state,
+                                    struct idempotency_reply *reply,
+                                    struct pv_error *err)
+{
+    (void)arena, (void)body_hash, (void)err;
+    cr_assert_eq(tx, &only_tx);
+    (void)snprintf(found, sizeof found, "%s %s %s", method, path, key);
+    *state = claim_state;
+    *reply = kept;
+    return PV_OK;
 }
 
 enum pv_code store_idempotency_keep(struct store_tx *tx,
@@ -125,6 +145,7 @@ Test(write, without_a_key_nothing_is_claimed_or_kept)
     cr_assert_eq(begin_with(NULL, &write, &replayed), PV_OK);
     cr_assert_eq(api_write_commit(&request, &response, &write, &err), PV_OK);
     api_write_end(&write);
+    cr_assert_eq(begun_mode, STORE_WRITE);
     cr_assert_str_empty(claimed);
     cr_assert_eq(kept.status, 0);
     cr_assert_eq(committed, 1);
@@ -165,6 +186,35 @@ Test(write, a_used_key_answers_again_and_leaves_nothing_open)
     cr_assert_str_eq(response.headers[1].value, "/v1/x/1");
     cr_assert_eq(rolled_back, 1);
     cr_assert_null(write.tx);
+}
+
+Test(write, a_look_for_a_used_key_leaves_nothing_open_and_claims_nothing)
+{
+    static const unsigned char hash[32];
+    bool replayed = true;
+    cr_assert_eq(api_write_replay(&api, &request, &response, hash, &replayed, &err), PV_OK);
+    cr_assert_not(replayed);
+    cr_assert_eq(begun, 0, "without a key there is nothing to look for");
+
+    header = (struct http_header){"Idempotency-Key", "k1"};
+    request.headers = &header;
+    request.n_headers = 1;
+    cr_assert_eq(api_write_replay(&api, &request, &response, hash, &replayed, &err), PV_OK);
+    cr_assert_not(replayed);
+    cr_assert_str_eq(found, "POST /v1/x k1");
+    cr_assert_eq(begun_mode, STORE_READ);
+    cr_assert_eq(rolled_back, 1);
+
+    claim_state = IDEMPOTENCY_REPLAY;
+    kept = (struct idempotency_reply){.status = 201,
+                                      .content_type = strview_of("application/json"),
+                                      .body = strview_of("{\"id\":1}")};
+    cr_assert_eq(api_write_replay(&api, &request, &response, hash, &replayed, &err), PV_OK);
+    cr_assert(replayed);
+    cr_assert_eq(response.status, 201);
+    cr_assert_str_eq(response.body, "{\"id\":1}");
+    cr_assert_eq(rolled_back, 2);
+    cr_assert_str_empty(claimed);
 }
 
 Test(write, a_refused_claim_is_undone)
