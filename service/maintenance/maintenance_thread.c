@@ -1,16 +1,15 @@
 #define _GNU_SOURCE /* pthread_setname_np */
 #include "maintenance/maintenance_thread.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "log/log.h"
 #include "maintenance/pass.h"
 #include "threads/clock.h"
+#include "threads/cond.h"
 
 enum {
     NOT_READY_S = 1, /* between looks at a schema that is behind */
@@ -77,15 +76,12 @@ static void tell(enum outcome outcome, const struct maintenance_tally *t, double
 /* --- the thread --- */
 
 /* Sleeps; false when the keeper is to end. */
-static bool rest(struct maintenance_thread *keeper, int64_t seconds)
+static bool wait_for_pass(struct maintenance_thread *keeper, int64_t seconds)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += seconds;
+    uint64_t until_ns = clock_monotonic_ns() + (uint64_t)seconds * UINT64_C(1000000000);
     pthread_mutex_lock(&keeper->lock);
-    int waited = 0;
-    while (!atomic_load(&keeper->stop) && waited != ETIMEDOUT)
-        waited = pthread_cond_timedwait(&keeper->wake, &keeper->lock, &until);
+    while (!atomic_load(&keeper->stop) && cond_wait_until(&keeper->wake, &keeper->lock, until_ns))
+        ;
     bool go_on = !atomic_load(&keeper->stop);
     pthread_mutex_unlock(&keeper->lock);
     return go_on;
@@ -95,7 +91,7 @@ static bool await_schema(struct maintenance_thread *keeper)
 {
     struct pv_error err = {.code = PV_OK};
     while (store_ready(keeper->store, &err) != PV_OK)
-        if (!rest(keeper, NOT_READY_S))
+        if (!wait_for_pass(keeper, NOT_READY_S))
             return false;
     return true;
 }
@@ -124,7 +120,7 @@ static void *keep(void *argument)
     struct maintenance_thread *keeper = argument;
     if (!await_schema(keeper))
         return NULL;
-    while (rest(keeper, pass_once(keeper)))
+    while (wait_for_pass(keeper, pass_once(keeper)))
         ;
     return NULL;
 }
@@ -155,7 +151,7 @@ struct maintenance_thread *maintenance_thread_create(struct store *store,
     keeper->listener = listener;
     atomic_init(&keeper->stop, false);
     pthread_mutex_init(&keeper->lock, NULL);
-    pthread_cond_init(&keeper->wake, NULL);
+    (void)cond_init(&keeper->wake);
     if (config->maintenance_interval_s == 0 || start(keeper))
         return keeper;
     maintenance_thread_destroy(keeper);

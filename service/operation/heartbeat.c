@@ -1,10 +1,10 @@
-#include <errno.h>
 #include <string.h>
 #include <time.h>
 
 #include "log/log.h"
 #include "operation/operation_internal.h"
 #include "threads/clock.h"
+#include "threads/cond.h"
 
 /*
  * The heart beat: one statement for all that the process holds. Everything else that happens by
@@ -200,16 +200,12 @@ static void count_all(struct operation_runner *runner)
 /* --- the thread --- */
 
 /* Sleeps; false when the runner is ending. */
-static bool rest(struct operation_runner *runner, long ms)
+static bool wait_for_beat(struct operation_runner *runner, long ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += (until.tv_nsec / 1000000 + ms) / 1000;
-    until.tv_nsec = (until.tv_nsec / 1000000 + ms) % 1000 * 1000000;
+    uint64_t until_ns = clock_monotonic_ns() + (uint64_t)ms * 1000000;
     (void)pthread_mutex_lock(&runner->lock);
-    int waited = 0;
-    while (!runner->ending && waited != ETIMEDOUT)
-        waited = pthread_cond_timedwait(&runner->tick, &runner->lock, &until);
+    while (!runner->ending && cond_wait_until(&runner->tick, &runner->lock, until_ns))
+        ;
     bool go_on = !runner->ending;
     (void)pthread_mutex_unlock(&runner->lock);
     return go_on;
@@ -244,7 +240,7 @@ static bool await_schema(struct operation_runner *runner)
 {
     struct pv_error err = {.code = PV_OK};
     while (store_ready(runner->options.store, &err) != PV_OK)
-        if (!rest(runner, BEAT_MS))
+        if (!wait_for_beat(runner, BEAT_MS))
             return false;
     return true;
 }
@@ -266,7 +262,7 @@ void *beat_run(void *argument)
         if (beat % COUNT_EVERY == 0)
             count_all(runner);
         operation_runner_wake(runner);
-        go_on = rest(runner, beat_ms(runner->config));
+        go_on = wait_for_beat(runner, beat_ms(runner->config));
     }
     give_all_back(runner);
     return NULL;

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* gettid, pthread_setname_np, pthread_timedjoin_np */
+#define _GNU_SOURCE /* gettid, pthread_setname_np */
 #include "operation/runner.h"
 
 #include <inttypes.h>
@@ -12,6 +12,7 @@
 #include "log/log.h"
 #include "operation/operation_internal.h"
 #include "threads/clock.h"
+#include "threads/cond.h"
 
 /* Requests come first: about a tenth of the weight of a thread that serves them. */
 enum { NICENESS = 10 };
@@ -162,8 +163,8 @@ enum pv_code operation_runner_create(const struct operation_runner_options *opti
     made->n_slots = (size_t)options->config->operation_workers;
     made->slots = calloc(made->n_slots, sizeof *made->slots);
     (void)pthread_mutex_init(&made->lock, NULL);
-    (void)pthread_cond_init(&made->wake, NULL);
-    (void)pthread_cond_init(&made->tick, NULL);
+    (void)cond_init(&made->wake);
+    (void)cond_init(&made->tick);
     name_worker(made);
     if (made->slots == NULL || !name_kinds(made)) {
         destroy(made);
@@ -207,14 +208,11 @@ bool operation_runner_join(struct operation_runner *runner, unsigned seconds)
     if (runner == NULL)
         return true;
     operation_runner_ask_end(runner);
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += (time_t)seconds;
+    uint64_t until_ns = clock_monotonic_ns() + (uint64_t)seconds * UINT64_C(1000000000);
     for (size_t i = 0; i < runner->n_slots; i++)
-        if (runner->slots[i].started &&
-            pthread_timedjoin_np(runner->slots[i].thread, NULL, &until) != 0)
+        if (runner->slots[i].started && !thread_join_until(runner->slots[i].thread, until_ns))
             return false;
-    if (runner->beating && pthread_timedjoin_np(runner->beat, NULL, &until) != 0)
+    if (runner->beating && !thread_join_until(runner->beat, until_ns))
         return false;
     destroy(runner);
     return true;

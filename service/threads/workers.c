@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "threads/cond.h"
+
 struct job {
     workers_job run;
     void *argument;
@@ -96,7 +98,7 @@ struct workers *workers_create(const char *name, size_t threads, size_t queue_ma
     workers->queue_max = queue_max;
     (void)snprintf(workers->name, sizeof workers->name, "%s", name);
     pthread_mutex_init(&workers->lock, NULL);
-    pthread_cond_init(&workers->wake, NULL);
+    (void)cond_init(&workers->wake);
     if (!start_threads(workers, threads)) {
         workers_destroy(workers);
         return NULL;

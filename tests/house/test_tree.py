@@ -46,6 +46,13 @@ def test_no_package_registries():
                 TEXT) == []
 
 
+def test_timed_waits_follow_the_monotonic_clock():
+    """Through threads/cond.h: a wait by the wall clock outlasts a step back of that clock."""
+    waits = r"pthread_(cond_(timedwait|clockwait|init)|(timed|clock)join_np|(mutex|rwlock)_(timed|clock)\w*lock)|sem_(timed|clock)wait|mtx_timedlock|cnd_timedwait"
+    paths = [p for p in house.sources() if p.relative_to(house.ROOT).parts[0] == "service" and p.stem != "cond"]
+    assert grep(waits, paths) == []
+
+
 def test_sources_hold_one_idea():
     """Long files hold several ideas."""
     sizes = {str(p.relative_to(house.ROOT)): len(p.read_text().splitlines()) for p in house.sources()}

@@ -3,12 +3,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "threads/clock.h"
+#include "threads/cond.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-#define NS_PER_S UINT64_C(1000000000)
 
 /* Every application waits equally long, so the line is in the order of `due_ns` by itself. */
 struct entry {
@@ -37,13 +36,7 @@ struct fit_queue {
 
 static bool init_locks(struct fit_queue *queue)
 {
-    pthread_condattr_t attributes;
-    if (pthread_condattr_init(&attributes) != 0)
-        return false;
-    bool done = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
-                pthread_cond_init(&queue->changed, &attributes) == 0;
-    (void)pthread_condattr_destroy(&attributes);
-    if (!done)
+    if (!cond_init(&queue->changed))
         return false;
     if (pthread_mutex_init(&queue->lock, NULL) == 0)
         return true;
@@ -172,20 +165,13 @@ bool fit_queue_add(struct fit_queue *queue, const char *team_id, const char *app
 
 /* --- the taker --- */
 
-static void wait_until(struct fit_queue *queue, uint64_t ns)
-{
-    const struct timespec until = {.tv_sec = (time_t)(ns / NS_PER_S),
-                                   .tv_nsec = (long)(ns % NS_PER_S)};
-    (void)pthread_cond_timedwait(&queue->changed, &queue->lock, &until);
-}
-
 static void await_due(struct fit_queue *queue)
 {
     while (!queue->closed) {
         if (queue->first == NULL)
             (void)pthread_cond_wait(&queue->changed, &queue->lock);
         else if (clock_monotonic_ns() < queue->first->due_ns)
-            wait_until(queue, queue->first->due_ns);
+            (void)cond_wait_until(&queue->changed, &queue->lock, queue->first->due_ns);
         else
             return;
     }
@@ -233,7 +219,7 @@ void fit_queue_rest(struct fit_queue *queue, uint64_t ns)
     uint64_t until = clock_monotonic_ns() + ns;
     pthread_mutex_lock(&queue->lock);
     while (!queue->closed && clock_monotonic_ns() < until)
-        wait_until(queue, until);
+        (void)cond_wait_until(&queue->changed, &queue->lock, until);
     pthread_mutex_unlock(&queue->lock);
 }
 

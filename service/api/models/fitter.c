@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* gettid, pthread_setname_np, pthread_timedjoin_np */
+#define _GNU_SOURCE /* gettid, pthread_setname_np */
 #include "api/models/fitter.h"
 
 #include <inttypes.h>
@@ -6,13 +6,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "api/models/application_models.h"
 #include "api/models/fit_queue.h"
 #include "log/log.h"
 #include "threads/clock.h"
+#include "threads/cond.h"
 
 /* Requests come first: about a tenth of the weight of a thread that serves them. */
 enum { NICENESS = 10 };
@@ -127,10 +127,8 @@ bool fitter_join(struct fitter *fitter, unsigned seconds)
     if (fitter == NULL)
         return true;
     fit_queue_close(fitter->queue);
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += (time_t)seconds;
-    if (pthread_timedjoin_np(fitter->thread, NULL, &until) != 0)
+    uint64_t until_ns = clock_monotonic_ns() + (uint64_t)seconds * UINT64_C(1000000000);
+    if (!thread_join_until(fitter->thread, until_ns))
         return false;
     fit_queue_destroy(fitter->queue);
     free(fitter);

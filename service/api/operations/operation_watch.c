@@ -10,6 +10,7 @@
 
 #include "log/log.h"
 #include "threads/clock.h"
+#include "threads/cond.h"
 
 enum {
     POLL_MS = 200,
@@ -140,21 +141,15 @@ static void wake_due(struct operation_watch *watch)
 /* --- the thread --- */
 
 /* Sleeps for a while, and for as long as nobody waits; false: it is over. */
-static bool rest(struct operation_watch *watch)
+static bool wait_for_poll(struct operation_watch *watch)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += POLL_MS * 1000000L;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    uint64_t until_ns = clock_monotonic_ns() + POLL_MS * UINT64_C(1000000);
     (void)pthread_mutex_lock(&watch->lock);
     while (watch->n == 0 && !watch->stopping)
         (void)pthread_cond_wait(&watch->wake, &watch->lock);
-    int waited = 0;
-    while (!watch->stopping && !watch->closing && waited != ETIMEDOUT)
-        waited = pthread_cond_timedwait(&watch->wake, &watch->lock, &until);
+    while (!watch->stopping && !watch->closing &&
+           cond_wait_until(&watch->wake, &watch->lock, until_ns))
+        ;
     bool go_on = !watch->stopping;
     (void)pthread_mutex_unlock(&watch->lock);
     return go_on;
@@ -164,7 +159,7 @@ static void *look(void *argument)
 {
     struct operation_watch *watch = argument;
     struct operation_watched *room = calloc(ASKED_AT_ONCE, sizeof *room);
-    while (rest(watch)) {
+    while (wait_for_poll(watch)) {
         if (room != NULL && !operation_watch_is_closing(watch))
             ask(watch, room);
         wake_due(watch);
@@ -202,7 +197,7 @@ struct operation_watch *operation_watch_create(struct store *store, const struct
     watch->waiters = calloc(watch->capacity, sizeof *watch->waiters);
     watch->teams = calloc((size_t)config->operation_streams_max, sizeof *watch->teams);
     (void)pthread_mutex_init(&watch->lock, NULL);
-    (void)pthread_cond_init(&watch->wake, NULL);
+    (void)cond_init(&watch->wake);
     if (watch->waiters != NULL && watch->teams != NULL && start(watch))
         return watch;
     operation_watch_destroy(watch);

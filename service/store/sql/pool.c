@@ -1,14 +1,13 @@
-#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "log/log.h"
 #include "store/sql/prepared.h"
 #include "store/store_internal.h"
 #include "threads/clock.h"
+#include "threads/cond.h"
 
 /*
  * A bounded set of connections. While the server is away one caller at a time tries to connect and
@@ -43,13 +42,7 @@ struct store {
 
 static bool init_locks(struct store *store)
 {
-    pthread_condattr_t attributes;
-    if (pthread_condattr_init(&attributes) != 0)
-        return false;
-    bool done = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
-                pthread_cond_init(&store->changed, &attributes) == 0;
-    pthread_condattr_destroy(&attributes);
-    if (!done)
+    if (!cond_init(&store->changed))
         return false;
     if (pthread_mutex_init(&store->lock, NULL) == 0)
         return true;
@@ -231,12 +224,10 @@ static enum pv_code unavailable(struct pv_error *err, const char *why)
 /* False when the deadline has passed. */
 static bool wait_locked(struct store *store, uint64_t deadline_ns)
 {
-    struct timespec until = {.tv_sec = (time_t)(deadline_ns / UINT64_C(1000000000)),
-                             .tv_nsec = (long)(deadline_ns % UINT64_C(1000000000))};
     store->waiting++;
-    int rc = pthread_cond_timedwait(&store->changed, &store->lock, &until);
+    bool in_time = cond_wait_until(&store->changed, &store->lock, deadline_ns);
     store->waiting--;
-    return rc != ETIMEDOUT;
+    return in_time;
 }
 
 static enum pv_code acquire_locked(struct store *store, PGconn **conn, struct pv_error *err)
