@@ -28,7 +28,7 @@ ROOMS = {
     "threads": ({"base", "log"}, set(), C_BASIC | POSIX | {"sodium.h"}),
     "codec": ({"base", "core"}, set(), C_BASIC | {"csv.h", "ctype.h", "jansson.h"}),
     # Waits on the database are bounded by the monotonic clock.
-    "store": ({"base", "core", "log"}, {"threads/clock.h"}, C_BASIC | POSIX | {"libpq-fe.h", "libpq-events.h", "sodium.h"}),
+    "store": ({"base", "core", "log"}, {"threads/clock.h", "threads/cond.h"}, C_BASIC | POSIX | {"libpq-fe.h", "libpq-events.h", "sodium.h"}),
     "http": ({"base", "config", "log", "threads"}, set(),
              C_BASIC | POSIX | {"microhttpd.h", "sodium.h"}),
     "api": ({"base", "codec", "config", "core", "compression", "http", "ingest", "log", "operation", "store", "threads"}, set(),
