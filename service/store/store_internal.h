@@ -192,6 +192,7 @@ int64_t row_int(struct row *row);
 double row_double(struct row *row);
 bool row_bool(struct row *row);
 int64_t row_instant(struct row *row);
+size_t row_array_length(const struct row *row); /* of the next column; does not move */
 int64_t *row_counts(struct row *row, size_t *n);
 double *row_doubles(struct row *row, size_t *n); /* NULL when the column is */
 struct strview *row_texts(struct row *row, size_t *n);

@@ -5,10 +5,9 @@
 #include "codec/clusters/price_csv.h"
 #include "fuzz.h"
 
-static struct codec_price_book
-read_book(struct strview text, struct arena *arena, enum pv_code want)
+static struct price_book read_book(struct strview text, struct arena *arena, enum pv_code want)
 {
-    struct codec_price_book book = {.rows = NULL};
+    struct price_book book = {.rows = NULL};
     struct pv_error err = {0};
     enum pv_code code = codec_price_csv_decode(text, NULL, 1000, arena, &book, &err);
     FUZZ_REQUIRE(want == PV_E_INVALID || code == want);
@@ -36,12 +35,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct arena arena;
     arena_init(&arena, 0);
     struct strview text = {(const char *)data, size};
-    struct codec_price_book book = read_book(text, &arena, PV_E_INVALID);
+    struct price_book book = read_book(text, &arena, PV_E_INVALID);
     if (book.rows != NULL) {
         size_t n;
         const char *sheet = codec_price_csv_encode(&book, &arena, &n);
         FUZZ_REQUIRE(sheet != NULL);
-        struct codec_price_book again = read_book((struct strview){sheet, n}, &arena, PV_OK);
+        struct price_book again = read_book((struct strview){sheet, n}, &arena, PV_OK);
         FUZZ_REQUIRE(again.n_rows == book.n_rows && strview_equal(again.currency, book.currency));
         for (size_t i = 0; i < book.n_rows; i++)
             FUZZ_REQUIRE(same_row(&book.rows[i], &again.rows[i]));

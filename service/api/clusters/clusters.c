@@ -14,21 +14,6 @@
 
 static const char *const no_parameters[] = {NULL};
 
-static void encode(struct writer *w, const struct cluster *cluster)
-{
-    const struct codec_cluster shape = {.id = cluster->id,
-                                        .name = cluster->name,
-                                        .description = cluster->description,
-                                        .labels = cluster->labels,
-                                        .n_labels = cluster->n_labels,
-                                        .traits = cluster->traits,
-                                        .price_book = cluster->price_book,
-                                        .version = cluster->version,
-                                        .created_us = cluster->created_us,
-                                        .updated_us = cluster->updated_us};
-    codec_cluster_encode(w, &shape);
-}
-
 static enum pv_code reply(struct http_request *request,
                           struct http_response *response,
                           unsigned status,
@@ -40,7 +25,7 @@ static enum pv_code reply(struct http_request *request,
     put_resource_etag(cluster->id, cluster->version, etag);
     http_response_header(request, response, "ETag", etag);
     writer_init(&w, request->arena);
-    encode(&w, cluster);
+    codec_cluster_encode(&w, cluster);
     enum pv_code code = api_reply(response, status, &w, err);
     if (code == PV_OK && request->method == HTTP_GET && http_none_match_holds(request, etag))
         http_reply_not_modified(response);
@@ -118,7 +103,7 @@ static enum pv_code write_page(struct api *api,
     writer_key(&w, "items");
     writer_begin_array(&w);
     for (size_t i = 0; i < list->n; i++)
-        encode(&w, &list->items[i]);
+        codec_cluster_encode(&w, &list->items[i]);
     struct cursor last = {.instant_us = RUN_NO_INSTANT};
     if (list->more)
         (void)snprintf(last.text, sizeof last.text, "%s", list->items[list->n - 1].name.at);
@@ -156,12 +141,10 @@ enum pv_code clusters_list(void *context,
 
 /* --- writing --- */
 
-static enum pv_code decode(struct api *api,
-                           struct http_request *request,
-                           struct codec_cluster *sent,
-                           struct pv_error *err)
+static enum pv_code
+decode(struct api *api, struct http_request *request, struct cluster *sent, struct pv_error *err)
 {
-    const struct codec_cluster_limits limits = {.labels = (size_t)api->config->labels_max,
+    const struct codec_cluster_limits limits = {.labels = api->config->labels_max,
                                                 .cores = api->config->cores_max};
     json_t *json = NULL;
     enum pv_code code = api_parse(api->config, request, &json, err);
@@ -177,17 +160,15 @@ static enum pv_code decode(struct api *api,
 /* The book named becomes its id. */
 static enum pv_code resolve_book(struct store_tx *tx,
                                  struct arena *arena,
-                                 const struct codec_cluster *sent,
                                  struct cluster *cluster,
                                  struct pv_error *err)
 {
     struct price_book book;
     bool found = false;
-    cluster->price_book_id[0] = '\0';
-    if (sent->price_book.at == NULL)
+    if (cluster->price_book.at == NULL)
         return PV_OK;
     enum pv_code code =
-        store_price_book_look(tx, arena, sent->price_book.at, false, &book, &found, err);
+        store_price_book_look(tx, arena, cluster->price_book.at, false, &book, &found, err);
     if (code == PV_OK && !found)
         return pv_fault(err, PV_PLACE_POINTER, "/price_book", "unknown_price_book",
                         "there is no price book of this name");
@@ -214,31 +195,28 @@ static enum pv_code put(struct api *api,
                         struct http_response *response,
                         struct store_tx *tx,
                         const char *name,
-                        const struct codec_cluster *sent,
+                        struct cluster *cluster,
                         struct pv_error *err)
 {
-    struct cluster cluster = {.id = ""};
+    struct cluster there = {.id = ""};
     bool found = false;
     enum pv_code code = store_registry_lock(tx, err);
     if (code == PV_OK)
-        code = store_cluster_look(tx, request->arena, name, &cluster, &found, err);
+        code = store_cluster_look(tx, request->arena, name, &there, &found, err);
     if (code == PV_OK)
-        code = check(request, &cluster, found, err);
+        code = check(request, &there, found, err);
     if (code == PV_OK)
-        code = resolve_book(tx, request->arena, sent, &cluster, err);
+        code = resolve_book(tx, request->arena, cluster, err);
     if (code != PV_OK)
         return code;
-    cluster.name = strview_of(name);
-    cluster.description = sent->description;
-    cluster.labels = sent->labels;
-    cluster.n_labels = sent->n_labels;
-    cluster.traits = sent->traits;
+    cluster->name = strview_of(name);
+    memcpy(cluster->id, there.id, sizeof cluster->id);
     code = found
-               ? store_cluster_update(tx, request->arena, &cluster, err)
-               : store_cluster_insert(tx, request->arena, api->config->clusters_max, &cluster, err);
+               ? store_cluster_update(tx, request->arena, cluster, err)
+               : store_cluster_insert(tx, request->arena, api->config->clusters_max, cluster, err);
     if (code == PV_OK && !found)
         code = put_resource_add_location(request, response, "/v1/clusters", name, err);
-    return code == PV_OK ? reply(request, response, found ? 200 : 201, &cluster, err) : code;
+    return code == PV_OK ? reply(request, response, found ? 200 : 201, cluster, err) : code;
 }
 
 enum pv_code clusters_put(void *context,
@@ -247,7 +225,7 @@ enum pv_code clusters_put(void *context,
                           struct pv_error *err)
 {
     struct api *api = context;
-    struct codec_cluster sent;
+    struct cluster sent;
     const char *name = NULL;
     unsigned char hash[32];
     struct api_write write = {0};

@@ -24,24 +24,12 @@ static void make_etag(const struct price_book *book, enum form form, char out[HT
         (void)snprintf(out + strlen(out) - 1, 8, ".csv\"");
 }
 
-static struct codec_price_book shape_of(const struct price_book *book)
-{
-    return (struct codec_price_book){.id = book->id,
-                                     .name = book->name,
-                                     .currency = book->currency,
-                                     .rows = book->rows,
-                                     .n_rows = (size_t)book->n_rows,
-                                     .version = book->version,
-                                     .created_us = book->created_us,
-                                     .updated_us = book->updated_us};
-}
-
 static enum pv_code write_csv(struct http_request *request,
                               struct http_response *response,
-                              const struct codec_price_book *shape,
+                              const struct price_book *book,
                               struct pv_error *err)
 {
-    response->body = codec_price_csv_encode(shape, request->arena, &response->body_n);
+    response->body = codec_price_csv_encode(book, request->arena, &response->body_n);
     response->content_type = "text/csv; charset=utf-8; header=present";
     return response->body == NULL ? pv_no_memory(err) : PV_OK;
 }
@@ -55,17 +43,16 @@ static enum pv_code reply(struct http_request *request,
 {
     char etag[HTTP_ETAG_TEXT];
     enum pv_code code;
-    struct codec_price_book shape = shape_of(book);
     make_etag(book, form, etag);
     http_response_header(request, response, "ETag", etag);
     http_response_header(request, response, "Vary", "Accept");
     if (form == FORM_CSV) {
         response->status = status;
-        code = write_csv(request, response, &shape, err);
+        code = write_csv(request, response, book, err);
     } else {
         struct writer w;
         writer_init(&w, request->arena);
-        codec_price_book_encode(&w, &shape, true);
+        codec_price_book_encode(&w, book, true);
         code = api_reply(response, status, &w, err);
     }
     if (code == PV_OK && request->method == HTTP_GET && http_none_match_holds(request, etag))
@@ -128,10 +115,8 @@ static enum pv_code write_page(struct api *api,
     writer_begin_object(&w);
     writer_key(&w, "items");
     writer_begin_array(&w);
-    for (size_t i = 0; i < list->n; i++) {
-        const struct codec_price_book shape = shape_of(&list->items[i]);
-        codec_price_book_encode(&w, &shape, false);
-    }
+    for (size_t i = 0; i < list->n; i++)
+        codec_price_book_encode(&w, &list->items[i], false);
     struct cursor last = {.instant_us = RUN_NO_INSTANT};
     if (list->more)
         (void)snprintf(last.text, sizeof last.text, "%s", list->items[list->n - 1].name.at);
@@ -184,10 +169,11 @@ enum pv_code price_books_list(void *context,
 
 static enum pv_code decode_json(struct api *api,
                                 struct http_request *request,
-                                struct codec_price_book *sent,
+                                struct price_book *sent,
                                 struct pv_error *err)
 {
     static const char *const no_parameters[] = {NULL};
+    const struct codec_price_book_limits limits = {.rows = api->config->prices_max};
     json_t *json = NULL;
     enum pv_code code = http_check_query(request, no_parameters, err);
     if (code == PV_OK)
@@ -196,15 +182,13 @@ static enum pv_code decode_json(struct api *api,
         return code;
     struct codec_reader reader = {request->arena, err};
     struct codec_node top = codec_top(&reader, json);
-    codec_price_book_decode(&top, (size_t)api->config->prices_max, sent);
+    codec_price_book_decode(&top, &limits, sent);
     json_decref(json);
     return codec_result(&reader);
 }
 
-static enum pv_code decode(struct api *api,
-                           struct http_request *request,
-                           struct codec_price_book *sent,
-                           struct pv_error *err)
+static enum pv_code
+decode(struct api *api, struct http_request *request, struct price_book *sent, struct pv_error *err)
 {
     static const char *const allowed[] = {"currency", NULL};
     const char *currency = NULL;
@@ -237,29 +221,26 @@ static enum pv_code put(struct api *api,
                         struct http_response *response,
                         struct store_tx *tx,
                         const char *name,
-                        const struct codec_price_book *sent,
+                        struct price_book *book,
                         struct pv_error *err)
 {
-    struct price_book book = {.id = ""};
+    struct price_book there = {.id = ""};
     bool found = false;
     enum pv_code code = store_registry_lock(tx, err);
     if (code == PV_OK)
-        code = store_price_book_look(tx, request->arena, name, false, &book, &found, err);
+        code = store_price_book_look(tx, request->arena, name, false, &there, &found, err);
     if (code == PV_OK)
-        code = check(request, &book, found, err);
+        code = check(request, &there, found, err);
     if (code != PV_OK)
         return code;
-    book.name = strview_of(name);
-    book.currency = sent->currency;
-    book.rows = sent->rows;
-    book.n_rows = (int64_t)sent->n_rows;
-    code = found ? store_price_book_update(tx, request->arena, &book, err)
-                 : store_price_book_insert(tx, request->arena, api->config->price_books_max, &book,
+    book->name = strview_of(name);
+    memcpy(book->id, there.id, sizeof book->id);
+    code = found ? store_price_book_update(tx, request->arena, book, err)
+                 : store_price_book_insert(tx, request->arena, api->config->price_books_max, book,
                                            err);
     if (code == PV_OK && !found)
         code = put_resource_add_location(request, response, "/v1/price-books", name, err);
-    return code == PV_OK ? reply(request, response, found ? 200 : 201, &book, FORM_JSON, err)
-                         : code;
+    return code == PV_OK ? reply(request, response, found ? 200 : 201, book, FORM_JSON, err) : code;
 }
 
 enum pv_code price_books_put(void *context,
@@ -268,7 +249,7 @@ enum pv_code price_books_put(void *context,
                              struct pv_error *err)
 {
     struct api *api = context;
-    struct codec_price_book sent;
+    struct price_book sent;
     const char *name = NULL;
     unsigned char hash[32];
     struct api_write write = {0};

@@ -22,21 +22,6 @@ static void make_etag(const struct application *application, char out[HTTP_ETAG_
                    application->history_version);
 }
 
-static void encode(struct writer *w, const struct application *application)
-{
-    const struct codec_application shape = {.id = application->id,
-                                            .name = application->name,
-                                            .description = application->description,
-                                            .labels = application->labels,
-                                            .n_labels = application->n_labels,
-                                            .retention_days = application->retention_days,
-                                            .retention_runs = application->retention_runs,
-                                            .runs = application->runs,
-                                            .created_us = application->created_us,
-                                            .updated_us = application->updated_us};
-    codec_application_encode(w, &shape);
-}
-
 static enum pv_code reply(struct http_request *request,
                           struct http_response *response,
                           unsigned status,
@@ -48,25 +33,28 @@ static enum pv_code reply(struct http_request *request,
     http_response_header(request, response, "ETag", etag);
     struct writer w;
     writer_init(&w, request->arena);
-    encode(&w, application);
+    codec_application_encode(&w, application);
     return api_reply(response, status, &w, err);
 }
 
-/* Read the body with one of the codec's two decoders. */
-static enum pv_code
-decode(struct api *api,
-       struct http_request *request,
-       void (*decoder)(const struct codec_node *, size_t, struct codec_application *),
-       struct codec_application *sent,
-       struct pv_error *err)
+/* The body as *sent, or as *change where that is given. */
+static enum pv_code decode(struct api *api,
+                           struct http_request *request,
+                           struct application *sent,
+                           struct application_change *change,
+                           struct pv_error *err)
 {
+    const struct codec_application_limits limits = {.labels = api->config->labels_max};
     json_t *json = NULL;
     enum pv_code code = api_parse(api->config, request, &json, err);
     if (code != PV_OK)
         return code;
     struct codec_reader reader = {request->arena, err};
     struct codec_node top = codec_top(&reader, json);
-    decoder(&top, (size_t)api->config->labels_max, sent);
+    if (change != NULL)
+        codec_application_decode_change(&top, &limits, change);
+    else
+        codec_application_decode(&top, &limits, sent);
     json_decref(json);
     return codec_result(&reader);
 }
@@ -74,25 +62,19 @@ decode(struct api *api,
 static enum pv_code insert(struct http_request *request,
                            struct http_response *response,
                            struct store_tx *tx,
-                           const struct codec_application *sent,
+                           struct application *application,
                            struct pv_error *err)
 {
-    struct application application = {.name = sent->name,
-                                      .description = sent->description,
-                                      .labels = sent->labels,
-                                      .n_labels = sent->n_labels,
-                                      .retention_days = RUN_UNKNOWN,
-                                      .retention_runs = RUN_UNKNOWN};
-    enum pv_code code = store_application_insert(tx, request->arena, &application, err);
+    enum pv_code code = store_application_insert(tx, request->arena, application, err);
     if (code != PV_OK)
         return code;
-    const char *name = api_percent_encode(request->arena, sent->name.at);
+    const char *name = api_percent_encode(request->arena, application->name.at);
     const char *location =
         name == NULL ? NULL : arena_printf(request->arena, "/v1/applications/%s", name);
     if (location == NULL)
         return pv_no_memory(err);
     http_response_header(request, response, "Location", location);
-    return reply(request, response, 201, &application, err);
+    return reply(request, response, 201, application, err);
 }
 
 enum pv_code applications_create(void *context,
@@ -101,8 +83,8 @@ enum pv_code applications_create(void *context,
                                  struct pv_error *err)
 {
     struct api *api = context;
-    struct codec_application sent;
-    enum pv_code code = decode(api, request, codec_application_decode, &sent, err);
+    struct application sent;
+    enum pv_code code = decode(api, request, &sent, NULL, err);
     if (code != PV_OK)
         return code;
     unsigned char hash[32];
@@ -132,7 +114,7 @@ static enum pv_code write_page(struct api *api,
     writer_key(&w, "items");
     writer_begin_array(&w);
     for (size_t i = 0; i < list->n; i++)
-        encode(&w, &list->items[i]);
+        codec_application_encode(&w, &list->items[i]);
     struct cursor last = {.instant_us = RUN_NO_INSTANT};
     if (list->more)
         (void)snprintf(last.text, sizeof last.text, "%s", list->items[list->n - 1].name.at);
@@ -222,23 +204,15 @@ static enum pv_code check_match(struct http_request *request,
 static enum pv_code update(struct http_request *request,
                            struct http_response *response,
                            struct store_tx *tx,
-                           const struct codec_application *sent,
+                           const struct application_change *change,
                            struct pv_error *err)
 {
     const char *name = http_path_parameter(request, "name");
-    const struct application_change change = {.has_description = sent->has_description,
-                                              .description = sent->description,
-                                              .has_labels = sent->has_labels,
-                                              .labels = sent->labels,
-                                              .n_labels = sent->n_labels,
-                                              .has_retention = sent->has_retention,
-                                              .retention_days = sent->retention_days,
-                                              .retention_runs = sent->retention_runs};
     int64_t if_version = RUN_UNKNOWN;
     struct application application;
     enum pv_code code = check_match(request, tx, name, &if_version, err);
     if (code == PV_OK)
-        code = store_application_update(tx, request->arena, name, if_version, &change, &application,
+        code = store_application_update(tx, request->arena, name, if_version, change, &application,
                                         err);
     return code == PV_OK ? reply(request, response, 200, &application, err) : code;
 }
@@ -249,8 +223,8 @@ enum pv_code applications_change(void *context,
                                  struct pv_error *err)
 {
     struct api *api = context;
-    struct codec_application sent;
-    enum pv_code code = decode(api, request, codec_application_decode_change, &sent, err);
+    struct application_change change;
+    enum pv_code code = decode(api, request, NULL, &change, err);
     if (code != PV_OK)
         return code;
     unsigned char hash[32];
@@ -260,7 +234,7 @@ enum pv_code applications_change(void *context,
     code = api_write_begin(api, request, response, hash, &write, &replayed, err);
     if (code != PV_OK || replayed)
         return code;
-    code = update(request, response, write.tx, &sent, err);
+    code = update(request, response, write.tx, &change, err);
     if (code == PV_OK)
         code = api_write_commit(request, response, &write, err);
     api_write_end(&write);

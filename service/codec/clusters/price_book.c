@@ -1,6 +1,5 @@
 #include "codec/clusters/price_book.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 bool codec_is_currency(struct strview text)
@@ -80,30 +79,72 @@ bool codec_price_find_twice(const struct price_row rows[],
 
 /* --- JSON --- */
 
-static void decode_row(const struct codec_node *item, struct price_row *row)
+#define P struct price_row
+#define B struct price_book
+enum { NULLABLE = CODEC_NULLABLE, REPLY = SHAPE_READ_ONLY, OMIT = SHAPE_OMIT_UNKNOWN };
+
+static const struct shape_member price_members[] = {
+    {"machine_type", SHAPE_NAME(P, machine_type), .flags = OMIT},
+    {"cluster", SHAPE_NAME(P, cluster), .flags = OMIT},
+    {"per_executor_hour", SHAPE_NUMBER(P, price.per_executor_hour), .flags = CODEC_REQUIRED,
+     .high = CODEC_PRICE_MAX},
+    {"spot_per_executor_hour", SHAPE_NUMBER(P, price.spot_per_executor_hour),
+     .flags = NULLABLE | OMIT, .high = CODEC_PRICE_MAX},
+    {"interruptions_per_hour", SHAPE_NUMBER(P, price.interruptions_per_hour),
+     .flags = NULLABLE | OMIT, .high = CODEC_INTERRUPTIONS_MAX},
+};
+
+const struct shape codec_price_shape = {
+    .request = "Price", .reply = "Price", SHAPE_OF(price_members, P)};
+
+static void decode_currency(const struct codec_node *node, const void *limits, void *object)
 {
-    static const char *const known[] = {"machine_type",           "cluster",
-                                        "per_executor_hour",      "spot_per_executor_hour",
-                                        "interruptions_per_hour", NULL};
-    *row = (struct price_row){.price = {(double)NAN, (double)NAN, (double)NAN}};
-    if (!codec_expect_object(item))
-        return;
-    codec_refuse_unknown(item, known);
+    struct price_book *book = object;
+    (void)limits;
+    book->currency = codec_text(node, "currency", CODEC_REQUIRED, 0, SIZE_MAX);
+    if (book->currency.at != NULL && !codec_is_currency(book->currency))
+        codec_fault_member(node, "currency", "invalid_currency",
+                           "must be three capital letters as in ISO 4217, such as EUR");
+}
+
+static void encode_currency(struct writer *w, const void *object, const void *context)
+{
+    const struct price_book *book = object;
+    (void)context;
+    writer_member_text(w, "currency", book->currency);
+}
+
+enum { PRICES = SHAPE_GROUP(0) };
+
+static const struct shape_member members[] = {
+    {"id", SHAPE_ID(B, id), .flags = REPLY},
+    {"name", SHAPE_NAME(B, name), .flags = REPLY},
+    {"currency", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_currency,
+     .encode = encode_currency},
+    {"rows", SHAPE_COUNT(B, row_count), .flags = REPLY, .least = 1},
+    {"prices", SHAPE_OBJECTS(B, rows, n_rows, &codec_price_shape), .flags = CODEC_REQUIRED | PRICES,
+     .least = 1, SHAPE_LIMIT(struct codec_price_book_limits, rows)},
+    {"version", SHAPE_COUNT(B, version), .flags = REPLY, .least = 1},
+    {"created_at", SHAPE_INSTANT(B, created_us), .flags = REPLY},
+    {"updated_at", SHAPE_INSTANT(B, updated_us), .flags = REPLY},
+};
+
+const struct shape codec_price_book_shape = {
+    .request = "PriceBookPut", .reply = "PriceBook", SHAPE_OF(members, B)};
+
+const struct shape codec_price_book_summary_shape = {
+    .reply = "PriceBookSummary", .reply_without = PRICES, SHAPE_OF(members, B)};
+
+/* What a row must say in view of its other members. */
+static void check_row(const struct codec_node *item)
+{
     bool typed = codec_member(item, "machine_type").json != NULL;
     bool named = codec_member(item, "cluster").json != NULL;
-    row->machine_type = codec_name(item, "machine_type", CODEC_OPTIONAL);
-    row->cluster = codec_name(item, "cluster", CODEC_OPTIONAL);
     if (typed && named)
         codec_fault_member(item, "cluster", "conflict",
                            "stands beside machine_type; a row prices one of them");
     if (!typed && !named)
         codec_fault_member(item, "machine_type", "required", "is required, or cluster");
-    row->price.per_executor_hour =
-        codec_number(item, "per_executor_hour", CODEC_REQUIRED, 0, CODEC_PRICE_MAX);
-    row->price.spot_per_executor_hour =
-        codec_number(item, "spot_per_executor_hour", CODEC_NULLABLE, 0, CODEC_PRICE_MAX);
-    row->price.interruptions_per_hour =
-        codec_number(item, "interruptions_per_hour", CODEC_NULLABLE, 0, CODEC_INTERRUPTIONS_MAX);
     if (codec_present(item, "interruptions_per_hour") &&
         !codec_present(item, "spot_per_executor_hour"))
         codec_fault_member(item, "spot_per_executor_hour", "required",
@@ -123,68 +164,23 @@ static void refuse_twice(const struct codec_node *list, const struct price_row r
         (void)pv_no_memory(list->reader->err);
 }
 
-static void
-decode_prices(const struct codec_node *node, size_t rows_max, struct codec_price_book *book)
-{
-    struct codec_node list = codec_array(node, "prices", CODEC_REQUIRED, 1, rows_max);
-    if (list.json == NULL)
-        return;
-    size_t n = json_array_size(list.json);
-    book->rows = arena_calloc(node->reader->arena, n, sizeof *book->rows);
-    if (book->rows == NULL) {
-        (void)pv_no_memory(node->reader->err);
-        return;
-    }
-    book->n_rows = n;
-    for (size_t i = 0; i < n; i++) {
-        struct codec_node item = codec_item(&list, i);
-        decode_row(&item, &book->rows[i]);
-    }
-    refuse_twice(&list, book->rows, n);
-}
-
 void codec_price_book_decode(const struct codec_node *node,
-                             size_t rows_max,
-                             struct codec_price_book *book)
+                             const struct codec_price_book_limits *limits,
+                             struct price_book *book)
 {
-    static const char *const known[] = {"currency", "prices", NULL};
-    *book = (struct codec_price_book){.rows = NULL};
-    codec_refuse_unknown(node, known);
-    book->currency = codec_text(node, "currency", CODEC_REQUIRED, 0, SIZE_MAX);
-    if (book->currency.at != NULL && !codec_is_currency(book->currency))
-        codec_fault_member(node, "currency", "invalid_currency",
-                           "must be three capital letters as in ISO 4217, such as EUR");
-    decode_prices(node, rows_max, book);
-}
-
-static void encode_row(struct writer *w, const struct price_row *row)
-{
-    writer_begin_object(w);
-    writer_member_text(w, is_cluster(row) ? "cluster" : "machine_type", subject_of(row));
-    writer_member_number(w, "per_executor_hour", row->price.per_executor_hour);
-    if (!isnan(row->price.spot_per_executor_hour))
-        writer_member_number(w, "spot_per_executor_hour", row->price.spot_per_executor_hour);
-    if (!isnan(row->price.interruptions_per_hour))
-        writer_member_number(w, "interruptions_per_hour", row->price.interruptions_per_hour);
-    writer_end_object(w);
-}
-
-void codec_price_book_encode(struct writer *w, const struct codec_price_book *book, bool prices)
-{
-    writer_begin_object(w);
-    writer_member_string(w, "id", book->id);
-    writer_member_text(w, "name", book->name);
-    writer_member_text(w, "currency", book->currency);
-    writer_member_integer(w, "rows", (int64_t)book->n_rows);
-    if (prices) {
-        writer_key(w, "prices");
-        writer_begin_array(w);
-        for (size_t i = 0; i < book->n_rows; i++)
-            encode_row(w, &book->rows[i]);
-        writer_end_array(w);
+    *book = (struct price_book){.id = ""};
+    shape_decode(node, &codec_price_book_shape, limits, book);
+    book->row_count = (int64_t)book->n_rows;
+    struct codec_node list = codec_member(node, "prices");
+    for (size_t i = 0; i < book->n_rows; i++) {
+        struct codec_node item = codec_item(&list, i);
+        if (json_is_object(item.json))
+            check_row(&item);
     }
-    writer_member_integer(w, "version", book->version);
-    writer_member_instant(w, "created_at", book->created_us);
-    writer_member_instant(w, "updated_at", book->updated_us);
-    writer_end_object(w);
+    refuse_twice(&list, book->rows, book->n_rows);
+}
+
+void codec_price_book_encode(struct writer *w, const struct price_book *book, bool prices)
+{
+    shape_encode(w, &codec_price_book_shape, book, prices ? 0 : PRICES, NULL);
 }

@@ -17,7 +17,7 @@ enum { FIELDS_MAX = 32, FIELD_BLOCK = 4096 };
 struct table {
     struct arena *arena;
     struct pv_error *err;
-    struct codec_price_book *book;
+    struct price_book *book;
     size_t rows_max;
     size_t *lines; /* lines[i]: where row i begins */
     /* the record that is being read */
@@ -179,7 +179,7 @@ static void check_row(struct table *t)
 
 static void take_row(struct table *t)
 {
-    struct codec_price_book *book = t->book;
+    struct price_book *book = t->book;
     char what[96];
     if (t->n_fields != t->n_columns) {
         (void)snprintf(what, sizeof what, "has %zu fields, and the first line names %zu columns",
@@ -308,7 +308,7 @@ static void refuse_twice(struct table *t)
 {
     size_t first, second;
     bool failed;
-    const struct codec_price_book *book = t->book;
+    const struct price_book *book = t->book;
     if (codec_price_find_twice(book->rows, book->n_rows, t->arena, &first, &second, &failed)) {
         char pointer[64];
         const char *member = book->rows[second].cluster.at != NULL ? "cluster" : "machine_type";
@@ -349,10 +349,10 @@ enum pv_code codec_price_csv_decode(struct strview text,
                                     const char *currency,
                                     size_t rows_max,
                                     struct arena *arena,
-                                    struct codec_price_book *book,
+                                    struct price_book *book,
                                     struct pv_error *err)
 {
-    struct codec_price_book read = {.currency = strview_of(currency)};
+    struct price_book read = {.currency = strview_of(currency)};
     struct table t = {.arena = arena, .err = err, .book = &read, .rows_max = rows_max};
     if (!make_room(&t, text))
         return pv_no_memory(err);
@@ -361,6 +361,7 @@ enum pv_code codec_price_csv_decode(struct strview text,
         check_book(&t);
     if (t.failed)
         return pv_no_memory(err);
+    read.row_count = (int64_t)read.n_rows;
     if (err->code == PV_OK)
         *book = read;
     return err->code;
@@ -402,7 +403,7 @@ static size_t room_of(struct strview name)
     return 2 * name.n + 2;
 }
 
-static void put_row(struct sheet *sheet, const struct codec_price_book *book, size_t i)
+static void put_row(struct sheet *sheet, const struct price_book *book, size_t i)
 {
     const struct price_row *row = &book->rows[i];
     put_name(sheet, row->machine_type, room_of(row->machine_type));
@@ -415,8 +416,7 @@ static void put_row(struct sheet *sheet, const struct codec_price_book *book, si
     put_number(sheet, row->price.interruptions_per_hour, "\r\n");
 }
 
-const char *
-codec_price_csv_encode(const struct codec_price_book *book, struct arena *arena, size_t *n)
+const char *codec_price_csv_encode(const struct price_book *book, struct arena *arena, size_t *n)
 {
     enum { HEADER = 128, FIXED = 160 };
     size_t room = HEADER;

@@ -22,12 +22,11 @@ enum pv_code codec_price_csv_decode(struct strview text,
                                     const char *currency,
                                     size_t rows_max,
                                     struct arena *arena,
-                                    struct codec_price_book *book,
+                                    struct price_book *book,
                                     struct pv_error *err) PV_MUSTCHECK;
 
 /* All columns, names in quotes, lines ended by CR LF; reads back as it was. In the arena; NULL when
  * memory is exhausted. */
-const char *
-codec_price_csv_encode(const struct codec_price_book *book, struct arena *arena, size_t *n);
+const char *codec_price_csv_encode(const struct price_book *book, struct arena *arena, size_t *n);
 
 #endif

@@ -1,91 +1,65 @@
 #include "codec/history/application.h"
 
-enum { DESCRIPTION_BYTES_MAX = 4096 };
-static const int64_t DAYS_MAX = 36500;
-static const int64_t RUNS_MAX = 1000000000;
+#define A struct application
+#define L struct codec_application_limits
+enum { NULLABLE = CODEC_NULLABLE, REPLY = SHAPE_READ_ONLY };
 
-static void decode_common(const struct codec_node *node,
-                          size_t labels_max,
-                          struct codec_application *application)
-{
-    application->has_description = codec_member(node, "description").json != NULL;
-    application->description =
-        codec_text(node, "description", CODEC_NULLABLE, 0, DESCRIPTION_BYTES_MAX);
-    application->has_labels = codec_member(node, "labels").json != NULL;
-    codec_labels(node, "labels", CODEC_NULLABLE, labels_max, &application->labels,
-                 &application->n_labels);
-}
+/* A struct application from where its retention is. */
+static const struct shape_member retention_members[] = {
+    {"days", SHAPE_COUNT(A, retention_days), .flags = NULLABLE, .least = 1, .most = CODEC_DAYS_MAX},
+    {"runs", SHAPE_COUNT(A, retention_runs), .flags = NULLABLE, .least = 1,
+     .most = CODEC_COUNT_MAX},
+};
+static const struct shape retention_shape = {SHAPE_OF(retention_members, A)};
 
-static void start(struct codec_application *application)
-{
-    *application = (struct codec_application){.retention_days = RUN_UNKNOWN,
-                                              .retention_runs = RUN_UNKNOWN,
-                                              .runs = 0,
-                                              .created_us = RUN_NO_INSTANT,
-                                              .updated_us = RUN_NO_INSTANT};
-}
+static const struct shape_member members[] = {
+    {"id", SHAPE_ID(A, id), .flags = REPLY},
+    {"name", SHAPE_NAME(A, name), .flags = CODEC_REQUIRED},
+    {"description", SHAPE_TEXT(A, description), .flags = NULLABLE,
+     .most = CODEC_DESCRIPTION_BYTES_MAX},
+    {"labels", SHAPE_LABELS(A, labels, n_labels), .flags = NULLABLE, SHAPE_LIMIT(L, labels)},
+    {"retention", .kind = SHAPE_KIND_OBJECT, .of = &retention_shape, .flags = REPLY},
+    {"runs", SHAPE_COUNT(A, runs), .flags = REPLY},
+    {"created_at", SHAPE_INSTANT(A, created_us), .flags = REPLY},
+    {"updated_at", SHAPE_INSTANT(A, updated_us), .flags = REPLY},
+};
+const struct shape codec_application_shape = {
+    .request = "ApplicationCreate", .reply = "Application", SHAPE_OF(members, A)};
+
+#define S struct application_change
+static const struct shape_member change_members[] = {
+    {"description", SHAPE_TEXT(S, to.description), SHAPE_GIVEN(S, has_description),
+     .flags = NULLABLE, .most = CODEC_DESCRIPTION_BYTES_MAX},
+    {"labels", SHAPE_LABELS(S, to.labels, to.n_labels), SHAPE_GIVEN(S, has_labels),
+     .flags = NULLABLE, SHAPE_LIMIT(L, labels)},
+    {"retention", SHAPE_OBJECT(S, to, &retention_shape), SHAPE_GIVEN(S, has_retention),
+     .flags = NULLABLE},
+};
+const struct shape codec_application_change_shape = {.request = "ApplicationPatch",
+                                                     SHAPE_OF(change_members, S)};
+
+static const struct application nothing = {.retention_days = RUN_UNKNOWN,
+                                           .retention_runs = RUN_UNKNOWN};
 
 void codec_application_decode(const struct codec_node *node,
-                              size_t labels_max,
-                              struct codec_application *application)
+                              const struct codec_application_limits *limits,
+                              struct application *application)
 {
-    static const char *const known[] = {"name", "description", "labels", NULL};
-    start(application);
-    codec_refuse_unknown(node, known);
-    application->name = codec_name(node, "name", CODEC_REQUIRED);
-    decode_common(node, labels_max, application);
-}
-
-static void decode_retention(const struct codec_node *node, struct codec_application *application)
-{
-    static const char *const known[] = {"days", "runs", NULL};
-    application->has_retention = codec_member(node, "retention").json != NULL;
-    struct codec_node retention = codec_object(node, "retention", CODEC_NULLABLE);
-    if (retention.json == NULL)
-        return;
-    codec_refuse_unknown(&retention, known);
-    application->retention_days = codec_integer(&retention, "days", CODEC_NULLABLE, 1, DAYS_MAX);
-    application->retention_runs = codec_integer(&retention, "runs", CODEC_NULLABLE, 1, RUNS_MAX);
+    *application = nothing;
+    shape_decode(node, &codec_application_shape, limits, application);
 }
 
 void codec_application_decode_change(const struct codec_node *node,
-                                     size_t labels_max,
-                                     struct codec_application *application)
+                                     const struct codec_application_limits *limits,
+                                     struct application_change *change)
 {
-    static const char *const known[] = {"description", "labels", "retention", NULL};
-    start(application);
-    codec_refuse_unknown(node, known);
-    decode_common(node, labels_max, application);
-    decode_retention(node, application);
+    *change = (struct application_change){.to = nothing};
+    shape_decode(node, &codec_application_change_shape, limits, change);
     if (json_object_size(node->json) == 0)
         codec_fault(node, "required", "needs at least one of description, labels, retention");
 }
 
-static void encode_retention(struct writer *w, const struct codec_application *application)
+void codec_application_encode(struct writer *w, const struct application *application)
 {
-    writer_key(w, "retention");
-    writer_begin_object(w);
-    writer_member_count(w, "days", application->retention_days);
-    writer_member_count(w, "runs", application->retention_runs);
-    writer_end_object(w);
-}
-
-void codec_application_encode(struct writer *w, const struct codec_application *application)
-{
-    writer_begin_object(w);
-    writer_member_string(w, "id", application->id);
-    writer_member_text(w, "name", application->name);
-    writer_member_text(w, "description", application->description);
-    writer_key(w, "labels");
-    writer_begin_object(w);
-    for (size_t i = 0; i < application->n_labels; i++) {
-        writer_key_view(w, application->labels[i].key);
-        writer_text(w, application->labels[i].value);
-    }
-    writer_end_object(w);
-    encode_retention(w, application);
-    writer_member_count(w, "runs", application->runs);
-    writer_member_instant(w, "created_at", application->created_us);
-    writer_member_instant(w, "updated_at", application->updated_us);
-    writer_end_object(w);
+    shape_encode(w, &codec_application_shape, application, 0, NULL);
 }

@@ -1,6 +1,9 @@
 #ifndef CORE_CLUSTER_PRICE_H
 #define CORE_CLUSTER_PRICE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/strview.h"
 
 /* What an executor costs for an hour, on demand and from the spot market. */
@@ -15,6 +18,19 @@ struct price_row {
     struct strview machine_type; /* one of both */
     struct strview cluster;
     struct price price;
+};
+
+/* The price book of a team. */
+struct price_book {
+    char id[37]; /* "": not stored */
+    struct strview name;
+    struct strview currency;
+    int64_t row_count;      /* also where the rows are not loaded */
+    struct price_row *rows; /* in the order they were put */
+    size_t n_rows;
+    int64_t version;
+    int64_t created_us;
+    int64_t updated_us;
 };
 
 #endif

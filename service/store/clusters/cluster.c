@@ -1,44 +1,34 @@
 #include "store/clusters/cluster.h"
 
-#include "store/store_internal.h"
+#include "store/sql/columns.h"
 #include "threads/clock.h"
 
-#define OF_CLUSTER                                                                                 \
-    "c.id, c.name, c.description, c.label_keys, c.label_values, c.executors,"                      \
-    " c.cores_per_executor, c.memory_bytes_per_executor, c.slots, c.slot_s,"                       \
-    " c.unreachable_probability, c.ingress_bytes_per_s, c.egress_bytes_per_s, c.machine_type,"     \
-    " c.price_book_id, b.name, c.version, c.created_at, c.updated_at"
+/* Read with its price book b. */
+#define C struct cluster
+static const struct column of_cluster[] = {
+    {"c.id", COLUMN_ID(C, id), .computed = true},
+    {"c.name", COLUMN_TEXT(C, name), .computed = true},
+    {"description", COLUMN_TEXT(C, description)},
+    {"label_keys, label_values", COLUMN_PAIRS(C, labels, n_labels)},
+    {"executors", COLUMN_COUNT(C, traits.executors)},
+    {"cores_per_executor", COLUMN_COUNT(C, traits.cores_per_executor)},
+    {"memory_bytes_per_executor", COLUMN_COUNT(C, traits.memory_bytes_per_executor)},
+    {"slots", COLUMN_COUNT(C, traits.slots)},
+    {"slot_s", COLUMN_NUMBER(C, traits.slot_s)},
+    {"unreachable_probability", COLUMN_NUMBER(C, traits.unreachable_probability)},
+    {"ingress_bytes_per_s", COLUMN_NUMBER(C, traits.ingress_bytes_per_s)},
+    {"egress_bytes_per_s", COLUMN_NUMBER(C, traits.egress_bytes_per_s)},
+    {"machine_type", COLUMN_TEXT(C, traits.machine_type)},
+    {"price_book_id", COLUMN_ID(C, price_book_id)},
+    {"b.name", COLUMN_TEXT(C, price_book), .computed = true},
+    {"c.version", COLUMN_COUNT(C, version), .computed = true},
+    {"c.created_at", COLUMN_INSTANT(C, created_us), .computed = true},
+    {"c.updated_at", COLUMN_INSTANT(C, updated_us), .computed = true},
+};
+static const struct columns columns = {"cluster", COLUMNS_OF(of_cluster, C)};
+
 #define WITH_BOOK                                                                                  \
     " LEFT JOIN provisor.price_book b ON b.team_id = c.team_id AND b.id = c.price_book_id"
-
-static void read_traits(struct row *row, struct cluster_traits *traits)
-{
-    traits->executors = row_int(row);
-    traits->cores_per_executor = row_int(row);
-    traits->memory_bytes_per_executor = row_int(row);
-    traits->slots = row_int(row);
-    traits->slot_s = row_double(row);
-    traits->unreachable_probability = row_double(row);
-    traits->ingress_bytes_per_s = row_double(row);
-    traits->egress_bytes_per_s = row_double(row);
-    traits->machine_type = row_text(row);
-}
-
-static struct cluster read_columns(struct row *row)
-{
-    struct cluster c = {.id = ""};
-    row_uuid(row, c.id);
-    c.name = row_text(row);
-    c.description = row_text(row);
-    c.labels = row_pairs(row, &c.n_labels);
-    read_traits(row, &c.traits);
-    row_uuid(row, c.price_book_id);
-    c.price_book = row_text(row);
-    c.version = row_int(row);
-    c.created_us = row_instant(row);
-    c.updated_us = row_instant(row);
-    return c;
-}
 
 static enum pv_code read_cluster(const PGresult *result,
                                  size_t at,
@@ -47,7 +37,8 @@ static enum pv_code read_cluster(const PGresult *result,
                                  struct pv_error *err)
 {
     struct row row = row_at(result, (int)at, arena);
-    struct cluster c = read_columns(&row);
+    struct cluster c;
+    columns_read(&row, &columns, &c);
     enum pv_code code = row_done(&row, err);
     if (code == PV_OK)
         *cluster = c;
@@ -78,10 +69,12 @@ enum pv_code store_cluster_look(struct store_tx *tx,
                                 bool *found,
                                 struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "SELECT {cluster} FROM provisor.cluster c" WITH_BOOK
+        " WHERE c.team_id = $1 AND c.name = $2",
+        .of = {&columns}};
     struct sql sql;
-    tx_sql(tx, &sql,
-           "SELECT " OF_CLUSTER " FROM provisor.cluster c" WITH_BOOK
-           " WHERE c.team_id = $1 AND c.name = $2");
+    tx_columns(tx, &sql, &statement);
     sql.repeated = true;
     sql_text(&sql, strview_of(name));
     return query_one(tx, &sql, arena, cluster, found, err);
@@ -94,11 +87,13 @@ enum pv_code store_cluster_of_names(struct store_tx *tx,
                                     struct cluster clusters[],
                                     struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "SELECT a.at, {cluster} FROM unnest($2) WITH ORDINALITY AS a (name, at)"
+        " JOIN provisor.cluster c ON c.team_id = $1 AND c.name = a.name" WITH_BOOK,
+        .of = {&columns}};
     struct sql sql;
     PGresult *result;
-    tx_sql(tx, &sql,
-           "SELECT a.at, " OF_CLUSTER " FROM unnest($2) WITH ORDINALITY AS a (name, at)"
-           " JOIN provisor.cluster c ON c.team_id = $1 AND c.name = a.name" WITH_BOOK);
+    tx_columns(tx, &sql, &statement);
     sql.repeated = true;
     sql_texts(&sql, names, n, sizeof *names);
     enum pv_code code = tx_query(tx, &sql, &result, err);
@@ -109,7 +104,8 @@ enum pv_code store_cluster_of_names(struct store_tx *tx,
     for (size_t i = 0; code == PV_OK && i < row_count(result); i++) {
         struct row row = row_at(result, (int)i, arena);
         int64_t at = row_int(&row);
-        struct cluster c = read_columns(&row);
+        struct cluster c;
+        columns_read(&row, &columns, &c);
         code = row_done(&row, err);
         if (code == PV_OK && at >= 1 && (size_t)at <= n)
             clusters[at - 1] = c;
@@ -136,30 +132,6 @@ static enum pv_code check_room(struct store_tx *tx, int64_t most, struct pv_erro
                                   (long long)there);
 }
 
-/* Everything a client may set, as $3 and on. */
-static void bind_fields(struct sql *sql, const struct cluster *cluster)
-{
-    const struct cluster_traits *traits = &cluster->traits;
-    sql_text(sql, cluster->description);
-    sql_pairs(sql, cluster->labels, cluster->n_labels);
-    sql_count(sql, traits->executors);
-    sql_count(sql, traits->cores_per_executor);
-    sql_count(sql, traits->memory_bytes_per_executor);
-    sql_count(sql, traits->slots);
-    sql_double(sql, traits->slot_s);
-    sql_double(sql, traits->unreachable_probability);
-    sql_double(sql, traits->ingress_bytes_per_s);
-    sql_double(sql, traits->egress_bytes_per_s);
-    sql_text(sql, traits->machine_type);
-    sql_uuid(sql, cluster->price_book_id);
-}
-
-#define FIELDS                                                                                     \
-    "description, label_keys, label_values, executors, cores_per_executor,"                        \
-    " memory_bytes_per_executor, slots, slot_s, unreachable_probability, ingress_bytes_per_s,"     \
-    " egress_bytes_per_s, machine_type, price_book_id"
-#define VALUES "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15"
-
 /* Prices may have named it before it came. */
 static enum pv_code
 adopt_prices(struct store_tx *tx, const struct cluster *made, struct pv_error *err)
@@ -178,6 +150,11 @@ enum pv_code store_cluster_insert(struct store_tx *tx,
                                   struct cluster *cluster,
                                   struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "WITH c AS (INSERT INTO provisor.cluster (team_id, id, name, {cluster:written})"
+        " VALUES ($1, $2, $3, {cluster:values}) RETURNING *)"
+        " SELECT {cluster} FROM c" WITH_BOOK,
+        .of = {&columns}};
     char id[37];
     bool made;
     struct sql sql;
@@ -186,13 +163,10 @@ enum pv_code store_cluster_insert(struct store_tx *tx,
     enum pv_code code = check_room(tx, most, err);
     if (code != PV_OK)
         return code;
-    tx_sql(tx, &sql,
-           "WITH c AS (INSERT INTO provisor.cluster (team_id, id, " FIELDS ", name)"
-           " VALUES ($1, $2, " VALUES ", $16) RETURNING *)"
-           " SELECT " OF_CLUSTER " FROM c" WITH_BOOK);
+    tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, id);
-    bind_fields(&sql, cluster);
     sql_text(&sql, cluster->name);
+    columns_bind(&sql, &columns, cluster);
     code = query_one(tx, &sql, arena, &stored, &made, err);
     if (code == PV_OK)
         code = adopt_prices(tx, &stored, err);
@@ -208,15 +182,17 @@ enum pv_code store_cluster_update(struct store_tx *tx,
                                   struct cluster *cluster,
                                   struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "WITH c AS (UPDATE provisor.cluster SET ({cluster:written}, version, updated_at)"
+        " = ROW ({cluster:values}, version + 1, now()) WHERE team_id = $1 AND id = $2"
+        " RETURNING *) SELECT {cluster} FROM c" WITH_BOOK,
+        .of = {&columns}};
     bool there;
     struct sql sql;
     struct cluster stored;
-    tx_sql(tx, &sql,
-           "WITH c AS (UPDATE provisor.cluster SET (" FIELDS ", version, updated_at)"
-           " = ROW (" VALUES ", version + 1, now()) WHERE team_id = $1 AND id = $2 RETURNING *)"
-           " SELECT " OF_CLUSTER " FROM c" WITH_BOOK);
+    tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, cluster->id);
-    bind_fields(&sql, cluster);
+    columns_bind(&sql, &columns, cluster);
     enum pv_code code = query_one(tx, &sql, arena, &stored, &there, err);
     if (code == PV_OK && !there)
         code = pv_fail(err, PV_E_RETRY, "the cluster has just been deleted");
@@ -251,17 +227,18 @@ enum pv_code store_cluster_list(struct store_tx *tx,
                                 struct cluster_list *list,
                                 struct pv_error *err)
 {
-    struct sql sql;
-    PGresult *result;
-    tx_sql(
-        tx, &sql,
-        "SELECT " OF_CLUSTER " FROM provisor.cluster c" WITH_BOOK
+    static struct columns_statement statement = {
+        "SELECT {cluster} FROM provisor.cluster c" WITH_BOOK
         " WHERE c.team_id = $1 AND c.name > $2 AND ($3 IS NULL OR b.name = $3)"
         " AND ($4 IS NULL OR c.machine_type = $4)"
         " AND NOT EXISTS (SELECT FROM unnest($5, $6) AS asked (key, value)"
         "  WHERE NOT EXISTS (SELECT FROM unnest(c.label_keys, c.label_values) AS has (key, value)"
         "   WHERE has.key = asked.key AND has.value = asked.value))"
-        " ORDER BY c.name LIMIT $7");
+        " ORDER BY c.name LIMIT $7",
+        .of = {&columns}};
+    struct sql sql;
+    PGresult *result;
+    tx_columns(tx, &sql, &statement);
     sql_text(&sql, strview_of(after));
     sql_text(&sql, optional(filter->price_book));
     sql_text(&sql, optional(filter->machine_type));

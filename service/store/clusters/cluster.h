@@ -1,24 +1,10 @@
 #ifndef STORE_CLUSTERS_CLUSTER_H
 #define STORE_CLUSTERS_CLUSTER_H
 
-#include "core/cluster/traits.h"
-#include "core/history/run.h"
+#include "core/cluster/cluster.h"
 #include "store/store.h"
 
 /* The clusters of a team. All texts of results live in `arena`; writers add the audit row. */
-struct cluster {
-    char id[37];
-    struct strview name;
-    struct strview description; /* at == NULL: none */
-    struct run_label *labels;   /* sorted by key */
-    size_t n_labels;
-    struct cluster_traits traits;
-    char price_book_id[37];    /* "": none */
-    struct strview price_book; /* its name; at == NULL: none */
-    int64_t version;
-    int64_t created_us;
-    int64_t updated_us;
-};
 
 /* *found tells whether there is one of that name. */
 enum pv_code store_cluster_look(struct store_tx *tx,

@@ -1,9 +1,29 @@
 #include "store/clusters/price_book.h"
 
-#include "store/store_internal.h"
+#include "store/sql/columns.h"
 #include "threads/clock.h"
 
-#define COLUMNS "id, name, currency, rows, version, created_at, updated_at"
+#define B struct price_book
+static const struct column book_list[] = {
+    {"id", COLUMN_ID(B, id), .computed = true},
+    {"name", COLUMN_TEXT(B, name), .computed = true},
+    {"currency", COLUMN_TEXT(B, currency)},
+    {"rows", COLUMN_COUNT(B, row_count)},
+    {"version", COLUMN_COUNT(B, version), .computed = true},
+    {"created_at", COLUMN_INSTANT(B, created_us), .computed = true},
+    {"updated_at", COLUMN_INSTANT(B, updated_us), .computed = true},
+};
+static const struct columns book_columns = {"book", COLUMNS_OF(book_list, B)};
+
+#define P struct price_row
+static const struct column price_list[] = {
+    {"machine_type", COLUMN_TEXT(P, machine_type)},
+    {"cluster", COLUMN_TEXT(P, cluster)},
+    {"per_executor_hour", COLUMN_NUMBER(P, price.per_executor_hour)},
+    {"spot_per_executor_hour", COLUMN_NUMBER(P, price.spot_per_executor_hour)},
+    {"interruptions_per_hour", COLUMN_NUMBER(P, price.interruptions_per_hour)},
+};
+static const struct columns price_columns = {"price", COLUMNS_OF(price_list, P)};
 
 static enum pv_code read_book(const PGresult *result,
                               size_t at,
@@ -13,37 +33,23 @@ static enum pv_code read_book(const PGresult *result,
 {
     struct row row = row_at(result, (int)at, arena);
     struct price_book b = {.rows = NULL};
-    row_uuid(&row, b.id);
-    b.name = row_text(&row);
-    b.currency = row_text(&row);
-    b.n_rows = row_int(&row);
-    b.version = row_int(&row);
-    b.created_us = row_instant(&row);
-    b.updated_us = row_instant(&row);
+    columns_read(&row, &book_columns, &b);
     enum pv_code code = row_done(&row, err);
     if (code == PV_OK)
         *book = b;
     return code;
 }
 
-static void read_price(struct row *row, struct price_row *price)
-{
-    price->machine_type = row_text(row);
-    price->cluster = row_text(row);
-    price->price.per_executor_hour = row_double(row);
-    price->price.spot_per_executor_hour = row_double(row);
-    price->price.interruptions_per_hour = row_double(row);
-}
-
 static enum pv_code
 read_rows(struct store_tx *tx, struct arena *arena, struct price_book *book, struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "SELECT {price} FROM provisor.price WHERE team_id = $1 AND price_book_id = $2"
+        " ORDER BY position",
+        .of = {&price_columns}};
     struct sql sql;
     PGresult *result;
-    tx_sql(tx, &sql,
-           "SELECT machine_type, cluster, per_executor_hour, spot_per_executor_hour,"
-           " interruptions_per_hour FROM provisor.price WHERE team_id = $1 AND price_book_id = $2"
-           " ORDER BY position");
+    tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, book->id);
     enum pv_code code = tx_query(tx, &sql, &result, err);
     if (code != PV_OK)
@@ -54,11 +60,11 @@ read_rows(struct store_tx *tx, struct arena *arena, struct price_book *book, str
         code = pv_no_memory(err);
     for (size_t i = 0; code == PV_OK && i < n; i++) {
         struct row row = row_at(result, (int)i, arena);
-        read_price(&row, &book->rows[i]);
+        columns_read(&row, &price_columns, &book->rows[i]);
         code = row_done(&row, err);
     }
     PQclear(result);
-    book->n_rows = (int64_t)n;
+    book->n_rows = n;
     return code;
 }
 
@@ -70,10 +76,12 @@ enum pv_code store_price_book_look(struct store_tx *tx,
                                    bool *found,
                                    struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "SELECT {book} FROM provisor.price_book WHERE team_id = $1 AND name = $2",
+        .of = {&book_columns}};
     struct sql sql;
     PGresult *result;
-    tx_sql(tx, &sql,
-           "SELECT " COLUMNS " FROM provisor.price_book WHERE team_id = $1 AND name = $2");
+    tx_columns(tx, &sql, &statement);
     sql.repeated = true;
     sql_text(&sql, strview_of(name));
     enum pv_code code = tx_query(tx, &sql, &result, err);
@@ -106,22 +114,16 @@ static enum pv_code check_room(struct store_tx *tx, int64_t most, struct pv_erro
 static enum pv_code
 insert_rows(struct store_tx *tx, const struct price_book *book, struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "INSERT INTO provisor.price (team_id, price_book_id, position, cluster_id, {price:written})"
+        " SELECT $1, $2, at, (SELECT id FROM provisor.cluster"
+        "  WHERE team_id = $1 AND name = given.cluster), {price:written}"
+        " FROM unnest({price:values}) WITH ORDINALITY AS given ({price:written}, at)",
+        .of = {&price_columns}};
     struct sql sql;
-    size_t n = (size_t)book->n_rows;
-    const struct price_row *first = book->rows;
-    tx_sql(tx, &sql,
-           "INSERT INTO provisor.price (team_id, price_book_id, position, machine_type, cluster,"
-           " cluster_id, per_executor_hour, spot_per_executor_hour, interruptions_per_hour)"
-           " SELECT $1, $2, at, given.machine_type, given.cluster, c.id, hour, spot, interruptions"
-           " FROM unnest($3, $4, $5, $6, $7) WITH ORDINALITY"
-           " AS given (machine_type, cluster, hour, spot, interruptions, at)"
-           " LEFT JOIN provisor.cluster c ON c.team_id = $1 AND c.name = given.cluster");
+    tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, book->id);
-    sql_texts(&sql, &first->machine_type, n, sizeof *first);
-    sql_texts(&sql, &first->cluster, n, sizeof *first);
-    sql_doubles(&sql, &first->price.per_executor_hour, n, sizeof *first);
-    sql_doubles(&sql, &first->price.spot_per_executor_hour, n, sizeof *first);
-    sql_doubles(&sql, &first->price.interruptions_per_hour, n, sizeof *first);
+    columns_bind_all(&sql, &price_columns, book->rows, book->n_rows);
     return tx_defer(tx, &sql, err);
 }
 
@@ -142,6 +144,7 @@ static enum pv_code finish_write(struct store_tx *tx,
         code = read_book(result, 0, arena, &stored, err);
     PQclear(result);
     stored.rows = book->rows;
+    stored.n_rows = book->n_rows;
     if (code == PV_OK)
         code = insert_rows(tx, &stored, err);
     if (code == PV_OK)
@@ -157,19 +160,20 @@ enum pv_code store_price_book_insert(struct store_tx *tx,
                                      struct price_book *book,
                                      struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "INSERT INTO provisor.price_book (team_id, id, name, {book:written})"
+        " VALUES ($1, $2, $3, {book:values}) RETURNING {book}",
+        .of = {&book_columns}};
     char id[37];
     struct sql sql;
     clock_uuid7(id);
     enum pv_code code = check_room(tx, most, err);
     if (code != PV_OK)
         return code;
-    tx_sql(tx, &sql,
-           "INSERT INTO provisor.price_book (team_id, id, name, currency, rows)"
-           " VALUES ($1, $2, $3, $4, $5) RETURNING " COLUMNS);
+    tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, id);
     sql_text(&sql, book->name);
-    sql_text(&sql, book->currency);
-    sql_int(&sql, book->n_rows);
+    columns_bind(&sql, &book_columns, book);
     return finish_write(tx, &sql, "price_book.insert", arena, book, err);
 }
 
@@ -178,18 +182,20 @@ enum pv_code store_price_book_update(struct store_tx *tx,
                                      struct price_book *book,
                                      struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "UPDATE provisor.price_book SET ({book:written}, version, updated_at)"
+        " = ROW ({book:values}, version + 1, now()) WHERE team_id = $1 AND id = $2"
+        " RETURNING {book}",
+        .of = {&book_columns}};
     struct sql sql;
     tx_sql(tx, &sql, "DELETE FROM provisor.price WHERE team_id = $1 AND price_book_id = $2");
     sql_uuid(&sql, book->id);
     enum pv_code code = tx_defer(tx, &sql, err);
     if (code != PV_OK)
         return code;
-    tx_sql(tx, &sql,
-           "UPDATE provisor.price_book SET currency = $3, rows = $4, version = version + 1,"
-           " updated_at = now() WHERE team_id = $1 AND id = $2 RETURNING " COLUMNS);
+    tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, book->id);
-    sql_text(&sql, book->currency);
-    sql_int(&sql, book->n_rows);
+    columns_bind(&sql, &book_columns, book);
     return finish_write(tx, &sql, "price_book.update", arena, book, err);
 }
 
@@ -212,11 +218,13 @@ enum pv_code store_price_book_list(struct store_tx *tx,
                                    struct price_book_list *list,
                                    struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "SELECT {book} FROM provisor.price_book WHERE team_id = $1 AND name > $2"
+        " AND ($3 IS NULL OR currency = $3) ORDER BY name LIMIT $4",
+        .of = {&book_columns}};
     struct sql sql;
     PGresult *result;
-    tx_sql(tx, &sql,
-           "SELECT " COLUMNS " FROM provisor.price_book WHERE team_id = $1 AND name > $2"
-           " AND ($3 IS NULL OR currency = $3) ORDER BY name LIMIT $4");
+    tx_columns(tx, &sql, &statement);
     sql_text(&sql, strview_of(after));
     sql_text(&sql, currency == NULL ? (struct strview){NULL, 0} : strview_of(currency));
     sql_int(&sql, (int64_t)limit + 1);
@@ -245,15 +253,15 @@ enum pv_code store_price_find(struct store_tx *tx,
                               bool *found,
                               struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "SELECT b.currency, {price} FROM provisor.price p JOIN provisor.price_book b"
+        " ON b.team_id = p.team_id AND b.id = p.price_book_id"
+        " WHERE p.team_id = $1 AND p.price_book_id = $2"
+        " AND (p.cluster = $3 OR p.machine_type = $4) ORDER BY p.cluster IS NULL LIMIT 1",
+        .of = {&price_columns}};
     struct sql sql;
     PGresult *result;
-    tx_sql(tx, &sql,
-           "SELECT b.currency, p.machine_type, p.cluster, p.per_executor_hour,"
-           " p.spot_per_executor_hour, p.interruptions_per_hour"
-           " FROM provisor.price p JOIN provisor.price_book b"
-           " ON b.team_id = p.team_id AND b.id = p.price_book_id"
-           " WHERE p.team_id = $1 AND p.price_book_id = $2"
-           " AND (p.cluster = $3 OR p.machine_type = $4) ORDER BY p.cluster IS NULL LIMIT 1");
+    tx_columns(tx, &sql, &statement);
     sql.repeated = true;
     sql_uuid(&sql, price_book_id);
     sql_text(&sql, cluster);
@@ -264,7 +272,7 @@ enum pv_code store_price_find(struct store_tx *tx,
         struct price_found read;
         struct row row = row_at(result, 0, arena);
         read.currency = row_text(&row);
-        read_price(&row, &read.row);
+        columns_read(&row, &price_columns, &read.row);
         code = row_done(&row, err);
         if (code == PV_OK)
             *price = read;

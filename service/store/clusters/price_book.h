@@ -5,16 +5,6 @@
 #include "store/store.h"
 
 /* The price books of a team. All texts of results live in `arena`; writers add the audit row. */
-struct price_book {
-    char id[37];
-    struct strview name;
-    struct strview currency;
-    int64_t n_rows;
-    struct price_row *rows; /* in the order they were put; NULL where they were not asked for */
-    int64_t version;
-    int64_t created_us;
-    int64_t updated_us;
-};
 
 /* *found tells whether there is one of that name. */
 enum pv_code store_price_book_look(struct store_tx *tx,

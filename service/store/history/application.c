@@ -2,12 +2,24 @@
 
 #include <string.h>
 
-#include "store/store_internal.h"
+#include "store/sql/columns.h"
 #include "threads/clock.h"
 
-#define COLUMNS                                                                                    \
-    "id, name, description, label_keys, label_values, retention_days, retention_runs, runs,"       \
-    " version, history_version, created_at, updated_at"
+#define A struct application
+static const struct column of_application[] = {
+    {"id", COLUMN_ID(A, id), .computed = true},
+    {"name", COLUMN_TEXT(A, name)},
+    {"description", COLUMN_TEXT(A, description)},
+    {"label_keys, label_values", COLUMN_PAIRS(A, labels, n_labels)},
+    {"retention_days", COLUMN_COUNT(A, retention_days)},
+    {"retention_runs", COLUMN_COUNT(A, retention_runs)},
+    {"runs", COLUMN_COUNT(A, runs), .computed = true},
+    {"version", COLUMN_COUNT(A, version), .computed = true},
+    {"history_version", COLUMN_COUNT(A, history_version), .computed = true},
+    {"created_at", COLUMN_INSTANT(A, created_us), .computed = true},
+    {"updated_at", COLUMN_INSTANT(A, updated_us), .computed = true},
+};
+static const struct columns columns = {"application", COLUMNS_OF(of_application, A)};
 
 static enum pv_code read_application(const PGresult *result,
                                      size_t at,
@@ -16,18 +28,8 @@ static enum pv_code read_application(const PGresult *result,
                                      struct pv_error *err)
 {
     struct row row = row_at(result, (int)at, arena);
-    struct application a = {0};
-    row_uuid(&row, a.id);
-    a.name = row_text(&row);
-    a.description = row_text(&row);
-    a.labels = row_pairs(&row, &a.n_labels);
-    a.retention_days = row_int(&row);
-    a.retention_runs = row_int(&row);
-    a.runs = row_int(&row);
-    a.version = row_int(&row);
-    a.history_version = row_int(&row);
-    a.created_us = row_instant(&row);
-    a.updated_us = row_instant(&row);
+    struct application a;
+    columns_read(&row, &columns, &a);
     enum pv_code code = row_done(&row, err);
     if (code == PV_OK)
         *application = a;
@@ -68,9 +70,11 @@ static enum pv_code look_up(struct store_tx *tx,
                             bool *found,
                             struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "SELECT {application} FROM provisor.application WHERE team_id = $1 AND name = $2",
+        .of = {&columns}};
     struct sql sql;
-    tx_sql(tx, &sql,
-           "SELECT " COLUMNS " FROM provisor.application WHERE team_id = $1 AND name = $2");
+    tx_columns(tx, &sql, &statement);
     sql.repeated = true;
     sql_text(&sql, strview_of(name));
     return query_one(tx, &sql, arena, application, found, err);
@@ -84,20 +88,18 @@ static enum pv_code insert(struct store_tx *tx,
                            bool *made,
                            struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "INSERT INTO provisor.application (team_id, id, {application:written})"
+        " VALUES ($1, $2, {application:values})"
+        " ON CONFLICT (team_id, name) DO NOTHING RETURNING {application}",
+        .of = {&columns}};
     char id[37];
     clock_uuid7(id);
     struct sql sql;
-    tx_sql(tx, &sql,
-           "INSERT INTO provisor.application (team_id, id, name, description, label_keys,"
-           " label_values, retention_days, retention_runs) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
-           " ON CONFLICT (team_id, name) DO NOTHING RETURNING " COLUMNS);
+    tx_columns(tx, &sql, &statement);
     sql.repeated = true;
     sql_uuid(&sql, id);
-    sql_text(&sql, given->name);
-    sql_text(&sql, given->description);
-    sql_pairs(&sql, given->labels, given->n_labels);
-    sql_count(&sql, given->retention_days);
-    sql_count(&sql, given->retention_runs);
+    columns_bind(&sql, &columns, given);
     enum pv_code code = query_one(tx, &sql, arena, stored, made, err);
     if (code == PV_OK && *made)
         store_tell_of(tx, stored->id);
@@ -178,25 +180,29 @@ enum pv_code store_application_update(struct store_tx *tx,
                                       struct application *application,
                                       struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "UPDATE provisor.application SET"
+        " description = CASE WHEN $4 THEN $5 ELSE description END,"
+        " label_keys = CASE WHEN $6 THEN $7 ELSE label_keys END,"
+        " label_values = CASE WHEN $6 THEN $8 ELSE label_values END,"
+        " retention_days = CASE WHEN $9 THEN $10 ELSE retention_days END,"
+        " retention_runs = CASE WHEN $9 THEN $11 ELSE retention_runs END,"
+        " version = version + 1, updated_at = now()"
+        " WHERE team_id = $1 AND name = $2 AND ($3 IS NULL OR version = $3)"
+        " RETURNING {application}",
+        .of = {&columns}};
+    const struct application *to = &change->to;
     struct sql sql;
-    tx_sql(tx, &sql,
-           "UPDATE provisor.application SET"
-           " description = CASE WHEN $4 THEN $5 ELSE description END,"
-           " label_keys = CASE WHEN $6 THEN $7 ELSE label_keys END,"
-           " label_values = CASE WHEN $6 THEN $8 ELSE label_values END,"
-           " retention_days = CASE WHEN $9 THEN $10 ELSE retention_days END,"
-           " retention_runs = CASE WHEN $9 THEN $11 ELSE retention_runs END,"
-           " version = version + 1, updated_at = now()"
-           " WHERE team_id = $1 AND name = $2 AND ($3 IS NULL OR version = $3) RETURNING " COLUMNS);
+    tx_columns(tx, &sql, &statement);
     sql_text(&sql, strview_of(name));
     sql_count(&sql, if_version);
     sql_bool(&sql, change->has_description);
-    sql_text(&sql, change->description);
+    sql_text(&sql, to->description);
     sql_bool(&sql, change->has_labels);
-    sql_pairs(&sql, change->labels, change->n_labels);
+    sql_pairs(&sql, to->labels, to->n_labels);
     sql_bool(&sql, change->has_retention);
-    sql_count(&sql, change->retention_days);
-    sql_count(&sql, change->retention_runs);
+    sql_count(&sql, to->retention_days);
+    sql_count(&sql, to->retention_runs);
     bool touched;
     enum pv_code code = query_one(tx, &sql, arena, application, &touched, err);
     if (code != PV_OK)
@@ -286,10 +292,12 @@ enum pv_code store_application_list(struct store_tx *tx,
                                     struct application_list *list,
                                     struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "SELECT {application} FROM provisor.application WHERE team_id = $1 AND name > $2"
+        " ORDER BY name LIMIT $3",
+        .of = {&columns}};
     struct sql sql;
-    tx_sql(tx, &sql,
-           "SELECT " COLUMNS " FROM provisor.application WHERE team_id = $1 AND name > $2"
-           " ORDER BY name LIMIT $3");
+    tx_columns(tx, &sql, &statement);
     sql_text(&sql, strview_of(after));
     sql_int(&sql, (int64_t)limit + 1);
     PGresult *result;

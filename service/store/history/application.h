@@ -1,35 +1,8 @@
 #ifndef STORE_HISTORY_APPLICATION_H
 #define STORE_HISTORY_APPLICATION_H
 
-#include "core/history/run.h"
+#include "core/history/application.h"
 #include "store/store.h"
-
-struct application {
-    char id[37];
-    struct strview name;
-    struct strview description; /* at == NULL: none */
-    struct run_label *labels;   /* sorted by key */
-    size_t n_labels;
-    int64_t retention_days;  /* RUN_UNKNOWN: the service's default */
-    int64_t retention_runs;  /* RUN_UNKNOWN: no limit */
-    int64_t runs;            /* how many are kept */
-    int64_t version;         /* of the application's own fields: the ETag */
-    int64_t history_version; /* grows with every run that comes or goes */
-    int64_t created_us;
-    int64_t updated_us;
-};
-
-/* What a PATCH sets; a member that is not `has_` stays as it is. */
-struct application_change {
-    bool has_description;
-    struct strview description; /* at == NULL clears it */
-    bool has_labels;
-    const struct run_label *labels;
-    size_t n_labels;
-    bool has_retention;
-    int64_t retention_days;
-    int64_t retention_runs;
-};
 
 /* All texts of results live in `arena`. Writers add the audit row themselves. */
 

@@ -181,6 +181,13 @@ static const unsigned char *element(struct row *row, struct elements *elements, 
     return at;
 }
 
+size_t row_array_length(const struct row *row)
+{
+    if (row_is_null(row) || PQgetlength(row->result, row->at, row->column) < 20)
+        return 0;
+    return get32((const unsigned char *)PQgetvalue(row->result, row->at, row->column) + 12);
+}
+
 int64_t *row_counts(struct row *row, size_t *n)
 {
     struct elements elements;

@@ -7,7 +7,9 @@ static const struct codec_bounds bounds = {.depth = 16, .values = 1000000};
 
 static struct arena arena;
 static struct pv_error err;
-static struct codec_application application;
+static struct application application;
+static struct application_change changed;
+static const struct codec_application_limits limits = {.labels = 2};
 
 static enum pv_code decode(const char *text, bool change)
 {
@@ -21,9 +23,9 @@ static enum pv_code decode(const char *text, bool change)
         return code;
     struct codec_node top = codec_top(&reader, json);
     if (change)
-        codec_application_decode_change(&top, 2, &application);
+        codec_application_decode_change(&top, &limits, &changed);
     else
-        codec_application_decode(&top, 2, &application);
+        codec_application_decode(&top, &limits, &application);
     json_decref(json);
     return codec_result(&reader);
 }
@@ -75,18 +77,18 @@ Test(codec_application, faults_point_at_their_member)
 Test(codec_application, a_change_tells_null_from_absent)
 {
     cr_assert_eq(decode("{\"description\":null}", true), PV_OK);
-    cr_assert(application.has_description && application.description.at == NULL);
-    cr_assert(!application.has_labels && !application.has_retention);
+    cr_assert(changed.has_description && changed.to.description.at == NULL);
+    cr_assert(!changed.has_labels && !changed.has_retention);
     cr_assert_eq(decode("{\"retention\":{\"runs\":5},\"labels\":{}}", true), PV_OK);
-    cr_assert(application.has_retention && application.has_labels && !application.has_description);
-    cr_assert_eq(application.retention_runs, 5);
-    cr_assert_eq(application.retention_days, RUN_UNKNOWN);
+    cr_assert(changed.has_retention && changed.has_labels && !changed.has_description);
+    cr_assert_eq(changed.to.retention_runs, 5);
+    cr_assert_eq(changed.to.retention_days, RUN_UNKNOWN);
 }
 
 Test(codec_application, is_written_with_unknown_as_null)
 {
     cr_assert_eq(decode("{\"name\":\"a\",\"labels\":{\"z\":\"1\",\"b\":\"2\"}}", false), PV_OK);
-    application.id = "i";
+    strcpy(application.id, "i");
     application.runs = 3;
     application.created_us = 0;
     application.updated_us = 1500000;

@@ -9,7 +9,7 @@ static const struct codec_cluster_limits limits = {.labels = 2, .cores = 1000};
 
 static struct arena arena;
 static struct pv_error err;
-static struct codec_cluster cluster;
+static struct cluster cluster;
 
 static enum pv_code decode(const char *text)
 {
@@ -58,7 +58,7 @@ Test(codec_cluster, what_is_shown_reads_back)
     size_t n;
     cr_assert_eq(decode(text), PV_OK);
     cr_assert_eq(cluster.traits.executors * cluster.traits.cores_per_executor, limits.cores);
-    cluster.id = "0190d4a0-0000-7000-8000-000000000000";
+    strcpy(cluster.id, "0190d4a0-0000-7000-8000-000000000000");
     cluster.name = strview_of("a\"b");
     cluster.created_us = cluster.updated_us = 0;
     cluster.version = 3;

@@ -8,7 +8,8 @@ static const struct codec_bounds bounds = {.depth = 16, .values = 1000};
 
 static struct arena arena;
 static struct pv_error err;
-static struct codec_price_book book;
+static struct price_book book;
+static const struct codec_price_book_limits limits = {.rows = 4};
 
 static enum pv_code decode(const char *text)
 {
@@ -21,7 +22,7 @@ static enum pv_code decode(const char *text)
     if (code != PV_OK)
         return code;
     struct codec_node top = codec_top(&reader, json);
-    codec_price_book_decode(&top, 4, &book);
+    codec_price_book_decode(&top, &limits, &book);
     json_decref(json);
     return codec_result(&reader);
 }
@@ -43,7 +44,7 @@ Test(codec_price_book, what_is_shown_reads_back)
     struct writer w;
     size_t n;
     cr_assert_eq(decode(text), PV_OK);
-    book.id = "i";
+    strcpy(book.id, "i");
     book.name = strview_of("n");
     writer_init(&w, &arena);
     codec_price_book_encode(&w, &book, true);

@@ -7,7 +7,7 @@
 
 static struct arena arena;
 static struct pv_error err;
-static struct codec_price_book book;
+static struct price_book book;
 
 static enum pv_code decode(const char *text, const char *currency)
 {
@@ -45,8 +45,7 @@ Test(codec_price_csv, what_goes_out_reads_back)
         {.machine_type = strview_of(" \"x\" ,"), .price = {0.1 + 0.2, 1e-300, 3600}},
         {.cluster = strview_of("=1+1"), .price = {1e12, (double)NAN, (double)NAN}},
         {.machine_type = strview_of("\xe6\x97\xa5"), .price = {0, 0, (double)NAN}}};
-    const struct codec_price_book given = {
-        .currency = strview_of("CHF"), .rows = rows, .n_rows = 3};
+    const struct price_book given = {.currency = strview_of("CHF"), .rows = rows, .n_rows = 3};
     struct arena own;
     size_t n;
     arena_init(&own, 0);

@@ -68,7 +68,7 @@ static void applications_keep_their_fields_and_versions(struct arena *arena)
     store_rollback(&tx);
 
     struct application_change change = {
-        .has_description = true, .description = strview_of("words"), .has_labels = true};
+        .has_description = true, .to.description = strview_of("words"), .has_labels = true};
     struct application now;
     tx = begin(&who, STORE_WRITE);
     DO(store_application_update(tx, arena, a.name.at, 1, &change, &now, &err));

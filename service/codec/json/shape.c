@@ -1,0 +1,275 @@
+#include "codec/json/shape.h"
+
+#include <math.h>
+
+static void *at(void *object, size_t offset)
+{
+    return (char *)object + offset;
+}
+
+static const void *at_const(const void *object, size_t offset)
+{
+    return (const char *)object + offset;
+}
+
+/* --- decoding --- */
+
+static bool is_sent(const struct shape_member *member)
+{
+    return (member->flags & SHAPE_READ_ONLY) == 0;
+}
+
+/* Members mostly come in the order of the rows: each search begins behind the row found last. */
+static void refuse_unknown(const struct codec_node *node, const struct shape *shape)
+{
+    const char *key;
+    json_t *value;
+    size_t row = 0;
+    json_object_foreach(node->json, key, value)
+    {
+        size_t tried = 0;
+        while (tried < shape->n &&
+               (strcmp(shape->members[row].name, key) != 0 || !is_sent(&shape->members[row]))) {
+            row = row + 1 == shape->n ? 0 : row + 1;
+            tried++;
+        }
+        if (tried == shape->n)
+            codec_fault_member(node, key, "unknown_field", "there is no such field here");
+        else
+            row = row + 1 == shape->n ? 0 : row + 1;
+    }
+}
+
+static int64_t most_of(const struct shape_member *member, const void *limits)
+{
+    if (member->limit > 0)
+        return *(const int64_t *)at_const(limits, member->limit - 1);
+    return member->most == 0 ? INT64_MAX : member->most;
+}
+
+static void decode_objects(const struct codec_node *node,
+                           const struct shape_member *member,
+                           const void *limits,
+                           void *object)
+{
+    struct codec_node list = codec_array(node, member->name, member->flags, (size_t)member->least,
+                                         (size_t)most_of(member, limits));
+    size_t n = json_array_size(list.json);
+    char *items = arena_calloc(node->reader->arena, n, member->of->size);
+    *(void **)at(object, member->at) = items;
+    *(size_t *)at(object, member->n_at) = items == NULL ? 0 : n;
+    if (items == NULL) {
+        (void)pv_no_memory(node->reader->err);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct codec_node item = codec_item(&list, i);
+        if (codec_expect_object(&item))
+            shape_decode(&item, member->of, limits, items + i * member->of->size);
+    }
+}
+
+static void decode_object(const struct codec_node *node,
+                          const struct shape_member *member,
+                          const void *limits,
+                          void *object)
+{
+    struct codec_node part = codec_object(node, member->name, member->flags);
+    if (part.json != NULL)
+        shape_decode(&part, member->of, limits, at(object, member->at));
+}
+
+static void decode_member(const struct codec_node *node,
+                          const struct shape_member *member,
+                          const void *limits,
+                          void *object)
+{
+    const char *name = member->name;
+    unsigned flags = member->flags;
+    void *value = at(object, member->at);
+    switch (member->kind) {
+    case SHAPE_KIND_NUMBER:
+        *(double *)value = codec_number(node, name, flags, member->low,
+                                        member->high == 0 ? (double)INFINITY : member->high);
+        break;
+    case SHAPE_KIND_COUNT:
+        *(int64_t *)value =
+            codec_integer(node, name, flags, member->least, most_of(member, limits));
+        break;
+    case SHAPE_KIND_BOOLEAN:
+        *(bool *)value = codec_boolean(node, name, flags, (flags & SHAPE_TRUE) != 0);
+        break;
+    case SHAPE_KIND_TEXT:
+        *(struct strview *)value =
+            codec_text(node, name, flags, (size_t)member->least, (size_t)most_of(member, limits));
+        break;
+    case SHAPE_KIND_NAME:
+        *(struct strview *)value = codec_name(node, name, flags);
+        break;
+    case SHAPE_KIND_INSTANT:
+        *(int64_t *)value = codec_instant(node, name, flags);
+        break;
+    case SHAPE_KIND_ID:
+        codec_uuid(node, name, flags, value);
+        break;
+    case SHAPE_KIND_LABELS:
+        codec_labels(node, name, flags, (size_t)most_of(member, limits), value,
+                     at(object, member->n_at));
+        break;
+    case SHAPE_KIND_WORD:
+        *(unsigned *)value = (unsigned)codec_choice(node, name, flags, member->words, 0);
+        break;
+    case SHAPE_KIND_OBJECT:
+        decode_object(node, member, limits, object);
+        break;
+    case SHAPE_KIND_OBJECTS:
+        decode_objects(node, member, limits, object);
+        break;
+    case SHAPE_KIND_CODE:
+        if (member->decode != NULL)
+            member->decode(node, limits, object);
+        break;
+    }
+}
+
+void shape_decode(const struct codec_node *node,
+                  const struct shape *shape,
+                  const void *limits,
+                  void *object)
+{
+    refuse_unknown(node, shape);
+    for (size_t i = 0; i < shape->n; i++) {
+        const struct shape_member *member = &shape->members[i];
+        if (!is_sent(member))
+            continue;
+        if (member->given_at > 0)
+            *(bool *)at(object, member->given_at - 1) =
+                json_object_get(node->json, member->name) != NULL;
+        decode_member(node, member, limits, object);
+    }
+}
+
+bool shape_has(const struct codec_node *node, const struct shape *shape, unsigned flags)
+{
+    for (size_t i = 0; i < shape->n; i++)
+        if ((shape->members[i].flags & flags) != 0 &&
+            json_object_get(node->json, shape->members[i].name) != NULL)
+            return true;
+    return false;
+}
+
+/* --- encoding --- */
+
+void shape_encode_labels(struct writer *w, const struct run_label labels[], size_t n)
+{
+    writer_begin_object(w);
+    for (size_t i = 0; i < n; i++) {
+        writer_key_view(w, labels[i].key);
+        writer_text(w, labels[i].value);
+    }
+    writer_end_object(w);
+}
+
+static bool is_unknown(const struct shape_member *member, const void *value)
+{
+    switch (member->kind) {
+    case SHAPE_KIND_NUMBER:
+        return isnan(*(const double *)value);
+    case SHAPE_KIND_COUNT:
+        return *(const int64_t *)value < 0;
+    case SHAPE_KIND_BOOLEAN:
+        return !*(const bool *)value;
+    case SHAPE_KIND_TEXT:
+    case SHAPE_KIND_NAME:
+        return ((const struct strview *)value)->at == NULL;
+    case SHAPE_KIND_INSTANT:
+        return *(const int64_t *)value == RUN_NO_INSTANT;
+    case SHAPE_KIND_ID:
+        return *(const char *)value == '\0';
+    default:
+        return false;
+    }
+}
+
+static void encode_objects(struct writer *w,
+                           const struct shape_member *member,
+                           const void *object,
+                           const void *context)
+{
+    const void *items = *(void *const *)at_const(object, member->at);
+    size_t n = *(const size_t *)at_const(object, member->n_at);
+    writer_begin_array(w);
+    for (size_t i = 0; i < n; i++)
+        shape_encode(w, member->of, at_const(items, i * member->of->size), 0, context);
+    writer_end_array(w);
+}
+
+static void encode_value(struct writer *w,
+                         const struct shape_member *member,
+                         const void *object,
+                         const void *context)
+{
+    const void *value = at_const(object, member->at);
+    writer_key(w, member->name);
+    switch (member->kind) {
+    case SHAPE_KIND_NUMBER:
+        writer_number(w, *(const double *)value);
+        break;
+    case SHAPE_KIND_COUNT:
+        if (*(const int64_t *)value < 0)
+            writer_null(w);
+        else
+            writer_integer(w, *(const int64_t *)value);
+        break;
+    case SHAPE_KIND_BOOLEAN:
+        writer_boolean(w, *(const bool *)value);
+        break;
+    case SHAPE_KIND_TEXT:
+    case SHAPE_KIND_NAME:
+        writer_text(w, *(const struct strview *)value);
+        break;
+    case SHAPE_KIND_INSTANT:
+        writer_instant(w, *(const int64_t *)value);
+        break;
+    case SHAPE_KIND_ID:
+        writer_string(w, *(const char *)value == '\0' ? NULL : value);
+        break;
+    case SHAPE_KIND_LABELS:
+        shape_encode_labels(w, *(struct run_label *const *)value,
+                            *(const size_t *)at_const(object, member->n_at));
+        break;
+    case SHAPE_KIND_WORD:
+        writer_string(w, member->words[*(const unsigned *)value]);
+        break;
+    case SHAPE_KIND_OBJECT:
+        shape_encode(w, member->of, value, 0, context);
+        break;
+    case SHAPE_KIND_OBJECTS:
+        encode_objects(w, member, object, context);
+        break;
+    case SHAPE_KIND_CODE:
+        break;
+    }
+}
+
+void shape_encode(struct writer *w,
+                  const struct shape *shape,
+                  const void *object,
+                  unsigned without,
+                  const void *context)
+{
+    writer_begin_object(w);
+    for (size_t i = 0; i < shape->n; i++) {
+        const struct shape_member *member = &shape->members[i];
+        if ((member->flags & (without | SHAPE_WRITE_ONLY)) != 0)
+            continue;
+        if (member->kind != SHAPE_KIND_CODE) {
+            if ((member->flags & SHAPE_OMIT_UNKNOWN) == 0 ||
+                !is_unknown(member, at_const(object, member->at)))
+                encode_value(w, member, object, context);
+        } else if (member->encode != NULL) {
+            member->encode(w, object, context);
+        }
+    }
+    writer_end_object(w);
+}

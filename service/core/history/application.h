@@ -1,0 +1,30 @@
+#ifndef CORE_HISTORY_APPLICATION_H
+#define CORE_HISTORY_APPLICATION_H
+
+#include "core/history/run.h"
+
+/* An application of a team: named, with labels and a retention of its runs. */
+struct application {
+    char id[37]; /* "": not stored */
+    struct strview name;
+    struct strview description; /* at == NULL: none */
+    struct run_label *labels;   /* sorted by key */
+    size_t n_labels;
+    int64_t retention_days;  /* RUN_UNKNOWN: the service's default */
+    int64_t retention_runs;  /* RUN_UNKNOWN: no limit */
+    int64_t runs;            /* how many are kept */
+    int64_t version;         /* of the application's own fields: the ETag */
+    int64_t history_version; /* grows with every run that comes or goes */
+    int64_t created_us;
+    int64_t updated_us;
+};
+
+/* What a PATCH sets; a member that is not `has_` stays as it is. */
+struct application_change {
+    bool has_description;
+    bool has_labels;
+    bool has_retention;
+    struct application to;
+};
+
+#endif

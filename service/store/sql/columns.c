@@ -1,0 +1,297 @@
+#include "store/sql/columns.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- texts --- */
+
+struct composing {
+    FILE *out;
+    const struct columns_statement *statement;
+    unsigned parameters; /* the greatest number so far */
+};
+
+static void put_separator(struct composing *c, bool *first)
+{
+    if (!*first)
+        (void)fputs(", ", c->out);
+    *first = false;
+}
+
+static void put_names(struct composing *c, const struct columns *columns, bool written, bool *first)
+{
+    for (size_t i = 0; i < columns->n; i++) {
+        const struct column *column = &columns->list[i];
+        if (written && column->computed)
+            continue;
+        if (column->kind == COLUMN_KIND_STRUCTS) {
+            put_names(c, column->of, written, first);
+            continue;
+        }
+        put_separator(c, first);
+        (void)fputs(column->name, c->out);
+    }
+}
+
+static void put_parameters(struct composing *c, const struct columns *columns, bool *first)
+{
+    for (size_t i = 0; i < columns->n; i++) {
+        const struct column *column = &columns->list[i];
+        if (column->computed)
+            continue;
+        if (column->kind == COLUMN_KIND_STRUCTS) {
+            put_parameters(c, column->of, first);
+            continue;
+        }
+        for (int n = column->kind == COLUMN_KIND_PAIRS ? 2 : 1; n > 0; n--) {
+            put_separator(c, first);
+            (void)fprintf(c->out, "$%u", ++c->parameters);
+        }
+    }
+}
+
+static const struct columns *find(const struct columns_statement *statement, struct strview name)
+{
+    for (size_t i = 0; i < sizeof statement->of / sizeof *statement->of; i++)
+        if (statement->of[i] != NULL && strview_is(name, statement->of[i]->name))
+            return statement->of[i];
+    return NULL;
+}
+
+/* What stands between braces; false when there is no such table. */
+static bool put_columns(struct composing *c, struct strview place)
+{
+    const char *colon = memchr(place.at, ':', place.n);
+    struct strview name = {place.at, colon == NULL ? place.n : (size_t)(colon - place.at)};
+    const struct columns *columns = find(c->statement, name);
+    bool first = true;
+    if (columns == NULL)
+        return false;
+    if (colon != NULL && colon[1] == 'v')
+        put_parameters(c, columns, &first);
+    else
+        put_names(c, columns, colon != NULL, &first);
+    return true;
+}
+
+static unsigned greatest_parameter(const char *pattern)
+{
+    unsigned greatest = 0;
+    for (const char *p = strchr(pattern, '$'); p != NULL; p = strchr(p + 1, '$')) {
+        unsigned number = (unsigned)strtoul(p + 1, NULL, 10);
+        greatest = number > greatest ? number : greatest;
+    }
+    return greatest;
+}
+
+static char *compose(const struct columns_statement *statement)
+{
+    char *text = NULL;
+    size_t n = 0;
+    struct composing c = {.out = open_memstream(&text, &n),
+                          .statement = statement,
+                          .parameters = greatest_parameter(statement->pattern)};
+    bool good = c.out != NULL;
+    for (const char *p = statement->pattern; good && *p != '\0'; p++) {
+        if (*p == '{') {
+            const char *end = strchr(p, '}');
+            good = end != NULL && put_columns(&c, (struct strview){p + 1, (size_t)(end - p - 1)});
+            p = good ? end : p;
+            continue;
+        }
+        (void)fputc(*p, c.out);
+    }
+    if (c.out != NULL && fclose(c.out) != 0)
+        good = false;
+    if (good)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* Two threads may compose at once: the first to finish is the one that counts. */
+static const char *text_of(struct columns_statement *statement)
+{
+    char *text = atomic_load_explicit(&statement->text, memory_order_acquire);
+    if (text != NULL)
+        return text;
+    char *made = compose(statement);
+    if (made == NULL)
+        return NULL;
+    if (atomic_compare_exchange_strong(&statement->text, &text, made))
+        return made;
+    free(made);
+    return text;
+}
+
+void tx_columns(struct store_tx *tx, struct sql *sql, struct columns_statement *statement)
+{
+    const char *text = text_of(statement);
+    tx_sql(tx, sql, text == NULL ? "" : text);
+    sql->exhausted |= text == NULL;
+}
+
+/* --- parameters --- */
+
+static const void *at_const(const void *object, size_t offset)
+{
+    return (const char *)object + offset;
+}
+
+static void bind_code(struct sql *sql, int64_t code)
+{
+    if (code == RUN_NO_EXIT_CODE)
+        sql_count(sql, RUN_UNKNOWN);
+    else
+        sql_int(sql, code);
+}
+
+void columns_bind(struct sql *sql, const struct columns *columns, const void *object)
+{
+    for (size_t i = 0; i < columns->n; i++) {
+        const struct column *column = &columns->list[i];
+        const void *value = at_const(object, column->at);
+        if (column->computed)
+            continue;
+        switch (column->kind) {
+        case COLUMN_KIND_COUNT:
+            sql_count(sql, *(const int64_t *)value);
+            break;
+        case COLUMN_KIND_CODE:
+            bind_code(sql, *(const int64_t *)value);
+            break;
+        case COLUMN_KIND_NUMBER:
+            sql_double(sql, *(const double *)value);
+            break;
+        case COLUMN_KIND_BOOLEAN:
+            sql_bool(sql, *(const bool *)value);
+            break;
+        case COLUMN_KIND_TEXT:
+            sql_text(sql, *(const struct strview *)value);
+            break;
+        case COLUMN_KIND_ID:
+            sql_uuid(sql, value);
+            break;
+        case COLUMN_KIND_INSTANT:
+            sql_instant(sql, *(const int64_t *)value);
+            break;
+        case COLUMN_KIND_PAIRS:
+            sql_pairs(sql, *(struct run_label *const *)value,
+                      *(const size_t *)at_const(object, column->n_at));
+            break;
+        case COLUMN_KIND_STRUCTS:
+            columns_bind_all(sql, column->of, *(void *const *)value,
+                             *(const size_t *)at_const(object, column->n_at));
+            break;
+        }
+    }
+}
+
+void columns_bind_all(struct sql *sql, const struct columns *columns, const void *first, size_t n)
+{
+    for (size_t i = 0; i < columns->n; i++) {
+        const struct column *column = &columns->list[i];
+        const void *value = n == 0 ? NULL : at_const(first, column->at);
+        if (column->computed)
+            continue;
+        switch (column->kind) {
+        case COLUMN_KIND_COUNT:
+            sql_counts(sql, value, n, columns->size);
+            break;
+        case COLUMN_KIND_NUMBER:
+            sql_doubles(sql, value, n, columns->size);
+            break;
+        case COLUMN_KIND_BOOLEAN:
+            sql_bools(sql, value, n, columns->size);
+            break;
+        case COLUMN_KIND_TEXT:
+            sql_texts(sql, value, n, columns->size);
+            break;
+        case COLUMN_KIND_ID:
+            sql_uuids(sql, value, n, columns->size);
+            break;
+        default: /* there are no arrays of arrays, nor any need for the others */
+            sql->exhausted = true;
+            break;
+        }
+    }
+}
+
+/* --- rows --- */
+
+/* The elements of one array column, each into its struct; false when they are not n. */
+static bool
+read_elements(struct row *row, const struct column *column, size_t n, char *items, size_t size)
+{
+    size_t there = 0;
+    if (column->kind == COLUMN_KIND_COUNT) {
+        const int64_t *values = row_counts(row, &there);
+        for (size_t i = 0; there == n && i < n; i++)
+            *(int64_t *)(void *)(items + i * size + column->at) = values[i];
+    } else if (column->kind == COLUMN_KIND_TEXT) {
+        const struct strview *values = row_texts(row, &there);
+        for (size_t i = 0; there == n && i < n; i++)
+            *(struct strview *)(void *)(items + i * size + column->at) = values[i];
+    } else {
+        return false;
+    }
+    return there == n && !row->failed;
+}
+
+static void read_structs(struct row *row, const struct column *column, void *object)
+{
+    const struct columns *of = column->of;
+    size_t n = row_array_length(row);
+    char *items = arena_calloc(row->arena, n, of->size);
+    row->failed |= items == NULL;
+    for (size_t i = 0; i < of->n && !row->failed; i++)
+        row->failed = !read_elements(row, &of->list[i], n, items, of->size);
+    *(void **)(void *)((char *)object + column->at) = row->failed ? NULL : items;
+    *(size_t *)(void *)((char *)object + column->n_at) = row->failed ? 0 : n;
+}
+
+static int64_t read_code(struct row *row)
+{
+    bool known = !row_is_null(row);
+    int64_t code = row_int(row);
+    return known ? code : RUN_NO_EXIT_CODE;
+}
+
+void columns_read(struct row *row, const struct columns *columns, void *object)
+{
+    for (size_t i = 0; i < columns->n; i++) {
+        const struct column *column = &columns->list[i];
+        void *value = (char *)object + column->at;
+        switch (column->kind) {
+        case COLUMN_KIND_COUNT:
+            *(int64_t *)value = row_int(row);
+            break;
+        case COLUMN_KIND_CODE:
+            *(int64_t *)value = read_code(row);
+            break;
+        case COLUMN_KIND_NUMBER:
+            *(double *)value = row_double(row);
+            break;
+        case COLUMN_KIND_BOOLEAN:
+            *(bool *)value = row_bool(row);
+            break;
+        case COLUMN_KIND_TEXT:
+            *(struct strview *)value = row_text(row);
+            break;
+        case COLUMN_KIND_ID:
+            row_uuid(row, value);
+            break;
+        case COLUMN_KIND_INSTANT:
+            *(int64_t *)value = row_instant(row);
+            break;
+        case COLUMN_KIND_PAIRS:
+            *(struct run_label **)value =
+                row_pairs(row, (size_t *)(void *)((char *)object + column->n_at));
+            break;
+        case COLUMN_KIND_STRUCTS:
+            read_structs(row, column, object);
+            break;
+        }
+    }
+}
