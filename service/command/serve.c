@@ -32,6 +32,7 @@ enum {
     MIGRATE_LATER_MS = 5000, /* when it refuses */
     MIGRATION_END_S = 5,     /* for a migration under way */
     FITTER_END_S = 2,        /* beyond the drain, for a fit under way */
+    LOG_END_S = 1,           /* for whoever reads the log */
     RUNNER_END_S = 2         /* likewise, for long work that was told to stop */
 };
 
@@ -160,10 +161,13 @@ static void put_metrics(void *context, struct arena *arena, struct strview *text
         "# TYPE provisor_database_connects_total counter\n"
         "provisor_database_connects_total{outcome=\"ok\"} %llu\n"
         "provisor_database_connects_total{outcome=\"failed\"} %llu\n"
+        "# HELP provisor_log_lines_dropped_total Log lines dropped because nobody read the log.\n"
+        "# TYPE provisor_log_lines_dropped_total counter\n"
+        "provisor_log_lines_dropped_total %llu\n"
         "%s%s%s%s%s",
         now.connections_in_use, now.connections_idle, now.waiting, (unsigned long long)now.connects,
-        (unsigned long long)now.connect_failures, ingest == NULL ? "" : ingest,
-        fits == NULL ? "" : fits, keeping == NULL ? "" : keeping,
+        (unsigned long long)now.connect_failures, (unsigned long long)log_dropped(),
+        ingest == NULL ? "" : ingest, fits == NULL ? "" : fits, keeping == NULL ? "" : keeping,
         operations == NULL ? "" : operations, watch == NULL ? "" : watch);
     *text = strview_of(lines);
 }
@@ -336,6 +340,7 @@ int command_serve(int argc, char *argv[])
         return COMMAND_USAGE;
     sigset_t ending;
     block_signals(&ending);
+    (void)log_start();
     raise_open_files(&service.config);
     check_connections(&service.config);
     bound_heaps(&service.config);
@@ -349,5 +354,6 @@ int command_serve(int argc, char *argv[])
     }
     close_service(&service);
     LOG_EVENT(LOG_INFO, "service.ended", NULL);
+    log_stop(LOG_END_S);
     return code == PV_OK ? COMMAND_DONE : COMMAND_FAILED;
 }

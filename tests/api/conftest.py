@@ -143,13 +143,13 @@ class Service:
     def command(self, *words, **more):
         return self.run(self.program, *words, env=self.env(**more))
 
-    def start(self, wait=True, **more):
+    def start(self, wait=True, stderr=None, **more):
         """more: environment settings such as PROVISOR_BODY_BYTES_MAX=1000."""
         if self.port is None:
             self.port = free_port()
         env = self.env(PROVISOR_LISTEN_PORT=self.port, **more)
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen([str(self.program), "serve"], env=env, stdout=log, stderr=log)
+            self.process = subprocess.Popen([str(self.program), "serve"], env=env, stdout=log, stderr=log if stderr is None else stderr)
         if wait:
             self.wait_ready()
         return self

@@ -22,10 +22,10 @@ ROOMS = {
     # From the bytes of a log, or a path, to a run.
     "ingest": ({"base", "config", "core", "compression"}, set(),
                C_BASIC | POSIX | {"archive.h", "archive_entry.h", "sodium.h", "zip.h"}),
-    "log": ({"base"}, set(), C_BASIC | POSIX),
+    "log": ({"base", "threads"}, set(), C_BASIC | POSIX),
     "sample": ({"base"}, set(), C_BASIC | POSIX),
     "config": ({"base"}, set(), C_BASIC | POSIX),
-    "threads": ({"base", "log"}, set(), C_BASIC | POSIX | {"sodium.h"}),
+    "threads": ({"base"}, set(), C_BASIC | POSIX | {"sodium.h"}),
     "codec": ({"base", "core"}, set(), C_BASIC | {"csv.h", "ctype.h", "jansson.h"}),
     # Waits on the database are bounded by the monotonic clock.
     "store": ({"base", "core", "log"}, {"threads/clock.h", "threads/cond.h"}, C_BASIC | POSIX | {"libpq-fe.h", "libpq-events.h", "sodium.h"}),

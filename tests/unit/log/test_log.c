@@ -3,9 +3,14 @@
 #include <criterion/criterion.h>
 #include <jansson.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "threads/clock.h"
 
 /* What the block writes to standard error. */
 static char written[65536];
@@ -107,4 +112,91 @@ Test(log, level_words)
     cr_assert(log_level_parse("error", &level) && level == LOG_ERROR);
     cr_assert_not(log_level_parse("loud", &level));
     cr_assert_eq(level, LOG_ERROR, "untouched");
+}
+
+/* Reads all that comes until the other end is closed, but not before it may. */
+static void *read_all(void *argument)
+{
+    size_t n = 0;
+    ssize_t got;
+    char **text = argument;
+    size_t capacity = 4 * 1024 * 1024;
+    *text = calloc(1, capacity);
+    while ((got = read(pipe_ends[0], *text + n, capacity - 1 - n)) > 0)
+        n += (size_t)got;
+    return NULL;
+}
+
+static size_t log_until_full(void)
+{
+    static char padding[1001];
+    memset(padding, 'x', sizeof padding - 1);
+    size_t n = 0;
+    while (log_dropped() < 10) {
+        LOG_EVENT(LOG_INFO, "test.filler", NULL, LOG_COUNT("n", n), LOG_TEXT("padding", padding));
+        n++;
+    }
+    return n;
+}
+
+Test(log, who_reads_late_finds_whole_lines_in_order_and_the_count_of_those_missing, .timeout = 60)
+{
+    pthread_t reader;
+    char *all = NULL;
+    capture_begin();
+    cr_assert(log_start());
+    size_t filled = log_until_full();
+    cr_assert_eq(pthread_create(&reader, NULL, read_all, &all), 0);
+    const struct timespec pause = {.tv_nsec = 5000000};
+    uint64_t dropped = log_dropped();
+    for (size_t i = 0; i < 200; i++) { /* the buffer empties meanwhile */
+        (void)nanosleep(&pause, NULL);
+        LOG_EVENT(LOG_INFO, "test.later", NULL, LOG_COUNT("n", i));
+    }
+    log_stop(20);
+    LOG_EVENT(LOG_INFO, "test.last", NULL);
+    dup2(standard_error, STDERR_FILENO);
+    close(pipe_ends[1]);
+    cr_assert_eq(pthread_join(reader, NULL), 0);
+    size_t fillers = 0;
+    size_t later = 0;
+    json_int_t missing = 0;
+    const char *event = "";
+    char *rest = NULL;
+    for (char *at = strtok_r(all, "\n", &rest); at != NULL; at = strtok_r(NULL, "\n", &rest)) {
+        static char last[32];
+        json_t *line = json_loads(at, 0, NULL);
+        cr_assert_not_null(line, "not JSON: %s", at);
+        event = text(line, "event");
+        json_int_t n = json_integer_value(json_object_get(line, "n"));
+        if (strcmp(event, "test.filler") == 0)
+            cr_assert_eq((size_t)n, fillers++, "in order");
+        later += strcmp(event, "test.later") == 0;
+        if (strcmp(event, "log.lines_dropped") == 0)
+            missing += json_integer_value(json_object_get(line, "count"));
+        (void)snprintf(last, sizeof last, "%s", event);
+        event = last;
+        json_decref(line);
+    }
+    cr_assert_eq(fillers, filled - dropped);
+    cr_assert_eq((uint64_t)missing, dropped);
+    cr_assert_eq(later, 200);
+    cr_assert_str_eq(event, "test.last", "after the stop lines are written at once");
+    free(all);
+}
+
+Test(log, a_stop_waits_only_so_long_for_a_reader, .timeout = 60)
+{
+    capture_begin();
+    cr_assert(log_start());
+    (void)log_until_full();
+    uint64_t before = clock_monotonic_ns();
+    log_stop(1);
+    double waited_s = (double)(clock_monotonic_ns() - before) * 1e-9;
+    uint64_t dropped = log_dropped();
+    LOG_EVENT(LOG_INFO, "test.last", NULL); /* must not block */
+    dup2(standard_error, STDERR_FILENO);
+    cr_assert_geq(waited_s, 0.99);
+    cr_assert_lt(waited_s, 10);
+    cr_assert_geq(log_dropped(), dropped);
 }
