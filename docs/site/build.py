@@ -58,7 +58,6 @@ def write_pages(checkout, contract, folder):
     shutil.rmtree(folder, ignore_errors=True)
     document = yaml.load(contract.read_text(), LOADER)
     problems = yaml.load((checkout / "docs" / "problems.yaml").read_text(), LOADER)
-    problems = {k: v for k, v in problems.items() if not v["meaning"].startswith("Not a problem")}
     texts = reference.pages(document, problems)
     for name, path in sources(checkout).items():
         if path.suffix == ".md":

@@ -10,34 +10,34 @@
  */
 #define PV_CODES(X)                                                                                \
     X(PV_OK, "ok", "done")                                                                         \
-    X(PV_E_MEMORY, "out-of-memory", "not enough memory")                                           \
+    X(PV_E_MEMORY, "out_of_memory", "not enough memory")                                           \
     X(PV_E_SYNTAX, "malformed", "the request is malformed")                                        \
     X(PV_E_INVALID, "invalid", "the request is well-formed but not valid")                         \
-    X(PV_E_DOMAIN, "out-of-domain", "a number is outside the range a method is defined for")       \
-    X(PV_E_TOO_FEW, "too-few-observations", "there are too few observations")                      \
+    X(PV_E_DOMAIN, "out_of_domain", "a number is outside the range a method is defined for")       \
+    X(PV_E_TOO_FEW, "too_few_observations", "there are too few observations")                      \
     X(PV_E_SINGULAR, "singular", "the observations do not determine the parameters")               \
-    X(PV_E_LIMIT, "limit-exceeded", "a stated limit is exceeded")                                  \
-    X(PV_E_TOO_LARGE, "body-too-large", "the body is larger than allowed")                         \
-    X(PV_E_HEADERS, "headers-too-large", "the header fields are larger than allowed")              \
+    X(PV_E_LIMIT, "limit_exceeded", "a stated limit is exceeded")                                  \
+    X(PV_E_TOO_LARGE, "body_too_large", "the body is larger than allowed")                         \
+    X(PV_E_HEADERS, "headers_too_large", "the header fields are larger than allowed")              \
     X(PV_E_UNAUTHENTICATED, "unauthenticated", "a valid bearer token is required")                 \
     X(PV_E_FORBIDDEN, "forbidden", "the token lacks the scope")                                    \
-    X(PV_E_NOT_FOUND, "not-found", "there is no such thing")                                       \
+    X(PV_E_NOT_FOUND, "not_found", "there is no such thing")                                       \
     X(PV_E_GONE, "gone", "it was there, and its time is over")                                     \
-    X(PV_E_METHOD, "method-not-allowed", "the method is not allowed here")                         \
+    X(PV_E_METHOD, "method_not_allowed", "the method is not allowed here")                         \
     X(PV_E_CONFLICT, "conflict", "the request conflicts with what is there")                       \
-    X(PV_E_PRECONDITION, "precondition-failed", "a precondition of the request failed")            \
-    X(PV_E_MEDIA_TYPE, "unsupported-media-type", "the type or coding of the body is not taken")    \
-    X(PV_E_EXPECTATION, "expectation-failed", "the expectation cannot be met")                     \
-    X(PV_E_NOT_IMPLEMENTED, "not-implemented", "the protocol element is not supported")            \
-    X(PV_E_QUOTA, "quota-exceeded", "the team has as many as it may have at once")                 \
+    X(PV_E_PRECONDITION, "precondition_failed", "a precondition of the request failed")            \
+    X(PV_E_MEDIA_TYPE, "unsupported_media_type", "the type or coding of the body is not taken")    \
+    X(PV_E_EXPECTATION, "expectation_failed", "the expectation cannot be met")                     \
+    X(PV_E_NOT_IMPLEMENTED, "not_implemented", "the protocol element is not supported")            \
+    X(PV_E_QUOTA, "quota_exceeded", "the team has as many as it may have at once")                 \
     X(PV_E_TIMEOUT, "timeout", "the time allowed for the request is over")                         \
     X(PV_E_RETRY, "retry", "a concurrent change got in the way")                                   \
     X(PV_E_UNAVAILABLE, "unavailable", "the service cannot answer just now")                       \
     X(PV_E_DEFER, "deferred", "the answer is worked out by another worker")                        \
     X(PV_E_PARK, "parked", "the answer waits for something to happen")                             \
     X(PV_E_CANCELLED, "cancelled", "the work was cancelled")                                       \
-    X(PV_E_ABANDONED, "attempts-exhausted", "the work was given up after several attempts")        \
-    X(PV_E_LOST, "process-lost", "the process that did the work is gone")                          \
+    X(PV_E_ABANDONED, "attempts_exhausted", "the work was given up after several attempts")        \
+    X(PV_E_LOST, "process_lost", "the process that did the work is gone")                          \
     X(PV_E_INTERNAL, "internal", "an internal error")
 
 #define PV_CODE_ENUM(code, name, text) code,
@@ -61,7 +61,7 @@ enum { PV_CODE_COUNT = PV_E_INTERNAL + 1 };
 /* A printf-like function: `format` and `first` count arguments from 1. */
 #define PV_PRINTF(format_at, first_at) __attribute__((format(printf, format_at, first_at)))
 
-/* Stable name ("not-found"), as it stands in problem types and logs. Never NULL. */
+/* Stable name ("not_found"), as it stands in problem types and logs. Never NULL. */
 const char *pv_code_name(enum pv_code code);
 
 /* One short English phrase for people. Never NULL. */

@@ -4,6 +4,8 @@
 
 #include "base/json_writer.h"
 
+enum { SUMMARY_MAX = 4096 }; /* bytes of a `detail` that speaks of several faults */
+
 unsigned http_status_of(enum pv_code code)
 {
     switch (code) {
@@ -87,6 +89,30 @@ static void write_faults(struct writer *w, const struct pv_error *err)
         writer_member_integer(w, "errors_total", (int64_t)err->n_faults);
 }
 
+/*
+ * One sentence about all faults: the only one as it is, several counted, with their places, as far
+ * as there is room.
+ */
+static const char *summarize_faults(const struct pv_error *err, char text[SUMMARY_MAX])
+{
+    if (err->n_faults == 1)
+        return err->faults[0].detail;
+    size_t kept = err->n_faults < PV_FAULTS_MAX ? err->n_faults : PV_FAULTS_MAX;
+    int n = snprintf(text, SUMMARY_MAX, "%zu faults: ", err->n_faults);
+    for (size_t i = 0; i < kept; i++) {
+        const struct pv_fault *fault = &err->faults[i];
+        size_t room = SUMMARY_MAX - (size_t)n;
+        int more =
+            snprintf(text + n, room, "%s%s: %s", i == 0 ? "" : "; ", fault->at, fault->detail);
+        if ((size_t)more >= room) {
+            text[n] = '\0';
+            break;
+        }
+        n += more;
+    }
+    return text;
+}
+
 const char *http_problem_write(struct arena *arena,
                                unsigned status,
                                const struct pv_error *err,
@@ -96,9 +122,10 @@ const char *http_problem_write(struct arena *arena,
 {
     char type[64];
     (void)snprintf(type, sizeof type, "/problems/%s", pv_code_name(err->code));
+    char summary[SUMMARY_MAX];
     const char *detail = err->detail;
     if (detail[0] == '\0')
-        detail = err->n_faults > 0 ? err->faults[0].detail : pv_code_text(err->code);
+        detail = err->n_faults > 0 ? summarize_faults(err, summary) : pv_code_text(err->code);
 
     struct writer w;
     writer_init(&w, arena);

@@ -234,7 +234,7 @@ def test_no_application_and_no_usable_runs(client):
     client.post("/v1/applications/%s/runs" % name,
                 {"problem_size": 4, "executors": 2, "cores_per_executor": 2, "duration_s": 10}, status=201)
     problem = client.refuse("POST", "/v1/advice", 422, pointer="/application", json={"application": name})
-    assert problem["type"].endswith("too-few-observations"), problem
+    assert problem["type"].endswith("too_few_observations"), problem
     assert "has 1 run, but" in problem["detail"] and problem["detail"].endswith(": without stages 1"), problem
     # A log that neither shows executors nor an end: of the two runs now there, each lack is counted.
     log = json.dumps({"Event": "SparkListenerApplicationStart", "App Name": "bare", "App ID": name, "Timestamp": 1000,
@@ -249,7 +249,7 @@ def test_no_application_and_no_usable_runs(client):
         "problem_size": 4, "executors": 2, "cores_per_executor": 2, "duration_s": 12, "initialization_s": 2,
         "stages": [{"id": 0, "parents": [], "task_durations_s": [10, 10, 10, 10]}]}, status=201)
     problem = client.refuse("POST", "/v1/advice", 422, pointer="/problem_size", json={"application": name, "problem_size": 10 ** 12})
-    assert problem["type"].endswith("limit-exceeded"), problem
+    assert problem["type"].endswith("limit_exceeded"), problem
     empty = "empty-" + uuid.uuid4().hex[:8]
     client.post("/v1/applications", {"name": empty}, status=201)
     assert "has no runs yet" in client.refuse("POST", "/v1/advice", 422, json={"application": empty})["detail"]
@@ -435,3 +435,22 @@ def test_the_lesser_error_answers_and_both_are_told(client, application):
                  constraints={"max_executors": 20})
     assert advice["model"]["kind"] == "ernest"
     assert evidence(advice, "met_beside_running")["running"] == 1
+
+
+@pytest.mark.parametrize("word,stored", [("True", False), ("TRUE", False), ("true", False), ("1", False),
+                                         ("False", True), ("false", True), ("0", True)])
+def test_booleans_of_queries_are_written_as_libraries_write_them(client, word, stored):
+    body = {"profile": {"problem_size": 4, "executors": 2, "cores_per_executor": 2, "duration_s": 10,
+                        "stages": [{"id": 0, "task_durations_s": [4, 4, 4, 4]}]}, "deadline_s": 100}
+    client.post("/v1/advice?dry_run=" + word, body, 201 if stored else 200)
+    client.refuse("POST", "/v1/advice?dry_run=" + word + "x", 422, parameter="dry_run", json=body)
+
+
+def test_the_detail_of_several_faults_names_them_all(client):
+    problem = client.refuse("POST", "/v1/advice", 422, pointer="/deadline_s",
+                            json={"application": "x", "deadline_s": -1, "confidence": 2, "objective": "most"})
+    assert problem["detail"].startswith("3 faults: ")
+    for error in problem["errors"]:
+        assert "%s: %s" % (error["pointer"], error["detail"]) in problem["detail"]
+    one = client.refuse("POST", "/v1/advice", 422, pointer="/deadline_s", json={"application": "x", "deadline_s": -1})
+    assert one["detail"] == one["errors"][0]["detail"]

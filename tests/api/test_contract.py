@@ -96,7 +96,7 @@ def test_problem_types_lead_to_their_explanation(client):
     reply = client.get(problem["type"], 303, token=False, allow_redirects=False)
     page, anchor = reply.headers["Location"].split("#")
     assert 'id="%s"' % anchor in client.get(page, token=False).text
-    for kind in ("invalid", "not-found", "unavailable"):
+    for kind in ("invalid", "not_found", "unavailable"):
         assert 'id="problem-%s"' % kind in client.get(page, token=False).text
     client.get("/problems/no-such-type", 404, token=False)
 

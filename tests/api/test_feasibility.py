@@ -129,6 +129,6 @@ def test_a_body_of_too_many_values_is_refused_before_it_is_built(make_service):
     body = {"cluster": {"executors": 1, "cores_per_executor": 1},
             "jobs": [{"name": "A", "deadline_s": 1, "stages": [{"id": 0, "task_durations_s": [0.1] * 200}]}]}
     problem = client.refuse("POST", "/v1/feasibility", 422, json=body)
-    assert problem["type"] == "/problems/limit-exceeded" and "json_values_max" in problem["detail"]
+    assert problem["type"] == "/problems/limit_exceeded" and "json_values_max" in problem["detail"]
     body["jobs"][0]["stages"][0]["task_durations_s"] = [0.1] * 50
     client.post("/v1/feasibility", body, 200)

@@ -114,7 +114,7 @@ def test_the_newest_runs_are_used(make_service):
 def test_too_few_runs_say_how_many_and_what_is_missing(client, name, path):
     client.post("/v1/applications", {"name": name}, 201)
     problem = client.get("/v1/applications/%s/%s" % (name, path), 422).json()
-    assert problem["type"].endswith("/too-few-observations") and "0 of the application's 0 runs" in problem["detail"]
+    assert problem["type"].endswith("/too_few_observations") and "0 of the application's 0 runs" in problem["detail"]
     add(client, name, 8, 1, 40)
     add(client, name, 8, 2, 30, succeeded=False)
     problem = client.get("/v1/applications/%s/%s" % (name, path), 422).json()
@@ -135,7 +135,7 @@ def test_without_a_judged_candidate_none_is_selected_but_one_may_be_asked_for(cl
     assert all_of_them["selected_model"] is None and all_of_them["reasons"][0]["code"] == "no_error_comparable"
     usba = next(c for c in all_of_them["candidates"] if c["model"] == "usba")
     assert usba["status"] == "not_fitted" and usba["parameters"] is None
-    assert usba["error"]["code"] == "too-few-observations" and "2 more are missing" in usba["error"]["message"]
+    assert usba["error"]["code"] == "too_few_observations" and "2 more are missing" in usba["error"]["message"]
     assert "needs more runs" in speedup(client, name, 422)["detail"]
     assert speedup(client, name, model="amdahl")["surface"][0]["points"][0]["duration_s"] == pytest.approx(300)
     client.refuse("GET", "/v1/applications/%s/speedup?model=usba" % name, 422, parameter="model")

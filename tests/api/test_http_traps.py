@@ -275,7 +275,7 @@ def test_a_known_path_with_another_method_is_405(server):
     reply = server.ask("POST", "/v1/echo/a", JSON, b"{}")
     assert reply.status == 405
     assert reply.headers["allow"] == "GET, HEAD, PUT, PATCH, DELETE, OPTIONS"
-    assert reply.problem()["type"] == "/problems/method-not-allowed"
+    assert reply.problem()["type"] == "/problems/method_not_allowed"
 
 
 @pytest.mark.parametrize("method", ["BREW", "get", "TRACE", "CONNECT", "PROPFIND"])
@@ -315,7 +315,7 @@ def test_a_large_body_is_413_before_it_is_read(server):
     for expect in ("", "Expect: 100-continue\r\n"):
         s, (reply,) = exchange(server, "POST /v1/json HTTP/1.1\r\nHost: h\r\n%s%sContent-Length: 100001\r\n\r\n" % (JSON, expect))
         assert reply.status == 413
-        assert reply.problem()["type"] == "/problems/body-too-large"
+        assert reply.problem()["type"] == "/problems/body_too_large"
         assert reply.headers["connection"].lower() == "close"
         s.close()
     assert server.ask("POST", "/v1/json", JSON, b" " * 100000).json()["body_bytes"] == 100000
@@ -389,14 +389,14 @@ def test_a_truncated_body_runs_nothing(server):
 
 def test_header_limits_are_431(server):
     assert server.ask("GET", "/v1/inline", "".join("X-%d: y\r\n" % i for i in range(60))).problem()["status"] == 431
-    assert server.ask("GET", "/v1/inline", "X: %s\r\n" % ("y" * 9000)).problem()["type"] == "/problems/headers-too-large"
+    assert server.ask("GET", "/v1/inline", "X: %s\r\n" % ("y" * 9000)).problem()["type"] == "/problems/headers_too_large"
     assert server.ask("GET", "/v1/inline", "X: %s\r\n" % ("y" * 7000)).status == 200
 
 
 def test_memory_over_the_limit_is_an_error_of_that_request_alone(server):
     with running(request_memory_bytes_max=1048576) as small:
         problem = small.ask("GET", "/v1/eat").problem()
-        assert (problem["status"], problem["type"]) == (422, "/problems/limit-exceeded")
+        assert (problem["status"], problem["type"]) == (422, "/problems/limit_exceeded")
         assert "1048576 bytes" in problem["detail"]
         assert small.ask("GET", "/v1/inline").status == 200
 

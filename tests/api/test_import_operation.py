@@ -114,7 +114,7 @@ def test_an_importer_that_is_gone_has_failed_and_nobody_takes_over(service, mine
     assert mine.get("/v1/operations/" + made).json()["status"] == "running", "its lease holds for a while"
     seen = wait_for(mine, made)
     assert seen["status"] == "failed" and seen["attempt"] == 1
-    assert seen["error"]["type"].endswith("/process-lost") and "is gone" in seen["error"]["detail"]
+    assert seen["error"]["type"].endswith("/process_lost") and "is gone" in seen["error"]["detail"]
     run(service, tmp_path, "--team", name, "--quiet")
     assert [i["status"] for i in imports(mine)] == ["succeeded", "failed"]
     assert mine.get("/v1/applications/tiny").json()["runs"] == 4000

@@ -39,7 +39,7 @@ CONDITIONAL = {
     ("/v1/models/predict", "problem_size"): "wrong_type",  # of all kinds but ipso, which knows none
     ("/v1/models/predict", "problem_size_range"): "wrong_type",  # likewise
 }
-REFUSALS = ("wrong_type", "not_allowed", "unknown_value")
+REFUSALS = ("wrong_type", "not_allowed")
 
 
 def bodies():

@@ -79,7 +79,7 @@ def test_an_operation_from_queue_to_result(client, table):
 
 
 @pytest.mark.parametrize("kind, request_, type_, status", [
-    ("steps", {"fail": "too-few"}, "/problems/too-few-observations", 422), ("never", {}, "/problems/invalid", 422),
+    ("steps", {"fail": "too-few"}, "/problems/too_few_observations", 422), ("never", {}, "/problems/invalid", 422),
     ("steps", {"fail": "internal"}, "/problems/internal", 500)])
 def test_a_failure_is_a_problem_in_a_reply_of_200(client, table, kind, request_, type_, status):
     seen = wait_for(client, table.queue("alpha", request_, kind))
@@ -116,7 +116,7 @@ def test_the_queue_of_a_team_has_an_end(make_service):
     taken = [client.post("/v1/applications/a/refit", {}, 202, headers={"Idempotency-Key": "k%d" % i}) for i in range(2)]
     assert taken[0].headers["Location"] == "/v1/operations/" + taken[0].json()["id"] and taken[0].headers["Retry-After"] == "1"
     refused = client.request("POST", "/v1/applications/a/refit", 429, json={}, headers={"Idempotency-Key": "k2"})
-    assert refused.json()["type"] == "/problems/quota-exceeded" and "operation_team_queued_max" in refused.json()["detail"]
+    assert refused.json()["type"] == "/problems/quota_exceeded" and "operation_team_queued_max" in refused.json()["detail"]
     assert int(refused.headers["Retry-After"]) >= 1
     again = client.post("/v1/applications/a/refit", {}, 202, headers={"Idempotency-Key": "k1"})
     assert again.json()["id"] == taken[1].json()["id"] and again.headers["Idempotency-Replayed"] == "true"
@@ -344,7 +344,7 @@ def test_events_arrive_when_they_happen(service, client, table):
 
 def test_a_failure_is_told_with_its_problem(service, client, table):
     made = table.queue("alpha", {"fail": "too-few"})
-    assert list(Stream(service, service.alpha_token, made))[-1][2]["error"]["type"] == "/problems/too-few-observations"
+    assert list(Stream(service, service.alpha_token, made))[-1][2]["error"]["type"] == "/problems/too_few_observations"
 
 
 @pytest.mark.parametrize("last", ["x", "-1", "1.5", "99999999999999999999", "7"])
@@ -364,7 +364,7 @@ def test_streams_have_limits_and_give_their_places_back(make_service):
     streams = [Stream(service, alpha, made) for _ in range(3)]
     assert {s.reply.status_code for s in streams} == {200}
     problem = service.client(alpha).refuse("GET", "/v1/operations/%s/events" % made, 429)
-    assert "operation_team_streams_max" in problem["detail"] and problem["type"] == "/problems/quota-exceeded"
+    assert "operation_team_streams_max" in problem["detail"] and problem["type"] == "/problems/quota_exceeded"
     last = Stream(service, beta, other)
     assert last.reply.status_code == 200
     assert "operation_streams_max" in service.client(beta).refuse("GET", "/v1/operations/%s/events" % other, 503)["detail"]

@@ -257,7 +257,7 @@ def test_an_application_removed_meanwhile_is_told(client, name):
     client.delete("/v1/applications/" + name)
     seen = wait_for(client, made, seconds=10)
     assert seen["status"] == "failed" and seen["application"] == name
-    assert seen["error"]["type"].endswith("/not-found") and "removed meanwhile" in seen["error"]["detail"]
+    assert seen["error"]["type"].endswith("/not_found") and "removed meanwhile" in seen["error"]["detail"]
     client.get("/v1/operations/" + done, 404)
 
 

@@ -149,7 +149,7 @@ def test_work_that_kills_its_process_is_given_up(make_service):
         service.kill()
         service.start()
     seen = wait_for(client, made)
-    assert seen["status"] == "failed" and seen["error"]["type"] == "/problems/attempts-exhausted"
+    assert seen["status"] == "failed" and seen["error"]["type"] == "/problems/attempts_exhausted"
     assert "3 attempts" in seen["error"]["detail"]
     table.close()
 

@@ -7,6 +7,7 @@
 #include "api/handlers.h"
 #include "api/models/experiments.h"
 #include "api/shared/cursor.h"
+#include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
 #include "base/uuid.h"
@@ -23,13 +24,10 @@ read_query(const struct http_request *request, bool *dry_run, struct pv_error *e
     enum pv_code code = http_check_query(request, known, err);
     if (code != PV_OK)
         return code;
-    const char *dry = http_query(request, "dry_run");
     const char *format = http_query(request, "format");
-    *dry_run = dry != NULL && strcmp(dry, "true") == 0;
-    if (dry != NULL && !*dry_run && strcmp(dry, "false") != 0)
-        code = pv_fault(err, PV_PLACE_PARAMETER, "dry_run", "wrong_type", "is true or false");
+    code = api_query_boolean(request, "dry_run", false, dry_run, err);
     if (format != NULL && strcmp(format, "json") != 0)
-        code = pv_fault(err, PV_PLACE_PARAMETER, "format", "unknown_value",
+        code = pv_fault(err, PV_PLACE_PARAMETER, "format", "not_allowed",
                         "the only format there is is json");
     return code;
 }

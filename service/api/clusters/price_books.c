@@ -73,7 +73,7 @@ read_form(const struct http_request *request, enum form *form, struct pv_error *
     *form = strcmp(asked, "csv") == 0 ? FORM_CSV : FORM_JSON;
     return *form == FORM_CSV || strcmp(asked, "json") == 0
                ? PV_OK
-               : pv_fault(err, PV_PLACE_PARAMETER, "format", "unknown_value", "is json or csv");
+               : pv_fault(err, PV_PLACE_PARAMETER, "format", "not_allowed", "is json or csv");
 }
 
 enum pv_code price_books_get(void *context,

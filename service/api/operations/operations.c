@@ -111,13 +111,13 @@ static enum pv_code check_words(const struct operation_filter *filter, struct pv
     enum operation_status status;
     enum pv_code code = PV_OK;
     if (filter->status != NULL && !operation_status_parse(filter->status, &status))
-        code = pv_fault(err, PV_PLACE_PARAMETER, "status", "unknown_value",
+        code = pv_fault(err, PV_PLACE_PARAMETER, "status", "not_allowed",
                         "must be one of: queued, running, succeeded, failed, cancelled");
     const struct operation_kind *kind = api_operation_kinds;
     while (filter->kind != NULL && kind->name != NULL && strcmp(kind->name, filter->kind) != 0)
         kind++;
     if (filter->kind != NULL && kind->name == NULL)
-        code = pv_fault(err, PV_PLACE_PARAMETER, "kind", "unknown_value",
+        code = pv_fault(err, PV_PLACE_PARAMETER, "kind", "not_allowed",
                         "there is no such kind of operation");
     if (filter->application_name != NULL && !codec_is_name(strview_of(filter->application_name)))
         code = pv_fault(err, PV_PLACE_PARAMETER, "application", "invalid_name",

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/instant.h"
 #include "codec/history/run.h"
@@ -78,6 +79,22 @@ enum pv_code api_query_labels(struct api *api,
             return label_fault(err, "duplicate", "the same key is given twice");
     *labels = all;
     *n = found;
+    return PV_OK;
+}
+
+enum pv_code api_query_boolean(const struct http_request *request,
+                               const char *name,
+                               bool otherwise,
+                               bool *value,
+                               struct pv_error *err)
+{
+    const char *text = http_query(request, name);
+    *value = otherwise;
+    if (text == NULL)
+        return PV_OK;
+    *value = strcasecmp(text, "true") == 0 || strcmp(text, "1") == 0;
+    if (!*value && strcasecmp(text, "false") != 0 && strcmp(text, "0") != 0)
+        return pv_fault(err, PV_PLACE_PARAMETER, name, "wrong_type", "must be true or false");
     return PV_OK;
 }
 

@@ -13,6 +13,16 @@ enum pv_code api_query_labels(struct api *api,
                               size_t *n,
                               struct pv_error *err) PV_MUSTCHECK;
 
+/*
+ * `true`, `false` (in letters of either case: libraries differ in how they write them), `1` or `0`;
+ * `otherwise` when absent.
+ */
+enum pv_code api_query_boolean(const struct http_request *request,
+                               const char *name,
+                               bool otherwise,
+                               bool *value,
+                               struct pv_error *err) PV_MUSTCHECK;
+
 /* An RFC 3339 instant; RUN_NO_INSTANT when absent. */
 enum pv_code api_query_instant(const struct http_request *request,
                                const char *name,

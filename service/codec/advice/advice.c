@@ -170,7 +170,7 @@ static void decode_include(const struct codec_node *node, struct codec_advice_re
         while (word != NULL && k < WORDS && strcmp(word, includes[k].word) != 0)
             k++;
         if (word == NULL || k == WORDS)
-            codec_fault(&item, "unknown_value",
+            codec_fault(&item, "not_allowed",
                         "is none of alternatives, stages, contention, spark, data_needed, "
                         "next_experiments, copy_plan");
         else

@@ -119,7 +119,7 @@ static void decode_surveys(const struct codec_node *node, struct codec_simulatio
         while (name != NULL && k < BUILT_IN && strcmp(name, surveys[k].name) != 0)
             k++;
         if (name == NULL || k == BUILT_IN)
-            codec_fault(&item, "unknown_value", "must be one of: 2mass, dss");
+            codec_fault(&item, "not_allowed", "must be one of: 2mass, dss");
         else if (asked->montage_surveys[k])
             codec_fault(&item, "duplicate", "was named before");
         else

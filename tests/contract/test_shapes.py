@@ -1,0 +1,141 @@
+"""Rules of the contract's shapes that no linter knows: one type for a name, one envelope of lists, one style of words."""
+import collections
+import pathlib
+import re
+import sys
+
+import pytest
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "openapi"))
+import bundle  # noqa: E402
+
+DOCUMENT = bundle.load()
+
+# Members whose name has more than one JSON type (null aside), each with the reason.
+UNIONS = {
+    "cluster": {"string", "object"},  # the name of a cluster; in a feasibility request also its size
+    "contention": {"object", "boolean"},  # of advice: who meets the deadlines; of a step: whether there is any
+    "epsilon": {"number", "string"},  # of PingAn: a number or "auto"
+    "id": {"string", "number"},  # resources have UUIDs, stages of a run their numbers
+    "jobs": {"array", "number"},  # the jobs of a request; of a run how many it had
+    "met": {"array", "boolean"},  # the jobs that meet their deadlines; of a job whether it does
+    "model": {"string", "object"},  # the kind; of advice what the prediction is based on
+    "observations": {"array", "number"},  # of a fit's request; of its quality how many there were
+    "processing": {"array", "object"},  # samples and estimates are lists, a copy plan's distributions go by operation
+    "progress": {"object", "number"},  # of an operation; of a running job the share that is done
+    "status": {"string", "number"},  # of an operation, a model; of a problem the status of HTTP (RFC 9457)
+    "task": {"string", "number"},  # of a copy plan its id; of a schedule its place within the stage
+    "tasks": {"array", "number"},  # the tasks; of a stage how many
+    "utilization": {"array", "number"},  # of a copy plan by cluster; of a schedule the share
+}
+# Words of enumerations that are not in snake_case, as their papers or formats write them.
+WORDS = re.compile(r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$")
+FOREIGN = {"eff-reli", "reli-eff", "eff-eff", "reli-reli", "2mass", "1.5", "1.6",
+           "It", "IIt", "IIIt", "IIIt,1", "IIIt,2", "IVt", "Is", "IIs", "IIIs", "IIIs,1", "IIIs,2", "IVs"}
+
+
+def resolve(schema):
+    while "$ref" in schema:
+        node = DOCUMENT
+        for part in schema["$ref"][2:].split("/"):
+            node = node[part.replace("~1", "/").replace("~0", "~")]
+        schema = node
+    return schema
+
+
+def types_of(schema):
+    schema = resolve(schema)
+    if "type" in schema:
+        declared = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+        return {"number" if t == "integer" else t for t in declared}
+    for key in ("oneOf", "anyOf", "allOf"):
+        if key in schema:
+            return set().union(*(types_of(inner) for inner in schema[key]))
+    for key in ("const", "enum"):
+        if key in schema:
+            values = schema[key] if key == "enum" else [schema[key]]
+            return {"boolean" if isinstance(v, bool) else "string" if isinstance(v, str) else "number" for v in values if v is not None}
+    return {"object"} if "properties" in schema else set()
+
+
+def schemas(node=DOCUMENT, path=""):
+    """(path, schema) of every schema, wherever it stands; references are not followed."""
+    if isinstance(node, dict):
+        is_members = path.endswith("/properties")
+        if not is_members and ("/components/" in path or "/schema" in path):
+            yield path, node
+        for key, inner in node.items():
+            if is_members or key not in ("example", "examples", "default", "required"):
+                yield from schemas(inner, path + "/" + str(key))
+    elif isinstance(node, list):
+        for i, inner in enumerate(node):
+            yield from schemas(inner, path + "/" + str(i))
+
+
+def members():
+    """(name, schema, path) of every member of every object."""
+    for path, schema in schemas():
+        if not path.endswith("/properties") and isinstance(schema.get("properties"), dict):
+            for name, inner in schema["properties"].items():
+                yield name, inner, path
+
+
+def test_a_member_name_has_one_json_type():
+    found = collections.defaultdict(lambda: collections.defaultdict(list))
+    for name, schema, path in members():
+        for kind in types_of(schema) - {"null"}:
+            found[name][kind].append(path)
+    assert len(found) > 300
+    wrong = {name: {k: v[:3] for k, v in kinds.items()} for name, kinds in found.items()
+             if len(kinds) > 1 and set(kinds) != UNIONS.get(name)}
+    assert not wrong, wrong
+    assert not {name for name in UNIONS if set(found[name]) != UNIONS[name]}, "of one type by now"
+
+
+def test_every_list_has_the_same_envelope():
+    lists = 0
+    for template, item in DOCUMENT["paths"].items():
+        get = item.get("get")
+        names = {resolve(p)["name"] for p in item.get("parameters", []) + (get or {}).get("parameters", [])}
+        if get is None or "cursor" not in names:
+            continue
+        lists += 1
+        assert "limit" in names, template
+        reply = resolve(resolve(get["responses"]["200"])["content"]["application/json"]["schema"])
+        assert {"items", "next_cursor"} <= set(reply["required"]), template
+        assert types_of(reply["properties"]["items"]) == {"array"}, template
+        assert reply["properties"]["next_cursor"] == {"$ref": "#/components/schemas/NextCursor"}, template
+        assert "Link" in get["responses"]["200"]["headers"], template
+    assert lists >= 9
+    for path, schema in schemas():
+        if isinstance(schema.get("properties"), dict) and "next_cursor" in schema["properties"]:
+            assert "items" in schema["properties"], path
+
+
+def test_words_of_enumerations_are_snake_case():
+    seen = set()
+    for path, schema in schemas():
+        words = schema.get("enum", [schema["const"]] if "const" in schema else [])
+        seen |= {w for w in words if isinstance(w, str)}
+    assert len(seen) > 100
+    assert not {w for w in seen if not WORDS.match(w)} - FOREIGN
+
+
+def test_problem_types_and_codes_of_faults_are_snake_case():
+    with open(ROOT / "docs" / "problems.yaml") as f:
+        types = list(yaml.safe_load(f))
+    codes = set()
+    for source in (ROOT / "service").rglob("*.c"):
+        text = source.read_text()
+        codes |= set(re.findall(r"codec_fault(?:_member)?\([^;\"]*(?:\"[^\"]*\",\s*)?\"([^\"\s/]+)\",\s*\"", text))
+        codes |= set(re.findall(r"pv_fault\(\s*\w+,\s*PV_PLACE_\w+,[^;]*?,\s*\"([^\"\s/]+)\",\s*\"", text))
+    assert len(types) > 20 and {"required", "duplicate", "out_of_range", "not_allowed"} <= codes
+    assert not [w for w in types + sorted(codes) if not WORDS.match(w)]
+    assert "unknown_value" not in codes, "not_allowed is the word"
+
+
+@pytest.mark.parametrize("shape", [{"type": ["string", "null"]}, {"oneOf": [{"type": "string"}, {"type": "null"}]}, {"const": "x"}])
+def test_the_type_of_a_schema_is_found(shape):
+    assert types_of(shape) - {"null"} == {"string"}
