@@ -1,7 +1,7 @@
 """Fixtures of the API tests: a real provisord on a real, private PostgreSQL.
 
 service   one for the whole run; test modules that restart or break things make their own (make_service)
-template  the PostgreSQL of this process of tests, of which each service gets a database (tests/databases.py)
+databases  the PostgreSQL of this process of tests, of which each service gets a database (tests/databases.py)
 client    speaks as the admin of team "alpha" and validates every reply against openapi/provisor.yaml
 stranger  the same for team "beta", which must see nothing of alpha's
 
@@ -218,7 +218,7 @@ def migrate(environment):
 
 
 @pytest.fixture(scope="session")
-def template():
+def databases():
     made = Template(migrate)
     yield made
     made.close()
@@ -231,7 +231,7 @@ def own_server():
 
 
 @pytest.fixture(scope="module")
-def make_service(contract, template, own_server):
+def make_service(contract, databases, own_server):
     """A factory of services that a test may restart, break and configure as it likes. own_server: with a durable
     PostgreSQL that it may stop, start and kill; otherwise with a database of the one that all share."""
     made = []
@@ -239,7 +239,7 @@ def make_service(contract, template, own_server):
     def make(own_server=own_server, **environment):
         directory = tempfile.mkdtemp(prefix="provisor-api-")
         os.chmod(directory, 0o755)
-        database = template.own_server(directory + "/data") if own_server else template.database()
+        database = databases.own_server(directory + "/data") if own_server else databases.database()
         service = Service(directory, contract, environment, database)
         made.append(service)
         return service
@@ -253,16 +253,16 @@ def make_service(contract, template, own_server):
             faults.append(fault)
         finally:
             if service.database.shared:
-                template.drop(service.database)
+                databases.drop(service.database)
             shutil.rmtree(service.directory, ignore_errors=True)
     assert not faults, faults
 
 
 @pytest.fixture(scope="session")
-def service(contract, template):
+def service(contract, databases):
     directory = tempfile.mkdtemp(prefix="provisor-api-")
     os.chmod(directory, 0o755)
-    service = Service(directory, contract, database=template.database())
+    service = Service(directory, contract, database=databases.database())
     service.operator_token = service.token("operators")
     service.alpha_token = service.token("alpha")
     service.beta_token = service.token("beta")

@@ -14,7 +14,7 @@ spec.loader.exec_module(api_fixtures)
 
 pytest_configure = api_fixtures.pytest_configure
 contract = api_fixtures.contract
-template = api_fixtures.template
+databases = api_fixtures.databases
 make_service = api_fixtures.make_service
 
 
