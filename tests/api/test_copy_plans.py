@@ -1,5 +1,5 @@
 """POST /v1/copy-plans: plans through the door, faults with pointers, limits. What a plan decides is tested in
-tests/unit/core/test_insurance.c and by the shared vectors."""
+tests/unit/core/test_pingan.c and by the shared vectors."""
 import copy
 
 import pytest

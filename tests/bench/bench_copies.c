@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "base/rng.h"
-#include "core/geo/planner.h"
+#include "core/geo/planning.h"
 
 enum { POINTS = 8, OPERATIONS = 4, LINK_KINDS = 512, REPETITIONS = 5 };
 
@@ -159,7 +159,7 @@ make_problem(struct made *made, size_t n_clusters, size_t n_jobs, size_t tasks_e
         (struct geo_problem){clusters, n_clusters, links, n_links, OPERATIONS, jobs, n_jobs, 1};
 }
 
-static bool run_row(const struct made *made, const struct geo_terms *terms)
+static bool run_row(const struct made *made, const struct geo_parameters *terms)
 {
     struct geo_plan plan;
     double least = HUGE_VAL;
@@ -167,33 +167,32 @@ static bool run_row(const struct made *made, const struct geo_terms *terms)
         struct arena work;
         arena_init(&work, 0);
         double began = cpu_s();
-        if (geo_plan_make(&made->problem, terms, NULL, &work, &plan, NULL) != PV_OK)
+        if (geo_plan_make(&made->problem, terms, NULL, NULL, &work, &plan, NULL) != PV_OK)
             return false;
         least = fmin(least, cpu_s() - began);
         if (i + 1 == REPETITIONS)
-            printf("%9s %9zu %6zu %8zu %10.4f %8zu %8zu %6zu %9.1f\n",
-                   geo_algorithm_name(terms->algorithm), made->problem.n_clusters,
-                   made->problem.n_jobs, made->tasks, least, plan.n_copies, plan.n_waiting,
-                   plan.n_stops, (double)work.total / 1e6);
+            printf("%9s %9zu %6zu %8zu %10.4f %8zu %8zu %6zu %9.1f\n", terms->planner->name,
+                   made->problem.n_clusters, made->problem.n_jobs, made->tasks, least,
+                   plan.n_copies, plan.n_waiting, plan.n_cancellations, (double)work.total / 1e6);
         arena_fini(&work);
     }
     return true;
 }
 
-static struct geo_terms terms_of(enum geo_algorithm algorithm)
+static struct geo_parameters terms_of(const struct geo_planner *planner)
 {
-    struct geo_terms terms = geo_terms_usual(algorithm);
-    terms.insurance.epsilon = 0.8;
-    terms.insurance.max_rounds = 3;
+    struct geo_parameters terms = geo_parameters_default(planner);
+    (void)geo_parameters_set(&terms, "epsilon", 0.8);
+    (void)geo_parameters_set(&terms, "max_rounds", 3);
     return terms;
 }
 
 /* How the time of one algorithm grows. */
-static bool show_growth(enum geo_algorithm algorithm, size_t most)
+static bool show_growth(const struct geo_planner *planner, size_t most)
 {
     static const size_t rows[][3] = {
         {10, 4, 50}, {30, 10, 60}, {100, 20, 100}, {300, 40, 150}, {1000, 100, 200}};
-    const struct geo_terms terms = terms_of(algorithm);
+    const struct geo_parameters terms = terms_of(planner);
     bool ok = true;
     for (size_t i = 0; ok && i < sizeof rows / sizeof *rows && rows[i][0] <= most; i++) {
         struct made made;
@@ -210,8 +209,8 @@ static bool compare(bool running, size_t n_jobs)
     struct made made;
     bool ok = true;
     make_problem(&made, 100, n_jobs, 2000 / n_jobs, running);
-    for (enum geo_algorithm a = GEO_PINGAN; ok && a < GEO_ALGORITHMS; a++) {
-        const struct geo_terms terms = terms_of(a);
+    for (size_t a = 0; ok && a < geo_planners_n; a++) {
+        const struct geo_parameters terms = terms_of(geo_planners[a]);
         ok = run_row(&made, &terms);
     }
     arena_fini(&made.arena);
@@ -224,8 +223,8 @@ int main(int argc, char **argv)
     bool ok = true;
     printf("%9s %9s %6s %8s %10s %8s %8s %6s %9s\n", "algorithm", "clusters", "jobs", "tasks",
            "least s", "copies", "waiting", "stops", "MB");
-    for (enum geo_algorithm a = GEO_PINGAN; ok && a < GEO_ALGORITHMS; a++)
-        ok = show_growth(a, most);
+    for (size_t a = 0; ok && a < geo_planners_n; a++)
+        ok = show_growth(geo_planners[a], most);
     printf("\nevery third task runs already\n");
     ok = ok && compare(true, 20);
     printf("\none job of all tasks\n");

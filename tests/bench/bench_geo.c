@@ -7,7 +7,7 @@
  *     workflows=300 repetitions=2 clusters=100 seed=1 threads=2
  *     slots=0.02   of the machines of table 2 that take tasks; what sets the load (see below)
  *     work=1 bytes=0.05   of the recorded task times and file sizes
- *     period=60 outage=60   table 2's unreachability is for this time, and lasts for that
+ *     period=60 outage=60   table 2's unreachability is for this time, and keep_going for that
  *     sections=baselines+principles+allocation+epsilon   or speed: PingAn alone, with rows=1
  *     alike=0      0 to 1: mean powers and lines of table 2, or all the same
  *     start=1      PingAn insures tasks only when they start
@@ -202,31 +202,34 @@ static struct run *run_of(const char *name, double rate, const struct geosim_ter
 static struct run *pingan(double rate, double epsilon)
 {
     char name[16];
-    struct geosim_terms terms = geosim_terms_usual(GEO_PINGAN);
-    terms.planner.insurance.epsilon = epsilon;
+    struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
+    (void)geo_parameters_set(&terms.planner, "epsilon", epsilon);
     terms.clone_running = !(bench.settings.start > 0);
     (void)snprintf(name, sizeof name, "pingan %.1f", epsilon);
     return run_of(name, rate, &terms);
 }
 
-static struct run *baseline(double rate, enum geo_algorithm algorithm)
+static struct run *baseline(double rate, const struct geo_planner *planner)
 {
-    const struct geosim_terms terms = geosim_terms_usual(algorithm);
-    return run_of(geo_algorithm_name(algorithm), rate, &terms);
+    const struct geosim_terms terms = geosim_terms_usual(planner);
+    return run_of(planner->name, rate, &terms);
 }
 
 /* PingAn by other rules. */
 static struct run *variant(double rate, double epsilon, const char *name)
 {
     char full[24];
-    struct geosim_terms terms = geosim_terms_usual(GEO_PINGAN);
-    struct insurance_terms *insurance = &terms.planner.insurance;
-    insurance->epsilon = epsilon;
+    struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
+    static const char *const principles[] = {"eff-reli", "reli-eff", "eff-eff", "reli-reli"};
+    size_t principle = 0;
+    for (size_t i = 0; i < sizeof principles / sizeof *principles; i++)
+        if (strcmp(name, principles[i]) == 0)
+            principle = i;
+    (void)geo_parameters_set(&terms.planner, "epsilon", epsilon);
     terms.clone_running = !(bench.settings.start > 0);
-    insurance->first = strncmp(name, "reli", 4) == 0 ? INSURANCE_RELIABILITY : INSURANCE_EFFICIENCY;
-    insurance->second = strstr(name, "-eff") != NULL ? INSURANCE_EFFICIENCY : INSURANCE_RELIABILITY;
-    insurance->job_by_job = strcmp(name, "jga") == 0;
-    (void)snprintf(full, sizeof full, "%s %.1f", name, insurance->epsilon);
+    (void)geo_parameters_set(&terms.planner, "principle", (double)principle);
+    (void)geo_parameters_set(&terms.planner, "allocation", strcmp(name, "jga") == 0);
+    (void)snprintf(full, sizeof full, "%s %.1f", name, epsilon);
     return run_of(full, rate, &terms);
 }
 
@@ -269,9 +272,11 @@ static double least_cut(const struct run *run, const struct run *flutter)
 /* The best of the paper's four baselines. Runs are made on the first call. */
 static const struct run *best_baseline(double rate)
 {
-    const struct run *best = baseline(rate, GEO_FLUTTER);
-    for (int a = GEO_IRIDIUM; a <= GEO_DOLLY; a++) {
-        const struct run *run = baseline(rate, (enum geo_algorithm)a);
+    const struct run *best = baseline(rate, &geo_planner_flutter);
+    static const struct geo_planner *const others[] = {&geo_planner_iridium, &geo_planner_mantri,
+                                                       &geo_planner_dolly};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const struct run *run = baseline(rate, others[i]);
         if (run->sample.mean < best->sample.mean)
             best = run;
     }
@@ -284,7 +289,7 @@ static void make_baselines(void)
         (void)pingan(loads[i].rate, loads[i].epsilon);
         (void)pingan(loads[i].rate, EPSILON_LARGE);
         (void)best_baseline(loads[i].rate);
-        (void)baseline(loads[i].rate, GEO_SPARK);
+        (void)baseline(loads[i].rate, &geo_planner_spark);
     }
 }
 
@@ -301,9 +306,9 @@ static void tell_baselines(void)
         const struct run *own = pingan(rate, loads[i].epsilon);
         printf("%-7s %7.1f %8.1f %7.1f%% %7.1f%%", loads[i].name, loads[i].epsilon,
                own->sample.mean, cut_percent(own, best), loads[i].cut_percent);
-        for (int a = GEO_FLUTTER; a < GEO_ALGORITHMS; a++)
-            printf(" %8.1f", baseline(rate, (enum geo_algorithm)a)->sample.mean);
-        printf(" %7.1f%%\n", 100 * baseline(rate, GEO_FLUTTER)->busy);
+        for (size_t a = 1; a < geo_planners_n; a++)
+            printf(" %8.1f", baseline(rate, geo_planners[a])->sample.mean);
+        printf(" %7.1f%%\n", 100 * baseline(rate, &geo_planner_flutter)->busy);
         if (large != own)
             printf("%-7s %7.1f %8.1f %7.1f%%\n", "", EPSILON_LARGE, large->sample.mean,
                    cut_percent(large, best));
@@ -312,12 +317,12 @@ static void tell_baselines(void)
 
 static void tell_points(void)
 {
-    static const enum geo_algorithm others[] = {GEO_DOLLY, GEO_MANTRI};
+    static const struct geo_planner *const others[] = {&geo_planner_dolly, &geo_planner_mantri};
     printf("\nworkflows done in time, and what 7 in 10 save at least against Flutter (paper)\n"
            "%-8s %-8s %10s %18s %22s\n",
            "load", "policy", "within", "of all", "least saving");
     for (size_t i = 0; i < LOADS; i++) {
-        const struct run *flutter = baseline(loads[i].rate, GEO_FLUTTER);
+        const struct run *flutter = baseline(loads[i].rate, &geo_planner_flutter);
         for (size_t k = 0; k < 3; k++) {
             const struct run *run = k == 0 ? pingan(loads[i].rate, loads[i].epsilon)
                                            : baseline(loads[i].rate, others[k - 1]);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "codec/geo/copy_plan.h"
+#include "core/geo/planning.h"
 #include "fuzz_body.h"
 
 enum { CLUSTERS_MAX = 6, JOBS_MAX = 4, TASKS_MAX = 16 };
@@ -28,8 +29,8 @@ static void require_room(const struct geo_problem *problem, const struct geo_pla
         const struct geo_plan_use *use = &plan->use[m];
         /* Slots of copies that are to be ended are idle afterwards. */
         int64_t ended = 0;
-        for (size_t i = 0; i < plan->n_stops; i++)
-            ended += plan->stops[i].cluster == m;
+        for (size_t i = 0; i < plan->n_cancellations; i++)
+            ended += plan->cancellations[i].cluster == m;
         FUZZ_REQUIRE(use->slots == granted[m]);
         FUZZ_REQUIRE(granted[m] <= cluster->slots - cluster->busy_slots + ended);
         FUZZ_REQUIRE(use->ingress_bytes_per_s <= cluster->ingress_bytes_per_s * (1 + 1e-9));
@@ -72,10 +73,11 @@ static void plan(struct codec_copy_plan *asked, struct arena *arena)
     struct pv_error err = {0};
     if (isnan(asked->problem.slot_s)) /* as the service has it */
         asked->problem.slot_s = 1;
-    asked->load = geo_load_measure(&asked->problem);
-    if (asked->epsilon_is_auto)
-        asked->terms.insurance.epsilon = geo_load_epsilon(asked->load.load);
-    if (geo_plan_make(&asked->problem, &asked->terms, NULL, arena, &plan, &err) != PV_OK) {
+    asked->load = geo_system_load_measure(&asked->problem);
+    asked->epsilon_is_auto = geo_parameters_are_automatic(&asked->parameters);
+    geo_parameters_resolve(&asked->parameters, &asked->problem);
+    if (geo_plan_make(&asked->problem, &asked->parameters, NULL, NULL, arena, &plan, &err) !=
+        PV_OK) {
         FUZZ_REQUIRE(err.code == PV_E_INVALID && err.n_faults > 0);
         return;
     }

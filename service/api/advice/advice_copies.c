@@ -6,6 +6,7 @@
 #include "api/advice/advice_history.h"
 #include "api/geo/copy_plan_clusters.h"
 #include "core/advice/first_stages.h"
+#include "core/geo/planning.h"
 #include "store/clusters/cluster.h"
 
 static const char CLUSTERS_AT[] = "/copy_plan/clusters";
@@ -246,7 +247,7 @@ static enum pv_code set_problem(struct api *api,
                                 struct tasks *tasks,
                                 struct pv_error *err)
 {
-    *plan = (struct codec_copy_plan){.terms = geo_terms_usual(GEO_PINGAN)};
+    *plan = (struct codec_copy_plan){.parameters = geo_parameters_default(geo_planners[0])};
     plan->problem.slot_s = (double)NAN;
     enum pv_code code = count_tasks(api, stages, n, tasks, err);
     if (code == PV_OK)
@@ -333,8 +334,8 @@ static enum pv_code plan_copies(struct api *api,
     if (code != PV_OK)
         return code;
     copy_plan_choose_epsilon(&copies->asked);
-    return geo_plan_make(&copies->asked.problem, &copies->asked.terms, NULL, arena, &copies->plan,
-                         err);
+    return geo_plan_make(&copies->asked.problem, &copies->asked.parameters, NULL, NULL, arena,
+                         &copies->plan, err);
 }
 
 /* Why there is none, in words: of faults the first, with the cluster that it is at. */

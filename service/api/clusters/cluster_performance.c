@@ -5,7 +5,7 @@
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "codec/clusters/cluster_performance.h"
-#include "core/geo/slot.h"
+#include "core/geo/time_slot.h"
 #include "store/clusters/cluster.h"
 #include "store/clusters/performance.h"
 #include "store/clusters/performance_book.h"
@@ -72,7 +72,7 @@ static void fill_place(const struct asked *asked,
     place->configured = traits->unreachable_probability;
     /* Told of slots whose length was not, it is of any. */
     if (!isnan(place->configured) && !isnan(traits->slot_s))
-        place->configured = geo_slot_unreachable(place->configured, own_s, place->slot_s);
+        place->configured = geo_time_slot_unreachable(place->configured, own_s, place->slot_s);
 }
 
 static enum pv_code make_places(struct arena *arena, struct asked *asked, struct pv_error *err)

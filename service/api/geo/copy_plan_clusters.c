@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "api/clusters/performance_settings.h"
-#include "core/geo/slot.h"
+#include "core/geo/time_slot.h"
 #include "store/clusters/cluster.h"
 #include "store/clusters/performance_book.h"
 
@@ -169,7 +169,7 @@ static struct performance_place place_of(const struct cluster *cluster, double s
                                       .slot_s = slot_s};
     (void)snprintf(place.id, sizeof place.id, "%s", cluster->id);
     if (!isnan(place.configured))
-        place.configured = geo_slot_unreachable(place.configured, own_s, slot_s);
+        place.configured = geo_time_slot_unreachable(place.configured, own_s, slot_s);
     return place;
 }
 
@@ -373,9 +373,9 @@ enum pv_code copy_plan_operations_check(const struct geo_problem *problem,
 
 void copy_plan_choose_epsilon(struct codec_copy_plan *asked)
 {
-    asked->load = geo_load_measure(&asked->problem);
-    if (asked->epsilon_is_auto)
-        asked->terms.insurance.epsilon = geo_load_epsilon(asked->load.load);
+    asked->load = geo_system_load_measure(&asked->problem);
+    asked->epsilon_is_auto = geo_parameters_are_automatic(&asked->parameters);
+    geo_parameters_resolve(&asked->parameters, &asked->problem);
 }
 
 static enum pv_code read_all(struct api *api,

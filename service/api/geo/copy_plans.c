@@ -1,4 +1,5 @@
 #include "codec/geo/copy_plan.h"
+#include "core/geo/planning.h"
 
 #include "api/api.h"
 #include "api/geo/copy_plan_clusters.h"
@@ -43,11 +44,9 @@ static enum pv_code make(struct http_request *request,
                          struct geo_plan *plan,
                          struct pv_error *err)
 {
-    const struct geo_patience patience = {has_time, request};
-    asked->terms.patience = &patience;
-    enum pv_code code =
-        geo_plan_make(&asked->problem, &asked->terms, NULL, request->arena, plan, err);
-    asked->terms.patience = NULL;
+    const struct geo_interrupt interrupt = {has_time, request};
+    enum pv_code code = geo_plan_make(&asked->problem, &asked->parameters, NULL, &interrupt,
+                                      request->arena, plan, err);
     if (code != PV_E_CANCELLED)
         return code;
     pv_error_clear(err);

@@ -3,9 +3,10 @@
 
 #include "base/json_writer.h"
 #include "codec/json/reader.h"
-#include "core/geo/load.h"
 #include "core/geo/performance_book.h"
+#include "core/geo/plan.h"
 #include "core/geo/planner.h"
+#include "core/geo/system_load.h"
 
 /* What a client may ask for; from struct config. */
 struct codec_copy_plan_limits {
@@ -36,10 +37,9 @@ struct codec_copy_plan_origin {
 /* POST /v1/copy-plans (docs/design.md, "Copy plans"). */
 struct codec_copy_plan {
     struct geo_problem problem;
-    struct geo_terms terms;
-    bool epsilon_is_auto; /* terms.insurance.epsilon is to be drawn from the load (core/geo/load.h)
-                           */
-    struct geo_load load; /* that it was drawn from */
+    struct geo_parameters parameters;
+    bool epsilon_is_auto;                 /* it was chosen by the load */
+    struct geo_system_load load;          /* by which it was */
     struct strview *clusters;             /* names, as problem.clusters */
     struct codec_copy_plan_place *places; /* likewise */
     const char *clusters_at;              /* pointer of the list that they are from */

@@ -72,8 +72,8 @@ static void encode_cancellations(struct writer *w,
 {
     writer_key(w, "cancellations");
     writer_begin_array(w);
-    for (size_t i = 0; i < plan->n_stops; i++) {
-        const struct geo_plan_stop *stop = &plan->stops[i];
+    for (size_t i = 0; i < plan->n_cancellations; i++) {
+        const struct geo_plan_cancellation *stop = &plan->cancellations[i];
         writer_begin_object(w);
         encode_who(w, request, stop->job, stop->task);
         writer_member_text(w, "cluster", request->clusters[stop->cluster]);
@@ -112,15 +112,13 @@ encode_use(struct writer *w, const struct codec_copy_plan *request, const struct
     writer_end_array(w);
 }
 
-/* The number, null where the algorithm has none; where it was drawn from the load, that. */
+/* null where the planner has none; with the load where it was chosen by that. */
 static void encode_epsilon(struct writer *w, const struct codec_copy_plan *request)
 {
-    const struct geo_load *load = &request->load;
-    bool has_epsilon = request->terms.algorithm == GEO_PINGAN;
-    writer_member_number(w, "epsilon",
-                         has_epsilon ? request->terms.insurance.epsilon : (double)NAN);
+    const struct geo_system_load *load = &request->load;
+    writer_member_number(w, "epsilon", geo_parameters_get(&request->parameters, "epsilon"));
     writer_key(w, "epsilon_choice");
-    if (!has_epsilon || !request->epsilon_is_auto) {
+    if (!request->epsilon_is_auto) {
         writer_null(w);
         return;
     }
@@ -137,7 +135,7 @@ void codec_copy_plan_encode(struct writer *w,
                             const struct geo_plan *plan)
 {
     writer_begin_object(w);
-    writer_member_string(w, "algorithm", geo_algorithm_name(request->terms.algorithm));
+    writer_member_string(w, "algorithm", request->parameters.planner->name);
     encode_epsilon(w, request);
     writer_member_number(w, "slot_s", request->problem.slot_s);
     encode_cancellations(w, request, plan);

@@ -1,126 +1,158 @@
 #include "codec/geo/planner_parameters.h"
 
+#include <assert.h>
 #include <math.h>
+#include <string.h>
 
-static const double SECONDS_MAX = 1e12;
-static const double FACTOR_MAX = 1e6;
-static const int64_t COPIES_MAX = 1000;
-static const int64_t TASKS_MAX = 1000000000;
-
-enum geo_algorithm
-codec_geo_algorithm_decode(const struct codec_node *object, const char *key, unsigned flags)
+const struct geo_planner *
+codec_geo_planner_decode(const struct codec_node *object, const char *key, unsigned flags)
 {
-    const char *names[GEO_ALGORITHMS + 1] = {NULL};
-    for (enum geo_algorithm a = GEO_PINGAN; a < GEO_ALGORITHMS; a++)
-        names[a] = geo_algorithm_name(a);
-    return (enum geo_algorithm)codec_choice(object, key, flags, names, GEO_PINGAN);
+    const char *names[32] = {NULL};
+    assert(geo_planners_n < sizeof names / sizeof *names);
+    for (size_t i = 0; i < geo_planners_n; i++)
+        names[i] = geo_planners[i]->name;
+    return geo_planners[codec_choice(object, key, flags, names, 0)];
 }
 
-static void take_number(const struct codec_node *object, const char *key, double most, double *into)
+/* --- reading --- */
+
+/* A member that may be "auto": NAN, its value, or what there was where it is absent or at fault. */
+static double decode_automatic(const struct codec_node *object,
+                               const struct geo_parameter *parameter,
+                               unsigned flags,
+                               double value)
 {
-    double number = codec_number(object, key, CODEC_OPTIONAL, 0, most);
-    if (!isnan(number))
-        *into = number;
+    struct codec_node member = codec_member(object, parameter->name);
+    const char *word = json_string_value(member.json);
+    if (word != NULL && strcmp(word, "auto") == 0)
+        return (double)NAN;
+    if (word != NULL) {
+        codec_fault(
+            &member, "not_allowed", "must be \"auto\", or a number %s %.15g and at most %.15g",
+            parameter->above_low ? "above" : "of at least", parameter->low, parameter->high);
+        return value;
+    }
+    double number = codec_number(object, parameter->name, flags, parameter->low, parameter->high);
+    return isnan(number) ? value : number;
 }
 
-static void
-take_integer(const struct codec_node *object, const char *key, int64_t most, int64_t *into)
+static double
+decode_value(const struct codec_node *object, const struct geo_parameter *parameter, double value)
 {
-    int64_t integer = codec_integer(object, key, CODEC_OPTIONAL, 1, most);
-    if (integer != RUN_UNKNOWN)
-        *into = integer;
+    unsigned flags = CODEC_OPTIONAL | (parameter->above_low ? CODEC_ABOVE : 0);
+    if (parameter->words != NULL)
+        return (double)codec_choice(object, parameter->name, CODEC_OPTIONAL, parameter->words,
+                                    (size_t)value);
+    if (parameter->automatic != NULL)
+        return decode_automatic(object, parameter, flags, value);
+    if (parameter->integral) {
+        int64_t integer = codec_integer(object, parameter->name, flags, (int64_t)parameter->low,
+                                        (int64_t)parameter->high);
+        return integer == RUN_UNKNOWN ? value : (double)integer;
+    }
+    double number = codec_number(object, parameter->name, flags, parameter->low, parameter->high);
+    return isnan(number) ? value : number;
 }
 
-static void decode_mantri(const struct codec_node *object, struct geo_terms *terms)
+static void decode_values(const struct codec_node *object, struct geo_parameters *parameters)
 {
-    static const char *const known[] = {"duplicate_probability", "copies_max", "period_s", "gain",
-                                        NULL};
-    struct mantri_terms *mantri = &terms->mantri;
-    codec_refuse_unknown(object, known);
-    take_number(object, "duplicate_probability", 1, &mantri->duplicate_probability);
-    take_integer(object, "copies_max", COPIES_MAX, &mantri->copies_max);
-    take_number(object, "period_s", SECONDS_MAX, &mantri->period_s);
-    take_number(object, "gain", FACTOR_MAX, &mantri->gain);
+    const struct geo_planner *planner = parameters->planner;
+    for (size_t i = 0; i < planner->n_parameters; i++)
+        parameters->value[i] = decode_value(object, &planner->parameters[i], parameters->value[i]);
 }
 
-static void decode_dolly(const struct codec_node *object, struct geo_terms *terms)
+static void decode_inline(const struct codec_node *object,
+                          const struct geo_planner *planner,
+                          struct geo_parameters *parameters)
 {
-    static const char *const known[] = {"straggler_probability", "risk",      "budget",
-                                        "utilization_max",       "tasks_max", NULL};
-    struct dolly_terms *dolly = &terms->dolly;
-    codec_refuse_unknown(object, known);
-    take_number(object, "straggler_probability", 1, &dolly->straggler_probability);
-    take_number(object, "risk", 1, &dolly->risk);
-    take_number(object, "budget", 1, &dolly->budget);
-    take_number(object, "utilization_max", 1, &dolly->utilization_max);
-    take_integer(object, "tasks_max", TASKS_MAX, &dolly->tasks_max);
-}
-
-static void decode_spark(const struct codec_node *object, struct geo_terms *terms)
-{
-    static const char *const known[] = {"wait_s", "quantile", "multiplier", NULL};
-    struct spark_terms *spark = &terms->spark;
-    codec_refuse_unknown(object, known);
-    take_number(object, "wait_s", SECONDS_MAX, &spark->wait_s);
-    take_number(object, "quantile", 1, &spark->quantile);
-    take_number(object, "multiplier", FACTOR_MAX, &spark->multiplier);
-}
-
-void codec_geo_terms_decode(const struct codec_node *object, struct geo_terms *terms)
-{
-    static const struct {
-        enum geo_algorithm algorithm;
-        void (*decode)(const struct codec_node *object, struct geo_terms *terms);
-    } own[] = {{GEO_MANTRI, decode_mantri}, {GEO_DOLLY, decode_dolly}, {GEO_SPARK, decode_spark}};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        const char *name = geo_algorithm_name(own[i].algorithm);
-        struct codec_node member = codec_object(object, name, CODEC_OPTIONAL);
-        if (member.json == NULL)
-            continue;
-        if (own[i].algorithm != terms->algorithm)
-            codec_fault(&member, "conflict", "these are not terms of %s",
-                        geo_algorithm_name(terms->algorithm));
-        else
-            own[i].decode(&member, terms);
+    if (planner == parameters->planner) {
+        decode_values(object, parameters);
+        return;
+    }
+    for (size_t i = 0; i < planner->n_parameters; i++) {
+        struct codec_node member = codec_member(object, planner->parameters[i].name);
+        if (json_is_null(member.json))
+            codec_fault(&member, "wrong_type", "must not be null");
+        else if (member.json != NULL)
+            codec_fault(&member, "conflict", "%s does not have it: it is a parameter of %s",
+                        parameters->planner->name, planner->name);
     }
 }
 
-static void encode_mantri(struct writer *w, const struct geo_terms *terms)
+static void decode_object(const struct codec_node *object,
+                          const struct geo_planner *planner,
+                          struct geo_parameters *parameters)
 {
-    const struct mantri_terms *mantri = &terms->mantri;
-    writer_member_number(w, "duplicate_probability", mantri->duplicate_probability);
-    writer_member_integer(w, "copies_max", mantri->copies_max);
-    writer_member_number(w, "period_s", mantri->period_s);
-    writer_member_number(w, "gain", mantri->gain);
-}
-
-static void encode_dolly(struct writer *w, const struct geo_terms *terms)
-{
-    const struct dolly_terms *dolly = &terms->dolly;
-    writer_member_number(w, "straggler_probability", dolly->straggler_probability);
-    writer_member_number(w, "risk", dolly->risk);
-    writer_member_number(w, "budget", dolly->budget);
-    writer_member_number(w, "utilization_max", dolly->utilization_max);
-    writer_member_integer(w, "tasks_max", dolly->tasks_max);
-}
-
-static void encode_spark(struct writer *w, const struct geo_terms *terms)
-{
-    const struct spark_terms *spark = &terms->spark;
-    writer_member_number(w, "wait_s", spark->wait_s);
-    writer_member_number(w, "quantile", spark->quantile);
-    writer_member_number(w, "multiplier", spark->multiplier);
-}
-
-void codec_geo_terms_encode(struct writer *w, const struct geo_terms *terms)
-{
-    static void (*const encode[GEO_ALGORITHMS])(struct writer * w,
-                                                const struct geo_terms *terms) = {
-        [GEO_MANTRI] = encode_mantri, [GEO_DOLLY] = encode_dolly, [GEO_SPARK] = encode_spark};
-    if (encode[terms->algorithm] == NULL)
+    const char *known[GEO_PARAMETERS_MAX + 1] = {NULL};
+    struct codec_node member = codec_object(object, planner->name, CODEC_OPTIONAL);
+    if (member.json == NULL)
         return;
-    writer_key(w, geo_algorithm_name(terms->algorithm));
-    writer_begin_object(w);
-    encode[terms->algorithm](w, terms);
-    writer_end_object(w);
+    if (planner != parameters->planner) {
+        codec_fault(&member, "conflict", "these are not parameters of %s",
+                    parameters->planner->name);
+        return;
+    }
+    for (size_t i = 0; i < planner->n_parameters; i++)
+        known[i] = planner->parameters[i].name;
+    codec_refuse_unknown(&member, known);
+    decode_values(&member, parameters);
+}
+
+void codec_geo_parameters_decode(const struct codec_node *object, struct geo_parameters *parameters)
+{
+    for (size_t i = 0; i < geo_planners_n; i++) {
+        if (geo_planners[i]->n_parameters == 0)
+            continue;
+        if (geo_planners[i]->parameters_inline)
+            decode_inline(object, geo_planners[i], parameters);
+        else
+            decode_object(object, geo_planners[i], parameters);
+    }
+}
+
+void codec_geo_refuse_unknown(const struct codec_node *object, const char *const others[])
+{
+    const char *known[128] = {NULL};
+    size_t n = 0;
+    for (; others[n] != NULL; n++)
+        known[n] = others[n];
+    for (size_t i = 0; i < geo_planners_n; i++) {
+        const struct geo_planner *planner = geo_planners[i];
+        assert(n + GEO_PARAMETERS_MAX < sizeof known / sizeof *known);
+        for (size_t k = 0; planner->parameters_inline && k < planner->n_parameters; k++)
+            known[n++] = planner->parameters[k].name;
+        if (!planner->parameters_inline && planner->n_parameters > 0)
+            known[n++] = planner->name;
+    }
+    codec_refuse_unknown(object, known);
+}
+
+/* --- writing --- */
+
+static void encode_value(struct writer *w, const struct geo_parameter *parameter, double value)
+{
+    if (isnan(value))
+        writer_member_string(w, parameter->name, "auto");
+    else if (parameter->words != NULL)
+        writer_member_string(w, parameter->name, parameter->words[(size_t)value]);
+    else if (parameter->integral)
+        writer_member_integer(w, parameter->name, (int64_t)value);
+    else
+        writer_member_number(w, parameter->name, value);
+}
+
+void codec_geo_parameters_encode(struct writer *w, const struct geo_parameters *parameters)
+{
+    const struct geo_planner *planner = parameters->planner;
+    bool nested = !planner->parameters_inline;
+    if (planner->n_parameters == 0)
+        return;
+    if (nested) {
+        writer_key(w, planner->name);
+        writer_begin_object(w);
+    }
+    for (size_t i = 0; i < planner->n_parameters; i++)
+        encode_value(w, &planner->parameters[i], parameters->value[i]);
+    if (nested)
+        writer_end_object(w);
 }

@@ -5,18 +5,22 @@
 #include "codec/json/reader.h"
 #include "core/geo/planner.h"
 
-/* Which planner, and on what terms, as requests have it. */
+/* Planners and their parameters as requests have them, driven by the rows of core/geo/planner.h. */
 
-/* The member of that name; absent: pingan. */
-enum geo_algorithm
-codec_geo_algorithm_decode(const struct codec_node *object, const char *key, unsigned flags);
+/* The planner that a member names; absent: the default one. */
+const struct geo_planner *
+codec_geo_planner_decode(const struct codec_node *object, const char *key, unsigned flags);
 
-/* The objects `mantri`, `dolly` and `spark`, each the terms of the algorithm of that name, all of
- * them optional; what is not given stays. One that terms->algorithm does not look at is a fault. */
-void codec_geo_terms_decode(const struct codec_node *object, struct geo_terms *terms);
+/* The parameters of the planner, all optional: what is not given keeps its value. Those of another
+ * planner are faults. */
+void codec_geo_parameters_decode(const struct codec_node *object,
+                                 struct geo_parameters *parameters);
 
-/* The object of terms->algorithm as a member of the one that is being written; nothing where it has
- * none. */
-void codec_geo_terms_encode(struct writer *w, const struct geo_terms *terms);
+/* Refuses members that are neither parameters of any planner nor among `others` (NULL-terminated,
+ * at most 32). */
+void codec_geo_refuse_unknown(const struct codec_node *object, const char *const others[]);
+
+/* The parameters as members of the object that is being written. */
+void codec_geo_parameters_encode(struct writer *w, const struct geo_parameters *parameters);
 
 #endif

@@ -1,6 +1,5 @@
 #include "codec/geo/simulation.h"
 
-#include "codec/geo/pingan.h"
 #include "codec/geo/planner_parameters.h"
 #include "codec/geo/simulation_internal.h"
 #include "codec/json/names.h"
@@ -17,28 +16,21 @@ static const int64_t SEED_MAX = INT64_C(9007199254740991);
 
 static void decode_policy(const struct codec_node *node, struct codec_simulation_policy *policy)
 {
-    static const char *const known[] = {
-        "name",          "policy",     "epsilon", "principle", "dolly", "allocation",
-        "clone_running", "max_rounds", "spark",   "mantri",    NULL};
+    static const char *const others[] = {"name", "policy", "clone_running", NULL};
     struct geosim_terms *terms = &policy->terms;
     size_t faults = node->reader->err->n_faults;
     if (!codec_expect_object(node))
         return;
-    codec_refuse_unknown(node, known);
-    enum geo_algorithm algorithm = codec_geo_algorithm_decode(node, "policy", CODEC_REQUIRED);
-    *terms = geosim_terms_usual(algorithm);
+    codec_geo_refuse_unknown(node, others);
+    const struct geo_planner *planner = codec_geo_planner_decode(node, "policy", CODEC_REQUIRED);
+    *terms = geosim_terms_usual(planner);
     policy->name = codec_name(node, "name", CODEC_OPTIONAL);
     if (policy->name.at == NULL && node->reader->err->n_faults == faults)
-        policy->name = strview_of(geo_algorithm_name(algorithm));
-    codec_geo_terms_decode(node, &terms->planner);
-    bool pingan = algorithm == GEO_PINGAN;
-    if (pingan)
-        terms->epsilon_by_load = codec_insurance_decode(node, &terms->planner.insurance);
-    else
-        codec_insurance_refuse(node, algorithm);
-    if (!pingan && codec_present(node, "clone_running"))
-        codec_fault_member(node, "clone_running", "conflict", "%s has none: it is a term of pingan",
-                           geo_algorithm_name(algorithm));
+        policy->name = strview_of(planner->name);
+    codec_geo_parameters_decode(node, &terms->planner);
+    if (!planner->clones_running_tasks && codec_present(node, "clone_running"))
+        codec_fault_member(node, "clone_running", "conflict",
+                           "%s does not add copies to running tasks", planner->name);
     terms->clone_running =
         codec_boolean(node, "clone_running", CODEC_OPTIONAL, terms->clone_running);
 }
@@ -141,12 +133,10 @@ static void encode_policy(struct writer *w, const struct codec_simulation_policy
     const struct geosim_terms *terms = &policy->terms;
     writer_begin_object(w);
     writer_member_text(w, "name", policy->name);
-    writer_member_string(w, "policy", geo_algorithm_name(terms->planner.algorithm));
-    if (terms->planner.algorithm == GEO_PINGAN) {
-        codec_insurance_encode(w, &terms->planner.insurance, terms->epsilon_by_load);
+    writer_member_string(w, "policy", terms->planner.planner->name);
+    codec_geo_parameters_encode(w, &terms->planner);
+    if (terms->planner.planner->clones_running_tasks)
         writer_member_boolean(w, "clone_running", terms->clone_running);
-    }
-    codec_geo_terms_encode(w, &terms->planner);
     writer_end_object(w);
 }
 

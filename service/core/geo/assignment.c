@@ -26,7 +26,7 @@ struct solving {
     const struct assignment *of;
     struct arena *arena;
     size_t *place;
-    int64_t *room;
+    int64_t *capacity;
     size_t *first; /* of each cluster: a task that may be moved */
     size_t *next;  /* of each task */
     size_t *before;
@@ -35,13 +35,13 @@ struct solving {
     size_t *from; /* cluster it was reached from; NONE: from the task that looks for a place */
     size_t *via;  /* task that would move there */
     size_t *queue;
-    bool *closed; /* of each cluster: no one in it can be moved to where there is room */
+    bool *closed; /* of each cluster: no one in it can be moved to where there is capacity */
     bool *fixed;  /* of each task */
     size_t search;
     double work; /* left */
     struct entry *heap;
     size_t n_heap;
-    size_t heap_room;
+    size_t heap_capacity;
     bool out_of_memory;
 };
 
@@ -112,15 +112,15 @@ static const struct exits *find_exits(struct solving *s, size_t cluster)
 
 static bool push(struct solving *s, size_t task)
 {
-    if (s->n_heap == s->heap_room) {
-        size_t room = 2 * s->heap_room + 64;
-        struct entry *grown = arena_array(s->arena, room, sizeof *grown);
+    if (s->n_heap == s->heap_capacity) {
+        size_t capacity = 2 * s->heap_capacity + 64;
+        struct entry *grown = arena_array(s->arena, capacity, sizeof *grown);
         if (grown == NULL)
             return false;
         if (s->n_heap > 0)
             memcpy(grown, s->heap, s->n_heap * sizeof *grown);
         s->heap = grown;
-        s->heap_room = room;
+        s->heap_capacity = capacity;
     }
     struct entry entry = {cost_of(s, task, s->place[task]), task};
     size_t at = s->n_heap++;
@@ -153,7 +153,7 @@ static struct entry pop(struct solving *s)
 /* Move everyone along the way that ends in the cluster; the task takes the first place. */
 static void move_along(struct solving *s, size_t task, size_t cluster)
 {
-    s->room[cluster]--;
+    s->capacity[cluster]--;
     while (s->from[cluster] != NONE) {
         size_t moved = s->via[cluster];
         leave(s, moved);
@@ -165,13 +165,13 @@ static void move_along(struct solving *s, size_t task, size_t cluster)
     s->out_of_memory |= !push(s, task);
 }
 
-/* The cheapest cluster with room below the limit. */
+/* The cheapest cluster with capacity below the limit. */
 static size_t find_direct(const struct solving *s, size_t task, double limit)
 {
     size_t best = NONE;
     for (size_t m = 0; m < s->of->n_clusters; m++) {
         double cost = cost_of(s, task, m);
-        if (s->room[m] > 0 && cost < limit) {
+        if (s->capacity[m] > 0 && cost < limit) {
             limit = cost;
             best = m;
         }
@@ -217,7 +217,7 @@ static bool find_place(struct solving *s, size_t task, double limit)
             s->seen[m] = s->search;
             s->from[m] = at;
             s->via[m] = exits->task[m];
-            if (s->room[m] > 0) {
+            if (s->capacity[m] > 0) {
                 move_along(s, task, m);
                 return true;
             }
@@ -247,10 +247,10 @@ static void improve(struct solving *s)
         if (s->fixed[task] || cost_of(s, task, cluster) != top.cost)
             continue; /* it has moved since */
         leave(s, task);
-        s->room[cluster]++;
+        s->capacity[cluster]++;
         s->fixed[task] = !find_place(s, task, top.cost);
         if (s->fixed[task])
-            s->room[cluster]--; /* it stays, and no longer moves for others */
+            s->capacity[cluster]--; /* it stays, and no longer moves for others */
     }
 }
 
@@ -258,7 +258,7 @@ static bool make(struct solving *s)
 {
     size_t tasks = s->of->n_tasks;
     size_t clusters = s->of->n_clusters;
-    s->room = arena_array(s->arena, clusters, sizeof *s->room);
+    s->capacity = arena_array(s->arena, clusters, sizeof *s->capacity);
     s->first = arena_array(s->arena, clusters, sizeof *s->first);
     s->next = arena_array(s->arena, tasks, sizeof *s->next);
     s->before = arena_array(s->arena, tasks, sizeof *s->before);
@@ -269,11 +269,11 @@ static bool make(struct solving *s)
     s->queue = arena_array(s->arena, clusters, sizeof *s->queue);
     s->closed = arena_calloc(s->arena, clusters, sizeof *s->closed);
     s->fixed = arena_calloc(s->arena, tasks, sizeof *s->fixed);
-    if (!s->room || !s->first || !s->next || !s->before || !s->exits || !s->seen || !s->from ||
+    if (!s->capacity || !s->first || !s->next || !s->before || !s->exits || !s->seen || !s->from ||
         !s->via || !s->queue || !s->closed || !s->fixed)
         return false;
     for (size_t m = 0; m < clusters; m++) {
-        s->room[m] = s->of->room[m];
+        s->capacity[m] = s->of->capacity[m];
         s->first[m] = NONE;
     }
     s->work = WORK_LEAST + WORK_PER_PAIR * (double)tasks * (double)clusters;

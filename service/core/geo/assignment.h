@@ -25,7 +25,7 @@ struct assignment {
     const double *const *row; /* of each task: cost per weight in each cluster; HUGE_VAL: never */
     const double *base;       /* of each task, on top */
     const double *weight;     /* of each task, > 0 */
-    const int64_t *room;      /* of each cluster */
+    const int64_t *capacity;  /* of each cluster */
 };
 
 static const size_t ASSIGNMENT_NONE = SIZE_MAX;

@@ -1,12 +1,32 @@
+/*
+ * Dolly on top of Flutter: small jobs are cloned whole as they start (G. Ananthanarayanan, A.
+ * Ghodsi, S. Shenker, I. Stoica, "Effective straggler mitigation: attack of the clones", NSDI 2013,
+ * section 4).
+ *
+ * Observes what Flutter observes, the number of tasks of a job, and how many slots are busy and how
+ * many of them with clones; not the progress of running tasks.
+ *
+ * Decides job by job in the order of the request: Flutter places the job's tasks, then all tasks
+ * that start now get c - 1 clones, each in another cluster, the free one that Flutter estimates to
+ * be fastest. With p the probability that one copy straggles, a task with c copies straggles with
+ * p^c, and some task of n with 1 - (1 - p^c)^n; c is the least number for which that is at most
+ * `risk`. A job is cloned as a whole or not at all: not when it has more than `tasks_max` tasks or
+ * one that waits, when all running clones would exceed `budget` of all slots or the slots in use
+ * `utilization_max` of them, or when there is no cluster for one of the clones.
+ */
 #include "core/geo/dolly.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "core/geo/flutter.h"
+#include "core/geo/planner.h"
+
+/* Indices into the parameters. */
+enum { STRAGGLER_PROBABILITY, RISK, BUDGET, UTILIZATION_MAX, TASKS_MAX };
 
 struct dolly {
-    struct desk *desk;
+    struct allocation *allocation;
     struct placement placement;
     double slots; /* of all clusters */
     double used;  /* of them, by what runs and what is planned */
@@ -17,27 +37,27 @@ struct dolly {
     int64_t *idle;
     double *ingress;
     double *egress;
-    struct state *states;
+    struct task_allocation *states;
 };
 
-size_t dolly_copies(const struct dolly_terms *terms, size_t n_tasks, size_t most)
+size_t dolly_copies(double straggler_probability, double risk, size_t n_tasks, size_t most)
 {
     double all_straggle = 1; /* p^c */
     for (size_t c = 1; c < most; c++) {
-        all_straggle *= terms->straggler_probability;
+        all_straggle *= straggler_probability;
         double some_task = -expm1((double)n_tasks * log1p(-all_straggle));
-        if (some_task <= terms->risk)
+        if (some_task <= risk)
             return c;
     }
     return most;
 }
 
-static bool make(struct dolly *dolly, struct desk *desk)
+static bool make(struct dolly *dolly, struct allocation *allocation)
 {
-    const struct geo_problem *problem = desk->problem;
+    const struct geo_problem *problem = allocation->problem;
     size_t clusters = problem->n_clusters;
     size_t most = 0;
-    *dolly = (struct dolly){.desk = desk};
+    *dolly = (struct dolly){.allocation = allocation};
     for (size_t m = 0; m < clusters; m++) {
         dolly->slots += (double)problem->clusters[m].slots;
         dolly->used += (double)problem->clusters[m].busy_slots;
@@ -47,22 +67,22 @@ static bool make(struct dolly *dolly, struct desk *desk)
         for (size_t t = 0; t < problem->jobs[j].n_tasks; t++)
             dolly->clones += fmax((double)problem->jobs[j].tasks[t].n_copies - 1, 0);
     }
-    dolly->started = arena_array(desk->arena, most, sizeof *dolly->started);
-    dolly->idle = arena_array(desk->arena, clusters, sizeof *dolly->idle);
-    dolly->ingress = arena_array(desk->arena, clusters, sizeof *dolly->ingress);
-    dolly->egress = arena_array(desk->arena, clusters, sizeof *dolly->egress);
-    dolly->states = arena_array(desk->arena, most, sizeof *dolly->states);
+    dolly->started = arena_array(allocation->arena, most, sizeof *dolly->started);
+    dolly->idle = arena_array(allocation->arena, clusters, sizeof *dolly->idle);
+    dolly->ingress = arena_array(allocation->arena, clusters, sizeof *dolly->ingress);
+    dolly->egress = arena_array(allocation->arena, clusters, sizeof *dolly->egress);
+    dolly->states = arena_array(allocation->arena, most, sizeof *dolly->states);
     return dolly->started && dolly->idle && dolly->ingress && dolly->egress && dolly->states &&
-           flutter_make(&dolly->placement, desk);
+           flutter_make(&dolly->placement, allocation);
 }
 
 /* false: one of them waits. */
 static bool list_started(struct dolly *dolly, size_t job)
 {
-    const struct geo_job *of = &dolly->desk->problem->jobs[job];
+    const struct geo_job *of = &dolly->allocation->problem->jobs[job];
     dolly->n_started = 0;
     for (size_t t = 0; t < of->n_tasks; t++) {
-        if (dolly->desk->states[job][t].n == 0)
+        if (dolly->allocation->tasks[job][t].n == 0)
             return false;
         if (of->tasks[t].n_copies == 0)
             dolly->started[dolly->n_started++] = t;
@@ -73,41 +93,42 @@ static bool list_started(struct dolly *dolly, size_t job)
 /* Copies of each task; 1: the job is not to be cloned. */
 static size_t judge(const struct dolly *dolly, size_t job)
 {
-    const struct desk *desk = dolly->desk;
-    const struct dolly_terms *terms = &desk->terms->dolly;
-    const struct geo_job *of = &desk->problem->jobs[job];
+    const struct allocation *allocation = dolly->allocation;
+    const double *parameters = allocation->parameters;
+    const struct geo_job *of = &allocation->problem->jobs[job];
     size_t n = of->stage_tasks > of->n_tasks ? of->stage_tasks : of->n_tasks;
-    if (n > (size_t)terms->tasks_max)
+    if ((double)n > parameters[TASKS_MAX])
         return 1;
-    size_t copies = dolly_copies(terms, n, desk->problem->n_clusters);
+    size_t copies = dolly_copies(parameters[STRAGGLER_PROBABILITY], parameters[RISK], n,
+                                 allocation->problem->n_clusters);
     double more = (double)(copies - 1) * (double)dolly->n_started;
-    bool affordable = dolly->clones + more <= terms->budget * dolly->slots &&
-                      dolly->used + more <= terms->utilization_max * dolly->slots;
+    bool affordable = dolly->clones + more <= parameters[BUDGET] * dolly->slots &&
+                      dolly->used + more <= parameters[UTILIZATION_MAX] * dolly->slots;
     return affordable ? copies : 1;
 }
 
 static void keep(struct dolly *dolly, size_t job)
 {
-    const struct desk *desk = dolly->desk;
-    size_t clusters = desk->problem->n_clusters;
-    memcpy(dolly->idle, desk->idle, clusters * sizeof *desk->idle);
-    memcpy(dolly->ingress, desk->ingress, clusters * sizeof *desk->ingress);
-    memcpy(dolly->egress, desk->egress, clusters * sizeof *desk->egress);
-    memcpy(dolly->states, desk->states[job],
-           desk->problem->jobs[job].n_tasks * sizeof *dolly->states);
+    const struct allocation *allocation = dolly->allocation;
+    size_t clusters = allocation->problem->n_clusters;
+    memcpy(dolly->idle, allocation->idle, clusters * sizeof *allocation->idle);
+    memcpy(dolly->ingress, allocation->ingress, clusters * sizeof *allocation->ingress);
+    memcpy(dolly->egress, allocation->egress, clusters * sizeof *allocation->egress);
+    memcpy(dolly->states, allocation->tasks[job],
+           allocation->problem->jobs[job].n_tasks * sizeof *dolly->states);
 }
 
 static void give_back(const struct dolly *dolly, size_t job, size_t n_copies, int64_t used)
 {
-    struct desk *desk = dolly->desk;
-    size_t clusters = desk->problem->n_clusters;
-    memcpy(desk->idle, dolly->idle, clusters * sizeof *desk->idle);
-    memcpy(desk->ingress, dolly->ingress, clusters * sizeof *desk->ingress);
-    memcpy(desk->egress, dolly->egress, clusters * sizeof *desk->egress);
-    memcpy(desk->states[job], dolly->states,
-           desk->problem->jobs[job].n_tasks * sizeof *dolly->states);
-    desk->n_copies = n_copies;
-    desk->used[job] = used;
+    struct allocation *allocation = dolly->allocation;
+    size_t clusters = allocation->problem->n_clusters;
+    memcpy(allocation->idle, dolly->idle, clusters * sizeof *allocation->idle);
+    memcpy(allocation->ingress, dolly->ingress, clusters * sizeof *allocation->ingress);
+    memcpy(allocation->egress, dolly->egress, clusters * sizeof *allocation->egress);
+    memcpy(allocation->tasks[job], dolly->states,
+           allocation->problem->jobs[job].n_tasks * sizeof *dolly->states);
+    allocation->n_copies = n_copies;
+    allocation->used[job] = used;
 }
 
 /* One clone of each task that starts. */
@@ -115,12 +136,12 @@ static enum pv_code clone_once(struct dolly *dolly, size_t job, int64_t round, b
 {
     for (size_t i = 0; i < dolly->n_started && *whole; i++) {
         size_t index = dolly->started[i];
-        struct offer offer;
-        enum pv_code code = placement_find(&dolly->placement, job, index, &offer);
+        struct candidate candidate;
+        enum pv_code code = placement_find(&dolly->placement, job, index, &candidate);
         if (code != PV_OK)
             return code;
-        *whole = offer.found;
-        if (offer.found && !desk_grant(dolly->desk, job, index, round, &offer))
+        *whole = candidate.found;
+        if (candidate.found && !allocation_grant(dolly->allocation, job, index, round, &candidate))
             return PV_E_MEMORY;
     }
     return PV_OK;
@@ -128,8 +149,8 @@ static enum pv_code clone_once(struct dolly *dolly, size_t job, int64_t round, b
 
 static enum pv_code clone_job(struct dolly *dolly, size_t job)
 {
-    size_t before = dolly->desk->n_copies;
-    int64_t used = dolly->desk->used[job];
+    size_t before = dolly->allocation->n_copies;
+    int64_t used = dolly->allocation->used[job];
     bool whole = true;
     enum pv_code code = PV_OK;
     if (!list_started(dolly, job) || dolly->n_started == 0)
@@ -140,22 +161,39 @@ static enum pv_code clone_job(struct dolly *dolly, size_t job)
         code = clone_once(dolly, job, (int64_t)c, &whole);
     if (!whole)
         give_back(dolly, job, before, used);
-    double more = (double)(dolly->desk->n_copies - before);
+    double more = (double)(dolly->allocation->n_copies - before);
     dolly->clones += more;
     dolly->used += more;
     return code;
 }
 
-enum pv_code dolly_run(struct desk *desk)
+static enum pv_code dolly_run(struct allocation *allocation)
 {
     struct dolly dolly;
-    enum pv_code code = make(&dolly, desk) ? PV_OK : PV_E_MEMORY;
-    for (size_t j = 0; j < desk->problem->n_jobs && code == PV_OK; j++) {
-        size_t before = desk->n_copies;
-        code = placement_run(&dolly.placement, j, desk->idle);
-        dolly.used += (double)(desk->n_copies - before);
+    enum pv_code code = make(&dolly, allocation) ? PV_OK : PV_E_MEMORY;
+    for (size_t j = 0; j < allocation->problem->n_jobs && code == PV_OK; j++) {
+        size_t before = allocation->n_copies;
+        code = placement_run(&dolly.placement, j, allocation->idle);
+        dolly.used += (double)(allocation->n_copies - before);
         if (code == PV_OK)
             code = clone_job(&dolly, j);
     }
     return code;
 }
+
+/* risk, budget and utilization_max are the paper's epsilon, beta and tau; the straggler probability
+ * is ours, and 150 tasks are the small jobs of the traces that Dolly was evaluated on. */
+static const struct geo_parameter parameters[] = {
+    [STRAGGLER_PROBABILITY] = {"straggler_probability", 0, 1, 0.1},
+    [RISK] = {"risk", 0, 1, 0.05},
+    [BUDGET] = {"budget", 0, 1, 0.05},
+    [UTILIZATION_MAX] = {"utilization_max", 0, 1, 0.8},
+    [TASKS_MAX] = {"tasks_max", 1, 1e9, 150, .integral = true}};
+
+const struct geo_planner geo_planner_dolly = {
+    .name = "dolly",
+    .run = dolly_run,
+    .parameters = parameters,
+    .n_parameters = sizeof parameters / sizeof *parameters,
+    .observes_running_copies = true,
+};

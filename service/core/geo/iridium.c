@@ -1,8 +1,28 @@
+/*
+ * Iridium: how many tasks of a stage each site gets, so that the slowest of all transfers is as
+ * fast as it can be (Q. Pu et al., "Low latency geo-distributed data analytics", SIGCOMM 2015,
+ * section 3).
+ *
+ * Observes how much input each cluster holds, what it can send and take in (its gate, and no more than
+ * its links together on the average), and idle slots. It ignores processing speeds, the
+ * variation of speeds, losses of clusters, and which link of a cluster is the slow one.
+ *
+ * Decides job by job in the order of the request. With a part r_x of n tasks in cluster x, which
+ * holds S_x of S bytes, x sends (1 - r_x) S_x at U_x and takes in r_x (S - S_x) at D_x; the paper's
+ * linear program makes the longest of these times least. Each time bounds r_x on one side only, so
+ * the least is found by bisection, over whole tasks at once and within idle slots: nothing is
+ * rounded afterwards. Tasks beyond the lower bounds go where most input is. The paper leaves open
+ * which tasks make up a cluster's number: here, those of the assignment whose greatest remote reads
+ * are least.
+ * One copy per task. Iridium's moving of data sets between jobs has no counterpart in a plan of
+ * copies.
+ */
 #include "core/geo/iridium.h"
 
 #include <math.h>
 
 #include "core/geo/placement.h"
+#include "core/geo/planner.h"
 
 /* A gate that lets nothing pass is this slow, so that times stay finite. */
 static const double SLOWEST = 1e-6;
@@ -69,9 +89,9 @@ share_out(struct iridium_site sites[], size_t n_sites, int64_t n, double all, do
         struct iridium_site *best = find_largest(sites, n_sites, (double)n, all, limit_s);
         if (best == NULL)
             return;
-        int64_t room = most(best, (double)n, all, limit_s) - best->tasks;
-        best->tasks += room < left ? room : left;
-        left -= room < left ? room : left;
+        int64_t capacity = most(best, (double)n, all, limit_s) - best->tasks;
+        best->tasks += capacity < left ? capacity : left;
+        left -= capacity < left ? capacity : left;
     }
 }
 
@@ -106,51 +126,52 @@ struct iridium {
     struct iridium_site *sites;
     double *links_up; /* of each cluster: mean speeds of its links together */
     double *links_down;
-    int64_t *room;
+    int64_t *capacity;
 };
 
 /* The part of a task that has to come from elsewhere. */
 static void
 fill_remote(const struct placement *placement, const struct geo_task *task, double paces[])
 {
-    for (size_t m = 0; m < placement->desk->problem->n_clusters; m++)
+    for (size_t m = 0; m < placement->allocation->problem->n_clusters; m++)
         paces[m] = task->n_inputs > 0 ? 1 : 0;
     for (size_t i = 0; i < task->n_inputs; i++)
         paces[task->inputs[i]] = 1 - 1 / (double)task->n_inputs;
 }
 
-static bool make(struct iridium *iridium, struct desk *desk)
+static bool make(struct iridium *iridium, struct allocation *allocation)
 {
-    const struct geo_problem *problem = desk->problem;
+    const struct geo_problem *problem = allocation->problem;
     size_t n = problem->n_clusters;
-    iridium->sites = arena_array(desk->arena, n, sizeof *iridium->sites);
-    iridium->links_up = arena_calloc(desk->arena, n, sizeof *iridium->links_up);
-    iridium->links_down = arena_calloc(desk->arena, n, sizeof *iridium->links_down);
-    iridium->room = arena_array(desk->arena, n, sizeof *iridium->room);
-    if (!iridium->sites || !iridium->links_up || !iridium->links_down || !iridium->room)
+    iridium->sites = arena_array(allocation->arena, n, sizeof *iridium->sites);
+    iridium->links_up = arena_calloc(allocation->arena, n, sizeof *iridium->links_up);
+    iridium->links_down = arena_calloc(allocation->arena, n, sizeof *iridium->links_down);
+    iridium->capacity = arena_array(allocation->arena, n, sizeof *iridium->capacity);
+    if (!iridium->sites || !iridium->links_up || !iridium->links_down || !iridium->capacity)
         return false;
     for (size_t i = 0; i < problem->n_links; i++) {
         iridium->links_up[problem->links[i].from] += problem->links[i].speeds->mean;
         iridium->links_down[problem->links[i].to] += problem->links[i].speeds->mean;
     }
-    return placement_make(&iridium->placement, desk, fill_remote, NULL);
+    return placement_make(&iridium->placement, allocation, fill_remote, NULL);
 }
 
 /* Of the first tasks of the job that slots allow, so many. */
-static int64_t gather_sites(struct iridium *iridium, const struct desk *desk, size_t job)
+static int64_t
+gather_sites(struct iridium *iridium, const struct allocation *allocation, size_t job)
 {
     int64_t slots = 0;
     int64_t n = 0;
-    for (size_t m = 0; m < desk->problem->n_clusters; m++) {
+    for (size_t m = 0; m < allocation->problem->n_clusters; m++) {
         iridium->sites[m] = (struct iridium_site){
-            .up_bytes_per_s = fmax(fmin(desk->egress[m], iridium->links_up[m]), SLOWEST),
-            .down_bytes_per_s = fmax(fmin(desk->ingress[m], iridium->links_down[m]), SLOWEST),
-            .slots = desk->idle[m]};
-        slots += desk->idle[m];
+            .up_bytes_per_s = fmax(fmin(allocation->egress[m], iridium->links_up[m]), SLOWEST),
+            .down_bytes_per_s = fmax(fmin(allocation->ingress[m], iridium->links_down[m]), SLOWEST),
+            .slots = allocation->idle[m]};
+        slots += allocation->idle[m];
     }
-    for (size_t t = 0; t < desk->problem->jobs[job].n_tasks && n < slots; t++) {
-        const struct geo_task *task = desk_task(desk, job, t);
-        if (desk->states[job][t].n > 0)
+    for (size_t t = 0; t < allocation->problem->jobs[job].n_tasks && n < slots; t++) {
+        const struct geo_task *task = allocation_task(allocation, job, t);
+        if (allocation->tasks[job][t].n > 0)
             continue;
         n++;
         for (size_t i = 0; i < task->n_inputs; i++)
@@ -159,20 +180,22 @@ static int64_t gather_sites(struct iridium *iridium, const struct desk *desk, si
     return n;
 }
 
-static enum pv_code place_job(struct iridium *iridium, struct desk *desk, size_t job)
+static enum pv_code place_job(struct iridium *iridium, struct allocation *allocation, size_t job)
 {
-    int64_t n = gather_sites(iridium, desk, job);
-    (void)iridium_divide(iridium->sites, desk->problem->n_clusters, n);
-    for (size_t m = 0; m < desk->problem->n_clusters; m++)
-        iridium->room[m] = iridium->sites[m].tasks;
-    return placement_run(&iridium->placement, job, iridium->room);
+    int64_t n = gather_sites(iridium, allocation, job);
+    (void)iridium_divide(iridium->sites, allocation->problem->n_clusters, n);
+    for (size_t m = 0; m < allocation->problem->n_clusters; m++)
+        iridium->capacity[m] = iridium->sites[m].tasks;
+    return placement_run(&iridium->placement, job, iridium->capacity);
 }
 
-enum pv_code iridium_run(struct desk *desk)
+static enum pv_code iridium_run(struct allocation *allocation)
 {
     struct iridium iridium;
-    enum pv_code code = make(&iridium, desk) ? PV_OK : PV_E_MEMORY;
-    for (size_t j = 0; j < desk->problem->n_jobs && code == PV_OK; j++)
-        code = place_job(&iridium, desk, j);
+    enum pv_code code = make(&iridium, allocation) ? PV_OK : PV_E_MEMORY;
+    for (size_t j = 0; j < allocation->problem->n_jobs && code == PV_OK; j++)
+        code = place_job(&iridium, allocation, j);
     return code;
 }
+
+const struct geo_planner geo_planner_iridium = {.name = "iridium", .run = iridium_run};

@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a planner decides about a problem (core/geo/problem.h), told alike whatever the algorithm,
- * so that plans can be compared. */
+/* What a planner decides about a problem (core/geo/problem.h): the same figures whatever the
+ * planner, so that plans can be compared. */
 
 struct geo_plan_copy {
     size_t job;
@@ -61,8 +61,8 @@ struct geo_plan_use {
     double egress_bytes_per_s;
 };
 
-/* A running copy to end before the copies are started. */
-struct geo_plan_stop {
+/* A running copy to cancel before the copies are started. */
+struct geo_plan_cancellation {
     size_t job;
     size_t task;
     size_t cluster;
@@ -77,8 +77,8 @@ struct geo_plan {
     size_t n_waiting;
     struct geo_plan_share *shares; /* of the jobs that are limited to one, in their order */
     size_t n_shares;
-    struct geo_plan_stop *stops;
-    size_t n_stops;
+    struct geo_plan_cancellation *cancellations;
+    size_t n_cancellations;
     struct geo_plan_use *use; /* of each cluster */
     int64_t rounds;           /* that granted a copy: the last one's number; 0: none did */
 };

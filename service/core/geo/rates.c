@@ -5,19 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SORTS_ROOM = 256, MEANS_ROOM = 4096 }; /* at first */
-enum { RECENT = 4096 };                       /* distributions remembered: 2 MB */
+enum { CLASSES_CAPACITY = 256, MEANS_CAPACITY = 4096 }; /* at first */
+enum { RECENT = 4096 };                                 /* distributions remembered: 2 MB */
 
-#define NO_SORT UINT32_MAX
+#define NO_CLASS UINT32_MAX
 
-struct sort {
+struct task_class {
     size_t operation;
     const size_t *inputs;
     size_t n_inputs;
     double best; /* NAN: not asked for yet */
 };
 
-struct ranked {
+struct ranked_cluster {
     double mean;
     size_t cluster;
 };
@@ -45,23 +45,23 @@ struct geo_rates {
     size_t limited;
     size_t **order; /* of each operation */
     size_t *n_order;
-    struct sort *sorts;
-    size_t n_sorts;
-    size_t sorts_room; /* a power of two */
-    uint32_t *table;   /* of sorts by task, open addressing, 2 x sorts_room */
-    struct kept *kept; /* open addressing */
+    struct task_class *classes;
+    size_t n_classes;
+    size_t classes_capacity; /* a power of two */
+    uint32_t *table;         /* of classes by task, open addressing, 2 x classes_capacity */
+    struct kept *kept;       /* open addressing */
     size_t n_kept;
-    size_t room; /* a power of two */
+    size_t capacity; /* a power of two */
     /* Whole distributions, each in the place that its key falls on: the next one there takes it
      * over. NULL: none was asked for. */
     struct speeds *recent;
     uint64_t *recent_key; /* as in `kept` */
-    const struct geo_patience *patience;
-    size_t work; /* since patience was asked last, in about nanoseconds */
-    bool gave_up;
+    const struct geo_interrupt *interrupt;
+    size_t work; /* since the interrupt was asked last, in about nanoseconds */
+    bool interrupted;
 };
 
-/* --- patience --- */
+/* --- interruption --- */
 
 enum { ASK_EVERY = 1000000, WORK_A_LOOK = 20, WORK_AN_INPUT = 800 };
 
@@ -71,22 +71,22 @@ static void work(struct geo_rates *rates, size_t more)
     if (rates->work < ASK_EVERY)
         return;
     rates->work = 0;
-    if (rates->patience != NULL && !rates->gave_up)
-        rates->gave_up = !rates->patience->lasts(rates->patience->context);
+    if (rates->interrupt != NULL && !rates->interrupted)
+        rates->interrupted = !rates->interrupt->keep_going(rates->interrupt->context);
 }
 
-void geo_rates_begin(struct geo_rates *rates, const struct geo_patience *patience)
+void geo_rates_begin(struct geo_rates *rates, const struct geo_interrupt *interrupt)
 {
-    rates->patience = patience;
-    rates->gave_up = false;
+    rates->interrupt = interrupt;
+    rates->interrupted = false;
 }
 
-bool geo_rates_gave_up(const struct geo_rates *rates)
+bool geo_rates_was_interrupted(const struct geo_rates *rates)
 {
-    return rates->gave_up;
+    return rates->interrupted;
 }
 
-/* --- sorts of tasks --- */
+/* --- classes of tasks --- */
 
 static uint64_t mix(uint64_t h)
 {
@@ -105,63 +105,63 @@ static uint64_t hash_inputs(size_t operation, const size_t inputs[], size_t n)
     return h;
 }
 
-static bool is_of_sort(const struct geo_task *task, const struct sort *sort)
+static bool is_of_class(const struct geo_task *task, const struct task_class *class)
 {
-    return task->operation == sort->operation && task->n_inputs == sort->n_inputs &&
+    return task->operation == class->operation && task->n_inputs == class->n_inputs &&
            (task->n_inputs == 0 ||
-            memcmp(task->inputs, sort->inputs, task->n_inputs * sizeof *task->inputs) == 0);
+            memcmp(task->inputs, class->inputs, task->n_inputs * sizeof *task->inputs) == 0);
 }
 
-static bool make_room_for_sorts(struct geo_rates *rates)
+static bool reserve_classes(struct geo_rates *rates)
 {
-    if (rates->n_sorts < rates->sorts_room)
+    if (rates->n_classes < rates->classes_capacity)
         return true;
-    size_t room = rates->sorts_room > 0 ? 2 * rates->sorts_room : SORTS_ROOM;
-    struct sort *sorts = arena_array(rates->arena, room, sizeof *sorts);
-    uint32_t *table = arena_array(rates->arena, 2 * room, sizeof *table);
-    if (!sorts || !table || room >= NO_SORT / 2)
+    size_t capacity = rates->classes_capacity > 0 ? 2 * rates->classes_capacity : CLASSES_CAPACITY;
+    struct task_class *classes = arena_array(rates->arena, capacity, sizeof *classes);
+    uint32_t *table = arena_array(rates->arena, 2 * capacity, sizeof *table);
+    if (!classes || !table || capacity >= NO_CLASS / 2)
         return false;
-    memset(table, 0xff, 2 * room * sizeof *table);
-    for (size_t i = 0; i < rates->n_sorts; i++) {
-        const struct sort *old = &rates->sorts[i];
+    memset(table, 0xff, 2 * capacity * sizeof *table);
+    for (size_t i = 0; i < rates->n_classes; i++) {
+        const struct task_class *old = &rates->classes[i];
         size_t at =
-            (size_t)hash_inputs(old->operation, old->inputs, old->n_inputs) & (2 * room - 1);
-        while (table[at] != NO_SORT)
-            at = (at + 1) & (2 * room - 1);
+            (size_t)hash_inputs(old->operation, old->inputs, old->n_inputs) & (2 * capacity - 1);
+        while (table[at] != NO_CLASS)
+            at = (at + 1) & (2 * capacity - 1);
         table[at] = (uint32_t)i;
-        sorts[i] = *old;
+        classes[i] = *old;
     }
-    rates->sorts = sorts;
+    rates->classes = classes;
     rates->table = table;
-    rates->sorts_room = room;
+    rates->classes_capacity = capacity;
     return true;
 }
 
 /* The task may not outlive the call, so its inputs are copied. */
-static bool add_sort(struct geo_rates *rates, const struct geo_task *task)
+static bool add_class(struct geo_rates *rates, const struct geo_task *task)
 {
     size_t *inputs = arena_array(rates->arena, task->n_inputs, sizeof *inputs);
     if (!inputs)
         return false;
     if (task->n_inputs > 0)
         memcpy(inputs, task->inputs, task->n_inputs * sizeof *inputs);
-    rates->sorts[rates->n_sorts++] =
-        (struct sort){task->operation, inputs, task->n_inputs, (double)NAN};
+    rates->classes[rates->n_classes++] =
+        (struct task_class){task->operation, inputs, task->n_inputs, (double)NAN};
     return true;
 }
 
-size_t geo_rates_sort(struct geo_rates *rates, const struct geo_task *task)
+size_t geo_rates_task_class(struct geo_rates *rates, const struct geo_task *task)
 {
-    if (!make_room_for_sorts(rates))
+    if (!reserve_classes(rates))
         return SIZE_MAX;
-    size_t mask = 2 * rates->sorts_room - 1;
+    size_t mask = 2 * rates->classes_capacity - 1;
     size_t at = (size_t)hash_inputs(task->operation, task->inputs, task->n_inputs) & mask;
-    while (rates->table[at] != NO_SORT && !is_of_sort(task, &rates->sorts[rates->table[at]]))
+    while (rates->table[at] != NO_CLASS && !is_of_class(task, &rates->classes[rates->table[at]]))
         at = (at + 1) & mask;
-    if (rates->table[at] == NO_SORT) {
-        if (!add_sort(rates, task))
+    if (rates->table[at] == NO_CLASS) {
+        if (!add_class(rates, task))
             return SIZE_MAX;
-        rates->table[at] = (uint32_t)(rates->n_sorts - 1);
+        rates->table[at] = (uint32_t)(rates->n_classes - 1);
     }
     return rates->table[at];
 }
@@ -170,8 +170,8 @@ size_t geo_rates_sort(struct geo_rates *rates, const struct geo_task *task)
 
 static int falling(const void *a, const void *b)
 {
-    const struct ranked *x = a;
-    const struct ranked *y = b;
+    const struct ranked_cluster *x = a;
+    const struct ranked_cluster *y = b;
     if (x->mean != y->mean)
         return x->mean > y->mean ? -1 : 1;
     return x->cluster < y->cluster ? -1 : x->cluster > y->cluster;
@@ -180,7 +180,7 @@ static int falling(const void *a, const void *b)
 static bool rank_clusters(struct geo_rates *rates, const struct geo_problem *problem)
 {
     size_t n = problem->n_clusters;
-    struct ranked *ranked = arena_array(rates->arena, n, sizeof *ranked);
+    struct ranked_cluster *ranked = arena_array(rates->arena, n, sizeof *ranked);
     rates->speed = arena_array(rates->arena, n, sizeof *rates->speed);
     rates->order = arena_array(rates->arena, problem->n_operations, sizeof *rates->order);
     rates->processing = arena_array(rates->arena, problem->n_operations, sizeof *rates->processing);
@@ -198,7 +198,7 @@ static bool rank_clusters(struct geo_rates *rates, const struct geo_problem *pro
             if (!rates->speed[m][op])
                 continue;
             rates->processing[op][m] = rates->speed[m][op]->mean;
-            ranked[known++] = (struct ranked){rates->processing[op][m], m};
+            ranked[known++] = (struct ranked_cluster){rates->processing[op][m], m};
         }
         qsort(ranked, known, sizeof *ranked, falling);
         rates->order[op] = arena_array(rates->arena, known, sizeof **rates->order);
@@ -247,16 +247,16 @@ struct geo_rates *geo_rates_make(const struct geo_problem *problem, struct arena
     return rates;
 }
 
-const size_t *geo_rates_order(const struct geo_rates *rates, size_t sort, size_t *n)
+const size_t *geo_rates_order(const struct geo_rates *rates, size_t task_class, size_t *n)
 {
-    size_t op = rates->sorts[sort].operation;
+    size_t op = rates->classes[task_class].operation;
     *n = rates->n_order[op];
     return rates->order[op];
 }
 
-double geo_rates_processing(const struct geo_rates *rates, size_t sort, size_t cluster)
+double geo_rates_processing(const struct geo_rates *rates, size_t task_class, size_t cluster)
 {
-    return rates->processing[rates->sorts[sort].operation][cluster];
+    return rates->processing[rates->classes[task_class].operation][cluster];
 }
 
 /* --- rates --- */
@@ -273,7 +273,7 @@ double geo_rates_link(const struct geo_rates *rates, size_t from, size_t to)
 }
 
 /* The mean over the inputs that are remote; one at home counts as nothing in the sums. */
-static void find_transfers(struct geo_rates *rates, const struct sort *task)
+static void find_transfers(struct geo_rates *rates, const struct task_class *task)
 {
     size_t n = rates->n_clusters;
     double all = (double)task->n_inputs;
@@ -298,12 +298,12 @@ static void find_transfers(struct geo_rates *rates, const struct sort *task)
     }
 }
 
-const double *geo_rates_limits(struct geo_rates *rates, size_t sort)
+const double *geo_rates_upper_bounds(struct geo_rates *rates, size_t task_class)
 {
-    const struct sort *task = &rates->sorts[sort];
+    const struct task_class *task = &rates->classes[task_class];
     const double *processing = rates->processing[task->operation];
     work(rates, rates->n_clusters); /* whoever asks goes over all of them */
-    if (rates->limited == sort)
+    if (rates->limited == task_class)
         return rates->limits;
     work(rates, task->n_inputs * rates->n_clusters);
     find_transfers(rates, task);
@@ -314,29 +314,30 @@ const double *geo_rates_limits(struct geo_rates *rates, size_t sort)
         double least = processing[m] < transfer ? processing[m] : transfer;
         rates->limits[m] = least > 0 ? least : 0;
     }
-    rates->limited = sort;
+    rates->limited = task_class;
     return rates->limits;
 }
 
-double geo_rates_hope(const struct geo_rates *rates, size_t cluster, const struct speeds *now)
+double
+geo_rates_upper_bound_with(const struct geo_rates *rates, size_t cluster, const struct speeds *now)
 {
-    const struct sort *task = &rates->sorts[rates->limited];
+    const struct task_class *task = &rates->classes[rates->limited];
     const struct speeds *processing = rates->speed[cluster][task->operation];
     const struct moments *transfer = &rates->transfers[cluster];
     double sum = now->mean + rates->limits[cluster];
     double hope =
-        speeds_greatest_limit(now->mean, now->variance, processing->mean, processing->variance);
+        speeds_max_upper_bound(now->mean, now->variance, processing->mean, processing->variance);
     hope = hope < sum ? hope : sum;
     if (transfer->mean == HUGE_VAL)
         return hope;
     double other =
-        speeds_greatest_limit(now->mean, now->variance, transfer->mean, transfer->variance);
+        speeds_max_upper_bound(now->mean, now->variance, transfer->mean, transfer->variance);
     return other < hope ? other : hope;
 }
 
 /* Of the mean of the transfers into a possible cluster; false: nothing is remote. */
 static bool find_transfer(const struct geo_rates *rates,
-                          const struct sort *task,
+                          const struct task_class *task,
                           size_t cluster,
                           struct speeds *transfer)
 {
@@ -358,21 +359,23 @@ static bool find_transfer(const struct geo_rates *rates,
     return remote > 0;
 }
 
-static void
-compute_spread(const struct geo_rates *rates, size_t sort, size_t cluster, struct speeds *spread)
+static void compute_spread(const struct geo_rates *rates,
+                           size_t task_class,
+                           size_t cluster,
+                           struct speeds *spread)
 {
-    const struct sort *task = &rates->sorts[sort];
+    const struct task_class *task = &rates->classes[task_class];
     const struct speeds *processing = rates->speed[cluster][task->operation];
     struct speeds transfer;
     if (find_transfer(rates, task, cluster, &transfer))
-        speeds_least(processing, &transfer, spread);
+        speeds_min(processing, &transfer, spread);
     else
         *spread = *processing;
 }
 
-static uint64_t key_of(const struct geo_rates *rates, size_t sort, size_t cluster)
+static uint64_t key_of(const struct geo_rates *rates, size_t task_class, size_t cluster)
 {
-    return (uint64_t)sort * rates->n_clusters + cluster + 1;
+    return (uint64_t)task_class * rates->n_clusters + cluster + 1;
 }
 
 static bool can_remember(struct geo_rates *rates)
@@ -386,92 +389,95 @@ static bool can_remember(struct geo_rates *rates)
 }
 
 /* Without memory to remember anything in it is computed each time. */
-void geo_rates_spread(struct geo_rates *rates, size_t sort, size_t cluster, struct speeds *spread)
+void geo_rates_spread(struct geo_rates *rates,
+                      size_t task_class,
+                      size_t cluster,
+                      struct speeds *spread)
 {
-    uint64_t key = key_of(rates, sort, cluster);
+    uint64_t key = key_of(rates, task_class, cluster);
     size_t at = (size_t)mix(key) % RECENT;
     if (!can_remember(rates)) {
-        compute_spread(rates, sort, cluster, spread);
+        compute_spread(rates, task_class, cluster, spread);
         return;
     }
     if (rates->recent_key[at] != key) {
-        work(rates, rates->sorts[sort].n_inputs * WORK_AN_INPUT);
-        compute_spread(rates, sort, cluster, &rates->recent[at]);
+        work(rates, rates->classes[task_class].n_inputs * WORK_AN_INPUT);
+        compute_spread(rates, task_class, cluster, &rates->recent[at]);
     }
     rates->recent_key[at] = key;
     *spread = rates->recent[at];
 }
 
-static double compute_mean(const struct geo_rates *rates, size_t sort, size_t cluster)
+static double compute_mean(const struct geo_rates *rates, size_t task_class, size_t cluster)
 {
-    const struct sort *task = &rates->sorts[sort];
+    const struct task_class *task = &rates->classes[task_class];
     const struct speeds *processing = rates->speed[cluster][task->operation];
     struct speeds transfer;
     if (!find_transfer(rates, task, cluster, &transfer))
         return processing->mean;
-    return speeds_least_mean(processing, &transfer);
+    return speeds_min_mean(processing, &transfer);
 }
 
 static struct kept *find_kept(const struct geo_rates *rates, uint64_t key)
 {
-    size_t at = (size_t)mix(key) & (rates->room - 1);
+    size_t at = (size_t)mix(key) & (rates->capacity - 1);
     while (rates->kept[at].key != 0 && rates->kept[at].key != key)
-        at = (at + 1) & (rates->room - 1);
+        at = (at + 1) & (rates->capacity - 1);
     return &rates->kept[at];
 }
 
 static bool make_room(struct geo_rates *rates)
 {
     struct kept *old = rates->kept;
-    size_t n = rates->room;
-    if (2 * (rates->n_kept + 1) <= rates->room)
+    size_t n = rates->capacity;
+    if (2 * (rates->n_kept + 1) <= rates->capacity)
         return true;
-    size_t room = n > 0 ? 4 * n : MEANS_ROOM;
-    rates->kept = arena_calloc(rates->arena, room, sizeof *rates->kept);
+    size_t capacity = n > 0 ? 4 * n : MEANS_CAPACITY;
+    rates->kept = arena_calloc(rates->arena, capacity, sizeof *rates->kept);
     if (!rates->kept) {
         rates->kept = old;
         return false;
     }
-    rates->room = room;
+    rates->capacity = capacity;
     for (size_t i = 0; i < n; i++)
         if (old[i].key != 0)
             *find_kept(rates, old[i].key) = old[i];
     return true;
 }
 
-double geo_rates_mean(struct geo_rates *rates, size_t sort, size_t cluster)
+double geo_rates_mean(struct geo_rates *rates, size_t task_class, size_t cluster)
 {
-    uint64_t key = key_of(rates, sort, cluster);
-    work(rates, WORK_A_LOOK + rates->sorts[sort].n_inputs);
-    if (rates->gave_up || !make_room(rates))
+    uint64_t key = key_of(rates, task_class, cluster);
+    work(rates, WORK_A_LOOK + rates->classes[task_class].n_inputs);
+    if (rates->interrupted || !make_room(rates))
         return -1;
     struct kept *kept = find_kept(rates, key);
     if (kept->key == 0) {
-        work(rates, rates->sorts[sort].n_inputs * WORK_AN_INPUT);
-        *kept = (struct kept){key, compute_mean(rates, sort, cluster)};
+        work(rates, rates->classes[task_class].n_inputs * WORK_AN_INPUT);
+        *kept = (struct kept){key, compute_mean(rates, task_class, cluster)};
         rates->n_kept++;
     }
     return kept->mean;
 }
 
-double geo_rates_best(struct geo_rates *rates, size_t sort)
+double geo_rates_best(struct geo_rates *rates, size_t task_class)
 {
     size_t n;
-    const size_t *order = geo_rates_order(rates, sort, &n);
+    const size_t *order = geo_rates_order(rates, task_class, &n);
     double best = 0;
-    if (rates->gave_up)
+    if (rates->interrupted)
         return -1;
-    if (!isnan(rates->sorts[sort].best))
-        return rates->sorts[sort].best;
-    const double *limits = geo_rates_limits(rates, sort);
-    for (size_t k = 0; k < n && geo_rates_processing(rates, sort, order[k]) > best; k++) {
+    if (!isnan(rates->classes[task_class].best))
+        return rates->classes[task_class].best;
+    const double *limits = geo_rates_upper_bounds(rates, task_class);
+    for (size_t k = 0; k < n && geo_rates_processing(rates, task_class, order[k]) > best; k++) {
         if (limits[order[k]] <= best)
             continue;
-        double mean = geo_rates_mean(rates, sort, order[k]);
+        double mean = geo_rates_mean(rates, task_class, order[k]);
         if (mean < 0)
             return mean;
         best = fmax(best, mean);
     }
-    rates->sorts[sort].best = best;
+    rates->classes[task_class].best = best;
     return best;
 }

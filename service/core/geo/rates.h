@@ -22,8 +22,8 @@
 struct geo_rates;
 
 /* Asked about every millisecond while a plan is made. false: it is given up. */
-struct geo_patience {
-    bool (*lasts)(void *context);
+struct geo_interrupt {
+    bool (*keep_going)(void *context);
     void *context;
 };
 
@@ -33,37 +33,41 @@ struct geo_rates *geo_rates_make(const struct geo_problem *problem, struct arena
 
 /* Of the plan that is made next, which begins with it. NULL: endless. Once it is over, means and
  * best rates fail as if memory were exhausted. */
-void geo_rates_begin(struct geo_rates *rates, const struct geo_patience *patience);
-bool geo_rates_gave_up(const struct geo_rates *rates);
+void geo_rates_begin(struct geo_rates *rates, const struct geo_interrupt *interrupt);
+bool geo_rates_was_interrupted(const struct geo_rates *rates);
 
 /* The sort of a task, numbered from 0 in the order met; SIZE_MAX when memory is exhausted. */
-size_t geo_rates_sort(struct geo_rates *rates, const struct geo_task *task);
+size_t geo_rates_task_class(struct geo_rates *rates, const struct geo_task *task);
 
 /* Mean speed of the link between two clusters; HUGE_VAL inside one, 0 where there is none. */
 double geo_rates_link(const struct geo_rates *rates, size_t from, size_t to);
 
 /* The clusters that know the operation of that sort, by falling mean processing speed (ties: in
  * order). */
-const size_t *geo_rates_order(const struct geo_rates *rates, size_t sort, size_t *n);
+const size_t *geo_rates_order(const struct geo_rates *rates, size_t task_class, size_t *n);
 
 /* Mean processing speed; no copy there is faster. The operation must be known. */
-double geo_rates_processing(const struct geo_rates *rates, size_t sort, size_t cluster);
+double geo_rates_processing(const struct geo_rates *rates, size_t task_class, size_t cluster);
 
 /* Of each cluster, no less than the mean rate; 0: the cluster is impossible (a link or the
  * operation is missing). Good until it is asked of another sort. */
-const double *geo_rates_limits(struct geo_rates *rates, size_t sort);
+const double *geo_rates_upper_bounds(struct geo_rates *rates, size_t task_class);
 
 /* No less than the mean of the greater of `now` and the rate of a possible cluster. Of the sort
  * that limits were asked of last. */
-double geo_rates_hope(const struct geo_rates *rates, size_t cluster, const struct speeds *now);
+double
+geo_rates_upper_bound_with(const struct geo_rates *rates, size_t cluster, const struct speeds *now);
 
-/* The mean rate of a cluster that is possible; < 0 when memory or patience is exhausted. */
-double geo_rates_mean(struct geo_rates *rates, size_t sort, size_t cluster);
+/* The mean rate of a cluster that is possible; < 0 when memory or interrupt is exhausted. */
+double geo_rates_mean(struct geo_rates *rates, size_t task_class, size_t cluster);
 
 /* Its whole distribution. */
-void geo_rates_spread(struct geo_rates *rates, size_t sort, size_t cluster, struct speeds *spread);
+void geo_rates_spread(struct geo_rates *rates,
+                      size_t task_class,
+                      size_t cluster,
+                      struct speeds *spread);
 
-/* The best mean rate of all clusters, busy or not; 0: none is possible; < 0: memory or patience. */
-double geo_rates_best(struct geo_rates *rates, size_t sort);
+/* The best mean rate of all clusters, busy or not; 0: none is possible; < 0: memory or interrupt. */
+double geo_rates_best(struct geo_rates *rates, size_t task_class);
 
 #endif

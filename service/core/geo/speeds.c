@@ -205,19 +205,19 @@ static void combine(const struct speeds *a,
     settle(points, n, made);
 }
 
-void speeds_least(const struct speeds *a, const struct speeds *b, struct speeds *made)
+void speeds_min(const struct speeds *a, const struct speeds *b, struct speeds *made)
 {
     combine(a, b, least_below, made);
 }
 
-void speeds_greatest(const struct speeds *a, const struct speeds *b, struct speeds *made)
+void speeds_max(const struct speeds *a, const struct speeds *b, struct speeds *made)
 {
     combine(a, b, greatest_below, made);
 }
 
 /* Half of all the time goes here: values come in order, so E[min] is the sum over the steps of the
  * merged grid of their width times the chance that both exceed it. */
-double speeds_least_mean(const struct speeds *a, const struct speeds *b)
+double speeds_min_mean(const struct speeds *a, const struct speeds *b)
 {
     double mean = 0;
     double from = 0;
@@ -238,12 +238,12 @@ double speeds_least_mean(const struct speeds *a, const struct speeds *b)
     return mean;
 }
 
-double speeds_greatest_mean(const struct speeds *a, const struct speeds *b)
+double speeds_max_mean(const struct speeds *a, const struct speeds *b)
 {
-    return a->mean + b->mean - speeds_least_mean(a, b);
+    return a->mean + b->mean - speeds_min_mean(a, b);
 }
 
-double speeds_greatest_limit(double mean_a, double variance_a, double mean_b, double variance_b)
+double speeds_max_upper_bound(double mean_a, double variance_a, double mean_b, double variance_b)
 {
     double apart = mean_a - mean_b;
     return (mean_a + mean_b + sqrt(variance_a + variance_b + apart * apart)) / 2;

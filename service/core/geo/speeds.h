@@ -42,15 +42,15 @@ void speeds_add(const struct speeds *a, const struct speeds *b, struct speeds *m
 void speeds_scale(struct speeds *speeds, double factor);
 
 /* Of the lesser of two independent speeds, of the greater one. made may be neither of them. */
-void speeds_least(const struct speeds *a, const struct speeds *b, struct speeds *made);
-void speeds_greatest(const struct speeds *a, const struct speeds *b, struct speeds *made);
+void speeds_min(const struct speeds *a, const struct speeds *b, struct speeds *made);
+void speeds_max(const struct speeds *a, const struct speeds *b, struct speeds *made);
 
 /* Their expectations alone, in O(points). */
-double speeds_least_mean(const struct speeds *a, const struct speeds *b);
-double speeds_greatest_mean(const struct speeds *a, const struct speeds *b);
+double speeds_min_mean(const struct speeds *a, const struct speeds *b);
+double speeds_max_mean(const struct speeds *a, const struct speeds *b);
 
 /* No less than the mean of the greater one, from means and variances alone: max(X, Y) is
  * (X + Y + |X - Y|)/2, and E|X - Y| is at most the root of E(X - Y)^2. */
-double speeds_greatest_limit(double mean_a, double variance_a, double mean_b, double variance_b);
+double speeds_max_upper_bound(double mean_a, double variance_a, double mean_b, double variance_b);
 
 #endif

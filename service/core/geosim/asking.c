@@ -2,39 +2,33 @@
 
 #include <math.h>
 
-#include "core/geo/load.h"
+#include "core/geo/planning.h"
 
 /* What is remembered of rates is forgotten when it takes more than this. */
 enum { KEPT_BYTES_MAX = 96 << 20, WORK_BYTES = 1 << 20 };
 
 #define FOREVER_S 1e12
 
-/* Who decides on tasks that are ready alone need not be shown what runs, only what that takes. */
+static const struct geo_planner *planner_of(const struct asking *asking)
+{
+    return asking->terms->planner.planner;
+}
+
 static bool sees_running(const struct asking *asking)
 {
-    switch (asking->terms->planner.algorithm) {
-    case GEO_PINGAN:
-        return asking->terms->clone_running;
-    case GEO_FLUTTER:
-    case GEO_IRIDIUM:
-        return false;
-    case GEO_MANTRI:
-    case GEO_DOLLY:
-    case GEO_SPARK:
-    case GEO_ALGORITHMS:
-        break;
-    }
-    return true;
+    const struct geo_planner *planner = planner_of(asking);
+    return planner->observes_running_copies &&
+           (asking->terms->clone_running || !planner->clones_running_tasks);
 }
 
 bool asking_watches(const struct asking *asking)
 {
-    return geo_algorithm_watches(asking->terms->planner.algorithm);
+    return planner_of(asking)->observes_time;
 }
 
 bool asking_repeats(const struct asking *asking)
 {
-    return asking->terms->planner.algorithm == GEO_PINGAN && asking->terms->clone_running;
+    return planner_of(asking)->clones_running_tasks && asking->terms->clone_running;
 }
 
 bool asking_is_due(const struct asking *asking)
@@ -143,9 +137,10 @@ static bool carry_out(struct asking *asking,
                       size_t *moves)
 {
     struct board *board = asking->board;
-    *moves = plan->n_stops;
-    for (size_t i = 0; i < plan->n_stops; i++)
-        board_stop(board, names[plan->stops[i].job][plan->stops[i].task], plan->stops[i].cluster);
+    *moves = plan->n_cancellations;
+    for (size_t i = 0; i < plan->n_cancellations; i++)
+        board_stop(board, names[plan->cancellations[i].job][plan->cancellations[i].task],
+                   plan->cancellations[i].cluster);
     for (size_t i = 0; i < plan->n_copies; i++) {
         const struct geo_plan_copy *copy = &plan->copies[i];
         uint32_t task = names[copy->job][copy->task];
@@ -188,12 +183,11 @@ ask(struct asking *asking, struct geo_plan *plan, uint32_t ***names, struct pv_e
     show_clusters(asking);
     problem.jobs = jobs;
     problem.n_jobs = board->n_alive;
-    const struct geo_patience patience = {goes_on, asking};
-    struct geo_terms terms = asking->terms->planner;
-    terms.patience = asking->progress != NULL ? &patience : NULL;
-    if (asking->terms->epsilon_by_load)
-        terms.insurance.epsilon = geo_load_epsilon(geo_load_measure(&problem).load);
-    return geo_plan_make(&problem, &terms, asking->rates, &asking->work, plan, err);
+    const struct geo_interrupt interrupt = {goes_on, asking};
+    struct geo_parameters parameters = asking->terms->planner;
+    geo_parameters_resolve(&parameters, &problem);
+    return geo_plan_make(&problem, &parameters, asking->rates,
+                         asking->progress != NULL ? &interrupt : NULL, &asking->work, plan, err);
 }
 
 enum pv_code asking_plan(struct asking *asking, size_t *moves, struct pv_error *err)

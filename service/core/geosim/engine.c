@@ -20,9 +20,9 @@ struct engine {
     double last_s; /* end of the last workflow */
 };
 
-struct geosim_terms geosim_terms_usual(enum geo_algorithm algorithm)
+struct geosim_terms geosim_terms_usual(const struct geo_planner *planner)
 {
-    return (struct geosim_terms){.planner = geo_terms_usual(algorithm),
+    return (struct geosim_terms){.planner = geo_parameters_default(planner),
                                  .clone_running = true,
                                  .points = 8,
                                  .horizon_s = HUGE_VAL};

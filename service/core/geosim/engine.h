@@ -40,20 +40,17 @@
  * start nothing even if every cluster were up (a gate narrower than any copy the floor allows).
  */
 struct geosim_terms {
-    struct geo_terms planner;
-    /* PingAn is shown tasks that run already and may insure them further, as a copy plan does that
-     * is given running copies. false: it is shown ready tasks alone, and of the others what they
-     * take, so that tasks are insured only when they start. */
+    struct geo_parameters planner; /* what is automatic is resolved for every plan */
+    /* A planner that clones running tasks (its row says so) is shown them and may add copies, as in
+     * a copy plan whose request lists running copies. false: it is shown ready tasks alone, and of
+     * the others what they take, so that tasks get copies only when they start. */
     bool clone_running;
-    /* PingAn's epsilon is drawn from the load at every plan (load.h); planner.insurance.epsilon is
-     * not looked at. */
-    bool epsilon_by_load;
     size_t points;    /* of an estimated speed, 1 to SPEEDS_POINTS_MAX; usual: 8 */
     double horizon_s; /* what is not done by then is given up, > 0; HUGE_VAL: none */
 };
 
 /* clone_running, 8 points, no horizon. */
-struct geosim_terms geosim_terms_usual(enum geo_algorithm algorithm);
+struct geosim_terms geosim_terms_usual(const struct geo_planner *planner);
 
 /* Told of now and then. false: stop. */
 struct geosim_progress {

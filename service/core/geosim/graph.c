@@ -51,15 +51,15 @@ static void grow(struct growth *growth, size_t n, size_t links, struct rng *rng)
             add_node(growth, node, links, rng);
 }
 
-struct ranked {
+struct ranked_node {
     size_t degree;
     size_t node;
 };
 
 static int by_falling_degree(const void *a, const void *b)
 {
-    const struct ranked *x = a;
-    const struct ranked *y = b;
+    const struct ranked_node *x = a;
+    const struct ranked_node *y = b;
     if (x->degree != y->degree)
         return x->degree > y->degree ? -1 : 1;
     return x->node < y->node ? -1 : x->node > y->node;
@@ -75,11 +75,11 @@ static int ascending(const void *a, const void *b)
 /* place[node]: its number in the finished graph. */
 static bool rank_nodes(const struct growth *growth, size_t n, struct arena *arena, size_t place[])
 {
-    struct ranked *ranked = arena_array(arena, n, sizeof *ranked);
+    struct ranked_node *ranked = arena_array(arena, n, sizeof *ranked);
     if (ranked == NULL)
         return false;
     for (size_t i = 0; i < n; i++)
-        ranked[i] = (struct ranked){0, i};
+        ranked[i] = (struct ranked_node){0, i};
     for (size_t i = 0; i < growth->n_ends; i++)
         ranked[growth->ends[i]].degree++;
     qsort(ranked, n, sizeof *ranked, by_falling_degree);

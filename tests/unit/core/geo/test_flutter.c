@@ -3,16 +3,17 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+#include "core/geo/planning.h"
 #include "geo_cases.h"
 
 TestSuite(flutter, .init = cases_setup, .fini = cases_teardown);
 
 static struct geo_plan plan_of(const struct geo_problem *problem)
 {
-    const struct geo_terms terms = geo_terms_usual(GEO_FLUTTER);
+    const struct geo_parameters terms = geo_parameters_default(&geo_planner_flutter);
     struct geo_plan plan;
     struct pv_error err = {0};
-    cr_assert_eq(geo_plan_make(problem, &terms, NULL, &arena, &plan, &err), PV_OK, "%s",
+    cr_assert_eq(geo_plan_make(problem, &terms, NULL, NULL, &arena, &plan, &err), PV_OK, "%s",
                  err.detail);
     return plan;
 }
@@ -58,11 +59,12 @@ Test(flutter, a_cost_is_transfer_and_execution)
     const size_t inputs[] = {0, 1};
     struct geo_job jobs[] = {job(100, (struct geo_task[]){task(100, inputs, 2)}, 1)};
     const struct geo_problem problem = {clusters, 2, links, 1, 1, jobs, 1, 1};
-    const struct geo_terms terms = geo_terms_usual(GEO_FLUTTER);
-    struct desk desk = {.problem = &problem, .terms = &terms, .arena = &arena};
+    const struct geo_parameters terms = geo_parameters_default(&geo_planner_flutter);
+    struct allocation allocation = {
+        .problem = &problem, .parameters = terms.value, .arena = &arena};
     struct placement placement;
-    cr_assert_eq(desk_open(&desk, NULL), PV_OK);
-    cr_assert(flutter_make(&placement, &desk));
+    cr_assert_eq(allocation_open(&allocation, NULL), PV_OK);
+    cr_assert(flutter_make(&placement, &allocation));
     cr_expect_float_eq(placement_cost(&placement, 0, 0, 1), 100.0 / 20 + 50.0 / 5, 1e-12);
     cr_expect_eq(placement_cost(&placement, 0, 0, 0), HUGE_VAL, "no link leads there");
 }
@@ -111,11 +113,12 @@ Test(flutter, the_longest_time_is_the_least_of_all_placements)
             d->clusters[m].slots = d->clusters[m].busy_slots + 1 + (int64_t)(m == 0 ? n : 0);
         }
         struct geo_plan plan = plan_of(&d->problem);
-        const struct geo_terms terms = geo_terms_usual(GEO_FLUTTER);
-        struct desk desk = {.problem = &d->problem, .terms = &terms, .arena = &arena};
+        const struct geo_parameters terms = geo_parameters_default(&geo_planner_flutter);
+        struct allocation allocation = {
+            .problem = &d->problem, .parameters = terms.value, .arena = &arena};
         struct placement placement;
-        cr_assert_eq(desk_open(&desk, NULL), PV_OK);
-        cr_assert(flutter_make(&placement, &desk));
+        cr_assert_eq(allocation_open(&allocation, NULL), PV_OK);
+        cr_assert(flutter_make(&placement, &allocation));
         double longest = 0;
         cr_assert_eq(plan.n_copies, n);
         for (size_t i = 0; i < n; i++)

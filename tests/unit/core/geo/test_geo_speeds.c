@@ -90,19 +90,19 @@ Test(geo_speeds, sums_minima_and_maxima_are_those_of_all_pairs)
         speeds_add(&a, &b, &made);
         expect_sound(&made);
         expect_near(made.mean, sum, "sum");
-        speeds_least(&a, &b, &made);
+        speeds_min(&a, &b, &made);
         expect_sound(&made);
         expect_near(made.mean, least, "least");
-        expect_near(speeds_least_mean(&a, &b), least, "mean of the least");
-        speeds_greatest(&a, &b, &made);
+        expect_near(speeds_min_mean(&a, &b), least, "mean of the least");
+        speeds_max(&a, &b, &made);
         expect_sound(&made);
         expect_near(made.mean, greatest, "greatest");
-        expect_near(speeds_greatest_mean(&a, &b), greatest, "mean of the greatest");
+        expect_near(speeds_max_mean(&a, &b), greatest, "mean of the greatest");
         double got = 0;
         for (size_t k = 0; k < made.n && made.value[k] <= 20; k++)
             got += made.probability[k];
         expect_near(got, below, "distribution of the greatest");
-        cr_expect(speeds_greatest_limit(a.mean, a.variance, b.mean, b.variance) >=
+        cr_expect(speeds_max_upper_bound(a.mean, a.variance, b.mean, b.variance) >=
                   greatest - 1e-12);
     }
 }

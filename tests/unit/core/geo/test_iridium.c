@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+#include "core/geo/planning.h"
 #include "geo_cases.h"
 
 TestSuite(iridium, .init = cases_setup, .fini = cases_teardown);
@@ -87,10 +88,10 @@ Test(iridium, tasks_stay_with_their_input)
     struct geo_task tasks[] = {task(50, first, 1), task(50, second, 1), task(50, first, 1),
                                task(50, second, 1)};
     struct geo_job jobs[] = {job(200, tasks, 4)};
-    const struct geo_terms terms = geo_terms_usual(GEO_IRIDIUM);
+    const struct geo_parameters terms = geo_parameters_default(&geo_planner_iridium);
     struct geo_plan plan;
     cr_assert_eq(geo_plan_make(&(struct geo_problem){clusters, 2, links, 2, 1, jobs, 1, 1}, &terms,
-                               NULL, &arena, &plan, NULL),
+                               NULL, NULL, &arena, &plan, NULL),
                  PV_OK);
     cr_assert_eq(plan.n_copies, 4);
     for (size_t i = 0; i < 4; i++)

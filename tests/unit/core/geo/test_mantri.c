@@ -1,4 +1,4 @@
-#include "core/geo/mantri.h"
+#include "core/geo/planning.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -7,14 +7,16 @@
 
 TestSuite(mantri, .init = cases_setup, .fini = cases_teardown);
 
-static struct geo_plan plan_of(const struct geo_problem *problem, const struct mantri_terms *terms)
+static struct geo_plan plan_of(const struct geo_problem *problem,
+                               const struct geo_parameters *parameters)
 {
-    struct geo_terms all = geo_terms_usual(GEO_MANTRI);
+    struct geo_parameters all = geo_parameters_default(&geo_planner_mantri);
     struct geo_plan plan;
     struct pv_error err = {0};
-    if (terms)
-        all.mantri = *terms;
-    cr_assert_eq(geo_plan_make(problem, &all, NULL, &arena, &plan, &err), PV_OK, "%s", err.detail);
+    if (parameters)
+        all = *parameters;
+    cr_assert_eq(geo_plan_make(problem, &all, NULL, NULL, &arena, &plan, &err), PV_OK, "%s",
+                 err.detail);
     return plan;
 }
 
@@ -39,7 +41,7 @@ Test(mantri, a_slow_task_is_doubled_when_slots_are_left)
     cr_assert_eq(plan.n_copies, 1);
     cr_expect_eq(plan.copies[0].cluster, 1);
     cr_expect_eq(plan.copies[0].round, 2);
-    cr_expect_eq(plan.n_stops, 0);
+    cr_expect_eq(plan.n_cancellations, 0);
     cr_expect_eq(plan.tasks[0].n_clusters, 2);
 }
 
@@ -67,9 +69,9 @@ Test(mantri, a_slow_task_is_restarted_when_slots_are_scarce)
     clusters[0].busy_slots = 1;
     struct geo_plan plan =
         plan_of(&(struct geo_problem){clusters, 2, NULL, 0, 1, jobs, 1, 1}, NULL);
-    cr_assert_eq(plan.n_stops, 1);
-    cr_expect_eq(plan.stops[0].task, 0);
-    cr_expect_eq(plan.stops[0].cluster, 0);
+    cr_assert_eq(plan.n_cancellations, 1);
+    cr_expect_eq(plan.cancellations[0].task, 0);
+    cr_expect_eq(plan.cancellations[0].cluster, 0);
     cr_assert_eq(plan.n_copies, 2);
     cr_expect_eq(plan.copies[0].task, 0);
     cr_expect_eq(plan.copies[0].cluster, 1);
@@ -96,11 +98,11 @@ Test(mantri, doubling_must_save_slots_when_they_are_scarce)
     clusters[0].busy_slots = 1;
     const struct geo_problem problem = {clusters, 2, NULL, 0, 1, jobs, 1, 1};
     struct geo_plan plan = plan_of(&problem, NULL);
-    cr_expect_eq(plan.n_stops, 0);
+    cr_expect_eq(plan.n_cancellations, 0);
     cr_assert_eq(plan.n_copies, 1);
     cr_expect_eq(plan.copies[0].task, 0);
-    struct mantri_terms strict = geo_terms_usual(GEO_MANTRI).mantri;
-    strict.duplicate_probability = 0.6;
+    struct geo_parameters strict = geo_parameters_default(&geo_planner_mantri);
+    cr_assert(geo_parameters_set(&strict, "duplicate_probability", 0.6));
     plan = plan_of(&problem, &strict);
     cr_assert_eq(plan.n_copies, 1);
     cr_expect_eq(plan.copies[0].task, 1, "a task that waits has the slot");

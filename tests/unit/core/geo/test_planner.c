@@ -1,4 +1,4 @@
-#include "core/geo/planner.h"
+#include "core/geo/planning.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -11,13 +11,13 @@
 TestSuite(planner, .init = cases_setup, .fini = cases_teardown);
 
 /* Terms that let each algorithm do all it can do. */
-static struct geo_terms generous(enum geo_algorithm algorithm)
+static struct geo_parameters generous(const struct geo_planner *planner)
 {
-    struct geo_terms terms = geo_terms_usual(algorithm);
-    terms.mantri.period_s = 0.5;
-    terms.dolly.budget = 0.5;
-    terms.dolly.utilization_max = 1;
-    return terms;
+    struct geo_parameters parameters = geo_parameters_default(planner);
+    (void)geo_parameters_set(&parameters, "period_s", 0.5);
+    (void)geo_parameters_set(&parameters, "budget", 0.5);
+    (void)geo_parameters_set(&parameters, "utilization_max", 1);
+    return parameters;
 }
 
 static void expect_within_clusters(const struct geo_problem *problem, const struct geo_plan *plan)
@@ -25,10 +25,10 @@ static void expect_within_clusters(const struct geo_problem *problem, const stru
     for (size_t m = 0; m < problem->n_clusters; m++) {
         const struct geo_cluster *c = &problem->clusters[m];
         int64_t freed = 0;
-        for (size_t i = 0; i < plan->n_stops; i++)
-            freed += plan->stops[i].cluster == m;
+        for (size_t i = 0; i < plan->n_cancellations; i++)
+            freed += plan->cancellations[i].cluster == m;
         cr_assert(plan->use[m].slots <= c->slots - c->busy_slots + freed);
-        if (plan->n_stops > 0)
+        if (plan->n_cancellations > 0)
             continue; /* gates, too, are given back */
         cr_assert(plan->use[m].ingress_bytes_per_s <= c->ingress_bytes_per_s * (1 + 1e-9) + 1e-9);
         cr_assert(plan->use[m].egress_bytes_per_s <= c->egress_bytes_per_s * (1 + 1e-9) + 1e-9);
@@ -70,17 +70,17 @@ static void expect_copies(const struct geo_problem *problem, const struct geo_pl
         cr_assert_eq(isnan(c->saved_s), c->round == 1);
         cr_assert(isnan(c->saved_s) || c->saved_s >= 0);
     }
-    for (size_t i = 0; i < plan->n_stops; i++) {
-        const struct geo_plan_stop *s = &plan->stops[i];
+    for (size_t i = 0; i < plan->n_cancellations; i++) {
+        const struct geo_plan_cancellation *s = &plan->cancellations[i];
         const struct geo_task *t = &problem->jobs[s->job].tasks[s->task];
         cr_assert(t->n_copies == 1 && t->copies[0].cluster == s->cluster, "it runs there");
     }
 }
 
-static size_t go_through(enum geo_algorithm algorithm, uint64_t seed, size_t *more, size_t *stops)
+static size_t go_through(size_t a, uint64_t seed, size_t *more, size_t *stops)
 {
-    struct rng rng = rng_make(seed, algorithm);
-    const struct geo_terms terms = generous(algorithm);
+    struct rng rng = rng_make(seed, a);
+    const struct geo_parameters terms = generous(geo_planners[a]);
     size_t granted = 0;
     for (size_t i = 0; i < 300; i++) {
         struct arena_mark mark = arena_mark(&arena);
@@ -88,12 +88,12 @@ static size_t go_through(enum geo_algorithm algorithm, uint64_t seed, size_t *mo
         struct geo_plan plan;
         draw_problem(&rng, d);
         draw_running(&rng, d);
-        cr_assert_eq(geo_plan_make(&d->problem, &terms, NULL, &arena, &plan, NULL), PV_OK);
+        cr_assert_eq(geo_plan_make(&d->problem, &terms, NULL, NULL, &arena, &plan, NULL), PV_OK);
         expect_within_clusters(&d->problem, &plan);
         expect_every_task(&d->problem, &plan);
         expect_copies(&d->problem, &plan);
         granted += plan.n_copies;
-        *stops += plan.n_stops;
+        *stops += plan.n_cancellations;
         for (size_t k = 0; k < plan.n_copies; k++)
             *more += plan.copies[k].round > 1;
         arena_rewind(&arena, mark);
@@ -104,14 +104,18 @@ static size_t go_through(enum geo_algorithm algorithm, uint64_t seed, size_t *mo
 /* With the sums that show that the cases are not empty. */
 Test(planner, plans_can_be_carried_out)
 {
-    for (enum geo_algorithm a = GEO_FLUTTER; a < GEO_ALGORITHMS; a++) {
+    for (size_t a = 1; a < geo_planners_n; a++) {
         size_t more = 0;
         size_t stops = 0;
         size_t granted = go_through(a, 41, &more, &stops);
-        cr_expect(granted > 1000, "%s: %zu copies", geo_algorithm_name(a), granted);
-        cr_expect_eq(more > 20, a == GEO_MANTRI || a == GEO_DOLLY || a == GEO_SPARK,
-                     "%s: %zu further copies", geo_algorithm_name(a), more);
-        cr_expect_eq(stops > 20, a == GEO_MANTRI, "%s: %zu stops", geo_algorithm_name(a), stops);
+        cr_expect(granted > 1000, "%s: %zu copies", geo_planners[a]->name, granted);
+        cr_expect_eq(more > 20,
+                     geo_planners[a] == &geo_planner_mantri ||
+                         geo_planners[a] == &geo_planner_dolly ||
+                         geo_planners[a] == &geo_planner_spark,
+                     "%s: %zu further copies", geo_planners[a]->name, more);
+        cr_expect_eq(stops > 20, geo_planners[a] == &geo_planner_mantri, "%s: %zu stops",
+                     geo_planners[a]->name, stops);
     }
 }
 
@@ -124,11 +128,12 @@ Test(planner, placers_leave_no_usable_slot)
         draw_problem(&rng, d);
         for (size_t m = 0; m < d->problem.n_clusters; m++)
             d->clusters[m].ingress_bytes_per_s = d->clusters[m].egress_bytes_per_s = HUGE_VAL;
-        for (enum geo_algorithm a = GEO_FLUTTER; a <= GEO_DOLLY; a++) {
-            const struct geo_terms terms = geo_terms_usual(a);
+        for (size_t a = 1; a < geo_planners_n && geo_planners[a] != &geo_planner_spark; a++) {
+            const struct geo_parameters terms = geo_parameters_default(geo_planners[a]);
             struct geo_plan plan;
             int64_t idle = 0;
-            cr_assert_eq(geo_plan_make(&d->problem, &terms, NULL, &arena, &plan, NULL), PV_OK);
+            cr_assert_eq(geo_plan_make(&d->problem, &terms, NULL, NULL, &arena, &plan, NULL),
+                         PV_OK);
             for (size_t m = 0; m < d->problem.n_clusters; m++)
                 idle += d->clusters[m].slots - d->clusters[m].busy_slots - plan.use[m].slots;
             cr_assert(plan.n_waiting == 0 || idle == 0, "all clusters are possible here");
@@ -154,13 +159,15 @@ Test(planner, kept_rates_change_nothing)
         draw_problem(&rng, d);
         draw_running(&rng, d);
         struct geo_rates *kept = geo_rates_make(&d->problem, &arena);
-        for (enum geo_algorithm a = GEO_PINGAN; a < GEO_ALGORITHMS; a++) {
-            const struct geo_terms terms = generous(a);
+        for (size_t a = 0; a < geo_planners_n; a++) {
+            const struct geo_parameters terms = generous(geo_planners[a]);
             struct geo_plan fresh;
             struct geo_plan again;
-            cr_assert_eq(geo_plan_make(&d->problem, &terms, NULL, &arena, &fresh, NULL), PV_OK);
-            cr_assert_eq(geo_plan_make(&d->problem, &terms, kept, &arena, &again, NULL), PV_OK);
-            cr_assert(is_same(&fresh, &again), "%s", geo_algorithm_name(a));
+            cr_assert_eq(geo_plan_make(&d->problem, &terms, NULL, NULL, &arena, &fresh, NULL),
+                         PV_OK);
+            cr_assert_eq(geo_plan_make(&d->problem, &terms, kept, NULL, &arena, &again, NULL),
+                         PV_OK);
+            cr_assert(is_same(&fresh, &again), "%s", geo_planners[a]->name);
         }
     }
 }
@@ -172,32 +179,33 @@ Test(planner, memory_may_run_out_anywhere)
     struct drawn *d = arena_calloc(&arena, 1, sizeof *d);
     draw_problem(&rng, d);
     draw_running(&rng, d);
-    for (enum geo_algorithm a = GEO_PINGAN; a < GEO_ALGORITHMS; a++) {
-        const struct geo_terms terms = generous(a);
+    for (size_t a = 0; a < geo_planners_n; a++) {
+        const struct geo_parameters terms = generous(geo_planners[a]);
         enum pv_code code = PV_E_MEMORY;
         for (size_t limit = 1024; code == PV_E_MEMORY; limit += limit / 4) {
             struct arena small;
             struct geo_plan plan;
             struct pv_error err = {0};
             arena_init(&small, limit);
-            code = geo_plan_make(&d->problem, &terms, NULL, &small, &plan, &err);
+            code = geo_plan_make(&d->problem, &terms, NULL, NULL, &small, &plan, &err);
             cr_assert(code == PV_OK || err.code == PV_E_MEMORY);
             arena_fini(&small);
         }
-        cr_expect_eq(code, PV_OK, "%s", geo_algorithm_name(a));
+        cr_expect_eq(code, PV_OK, "%s", geo_planners[a]->name);
     }
 }
 
 Test(planner, names_are_those_on_the_wire)
 {
     static const char *const names[] = {"pingan", "flutter", "iridium", "mantri", "dolly", "spark"};
-    for (enum geo_algorithm a = GEO_PINGAN; a < GEO_ALGORITHMS; a++)
-        cr_expect_str_eq(geo_algorithm_name(a), names[a]);
+    cr_assert_eq(geo_planners_n, sizeof names / sizeof *names);
+    for (size_t a = 0; a < geo_planners_n; a++)
+        cr_expect_str_eq(geo_planners[a]->name, names[a]);
 }
 
-/* --- patience --- */
+/* --- interrupt --- */
 
-static bool lasts(void *context)
+static bool keep_going(void *context)
 {
     size_t *left = context;
     return *left > 0 && (*left)-- > 1;
@@ -239,25 +247,25 @@ static struct geo_problem wide_problem(void)
                                 .slot_s = 1};
 }
 
-Test(planner, a_plan_is_given_up_when_patience_is_over)
+Test(planner, a_plan_is_given_up_when_interrupted)
 {
     const struct geo_problem problem = wide_problem();
-    for (int a = 0; a < GEO_ALGORITHMS; a++) {
-        struct geo_terms terms = geo_terms_usual((enum geo_algorithm)a);
+    for (size_t a = 0; a < geo_planners_n; a++) {
+        const struct geo_parameters terms = geo_parameters_default(geo_planners[a]);
         struct geo_rates *rates = geo_rates_make(&problem, &arena);
         struct geo_plan plan;
         struct pv_error err;
         size_t left = 1;
-        const struct geo_patience patience = {lasts, &left};
+        const struct geo_interrupt interrupt = {keep_going, &left};
         pv_error_clear(&err);
-        terms.patience = &patience;
-        cr_expect_eq(geo_plan_make(&problem, &terms, rates, &arena, &plan, &err), PV_E_CANCELLED,
-                     "%s", geo_algorithm_name((enum geo_algorithm)a));
+        cr_expect_eq(geo_plan_make(&problem, &terms, rates, &interrupt, &arena, &plan, &err),
+                     PV_E_CANCELLED, "%s", geo_planners[a]->name);
         cr_expect_eq(err.code, PV_E_CANCELLED);
         /* What was remembered is good for another plan. */
         left = SIZE_MAX;
         pv_error_clear(&err);
-        cr_expect_eq(geo_plan_make(&problem, &terms, rates, &arena, &plan, &err), PV_OK);
+        cr_expect_eq(geo_plan_make(&problem, &terms, rates, &interrupt, &arena, &plan, &err),
+                     PV_OK);
         cr_expect_eq(plan.n_tasks, WIDE_TASKS);
     }
 }

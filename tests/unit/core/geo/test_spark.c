@@ -1,4 +1,4 @@
-#include "core/geo/spark.h"
+#include "core/geo/planning.h"
 
 #include <criterion/criterion.h>
 
@@ -8,10 +8,10 @@ TestSuite(spark, .init = cases_setup, .fini = cases_teardown);
 
 static struct geo_plan plan_of(const struct geo_problem *problem)
 {
-    const struct geo_terms terms = geo_terms_usual(GEO_SPARK);
+    const struct geo_parameters terms = geo_parameters_default(&geo_planner_spark);
     struct geo_plan plan;
     struct pv_error err = {0};
-    cr_assert_eq(geo_plan_make(problem, &terms, NULL, &arena, &plan, &err), PV_OK, "%s",
+    cr_assert_eq(geo_plan_make(problem, &terms, NULL, NULL, &arena, &plan, &err), PV_OK, "%s",
                  err.detail);
     return plan;
 }

@@ -62,7 +62,7 @@ static struct geosim_result run_as(const struct geosim_workflow workflows[],
 
 static struct geosim_result run(const struct geosim_workflow workflows[], size_t n)
 {
-    const struct geosim_terms terms = geosim_terms_usual(GEO_PINGAN);
+    const struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
     return run_as(workflows, n, &terms, 1);
 }
 
@@ -126,7 +126,7 @@ Test(geosim_engine, the_faster_copy_wins)
     }
     struct geosim_task task = task_of(10);
     const struct geosim_workflow workflow = {.tasks = &task, .n_tasks = 1};
-    const struct geosim_terms terms = geosim_terms_usual(GEO_PINGAN);
+    const struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
     double slower = 0;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct geosim_result result = run_as(&workflow, 1, &terms, seed);
@@ -142,13 +142,13 @@ Test(geosim_engine, the_faster_copy_wins)
     cr_expect_eq(slower, 20);
 }
 
-/* The outage begins in the fourth second and lasts 5: the copy is lost, and starts anew at 9. */
+/* The outage begins in the fourth second and keep_going 5: the copy is lost, and starts anew at 9. */
 Test(geosim_engine, an_outage_loses_what_runs)
 {
     make_world(1, 1);
     clusters[0].unreachable_probability = 0.02;
     struct geosim_task task = task_of(10);
-    const struct geosim_terms terms = geosim_terms_usual(GEO_PINGAN);
+    const struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
     uint64_t seed = 1;
     while (luck_calm(seed, 0, 0, 0.02) != 4 || luck_calm(seed, 0, 1, 0.02) < 20)
         seed++;
@@ -168,7 +168,7 @@ Test(geosim_engine, what_has_ended_is_not_lost)
     make_world(1, 1);
     clusters[0].unreachable_probability = 0.02;
     struct geosim_task task = task_of(10);
-    const struct geosim_terms terms = geosim_terms_usual(GEO_PINGAN);
+    const struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
     uint64_t seed = 1;
     while (luck_calm(seed, 0, 0, 0.02) != 10)
         seed++;
@@ -204,7 +204,7 @@ Test(geosim_engine, what_is_not_done_by_the_horizon_is_given_up)
     make_world(1, 1);
     clusters[0].unreachable_probability = 1;
     struct geosim_task task = task_of(10);
-    struct geosim_terms terms = geosim_terms_usual(GEO_PINGAN);
+    struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
     terms.horizon_s = 1000;
     struct geosim_result result =
         run_as(&(struct geosim_workflow){.tasks = &task, .n_tasks = 1}, 1, &terms, 1);
@@ -228,11 +228,11 @@ Test(geosim_engine, what_can_never_start_is_given_up)
     tasks[0].n_sources = 1;
     const struct geosim_workflow workflows[] = {{.tasks = &tasks[0], .n_tasks = 1},
                                                 {.tasks = &tasks[1], .n_tasks = 1}};
-    struct geosim_terms terms = geosim_terms_usual(GEO_PINGAN);
+    struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
     struct geosim_result result = run_as(workflows, 2, &terms, 1);
     cr_expect(isnan(result.flow_s[0]));
     cr_expect_float_eq(result.flow_s[1], 20, 1e-9);
-    terms.planner.insurance.epsilon = 0.5;
+    cr_assert(geo_parameters_set(&terms.planner, "epsilon", 0.5));
     result = run_as(workflows, 2, &terms, 1);
     cr_expect(isnan(result.flow_s[0]) && isnan(result.flow_s[1]), "the smaller one is in front");
     clusters[1].ingress_bytes_per_s = 30;
@@ -252,7 +252,7 @@ Test(geosim_engine, can_be_stopped)
     struct geosim_task task = task_of(10);
     const struct geosim_workload workload = {
         &(struct geosim_workflow){.tasks = &task, .n_tasks = 1}, 1, 1};
-    const struct geosim_terms terms = geosim_terms_usual(GEO_PINGAN);
+    const struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
     size_t left = 1;
     const struct geosim_progress progress = {count_down, &left};
     struct geosim_result result;
@@ -324,11 +324,11 @@ Test(geosim_engine, nothing_is_lost_or_made)
         size_t tasks = 0;
         make_rough_world(&rng);
         struct geosim_workflow *workflows = make_workflows(&rng, 60, &tasks);
-        for (int algorithm = 0; algorithm < GEO_ALGORITHMS; algorithm++) {
-            const struct geosim_terms terms = geosim_terms_usual((enum geo_algorithm)algorithm);
+        for (size_t algorithm = 0; algorithm < geo_planners_n; algorithm++) {
+            const struct geosim_terms terms = geosim_terms_usual(geo_planners[algorithm]);
             struct geosim_result result = run_as(workflows, 60, &terms, round);
             const struct geosim_counts *counts = &result.counts;
-            const char *name = geo_algorithm_name((enum geo_algorithm)algorithm);
+            const char *name = geo_planners[algorithm]->name;
             cr_expect_eq(counts->finished, 60, "%s", name);
             cr_expect_eq(counts->copies, tasks + counts->losers + counts->lost + counts->stopped,
                          "%s", name);
@@ -349,7 +349,7 @@ Test(geosim_engine, the_same_seed_gives_the_same)
     size_t tasks = 0;
     make_rough_world(&rng);
     struct geosim_workflow *workflows = make_workflows(&rng, 40, &tasks);
-    const struct geosim_terms terms = geosim_terms_usual(GEO_PINGAN);
+    const struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
     struct geosim_result first = run_as(workflows, 40, &terms, 7);
     struct geosim_result again = run_as(workflows, 40, &terms, 7);
     struct geosim_result other = run_as(workflows, 40, &terms, 8);
@@ -366,13 +366,13 @@ Test(geosim_engine, hidden_copies_weigh_as_shown_ones)
     size_t tasks = 0;
     make_rough_world(&rng);
     struct geosim_workflow *workflows = make_workflows(&rng, 30, &tasks);
-    struct geosim_terms terms = geosim_terms_usual(GEO_PINGAN);
-    terms.planner.insurance.max_rounds = 1;
+    struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
+    cr_assert(geo_parameters_set(&terms.planner, "max_rounds", 1));
     struct geosim_result shown = run_as(workflows, 30, &terms, 1);
     terms.clone_running = false;
     struct geosim_result hidden = run_as(workflows, 30, &terms, 1);
     cr_expect_eq(memcmp(hidden.flow_s, shown.flow_s, 30 * sizeof *shown.flow_s), 0);
-    terms.planner.insurance.max_rounds = 3;
+    cr_assert(geo_parameters_set(&terms.planner, "max_rounds", 3));
     hidden = run_as(workflows, 30, &terms, 1);
     terms.clone_running = true;
     shown = run_as(workflows, 30, &terms, 1);

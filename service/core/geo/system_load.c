@@ -1,10 +1,10 @@
-#include "core/geo/load.h"
+#include "core/geo/system_load.h"
 
 #include <math.h>
 
-struct geo_load geo_load_measure(const struct geo_problem *problem)
+struct geo_system_load geo_system_load_measure(const struct geo_problem *problem)
 {
-    struct geo_load load = {.slots = 0};
+    struct geo_system_load load = {.slots = 0};
     for (size_t m = 0; m < problem->n_clusters; m++) {
         load.slots += problem->clusters[m].slots;
         load.busy_slots += problem->clusters[m].busy_slots;
@@ -17,7 +17,7 @@ struct geo_load geo_load_measure(const struct geo_problem *problem)
     return load;
 }
 
-double geo_load_epsilon(double load)
+double geo_system_load_epsilon(double load)
 {
     /* The paper's five pairs, arrival rate and best epsilon. */
     static const double HEAVIEST = 0.15;

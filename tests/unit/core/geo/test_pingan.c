@@ -1,4 +1,4 @@
-#include "core/geo/planner.h"
+#include "core/geo/planning.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -6,30 +6,33 @@
 #include "base/rng.h"
 #include "geo_cases.h"
 
-TestSuite(insurance, .init = cases_setup, .fini = cases_teardown);
+TestSuite(pingan, .init = cases_setup, .fini = cases_teardown);
 
-static const struct insurance_terms PAPER = {1, 8, INSURANCE_EFFICIENCY, INSURANCE_RELIABILITY,
-                                             false};
+/* Values of `principle` and `allocation`, in the order of their words. */
+enum { EFF_RELI, RELI_EFF, EFF_EFF, RELI_RELI };
+enum { EFA, JGA };
+
+static const struct geo_parameters PAPER = {&geo_planner_pingan, {1, 8, EFF_RELI, EFA}};
 
 static struct geo_plan plan_of(const struct geo_problem *problem,
-                               const struct insurance_terms *terms)
+                               const struct geo_parameters *parameters)
 {
-    const struct geo_terms all = {.algorithm = GEO_PINGAN, .insurance = *terms};
     struct geo_plan plan;
     struct pv_error err = {0};
-    cr_assert_eq(geo_plan_make(problem, &all, NULL, &arena, &plan, &err), PV_OK, "%s", err.detail);
+    cr_assert_eq(geo_plan_make(problem, parameters, NULL, NULL, &arena, &plan, &err), PV_OK, "%s",
+                 err.detail);
     return plan;
 }
 
 /* --- each rule by hand --- */
 
 /* One task of 100 bytes, clusters of 10 and 20 bytes/s: the fast one, 5 s, (1 - 0.1)^5. */
-Test(insurance, round_one_takes_the_fastest)
+Test(pingan, round_one_takes_the_fastest)
 {
     struct geo_cluster clusters[] = {cluster(1, 0, fixed(10)), cluster(1, 0.1, fixed(20))};
     struct geo_job jobs[] = {job(100, (struct geo_task[]){task(100, NULL, 0)}, 1)};
-    struct insurance_terms terms = PAPER;
-    terms.max_rounds = 1;
+    struct geo_parameters terms = PAPER;
+    cr_assert(geo_parameters_set(&terms, "max_rounds", 1));
     struct geo_plan plan =
         plan_of(&(struct geo_problem){clusters, 2, NULL, 0, 1, jobs, 1, 1}, &terms);
     cr_assert_eq(plan.n_copies, 1);
@@ -40,7 +43,7 @@ Test(insurance, round_one_takes_the_fastest)
 }
 
 /* Round 2 goes to the worst off first: with one slot left the task in the shaky cluster has it. */
-Test(insurance, round_two_serves_the_worst_exemption_first)
+Test(pingan, round_two_serves_the_worst_exemption_first)
 {
     struct geo_cluster clusters[] = {cluster(1, 0.01, fixed(20)), cluster(1, 0.3, fixed(20)),
                                      cluster(1, 0.05, fixed(15))};
@@ -59,7 +62,7 @@ Test(insurance, round_two_serves_the_worst_exemption_first)
 }
 
 /* Nothing can be lost: a second copy would raise no exemption. */
-Test(insurance, round_two_wants_exemption_to_rise)
+Test(pingan, round_two_wants_exemption_to_rise)
 {
     struct geo_cluster clusters[] = {cluster(4, 0, fixed(20)), cluster(4, 0, fixed(20))};
     struct geo_job jobs[] = {job(100, (struct geo_task[]){task(100, NULL, 0)}, 1)};
@@ -69,15 +72,15 @@ Test(insurance, round_two_wants_exemption_to_rise)
 }
 
 /* 10 and 5.1: with epsilon 1 the floor is 5, with 0.9 it is 5.26. */
-Test(insurance, the_floor_holds_in_every_round)
+Test(pingan, the_floor_holds_in_every_round)
 {
     struct geo_cluster clusters[] = {cluster(1, 0.1, fixed(10)), cluster(4, 0.1, fixed(5.1))};
     struct geo_task tasks[] = {task(100, NULL, 0), task(100, NULL, 0)};
     struct geo_job jobs[] = {job(200, tasks, 2)};
     const struct geo_problem problem = {clusters, 2, NULL, 0, 1, jobs, 1, 1};
-    struct insurance_terms terms = PAPER;
+    struct geo_parameters terms = PAPER;
     cr_expect_eq(plan_of(&problem, &terms).n_waiting, 0);
-    terms.epsilon = 0.9;
+    cr_assert(geo_parameters_set(&terms, "epsilon", 0.9));
     struct geo_plan plan = plan_of(&problem, &terms);
     cr_assert_eq(plan.n_waiting, 1);
     cr_expect_eq(plan.waiting[0].reason, GEO_RATE_BELOW_FLOOR);
@@ -85,7 +88,7 @@ Test(insurance, the_floor_holds_in_every_round)
 }
 
 /* Two inputs, one at home: half of the rate comes over the link, out of the other's egress. */
-Test(insurance, gates_carry_the_remote_share_of_the_rate)
+Test(pingan, gates_carry_the_remote_share_of_the_rate)
 {
     struct geo_cluster clusters[] = {cluster(8, 0, fixed(10)), cluster(0, 0, fixed(10))};
     struct geo_link links[] = {{1, 0, fixed(6)}};
@@ -106,7 +109,7 @@ Test(insurance, gates_carry_the_remote_share_of_the_rate)
  * Heavy tails: a third copy saves slots. One of these copies comes to 1 in nine of ten cases, to
  * 1000 in the tenth: 100.9. The floor keeps the steady cluster at 60 in with epsilon 1.
  */
-Test(insurance, further_copies_must_save_slots)
+Test(pingan, further_copies_must_save_slots)
 {
     const struct speeds *wild = two(1, 0.9, 1000);
     struct geo_cluster clusters[] = {cluster(2, 0.3, wild), cluster(2, 0.001, fixed(60)),
@@ -125,7 +128,7 @@ Test(insurance, further_copies_must_save_slots)
 }
 
 /* ceil(0.4 x 4) = 2 admitted, in ascending bytes, floor(10/1.6) = 6 slots each. */
-Test(insurance, shares_and_admission)
+Test(pingan, shares_and_admission)
 {
     struct geo_cluster clusters[] = {cluster(10, 0, fixed(10))};
     struct geo_task tasks[8];
@@ -133,8 +136,8 @@ Test(insurance, shares_and_admission)
         tasks[i] = task(10, NULL, 0);
     struct geo_job jobs[] = {job(300, tasks, 8), job(100, tasks, 8), job(200, tasks, 8),
                              job(100, tasks, 8)};
-    struct insurance_terms terms = PAPER;
-    terms.epsilon = 0.4;
+    struct geo_parameters terms = PAPER;
+    cr_assert(geo_parameters_set(&terms, "epsilon", 0.4));
     struct geo_plan plan =
         plan_of(&(struct geo_problem){clusters, 1, NULL, 0, 1, jobs, 4, 1}, &terms);
     cr_assert_eq(plan.n_shares, 2);
@@ -155,7 +158,7 @@ Test(insurance, shares_and_admission)
 }
 
 /* What runs already counts for the share, the rate, the exemption and the gates. */
-Test(insurance, running_copies_count)
+Test(pingan, running_copies_count)
 {
     struct geo_cluster clusters[] = {cluster(2, 0.2, fixed(10)), cluster(2, 0.1, fixed(10))};
     struct geo_link links[] = {{1, 0, fixed(10)}};
@@ -167,59 +170,59 @@ Test(insurance, running_copies_count)
     clusters[0].busy_slots = 1;
     clusters[0].ingress_bytes_per_s = 10;
     struct geo_job jobs[] = {job(200, tasks, 2)};
-    struct insurance_terms terms = PAPER;
+    struct geo_parameters terms = PAPER;
     struct geo_plan plan =
         plan_of(&(struct geo_problem){clusters, 2, links, 1, 1, jobs, 1, 1}, &terms);
     cr_assert_eq(plan.n_copies, 3);
     cr_expect_eq(plan.copies[0].task, 1, "only the other one needs a first copy");
     cr_expect_eq(plan.copies[1].task, 0, "round 2: worst off");
-    cr_expect_eq(plan.copies[1].cluster, 1, "where it is safest");
+    cr_expect_eq(plan.copies[1].cluster, 1, "where it is most_reliable");
     cr_expect_eq(plan.tasks[0].n_clusters, 2);
     cr_expect_eq(plan.tasks[0].clusters[0], 0);
     cr_expect_float_eq(plan.tasks[0].exemption_probability, pow(1 - 0.02, 10), 1e-15);
     cr_expect_eq(plan.use[0].ingress_bytes_per_s, 0, "what this plan takes, not what runs");
 }
 
-Test(insurance, job_by_job_gives_extra_copies_first)
+Test(pingan, job_by_job_gives_extra_copies_first)
 {
     struct geo_cluster clusters[] = {cluster(1, 0.2, fixed(10)), cluster(1, 0.2, fixed(10))};
     struct geo_task one[] = {task(100, NULL, 0)};
     struct geo_job jobs[] = {job(100, one, 1), job(200, one, 1)};
-    struct insurance_terms terms = PAPER;
-    terms.epsilon = 0.5; /* one is admitted; it may have both slots */
+    struct geo_parameters terms = PAPER;
+    cr_assert(
+        geo_parameters_set(&terms, "epsilon", 0.5)); /* one is admitted; it may have both slots */
     const struct geo_problem problem = {clusters, 2, NULL, 0, 1, jobs, 2, 1};
     cr_expect_eq(plan_of(&problem, &terms).n_copies, 2);
-    terms.epsilon = 1; /* both are, with a slot each */
+    cr_assert(geo_parameters_set(&terms, "epsilon", 1)); /* both are, with a slot each */
     cr_expect_eq(plan_of(&problem, &terms).copies[1].job, 1);
     struct geo_cluster wide[] = {cluster(2, 0.2, fixed(10)), cluster(1, 0.2, fixed(10))};
     struct geo_job three[] = {job(100, one, 1), job(200, one, 1)};
-    terms.epsilon = 0.75;
+    cr_assert(geo_parameters_set(&terms, "epsilon", 0.75));
     const struct geo_problem larger = {wide, 2, NULL, 0, 1, three, 2, 1};
     cr_expect_eq(plan_of(&larger, &terms).copies[1].job, 1, "EFA: first copies first");
-    terms.job_by_job = true;
+    cr_assert(geo_parameters_set(&terms, "allocation", JGA));
     struct geo_plan plan = plan_of(&larger, &terms);
     cr_expect_eq(plan.copies[1].job, 0, "JGA: the first job is insured before the second");
     cr_expect_eq(plan.copies[1].round, 2);
 }
 
 /* First for reliability: 20 bytes/s lost with 0.3, 12 with 0.01; the floor of 20/2 lets both in. */
-Test(insurance, principles_choose_what_a_round_looks_for)
+Test(pingan, principles_choose_what_a_round_looks_for)
 {
     struct geo_cluster clusters[] = {cluster(1, 0.3, fixed(20)), cluster(1, 0.01, fixed(12))};
     struct geo_job jobs[] = {job(100, (struct geo_task[]){task(100, NULL, 0)}, 1)};
     const struct geo_problem problem = {clusters, 2, NULL, 0, 1, jobs, 1, 1};
-    struct insurance_terms terms = PAPER;
+    struct geo_parameters terms = PAPER;
     cr_expect_eq(plan_of(&problem, &terms).copies[0].cluster, 0);
-    terms.first = INSURANCE_RELIABILITY;
-    terms.second = INSURANCE_EFFICIENCY;
+    cr_assert(geo_parameters_set(&terms, "principle", RELI_EFF));
     struct geo_plan plan = plan_of(&problem, &terms);
     cr_expect_eq(plan.copies[0].cluster, 1);
     cr_expect_eq(plan.copies[1].cluster, 0, "its rate rises from 12 to 20");
-    terms.first = INSURANCE_EFFICIENCY;
+    cr_assert(geo_parameters_set(&terms, "principle", EFF_EFF));
     cr_expect_eq(plan_of(&problem, &terms).n_copies, 1, "12 beside a sure 20 adds no speed");
 }
 
-Test(insurance, a_task_that_no_cluster_can_run_is_a_fault)
+Test(pingan, a_task_that_no_cluster_can_run_is_a_fault)
 {
     struct geo_cluster clusters[] = {cluster(1, 0, fixed(20)), cluster(1, 0, NULL)};
     const size_t remote[] = {1};
@@ -227,25 +230,24 @@ Test(insurance, a_task_that_no_cluster_can_run_is_a_fault)
     struct geo_job jobs[] = {job(200, tasks, 2)};
     struct geo_plan plan;
     struct pv_error err = {0};
-    const struct geo_terms terms = geo_terms_usual(GEO_PINGAN);
+    const struct geo_parameters terms = geo_parameters_default(&geo_planner_pingan);
     cr_assert_eq(geo_plan_make(&(struct geo_problem){clusters, 2, NULL, 0, 1, jobs, 1, 1}, &terms,
-                               NULL, &arena, &plan, &err),
+                               NULL, NULL, &arena, &plan, &err),
                  PV_E_INVALID);
     cr_expect_str_eq(err.faults[0].at, "/jobs/0/tasks/1/inputs");
 }
 
 /* --- laws over random problems --- */
 
-Test(insurance, never_more_than_there_is)
+Test(pingan, never_more_than_there_is)
 {
     struct rng rng = rng_make(21, 0);
     for (size_t i = 0; i < 400; i++) {
         struct drawn *d = arena_calloc(&arena, 1, sizeof *d);
-        struct insurance_terms terms = PAPER;
-        terms.epsilon = 0.2 + 0.8 * rng_uniform(&rng);
-        terms.first = rng_uniform(&rng) < 0.5 ? INSURANCE_EFFICIENCY : INSURANCE_RELIABILITY;
-        terms.second = rng_uniform(&rng) < 0.5 ? INSURANCE_EFFICIENCY : INSURANCE_RELIABILITY;
-        terms.job_by_job = rng_uniform(&rng) < 0.5;
+        struct geo_parameters terms = PAPER;
+        cr_assert(geo_parameters_set(&terms, "epsilon", 0.2 + 0.8 * rng_uniform(&rng)));
+        cr_assert(geo_parameters_set(&terms, "principle", floor(4 * rng_uniform(&rng))));
+        cr_assert(geo_parameters_set(&terms, "allocation", rng_uniform(&rng) < 0.5));
         draw_problem(&rng, d);
         struct geo_plan plan = plan_of(&d->problem, &terms);
         for (size_t m = 0; m < d->problem.n_clusters; m++) {
@@ -270,13 +272,13 @@ Test(insurance, never_more_than_there_is)
 }
 
 /* The bounds only spare work: round 1 by looking at every cluster gives the same copies. */
-Test(insurance, round_one_is_that_of_looking_everywhere)
+Test(pingan, round_one_is_that_of_looking_everywhere)
 {
     struct rng rng = rng_make(22, 0);
     for (size_t i = 0; i < 300; i++) {
         struct drawn *d = arena_calloc(&arena, 1, sizeof *d);
-        struct insurance_terms terms = PAPER;
-        terms.max_rounds = 1;
+        struct geo_parameters terms = PAPER;
+        cr_assert(geo_parameters_set(&terms, "max_rounds", 1));
         draw_problem(&rng, d);
         d->problem.n_jobs = 1; /* one job of epsilon 1: its share is all slots */
         for (size_t m = 0; m < d->problem.n_clusters; m++)
@@ -308,7 +310,7 @@ Test(insurance, round_one_is_that_of_looking_everywhere)
                 if (remote > 0)
                     speeds_scale(&sum, 1 / (double)remote);
                 const struct speeds *processing = d->clusters[m].processing[0];
-                rate[m] = remote > 0 ? speeds_least_mean(processing, &sum) : processing->mean;
+                rate[m] = remote > 0 ? speeds_min_mean(processing, &sum) : processing->mean;
                 anywhere = fmax(anywhere, rate[m]);
             }
             for (size_t m = 0; m < d->problem.n_clusters; m++)
@@ -329,13 +331,13 @@ Test(insurance, round_one_is_that_of_looking_everywhere)
 }
 
 /* A slot more, gates that do not bind: round 1 places at least as many tasks. */
-Test(insurance, a_slot_more_is_never_worse_in_round_one)
+Test(pingan, a_slot_more_is_never_worse_in_round_one)
 {
     struct rng rng = rng_make(23, 0);
     for (size_t i = 0; i < 300; i++) {
         struct drawn *d = arena_calloc(&arena, 1, sizeof *d);
-        struct insurance_terms terms = PAPER;
-        terms.max_rounds = 1;
+        struct geo_parameters terms = PAPER;
+        cr_assert(geo_parameters_set(&terms, "max_rounds", 1));
         draw_problem(&rng, d);
         for (size_t m = 0; m < d->problem.n_clusters; m++)
             d->clusters[m].ingress_bytes_per_s = d->clusters[m].egress_bytes_per_s = HUGE_VAL;
@@ -361,10 +363,10 @@ static void expect_same_plan(const struct geo_plan *a, const struct geo_plan *b)
 }
 
 /* Rates kept while tasks come, go and change their slots: each plan is that of rates made anew. */
-Test(insurance, rates_may_be_kept_between_plans)
+Test(pingan, rates_may_be_kept_between_plans)
 {
     struct rng rng = rng_make(24, 0);
-    const struct geo_terms terms = geo_terms_usual(GEO_PINGAN);
+    const struct geo_parameters terms = geo_parameters_default(&geo_planner_pingan);
     for (size_t i = 0; i < 40; i++) {
         struct drawn *world = arena_calloc(&arena, 1, sizeof *world);
         draw_problem(&rng, world);
@@ -382,8 +384,10 @@ Test(insurance, rates_may_be_kept_between_plans)
             arena_init(&call, 0);
             struct geo_plan fresh;
             struct geo_plan again;
-            cr_assert_eq(geo_plan_make(&world->problem, &terms, NULL, &call, &fresh, NULL), PV_OK);
-            cr_assert_eq(geo_plan_make(&world->problem, &terms, kept, &call, &again, NULL), PV_OK);
+            cr_assert_eq(geo_plan_make(&world->problem, &terms, NULL, NULL, &call, &fresh, NULL),
+                         PV_OK);
+            cr_assert_eq(geo_plan_make(&world->problem, &terms, kept, NULL, &call, &again, NULL),
+                         PV_OK);
             expect_same_plan(&fresh, &again);
             arena_fini(&call);
         }
