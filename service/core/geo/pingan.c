@@ -1,5 +1,5 @@
 /*
- * PingAn: copies so that jobs finish sooner and survive the loss of a cluster (design.md section 4
+ * PingAn: copies so that jobs finish sooner and survive the loss of a cluster (docs/design.md,
  * "Copy plans"; PingAn, sections 4 and 6).
  *
  * Observes distributions of all speeds, outage probabilities, gates, slots, and the unprocessed
