@@ -167,7 +167,7 @@ static void take_run(struct bulk *bulk,
                      const unsigned char *digest,
                      struct bulk_result *result)
 {
-    result->warnings = run->n_warnings;
+    result->warnings = run->warnings.n;
     run->labels = bulk->options->labels;
     run->n_labels = bulk->options->n_labels;
     save_run(bulk, arena, run, digest, result);

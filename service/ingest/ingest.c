@@ -135,18 +135,12 @@ enum pv_code ingest_read(struct ingest *intake, uint64_t budget, bool *more, str
 static enum pv_code
 warn_missing(uint64_t missing, struct arena *arena, struct run *run, struct pv_error *err)
 {
-    if (missing == 0)
-        return PV_OK;
-    struct run_warning *warnings = arena_array(arena, run->n_warnings + 1, sizeof *warnings);
-    if (warnings == NULL)
-        return pv_no_memory(err);
-    if (run->n_warnings > 0)
-        memcpy(warnings, run->warnings, run->n_warnings * sizeof *warnings);
-    warnings[run->n_warnings++] = (struct run_warning){
-        strview_of("missing_part"), missing > INT64_MAX ? INT64_MAX : (int64_t)missing,
-        strview_of("parts of the rolling log are not there")};
-    run->warnings = warnings;
-    return PV_OK;
+    run->warnings.arena = arena;
+    if (missing > 0)
+        finding_number(
+            finding_add(&run->warnings, "missing_part", "parts of the rolling log are not there"),
+            "count", (double)missing);
+    return findings_check(&run->warnings, err);
 }
 
 enum pv_code ingest_finish(struct ingest *intake,

@@ -198,7 +198,7 @@ def test_a_part_cut_in_its_codec_is_counted_and_the_next_ones_are_read(client, n
     packed = zstd(parts[1])
     files = [("events_1_app-1", parts[0]), ("events_2_app-1.zstd", packed[:-20]), ("events_3_app-1", parts[2])]
     run = upload(client, name, tar(files)).json()
-    assert {w["code"]: w["count"] for w in run["warnings"]}["truncated"] == 1
+    assert {w["code"]: w["evidence"]["count"] for w in run["warnings"]}["truncated"] == 1
     assert run["duration_s"] == 10.0 and run["succeeded"] is True
 
 
@@ -206,7 +206,7 @@ def test_missing_parts_are_a_warning_that_counts(client, name):
     files = rolled(tiny_log(stages=30), 6)
     del files[3], files[3]
     run = upload(client, name, tar(files)).json()
-    assert {w["code"]: w["count"] for w in run["warnings"]}["missing_part"] == 2
+    assert {w["code"]: w["evidence"]["count"] for w in run["warnings"]}["missing_part"] == 2
 
 
 def test_an_unfinished_rolling_log_is_continued_by_more_parts(client, name):

@@ -93,7 +93,7 @@ def test_what_fell_back_is_said(team):
     transfers = {(s["from"], s["to"]): s["source"] for s in plan["sources"]["transfers"]}
     assert transfers == {("b", "a"): "cluster", ("b", "other"): "team", ("other", "a"): "team", ("other", "b"): "team"}
     assert {s["cluster"]: s["source"] for s in plan["sources"]["outage_probabilities"]} == {"a": "configured", "b": "configured", "other": "prior"}
-    assert [(w["code"], w["count"]) for w in plan["warnings"]] == [
+    assert [(w["code"], w["evidence"]["count"]) for w in plan["warnings"]] == [
         ("processing_from_team", 1), ("transfers_from_team", 3), ("outage_probability_assumed", 1)]
 
 
@@ -204,7 +204,7 @@ def test_a_team_that_never_reported_a_transfer(service):
     report(client, "p", [("map", 1e6)])
     plan = client.post("/v1/copy-plans", body(["p", "q"], task(inputs=["p"])), 200).json()
     assert [c["cluster"] for c in plan["copies"]] == ["p"], "q could run it, but nothing is known to reach it"
-    assert [(w["code"], w["count"]) for w in plan["warnings"] if w["code"] == "transfers_unknown"] == [("transfers_unknown", 1)]
+    assert [(w["code"], w["evidence"]["count"]) for w in plan["warnings"] if w["code"] == "transfers_unknown"] == [("transfers_unknown", 1)]
 
 
 def test_clusters_of_another_team_are_unknown(team, stranger):

@@ -118,7 +118,7 @@ def test_figures_of_real_logs_equal_the_manifest(client, logs, manifest, name, p
         assert run[field] == int(row[column]), field
     assert equals_or_unknown(run["cores_per_executor"], row["max_cores_per_executor"])
     assert run["task_time_s"] == pytest.approx(int(row["sum_ok_task_ms"] or 0) / 1000, rel=1e-12)
-    codes = {w["code"]: w["count"] for w in run["warnings"]}
+    codes = {w["code"]: w["evidence"]["count"] for w in run["warnings"]}
     assert codes.get("damaged_lines", 0) == int(row["unparsed_lines"])
     assert ("no_application_end" in codes) == (row["app_end_ms"] == "")
     if row["app_end_ms"]:
@@ -295,7 +295,7 @@ def test_a_cut_compressed_tail_is_a_warning(client, name, pack):
 def test_damaged_lines_are_counted_and_the_rest_is_read(client, name):
     lines = tiny_log().splitlines(keepends=True)
     run = upload(client, name, b"".join(lines[:3] + [b'{"Event": "SparkListenerTaskEnd", oops\n', b"\x00\xff\n"] + lines[3:])).json()
-    assert {w["code"]: w["count"] for w in run["warnings"]} == {"damaged_lines": 2}
+    assert {w["code"]: w["evidence"]["count"] for w in run["warnings"]} == {"damaged_lines": 2}
     assert run["tasks_succeeded"] == 2
 
 

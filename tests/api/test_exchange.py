@@ -294,6 +294,7 @@ def test_equal_lines_are_as_many_runs_and_stay_so(client, name):
     ({"log_digest": "ab"}, "/log_digest"),
     ({"log_digest": "ab" * 32}, "/spark_application_id"),
     ({"warnings": [{"count": 1}]}, "/warnings/0/code"),
+    ({"warnings": [{"code": "c", "message": "m", "count": 1}]}, "/warnings/0/count"),
     ({"spark_properties": {"a": 1}}, "/spark_properties/a"),
     ({"jobs": -1}, "/jobs"),
     ({"log_complete": 1}, "/log_complete"),
@@ -398,7 +399,7 @@ def test_a_deleted_application_takes_what_told_of_its_import_along(service, clie
 def test_an_advice_that_is_not_here_stays_named(client, name):
     line = dict(SMALL, advice_id="0190d4a0-0000-7000-8000-000000000000")
     reply = send(client, name, [line, SMALL])
-    assert reply.json()["warnings"] == [{"code": "unknown_advice", "message": "runs name an advice that is not here", "count": 1}]
+    assert reply.json()["warnings"] == [{"code": "unknown_advice", "message": "runs name an advice that is not here", "evidence": {"count": 1}}]
     assert line["advice_id"] in [r["advice_id"] for r in lines_of(client, name)]
 
 

@@ -238,7 +238,7 @@ def test_stage_times_that_are_not_the_parallel_time_are_told(client, name):
                                                                                 "skipped": True}])
     by_kind = {c["model"]: c["warnings"] for c in models(client, name)["candidates"]}
     told = [w for w in by_kind["usba"] if w["code"] == "stage_times_differ"]
-    assert len(told) == 1 and told[0]["count"] == 5 and "5 of 15 runs" in told[0]["message"]
+    assert len(told) == 1 and told[0]["evidence"]["count"] == 5 and "5 of 15 runs" in told[0]["message"]
     assert not [w for w in by_kind["ernest"] if w["code"] == "stage_times_differ"], "a law of whole durations"
 
 

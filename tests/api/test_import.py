@@ -66,7 +66,7 @@ def check_run(run, row):
     assert run["task_time_s"] == pytest.approx(seconds(row["sum_ok_task_ms"]), abs=1e-9)
     if row["app_end_ms"]:
         assert run["duration_s"] == pytest.approx(seconds(int(row["app_end_ms"]) - int(row["app_start_ms"])), abs=1e-9)
-    damaged = [w["count"] for w in run["warnings"] if w["code"] == "damaged_lines"]
+    damaged = [w["evidence"]["count"] for w in run["warnings"] if w["code"] == "damaged_lines"]
     assert damaged == ([int(row["unparsed_lines"])] if int(row["unparsed_lines"]) else [])
 
 

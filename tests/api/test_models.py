@@ -126,7 +126,7 @@ def test_usba_skips_runs_without_an_initialization_and_says_so(client):
     del observations[4]["initialization_s"]
     fitted = fit(client, "usba", observations)
     assert fitted["fit"]["observations"] == len(observations) - 1 == len(fitted["residuals"])
-    assert [w["count"] for w in fitted["warnings"] if w["code"] == "initialization_unknown"] == [1]
+    assert [w["evidence"]["count"] for w in fitted["warnings"] if w["code"] == "initialization_unknown"] == [1]
     assert fitted["parameters"]["gamma"] == {"estimate": 0, "std_error": None, "p_value": None, "dropped": True}
 
 
@@ -328,7 +328,7 @@ def test_runs_that_contradict_each_other_are_told_of(client):
     observations = rows(noise=0.02) + [{"problem_size": 16, "executors": 4, "duration_s": 900}]
     warnings = {w["code"]: w for w in fit(client, "ernest", observations)["warnings"]}
     warning = warnings["contradicting_observations"]
-    assert warning["count"] == 2 and "16" in warning["message"] and "900" in warning["message"]
+    assert warning["evidence"]["count"] == 2 and "16" in warning["message"] and "900" in warning["message"]
     calm = rows(noise=0.02) + [{"problem_size": 16, "executors": 4, "duration_s": 1.5 * ernest(16, 4)}]
     assert "contradicting_observations" not in {w["code"] for w in fit(client, "ernest", calm)["warnings"]}
 

@@ -85,11 +85,8 @@ static void expect(struct check *check, bool holds, const char *what)
 
 static int64_t warning(const struct run *run, const char *code)
 {
-    for (size_t i = 0; i < run->n_warnings; i++) {
-        if (strview_is(run->warnings[i].code, code))
-            return run->warnings[i].count;
-    }
-    return 0;
+    const struct finding *found = finding_find(&run->warnings, code);
+    return found == NULL ? 0 : (int64_t)finding_value(found, "count");
 }
 
 static void check_counts(struct check *check, const struct run *run)

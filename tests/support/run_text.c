@@ -87,10 +87,10 @@ static void put_log(FILE *out, const struct run *run)
             run->tasks_failed, run->task_time_s, run->failed_task_time_s, run->executors_added);
     put_figures(out, run);
     put_labels(out, "property", run->spark_properties, run->n_spark_properties);
-    for (size_t i = 0; i < run->n_warnings; i++) {
-        const struct run_warning *warning = &run->warnings[i];
-        fprintf(out, "warning %.*s %" PRId64 " %.*s\n", (int)warning->code.n, warning->code.at,
-                warning->count, (int)warning->detail.n, warning->detail.at);
+    for (size_t i = 0; i < run->warnings.n; i++) {
+        const struct finding *warning = &run->warnings.items[i];
+        fprintf(out, "warning %s %.17g %s\n", warning->code, finding_value(warning, "count"),
+                warning->message);
     }
 }
 

@@ -168,13 +168,12 @@ static enum pv_code consult(struct api *api,
                               request->arena, &made->curve, &made->advice, &made->pricing, err);
     if (code == PV_OK)
         code = pricing_explain(&made->terms.pricing, &made->pricing, &made->asked.question,
-                               request->arena, &made->advice, err);
+                               &made->advice, err);
     if (code == PV_OK)
-        code = advice_terms_explain(&made->terms, &made->asked, request->arena, &made->advice, err);
+        code = advice_terms_explain(&made->terms, &made->asked, &made->advice, err);
     const struct predictor *predictor = code == PV_OK ? &made->history->predictor : NULL;
     if (predictor != NULL && (predictor->has_replay || predictor->has_model))
-        code =
-            predictor_explain(predictor, &made->history->curve, request->arena, &made->advice, err);
+        code = predictor_explain(predictor, &made->history->curve, &made->advice, err);
     if (code == PV_OK)
         code = advice_context_explain(&made->history->context, &made->asked, request->arena,
                                       &made->advice, err);

@@ -270,32 +270,32 @@ static const char *list_unused(const struct codec_history_context *context,
 
 static void warn_of_context(const struct codec_history_context *context,
                             const char *labels,
-                            struct arena *arena,
                             struct advice *advice)
 {
-    struct note spare;
-    struct note *note;
+    struct finding *note;
     if (context->runs == 0)
-        note = note_add(&advice->warnings, arena, &spare, "labels_unknown",
+        note =
+            finding_add(&advice->warnings, "labels_unknown",
                         "None of the latest runs has the labels asked for (%.200s): the prediction "
                         "is from runs of all labels, though these labels explain the time.",
                         labels);
     else if (context->ignored)
-        note = note_add(&advice->warnings, arena, &spare, "label_group_not_used",
+        note =
+            finding_add(&advice->warnings, "label_group_not_used",
                         "None of the %zu runs with %.200s can be replayed and they are too few for "
                         "a model: the prediction is from runs of all labels, though these labels "
                         "explain the time.",
                         context->runs, labels);
     else if (!context->asked)
-        note = note_add(&advice->warnings, arena, &spare, "labels_of_latest_run",
-                        "Labels explain the time, and the request names none of them: the "
-                        "prediction is for runs like the latest (%.200s), one of %zu contexts.",
-                        labels, context->contexts);
+        note = finding_add(&advice->warnings, "labels_of_latest_run",
+                           "Labels explain the time, and the request names none of them: the "
+                           "prediction is for runs like the latest (%.200s), one of %zu contexts.",
+                           labels, context->contexts);
     else
         return;
-    note_text(note, "labels", labels);
-    note_number(note, "label_groups", (double)context->contexts);
-    note_number(note, "runs", (double)context->runs);
+    finding_text(note, "labels", labels);
+    finding_number(note, "label_groups", (double)context->contexts);
+    finding_number(note, "runs", (double)context->runs);
 }
 
 enum pv_code advice_context_explain(const struct codec_history_context *context,
@@ -304,20 +304,19 @@ enum pv_code advice_context_explain(const struct codec_history_context *context,
                                     struct advice *advice,
                                     struct pv_error *err)
 {
-    struct note spare;
     const char *labels = list_labels(context, arena);
     const char *unused = list_unused(context, asked, arena);
     if (labels == NULL || unused == NULL)
         return pv_no_memory(err);
     if (context->n_keys > 0)
-        warn_of_context(context, labels, arena, advice);
+        warn_of_context(context, labels, advice);
     if (unused[0] != '\0') {
-        struct note *note =
-            note_add(&advice->warnings, arena, &spare, "labels_not_used",
-                     "Among the latest runs these labels do not explain the time beyond problem "
-                     "size and executors, so runs were not chosen by them: %.200s.",
-                     unused);
-        note_text(note, "labels", unused);
+        struct finding *note =
+            finding_add(&advice->warnings, "labels_not_used",
+                        "Among the latest runs these labels do not explain the time beyond problem "
+                        "size and executors, so runs were not chosen by them: %.200s.",
+                        unused);
+        finding_text(note, "labels", unused);
     }
     return advice->warnings.failed ? pv_no_memory(err) : PV_OK;
 }

@@ -341,31 +341,27 @@ static enum pv_code plan_copies(struct api *api,
 /* Why there is none, in words: of faults the first, with the cluster that it is at. */
 static void tell_why(const struct codec_advice_request *asked,
                      const struct pv_error *why,
-                     struct arena *arena,
                      struct advice *advice)
 {
-    struct note spare;
     size_t cluster = 0;
     const struct pv_fault *fault = &why->faults[0];
     const char *detail = why->n_faults > 0 ? fault->detail : why->detail;
-    struct note *note = note_add(&advice->warnings, arena, &spare, "no_copy_plan",
-                                 "There is no copy plan for the first stage: %s.", detail);
+    struct finding *note = finding_add(&advice->warnings, "no_copy_plan",
+                                       "There is no copy plan for the first stage: %s.", detail);
     if (why->n_faults > 0 && sscanf(fault->at, "/copy_plan/clusters/%zu", &cluster) == 1 &&
         cluster < asked->n_clusters)
-        note_text(note, "cluster", asked->clusters[cluster].at);
+        finding_text(note, "cluster", asked->clusters[cluster].at);
 }
 
-static void
-tell_inputs(const struct codec_advice_request *asked, struct arena *arena, struct advice *advice)
+static void tell_inputs(const struct codec_advice_request *asked, struct advice *advice)
 {
-    struct note spare;
     if (asked->n_inputs > 0 || asked->n_clusters == 1)
         return;
-    struct note *note = note_add(&advice->warnings, arena, &spare, "inputs_assumed",
-                                 "The input is assumed to lie in all %zu clusters alike; "
-                                 "copy_plan.inputs specifies where it does.",
-                                 asked->n_clusters);
-    note_number(note, "clusters", (double)asked->n_clusters);
+    struct finding *note = finding_add(&advice->warnings, "inputs_assumed",
+                                       "The input is assumed to lie in all %zu clusters alike; "
+                                       "copy_plan.inputs specifies where it does.",
+                                       asked->n_clusters);
+    finding_number(note, "clusters", (double)asked->n_clusters);
 }
 
 enum pv_code advice_copies_plan(struct api *api,
@@ -383,8 +379,8 @@ enum pv_code advice_copies_plan(struct api *api,
         return pv_fail(err, code, "%s", why.detail);
     copies->planned = code == PV_OK;
     if (copies->planned)
-        tell_inputs(asked, request->arena, advice);
+        tell_inputs(asked, advice);
     else
-        tell_why(asked, &why, request->arena, advice);
+        tell_why(asked, &why, advice);
     return advice->warnings.failed ? pv_no_memory(err) : PV_OK;
 }

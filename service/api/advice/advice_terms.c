@@ -154,35 +154,34 @@ static const char *or_unknown(int64_t n, char text[24])
 
 enum pv_code advice_terms_explain(const struct advice_terms *terms,
                                   const struct codec_advice_request *asked,
-                                  struct arena *arena,
                                   struct advice *advice,
                                   struct pv_error *err)
 {
     const struct cluster *cluster = &terms->cluster;
     char name[64], executors[24], cores[24];
-    struct note spare;
     if (!terms->has_cluster)
         return PV_OK;
     registry_shorten(cluster->name, name, sizeof name);
-    struct note *note =
-        note_add(&advice->reasons, arena, &spare, "cluster",
-                 "The cluster \"%s\" has %s executors of %s cores; at most %lld are considered.",
-                 name, or_unknown(cluster->traits.executors, executors),
-                 or_unknown(cluster->traits.cores_per_executor, cores),
-                 (long long)asked->question.max_executors);
-    note_text(note, "cluster", cluster->name.at);
+    struct finding *note =
+        finding_add(&advice->reasons, "cluster",
+                    "The cluster \"%s\" has %s executors of %s cores; at most %lld are considered.",
+                    name, or_unknown(cluster->traits.executors, executors),
+                    or_unknown(cluster->traits.cores_per_executor, cores),
+                    (long long)asked->question.max_executors);
+    finding_text(note, "cluster", cluster->name.at);
     if (cluster->traits.executors != RUN_UNKNOWN)
-        note_number(note, "executors", (double)cluster->traits.executors);
+        finding_number(note, "executors", (double)cluster->traits.executors);
     if (cluster->traits.cores_per_executor != RUN_UNKNOWN)
-        note_number(note, "cores_per_executor", (double)cluster->traits.cores_per_executor);
-    note_number(note, "max_executors", (double)asked->question.max_executors);
-    note_number(note, "version", (double)cluster->version);
+        finding_number(note, "cores_per_executor", (double)cluster->traits.cores_per_executor);
+    finding_number(note, "max_executors", (double)asked->question.max_executors);
+    finding_number(note, "version", (double)cluster->version);
     if (cluster->price_book.at != NULL && !terms->pricing.has_price) {
-        note = note_add(&advice->warnings, arena, &spare, "no_price",
+        note =
+            finding_add(&advice->warnings, "no_price",
                         "The cluster's price book has a price neither for it nor for its machine "
                         "type: costs are unknown.");
-        note_text(note, "price_book", cluster->price_book.at);
-        note_text(note, "machine_type", cluster->traits.machine_type.at);
+        finding_text(note, "price_book", cluster->price_book.at);
+        finding_text(note, "machine_type", cluster->traits.machine_type.at);
     }
     return advice->reasons.failed || advice->warnings.failed ? pv_no_memory(err) : PV_OK;
 }

@@ -30,7 +30,6 @@ enum pv_code advice_terms_load(struct api *api,
  * PV_E_MEMORY. */
 enum pv_code advice_terms_explain(const struct advice_terms *terms,
                                   const struct codec_advice_request *asked,
-                                  struct arena *arena,
                                   struct advice *advice,
                                   struct pv_error *err) PV_MUSTCHECK;
 

@@ -9,24 +9,6 @@
 
 enum { SAVE_RETRIES = 3 };
 
-static enum pv_code add_warning(struct arena *arena,
-                                struct run *run,
-                                const char *code,
-                                const char *detail,
-                                struct pv_error *err)
-{
-    struct run_warning *warnings = arena_array(arena, run->n_warnings + 1, sizeof *warnings);
-    if (warnings == NULL)
-        return pv_no_memory(err);
-    if (run->n_warnings > 0)
-        memcpy(warnings, run->warnings, run->n_warnings * sizeof *warnings);
-    warnings[run->n_warnings] =
-        (struct run_warning){strview_of(code), RUN_UNKNOWN, strview_of(detail)};
-    run->warnings = warnings;
-    run->n_warnings++;
-    return PV_OK;
-}
-
 enum pv_code log_save_check_advice(const struct log_save *save,
                                    struct arena *arena,
                                    struct run *run,
@@ -48,8 +30,10 @@ enum pv_code log_save_check_advice(const struct log_save *save,
                         "there is no such advice");
     if (code == PV_E_NOT_FOUND) {
         run->advice_id[0] = '\0';
-        return add_warning(arena, run, "unknown_advice", "the log names an advice that is not here",
-                           err);
+        run->warnings.arena = arena;
+        (void)finding_add(&run->warnings, "unknown_advice",
+                          "the log names an advice that is not here");
+        return findings_check(&run->warnings, err);
     }
     if (code != PV_OK && err != NULL)
         *err = why;

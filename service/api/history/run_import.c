@@ -11,6 +11,7 @@
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
+#include "codec/json/finding.h"
 #include "codec/json/ndjson.h"
 #include "compression/compression.h"
 #include "ingest/spool.h"
@@ -213,16 +214,12 @@ static enum pv_code take_over(const struct taking *taking,
 
 static void write_warnings(struct writer *w, const struct import_outcome *outcome)
 {
-    writer_key(w, "warnings");
-    writer_begin_array(w);
-    if (outcome->unknown_advice > 0) {
-        writer_begin_object(w);
-        writer_member_string(w, "code", "unknown_advice");
-        writer_member_string(w, "message", "runs name an advice that is not here");
-        writer_member_integer(w, "count", outcome->unknown_advice);
-        writer_end_object(w);
-    }
-    writer_end_array(w);
+    struct findings warnings = {.arena = w->arena};
+    if (outcome->unknown_advice > 0)
+        finding_count(
+            finding_add(&warnings, "unknown_advice", "runs name an advice that is not here"),
+            (size_t)outcome->unknown_advice);
+    codec_findings_encode(w, "warnings", &warnings);
 }
 
 /* 201 where there is something new, with the place to find it. */

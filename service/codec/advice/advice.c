@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "codec/json/finding.h"
+
 /* --- request --- */
 
 static const char *const known_members[] = {
@@ -440,34 +442,6 @@ static void write_data_needed(struct writer *w, const struct advice *advice)
     writer_end_object(w);
 }
 
-static void write_evidence(struct writer *w, const struct note *note)
-{
-    writer_key(w, "evidence");
-    writer_begin_object(w);
-    for (size_t i = 0; i < note->n_evidence; i++) {
-        const struct note_evidence *evidence = &note->evidence[i];
-        if (evidence->text != NULL)
-            writer_member_string(w, evidence->name, evidence->text);
-        else
-            writer_member_number(w, evidence->name, evidence->value);
-    }
-    writer_end_object(w);
-}
-
-static void write_notes(struct writer *w, const char *key, const struct note_list *notes)
-{
-    writer_key(w, key);
-    writer_begin_array(w);
-    for (size_t i = 0; i < notes->n; i++) {
-        writer_begin_object(w);
-        writer_member_string(w, "code", notes->items[i].code);
-        writer_member_string(w, "message", notes->items[i].message);
-        write_evidence(w, &notes->items[i]);
-        writer_end_object(w);
-    }
-    writer_end_array(w);
-}
-
 void codec_advice_encode(struct writer *w, const struct codec_advice_reply *reply)
 {
     const struct codec_advice_request *request = reply->request;
@@ -507,8 +481,8 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
         writer_key(w, "next_experiments");
         codec_experiments_encode_items(w, reply->experiments);
     }
-    write_notes(w, "reasons", &advice->reasons);
-    write_notes(w, "warnings", &advice->warnings);
+    codec_findings_encode(w, "reasons", &advice->reasons);
+    codec_findings_encode(w, "warnings", &advice->warnings);
     writer_end_object(w);
 }
 

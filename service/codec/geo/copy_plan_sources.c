@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "codec/json/finding.h"
+
 /* Something that was looked up: the speeds of an operation in a cluster (a: cluster, b: operation),
  * or of a link (a: from, b: to). */
 struct looked_up {
@@ -234,38 +236,35 @@ encode_sources(struct writer *w, const struct codec_copy_plan *request, const st
 
 /* --- warnings --- */
 
-static void warn(struct writer *w, size_t count, const char *code, const char *message)
+static void warn(struct findings *warnings, size_t count, const char *code, const char *message)
 {
-    if (count == 0)
-        return;
-    writer_begin_object(w);
-    writer_member_string(w, "code", code);
-    writer_member_string(w, "message", message);
-    writer_member_integer(w, "count", (int64_t)count);
-    writer_end_object(w);
+    if (count > 0)
+        finding_count(finding_add(warnings, code, "%s", message), count);
 }
 
 static void encode_warnings(struct writer *w, const struct codec_copy_plan_origin *origin)
 {
+    struct findings warnings = {.arena = w->arena};
     warn(
-        w, origin->processing[PERFORMANCE_MACHINE_TYPE], "processing_from_machine_type",
+        &warnings, origin->processing[PERFORMANCE_MACHINE_TYPE], "processing_from_machine_type",
         "Processing speeds that a cluster did not report itself are those of other clusters of the "
         "same machine type; count tells how many.");
-    warn(w, origin->processing[PERFORMANCE_TEAM], "processing_from_team",
+    warn(&warnings, origin->processing[PERFORMANCE_TEAM], "processing_from_team",
          "Processing speeds that neither a cluster nor others of its machine type reported are "
          "those of all clusters of the team; count tells how many.");
-    warn(w, origin->transfers[PERFORMANCE_MACHINE_TYPE], "transfers_from_machine_type",
+    warn(&warnings, origin->transfers[PERFORMANCE_MACHINE_TYPE], "transfers_from_machine_type",
          "Speeds of transfers that a pair of clusters did not report itself are those of other "
          "pairs of the same machine types; count tells how many.");
-    warn(w, origin->transfers[PERFORMANCE_TEAM], "transfers_from_team",
+    warn(&warnings, origin->transfers[PERFORMANCE_TEAM], "transfers_from_team",
          "Speeds of transfers that neither a pair of clusters nor others of the same machine types "
          "reported are those of all pairs of the team; count tells how many.");
-    warn(w, origin->transfers[PERFORMANCE_NONE], "transfers_unknown",
+    warn(&warnings, origin->transfers[PERFORMANCE_NONE], "transfers_unknown",
          "Nobody ever reported a transfer: between these pairs of clusters nothing can be moved; "
          "count tells how many.");
-    warn(w, origin->unreachable[UNREACHABLE_PRIOR], "outage_probability_assumed",
+    warn(&warnings, origin->unreachable[UNREACHABLE_PRIOR], "outage_probability_assumed",
          "Clusters that neither tell how likely they are unreachable nor ever reported: what is "
          "usual is assumed of them; count tells how many.");
+    codec_findings_encode(w, "warnings", &warnings);
 }
 
 void codec_copy_plan_encode_sources(struct writer *w,
@@ -277,8 +276,5 @@ void codec_copy_plan_encode_sources(struct writer *w,
         writer_null(w);
     else
         encode_sources(w, request, plan);
-    writer_key(w, "warnings");
-    writer_begin_array(w);
     encode_warnings(w, &request->origin);
-    writer_end_array(w);
 }

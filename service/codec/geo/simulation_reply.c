@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "codec/json/finding.h"
+
 static const char *const quantile_keys[COMPARISON_QUANTILES] = {"p5",  "p10", "p25", "p50",
                                                                 "p75", "p90", "p95", "p99"};
 
@@ -154,25 +156,18 @@ static void encode_world(struct writer *w, const struct geosim_world *world)
 static void encode_warnings(struct writer *w, const struct codec_simulation_result *result)
 {
     const struct codec_simulation *asked = result->asked;
-    char text[200];
+    struct findings warnings = {.arena = w->arena};
     size_t unfinished = 0;
     for (size_t i = 0; i < asked->n_rates * asked->n_policies; i++)
         unfinished += result->outcomes[i].flow_s.absent;
-    writer_key(w, "warnings");
-    writer_begin_array(w);
-    if (unfinished > 0) {
-        (void)snprintf(
-            text, sizeof text,
-            "%zu workflows were unfinished %.15g s after the last arrival (drain_timeout_s); "
-            "means, percentiles and CDFs cover the others only",
-            unfinished, asked->drain_timeout_s);
-        writer_begin_object(w);
-        writer_member_string(w, "code", "workflows_unfinished");
-        writer_member_string(w, "message", text);
-        writer_member_integer(w, "count", (int64_t)unfinished);
-        writer_end_object(w);
-    }
-    writer_end_array(w);
+    if (unfinished > 0)
+        finding_count(
+            finding_add(&warnings, "workflows_unfinished",
+                        "%zu workflows were unfinished %.15g s after the last arrival "
+                        "(drain_timeout_s); means, percentiles and CDFs cover the others only",
+                        unfinished, asked->drain_timeout_s),
+            unfinished);
+    codec_findings_encode(w, "warnings", &warnings);
 }
 
 void codec_simulation_result_encode(struct writer *w, const struct codec_simulation_result *result)

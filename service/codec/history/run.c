@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "codec/history/log_metrics.h"
+#include "codec/json/finding.h"
 #include "core/history/run_metrics.h"
 
 /* Bounds that keep sums and products far from overflow; no real run comes near them. */
@@ -140,21 +141,6 @@ static void encode_stages(struct writer *w, const struct run *run, bool with_tas
     writer_end_array(w);
 }
 
-static void encode_warnings(struct writer *w, const struct run *run)
-{
-    writer_key(w, "warnings");
-    writer_begin_array(w);
-    for (size_t i = 0; i < run->n_warnings; i++) {
-        const struct run_warning *warning = &run->warnings[i];
-        writer_begin_object(w);
-        writer_member_text(w, "code", warning->code);
-        writer_member_count(w, "count", warning->count);
-        writer_member_text(w, "detail", warning->detail);
-        writer_end_object(w);
-    }
-    writer_end_array(w);
-}
-
 /* What identifies the log, so that it is known again where the run is imported. */
 static void encode_log_identity(struct writer *w, const struct run *run)
 {
@@ -184,7 +170,7 @@ static void encode_log_figures(struct writer *w, const struct run *run)
     writer_member_count(w, "executors_added", run->executors_added);
     codec_figures_encode(w, run);
     encode_map(w, "spark_properties", run->spark_properties, run->n_spark_properties);
-    encode_warnings(w, run);
+    codec_findings_encode(w, "warnings", &run->warnings);
 }
 
 void codec_run_encode(struct writer *w,

@@ -79,32 +79,37 @@ static void decode_properties(const struct codec_node *node, struct run *run)
     run->n_spark_properties = n;
 }
 
-static void decode_warning(const struct codec_node *node, struct run_warning *warning)
+static void decode_warning(const struct codec_node *node, struct findings *warnings)
 {
-    static const char *const known[] = {"code", "count", "detail", NULL};
+    static const char *const known[] = {"code", "message", "evidence", NULL};
+    static const char *const known_evidence[] = {"count", NULL};
     if (!codec_expect_object(node))
         return;
     codec_refuse_unknown(node, known);
-    warning->code = codec_text(node, "code", CODEC_REQUIRED, 1, WARNING_BYTES_MAX);
-    warning->count = codec_integer(node, "count", CODEC_NULLABLE, 0, INT64_MAX);
-    warning->detail = codec_text(node, "detail", CODEC_NULLABLE, 0, WARNING_BYTES_MAX);
+    struct strview code = codec_text(node, "code", CODEC_REQUIRED, 1, WARNING_BYTES_MAX);
+    struct strview message = codec_text(node, "message", CODEC_REQUIRED, 0, WARNING_BYTES_MAX);
+    struct codec_node evidence = codec_object(node, "evidence", CODEC_OPTIONAL);
+    if (code.at == NULL || message.at == NULL)
+        return;
+    struct finding *warning = finding_add(warnings, code.at, "%s", message.at);
+    if (evidence.json == NULL)
+        return;
+    codec_refuse_unknown(&evidence, known_evidence);
+    int64_t count = codec_integer(&evidence, "count", CODEC_REQUIRED, 0, ID_MAX);
+    finding_number(warning, "count", (double)count);
 }
 
 static void decode_warnings(const struct codec_node *node, struct run *run)
 {
     struct codec_node list = codec_array(node, "warnings", CODEC_NULLABLE, 0, WARNINGS_MAX);
     size_t n = json_array_size(list.json);
-    struct run_warning *warnings = arena_calloc(node->reader->arena, n, sizeof *warnings);
-    if (warnings == NULL) {
-        (void)pv_no_memory(node->reader->err);
-        return;
-    }
+    run->warnings.arena = node->reader->arena;
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(&list, i);
-        decode_warning(&item, &warnings[i]);
+        decode_warning(&item, &run->warnings);
     }
-    run->warnings = warnings;
-    run->n_warnings = n;
+    if (run->warnings.failed)
+        (void)pv_no_memory(node->reader->err);
 }
 
 static int hex_value(char c)

@@ -2,30 +2,8 @@
 
 #include <math.h>
 
+#include "codec/json/finding.h"
 #include "core/diagnosis/explain.h"
-
-static void encode_finding(struct writer *w, const struct model_finding *finding)
-{
-    writer_member_string(w, "code", finding->code);
-    writer_member_string(w, "message", finding->message);
-    writer_key(w, "evidence");
-    writer_begin_object(w);
-    for (size_t i = 0; i < finding->n_evidence; i++)
-        writer_member_number(w, finding->evidence[i].name, finding->evidence[i].value);
-    writer_end_object(w);
-}
-
-static void encode_account(struct writer *w, const char *key, const struct model_account *account)
-{
-    writer_key(w, key);
-    writer_begin_array(w);
-    for (size_t i = 0; i < account->n; i++) {
-        writer_begin_object(w);
-        encode_finding(w, &account->findings[i]);
-        writer_end_object(w);
-    }
-    writer_end_array(w);
-}
 
 /* --- a series --- */
 
@@ -141,7 +119,8 @@ static void encode_peak(struct writer *w, const struct diagnosis_slice *slice)
 
 static void encode_slice(struct writer *w, const struct diagnosis_slice *slice)
 {
-    struct model_account account;
+    struct findings causes = {.arena = w->arena};
+    struct findings steps = {.arena = w->arena};
     double serial_s = slice->ipso.step.before.offset + slice->ipso.step.before.slope;
     writer_begin_object(w);
     writer_member_string(w, "workload_type",
@@ -159,10 +138,10 @@ static void encode_slice(struct writer *w, const struct diagnosis_slice *slice)
     writer_member_number(w, "speedup_bound", slice->bound);
     writer_member_number(w, "fastest_executors", slice->fastest);
     encode_step(w, &slice->ipso.step, serial_s);
-    diagnosis_explain_causes(slice, &account);
-    encode_account(w, "causes", &account);
-    diagnosis_explain_steps(slice, &account);
-    encode_account(w, "procedure", &account);
+    diagnosis_explain_causes(slice, &causes);
+    codec_findings_encode(w, "causes", &causes);
+    diagnosis_explain_steps(slice, &steps);
+    codec_findings_encode(w, "procedure", &steps);
     writer_key(w, "points");
     writer_begin_array(w);
     for (size_t i = 0; i < slice->n_points; i++)
@@ -175,7 +154,7 @@ static void encode_slice(struct writer *w, const struct diagnosis_slice *slice)
 
 static void encode_best_load(struct writer *w, const struct diagnosis_best_load *best)
 {
-    struct model_account account;
+    struct findings findings = {.arena = w->arena};
     writer_key(w, "best_load");
     if (best->n == 0) {
         writer_null(w);
@@ -187,8 +166,8 @@ static void encode_best_load(struct writer *w, const struct diagnosis_best_load 
                          best->limited ? best->loads[best->limit].load : (double)NAN);
     writer_member_boolean(w, "memory", best->spills);
     encode_step(w, &best->step, 1);
-    diagnosis_explain_load(best, &account);
-    encode_account(w, "findings", &account);
+    diagnosis_explain_load(best, &findings);
+    codec_findings_encode(w, "findings", &findings);
     writer_key(w, "loads");
     writer_begin_array(w);
     for (size_t l = 0; l < best->n; l++) {
@@ -222,7 +201,7 @@ static void encode_runs(struct writer *w, const struct codec_diagnosis *all)
 
 void codec_diagnosis_encode(struct writer *w, const struct codec_diagnosis *all)
 {
-    struct model_account missing;
+    struct findings missing = {.arena = w->arena};
     writer_begin_object(w);
     writer_member_text(w, "application", all->application);
     writer_member_integer(w, "history_version", all->history_version);
@@ -235,6 +214,6 @@ void codec_diagnosis_encode(struct writer *w, const struct codec_diagnosis *all)
     writer_member_integer(w, "slices_left_out", (int64_t)all->diagnosis->left_out);
     encode_best_load(w, &all->diagnosis->best_load);
     diagnosis_explain_missing(all->diagnosis, all->unmeasured, &missing);
-    encode_account(w, "missing", &missing);
+    codec_findings_encode(w, "missing", &missing);
     writer_end_object(w);
 }

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "codec/json/finding.h"
+
 const char *const codec_experiments_criteria[] = {"d_optimal", "cheapest", NULL};
 
 static double cost_of(const struct codec_experiments *experiments, double executor_s)
@@ -155,40 +157,29 @@ static void write_allowed(struct writer *w, const struct codec_experiments *expe
     writer_end_object(w);
 }
 
-static void write_warning(struct writer *w, const char *code, const char *message)
-{
-    writer_begin_object(w);
-    writer_member_string(w, "code", code);
-    writer_member_string(w, "message", message);
-    writer_end_object(w);
-}
-
 static void write_warnings(struct writer *w, const struct codec_experiments *experiments)
 {
     const struct experiments_plan *plan = experiments->plan;
-    char text[400];
-    bool unpaid = plan->n < experiments->question->count;
-    writer_key(w, "warnings");
-    writer_begin_array(w);
-    if (experiments->no_model != NULL) {
-        (void)snprintf(text, sizeof text,
-                       "No model is followed, but what is assumed before there is one: %.300s",
-                       experiments->no_model);
-        write_warning(w, "no_model", text);
-    }
-    if (!isnan(experiments->question->executor_s_max) && isnan(plan->cheapest_s))
-        write_warning(
-            w, "cost_unknown",
+    const struct experiments_question *question = experiments->question;
+    struct findings warnings = {.arena = w->arena};
+    if (experiments->no_model != NULL)
+        (void)finding_add(&warnings, "no_model",
+                          "No model is followed, but what is assumed before there is one: %s",
+                          experiments->no_model);
+    if (!isnan(question->executor_s_max) && isnan(plan->cheapest_s)) {
+        (void)finding_add(
+            &warnings, "cost_unknown",
             "Without a run nothing tells how long one takes: the budget was not applied.");
-    else if (unpaid) {
-        (void)snprintf(text, sizeof text,
-                       "The budget of %.6g executor-seconds ends before %zu runs; the cheapest "
-                       "allowed one takes %.6g.",
-                       experiments->question->executor_s_max, experiments->question->count,
-                       plan->cheapest_s);
-        write_warning(w, "budget_too_small", text);
+    } else if (plan->n < question->count) {
+        struct finding *finding =
+            finding_add(&warnings, "budget_too_small",
+                        "The budget of %.6g executor-seconds ends before %zu runs; the cheapest "
+                        "allowed one takes %.6g.",
+                        question->executor_s_max, question->count, plan->cheapest_s);
+        finding_number(finding, "budget_executor_s", question->executor_s_max);
+        finding_number(finding, "cheapest_executor_s", plan->cheapest_s);
     }
-    writer_end_array(w);
+    codec_findings_encode(w, "warnings", &warnings);
 }
 
 static void write_totals(struct writer *w, const struct codec_experiments *experiments)

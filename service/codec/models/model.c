@@ -3,12 +3,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "codec/json/finding.h"
 #include "codec/models/fitted_model.h"
 #include "codec/models/model_labels.h"
 #include "codec/models/model_stages.h"
 #include "codec/models/model_tables.h"
 #include "codec/models/model_uncertainty.h"
-#include "core/scaling/model/findings.h"
+#include "core/scaling/model/describe.h"
 
 static const double COUNT_MAX = 1e12;
 static const double SECONDS_MAX = 1e12;
@@ -190,40 +191,11 @@ static void encode_peak(struct writer *w, const struct model_peak *peak)
 }
 
 /* What the law says of the application, in sentences with the numbers beside them. */
-static void encode_account(struct writer *w, const struct model *model)
+static void encode_description(struct writer *w, const struct model *model)
 {
-    struct model_account account;
-    model_describe(model, &account);
-    writer_key(w, "findings");
-    writer_begin_array(w);
-    for (size_t i = 0; i < account.n; i++) {
-        const struct model_finding *finding = &account.findings[i];
-        writer_begin_object(w);
-        writer_member_string(w, "code", finding->code);
-        writer_member_string(w, "message", finding->message);
-        writer_key(w, "evidence");
-        writer_begin_object(w);
-        for (size_t j = 0; j < finding->n_evidence; j++)
-            writer_member_number(w, finding->evidence[j].name, finding->evidence[j].value);
-        writer_end_object(w);
-        writer_end_object(w);
-    }
-    writer_end_array(w);
-}
-
-static void encode_warnings(struct writer *w, const struct model_fit *fit)
-{
-    writer_key(w, "warnings");
-    writer_begin_array(w);
-    for (size_t i = 0; i < fit->n_warnings; i++) {
-        writer_begin_object(w);
-        writer_member_string(w, "code", fit->warnings[i].code);
-        writer_member_string(w, "message", fit->warnings[i].message);
-        if (fit->warnings[i].count > 0)
-            writer_member_integer(w, "count", (int64_t)fit->warnings[i].count);
-        writer_end_object(w);
-    }
-    writer_end_array(w);
+    struct findings findings = {.arena = w->arena};
+    model_describe(model, &findings);
+    codec_findings_encode(w, "findings", &findings);
 }
 
 void codec_model_quality_encode(struct writer *w, const struct model_fit *fit)
@@ -238,8 +210,8 @@ void codec_model_quality_encode(struct writer *w, const struct model_fit *fit)
     writer_end_object(w);
     writer_member_string(w, "scaling_type", fit->scaling_type);
     encode_peak(w, &fit->peak);
-    encode_account(w, &fit->model);
-    encode_warnings(w, fit);
+    encode_description(w, &fit->model);
+    codec_findings_encode(w, "warnings", &fit->warnings);
 }
 
 void codec_model_fit_encode(struct writer *w,
@@ -373,29 +345,21 @@ void codec_model_predict_decode(const struct codec_node *node,
     check_unused(node);
 }
 
-static void encode_extrapolation(struct writer *w, const struct model_uncertainty *u)
+static void warn_of_extrapolation(const struct model_uncertainty *u, struct findings *warnings)
 {
-    writer_begin_object(w);
-    writer_member_string(w, "code", "extrapolation");
-    writer_member_string(w, "message", "lies outside the observations that were fitted");
-    writer_key(w, "evidence");
-    writer_begin_object(w);
-    codec_model_pair_encode(w, "problem_size_range", u->problem_size);
-    codec_model_pair_encode(w, "executors_range", u->executors);
-    writer_end_object(w);
-    writer_end_object(w);
+    struct finding *finding =
+        finding_add(warnings, "extrapolation", "lies outside the observations that were fitted");
+    finding_number(finding, "least_problem_size", u->problem_size[0]);
+    finding_number(finding, "most_problem_size", u->problem_size[1]);
+    finding_number(finding, "least_executors", u->executors[0]);
+    finding_number(finding, "most_executors", u->executors[1]);
 }
 
-static void encode_negative(struct writer *w, double duration_s)
+static void warn_of_negative(double duration_s, struct findings *warnings)
 {
-    writer_begin_object(w);
-    writer_member_string(w, "code", "not_positive");
-    writer_member_string(w, "message", "the model gives no duration above 0 here");
-    writer_key(w, "evidence");
-    writer_begin_object(w);
-    writer_member_number(w, "duration_s", duration_s);
-    writer_end_object(w);
-    writer_end_object(w);
+    finding_number(
+        finding_add(warnings, "not_positive", "the model gives no duration above 0 here"),
+        "duration_s", duration_s);
 }
 
 void codec_model_interval_encode(struct writer *w,
@@ -423,12 +387,11 @@ void codec_model_prediction_encode(struct writer *w,
     writer_member_number(w, "duration_s", negative ? (double)NAN : prediction->duration_s);
     writer_member_number(w, "speedup", prediction->speedup);
     codec_model_interval_encode(w, model, prediction);
-    writer_key(w, "warnings");
-    writer_begin_array(w);
+    struct findings warnings = {.arena = w->arena};
     if (prediction->extrapolated)
-        encode_extrapolation(w, &model->uncertainty);
+        warn_of_extrapolation(&model->uncertainty, &warnings);
     if (negative)
-        encode_negative(w, prediction->duration_s);
-    writer_end_array(w);
+        warn_of_negative(prediction->duration_s, &warnings);
+    codec_findings_encode(w, "warnings", &warnings);
     writer_end_object(w);
 }

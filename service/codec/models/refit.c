@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "codec/json/finding.h"
 #include "codec/models/model.h"
 #include "codec/models/model_tables.h"
 
@@ -225,16 +226,6 @@ static void encode_stability(struct writer *w, const struct bootstrap_result *bo
     writer_end_object(w);
 }
 
-static void warn(struct writer *w, const char *code, const char *message, size_t count)
-{
-    writer_begin_object(w);
-    writer_member_string(w, "code", code);
-    writer_member_string(w, "message", message);
-    if (count > 0)
-        writer_member_integer(w, "count", (int64_t)count);
-    writer_end_object(w);
-}
-
 static double share_of_kind(const struct bootstrap_result *bootstrap, const struct model_kind *kind)
 {
     for (size_t k = 0; k < bootstrap->n_choices; k++)
@@ -243,44 +234,42 @@ static double share_of_kind(const struct bootstrap_result *bootstrap, const stru
     return 0;
 }
 
-static void warn_of_bootstrap(struct writer *w, const struct codec_refit_result *result)
+static void warn_of_bootstrap(const struct codec_refit_result *result, struct findings *warnings)
 {
     const struct bootstrap_result *bootstrap = result->bootstrap;
     const struct model_kind *kind = bootstrap->fit->model.kind;
-    char text[256];
-    if ((double)bootstrap->failed > failed_share_told * (double)bootstrap->resamples) {
-        (void)snprintf(text, sizeof text,
-                       "%s could not be fitted to %zu of %zu resamples: the history hardly "
-                       "determines it, and intervals speak of the others only",
-                       kind->name, bootstrap->failed, bootstrap->resamples);
-        warn(w, "resamples_failed", text, bootstrap->failed);
-    }
+    if ((double)bootstrap->failed > failed_share_told * (double)bootstrap->resamples)
+        finding_count(
+            finding_add(warnings, "resamples_failed",
+                        "%s could not be fitted to %zu of %zu resamples: the history hardly "
+                        "determines it, and intervals speak of the others only",
+                        kind->name, bootstrap->failed, bootstrap->resamples),
+            bootstrap->failed);
     if (result->asked->kind != NULL || bootstrap->selections == 0)
         return;
     double share = share_of_kind(bootstrap, kind);
-    if (share < selected_share_told) {
-        (void)snprintf(text, sizeof text,
-                       "%s is selected in %.0f %% of histories that lack %zu of the %zu "
-                       "configurations: which kind is best is not settled",
-                       kind->name, 100 * share, bootstrap->left_out, bootstrap->cells);
-        warn(w, "selection_unstable", text, 0);
-    }
+    if (share < selected_share_told)
+        finding_number(
+            finding_add(warnings, "selection_unstable",
+                        "%s is selected in %.0f %% of histories that lack %zu of the %zu "
+                        "configurations: which kind is best is not settled",
+                        kind->name, 100 * share, bootstrap->left_out, bootstrap->cells),
+            "share", share);
 }
 
 static void encode_warnings(struct writer *w, const struct codec_refit_result *result)
 {
-    writer_key(w, "warnings");
-    writer_begin_array(w);
+    struct findings warnings = {.arena = w->arena};
     if (result->bootstrap == NULL)
-        warn(w, "no_bootstrap", result->no_bootstrap, 0);
+        (void)finding_add(&warnings, "no_bootstrap", "%s", result->no_bootstrap);
     else
-        warn_of_bootstrap(w, result);
+        warn_of_bootstrap(result, &warnings);
     if (result->history_version_now != result->history_version)
-        warn(w, "history_changed",
-             "runs came or went meanwhile: this belongs to history_version, which is not the "
-             "newest any more",
-             0);
-    writer_end_array(w);
+        (void)finding_add(
+            &warnings, "history_changed",
+            "runs came or went meanwhile: this belongs to history_version, which is not the "
+            "newest any more");
+    codec_findings_encode(w, "warnings", &warnings);
 }
 
 static void encode_selection(struct writer *w, const struct model_selection *selection)

@@ -333,7 +333,10 @@ enum pv_code advise(const struct curve *curve,
                     struct advice *advice,
                     struct pv_error *err)
 {
-    struct advice made = {.objective = question->objective, .remedies = {(double)NAN, RUN_UNKNOWN}};
+    struct advice made = {.objective = question->objective,
+                          .remedies = {(double)NAN, RUN_UNKNOWN},
+                          .reasons = {.arena = arena},
+                          .warnings = {.arena = arena}};
     if (isnan(question->deadline_s) && question->objective == ADVISE_MIN_EXECUTORS)
         made.objective = ADVISE_EFFICIENCY;
     const struct view view = {curve, question};
@@ -353,7 +356,7 @@ enum pv_code advise(const struct curve *curve,
     judge_history(curve, &made);
     enum pv_code code = list_alternatives(&view, point, arena, &made, err);
     if (code == PV_OK)
-        code = explain_advice(curve, point, question, reached == PREDICTED, arena, &made, err);
+        code = explain_advice(curve, point, question, reached == PREDICTED, &made, err);
     if (code == PV_OK)
         *advice = made;
     return code;

@@ -7,8 +7,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/finding.h"
 #include "core/advice/curve.h"
-#include "core/advice/note.h"
 
 /*
  * Choose an executor count from a predicted curve. Every point of the curve is looked at: list
@@ -66,8 +66,8 @@ struct advice {
                           next fewer executors; fastest first */
     size_t n_alternatives;
     struct advise_remedies remedies; /* only when not feasible */
-    struct note_list reasons;
-    struct note_list warnings;
+    struct findings reasons;
+    struct findings warnings;
     int64_t data_needed_runs; /* 0: none */
     const char *data_needed_why;
 };

@@ -9,9 +9,7 @@ struct explanation {
     const struct curve *curve;
     const struct curve_point *point;
     const struct advise_question *question;
-    struct arena *arena;
     struct advice *advice;
-    struct note spare;
 };
 
 static const char *plural(int64_t n)
@@ -24,20 +22,20 @@ static void explain_deadline_met(struct explanation *e)
 {
     const struct advise_choice *choice = &e->advice->recommendation;
     double p = choice->deadline_probability;
-    struct note *note =
-        note_add(&e->advice->reasons, e->arena, &e->spare, "deadline_met",
-                 "%" PRId64 " executor%s within %.6g s with probability %s%.3g.", choice->executors,
-                 choice->executors == 1 ? " finishes" : "s finish", e->question->deadline_s,
-                 p > 0.999 ? "above " : "", fmin(p, 0.999));
-    note_number(note, "deadline_s", e->question->deadline_s);
-    note_number(note, "predicted_duration_s", choice->predicted_duration_s);
-    note_number(note, "deadline_probability", choice->deadline_probability);
-    note_number(note, "confidence", e->question->confidence);
+    struct finding *note =
+        finding_add(&e->advice->reasons, "deadline_met",
+                    "%" PRId64 " executor%s within %.6g s with probability %s%.3g.",
+                    choice->executors, choice->executors == 1 ? " finishes" : "s finish",
+                    e->question->deadline_s, p > 0.999 ? "above " : "", fmin(p, 0.999));
+    finding_number(note, "deadline_s", e->question->deadline_s);
+    finding_number(note, "predicted_duration_s", choice->predicted_duration_s);
+    finding_number(note, "deadline_probability", choice->deadline_probability);
+    finding_number(note, "confidence", e->question->confidence);
     const struct curve_point *below = advise_point_below(e->curve, e->question, e->point);
     if (below != NULL && e->advice->objective == ADVISE_MIN_EXECUTORS) {
-        note_number(note, "fewer_executors", (double)below->executors);
-        note_number(note, "fewer_executors_probability",
-                    curve_probability(e->curve, below, e->question->deadline_s));
+        finding_number(note, "fewer_executors", (double)below->executors);
+        finding_number(note, "fewer_executors_probability",
+                       curve_probability(e->curve, below, e->question->deadline_s));
     }
 }
 
@@ -67,15 +65,15 @@ static void explain_deadline_missed(struct explanation *e)
                        "time allowed (%.6g s with %" PRId64 ")",
                        choice->executors, choice->executors == 1 ? " takes" : "s take",
                        choice->predicted_duration_s, fastest->duration_s, fastest->executors);
-    struct note *note =
-        note_add(&e->advice->reasons, e->arena, &e->spare, "deadline_missed",
-                 "No allowed executor count is predicted to finish within %.6g s; %s.",
-                 e->question->deadline_s, nearest);
-    note_number(note, "deadline_s", e->question->deadline_s);
-    note_number(note, "predicted_duration_s", choice->predicted_duration_s);
-    note_number(note, "max_executors", (double)e->question->max_executors);
-    note_number(note, "fastest_executors", (double)fastest->executors);
-    note_number(note, "fastest_duration_s", fastest->duration_s);
+    struct finding *note =
+        finding_add(&e->advice->reasons, "deadline_missed",
+                    "No allowed executor count is predicted to finish within %.6g s; %s.",
+                    e->question->deadline_s, nearest);
+    finding_number(note, "deadline_s", e->question->deadline_s);
+    finding_number(note, "predicted_duration_s", choice->predicted_duration_s);
+    finding_number(note, "max_executors", (double)e->question->max_executors);
+    finding_number(note, "fastest_executors", (double)fastest->executors);
+    finding_number(note, "fastest_duration_s", fastest->duration_s);
 }
 
 static void explain_objective(struct explanation *e)
@@ -88,52 +86,53 @@ static void explain_objective(struct explanation *e)
         "It is the knee of the curve: the greatest product of speedup and efficiency."};
     const struct advise_choice *choice = &e->advice->recommendation;
     bool lacked = e->advice->objective != e->question->objective;
-    struct note *note = note_add(&e->advice->reasons, e->arena, &e->spare, "objective", "%s%s",
-                                 lacked ? "Without a deadline the choice goes by efficiency. " : "",
-                                 texts[e->advice->objective]);
-    note_text(note, "objective", advise_objective_name(e->advice->objective));
-    note_number(note, "executors", (double)choice->executors);
-    note_number(note, "speedup", choice->speedup);
-    note_number(note, "efficiency", choice->efficiency);
-    note_number(note, "executor_s", choice->executor_s);
+    struct finding *note =
+        finding_add(&e->advice->reasons, "objective", "%s%s",
+                    lacked ? "Without a deadline the choice goes by efficiency. " : "",
+                    texts[e->advice->objective]);
+    finding_text(note, "objective", advise_objective_name(e->advice->objective));
+    finding_number(note, "executors", (double)choice->executors);
+    finding_number(note, "speedup", choice->speedup);
+    finding_number(note, "efficiency", choice->efficiency);
+    finding_number(note, "executor_s", choice->executor_s);
 }
 
 /* A model has no nearest run, and does not know what bounds a duration. */
 static void explain_fit(struct explanation *e)
 {
     const struct curve *curve = e->curve;
-    struct note *note =
-        note_add(&e->advice->reasons, e->arena, &e->spare, "fitted_runs",
-                 "The model %s was fitted to the durations of %zu runs, of problem sizes %" PRId64
-                 " to %" PRId64 " on %" PRId64 " to %" PRId64 " executors.",
-                 curve->model_kind, curve->runs, curve->least_size, curve->most_size,
-                 curve->least_cores / curve->cores_per_executor,
-                 curve->most_cores / curve->cores_per_executor);
-    note_text(note, "model", curve->model_kind);
-    note_number(note, "runs", (double)curve->runs);
-    note_number(note, "least_problem_size", (double)curve->least_size);
-    note_number(note, "most_problem_size", (double)curve->most_size);
-    note_number(note, "least_cores", (double)curve->least_cores);
-    note_number(note, "most_cores", (double)curve->most_cores);
-    note_number(note, "loo_mape_percent", curve->loo_mape_percent);
+    struct finding *note = finding_add(
+        &e->advice->reasons, "fitted_runs",
+        "The model %s was fitted to the durations of %zu runs, of problem sizes %" PRId64
+        " to %" PRId64 " on %" PRId64 " to %" PRId64 " executors.",
+        curve->model_kind, curve->runs, curve->least_size, curve->most_size,
+        curve->least_cores / curve->cores_per_executor,
+        curve->most_cores / curve->cores_per_executor);
+    finding_text(note, "model", curve->model_kind);
+    finding_number(note, "runs", (double)curve->runs);
+    finding_number(note, "least_problem_size", (double)curve->least_size);
+    finding_number(note, "most_problem_size", (double)curve->most_size);
+    finding_number(note, "least_cores", (double)curve->least_cores);
+    finding_number(note, "most_cores", (double)curve->most_cores);
+    finding_number(note, "loo_mape_percent", curve->loo_mape_percent);
 }
 
 static void explain_runs(struct explanation *e)
 {
     const struct curve *curve = e->curve;
-    struct note *note = note_add(
-        &e->advice->reasons, e->arena, &e->spare, "replayed_runs",
+    struct finding *note = finding_add(
+        &e->advice->reasons, "replayed_runs",
         "The recorded tasks of %zu run%s were replayed on %" PRId64
         " cores; the nearest had problem size %" PRId64 " and %" PRId64 " executor%s.",
         curve->runs, curve->runs == 1 ? "" : "s", e->point->executors * curve->cores_per_executor,
         curve->nearest_size, curve->nearest_executors, plural(curve->nearest_executors));
-    note_number(note, "runs", (double)curve->runs);
-    note_text(note, "nearest_run", curve->nearest_run_id);
-    note_number(note, "least_problem_size", (double)curve->least_size);
-    note_number(note, "most_problem_size", (double)curve->most_size);
-    note_number(note, "least_cores", (double)curve->least_cores);
-    note_number(note, "most_cores", (double)curve->most_cores);
-    note_number(note, "loo_mape_percent", curve->loo_mape_percent);
+    finding_number(note, "runs", (double)curve->runs);
+    finding_text(note, "nearest_run", curve->nearest_run_id);
+    finding_number(note, "least_problem_size", (double)curve->least_size);
+    finding_number(note, "most_problem_size", (double)curve->most_size);
+    finding_number(note, "least_cores", (double)curve->least_cores);
+    finding_number(note, "most_cores", (double)curve->most_cores);
+    finding_number(note, "loo_mape_percent", curve->loo_mape_percent);
 }
 
 struct bound {
@@ -182,42 +181,43 @@ static void explain_bound(struct explanation *e)
                        " Of the %.6g s of work %.6g s are no recorded task time but overhead: %.3g "
                        "s a task, set so that the run's own duration comes out.",
                        point->work_s, overhead_s, point->overhead_per_task_s);
-    struct note *note = note_add(&e->advice->reasons, e->arena, &e->spare, "bound",
-                                 "The duration is mostly %s.%s", bound.text, overhead);
-    note_text(note, "bound_by", bound.kind);
-    note_number(note, "serial_s", point->fixed_s);
-    note_number(note, "critical_path_s", point->critical_path_s);
-    note_number(note, "work_s", point->work_s);
-    note_number(note, "work_per_core_s", share_s);
-    note_number(note, "recorded_work_s", point->recorded_work_s);
-    note_number(note, "task_overhead_s", point->overhead_per_task_s);
-    note_number(note, "longest_task_s", point->longest_task_s);
-    note_text(note, "longest_task_of",
-              point->longest_is_cut_anew ? "stage_cut_anew" : "stage_as_recorded");
+    struct finding *note = finding_add(&e->advice->reasons, "bound", "The duration is mostly %s.%s",
+                                       bound.text, overhead);
+    finding_text(note, "bound_by", bound.kind);
+    finding_number(note, "serial_s", point->fixed_s);
+    finding_number(note, "critical_path_s", point->critical_path_s);
+    finding_number(note, "work_s", point->work_s);
+    finding_number(note, "work_per_core_s", share_s);
+    finding_number(note, "recorded_work_s", point->recorded_work_s);
+    finding_number(note, "task_overhead_s", point->overhead_per_task_s);
+    finding_number(note, "longest_task_s", point->longest_task_s);
+    finding_text(note, "longest_task_of",
+                 point->longest_is_cut_anew ? "stage_cut_anew" : "stage_as_recorded");
 }
 
 static void warn_extrapolation(struct explanation *e)
 {
     const struct curve *curve = e->curve;
     if (curve->size_extrapolated) {
-        struct note *note =
-            note_add(&e->advice->warnings, e->arena, &e->spare, "extrapolation",
-                     "Problem size %" PRId64 " lies outside the recorded sizes (%" PRId64
-                     " to %" PRId64 "): the interval is widened.",
-                     curve->problem_size, curve->least_size, curve->most_size);
-        note_number(note, "problem_size", (double)curve->problem_size);
-        note_number(note, "least_problem_size", (double)curve->least_size);
-        note_number(note, "most_problem_size", (double)curve->most_size);
+        struct finding *note =
+            finding_add(&e->advice->warnings, "extrapolation",
+                        "Problem size %" PRId64 " lies outside the recorded sizes (%" PRId64
+                        " to %" PRId64 "): the interval is widened.",
+                        curve->problem_size, curve->least_size, curve->most_size);
+        finding_number(note, "problem_size", (double)curve->problem_size);
+        finding_number(note, "least_problem_size", (double)curve->least_size);
+        finding_number(note, "most_problem_size", (double)curve->most_size);
     }
     if (e->point->extrapolated) {
         int64_t cores = e->point->executors * curve->cores_per_executor;
-        struct note *note = note_add(&e->advice->warnings, e->arena, &e->spare, "extrapolation",
-                                     "%" PRId64 " cores lie outside the recorded ones (%" PRId64
-                                     " to %" PRId64 "): the interval is widened.",
-                                     cores, curve->least_cores, curve->most_cores);
-        note_number(note, "cores", (double)cores);
-        note_number(note, "least_cores", (double)curve->least_cores);
-        note_number(note, "most_cores", (double)curve->most_cores);
+        struct finding *note =
+            finding_add(&e->advice->warnings, "extrapolation",
+                        "%" PRId64 " cores lie outside the recorded ones (%" PRId64 " to %" PRId64
+                        "): the interval is widened.",
+                        cores, curve->least_cores, curve->most_cores);
+        finding_number(note, "cores", (double)cores);
+        finding_number(note, "least_cores", (double)curve->least_cores);
+        finding_number(note, "most_cores", (double)curve->most_cores);
     }
 }
 
@@ -227,15 +227,15 @@ static void warn_assumed(struct explanation *e)
     size_t n = e->curve->stages_assumed;
     if (n == 0)
         return;
-    struct note *note =
-        note_add(&e->advice->warnings, e->arena, &e->spare, "stages_assumed_to_follow_cores",
-                 "The number of tasks of %zu stage%s is taken to follow the cores: it fits them in "
-                 "the replayed runs, but no run with the same stages had another number of cores "
-                 "(or of executors). Record a run with another executor count to find out.",
-                 n, n == 1 ? "" : "s");
-    note_number(note, "stages", (double)n);
+    struct finding *note = finding_add(
+        &e->advice->warnings, "stages_assumed_to_follow_cores",
+        "The number of tasks of %zu stage%s is taken to follow the cores: it fits them in "
+        "the replayed runs, but no run with the same stages had another number of cores "
+        "(or of executors). Record a run with another executor count to find out.",
+        n, n == 1 ? "" : "s");
+    finding_number(note, "stages", (double)n);
     if (e->curve->least_cores == e->curve->most_cores)
-        note_number(note, "cores", (double)e->curve->least_cores);
+        finding_number(note, "cores", (double)e->curve->least_cores);
 }
 
 static void warn_history(struct explanation *e)
@@ -243,53 +243,53 @@ static void warn_history(struct explanation *e)
     enum { FEW_RUNS = 3 };
     const struct curve *curve = e->curve;
     if (curve->runs < FEW_RUNS) {
-        struct note *note =
-            note_add(&e->advice->warnings, e->arena, &e->spare, "few_runs",
-                     "Only %zu run%s could be replayed: the interval rests mostly on "
-                     "a prior of 10 percent.",
-                     curve->runs, curve->runs == 1 ? "" : "s");
-        note_number(note, "runs", (double)curve->runs);
+        struct finding *note =
+            finding_add(&e->advice->warnings, "few_runs",
+                        "Only %zu run%s could be replayed: the interval rests mostly on "
+                        "a prior of 10 percent.",
+                        curve->runs, curve->runs == 1 ? "" : "s");
+        finding_number(note, "runs", (double)curve->runs);
     }
     if (curve->graph_changed) {
-        (void)note_add(&e->advice->warnings, e->arena, &e->spare, "graph_changed",
-                       "The replayed runs do not all have the same stages.");
+        (void)finding_add(&e->advice->warnings, "graph_changed",
+                          "The replayed runs do not all have the same stages.");
     }
     if (curve->runs_unusable > 0) {
-        struct note *note = note_add(&e->advice->warnings, e->arena, &e->spare, "runs_ignored",
-                                     "%zu run%s could not be replayed: task times or the size of "
-                                     "the cluster are unknown.",
-                                     curve->runs_unusable, curve->runs_unusable == 1 ? "" : "s");
-        note_number(note, "runs", (double)curve->runs_unusable);
+        struct finding *note =
+            finding_add(&e->advice->warnings, "runs_ignored",
+                        "%zu run%s could not be replayed: task times or the size of "
+                        "the cluster are unknown.",
+                        curve->runs_unusable, curve->runs_unusable == 1 ? "" : "s");
+        finding_number(note, "runs", (double)curve->runs_unusable);
     }
     if (curve->runs_left_out > 0) {
-        struct note *note = note_add(&e->advice->warnings, e->arena, &e->spare, "runs_left_out",
-                                     "%zu run%s further away %s left out to bound the work.",
-                                     curve->runs_left_out, curve->runs_left_out == 1 ? "" : "s",
-                                     curve->runs_left_out == 1 ? "was" : "were");
-        note_number(note, "runs", (double)curve->runs_left_out);
+        struct finding *note = finding_add(
+            &e->advice->warnings, "runs_left_out",
+            "%zu run%s further away %s left out to bound the work.", curve->runs_left_out,
+            curve->runs_left_out == 1 ? "" : "s", curve->runs_left_out == 1 ? "was" : "were");
+        finding_number(note, "runs", (double)curve->runs_left_out);
     }
 }
 
 static void warn_below_confidence(struct explanation *e)
 {
-    struct note *note =
-        note_add(&e->advice->warnings, e->arena, &e->spare, "below_confidence",
-                 "No allowed executor count meets the deadline with probability %.6g; this is the "
-                 "most probable of those predicted to meet it.",
-                 e->question->confidence);
-    note_number(note, "confidence", e->question->confidence);
-    note_number(note, "deadline_probability", e->advice->recommendation.deadline_probability);
+    struct finding *note = finding_add(
+        &e->advice->warnings, "below_confidence",
+        "No allowed executor count meets the deadline with probability %.6g; this is the "
+        "most probable of those predicted to meet it.",
+        e->question->confidence);
+    finding_number(note, "confidence", e->question->confidence);
+    finding_number(note, "deadline_probability", e->advice->recommendation.deadline_probability);
 }
 
 enum pv_code explain_advice(const struct curve *curve,
                             const struct curve_point *point,
                             const struct advise_question *question,
                             bool below_confidence,
-                            struct arena *arena,
                             struct advice *advice,
                             struct pv_error *err)
 {
-    struct explanation e = {curve, point, question, arena, advice, {0}};
+    struct explanation e = {curve, point, question, advice};
     if (!advice->feasible) {
         explain_deadline_missed(&e);
     } else {
@@ -318,7 +318,7 @@ enum pv_code explain_advice(const struct curve *curve,
 static void mark_alone(struct arena *arena, struct advice *advice)
 {
     for (size_t i = 0; i < advice->reasons.n; i++) {
-        struct note *note = &advice->reasons.items[i];
+        struct finding *note = &advice->reasons.items[i];
         bool met = strcmp(note->code, "deadline_met") == 0;
         if (!met && strcmp(note->code, "objective") != 0)
             continue;
@@ -330,11 +330,11 @@ static void mark_alone(struct arena *arena, struct advice *advice)
 }
 
 /* The last reason becomes the first. */
-static void move_to_front(struct note_list *list)
+static void move_to_front(struct findings *list)
 {
     if (list->failed || list->n < 2)
         return;
-    struct note last = list->items[list->n - 1];
+    struct finding last = list->items[list->n - 1];
     memmove(&list->items[1], &list->items[0], (list->n - 1) * sizeof *list->items);
     list->items[0] = last;
 }
@@ -345,27 +345,25 @@ static void explain_new_job(const struct beside_question *question,
                             struct arena *arena,
                             struct advice *advice)
 {
-    struct note spare;
     bool turned = !outcome->met && met_alone;
     if (turned)
         mark_alone(arena, advice);
     const char *verdict = isnan(question->deadline_s) ? ""
                           : outcome->met              ? " and meets its deadline"
                                                       : " and misses its deadline";
-    struct note *note = note_add(
-        &advice->reasons, arena, &spare,
-        outcome->met ? "met_beside_running" : "missed_beside_running",
+    struct finding *note = finding_add(
+        &advice->reasons, outcome->met ? "met_beside_running" : "missed_beside_running",
         "With the %zu running job%s, all sharing the cluster's %zu cores earliest deadline "
         "first, it ends after %.6g s%s; without "
         "them on the same cores after %.6g s. The recommended executors are no cap in "
         "either.",
         question->n_running, question->n_running == 1 ? "" : "s", question->cores,
         outcome->execution_s, verdict, outcome->alone_s);
-    note_number(note, "execution_s", outcome->execution_s);
-    note_number(note, "alone_s", outcome->alone_s);
-    note_number(note, "deadline_s", question->deadline_s);
-    note_number(note, "running", (double)question->n_running);
-    note_number(note, "cores", (double)question->cores);
+    finding_number(note, "execution_s", outcome->execution_s);
+    finding_number(note, "alone_s", outcome->alone_s);
+    finding_number(note, "deadline_s", question->deadline_s);
+    finding_number(note, "running", (double)question->n_running);
+    finding_number(note, "cores", (double)question->cores);
     if (turned)
         move_to_front(&advice->reasons);
 }
@@ -375,7 +373,6 @@ static void warn_of_late_jobs(const struct beside_question *question,
                               const struct beside_outcome *outcome,
                               const char *const names[],
                               bool because,
-                              struct arena *arena,
                               struct advice *advice)
 {
     size_t n = 0, first = 0;
@@ -387,18 +384,17 @@ static void warn_of_late_jobs(const struct beside_question *question,
     }
     if (n == 0)
         return;
-    struct note spare;
-    struct note *note = note_add(
-        &advice->warnings, arena, &spare, because ? "running_jobs_delayed" : "running_jobs_late",
-        because ? "%zu running job%s would miss the deadline because of "
-                  "this one."
-                : "%zu running job%s the deadline, with this one or "
-                  "without.",
-        n, because ? (n == 1 ? "" : "s") : (n == 1 ? " misses" : "s miss"));
-    note_text(note, "first", names[first]);
-    note_number(note, "jobs", (double)n);
-    note_number(note, "execution_s", outcome->running[first].execution_s);
-    note_number(note, "deadline_s", question->running[first].deadline_s);
+    struct finding *note =
+        finding_add(&advice->warnings, because ? "running_jobs_delayed" : "running_jobs_late",
+                    because ? "%zu running job%s would miss the deadline because of "
+                              "this one."
+                            : "%zu running job%s the deadline, with this one or "
+                              "without.",
+                    n, because ? (n == 1 ? "" : "s") : (n == 1 ? " misses" : "s miss"));
+    finding_text(note, "first", names[first]);
+    finding_number(note, "jobs", (double)n);
+    finding_number(note, "execution_s", outcome->running[first].execution_s);
+    finding_number(note, "deadline_s", question->running[first].deadline_s);
 }
 
 enum pv_code explain_beside(const struct beside_question *question,
@@ -411,7 +407,7 @@ enum pv_code explain_beside(const struct beside_question *question,
     bool met_alone = advice->feasible;
     advice->feasible = met_alone && outcome->met;
     explain_new_job(question, outcome, met_alone, arena, advice);
-    warn_of_late_jobs(question, outcome, names, true, arena, advice);
-    warn_of_late_jobs(question, outcome, names, false, arena, advice);
+    warn_of_late_jobs(question, outcome, names, true, advice);
+    warn_of_late_jobs(question, outcome, names, false, advice);
     return advice->reasons.failed || advice->warnings.failed ? pv_no_memory(err) : PV_OK;
 }

@@ -13,7 +13,6 @@ enum pv_code explain_advice(const struct curve *curve,
                             const struct curve_point *point,
                             const struct advise_question *question,
                             bool below_confidence,
-                            struct arena *arena,
                             struct advice *advice,
                             struct pv_error *err) PV_MUSTCHECK;
 

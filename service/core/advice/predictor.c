@@ -122,79 +122,73 @@ enum pv_code predictor_choose(const struct observation rows[],
     return PV_OK;
 }
 
-static struct note *note_choice(const struct predictor *predictor,
-                                bool model_chosen,
-                                struct arena *arena,
-                                struct advice *advice,
-                                struct note *spare)
+static struct finding *
+note_choice(const struct predictor *predictor, bool model_chosen, struct advice *advice)
 {
-    struct note_list *reasons = &advice->reasons;
+    struct findings *reasons = &advice->reasons;
     if (!predictor->has_model)
-        return note_add(reasons, arena, spare, "replay_chosen",
-                        "Recorded runs are replayed, for there is no model to predict from: %s.",
-                        predictor->without_model);
+        return finding_add(reasons, "replay_chosen",
+                           "Recorded runs are replayed, for there is no model to predict from: %s.",
+                           predictor->without_model);
     if (!model_chosen)
-        return note_add(reasons, arena, spare, "replay_chosen",
-                        "Replaying recorded runs is off by %.3g percent on the mean for a run left "
-                        "out, the best model (%s) by %.3g percent.",
-                        predictor->replay_mape_percent, predictor->model_kind,
-                        predictor->model_mape_percent);
+        return finding_add(
+            reasons, "replay_chosen",
+            "Replaying recorded runs is off by %.3g percent on the mean for a run left "
+            "out, the best model (%s) by %.3g percent.",
+            predictor->replay_mape_percent, predictor->model_kind, predictor->model_mape_percent);
     if (isnan(predictor->replay_mape_percent))
-        return note_add(reasons, arena, spare, "model_chosen",
-                        "The model %s, fitted to %zu runs, is off by %.3g percent on the mean for "
-                        "a run left out; %s.",
-                        predictor->model_kind, predictor->model_runs, predictor->model_mape_percent,
-                        predictor->has_replay ? "a single run that can be replayed has no such "
-                                                "error to show"
-                                              : "no run has stages to replay");
-    return note_add(reasons, arena, spare, "model_chosen",
-                    "The model %s, fitted to %zu runs, is off by %.3g percent on the mean for a "
-                    "run left out, replaying recorded runs by %.3g percent.",
-                    predictor->model_kind, predictor->model_runs, predictor->model_mape_percent,
-                    predictor->replay_mape_percent);
+        return finding_add(
+            reasons, "model_chosen",
+            "The model %s, fitted to %zu runs, is off by %.3g percent on the mean for "
+            "a run left out; %s.",
+            predictor->model_kind, predictor->model_runs, predictor->model_mape_percent,
+            predictor->has_replay ? "a single run that can be replayed has no such "
+                                    "error to show"
+                                  : "no run has stages to replay");
+    return finding_add(reasons, "model_chosen",
+                       "The model %s, fitted to %zu runs, is off by %.3g percent on the mean for a "
+                       "run left out, replaying recorded runs by %.3g percent.",
+                       predictor->model_kind, predictor->model_runs, predictor->model_mape_percent,
+                       predictor->replay_mape_percent);
 }
 
 /* Shares of the runs from which on it matters that they count less. */
 static const double many_light = 0.2;
 
-static void
-warn_of_runs(const struct predictor *predictor, struct arena *arena, struct advice *advice)
+static void warn_of_runs(const struct predictor *predictor, struct advice *advice)
 {
     const struct watch_drift *drift = &predictor->drift;
-    struct note spare;
     if (drift->state == WATCH_DRIFTED) {
-        struct note *note = note_add(
-            &advice->warnings, arena, &spare, "model_drifted",
+        struct finding *note = finding_add(
+            &advice->warnings, "model_drifted",
             "The last %zu runs take %.3g percent %s than those before: older runs count less and "
             "less, but what is predicted has not caught up yet.",
             drift->runs_since, fabs(drift->change_percent), drift->slower ? "longer" : "less");
-        note_number(note, "change_percent", drift->change_percent);
-        note_number(note, "runs_since", (double)drift->runs_since);
+        finding_number(note, "change_percent", drift->change_percent);
+        finding_number(note, "runs_since", (double)drift->runs_since);
     }
     if ((double)predictor->runs_light > many_light * (double)predictor->runs_watched) {
-        struct note *note = note_add(
-            &advice->warnings, arena, &spare, "runs_down_weighted",
+        struct finding *note = finding_add(
+            &advice->warnings, "runs_down_weighted",
             "%zu of %zu runs count less: they are outliers, were starved of executors, or much of "
             "their work failed.",
             predictor->runs_light, predictor->runs_watched);
-        note_number(note, "runs", (double)predictor->runs_light);
-        note_number(note, "of", (double)predictor->runs_watched);
+        finding_number(note, "runs", (double)predictor->runs_light);
+        finding_number(note, "of", (double)predictor->runs_watched);
     }
 }
 
 enum pv_code predictor_explain(const struct predictor *predictor,
                                const struct curve *curve,
-                               struct arena *arena,
                                struct advice *advice,
                                struct pv_error *err)
 {
-    struct note spare;
-    struct note *note = note_choice(predictor, curve->model_kind != NULL, arena, advice, &spare);
-    note_text(note, "model", predictor->model_kind);
-    note_number(note, "model_loo_mape_percent", predictor->model_mape_percent);
-    note_number(note, "model_runs", (double)predictor->model_runs);
-    note_number(note, "replay_loo_mape_percent", predictor->replay_mape_percent);
-    note_number(note, "replay_runs", (double)predictor->replay_runs);
-    warn_of_runs(predictor, arena, advice);
+    struct finding *note = note_choice(predictor, curve->model_kind != NULL, advice);
+    finding_text(note, "model", predictor->model_kind);
+    finding_number(note, "model_loo_mape_percent", predictor->model_mape_percent);
+    finding_number(note, "model_runs", (double)predictor->model_runs);
+    finding_number(note, "replay_loo_mape_percent", predictor->replay_mape_percent);
+    finding_number(note, "replay_runs", (double)predictor->replay_runs);
+    warn_of_runs(predictor, advice);
     return advice->reasons.failed || advice->warnings.failed ? pv_no_memory(err) : PV_OK;
 }

@@ -56,7 +56,6 @@ enum pv_code predictor_choose(const struct observation rows[],
  * has caught up, runs_down_weighted where a fifth of the runs is. PV_E_MEMORY. */
 enum pv_code predictor_explain(const struct predictor *predictor,
                                const struct curve *curve,
-                               struct arena *arena,
                                struct advice *advice,
                                struct pv_error *err) PV_MUSTCHECK;
 

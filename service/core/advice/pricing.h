@@ -76,7 +76,6 @@ enum pv_code pricing_advise(const struct curve *curve,
 enum pv_code pricing_explain(const struct pricing_terms *terms,
                              const struct pricing *pricing,
                              const struct advise_question *question,
-                             struct arena *arena,
                              struct advice *advice,
                              struct pv_error *err) PV_MUSTCHECK;
 

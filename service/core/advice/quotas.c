@@ -37,37 +37,31 @@ static size_t count_short(const struct stage_plan *plan, double cores)
 static void explain_plan(const struct quota_source *source,
                          const struct stage_plan_terms *terms,
                          const struct stage_plan *plan,
-                         struct arena *arena,
                          struct advice *advice)
 {
-    struct note spare;
     size_t n_short = count_short(plan, terms->executors * terms->cores_per_executor);
-    struct note *note = note_add(
-        &advice->reasons, arena, &spare, "stage_quotas",
+    struct finding *note = finding_add(
+        &advice->reasons, "stage_quotas",
         "The quotas share %.3g percent of the deadline among the %zu stage%s of a run of problem "
         "size %" PRId64 ", one after another; %s.",
         100.0 * terms->alpha, plan->n_steps, plan->n_steps == 1 ? "" : "s", source->problem_size,
         n_short == 0 ? "none asks for more cores than are recommended"
                      : "some ask for more cores than are recommended");
-    note_number(note, "deadline_s", terms->deadline_s);
-    note_number(note, "stages", (double)plan->n_steps);
-    note_number(note, "stages_short_of_cores", (double)n_short);
-    note_number(note, "problem_size", (double)source->problem_size);
+    finding_number(note, "deadline_s", terms->deadline_s);
+    finding_number(note, "stages", (double)plan->n_steps);
+    finding_number(note, "stages_short_of_cores", (double)n_short);
+    finding_number(note, "problem_size", (double)source->problem_size);
     if (source->run_id[0] != '\0')
-        note_text(note, "run", source->run_id);
+        finding_text(note, "run", source->run_id);
 }
 
-static void explain_lack(const struct quota_source *source,
-                         bool has_deadline,
-                         struct arena *arena,
-                         struct advice *advice)
+static void
+explain_lack(const struct quota_source *source, bool has_deadline, struct advice *advice)
 {
-    struct note spare;
-    (void)note_add(&advice->reasons, arena, &spare, "no_stage_quotas",
-                   "There are no quotas for stages: %s.",
-                   !has_deadline             ? "without a deadline there is none to share"
-                   : source->missing != NULL ? source->missing
-                                             : "the run has no stages");
+    (void)finding_add(&advice->reasons, "no_stage_quotas", "There are no quotas for stages: %s.",
+                      !has_deadline             ? "without a deadline there is none to share"
+                      : source->missing != NULL ? source->missing
+                                                : "the run has no stages");
 }
 
 enum pv_code quotas_plan(const struct quota_source *source,
@@ -92,9 +86,9 @@ enum pv_code quotas_plan(const struct quota_source *source,
             stage_plan_make(&terms, source->stages, source->n_stages, arena, plan, err);
         if (code != PV_OK)
             return code;
-        explain_plan(source, &terms, plan, arena, advice);
+        explain_plan(source, &terms, plan, advice);
     } else {
-        explain_lack(source, !isnan(question->deadline_s), arena, advice);
+        explain_lack(source, !isnan(question->deadline_s), advice);
     }
     return advice->reasons.failed ? pv_no_memory(err) : PV_OK;
 }

@@ -22,97 +22,98 @@ const char *diagnosis_trend_name(enum diagnosis_trend trend)
 
 /* --- the six steps --- */
 
-static void tell_workload(const struct diagnosis_slice *slice, struct model_account *steps)
+static void tell_workload(const struct diagnosis_slice *slice, struct findings *steps)
 {
-    struct model_finding *step;
+    struct finding *step;
     if (slice->workload == IPSO_FIXED_SIZE) {
-        step = model_tell(steps, "workload",
-                          "all runs have problem size %.10g: a fixed-size workload, more executors "
-                          "share the same work",
-                          slice->problem_size);
-        model_add_evidence(step, "problem_size", slice->problem_size);
+        step =
+            finding_add(steps, "workload",
+                        "all runs have problem size %.10g: a fixed-size workload, more executors "
+                        "share the same work",
+                        slice->problem_size);
+        finding_number(step, "problem_size", slice->problem_size);
     } else {
-        step = model_tell(steps, "workload",
-                          "each executor gets %.4g tasks of the first stage in all runs: a "
-                          "fixed-time workload, which grows with the executors",
-                          slice->load);
-        model_add_evidence(step, "load_per_executor", slice->load);
+        step = finding_add(steps, "workload",
+                           "each executor gets %.4g tasks of the first stage in all runs: a "
+                           "fixed-time workload, which grows with the executors",
+                           slice->load);
+        finding_number(step, "load_per_executor", slice->load);
     }
 }
 
-static void tell_measurements(const struct diagnosis_slice *slice, struct model_account *steps)
+static void tell_measurements(const struct diagnosis_slice *slice, struct findings *steps)
 {
     const struct diagnosis_point *first = &slice->points[0];
     const struct diagnosis_point *last = &slice->points[slice->n_points - 1];
     double ideal = last->executors / first->executors;
-    struct model_finding *step = model_tell(
+    struct finding *step = finding_add(
         steps, "measurements",
         "%zu runs on %zu executor counts; from %.10g to %.10g executors, %.3g times as many, work "
         "is done %.3g times as fast",
         slice->runs, slice->n_points, first->executors, last->executors, ideal,
         last->relative_speedup);
-    model_add_evidence(step, "runs", (double)slice->runs);
-    model_add_evidence(step, "executors_ratio", ideal);
-    model_add_evidence(step, "relative_speedup", last->relative_speedup);
-    model_add_evidence(step, "fastest_executors", slice->fastest);
+    finding_number(step, "runs", (double)slice->runs);
+    finding_number(step, "executors_ratio", ideal);
+    finding_number(step, "relative_speedup", last->relative_speedup);
+    finding_number(step, "fastest_executors", slice->fastest);
 }
 
-static void tell_curve(const struct diagnosis_slice *slice, struct model_account *steps)
+static void tell_curve(const struct diagnosis_slice *slice, struct findings *steps)
 {
-    struct model_finding *step;
+    struct finding *step;
     if (slice->of_stages) {
-        step = model_tell(steps, "curve",
-                          "the busiest executor works %.3g n^%.3g s, and of the work on one "
-                          "executor %.3g %% can be shared",
-                          slice->ipso.parameters[IPSO_TASK_TIME].value,
-                          slice->ipso.parameters[IPSO_TASK_EXPONENT].value,
-                          100 * slice->ipso.parameters[IPSO_ETA].value);
-        model_add_evidence(step, "eta", slice->ipso.parameters[IPSO_ETA].value);
-        model_add_evidence(step, "task_exponent", slice->ipso.parameters[IPSO_TASK_EXPONENT].value);
+        step = finding_add(steps, "curve",
+                           "the busiest executor works %.3g n^%.3g s, and of the work on one "
+                           "executor %.3g %% can be shared",
+                           slice->ipso.parameters[IPSO_TASK_TIME].value,
+                           slice->ipso.parameters[IPSO_TASK_EXPONENT].value,
+                           100 * slice->ipso.parameters[IPSO_ETA].value);
+        finding_number(step, "eta", slice->ipso.parameters[IPSO_ETA].value);
+        finding_number(step, "task_exponent", slice->ipso.parameters[IPSO_TASK_EXPONENT].value);
         return;
     }
-    step = model_tell(steps, "curve",
-                      "what a task costs in executor seconds grows as %.3g + %.3g n^%.3g; the "
-                      "speedup is n over that",
-                      slice->cost.offset, slice->cost.coefficient, slice->cost.exponent);
-    model_add_evidence(step, "cost_exponent", slice->cost.exponent);
+    step = finding_add(steps, "curve",
+                       "what a task costs in executor seconds grows as %.3g + %.3g n^%.3g; the "
+                       "speedup is n over that",
+                       slice->cost.offset, slice->cost.coefficient, slice->cost.exponent);
+    finding_number(step, "cost_exponent", slice->cost.exponent);
 }
 
-static void tell_trend(const struct diagnosis_slice *slice, struct model_account *steps)
+static void tell_trend(const struct diagnosis_slice *slice, struct findings *steps)
 {
-    struct model_finding *step = NULL;
+    struct finding *step = NULL;
     switch (slice->trend) {
     case DIAGNOSIS_UNCLEAR:
-        step = model_tell(steps, "trend", "these runs leave open how the speedup goes on");
+        step = finding_add(steps, "trend", "these runs leave open how the speedup goes on");
         break;
     case DIAGNOSIS_LINEAR:
-        step = model_tell(steps, "trend",
-                          "the speedup grows as the executors do, as Gustafson's law has it");
+        step = finding_add(steps, "trend",
+                           "the speedup grows as the executors do, as Gustafson's law has it");
         break;
     case DIAGNOSIS_RISES:
-        step = model_tell(steps, "trend",
-                          "the speedup grows without bound, but slower than the executors do");
+        step = finding_add(steps, "trend",
+                           "the speedup grows without bound, but slower than the executors do");
         break;
     case DIAGNOSIS_LEVELS_OFF:
         step =
             isnan(slice->bound)
-                ? model_tell(steps, "trend", "the speedup levels off: it has an upper bound")
-                : model_tell(steps, "trend",
-                             "the speedup levels off: it stays below %.3g however many executors",
-                             slice->bound);
-        model_add_evidence(step, "speedup_bound", slice->bound);
+                ? finding_add(steps, "trend", "the speedup levels off: it has an upper bound")
+                : finding_add(steps, "trend",
+                              "the speedup levels off: it stays below %.3g however many executors",
+                              slice->bound);
+        finding_number(step, "speedup_bound", slice->bound);
         break;
     case DIAGNOSIS_PEAKS:
-        step = model_tell(steps, "trend",
-                          "the speedup peaks at %.10g executors and falls; more than that does "
-                          "harm",
-                          slice->peak);
-        model_add_evidence(step, "executors", slice->peak);
+        step = finding_add(steps, "trend",
+                           "the speedup peaks at %.10g executors and falls; more than that does "
+                           "harm",
+                           slice->peak);
+        finding_number(step, "executors", slice->peak);
         break;
     }
 }
 
-static void tell_type(const struct diagnosis_slice *slice, struct model_account *steps)
+static void tell_type(const struct diagnosis_slice *slice, struct findings *steps)
 {
     static const char *const meaning[] = {
         "the intervals of its exponents leave open which",
@@ -122,10 +123,10 @@ static void tell_type(const struct diagnosis_slice *slice, struct model_account 
         "the overhead of scale-out grows faster than the executors",
     };
     bool amdahl = slice->workload == IPSO_FIXED_SIZE && slice->trend == DIAGNOSIS_LEVELS_OFF;
-    (void)model_tell(steps, "type", "type %s: %s", slice->type,
-                     amdahl ? "what cannot be shared, or overhead that grows as fast as the "
-                              "executors, sets the bound"
-                            : meaning[slice->trend]);
+    (void)finding_add(steps, "type", "type %s: %s", slice->type,
+                      amdahl ? "what cannot be shared, or overhead that grows as fast as the "
+                               "executors, sets the bound"
+                             : meaning[slice->trend]);
 }
 
 /* "delta 0.31 (0.28 to 0.34)" */
@@ -138,15 +139,15 @@ static void write_exponent(const struct ipso_estimate *exponent, char out[64])
                        exponent->interval[1]);
 }
 
-static void tell_exponents(const struct diagnosis_slice *slice, struct model_account *steps)
+static void tell_exponents(const struct diagnosis_slice *slice, struct findings *steps)
 {
     char delta[64];
     char gamma[64];
-    struct model_finding *step;
+    struct finding *step;
     if (!slice->of_stages) {
-        (void)model_tell(steps, "exponents",
-                         "whole durations do not tell serial work from overhead: delta and gamma "
-                         "need the stages of the runs (send event logs)");
+        (void)finding_add(steps, "exponents",
+                          "whole durations do not tell serial work from overhead: delta and gamma "
+                          "need the stages of the runs (send event logs)");
         return;
     }
     const struct ipso_estimate *d = &slice->ipso.parameters[IPSO_DELTA];
@@ -154,24 +155,24 @@ static void tell_exponents(const struct diagnosis_slice *slice, struct model_acc
     write_exponent(d, delta);
     write_exponent(g, gamma);
     if (slice->ipso.serial)
-        step = model_tell(steps, "exponents",
-                          "parallel over serial work grows with exponent delta %s, the overhead of "
-                          "scale-out with exponent gamma %s",
-                          delta, gamma);
+        step =
+            finding_add(steps, "exponents",
+                        "parallel over serial work grows with exponent delta %s, the overhead of "
+                        "scale-out with exponent gamma %s",
+                        delta, gamma);
     else
-        step = model_tell(steps, "exponents",
-                          "there is no serial part; the overhead of scale-out grows with exponent "
-                          "gamma %s",
-                          gamma);
-    model_add_evidence(step, "alpha", slice->ipso.parameters[IPSO_ALPHA].value);
-    model_add_evidence(step, "delta", d->value);
-    model_add_evidence(step, "beta", slice->ipso.parameters[IPSO_BETA].value);
-    model_add_evidence(step, "gamma", g->value);
+        step = finding_add(steps, "exponents",
+                           "there is no serial part; the overhead of scale-out grows with exponent "
+                           "gamma %s",
+                           gamma);
+    finding_number(step, "alpha", slice->ipso.parameters[IPSO_ALPHA].value);
+    finding_number(step, "delta", d->value);
+    finding_number(step, "beta", slice->ipso.parameters[IPSO_BETA].value);
+    finding_number(step, "gamma", g->value);
 }
 
-void diagnosis_explain_steps(const struct diagnosis_slice *slice, struct model_account *steps)
+void diagnosis_explain_steps(const struct diagnosis_slice *slice, struct findings *steps)
 {
-    steps->n = 0;
     tell_workload(slice, steps);
     tell_measurements(slice, steps);
     tell_curve(slice, steps);
@@ -209,28 +210,27 @@ static const struct diagnosis_point *find_shared(const struct diagnosis_slice *s
     return found;
 }
 
-static void tell_step(const struct step *found, struct model_account *causes)
+static void tell_step(const struct step *found, struct findings *causes)
 {
     if (!found->found)
         return;
-    struct model_finding *step =
-        model_tell(causes, "memory_overflow",
-                   "between %.10g and %.10g executors serial work jumps by %.0f %% and then grows "
-                   "by %.3g instead of %.3g an executor: what is merged no longer fits into memory",
-                   found->last_before, found->first_after, found->jump_percent, found->after.slope,
-                   found->before.slope);
-    model_add_evidence(step, "executors", found->at);
-    model_add_evidence(step, "jump_percent", found->jump_percent);
-    model_add_evidence(step, "slope_before_s", found->before.slope);
-    model_add_evidence(step, "slope_after_s", found->after.slope);
+    struct finding *step = finding_add(
+        causes, "memory_overflow",
+        "between %.10g and %.10g executors serial work jumps by %.0f %% and then grows "
+        "by %.3g instead of %.3g an executor: what is merged no longer fits into memory",
+        found->last_before, found->first_after, found->jump_percent, found->after.slope,
+        found->before.slope);
+    finding_number(step, "executors", found->at);
+    finding_number(step, "jump_percent", found->jump_percent);
+    finding_number(step, "slope_before_s", found->before.slope);
+    finding_number(step, "slope_after_s", found->after.slope);
 }
 
-void diagnosis_explain_causes(const struct diagnosis_slice *slice, struct model_account *causes)
+void diagnosis_explain_causes(const struct diagnosis_slice *slice, struct findings *causes)
 {
     static const double worth_telling = 0.03;
     const struct diagnosis_point *first = find_shared(slice, false);
     const struct diagnosis_point *last = find_shared(slice, true);
-    causes->n = 0;
     if (first == NULL || last == first)
         return;
     struct cause all[] = {
@@ -253,13 +253,13 @@ void diagnosis_explain_causes(const struct diagnosis_slice *slice, struct model_
     for (size_t i = 0; i < n; i++) {
         if (all[i].last < worth_telling)
             continue;
-        struct model_finding *cause = model_tell(
+        struct finding *cause = finding_add(
             causes, all[i].code, "%.3g %% of the time on %.10g executors, %.3g %% on %.10g: %s",
             100 * all[i].last, last->executors, 100 * all[i].first, first->executors, all[i].what);
-        model_add_evidence(cause, "share", all[i].last);
-        model_add_evidence(cause, "share_at_fewest", all[i].first);
-        model_add_evidence(cause, "executors", last->executors);
-        model_add_evidence(cause, "fewest_executors", first->executors);
+        finding_number(cause, "share", all[i].last);
+        finding_number(cause, "share_at_fewest", all[i].first);
+        finding_number(cause, "executors", last->executors);
+        finding_number(cause, "fewest_executors", first->executors);
     }
     if (slice->of_stages)
         tell_step(&slice->ipso.step, causes);
@@ -267,74 +267,71 @@ void diagnosis_explain_causes(const struct diagnosis_slice *slice, struct model_
 
 /* --- loads --- */
 
-void diagnosis_explain_load(const struct diagnosis_best_load *best, struct model_account *account)
+void diagnosis_explain_load(const struct diagnosis_best_load *best, struct findings *findings)
 {
-    account->n = 0;
     if (best->n == 0)
         return;
     const struct diagnosis_load *top = &best->loads[best->best];
-    struct model_finding *finding =
-        model_tell(account, "best_load",
-                   "an executor does most with %.4g tasks of the first stage; of %zu loads that "
-                   "were run on the same executor counts",
-                   top->load, best->n);
-    model_add_evidence(finding, "load_per_executor", top->load);
+    struct finding *finding =
+        finding_add(findings, "best_load",
+                    "an executor does most with %.4g tasks of the first stage; of %zu loads that "
+                    "were run on the same executor counts",
+                    top->load, best->n);
+    finding_number(finding, "load_per_executor", top->load);
     if (!best->limited) {
-        (void)model_tell(account, "no_limit",
-                         best->best + 1 == best->n
-                             ? "it is the largest that was run: more may be better still"
-                             : "larger loads do about as well");
+        (void)finding_add(findings, "no_limit",
+                          best->best + 1 == best->n
+                              ? "it is the largest that was run: more may be better still"
+                              : "larger loads do about as well");
         return;
     }
     const struct diagnosis_load *beyond = &best->loads[best->limit];
-    finding = model_tell(
-        account, best->spills ? "memory_limit" : "load_limit",
+    finding = finding_add(
+        findings, best->spills ? "memory_limit" : "load_limit",
         "with %.4g tasks an executor does only %.3g %% of that%s", beyond->load,
         100 * beyond->throughput,
         best->spills ? ", and its runs spill to disk: the memory of an executor ends there"
         : isnan(beyond->spilled)
             ? "; whether they spilled to disk is not known, event logs would tell"
             : "; its runs do not spill more, so it is something other than memory");
-    model_add_evidence(finding, "load_per_executor", beyond->load);
-    model_add_evidence(finding, "throughput", beyond->throughput);
-    model_add_evidence(finding, "spilled", beyond->spilled);
+    finding_number(finding, "load_per_executor", beyond->load);
+    finding_number(finding, "throughput", beyond->throughput);
+    finding_number(finding, "spilled", beyond->spilled);
     if (best->step.found)
-        model_add_evidence(finding, "jump_percent", best->step.jump_percent);
+        finding_number(finding, "jump_percent", best->step.jump_percent);
 }
 
 /* --- what is missing --- */
 
 void diagnosis_explain_missing(const struct diagnosis *diagnosis,
                                size_t unmeasured,
-                               struct model_account *missing)
+                               struct findings *missing)
 {
-    struct model_finding *finding;
-    missing->n = 0;
+    struct finding *finding;
     if (diagnosis->n == 0) {
-        finding = model_tell(missing, "series",
-                             "a series takes runs of one problem size, or of one N/m, on %d "
-                             "executor counts; %zu runs hold none",
-                             DIAGNOSIS_COUNTS_LEAST, diagnosis->runs);
-        model_add_evidence(finding, "runs", (double)diagnosis->runs);
+        finding = finding_add(missing, "series",
+                              "a series takes runs of one problem size, or of one N/m, on %d "
+                              "executor counts; %zu runs hold none",
+                              DIAGNOSIS_COUNTS_LEAST, diagnosis->runs);
+        finding_number(finding, "runs", (double)diagnosis->runs);
     }
     if (diagnosis->runs_with_stages < diagnosis->runs) {
-        finding = model_tell(missing, "stages",
-                             "%zu of %zu runs do not tell where the time of their stages went "
-                             "(tasks, durations, cores_per_executor, initialization_s): for them "
-                             "only what happens can be told, not why",
-                             diagnosis->runs - diagnosis->runs_with_stages, diagnosis->runs);
-        model_add_evidence(finding, "runs",
-                           (double)(diagnosis->runs - diagnosis->runs_with_stages));
+        finding = finding_add(missing, "stages",
+                              "%zu of %zu runs do not tell where the time of their stages went "
+                              "(tasks, durations, cores_per_executor, initialization_s): for them "
+                              "only what happens can be told, not why",
+                              diagnosis->runs - diagnosis->runs_with_stages, diagnosis->runs);
+        finding_number(finding, "runs", (double)(diagnosis->runs - diagnosis->runs_with_stages));
     }
     if (unmeasured > 0) {
-        finding = model_tell(missing, "unmeasured",
-                             "the stages of %zu older runs are still to be measured; each request "
-                             "measures some",
-                             unmeasured);
-        model_add_evidence(finding, "runs", (double)unmeasured);
+        finding = finding_add(missing, "unmeasured",
+                              "the stages of %zu older runs are still to be measured; each request "
+                              "measures some",
+                              unmeasured);
+        finding_number(finding, "runs", (double)unmeasured);
     }
     if (diagnosis->best_load.n == 0)
-        (void)model_tell(
+        (void)finding_add(
             missing, "loads",
             "no executor count was run with two problem sizes, so loads of an executor "
             "cannot be compared");

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/finding.h"
 #include "base/instant.h"
 #include "base/strview.h"
 #include "core/history/task_sketch.h"
@@ -25,13 +26,6 @@
 struct run_label {
     struct strview key;
     struct strview value;
-};
-
-/* Something the reader noticed that did not stop it. `code` is a stable word ("damaged_lines"). */
-struct run_warning {
-    struct strview code;
-    int64_t count; /* RUN_UNKNOWN: not a matter of counting */
-    struct strview detail;
 };
 
 /*
@@ -147,8 +141,7 @@ struct run {
     size_t n_resources;
     struct run_label *spark_properties; /* allow-listed only, sorted by key */
     size_t n_spark_properties;
-    struct run_warning *warnings;
-    size_t n_warnings;
+    struct findings warnings; /* what the reader noticed that did not stop it ("damaged_lines") */
 };
 
 #endif

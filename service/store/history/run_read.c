@@ -6,24 +6,25 @@
 
 /* --- rows --- */
 
-static struct run_warning *read_warnings(struct row *row, size_t *n)
+static void read_warnings(struct row *row, struct findings *warnings)
 {
-    size_t n_codes;
+    size_t n;
     size_t n_counts;
-    size_t n_details;
-    struct strview *codes = row_texts(row, &n_codes);
+    size_t n_messages;
+    struct strview *codes = row_texts(row, &n);
     int64_t *counts = row_counts(row, &n_counts);
-    struct strview *details = row_texts(row, &n_details);
-    *n = 0;
-    struct run_warning *warnings = arena_array(row->arena, n_codes, sizeof *warnings);
-    if (warnings == NULL || n_codes != n_counts || n_codes != n_details || row->failed) {
+    struct strview *messages = row_texts(row, &n_messages);
+    *warnings = (struct findings){.arena = row->arena};
+    if (n != n_counts || n != n_messages)
         row->failed = true;
-        return NULL;
+    for (size_t i = 0; !row->failed && i < n; i++) {
+        const char *code = arena_strndup(row->arena, codes[i].at, codes[i].n);
+        struct finding *warning =
+            finding_add(warnings, code, "%.*s", (int)messages[i].n, messages[i].at);
+        if (counts[i] != RUN_UNKNOWN)
+            finding_number(warning, "count", (double)counts[i]);
+        row->failed = code == NULL || warnings->failed;
     }
-    for (size_t i = 0; i < n_codes; i++)
-        warnings[i] = (struct run_warning){codes[i], counts[i], details[i]};
-    *n = n_codes;
-    return warnings;
 }
 
 static void read_columns(struct row *row, struct run *run)
@@ -52,7 +53,7 @@ static void read_columns(struct row *row, struct run *run)
     run->failed_task_time_s = row_double(row);
     run->executors_added = row_int(row);
     run->spark_properties = row_pairs(row, &run->n_spark_properties);
-    run->warnings = read_warnings(row, &run->n_warnings);
+    read_warnings(row, &run->warnings);
     run_figures_read(row, run);
 }
 

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <string.h>
 
 #include "core/history/run_reach.h"
@@ -123,6 +124,26 @@ static enum pv_code look(struct store_tx *tx,
 
 /* --- writing: all queued --- */
 
+/* A warning as its columns are. */
+struct warning_row {
+    struct strview code;
+    int64_t count;
+    struct strview message;
+};
+
+static const struct warning_row *list_warnings(const struct run *run, struct arena *arena)
+{
+    struct warning_row *rows = arena_array(arena, run->warnings.n, sizeof *rows);
+    for (size_t i = 0; rows != NULL && i < run->warnings.n; i++) {
+        const struct finding *warning = &run->warnings.items[i];
+        double count = finding_value(warning, "count");
+        rows[i] = (struct warning_row){strview_of(warning->code),
+                                       isnan(count) ? RUN_UNKNOWN : (int64_t)count,
+                                       strview_of(warning->message)};
+    }
+    return rows;
+}
+
 static enum pv_code write_run(struct store_tx *tx,
                               const char *application_id,
                               const struct run *run,
@@ -133,6 +154,10 @@ static enum pv_code write_run(struct store_tx *tx,
     enum pv_code code = run_measure(run, &tx->scratch, &measures, err);
     if (code != PV_OK)
         return code;
+    size_t n = run->warnings.n;
+    const struct warning_row *w = list_warnings(run, &tx->scratch);
+    if (w == NULL)
+        return pv_fail(err, PV_E_MEMORY, "out of memory");
     tx_sql(tx, &sql,
            "INSERT INTO provisor.run (team_id, application_id, id, recorded_at, " RUN_COLUMNS
            ", " RUN_MEASURE_COLUMNS ")"
@@ -168,11 +193,9 @@ static enum pv_code write_run(struct store_tx *tx,
     sql_double(&sql, run->failed_task_time_s);
     sql_count(&sql, run->executors_added);
     sql_pairs(&sql, run->spark_properties, run->n_spark_properties);
-    const struct run_warning *w = run->warnings;
-    size_t n = run->n_warnings;
     sql_texts(&sql, n == 0 ? NULL : &w->code, n, sizeof *w);
     sql_counts(&sql, n == 0 ? NULL : &w->count, n, sizeof *w);
-    sql_texts(&sql, n == 0 ? NULL : &w->detail, n, sizeof *w);
+    sql_texts(&sql, n == 0 ? NULL : &w->message, n, sizeof *w);
     run_figures_add(&sql, run);
     run_measures_add(&sql, &measures);
     return tx_defer(tx, &sql, err);

@@ -282,13 +282,12 @@ Test(codec_run, figures_of_a_log_are_written_and_unknown_ones_are_null)
 {
     struct bench b;
     cr_assert_eq(decode(&b, HEAD "\"stages\":null}", &wide), PV_OK);
-    struct run_warning warning = {strview_of("damaged_lines"), 2, strview_of("two lines")};
     b.run.from_log = true;
     b.run.spark_application_id = strview_of("app-1");
     b.run.executors = RUN_UNKNOWN;
     b.run.tasks_succeeded = 5;
-    b.run.warnings = &warning;
-    b.run.n_warnings = 1;
+    b.run.warnings = (struct findings){.arena = &b.arena};
+    finding_count(finding_add(&b.run.warnings, "damaged_lines", "two lines"), 2);
     json_t *json = json_loads(encode(&b, CODEC_RUN_STAGES), 0, NULL);
     cr_expect(json_is_null(json_object_get(json, "executors")));
     cr_expect(json_is_null(json_object_get(json, "spark_attempt_id")));
@@ -297,7 +296,9 @@ Test(codec_run, figures_of_a_log_are_written_and_unknown_ones_are_null)
     cr_expect_eq(json_integer_value(json_object_get(json, "tasks_succeeded")), 5);
     json_t *first = json_array_get(json_object_get(json, "warnings"), 0);
     cr_expect_str_eq(json_string_value(json_object_get(first, "code")), "damaged_lines");
-    cr_expect_eq(json_integer_value(json_object_get(first, "count")), 2);
+    cr_expect_str_eq(json_string_value(json_object_get(first, "message")), "two lines");
+    json_t *evidence = json_object_get(first, "evidence");
+    cr_expect_eq(json_integer_value(json_object_get(evidence, "count")), 2);
     json_decref(json);
     fini(&b);
 }

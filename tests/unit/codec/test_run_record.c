@@ -38,7 +38,7 @@ Test(run_record, goes_round)
     static const char *const lines[] = {
         "{\"id\":\"0190d4a0-0000-7000-8000-000000000000\",\"duration_s\":null}",
         "{\"id\":\"0190d4a0-0000-7000-8000-000000000000\",\"duration_s\":0,\"spark_application_"
-        "id\":\"a\",\"exit_code\":-1,\"ended\":false}",
+        "id\":\"a\",\"exit_code\":-1,\"log_complete\":false}",
         "{\"id\":\"0190d4a0-0000-7000-8000-000000000000\",\"duration_s\":0.30000000000000004,"
         "\"recorded_at\":\"2026-01-05T10:00:00.000001Z\",\"stages\":[{\"id\":3,\"parents\":[1],"
         "\"task_durations_s\":[1,2],\"task_duration_s\":1.5,\"task_time_s\":null,"

@@ -166,7 +166,7 @@ static void expect_the_log(struct outcome outcome, const char *what)
                              0);
     cr_expect_arr_eq(outcome.digest, want, sizeof want, "%s", what);
     cr_expect_eq(outcome.run.duration_s, 60.0, "%s", what);
-    cr_expect_eq(outcome.run.n_warnings, 0, "%s", what);
+    cr_expect_eq(outcome.run.warnings.n, 0, "%s", what);
     arena_fini(&outcome.arena);
 }
 
@@ -243,7 +243,7 @@ Test(bundle, a_cut_archive_is_never_half_read)
         for (size_t cut = 1; cut < n; cut += 37) {
             write_file(at("cut"), bytes, cut);
             struct outcome outcome = read_path("cut");
-            if (outcome.code == PV_OK && outcome.run.n_warnings == 0)
+            if (outcome.code == PV_OK && outcome.run.warnings.n == 0)
                 expect_the_log(outcome, "cut");
             else
                 arena_fini(&outcome.arena);

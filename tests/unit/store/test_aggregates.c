@@ -152,16 +152,14 @@ static void runs_come_back_bit_by_bit(struct arena *arena)
     struct principal who = database_team(&db, "runs");
     struct application a = new_application(&who, arena, "exact");
     struct run_label labels[] = {{strview_of("branch"), strview_of("main")}};
-    struct run_warning warnings[] = {
-        {strview_of("damaged_lines"), 3, {NULL, 0}},
-        {strview_of("truncated"), RUN_UNKNOWN, strview_of("cut")},
-    };
+    struct findings warnings = {.arena = arena};
+    finding_count(finding_add(&warnings, "damaged_lines", "%s", ""), 3);
+    (void)finding_add(&warnings, "truncated", "cut");
     struct run_label properties[] = {{strview_of("spark.executor.cores"), strview_of("4")}};
     struct run run = database_log_run(arena, "application_2", true);
     run.labels = labels;
     run.n_labels = 1;
     run.warnings = warnings;
-    run.n_warnings = 2;
     run.spark_properties = properties;
     run.n_spark_properties = 1;
     insert_run(&who, arena, &a, &run);
@@ -178,8 +176,8 @@ static void runs_come_back_bit_by_bit(struct arena *arena)
     CHECK(strview_is(back.spark_application_id, "application_2"));
     CHECK(back.spark_attempt_id.at == NULL && strview_is(back.spark_version, "3.5.1"));
     CHECK(back.n_labels == 1 && strview_is(back.labels[0].value, "main"));
-    CHECK(back.n_warnings == 2 && back.warnings[0].count == 3);
-    CHECK(back.warnings[0].detail.at == NULL && back.warnings[1].count == RUN_UNKNOWN);
+    CHECK(back.warnings.n == 2 && finding_value(&back.warnings.items[0], "count") == 3);
+    CHECK(back.warnings.items[0].message[0] == '\0' && back.warnings.items[1].n_evidence == 0);
     CHECK(back.n_spark_properties == 1 && strview_is(back.spark_properties[0].value, "4"));
     CHECK(back.has_stages && back.n_stages == 3);
     for (size_t i = 0; i < 3; i++)

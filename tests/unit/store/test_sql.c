@@ -91,7 +91,11 @@ Test(sql, what_is_unknown_is_null_both_ways)
 
 Test(sql, arrays_are_taken_from_members_of_structs)
 {
-    const struct run_warning warnings[] = {
+    const struct {
+        struct strview code;
+        int64_t count;
+        struct strview detail;
+    } warnings[] = {
         {{"one", 3}, 1, {NULL, 0}}, {{"", 0}, RUN_UNKNOWN, {"two", 3}}, {{"x", 1}, -7, {"", 0}}};
     const double numbers[] = {0.1, (double)NAN, 1e308};
     struct sql sql;

@@ -425,20 +425,18 @@ static bool set_identity(const struct mapreduce *log, struct arena *arena, struc
 
 static bool set_warnings(const struct mapreduce *log, struct arena *arena, struct run *run)
 {
-#define NOTICE_TEXT(notice, code, detail) {{code, sizeof(code) - 1}, {detail, sizeof(detail) - 1}},
+#define NOTICE_TEXT(notice, code, message) {code, message},
     static const struct {
-        struct strview code;
-        struct strview detail;
+        const char *code;
+        const char *message;
     } texts[] = {MAPREDUCE_NOTICES(NOTICE_TEXT)};
 #undef NOTICE_TEXT
-    run->warnings = arena_calloc(arena, NOTICE_COUNT, sizeof *run->warnings);
-    if (run->warnings == NULL)
-        return false;
+    run->warnings.arena = arena;
     for (size_t i = 0; i < NOTICE_COUNT; i++)
         if (log->notices[i] > 0)
-            run->warnings[run->n_warnings++] =
-                (struct run_warning){texts[i].code, log->notices[i], texts[i].detail};
-    return true;
+            finding_number(finding_add(&run->warnings, texts[i].code, "%s", texts[i].message),
+                           "count", (double)log->notices[i]);
+    return !run->warnings.failed;
 }
 
 enum pv_code

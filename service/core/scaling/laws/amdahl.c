@@ -4,7 +4,7 @@
 
 #include "core/scaling/laws/configurations.h"
 #include "core/scaling/laws/serial_fraction.h"
-#include "core/scaling/model/findings.h"
+#include "core/scaling/model/describe.h"
 
 enum { ETA = SHARE_ETA, SEQUENTIAL = SHARE_SEQUENTIAL, PARAMETERS = SHARE_PARAMETERS };
 
@@ -71,9 +71,11 @@ static enum pv_code fit_amdahl(const struct model_data *data,
     if (code != PV_OK)
         return code;
     if (design.sizes > 1)
-        model_warn(fit, design.sizes, "problem_size_varies",
-                   "amdahl is a law of one problem size; these observations hold %zu",
-                   design.sizes);
+        finding_count(
+            finding_add(&fit->warnings, "problem_size_varies",
+                        "amdahl is a law of one problem size; these observations hold %zu",
+                        design.sizes),
+            design.sizes);
     if (data->form == MODEL_OF_DURATIONS)
         return fit_durations(data, &design, scratch, left_out, freedom, fit, err);
     fit->model.parameters[ETA].estimate =
@@ -83,19 +85,19 @@ static enum pv_code fit_amdahl(const struct model_data *data,
     return PV_OK;
 }
 
-static void describe(const struct model *model, struct model_account *account)
+static void describe(const struct model *model, struct findings *findings)
 {
     double eta = model->parameters[ETA].estimate;
     double alone_s = model->parameters[SEQUENTIAL].estimate;
-    account_tell_limit(account, "the application", 1 / (1 - eta), eta / (1 - eta));
+    describe_limit(findings, "the application", 1 / (1 - eta), eta / (1 - eta));
     if (model->form == MODEL_OF_SPEEDUPS)
         return;
     double m = fmax(1, model->uncertainty.executors[1]);
-    const struct account_part parts[] = {
+    const struct describe_part parts[] = {
         {"serial_s", "what no executor can share", alone_s * (1 - eta)},
         {"shared_s", "what executors share", alone_s * eta / m}};
-    account_tell_parts(account, parts, 2);
-    account_tell_doubling(model, account);
+    describe_parts(findings, parts, 2);
+    describe_doubling(model, findings);
 }
 
 const struct model_kind amdahl_kind = {

@@ -5,7 +5,7 @@
 
 #include "core/scaling/laws/configurations.h"
 #include "core/scaling/laws/load_laws.h"
-#include "core/scaling/model/findings.h"
+#include "core/scaling/model/describe.h"
 
 enum { MEMBERS = 4 };
 
@@ -229,17 +229,17 @@ static enum pv_code fit_combined(const struct model_data *data,
     return PV_OK;
 }
 
-static void describe(const struct model *model, struct model_account *account)
+static void describe(const struct model *model, struct findings *findings)
 {
     const struct model_tables *t = &model->tables;
-    struct model_finding *finding =
-        model_tell(account, "combined_laws",
-                   "The prediction is the weighted geometric mean of %zu laws: those that predict "
-                   "executor counts left out better weigh more, the less so the fewer counts there "
-                   "are to judge by.",
-                   t->n_components);
+    struct finding *finding = finding_add(
+        findings, "combined_laws",
+        "The prediction is the weighted geometric mean of %zu laws: those that predict "
+        "executor counts left out better weigh more, the less so the fewer counts there "
+        "are to judge by.",
+        t->n_components);
     for (size_t c = 0; c < t->n_components; c++)
-        model_add_evidence(finding, t->components[c].law.kind->name, t->components[c].weight);
+        finding_number(finding, t->components[c].law.kind->name, t->components[c].weight);
 }
 
 const struct model_kind combined_kind = {

@@ -4,7 +4,7 @@
 
 #include "core/numerics/nonnegative.h"
 #include "core/scaling/laws/configurations.h"
-#include "core/scaling/model/findings.h"
+#include "core/scaling/model/describe.h"
 
 enum { A, B, C, D, COLUMNS };
 
@@ -76,21 +76,21 @@ static enum pv_code fit_ernest(const struct model_data *data,
     return PV_OK;
 }
 
-static void describe(const struct model *model, struct model_account *account)
+static void describe(const struct model *model, struct findings *findings)
 {
     const struct model_law law = model_law(model);
     double size;
     double m;
-    if (!account_find_corner(model, &size, &m))
+    if (!describe_corner(model, &size, &m))
         return;
-    const struct account_part parts[] = {
+    const struct describe_part parts[] = {
         {"fixed_s", "a fixed time, whatever the size and the executors", law.p[A]},
         {"shared_s", "work that executors share", law.p[B] * size / m},
         {"tree_s", "gathering results in trees, ln(executors)", law.p[C] * log(m)},
         {"per_executor_s", "what every executor adds", law.p[D] * m}};
-    account_tell_parts(account, parts, 4);
-    account_tell_peak(model, account);
-    account_tell_doubling(model, account);
+    describe_parts(findings, parts, 4);
+    describe_peak(model, findings);
+    describe_doubling(model, findings);
 }
 
 const struct model_kind ernest_kind = {

@@ -4,7 +4,7 @@
 
 #include "core/scaling/laws/configurations.h"
 #include "core/scaling/laws/serial_fraction.h"
-#include "core/scaling/model/findings.h"
+#include "core/scaling/model/describe.h"
 
 enum { ETA = SHARE_ETA, SEQUENTIAL = SHARE_SEQUENTIAL, SIZE, PARAMETERS };
 
@@ -85,9 +85,11 @@ static enum pv_code fit_gustafson(const struct model_data *data,
     if (durations)
         return fit_durations(data, &design, scratch, left_out, freedom, fit, err);
     if (design.shares > 1)
-        model_warn(
-            fit, design.shares, "size_per_executor_varies",
-            "gustafson is a law of one problem_size per executor; these observations hold %zu",
+        finding_count(
+            finding_add(
+                &fit->warnings, "size_per_executor_varies",
+                "gustafson is a law of one problem_size per executor; these observations hold %zu",
+                design.shares),
             design.shares);
     fit->model.parameters[ETA].estimate = share_fit(
         scaled, data, left_out, &fit->model.uncertainty.covariance[ETA][ETA], &freedom[ETA]);
@@ -95,26 +97,26 @@ static enum pv_code fit_gustafson(const struct model_data *data,
     return PV_OK;
 }
 
-static void describe(const struct model *model, struct model_account *account)
+static void describe(const struct model *model, struct findings *findings)
 {
     double eta = model->parameters[ETA].estimate;
     double alone_s = model->parameters[SEQUENTIAL].estimate;
-    struct model_finding *finding = model_tell(
-        account, "speedup_per_executor",
+    struct finding *finding = finding_add(
+        findings, "speedup_per_executor",
         "Where the problem grows along with the executors, each of them adds %.3g to the "
         "speedup, without end.",
         eta);
     double size;
     double m;
-    model_add_evidence(finding, "speedup_per_executor", eta);
-    if (model->form == MODEL_OF_SPEEDUPS || !account_find_corner(model, &size, &m))
+    finding_number(finding, "speedup_per_executor", eta);
+    if (model->form == MODEL_OF_SPEEDUPS || !describe_corner(model, &size, &m))
         return;
     double share = size / (m * model->parameters[SIZE].estimate);
-    const struct account_part parts[] = {
+    const struct describe_part parts[] = {
         {"serial_s", "what no executor can share", alone_s * (1 - eta)},
         {"shared_s", "what executors share", alone_s * eta * share}};
-    account_tell_parts(account, parts, 2);
-    account_tell_doubling(model, account);
+    describe_parts(findings, parts, 2);
+    describe_doubling(model, findings);
 }
 
 const struct model_kind gustafson_kind = {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/scaling/laws/configurations.h"
-#include "core/scaling/model/findings.h"
+#include "core/scaling/model/describe.h"
 
 /* Standard error of a median over that of a mean, for normal noise. */
 static const double median_loss = 1.2533;
@@ -448,15 +448,19 @@ static void tell_sizes(const struct builder *b, struct model_fit *fit)
         from = cells.to;
     }
     if (apart > 0)
-        model_warn(fit, apart, "sizes_without_curve",
-                   "%zu observations are the only executor count of their problem size and are no "
-                   "part of a curve",
-                   apart);
+        finding_count(
+            finding_add(
+                &fit->warnings, "sizes_without_curve",
+                "%zu observations are the only executor count of their problem size and are no "
+                "part of a curve",
+                apart),
+            apart);
     if (span_with(t, 0).to == t->n_knots)
-        model_warn(fit, 0, "one_problem_size",
-                   "there is a curve of problem size %g only: times of other sizes are read off at "
-                   "the same problem_size per executor",
-                   t->knots[0].problem_size);
+        (void)finding_add(
+            &fit->warnings, "one_problem_size",
+            "there is a curve of problem size %g only: times of other sizes are read off at "
+            "the same problem_size per executor",
+            t->knots[0].problem_size);
 }
 
 static enum pv_code fit_interpolation(const struct model_data *data,
@@ -490,21 +494,21 @@ static enum pv_code fit_interpolation(const struct model_data *data,
     return PV_OK;
 }
 
-static void describe(const struct model *model, struct model_account *account)
+static void describe(const struct model *model, struct findings *findings)
 {
     const struct model_tables *t = &model->tables;
     size_t curves = 0;
     for (size_t i = 0; i < t->n_knots; i = span_with(t, i).to)
         curves++;
-    struct model_finding *finding =
-        model_tell(account, "measured",
-                   "No law: %zu measured times of %zu problem sizes, joined in logarithms and "
-                   "continued beyond them.",
-                   t->n_knots, curves);
-    model_add_evidence(finding, "knots", (double)t->n_knots);
-    model_add_evidence(finding, "problem_sizes", (double)curves);
-    account_tell_peak(model, account);
-    account_tell_doubling(model, account);
+    struct finding *finding =
+        finding_add(findings, "measured",
+                    "No law: %zu measured times of %zu problem sizes, joined in logarithms and "
+                    "continued beyond them.",
+                    t->n_knots, curves);
+    finding_number(finding, "knots", (double)t->n_knots);
+    finding_number(finding, "problem_sizes", (double)curves);
+    describe_peak(model, findings);
+    describe_doubling(model, findings);
 }
 
 const struct model_kind interpolation_kind = {

@@ -6,7 +6,7 @@
 #include "core/numerics/nonnegative.h"
 #include "core/numerics/normal_equations.h"
 #include "core/scaling/laws/configurations.h"
-#include "core/scaling/model/findings.h"
+#include "core/scaling/model/describe.h"
 
 /* Columns of the least squares, and where the numbers stand among a kind's parameters. */
 enum { FIXED, SHARED, EXTRA, GROWS, COLUMNS };
@@ -408,26 +408,25 @@ enum pv_code load_leave_out(const struct model_kind *kind,
 
 /* --- what it says --- */
 
-static void describe_family(const struct family *family,
-                            const struct model *model,
-                            struct model_account *account)
+static void
+describe_family(const struct family *family, const struct model *model, struct findings *findings)
 {
     const struct model_law law = model_law(model);
     double size;
     double m;
-    if (!account_find_corner(model, &size, &m))
+    if (!describe_corner(model, &size, &m))
         return;
     double extra = family->has_extra ? law.p[P_MORE] : 0;
     double shape = has_shape(family) ? law.p[P_MORE + family->has_extra] : 1;
-    const struct account_part parts[] = {
+    const struct describe_part parts[] = {
         {"fixed_s", "a fixed time, whatever the size and the executors", law.p[P_FIXED]},
         {"grows_s", "work that grows with the data and is not shared", law.p[P_GROWS] * size},
         {"shared_s", "work that executors share",
          law.p[P_SHARED] * share_of(family, shape, size, m)},
         {"extra_s", "what overfull executors lose", extra * extra_of(family, shape, size, m)}};
-    account_tell_parts(account, parts, family->has_extra ? 4 : 3);
-    account_tell_peak(model, account);
-    account_tell_doubling(model, account);
+    describe_parts(findings, parts, family->has_extra ? 4 : 3);
+    describe_peak(model, findings);
+    describe_doubling(model, findings);
 }
 
 /* --- kinds --- */
@@ -459,9 +458,9 @@ static const struct model_parameter_rule cliff_rules[] = {
     {                                                                                              \
         return duration_of(&word, law->p, size, m);                                                \
     }                                                                                              \
-    static void describe_##word(const struct model *model, struct model_account *account)          \
+    static void describe_##word(const struct model *model, struct findings *findings)              \
     {                                                                                              \
-        describe_family(&word, model, account);                                                    \
+        describe_family(&word, model, findings);                                                   \
     }
 
 LOAD_KIND(plain)

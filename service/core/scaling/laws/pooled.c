@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/scaling/laws/interpolation.h"
-#include "core/scaling/model/findings.h"
+#include "core/scaling/model/describe.h"
 #include "core/scaling/model/fit_types.h"
 #include "core/scaling/model/speedup_surface.h"
 
@@ -377,14 +377,14 @@ static size_t turn(const struct model_law *law, double problem_size, double m[])
     return interpolation_kind.turning_points(law, problem_size, m);
 }
 
-static void describe(const struct model *model, struct model_account *account)
+static void describe(const struct model *model, struct findings *findings)
 {
-    struct model_finding *finding =
-        model_tell(account, "pooled_curves",
-                   "The curve over executors that these labels' own runs and the curves of other "
-                   "labels make likely, read off between %zu knots.",
-                   model->tables.n_knots);
-    model_add_evidence(finding, "knots", (double)model->tables.n_knots);
+    struct finding *finding =
+        finding_add(findings, "pooled_curves",
+                    "The curve over executors that these labels' own runs and the curves of other "
+                    "labels make likely, read off between %zu knots.",
+                    model->tables.n_knots);
+    finding_number(finding, "knots", (double)model->tables.n_knots);
 }
 
 const struct model_kind pooled_kind = {

@@ -4,7 +4,7 @@
 
 #include "core/numerics/levenberg_marquardt.h"
 #include "core/scaling/laws/configurations.h"
-#include "core/scaling/model/findings.h"
+#include "core/scaling/model/describe.h"
 
 enum { ETA, GROWTH, SEQUENTIAL, SIZE, PARAMETERS };
 enum { STEPS = 200 };
@@ -280,42 +280,43 @@ static enum pv_code fit_sun_ni(const struct model_data *data,
     fit->model.parameters[SIZE].estimate = problem.size;
     fit->model.reference = durations ? MODEL_EXTRAPOLATED : MODEL_RATIO;
     if (p[GROWTH] >= GROWTH_MAX)
-        model_warn(fit, 0, "growth_on_bound",
-                   "the work seems to grow faster than the problem size to the power of %d, the "
-                   "most that is tried",
-                   GROWTH_MAX);
+        (void)finding_add(
+            &fit->warnings, "growth_on_bound",
+            "the work seems to grow faster than the problem size to the power of %d, the "
+            "most that is tried",
+            GROWTH_MAX);
     descent_sharpen(&d, p, &sums);
     if (!data->whole)
         leave_out(&d, &sums, p, &fit->model, left_out);
     return PV_OK;
 }
 
-static void tell_growth(const struct model *model, struct model_account *account)
+static void tell_growth(const struct model *model, struct findings *findings)
 {
     const struct model_parameter *growth = &model->parameters[GROWTH];
     const char *like = growth->estimate < 0.25   ? "hardly at all, as in Amdahl's law"
                        : growth->estimate < 0.75 ? "more slowly than the problem"
                        : growth->estimate < 1.25 ? "about as the problem, as in Gustafson's law"
                                                  : "faster than the problem";
-    struct model_finding *finding =
-        model_tell(account, "work_growth",
-                   "The parallel work grows with the problem size to the power of %.2g: %s.",
-                   growth->estimate, like);
-    model_add_evidence(finding, "growth", growth->estimate);
-    model_add_evidence(finding, "std_error", growth->std_error);
+    struct finding *finding =
+        finding_add(findings, "work_growth",
+                    "The parallel work grows with the problem size to the power of %.2g: %s.",
+                    growth->estimate, like);
+    finding_number(finding, "growth", growth->estimate);
+    finding_number(finding, "std_error", growth->std_error);
 }
 
-static void describe(const struct model *model, struct model_account *account)
+static void describe(const struct model *model, struct findings *findings)
 {
     const struct model_law law = model_law(model);
     double size;
     double m;
-    tell_growth(model, account);
-    if (!account_find_corner(model, &size, &m))
+    tell_growth(model, findings);
+    if (!describe_corner(model, &size, &m))
         return;
     double ratio = law.p[ETA] * work(law.p, size) / (1 - law.p[ETA]);
-    account_tell_limit(account, "the largest problem seen", 1 + ratio, ratio);
-    account_tell_doubling(model, account);
+    describe_limit(findings, "the largest problem seen", 1 + ratio, ratio);
+    describe_doubling(model, findings);
 }
 
 const struct model_kind sun_ni_kind = {

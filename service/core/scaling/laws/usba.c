@@ -5,7 +5,7 @@
 #include "core/numerics/least_squares.h"
 #include "core/scaling/laws/startup_overhead.h"
 #include "core/scaling/laws/usba_internal.h"
-#include "core/scaling/model/findings.h"
+#include "core/scaling/model/describe.h"
 
 #define BOTH (MODEL_OF_DURATIONS | MODEL_OF_SPEEDUPS)
 
@@ -104,9 +104,10 @@ enum pv_code usba_set_startup(const struct model_data *data,
                 data->knows_initialization ? startup.covariance[a][b] : 0;
     }
     if (data->knows_initialization && !startup.saturates)
-        model_warn(fit, 0, "theta_not_reached",
-                   "initialization does not level off within the executor counts observed: theta "
-                   "stands at the largest of them");
+        (void)finding_add(
+            &fit->warnings, "theta_not_reached",
+            "initialization does not level off within the executor counts observed: theta "
+            "stands at the largest of them");
     return PV_OK;
 }
 
@@ -307,11 +308,11 @@ static enum pv_code choose_form(const struct parallel *part,
         return code;
     drop_gamma(&fit->model);
     if (known)
-        model_warn(fit, 0, "gamma_dropped", "gamma is not significant (p > %g) and was left out",
-                   USBA_SIGNIFICANT);
+        (void)finding_add(&fit->warnings, "gamma_dropped",
+                          "gamma is not significant (p > %g) and was left out", USBA_SIGNIFICANT);
     else
-        model_warn(
-            fit, 0, "gamma_dropped",
+        (void)finding_add(
+            &fit->warnings, "gamma_dropped",
             "the problem sizes observed do not tell gamma from the other effects: it was left "
             "out");
     return PV_OK;
@@ -420,9 +421,10 @@ static enum pv_code fit_durations(const struct model_data *data,
     for (size_t i = 0; !data->whole && i < data->n; i++)
         left_out[i] += before_s[i];
     if (!(fit->model.parameters[USBA_PARALLEL].estimate > 0))
-        model_warn(fit, 0, "negative_reference",
-                   "the time at problem_size 1 on one executor is extrapolated to less than 0: "
-                   "durations can be predicted, speedups cannot");
+        (void)finding_add(
+            &fit->warnings, "negative_reference",
+            "the time at problem_size 1 on one executor is extrapolated to less than 0: "
+            "durations can be predicted, speedups cannot");
     return PV_OK;
 }
 
@@ -446,24 +448,24 @@ static enum pv_code fit_usba(const struct model_data *data,
 }
 
 /* What bounds the speedup: a part that grows with executors, or nothing that was seen. */
-static void describe(const struct model *model, struct model_account *account)
+static void describe(const struct model *model, struct findings *findings)
 {
     const struct model_law law = model_law(model);
     double beta = law.p[USBA_BETA];
-    struct model_finding *finding =
+    struct finding *finding =
         beta > 0
-            ? model_tell(account, "executor_overhead",
-                         "Each executor adds %.2g %% of the time of a problem of size 1 to the "
-                         "parallel part: that is what ends the speedup.",
-                         100 * beta)
-            : model_tell(account, "no_executor_overhead",
-                         "Executors add nothing to the parallel part: it falls with their "
-                         "logarithm as far as the law holds.");
-    model_add_evidence(finding, "beta", beta);
-    model_add_evidence(finding, "p_value", model->parameters[USBA_BETA].p_value);
-    usba_describe_startup(model, account);
-    account_tell_peak(model, account);
-    account_tell_doubling(model, account);
+            ? finding_add(findings, "executor_overhead",
+                          "Each executor adds %.2g %% of the time of a problem of size 1 to the "
+                          "parallel part: that is what ends the speedup.",
+                          100 * beta)
+            : finding_add(findings, "no_executor_overhead",
+                          "Executors add nothing to the parallel part: it falls with their "
+                          "logarithm as far as the law holds.");
+    finding_number(finding, "beta", beta);
+    finding_number(finding, "p_value", model->parameters[USBA_BETA].p_value);
+    usba_describe_startup(model, findings);
+    describe_peak(model, findings);
+    describe_doubling(model, findings);
 }
 
 const struct model_kind usba_kind = {

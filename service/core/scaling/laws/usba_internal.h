@@ -2,7 +2,7 @@
 #define CORE_SCALING_LAWS_USBA_INTERNAL_H
 
 #include "core/scaling/laws/configurations.h"
-#include "core/scaling/model/findings.h"
+#include "core/scaling/model/describe.h"
 
 /* Parameters of USBA and of usba_scaled. */
 enum {
@@ -50,7 +50,7 @@ enum pv_code usba_fit_ratio(const struct model_data *data,
                             struct pv_error *err) PV_MUSTCHECK;
 
 /* Initialization and what of it more executors add, for both kinds. */
-void usba_describe_startup(const struct model *model, struct model_account *account);
+void usba_describe_startup(const struct model *model, struct findings *findings);
 
 /* Beyond this p-value gamma is dropped. */
 #define USBA_SIGNIFICANT 0.05

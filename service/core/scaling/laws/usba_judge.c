@@ -17,18 +17,23 @@ static void judge(size_t which,
     double estimate = fit->model.parameters[which].estimate;
     double variance = fit->model.uncertainty.covariance[which][which];
     if (!(variance > 0)) {
-        model_warn(fit, rows, "poorly_determined",
-                   "%s is not determined: the observations leave %.3g without a standard error",
-                   name, estimate);
+        finding_count(
+            finding_add(
+                &fit->warnings, "poorly_determined",
+                "%s is not determined: the observations leave %.3g without a standard error", name,
+                estimate),
+            rows);
         return;
     }
     double error = sqrt(variance);
     double reach = gsl_cdf_tdist_Pinv(0.975, freedom[which]) * error;
     bool covers = estimate - reach <= low && estimate + reach >= high;
     if (covers || error > weak_share * estimate)
-        model_warn(fit, rows, "poorly_determined",
-                   "%s is poorly determined: %.3g with a standard error of %.3g%s", name, estimate,
-                   error, covers ? ", so any value allowed is as good" : "");
+        finding_count(finding_add(&fit->warnings, "poorly_determined",
+                                  "%s is poorly determined: %.3g with a standard error of %.3g%s",
+                                  name, estimate, error,
+                                  covers ? ", so any value allowed is as good" : ""),
+                      rows);
 }
 
 void usba_judge_startup(
@@ -42,21 +47,20 @@ void usba_judge_startup(
         judge(USBA_THETA, 1, most, rows, freedom, fit);
 }
 
-void usba_describe_startup(const struct model *model, struct model_account *account)
+void usba_describe_startup(const struct model *model, struct findings *findings)
 {
     double epsilon = model->parameters[USBA_EPSILON].estimate;
     double theta = model->parameters[USBA_THETA].estimate;
-    struct model_finding *finding;
+    struct finding *finding;
     if (!(epsilon > USBA_BOUND))
-        finding = model_tell(account, "constant_initialization",
-                             "Starting takes as long on many executors as on one.");
+        finding = finding_add(findings, "constant_initialization",
+                              "Starting takes as long on many executors as on one.");
     else
-        finding = model_tell(account, "growing_initialization",
-                             "Starting takes %.2g %% longer with each executor, up to %.3g of "
-                             "them.",
-                             100 * epsilon, theta);
-    model_add_evidence(finding, "epsilon", epsilon);
-    model_add_evidence(finding, "theta", theta);
-    model_add_evidence(finding, "initialization_s",
-                       model->parameters[USBA_INITIALIZATION].estimate);
+        finding = finding_add(findings, "growing_initialization",
+                              "Starting takes %.2g %% longer with each executor, up to %.3g of "
+                              "them.",
+                              100 * epsilon, theta);
+    finding_number(finding, "epsilon", epsilon);
+    finding_number(finding, "theta", theta);
+    finding_number(finding, "initialization_s", model->parameters[USBA_INITIALIZATION].estimate);
 }

@@ -369,8 +369,8 @@ enum pv_code usba_fit_ratio(const struct model_data *data,
     if (linear_p_value(p[USBA_GAMMA], sqrt(variance), freedom[USBA_GAMMA]) > USBA_SIGNIFICANT) {
         problem.k = FREE_MAX - 1;
         memset(fit->model.uncertainty.covariance, 0, sizeof fit->model.uncertainty.covariance);
-        model_warn(fit, 0, "gamma_dropped", "gamma is not significant (p > %g) and was left out",
-                   USBA_SIGNIFICANT);
+        (void)finding_add(&fit->warnings, "gamma_dropped",
+                          "gamma is not significant (p > %g) and was left out", USBA_SIGNIFICANT);
         code = solve(&problem, design, p, err);
         if (code == PV_OK)
             code = tell_parameters(&problem, p, freedom, &fit->model, err);
@@ -379,8 +379,8 @@ enum pv_code usba_fit_ratio(const struct model_data *data,
             return code;
     }
     if (p[USBA_THETA] > problem.most * (1 - USBA_BOUND) || p[USBA_EPSILON] < USBA_BOUND)
-        model_warn(fit, 0, "theta_not_reached",
-                   "initialization does not level off within the executor counts observed");
+        (void)finding_add(&fit->warnings, "theta_not_reached",
+                          "initialization does not level off within the executor counts observed");
     usba_judge_startup(p, problem.most, data->n, freedom, fit);
     leave_out(&problem, p, left_out);
     return PV_OK;

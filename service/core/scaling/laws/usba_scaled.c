@@ -5,7 +5,7 @@
 #include "core/numerics/nonnegative.h"
 #include "core/scaling/laws/startup_overhead.h"
 #include "core/scaling/laws/usba_internal.h"
-#include "core/scaling/model/findings.h"
+#include "core/scaling/model/describe.h"
 
 enum { COLUMNS = 4, PARAMETERS = USBA_RATIO };
 
@@ -100,17 +100,17 @@ static enum pv_code fit_usba_scaled(const struct model_data *data,
     return PV_OK;
 }
 
-static void describe(const struct model *model, struct model_account *account)
+static void describe(const struct model *model, struct findings *findings)
 {
     const struct model_law law = model_law(model);
     const double *p = law.p;
     double size;
     double m;
-    usba_describe_startup(model, account);
-    if (!account_find_corner(model, &size, &m))
+    usba_describe_startup(model, findings);
+    if (!describe_corner(model, &size, &m))
         return;
     double each_s = p[USBA_PARALLEL] * size / m;
-    const struct account_part parts[] = {
+    const struct describe_part parts[] = {
         {"initialization_s", "starting",
          p[USBA_INITIALIZATION] * startup_factor(p[USBA_EPSILON], p[USBA_THETA], m)},
         {"shared_s", "work that executors share",
@@ -118,9 +118,9 @@ static void describe(const struct model *model, struct model_account *account)
         {"serial_s", "work in step with the problem that executors do not share",
          each_s * p[USBA_BETA] * m},
         {"size_s", "work that grows faster than the problem", each_s * p[USBA_GAMMA] * size}};
-    account_tell_parts(account, parts, 4);
-    account_tell_peak(model, account);
-    account_tell_doubling(model, account);
+    describe_parts(findings, parts, 4);
+    describe_peak(model, findings);
+    describe_doubling(model, findings);
 }
 
 const struct model_kind usba_scaled_kind = {

@@ -81,9 +81,12 @@ void contradiction_warn(const struct model_data *data, struct model_fit *fit)
         from = to;
     }
     if (worst.row != NULL)
-        model_warn(fit, worst.concerned, "contradicting_observations",
-                   "%zu observations contradict others of the same problem_size and executors: at "
-                   "%g on %g, %.4g stands beside %.4g",
-                   worst.concerned, worst.row->problem_size, worst.row->executors, worst.seen.least,
-                   worst.seen.most);
+        finding_count(
+            finding_add(
+                &fit->warnings, "contradicting_observations",
+                "%zu observations contradict others of the same problem_size and executors: at "
+                "%g on %g, %.4g stands beside %.4g",
+                worst.concerned, worst.row->problem_size, worst.row->executors, worst.seen.least,
+                worst.seen.most),
+            worst.concerned);
 }

@@ -119,11 +119,13 @@ static void compare_with_stages(const struct model_data *data, struct model_fit 
         differ += fabs(stages_s - parallel_s) > tolerance * parallel_s;
     }
     if (differ > 0)
-        model_warn(
-            fit, differ, "stage_times_differ",
-            "in %zu of %zu runs looked at, the stages' durations add up to something more "
-            "than %g %% away from duration_s - initialization_s: gaps, or stages side by side",
-            differ, known, 100 * tolerance);
+        finding_count(
+            finding_add(
+                &fit->warnings, "stage_times_differ",
+                "in %zu of %zu runs looked at, the stages' durations add up to something more "
+                "than %g %% away from duration_s - initialization_s: gaps, or stages side by side",
+                differ, known, 100 * tolerance),
+            differ);
 }
 
 /* The rows to fit, in canonical order, with where they stood. */
@@ -178,14 +180,21 @@ static enum pv_code select_rows(const struct model_kind *kind,
         compare_with_stages(data, fit);
     contradiction_warn(data, fit);
     if (stages && data->n < own)
-        model_warn(fit, own - data->n, "stages_unknown",
-                   "%zu observations without measured stages were left out", own - data->n);
+        finding_count(finding_add(&fit->warnings, "stages_unknown",
+                                  "%zu observations without measured stages were left out",
+                                  own - data->n),
+                      own - data->n);
     else if (data->n < own)
-        model_warn(fit, own - data->n, "initialization_unknown",
-                   "%zu observations without initialization_s were left out", own - data->n);
+        finding_count(finding_add(&fit->warnings, "initialization_unknown",
+                                  "%zu observations without initialization_s were left out",
+                                  own - data->n),
+                      own - data->n);
     else if (kind->wants_initialization && known == 0 && data->form == MODEL_OF_DURATIONS)
-        model_warn(fit, own, "initialization_unknown",
-                   "no observation has initialization_s: whole durations count as parallel time");
+        finding_count(
+            finding_add(
+                &fit->warnings, "initialization_unknown",
+                "no observation has initialization_s: whole durations count as parallel time"),
+            own);
     return PV_OK;
 }
 
@@ -316,8 +325,9 @@ static enum pv_code tell_uncertainty(const struct model_data *data,
     u->residual_std = u->freedom > 0 ? sqrt(squares / u->freedom) : (double)NAN;
     if (isfinite(fit->loo_mape_percent))
         return score_table_make(scores, fit->n, 0, u->freedom, arena, &u->seen, err);
-    model_warn(fit, 0, "no_leave_one_out",
-               "some observation alone determines a parameter: there is no leave-one-out error");
+    (void)finding_add(
+        &fit->warnings, "no_leave_one_out",
+        "some observation alone determines a parameter: there is no leave-one-out error");
     return PV_OK;
 }
 
@@ -399,7 +409,7 @@ enum pv_code model_fit(const struct model_kind *kind,
                        struct pv_error *err)
 {
     struct model_data data = {.weights = weights};
-    struct model_fit made = {.model = model_bare(kind)};
+    struct model_fit made = {.model = model_bare(kind), .warnings = {.arena = arena}};
     double freedom[MODEL_PARAMETERS_MAX] = {0};
     size_t *index = NULL;
     enum pv_code code = check_form(kind, rows, n, &data.form, err);
@@ -416,6 +426,8 @@ enum pv_code model_fit(const struct model_kind *kind,
     code = kind->fit(&data, arena, left_out, freedom, &made, err);
     if (code == PV_OK)
         code = finish(&data, index, left_out, freedom, arena, &made, err);
+    if (code == PV_OK)
+        code = findings_check(&made.warnings, err);
     if (code == PV_OK)
         *fit = made;
     return code;

@@ -1,6 +1,7 @@
 #ifndef CORE_SCALING_MODEL_FIT_TYPES_H
 #define CORE_SCALING_MODEL_FIT_TYPES_H
 
+#include "base/finding.h"
 #include "core/scaling/model/law.h"
 #include "core/scaling/model/observation.h"
 
@@ -24,14 +25,6 @@ struct model_data {
     bool whole;                /* nobody asks for left_out[]: a kind may leave it untouched */
     const struct observation *others; /* of other contexts, for kinds that pool; canonical order */
     size_t n_others;
-};
-
-enum { MODEL_WARNINGS_MAX = 8 };
-
-struct model_warning {
-    char code[32];
-    char message[200];
-    size_t count; /* of observations concerned; 0: does not apply */
 };
 
 struct model_residual {
@@ -64,12 +57,7 @@ struct model_fit {
     double loo_mape_percent;  /* NAN where some row cannot be left out */
     const char *scaling_type; /* NULL: the kind has none */
     struct model_peak peak;
-    struct model_warning warnings[MODEL_WARNINGS_MAX];
-    size_t n_warnings;
+    struct findings warnings; /* in the arena of the fit */
 };
-
-/* Printf-like; dropped when there is no room. */
-void model_warn(struct model_fit *fit, size_t count, const char *code, const char *format, ...)
-    PV_PRINTF(4, 5);
 
 #endif

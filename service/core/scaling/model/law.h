@@ -23,7 +23,7 @@ enum { MODEL_PARAMETERS_MAX = 13 };
 struct model_kind;
 struct model_data;
 struct model_fit;
-struct model_account;
+struct findings;
 
 /* What is observed: all rows of a fit are of one form. Bits, for what a kind takes. */
 enum model_form {
@@ -162,7 +162,7 @@ struct model_kind {
     size_t (*turning_points)(const struct model_law *law, double problem_size, double m[]);
     const char *(*scaling_type)(const struct model *model); /* NULL: none */
     /* Tell what the law says of the application; NULL: nothing. */
-    void (*describe)(const struct model *model, struct model_account *account);
+    void (*describe)(const struct model *model, struct findings *findings);
 };
 
 enum { MODEL_TURNS_MAX = 64 };

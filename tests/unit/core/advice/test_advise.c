@@ -65,7 +65,7 @@ static struct advice ask(const struct advise_question *asked)
     return advice;
 }
 
-static bool has(const struct note_list *notes, const char *code)
+static bool has(const struct findings *notes, const char *code)
 {
     for (size_t i = 0; i < notes->n; i++)
         if (strcmp(notes->items[i].code, code) == 0)
@@ -205,7 +205,7 @@ Test(advise, alternatives_hold_what_the_reasons_name)
     }
 }
 
-static const struct note *find(const struct note_list *notes, const char *code)
+static const struct finding *find(const struct findings *notes, const char *code)
 {
     for (size_t i = 0; i < notes->n; i++)
         if (strcmp(notes->items[i].code, code) == 0)
@@ -213,9 +213,9 @@ static const struct note *find(const struct note_list *notes, const char *code)
     return NULL;
 }
 
-static double evidence(const struct note_list *notes, const char *code, const char *name)
+static double evidence(const struct findings *notes, const char *code, const char *name)
 {
-    const struct note *note = find(notes, code);
+    const struct finding *note = find(notes, code);
     cr_assert_not_null(note, "%s", code);
     for (size_t i = 0; i < note->n_evidence; i++)
         if (strcmp(note->evidence[i].name, name) == 0)
@@ -224,9 +224,9 @@ static double evidence(const struct note_list *notes, const char *code, const ch
     return (double)NAN;
 }
 
-static const char *message(const struct note_list *notes, const char *code)
+static const char *message(const struct findings *notes, const char *code)
 {
-    const struct note *note = find(notes, code);
+    const struct finding *note = find(notes, code);
     cr_assert_not_null(note, "%s", code);
     return note->message;
 }

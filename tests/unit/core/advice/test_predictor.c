@@ -198,8 +198,8 @@ Test(predictor, the_reason_tells_both_errors)
     struct curve curve = replayed(5.0);
     cr_assert_eq(choose(true, &curve, &predictor, NULL), PV_OK);
     struct advice advice = ask(&curve, 300, 0.9);
-    cr_assert_eq(predictor_explain(&predictor, &curve, &arena, &advice, NULL), PV_OK);
-    const struct note *note = &advice.reasons.items[advice.reasons.n - 1];
+    cr_assert_eq(predictor_explain(&predictor, &curve, &advice, NULL), PV_OK);
+    const struct finding *note = &advice.reasons.items[advice.reasons.n - 1];
     cr_assert_str_eq(note->code, "model_chosen");
     bool model = false, replay = false;
     for (size_t i = 0; i < note->n_evidence; i++) {
@@ -281,4 +281,19 @@ Test(predictor, a_context_without_runs_has_no_model)
     cr_assert_eq(choose(false, &curve, &predictor, &again), PV_E_TOO_FEW);
     cr_assert(strstr(again.detail, "labels like these, and there are 1") != NULL, "%s",
               again.detail);
+}
+
+/* However many reasons an answer has, one more is no failure. */
+Test(predictor, a_seventeenth_reason_is_said_as_the_others)
+{
+    enum { ENOUGH = 16 };
+    struct predictor predictor;
+    struct curve curve = replayed(5.0);
+    cr_assert_eq(choose(true, &curve, &predictor, NULL), PV_OK);
+    struct advice advice = ask(&curve, 300, 0.9);
+    while (advice.reasons.n < ENOUGH)
+        (void)finding_add(&advice.reasons, "one_more", "One more.");
+    cr_assert_eq(predictor_explain(&predictor, &curve, &advice, NULL), PV_OK);
+    cr_assert_eq(advice.reasons.n, ENOUGH + 1);
+    cr_expect_str_eq(advice.reasons.items[ENOUGH].code, "model_chosen");
 }

@@ -69,7 +69,7 @@ static enum pv_code ask(enum pricing_market market)
     return pricing_advise(&curve, &question, &terms, &arena, &used, &advice, &pricing, &err);
 }
 
-static const struct note *find(const struct note_list *notes, const char *code)
+static const struct finding *find(const struct findings *notes, const char *code)
 {
     for (size_t i = 0; i < notes->n; i++)
         if (strcmp(notes->items[i].code, code) == 0)
@@ -206,8 +206,8 @@ Test(pricing, on_demand_by_hand)
     for (size_t i = 0; i < advice.n_alternatives; i++)
         cr_assert_float_eq(advice.alternatives[i].cost, 2.5, 1e-12);
     cr_assert(pricing.known && pricing.market == PRICING_ON_DEMAND);
-    cr_assert_eq(pricing_explain(&terms, &pricing, &question, &arena, &advice, &err), PV_OK);
-    const struct note *note = find(&advice.reasons, "price");
+    cr_assert_eq(pricing_explain(&terms, &pricing, &question, &advice, &err), PV_OK);
+    const struct finding *note = find(&advice.reasons, "price");
     cr_assert_not_null(note);
     cr_assert_not_null(strstr(note->message, "0.25 EUR an hour"), "%s", note->message);
     cr_assert_null(find(&advice.reasons, "interruptions"));
@@ -231,7 +231,7 @@ Test(pricing, spot_by_hand)
     cr_assert_eq(pricing.per_executor_hour, 0.10);
     cr_assert_eq(used.points[9].duration_s, advice.recommendation.predicted_duration_s);
     /* Reasons outlive the call, whichever curve they speak of. */
-    const struct note *runs = find(&advice.reasons, "replayed_runs");
+    const struct finding *runs = find(&advice.reasons, "replayed_runs");
     cr_assert_not_null(runs);
     for (size_t i = 0; i < runs->n_evidence; i++)
         if (runs->evidence[i].text != NULL)
@@ -269,7 +269,7 @@ Test(pricing, cheapest_weighs_both)
     cr_assert_eq(ask(PRICING_CHEAPEST), PV_OK);
     cr_assert(pricing.market == PRICING_SPOT && pricing.has_other);
     cr_assert_float_eq(pricing.other.cost, 2.5, 1e-12);
-    cr_assert_eq(pricing_explain(&terms, &pricing, &question, &arena, &advice, &err), PV_OK);
+    cr_assert_eq(pricing_explain(&terms, &pricing, &question, &advice, &err), PV_OK);
     cr_assert_not_null(find(&advice.reasons, "market_chosen"));
     /* Dearer than on demand once interrupted: 0.24 x 1.0517 > 0.25. */
     terms.price.spot_per_executor_hour = 0.24;
@@ -287,7 +287,7 @@ Test(pricing, cheapest_does_not_risk_the_deadline)
     cr_assert_not(advice.feasible);
     cr_assert_eq(ask(PRICING_CHEAPEST), PV_OK);
     cr_assert(advice.feasible && pricing.market == PRICING_ON_DEMAND);
-    cr_assert_eq(pricing_explain(&terms, &pricing, &question, &arena, &advice, &err), PV_OK);
+    cr_assert_eq(pricing_explain(&terms, &pricing, &question, &advice, &err), PV_OK);
     cr_assert_not_null(strstr(find(&advice.reasons, "market_chosen")->message, "though it costs"));
 }
 
@@ -297,13 +297,13 @@ Test(pricing, a_deadline_at_risk_is_warned_of)
     question.min_executors = 10;
     cr_assert_eq(ask(PRICING_SPOT), PV_OK);
     cr_assert_gt(pricing.uninterrupted_probability, advice.recommendation.deadline_probability);
-    cr_assert_eq(pricing_explain(&terms, &pricing, &question, &arena, &advice, &err), PV_OK);
-    const struct note *warning = find(&advice.warnings, "spot_deadline_risk");
+    cr_assert_eq(pricing_explain(&terms, &pricing, &question, &advice, &err), PV_OK);
+    const struct finding *warning = find(&advice.warnings, "spot_deadline_risk");
     cr_assert_not_null(warning);
     /* Far beyond, there is nothing to warn of. */
     question.deadline_s = 360000;
     cr_assert_eq(ask(PRICING_SPOT), PV_OK);
-    cr_assert_eq(pricing_explain(&terms, &pricing, &question, &arena, &advice, &err), PV_OK);
+    cr_assert_eq(pricing_explain(&terms, &pricing, &question, &advice, &err), PV_OK);
     cr_assert_null(find(&advice.warnings, "spot_deadline_risk"));
 }
 
@@ -312,7 +312,7 @@ Test(pricing, what_is_not_known_is_said)
     terms.price.interruptions_per_hour = (double)NAN;
     cr_assert_eq(ask(PRICING_SPOT), PV_OK);
     cr_assert_eq(pricing.interruption_cost, 0);
-    cr_assert_eq(pricing_explain(&terms, &pricing, &question, &arena, &advice, &err), PV_OK);
+    cr_assert_eq(pricing_explain(&terms, &pricing, &question, &advice, &err), PV_OK);
     cr_assert_not_null(find(&advice.warnings, "interruptions_unknown"));
     terms.price.spot_per_executor_hour = (double)NAN;
     cr_assert_eq(ask(PRICING_SPOT), PV_E_INVALID);

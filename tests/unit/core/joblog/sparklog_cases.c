@@ -44,11 +44,8 @@ void reading_fini(struct reading *reading)
 
 int64_t reading_warning(const struct reading *reading, const char *code)
 {
-    for (size_t i = 0; i < reading->run.n_warnings; i++) {
-        if (strview_is(reading->run.warnings[i].code, code))
-            return reading->run.warnings[i].count;
-    }
-    return 0;
+    const struct finding *found = finding_find(&reading->run.warnings, code);
+    return found == NULL ? 0 : (int64_t)finding_value(found, "count");
 }
 
 const struct run_stage *reading_stage(const struct reading *reading, int64_t id)

@@ -167,7 +167,7 @@ Test(mapreduce, what_was_noticed_is_counted)
     cr_assert_eq(reading_warning(&r, "reduces_waited"), 1);
     cr_assert_eq(reading_warning(&r, "damaged_lines"), 0);
     cr_assert_eq(reading_warning(&r, "time_unusable"), 0);
-    cr_assert_eq(r.run.n_warnings, 1);
+    cr_assert_eq(r.run.warnings.n, 1);
     reading_fini(&r);
 }
 
@@ -253,7 +253,7 @@ Test(mapreduce, unions_and_the_records_name_may_be_left_out)
     cr_assert_eq(r.run.n_stages, 1, "map-only");
     cr_assert_float_eq(r.run.stages[0].input_records, 7.0, 1e-12);
     cr_assert_float_eq(r.run.stages[0].task_durations_s[0], 0.5, 1e-12);
-    cr_assert_eq(r.run.n_warnings, 0);
+    cr_assert_eq(r.run.warnings.n, 0);
     reading_fini(&r);
 }
 
@@ -413,7 +413,7 @@ Test(mapreduce, events_that_are_unknown_pass)
                      EVENT("OF_THE_FUTURE", "Future", "\"x\":[1,2]") FINISHED(5000),
              0);
     cr_assert_eq(r.code, PV_OK);
-    cr_assert_eq(r.run.n_warnings, 0);
+    cr_assert_eq(r.run.warnings.n, 0);
     reading_fini(&r);
 }
 

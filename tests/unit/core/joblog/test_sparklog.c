@@ -77,7 +77,7 @@ Test(sparklog, a_whole_run)
     cr_assert(strview_is(r.run.spark_application_id, "app-1"));
     cr_assert(strview_is(r.run.spark_attempt_id, "2"));
     cr_assert(strview_is(r.run.spark_version, "3.5.1"));
-    cr_assert_eq(r.run.n_warnings, 1);
+    cr_assert_eq(r.run.warnings.n, 1);
     cr_assert_eq(reading_warning(&r, "mixed_executors"), 1);
     reading_fini(&r);
 }
@@ -304,8 +304,8 @@ Test(sparklog, damaged_lines_change_nothing_and_are_counted)
     reading_init(&damaged, log, 0, &case_limits);
     cr_assert_eq(reading_warning(&damaged, "damaged_lines"), (int64_t)n);
     cr_assert_eq(damaged.counts.damaged_lines, n);
-    sound.run.n_warnings = 0;
-    damaged.run.n_warnings = 0;
+    sound.run.warnings.n = 0;
+    damaged.run.warnings.n = 0;
     char *want = run_text(&sound.run);
     char *got = run_text(&damaged.run);
     cr_assert_str_eq(got, want);
@@ -452,9 +452,9 @@ Test(sparklog, a_cut_stream_ends_its_last_line)
     cr_assert_eq(sparklog_feed(log, next, sizeof next - 1, NULL), PV_OK);
     cr_assert_eq(sparklog_finish(log, &arena, &run, NULL), PV_OK);
     expect(run.duration_s, 2.0);
-    cr_assert_eq(run.n_warnings, 1);
-    cr_assert(strview_is(run.warnings[0].code, "truncated"));
-    cr_assert_eq(run.warnings[0].count, 1);
+    cr_assert_eq(run.warnings.n, 1);
+    cr_assert_str_eq(run.warnings.items[0].code, "truncated");
+    cr_assert_eq(finding_value(&run.warnings.items[0], "count"), 1);
     cr_assert_neq(sparklog_feed(log, next, 1, NULL), PV_OK, "a finished reader takes nothing more");
     arena_fini(&arena);
     sparklog_destroy(log);

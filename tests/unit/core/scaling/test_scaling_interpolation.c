@@ -70,9 +70,9 @@ Test(scaling_interpolation, medians_of_cells_are_joined)
     cr_expect_float_eq(predict(&fit, 8, 32), 50 * 50.0 / 101, 1e-9, "the last segment goes on");
     /* A lone size: 16 on 4 executors is as 8 on 2. */
     cr_expect_float_eq(predict(&fit, 16, 4), 101, 1e-9);
-    cr_expect_str_eq(fit.warnings[0].code, "contradicting_observations");
-    cr_expect_eq(fit.warnings[0].count, 3);
-    cr_expect_str_eq(fit.warnings[1].code, "one_problem_size");
+    cr_expect_str_eq(fit.warnings.items[0].code, "contradicting_observations");
+    cr_expect_eq(finding_value(&fit.warnings.items[0], "count"), 3);
+    cr_expect_str_eq(fit.warnings.items[1].code, "one_problem_size");
 }
 
 /* A run that counts less moves the median less: of 10, 20, 40 with weights 0.2, 0.2, 1 it is 40. */

@@ -9,7 +9,7 @@
 #include "core/numerics/normal_equations.h"
 #include "core/scaling/laws/combined.h"
 #include "core/scaling/laws/load_laws.h"
-#include "core/scaling/model/findings.h"
+#include "core/scaling/model/describe.h"
 #include "core/scaling/model/fit.h"
 
 enum { COUNTS = 6, SIZES = 3, ROWS = COUNTS * SIZES };
@@ -267,14 +267,14 @@ Test(scaling_load, weights_are_equal_until_there_is_something_to_judge_by)
 Test(scaling_load, the_combination_explains_itself)
 {
     struct observation rows[COUNTS];
-    struct model_account account = {.n = 0};
+    struct findings findings = {.arena = &arena};
     for (size_t i = 0; i < COUNTS; i++)
         rows[i] = model_seen(10, counts[i], 20 + 300 / counts[i], (double)NAN);
     struct model_fit fit = fit_rows(&combined_kind, rows, COUNTS);
-    model_describe(&fit.model, &account);
-    cr_assert_eq(account.n, 1);
-    cr_expect_str_eq(account.findings[0].code, "combined_laws");
-    cr_assert_eq(account.findings[0].n_evidence, 4);
+    model_describe(&fit.model, &findings);
+    cr_assert_eq(findings.n, 1);
+    cr_expect_str_eq(findings.items[0].code, "combined_laws");
+    cr_assert_eq(findings.items[0].n_evidence, 4);
     for (size_t c = 0; c < 4; c++)
-        cr_expect_eq(account.findings[0].evidence[c].value, fit.model.tables.components[c].weight);
+        cr_expect_eq(findings.items[0].evidence[c].value, fit.model.tables.components[c].weight);
 }

@@ -174,14 +174,6 @@ static void make_speedups(double epsilon, double noise, struct observation rows[
     }
 }
 
-static const struct model_warning *find_warning(const struct model_fit *fit, const char *code)
-{
-    for (size_t i = 0; i < fit->n_warnings; i++)
-        if (strcmp(fit->warnings[i].code, code) == 0)
-            return &fit->warnings[i];
-    return NULL;
-}
-
 /* Exact speedups tell epsilon and theta; those that are off by more than initialization weighs
  * do not, and the fit says so of the parameter. */
 Test(scaling_model, epsilon_and_theta_that_the_speedups_hardly_show_are_told)
@@ -189,21 +181,21 @@ Test(scaling_model, epsilon_and_theta_that_the_speedups_hardly_show_are_told)
     struct observation rows[ROWS];
     make_speedups(0.2, 0, rows);
     struct model_fit fit = fit_rows(&usba_kind, rows, ROWS, MODEL_RELATIVE);
-    cr_expect_null(find_warning(&fit, "poorly_determined"));
+    cr_expect_null(finding_find(&fit.warnings, "poorly_determined"));
     make_speedups(0.2, 0.02, rows);
     fit = fit_rows(&usba_kind, rows, ROWS, MODEL_RELATIVE);
-    cr_expect_null(find_warning(&fit, "poorly_determined"), "within a quarter of it");
+    cr_expect_null(finding_find(&fit.warnings, "poorly_determined"), "within a quarter of it");
     make_speedups(0.2, 0.05, rows);
     fit = fit_rows(&usba_kind, rows, ROWS, MODEL_RELATIVE);
-    const struct model_warning *warning = find_warning(&fit, "poorly_determined");
+    const struct finding *warning = finding_find(&fit.warnings, "poorly_determined");
     cr_assert_not_null(warning);
     cr_expect_eq(strncmp(warning->message, "epsilon is", 10), 0, "%s", warning->message);
     make_speedups(0.2, 0.43, rows);
     fit = fit_rows(&usba_kind, rows, ROWS, MODEL_RELATIVE);
-    const struct model_warning *last = &fit.warnings[fit.n_warnings - 1];
+    const struct finding *last = &fit.warnings.items[fit.warnings.n - 1];
     cr_expect_str_eq(last->code, "poorly_determined");
     cr_expect_eq(strncmp(last->message, "theta is", 8), 0, "%s", last->message);
-    cr_expect(find_warning(&fit, "poorly_determined") < last, "epsilon as well");
+    cr_expect(finding_find(&fit.warnings, "poorly_determined") < last, "epsilon as well");
 }
 
 /* Stage times that add up to more or less than the parallel time are told, with how many. */
@@ -217,22 +209,23 @@ Test(scaling_model, stage_times_that_differ_from_the_parallel_time_are_told)
         known += rows[i].stages_s > 0;
     }
     struct model_fit fit = fit_rows(&usba_kind, rows, ROWS, MODEL_SECONDS);
-    cr_expect_null(find_warning(&fit, "stage_times_differ"));
+    cr_expect_null(finding_find(&fit.warnings, "stage_times_differ"));
     struct model plain = fit.model;
     rows[ROWS - 1].stages_s *= 1.5;
     rows[ROWS - 2].stages_s *= 0.5;
     rows[ROWS - 3].stages_s = 0;
     fit = fit_rows(&usba_kind, rows, ROWS, MODEL_SECONDS);
-    const struct model_warning *warning = find_warning(&fit, "stage_times_differ");
+    const struct finding *warning = finding_find(&fit.warnings, "stage_times_differ");
     cr_assert_not_null(warning);
-    cr_expect_eq(warning->count, 2);
+    cr_expect_eq(finding_value(warning, "count"), 2);
     char counts_told[32];
     (void)snprintf(counts_told, sizeof counts_told, "in 2 of %zu runs", known - 1);
     cr_expect_not_null(strstr(warning->message, counts_told), "%s", warning->message);
     cr_expect_eq(estimate(&fit, "alpha"), plain.parameters[index_of(&usba_kind, "alpha")].estimate,
                  "only told, not fitted");
     fit = fit_rows(&ernest_kind, rows, ROWS, MODEL_SECONDS);
-    cr_expect_null(find_warning(&fit, "stage_times_differ"), "ernest is a law of whole durations");
+    cr_expect_null(finding_find(&fit.warnings, "stage_times_differ"),
+                   "ernest is a law of whole durations");
 }
 
 Test(scaling_model, amdahl_and_gustafson_by_hand)
@@ -397,7 +390,7 @@ Test(scaling_model, gamma_without_effect_is_dropped)
     struct model_fit fit = fit_rows(&usba_kind, rows, ROWS, MODEL_SECONDS);
     const struct model_parameter *gamma = &fit.model.parameters[index_of(&usba_kind, "gamma")];
     cr_expect(gamma->dropped && gamma->estimate == 0 && isnan(gamma->std_error));
-    cr_expect_str_eq(fit.warnings[0].code, "gamma_dropped");
+    cr_expect_str_eq(fit.warnings.items[0].code, "gamma_dropped");
     make_rows(usba_law, usba_startup, 0.001, rows);
     fit = fit_rows(&usba_kind, rows, ROWS, MODEL_SECONDS);
     gamma = &fit.model.parameters[index_of(&usba_kind, "gamma")];

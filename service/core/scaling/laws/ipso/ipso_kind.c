@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/scaling/model/findings.h"
+#include "core/scaling/model/describe.h"
 
 _Static_assert((int)IPSO_PARAMETERS <= (int)MODEL_PARAMETERS_MAX, "a model holds all parameters");
 
@@ -55,46 +55,54 @@ static void warn_undetermined(const struct ipso_fit *found, struct model_fit *fi
     if (found->type != IPSO_UNDETERMINED)
         return;
     if (found->workload == IPSO_MIXED)
-        model_warn(fit, 0, "workload_undetermined",
-                   "the parallel work grows as n^%.3g: neither fixed-size (0) nor fixed-time (1), "
-                   "so no type can be read off",
-                   found->parameters[IPSO_EXTERNAL].value);
+        (void)finding_add(
+            &fit->warnings, "workload_undetermined",
+            "the parallel work grows as n^%.3g: neither fixed-size (0) nor fixed-time (1), "
+            "so no type can be read off",
+            found->parameters[IPSO_EXTERNAL].value);
     else if (found->gamma == IPSO_UNCLEAR)
-        model_warn(fit, 0, "gamma_undetermined",
-                   "the interval of gamma holds 0 and 1: more executor counts would tell");
+        (void)finding_add(&fit->warnings, "gamma_undetermined",
+                          "the interval of gamma holds 0 and 1: more executor counts would tell");
     else if (found->delta == IPSO_UNCLEAR)
-        model_warn(fit, 0, "delta_undetermined",
-                   "the interval of delta holds 0 and 1: more executor counts would tell");
+        (void)finding_add(&fit->warnings, "delta_undetermined",
+                          "the interval of delta holds 0 and 1: more executor counts would tell");
     else
-        model_warn(fit, 0, "serial_outgrows_parallel",
-                   "serial work grows faster than parallel work (delta %.3g), which is none of "
-                   "IPSO's types",
-                   found->parameters[IPSO_DELTA].value);
+        (void)finding_add(
+            &fit->warnings, "serial_outgrows_parallel",
+            "serial work grows faster than parallel work (delta %.3g), which is none of "
+            "IPSO's types",
+            found->parameters[IPSO_DELTA].value);
 }
 
 void ipso_warn(const struct ipso_fit *found, struct model_fit *fit)
 {
     if (found->step.found)
-        model_warn(fit, 0, "step_in_serial_work",
-                   "serial work jumps by %.0f %% between n = %.10g and n = %.10g, as when memory "
-                   "overflows; alpha and delta are those beyond",
-                   found->step.jump_percent, found->step.last_before, found->step.first_after);
+        (void)finding_add(
+            &fit->warnings, "step_in_serial_work",
+            "serial work jumps by %.0f %% between n = %.10g and n = %.10g, as when memory "
+            "overflows; alpha and delta are those beyond",
+            found->step.jump_percent, found->step.last_before, found->step.first_after);
     if (found->serial_induced)
-        model_warn(fit, 0, "serial_counts_as_induced",
-                   "serial time changes with n although the workload does not: what it grows by "
-                   "counts as induced");
+        (void)finding_add(
+            &fit->warnings, "serial_counts_as_induced",
+            "serial time changes with n although the workload does not: what it grows by "
+            "counts as induced");
     if (found->overhead_at_one)
-        model_warn(fit, 0, "overhead_at_one",
-                   "scale-out induces nothing at n = 1: the overhead measured there is not used");
+        (void)finding_add(
+            &fit->warnings, "overhead_at_one",
+            "scale-out induces nothing at n = 1: the overhead measured there is not used");
     if (found->rows < 3 || found->distinct < 3)
-        model_warn(fit, found->distinct, "few_points",
-                   "with %zu executor counts exponents have no interval to speak of: one within "
-                   "0.05 of 0 or 1 counts as that",
-                   found->distinct);
+        finding_count(
+            finding_add(
+                &fit->warnings, "few_points",
+                "with %zu executor counts exponents have no interval to speak of: one within "
+                "0.05 of 0 or 1 counts as that",
+                found->distinct),
+            found->distinct);
     if (found->peak.n > found->n_range[1])
-        model_warn(fit, 0, "peak_not_observed",
-                   "the peak at n = %.10g lies beyond the counts observed, up to %.10g",
-                   found->peak.n, found->n_range[1]);
+        (void)finding_add(&fit->warnings, "peak_not_observed",
+                          "the peak at n = %.10g lies beyond the counts observed, up to %.10g",
+                          found->peak.n, found->n_range[1]);
     warn_undetermined(found, fit);
 }
 
@@ -151,65 +159,66 @@ static enum pv_code fit_ipso(const struct model_data *data,
 
 /* --- in words --- */
 
-static void describe_serial(const double p[], struct model_account *account)
+static void describe_serial(const double p[], struct findings *findings)
 {
     if (!(p[IPSO_ETA] < 1)) {
-        (void)model_tell(account, "no_serial_part", "All work is shared; none of it is serial.");
+        (void)finding_add(findings, "no_serial_part", "All work is shared; none of it is serial.");
         return;
     }
-    struct model_finding *finding =
-        model_tell(account, "serial_part",
-                   "%.3g %% of the work of one executor is serial; parallel work over serial work "
-                   "goes as %.3g n^%.3g.",
-                   100 * (1 - p[IPSO_ETA]), p[IPSO_ALPHA], p[IPSO_DELTA]);
-    model_add_evidence(finding, "serial_percent", 100 * (1 - p[IPSO_ETA]));
-    model_add_evidence(finding, "alpha", p[IPSO_ALPHA]);
-    model_add_evidence(finding, "delta", p[IPSO_DELTA]);
+    struct finding *finding =
+        finding_add(findings, "serial_part",
+                    "%.3g %% of the work of one executor is serial; parallel work over serial work "
+                    "goes as %.3g n^%.3g.",
+                    100 * (1 - p[IPSO_ETA]), p[IPSO_ALPHA], p[IPSO_DELTA]);
+    finding_number(finding, "serial_percent", 100 * (1 - p[IPSO_ETA]));
+    finding_number(finding, "alpha", p[IPSO_ALPHA]);
+    finding_number(finding, "delta", p[IPSO_DELTA]);
     if (isnan(p[IPSO_STEP_AT]))
         return;
-    finding = model_tell(account, "step_in_serial_work",
-                         "Beyond n = %.10g serial work is a step higher, as when what is merged no "
-                         "longer fits into memory.",
-                         p[IPSO_STEP_AT]);
-    model_add_evidence(finding, "executors", p[IPSO_STEP_AT]);
+    finding =
+        finding_add(findings, "step_in_serial_work",
+                    "Beyond n = %.10g serial work is a step higher, as when what is merged no "
+                    "longer fits into memory.",
+                    p[IPSO_STEP_AT]);
+    finding_number(finding, "executors", p[IPSO_STEP_AT]);
 }
 
-static void describe_overhead(const double p[], double most, struct model_account *account)
+static void describe_overhead(const double p[], double most, struct findings *findings)
 {
     struct ipso_prediction there;
     if (!(p[IPSO_BETA] > 0)) {
-        (void)model_tell(account, "no_overhead", "Scale-out itself induces no work.");
+        (void)finding_add(findings, "no_overhead", "Scale-out itself induces no work.");
         return;
     }
     ipso_predict(p, most, &there);
     double task_s = p[IPSO_TASK_TIME];
     double share = 100 * there.induced * (isnan(p[IPSO_PARALLEL]) ? task_s : p[IPSO_PARALLEL]) *
                    there.external / most / there.duration_s;
-    struct model_finding *finding = model_tell(account, "scale_out_overhead",
-                                               "Scale-out induces %.3g n^%.3g times the work of "
-                                               "one executor; at n = %.10g that is %.3g %% "
-                                               "of the time.",
-                                               p[IPSO_BETA], p[IPSO_GAMMA], most, share);
-    model_add_evidence(finding, "beta", p[IPSO_BETA]);
-    model_add_evidence(finding, "gamma", p[IPSO_GAMMA]);
-    model_add_evidence(finding, "share_percent", share);
+    struct finding *finding = finding_add(findings, "scale_out_overhead",
+                                          "Scale-out induces %.3g n^%.3g times the work of "
+                                          "one executor; at n = %.10g that is %.3g %% "
+                                          "of the time.",
+                                          p[IPSO_BETA], p[IPSO_GAMMA], most, share);
+    finding_number(finding, "beta", p[IPSO_BETA]);
+    finding_number(finding, "gamma", p[IPSO_GAMMA]);
+    finding_number(finding, "share_percent", share);
 }
 
-static void describe(const struct model *model, struct model_account *account)
+static void describe(const struct model *model, struct findings *findings)
 {
     const struct model_law law = model_law(model);
     double most = model->uncertainty.observations > 0 ? model->uncertainty.executors[1] : 1000;
-    describe_serial(law.p, account);
-    describe_overhead(law.p, most, account);
+    describe_serial(law.p, findings);
+    describe_overhead(law.p, most, findings);
     struct ipso_peak peak = ipso_find_peak(law.p, 1e9);
     if (!(peak.n > 0))
         return;
-    struct model_finding *finding =
-        model_tell(account, "peak",
-                   "The speedup is highest at n = %.10g, %.3g; more executors make it slower.",
-                   peak.n, peak.speedup);
-    model_add_evidence(finding, "executors", peak.n);
-    model_add_evidence(finding, "speedup", peak.speedup);
+    struct finding *finding =
+        finding_add(findings, "peak",
+                    "The speedup is highest at n = %.10g, %.3g; more executors make it slower.",
+                    peak.n, peak.speedup);
+    finding_number(finding, "executors", peak.n);
+    finding_number(finding, "speedup", peak.speedup);
 }
 
 const struct model_kind ipso_kind = {
