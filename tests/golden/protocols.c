@@ -1,5 +1,5 @@
 /*
- * How well the models predict public runs, by the protocols of data/prediction-protocol.md:
+ * How well the models predict public runs, by the protocols of docs/accuracy.md:
  *
  *     protocols FILE.tsv ...
  *

@@ -8,7 +8,7 @@ enum { COLUMNS_MAX = 16, RUNS_MAX = 4096, LINE_MAX_BYTES = 1024 };
 
 static const double block_mb = 128;
 
-/* Inputs that set the data size (prediction-protocol.md, protocol D). */
+/* Inputs that set the data size (docs/accuracy.md, protocol D). */
 static const char *const size_inputs[] = {"lines", "observations", "links", NULL};
 
 static const char *const common[] = {"instance_count", "machine_type",  "slots", "memory",

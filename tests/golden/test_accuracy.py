@@ -1,6 +1,6 @@
 """Predictions of public runs stay as good as docs/accuracy.md says.
 
-The protocols of data/prediction-protocol.md on the C3O tables: `auto` below the best single peer in the mean over
+The protocols of docs/accuracy.md on the C3O tables: `auto` below the best single peer in the mean over
 applications, within 0.3 points of Ernest with relative weights (which is computed here beside it) on each, `pooled`
 where other contexts are known; and our Ernest, relative Amdahl and noise floor are those that were published, so that
 the protocols are the same.
