@@ -315,10 +315,9 @@ run_import(const struct bulk_options *options, const struct wishes *wishes, cons
 
 static enum pv_code find_all(const struct wishes *wishes, struct find *find, struct pv_error *err)
 {
-    enum pv_code code = PV_OK;
-    for (size_t i = 0; code == PV_OK && i < wishes->n_paths; i++)
-        code = find_add(find, wishes->paths[i], err);
-    return code;
+    for (size_t i = 0; i < wishes->n_paths; i++)
+        PV_TRY(find_add(find, wishes->paths[i], err));
+    return PV_OK;
 }
 
 static int import_with(struct store *store,

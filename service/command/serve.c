@@ -276,15 +276,10 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
         history_cache_create((size_t)config->history_cache_entries, config->history_cache_ms);
     if (service->history == NULL)
         return pv_no_memory(err);
-    enum pv_code code = api_init(&service->api, config, service->store, service->history, err);
-    if (code == PV_OK)
-        try_spool(&service->api.spool);
-    if (code == PV_OK)
-        code = fitter_start(&service->api, &service->api.fitter, err);
-    if (code == PV_OK)
-        code = start_runner(service, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(api_init(&service->api, config, service->store, service->history, err));
+    try_spool(&service->api.spool);
+    PV_TRY(fitter_start(&service->api, &service->api.fitter, err));
+    PV_TRY(start_runner(service, err));
     service->keeper =
         maintenance_thread_create(service->store, config,
                                   (struct maintenance_listener){.history_changed = hear_of_history,
@@ -298,10 +293,10 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
                                          .ready = is_ready,
                                          .metrics = put_metrics};
     init_migrator(&service->migrator, config); /* the server asks it whether it is ready */
-    code = http_server_open(&server, &service->server, err);
-    if (code == PV_OK && !start_migrator(&service->migrator))
-        code = pv_fail(err, PV_E_UNAVAILABLE, "no thread for the migrations");
-    return code;
+    PV_TRY(http_server_open(&server, &service->server, err));
+    if (!start_migrator(&service->migrator))
+        return pv_fail(err, PV_E_UNAVAILABLE, "no thread for the migrations");
+    return PV_OK;
 }
 
 static void close_service(struct service *service)

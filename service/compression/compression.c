@@ -150,9 +150,7 @@ static enum pv_code take_head(
     const struct compression_coding *coding = recognise(framing, false);
     if (coding == NULL)
         return PV_OK;
-    enum pv_code code = choose(framing, coding, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(choose(framing, coding, err));
     return coding->feed(framing, (const char *)framing->head, framing->n_head, err);
 }
 

@@ -98,9 +98,7 @@ static enum pv_code take_data(struct decompressor *framing,
     if (!plain_length(snappy, data, n_data, &n))
         return damaged("a chunk holds more than the format allows", err);
     char *plain;
-    enum pv_code code = decompressor_room(framing, n, &plain, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(decompressor_room(framing, n, &plain, err));
     size_t got = n;
     if (snappy->type == STORED)
         memcpy(plain, data, n);

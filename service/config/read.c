@@ -139,10 +139,9 @@ read_variable(const struct setting *setting, struct config *config, struct pv_er
 
 static enum pv_code read_environment(struct config *config, struct pv_error *err)
 {
-    enum pv_code code = PV_OK;
-    for (size_t i = 0; code == PV_OK && i < settings_n; i++)
-        code = read_variable(&settings[i], config, err);
-    return code;
+    for (size_t i = 0; i < settings_n; i++)
+        PV_TRY(read_variable(&settings[i], config, err));
+    return PV_OK;
 }
 
 /* Variables beside the settings that programs and tests of the project read. */
@@ -239,15 +238,11 @@ enum pv_code config_read(
 {
     struct config read;
     assign_defaults(&read);
-    enum pv_code code = file == NULL ? PV_OK : read_file(file, &read, err);
-    if (code == PV_OK)
-        code = read_environment(&read, err);
-    if (code == PV_OK)
-        code = read_words(argc, argv, &read, err);
-    if (code == PV_OK)
-        code = check_together(&read, err);
-    if (code != PV_OK)
-        return code;
+    if (file != NULL)
+        PV_TRY(read_file(file, &read, err));
+    PV_TRY(read_environment(&read, err));
+    PV_TRY(read_words(argc, argv, &read, err));
+    PV_TRY(check_together(&read, err));
     resolve(&read);
     *config = read;
     return PV_OK;

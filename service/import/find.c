@@ -246,14 +246,14 @@ static enum pv_code walk_names(struct find *find,
                                unsigned depth,
                                struct pv_error *err)
 {
-    enum pv_code code = PV_OK;
-    for (size_t i = 0; i < names->n && code == PV_OK; i++) {
+    for (size_t i = 0; i < names->n; i++) {
         char *below = join(path, names->items[i]);
-        code =
-            below == NULL ? pv_no_memory(err) : walk(find, below, names->items[i], depth + 1, err);
+        if (below == NULL)
+            return pv_no_memory(err);
+        PV_TRY(walk(find, below, names->items[i], depth + 1, err));
         free(below);
     }
-    return code;
+    return PV_OK;
 }
 
 static enum pv_code

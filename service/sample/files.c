@@ -79,10 +79,9 @@ enum pv_code sample_write_files(const char *directory,
 {
     struct sample_tally made = {0};
     int number = 0;
-    enum pv_code code = make_directory(directory, err);
-    for (size_t i = 0; i < sample_catalogue_n && code == PV_OK; i++)
-        code = write_application(&sample_catalogue[i], directory, seed + i, &number, &made, err);
-    if (code == PV_OK)
-        *tally = made;
-    return code;
+    PV_TRY(make_directory(directory, err));
+    for (size_t i = 0; i < sample_catalogue_n; i++)
+        PV_TRY(write_application(&sample_catalogue[i], directory, seed + i, &number, &made, err));
+    *tally = made;
+    return PV_OK;
 }

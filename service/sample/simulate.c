@@ -223,16 +223,16 @@ enum pv_code sample_simulate(const struct sample_application *application,
                      application->initialization_per_executor_s * (double)executors;
     run->registered_ms = to_ms(start_s * 0.8);
     int64_t now_ms = to_ms(start_s);
-    enum pv_code code = make_cluster(run, &rng, arena, &cluster, err);
-    for (int s = 0; s < application->n_stages && code == PV_OK;) {
+    PV_TRY(make_cluster(run, &rng, arena, &cluster, err));
+    for (int s = 0; s < application->n_stages;) {
         struct sample_job_run *job = &run->jobs[run->n_jobs++];
         *job = (struct sample_job_run){
             .submitted_ms = now_ms, .first_stage = s, .last_stage = last_stage_of(application, s)};
-        code = run_job(run, &cluster, job, done, &rng, arena, err);
+        PV_TRY(run_job(run, &cluster, job, done, &rng, arena, err));
         now_ms = job->completed_ms +
                  to_ms(application->between_jobs_s * (0.8 + 0.4 * rng_uniform(&rng)));
         s = job->last_stage + 1;
     }
     run->ended_ms = now_ms;
-    return code;
+    return PV_OK;
 }

@@ -181,6 +181,10 @@ struct row {
     bool failed;
 };
 
+/* A result that is given back wherever its block is left: `result_auto_t *result = NULL;`. */
+#define result_auto_t __attribute__((cleanup(result_clear))) PGresult
+void result_clear(PGresult **result);
+
 struct row row_at(const PGresult *result, int at, struct arena *arena);
 size_t row_count(const PGresult *result);
 enum pv_code row_done(const struct row *row, struct pv_error *err) PV_MUSTCHECK;

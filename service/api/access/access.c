@@ -111,9 +111,7 @@ static enum pv_code decode_token(struct api *api,
                                  struct pv_error *err)
 {
     json_t *json;
-    enum pv_code code = api_parse(api->config, request, &json, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(api_parse(api->config, request, &json, err));
     struct codec_reader reader = {.arena = request->arena, .err = err};
     struct codec_node top = codec_top(&reader, json);
     codec_token_decode(&top, wanted);
@@ -166,10 +164,7 @@ static enum pv_code choose_team(struct api *api,
 {
     *as = *request;
     struct token_row own;
-    enum pv_code code =
-        store_token_lookup(api->store, request->arena, request->principal.token_id, &own, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(store_token_lookup(api->store, request->arena, request->principal.token_id, &own, err));
     if (team->at == NULL || strview_equal(*team, own.team_name)) {
         *team = own.team_name;
         return PV_OK;
@@ -185,9 +180,7 @@ static enum pv_code insert_token(struct api *api,
                                  struct pv_error *err)
 {
     unsigned char key[32];
-    enum pv_code code = api_service_key(api, key, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(api_service_key(api, key, err));
     *row = (struct token_row){.team_name = wanted->team,
                               .name = wanted->name,
                               .scopes = wanted->scopes,
@@ -282,13 +275,9 @@ static enum pv_code begin_list(struct api *api,
                                struct pv_error *err)
 {
     bool has;
-    enum pv_code code = http_check_query(request, page_query, err);
-    if (code == PV_OK)
-        code = cursor_read(api, request, request->template, limit, cursor, &has, err);
-    if (code == PV_OK)
-        code =
-            store_begin(api->store, &request->principal, request->request_id, STORE_READ, tx, err);
-    return code;
+    PV_TRY(http_check_query(request, page_query, err));
+    PV_TRY(cursor_read(api, request, request->template, limit, cursor, &has, err));
+    return store_begin(api->store, &request->principal, request->request_id, STORE_READ, tx, err);
 }
 
 static void begin_page(struct writer *w, struct http_request *request)
@@ -369,9 +358,7 @@ static enum pv_code decode_team(struct api *api,
                                 struct pv_error *err)
 {
     json_t *json;
-    enum pv_code code = api_parse(api->config, request, &json, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(api_parse(api->config, request, &json, err));
     struct codec_reader reader = {.arena = request->arena, .err = err};
     struct codec_node top = codec_top(&reader, json);
     codec_team_decode(&top, name);

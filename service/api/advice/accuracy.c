@@ -119,19 +119,17 @@ enum pv_code accuracy_list(void *context,
     struct accuracy_list list = {.items = NULL};
     struct cursor cursor;
     bool has = false;
-    enum pv_code code = http_check_query(request, allowed, err);
+    PV_TRY(http_check_query(request, allowed, err));
     const char *scope = arena_printf(request->arena, "/v1/applications/accuracy name=%s",
                                      http_path_parameter(request, "name"));
-    if (code == PV_OK && scope == NULL)
-        code = pv_no_memory(err);
-    if (code == PV_OK)
-        code = cursor_read(api, request, scope, &filter.limit, &cursor, &has, err);
-    if (code == PV_OK && has) {
+    if (scope == NULL)
+        return pv_no_memory(err);
+    PV_TRY(cursor_read(api, request, scope, &filter.limit, &cursor, &has, err));
+    if (has) {
         filter.before_us = cursor.instant_us;
         if (!uuid_parse(cursor.text, filter.before_id))
-            code = pv_fail(err, PV_E_SYNTAX, "the cursor is damaged");
+            return pv_fail(err, PV_E_SYNTAX, "the cursor is damaged");
     }
-    if (code == PV_OK)
-        code = load(api, request, &filter, &list, err);
-    return code == PV_OK ? write_page(api, request, response, scope, &list, err) : code;
+    PV_TRY(load(api, request, &filter, &list, err));
+    return write_page(api, request, response, scope, &list, err);
 }

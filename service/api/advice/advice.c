@@ -47,9 +47,7 @@ static enum pv_code decode(const struct config *config,
         .clusters = (size_t)config->plan_clusters_max,
     };
     json_t *json = NULL;
-    enum pv_code code = api_parse(config, request, &json, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(api_parse(config, request, &json, err));
     struct codec_reader reader = {request->arena, err};
     struct codec_node top = codec_top(&reader, json);
     codec_advice_decode(&top, &limits, asked);
@@ -86,11 +84,8 @@ static enum pv_code look_beside(struct api *api,
         return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
         names[i] = made->asked.running[i].application.at;
-    enum pv_code code =
-        advice_history_beside(api, request, &made->asked, made->history, &made->curve,
-                              &made->advice, &made->beside_question, &made->beside, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(advice_history_beside(api, request, &made->asked, made->history, &made->curve,
+                                 &made->advice, &made->beside_question, &made->beside, err));
     made->has_beside = true;
     return explain_beside(&made->beside_question, &made->beside, names, request->arena,
                           &made->advice, err);
@@ -273,15 +268,12 @@ static enum pv_code keep(struct http_request *request,
     writer_init(&event, request->arena);
     codec_advice_encode_event(&event, &reply);
     const char *event_text = writer_finish(&event, &event_n);
-    enum pv_code code = event_text == NULL ? pv_no_memory(err)
-                                           : write_document(request, &reply, 201, response, err);
-    if (code != PV_OK)
-        return code;
+    if (event_text == NULL)
+        return pv_no_memory(err);
+    PV_TRY(write_document(request, &reply, 201, response, err));
     add_location(request, response, id);
     store_tell_of(write->tx, made->history->application_id);
-    code = api_write_keep(request, response, write, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(api_write_keep(request, response, write, err));
     struct advice_row row = row_of(made, &reply, request, response);
     return store_advice_insert_commit(&write->tx, &row, (struct strview){event_text, event_n}, err);
 }
@@ -383,9 +375,7 @@ static enum pv_code read_filter(struct api *api,
     struct cursor cursor;
     bool has = false;
     *filter = (struct advice_filter){.before_us = RUN_NO_INSTANT};
-    enum pv_code code = http_check_query(request, known, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(http_check_query(request, known, err));
     filter->application_name = http_query(request, "application");
     if (filter->application_name != NULL && !codec_is_name(strview_of(filter->application_name)))
         return pv_fault(err, PV_PLACE_PARAMETER, "application", "invalid_name",
@@ -394,13 +384,13 @@ static enum pv_code read_filter(struct api *api,
                           filter->application_name == NULL ? "" : filter->application_name);
     if (*scope == NULL)
         return pv_no_memory(err);
-    code = cursor_read(api, request, *scope, &filter->limit, &cursor, &has, err);
-    if (code == PV_OK && has) {
+    PV_TRY(cursor_read(api, request, *scope, &filter->limit, &cursor, &has, err));
+    if (has) {
         filter->before_us = cursor.instant_us;
         if (!uuid_parse(cursor.text, filter->before_id))
-            code = pv_fail(err, PV_E_SYNTAX, "the cursor is damaged");
+            return pv_fail(err, PV_E_SYNTAX, "the cursor is damaged");
     }
-    return code;
+    return PV_OK;
 }
 
 static enum pv_code reply_list(struct api *api,

@@ -129,12 +129,11 @@ enum pv_code advice_context_find(const struct run_duration_list *durations,
         *context = made;
         return PV_OK;
     }
-    enum pv_code code = look_at(durations, loaded, &seen, err);
-    if (code == PV_OK)
-        code = contexts_find(seen.rows, seen.labels, seen.n, loaded, &contexts, err);
-    if (code == PV_OK && contexts.n_keys > 0)
-        code = keep_explaining(&contexts, asked, loaded, &kept, err);
-    if (code == PV_OK && contexts.n_keys > 0) {
+    PV_TRY(look_at(durations, loaded, &seen, err));
+    PV_TRY(contexts_find(seen.rows, seen.labels, seen.n, loaded, &contexts, err));
+    if (contexts.n_keys > 0)
+        PV_TRY(keep_explaining(&contexts, asked, loaded, &kept, err));
+    if (contexts.n_keys > 0) {
         /* Asked for none of them: the latest run, which is the first. */
         size_t row = contexts_match(seen.labels, seen.n, kept.labels, kept.n);
         bool is_there = row < seen.n;
@@ -145,13 +144,12 @@ enum pv_code advice_context_find(const struct run_duration_list *durations,
                            ? "the prediction is for runs with these labels"
                            : "the prediction is for runs with the labels of the latest run, which "
                              "explain the time: ask for others with labels";
-        code = describe(&contexts, is_there ? &seen.labels[row] : &kept, arena, &made.found, err);
-        if (code == PV_OK && is_there)
-            code = mark(&contexts, row, &seen, loaded, &made, err);
+        PV_TRY(describe(&contexts, is_there ? &seen.labels[row] : &kept, arena, &made.found, err));
+        if (is_there)
+            PV_TRY(mark(&contexts, row, &seen, loaded, &made, err));
     }
-    if (code == PV_OK)
-        *context = made;
-    return code;
+    *context = made;
+    return PV_OK;
 }
 
 void advice_context_ignore(struct advice_context *context)

@@ -249,14 +249,11 @@ static enum pv_code set_problem(struct api *api,
 {
     *plan = (struct codec_copy_plan){.parameters = geo_parameters_default(geo_planners[0])};
     plan->problem.slot_s = (double)NAN;
-    enum pv_code code = count_tasks(api, stages, n, tasks, err);
-    if (code == PV_OK)
-        code = name_operations(arena, asked, stages, n, operation_of, plan, err);
-    if (code == PV_OK)
-        code = name_clusters(arena, asked, plan, err);
-    if (code == PV_OK)
-        code = cut_tasks(arena, asked, stages, n, operation_of, tasks, err);
-    return code == PV_OK ? make_job(arena, asked, tasks, plan, err) : code;
+    PV_TRY(count_tasks(api, stages, n, tasks, err));
+    PV_TRY(name_operations(arena, asked, stages, n, operation_of, plan, err));
+    PV_TRY(name_clusters(arena, asked, plan, err));
+    PV_TRY(cut_tasks(arena, asked, stages, n, operation_of, tasks, err));
+    return make_job(arena, asked, tasks, plan, err);
 }
 
 /* How near to the clusters an operation was observed: by one of them itself, by one of the same
@@ -320,19 +317,13 @@ static enum pv_code plan_copies(struct api *api,
     struct first_stage *stages = NULL;
     struct tasks tasks = {.n = 0};
     struct arena *arena = request->arena;
-    enum pv_code code = find_stages(api, request, asked, history, advice, &stages, &n, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(find_stages(api, request, asked, history, advice, &stages, &n, err));
     size_t *operation_of = arena_array(arena, n, sizeof *operation_of);
     if (operation_of == NULL)
         return pv_no_memory(err);
-    code = set_problem(api, arena, asked, stages, n, operation_of, &copies->asked, &tasks, err);
-    if (code == PV_OK)
-        code = copy_plan_clusters_load(api, request, &copies->asked, err);
-    if (code == PV_OK)
-        code = settle_operations(arena, &copies->asked, &tasks, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(set_problem(api, arena, asked, stages, n, operation_of, &copies->asked, &tasks, err));
+    PV_TRY(copy_plan_clusters_load(api, request, &copies->asked, err));
+    PV_TRY(settle_operations(arena, &copies->asked, &tasks, err));
     copy_plan_choose_epsilon(&copies->asked);
     return geo_plan_make(&copies->asked.problem, &copies->asked.parameters, NULL, NULL, arena,
                          &copies->plan, err);

@@ -114,16 +114,15 @@ static enum pv_code load_own(struct api *api,
                              struct history *history,
                              struct pv_error *err)
 {
-    enum pv_code code = advice_context_find(&history->durations, asked, arena, &item->arena,
-                                            &history->context, err);
-    if (code == PV_OK)
-        code = advice_context_nearest(&history->context, &history->durations, asked->problem_size,
-                                      (size_t)api->config->nearest_runs, &item->arena,
-                                      &item->replayed, &item->n_replayed, err);
-    if (code == PV_OK && item->n_replayed > 0)
-        code = store_run_of_ids(tx, arena, application, item->replayed, item->n_replayed,
-                                &history->own, err);
-    return code;
+    PV_TRY(advice_context_find(&history->durations, asked, arena, &item->arena, &history->context,
+                               err));
+    PV_TRY(advice_context_nearest(&history->context, &history->durations, asked->problem_size,
+                                  (size_t)api->config->nearest_runs, &item->arena, &item->replayed,
+                                  &item->n_replayed, err));
+    if (item->n_replayed > 0)
+        PV_TRY(store_run_of_ids(tx, arena, application, item->replayed, item->n_replayed,
+                                &history->own, err));
+    return PV_OK;
 }
 
 static enum pv_code load_history(struct api *api,
@@ -169,10 +168,7 @@ static enum pv_code weigh_runs(struct history *history,
                                struct codec_watch *watch,
                                struct pv_error *err)
 {
-    enum pv_code code =
-        history_watch_durations(&history->durations, history->context.of, scratch, watch, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(history_watch_durations(&history->durations, history->context.of, scratch, watch, err));
     weigh(&history->own, &history->durations, watch->faded > 0);
     weigh(&history->runs, &history->durations, watch->faded > 0);
     return PV_OK;
@@ -370,13 +366,8 @@ static enum pv_code load_running(struct store_tx *tx,
     struct application application;
     struct run_list runs;
     (void)snprintf(pointer, sizeof pointer, "/running/%zu/application", i);
-    enum pv_code code =
-        find_application(tx, arena, running->application.at, pointer, &application, err);
-    if (code == PV_OK)
-        code =
-            store_run_nearest(tx, arena, &application, running->problem_size, true, 1, &runs, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(find_application(tx, arena, running->application.at, pointer, &application, err));
+    PV_TRY(store_run_nearest(tx, arena, &application, running->problem_size, true, 1, &runs, err));
     if (runs.n == 0)
         return pv_fault(err, PV_PLACE_POINTER, pointer, "no_history",
                         "has no successful run with stages, executors and cores");
@@ -398,15 +389,12 @@ static enum pv_code load_runs(struct api *api,
                               struct pv_error *err)
 {
     struct application application;
-    enum pv_code code =
-        find_application(tx, arena, asked->application.at, "/application", &application, err);
-    if (code == PV_OK && history->n_replayed > 0)
+    PV_TRY(find_application(tx, arena, asked->application.at, "/application", &application, err));
+    if (history->n_replayed > 0)
         return store_run_of_ids(tx, arena, &application, history->replayed, history->n_replayed,
                                 runs, err);
-    if (code == PV_OK)
-        code = store_run_nearest(tx, arena, &application, problem_size, true,
-                                 (size_t)api->config->nearest_runs, runs, err);
-    return code;
+    return store_run_nearest(tx, arena, &application, problem_size, true,
+                             (size_t)api->config->nearest_runs, runs, err);
 }
 
 enum pv_code advice_history_runs(struct api *api,

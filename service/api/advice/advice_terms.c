@@ -57,18 +57,17 @@ static enum pv_code take_size(const struct api *api,
 {
     const struct cluster_traits *traits = &cluster->traits;
     int64_t cores;
-    enum pv_code code = count_cores(api, traits, &cores, err);
-    if (code == PV_OK)
-        code = bound_executors(cluster, cores, asked, err);
-    if (code == PV_OK && asked->cores_per_executor == RUN_UNKNOWN)
+    PV_TRY(count_cores(api, traits, &cores, err));
+    PV_TRY(bound_executors(cluster, cores, asked, err));
+    if (asked->cores_per_executor == RUN_UNKNOWN)
         asked->cores_per_executor = traits->cores_per_executor;
-    if (code != PV_OK || asked->n_running == 0)
-        return code;
+    if (asked->n_running == 0)
+        return PV_OK;
     /* Beside running jobs: max_executors in the request can stand in for what it does not tell. */
     asked->cluster_cores = cores;
     if (cores == RUN_UNKNOWN && !asked->has_max_executors)
-        code = named_cluster_need(cluster, traits->executors, "executors", CLUSTER_AT, err);
-    return code;
+        PV_TRY(named_cluster_need(cluster, traits->executors, "executors", CLUSTER_AT, err));
+    return PV_OK;
 }
 
 /* --- the price --- */
@@ -89,10 +88,10 @@ static enum pv_code take_book_price(struct store_tx *tx,
 {
     struct price_found found;
     bool is_there = false;
-    enum pv_code code = store_price_find(tx, arena, cluster->price_book_id, cluster->name,
-                                         cluster->traits.machine_type, &found, &is_there, err);
-    if (code != PV_OK || !is_there)
-        return code;
+    PV_TRY(store_price_find(tx, arena, cluster->price_book_id, cluster->name,
+                            cluster->traits.machine_type, &found, &is_there, err));
+    if (!is_there)
+        return PV_OK;
     bool named = found.row.cluster.at != NULL;
     pricing->has_price = true;
     pricing->price = found.row.price;
@@ -128,18 +127,16 @@ enum pv_code advice_terms_load(struct api *api,
                                struct advice_terms *terms,
                                struct pv_error *err)
 {
-    enum pv_code code = PV_OK;
     *terms = (struct advice_terms){.has_cluster = false};
     take_own_price(asked, &terms->pricing);
     if (asked->cluster.at != NULL)
-        code = read_cluster(api, request, asked, terms, err);
-    if (code == PV_OK && terms->has_cluster)
-        code = take_size(api, &terms->cluster, asked, err);
-    if (code == PV_OK)
-        code = pricing_check(&terms->pricing, &asked->question, err);
-    if (code == PV_OK && terms->pricing.has_price)
+        PV_TRY(read_cluster(api, request, asked, terms, err));
+    if (terms->has_cluster)
+        PV_TRY(take_size(api, &terms->cluster, asked, err));
+    PV_TRY(pricing_check(&terms->pricing, &asked->question, err));
+    if (terms->pricing.has_price)
         asked->question.price_per_executor_hour = terms->pricing.price.per_executor_hour;
-    return code;
+    return PV_OK;
 }
 
 /* --- what is told of it --- */

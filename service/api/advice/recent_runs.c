@@ -12,9 +12,7 @@ enum pv_code recent_runs_load(struct store_tx *tx,
                                       .limit = RECENT_RUNS_MAX,
                                       .with = RUN_WITH_STAGES};
     struct run_list loaded;
-    enum pv_code code = store_run_list(tx, arena, application, &filter, &loaded, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(store_run_list(tx, arena, application, &filter, &loaded, err));
     size_t kept = 0;
     for (size_t i = 0; i < loaded.n; i++) {
         if (!loaded.items[i].succeeded || loaded.items[i].n_stages == 0)

@@ -74,13 +74,9 @@ struct team_record {
 static enum pv_code sum_up(struct arena *arena, struct team_record *made, struct pv_error *err)
 {
     const struct team_accuracy *seen = &made->seen;
-    enum pv_code code = track_record_of(seen->entries, seen->n, arena, &made->total, err);
-    if (code == PV_OK)
-        code = track_record_by_model(seen->entries, seen->n, arena, &made->by_model, err);
-    if (code == PV_OK)
-        code =
-            track_record_by_application(seen->entries, seen->n, arena, &made->by_application, err);
-    return code;
+    PV_TRY(track_record_of(seen->entries, seen->n, arena, &made->total, err));
+    PV_TRY(track_record_by_model(seen->entries, seen->n, arena, &made->by_model, err));
+    return track_record_by_application(seen->entries, seen->n, arena, &made->by_application, err);
 }
 
 static enum pv_code load(struct api *api,
@@ -158,20 +154,15 @@ enum pv_code team_accuracy_list(void *context,
     struct team_record made = {.seen = {.n = 0}};
     struct cursor cursor;
     bool has = false;
-    enum pv_code code = http_check_query(request, allowed, err);
-    if (code == PV_OK)
-        code = api_query_instant(request, "since", &asked.since_us, err);
-    if (code == PV_OK)
-        code = api_query_instant(request, "until", &asked.until_us, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(api_query_instant(request, "since", &asked.since_us, err));
+    PV_TRY(api_query_instant(request, "until", &asked.until_us, err));
     const char *scope = arena_printf(request->arena, "/v1/accuracy since=%lld until=%lld",
                                      (long long)asked.since_us, (long long)asked.until_us);
     if (scope == NULL)
         return pv_no_memory(err);
-    code = cursor_read(api, request, scope, &asked.limit, &cursor, &has, err);
+    PV_TRY(cursor_read(api, request, scope, &asked.limit, &cursor, &has, err));
     asked.after = has ? cursor.text : NULL;
-    if (code == PV_OK)
-        code = load(api, request, &asked, &made, err);
-    return code == PV_OK ? write_page(api, request, response, scope, &asked, &made, err) : code;
+    PV_TRY(load(api, request, &asked, &made, err));
+    return write_page(api, request, response, scope, &asked, &made, err);
 }

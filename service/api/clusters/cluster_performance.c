@@ -48,16 +48,15 @@ static enum pv_code find_cluster(struct api *api,
     const struct cluster_filter all = {.price_book = NULL};
     struct cluster cluster;
     bool found = false;
-    enum pv_code code = store_cluster_look(tx, arena, asked->name, &cluster, &found, err);
-    if (code == PV_OK && !found)
+    PV_TRY(store_cluster_look(tx, arena, asked->name, &cluster, &found, err));
+    if (!found)
         return pv_fail(err, PV_E_NOT_FOUND, "there is no cluster of that name");
-    if (code == PV_OK)
-        code = store_cluster_list(tx, arena, &all, "", (size_t)api->config->clusters_max,
-                                  &asked->clusters, err);
-    for (size_t i = 0; code == PV_OK && i < asked->clusters.n; i++)
+    PV_TRY(store_cluster_list(tx, arena, &all, "", (size_t)api->config->clusters_max,
+                              &asked->clusters, err));
+    for (size_t i = 0; i < asked->clusters.n; i++)
         if (strview_is(asked->clusters.items[i].name, asked->name))
             asked->place = i;
-    return code;
+    return PV_OK;
 }
 
 static void fill_place(const struct asked *asked,
@@ -149,11 +148,8 @@ enum pv_code cluster_performance_get(void *context,
     struct asked asked = {.ask = performance_settings_ask(api->config)};
     const struct performance_book *book = NULL;
     struct writer w;
-    enum pv_code code = read_query(request, &asked, err);
-    if (code == PV_OK)
-        code = load(api, request, &asked, &book, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(read_query(request, &asked, err));
+    PV_TRY(load(api, request, &asked, &book, err));
     const struct codec_cluster_performance shown = {&asked.ask, book, asked.names, asked.place};
     writer_init(&w, request->arena);
     codec_cluster_performance_encode(&w, &shown);

@@ -22,9 +22,7 @@ static enum pv_code decode(struct api *api,
                                                         .ahead_us =
                                                             api->config->samples_ahead_s * 1000000};
     json_t *json = NULL;
-    enum pv_code code = api_parse(api->config, request, &json, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(api_parse(api->config, request, &json, err));
     struct codec_reader reader = {request->arena, err};
     struct codec_node top = codec_top(&reader, json);
     codec_cluster_samples_decode(&top, strview_of(http_path_parameter(request, "name")), &limits,
@@ -164,19 +162,15 @@ static enum pv_code add(struct api *api,
     struct performance_held held = {.cluster_id = ""};
     const struct performance_terms terms = performance_settings_terms(api->config);
     bool found = false;
-    enum pv_code code = store_performance_hold(tx, request->arena, named, &held, &found, err);
-    if (code == PV_OK && !found)
+    PV_TRY(store_performance_hold(tx, request->arena, named, &held, &found, err));
+    if (!found)
         return pv_fail(err, PV_E_NOT_FOUND, "there is no cluster of that name");
-    if (code == PV_OK)
-        code = refuse_unknown(samples, &held, err);
-    if (code == PV_OK)
-        code = refuse_beyond(api->config, named, &held, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(refuse_unknown(samples, &held, err));
+    PV_TRY(refuse_beyond(api->config, named, &held, err));
     add_speeds(&terms, samples->processing, samples->n_processing, named->now_us, held.processing);
     add_speeds(&terms, samples->transfers, samples->n_transfers, named->now_us, held.transfers);
-    code = add_outages(request->arena, samples, (size_t)api->config->outages_max, &held, err);
-    return code == PV_OK ? store_performance_save(tx, named, &held, err) : code;
+    PV_TRY(add_outages(request->arena, samples, (size_t)api->config->outages_max, &held, err));
+    return store_performance_save(tx, named, &held, err);
 }
 
 enum pv_code cluster_samples_add(void *context,

@@ -26,10 +26,10 @@ static enum pv_code reply(struct http_request *request,
     http_response_header(request, response, "ETag", etag);
     writer_init(&w, request->arena);
     codec_cluster_encode(&w, cluster);
-    enum pv_code code = api_reply(response, status, &w, err);
-    if (code == PV_OK && request->method == HTTP_GET && http_none_match_holds(request, etag))
+    PV_TRY(api_reply(response, status, &w, err));
+    if (request->method == HTTP_GET && http_none_match_holds(request, etag))
         http_reply_not_modified(response);
-    return code;
+    return PV_OK;
 }
 
 /* --- reading --- */
@@ -66,14 +66,13 @@ static enum pv_code read_filter(struct api *api,
                                           "label*", "machine_type", NULL};
     struct run_label *labels = NULL;
     size_t n = 0;
-    enum pv_code code = http_check_query(request, allowed, err);
-    if (code == PV_OK)
-        code = api_query_labels(api, request, &labels, &n, err);
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(api_query_labels(api, request, &labels, &n, err));
     *filter = (struct cluster_filter){.price_book = http_query(request, "price_book"),
                                       .machine_type = http_query(request, "machine_type"),
                                       .labels = labels,
                                       .n_labels = n};
-    return code;
+    return PV_OK;
 }
 
 /* What a cursor belongs to: these filters. Lengths keep them apart. */
@@ -167,14 +166,12 @@ static enum pv_code resolve_book(struct store_tx *tx,
     bool found = false;
     if (cluster->price_book.at == NULL)
         return PV_OK;
-    enum pv_code code =
-        store_price_book_look(tx, arena, cluster->price_book.at, false, &book, &found, err);
-    if (code == PV_OK && !found)
+    PV_TRY(store_price_book_look(tx, arena, cluster->price_book.at, false, &book, &found, err));
+    if (!found)
         return pv_fault(err, PV_PLACE_POINTER, "/price_book", "unknown_price_book",
                         "there is no price book of this name");
-    if (code == PV_OK)
-        memcpy(cluster->price_book_id, book.id, sizeof cluster->price_book_id);
-    return code;
+    memcpy(cluster->price_book_id, book.id, sizeof cluster->price_book_id);
+    return PV_OK;
 }
 
 static enum pv_code check(const struct http_request *request,
@@ -200,23 +197,18 @@ static enum pv_code put(struct api *api,
 {
     struct cluster there = {.id = ""};
     bool found = false;
-    enum pv_code code = store_registry_lock(tx, err);
-    if (code == PV_OK)
-        code = store_cluster_look(tx, request->arena, name, &there, &found, err);
-    if (code == PV_OK)
-        code = check(request, &there, found, err);
-    if (code == PV_OK)
-        code = resolve_book(tx, request->arena, cluster, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(store_registry_lock(tx, err));
+    PV_TRY(store_cluster_look(tx, request->arena, name, &there, &found, err));
+    PV_TRY(check(request, &there, found, err));
+    PV_TRY(resolve_book(tx, request->arena, cluster, err));
     cluster->name = strview_of(name);
     memcpy(cluster->id, there.id, sizeof cluster->id);
-    code = found
+    PV_TRY(found
                ? store_cluster_update(tx, request->arena, cluster, err)
-               : store_cluster_insert(tx, request->arena, api->config->clusters_max, cluster, err);
-    if (code == PV_OK && !found)
-        code = put_resource_add_location(request, response, "/v1/clusters", name, err);
-    return code == PV_OK ? reply(request, response, found ? 200 : 201, cluster, err) : code;
+               : store_cluster_insert(tx, request->arena, api->config->clusters_max, cluster, err));
+    if (!found)
+        PV_TRY(put_resource_add_location(request, response, "/v1/clusters", name, err));
+    return reply(request, response, found ? 200 : 201, cluster, err);
 }
 
 enum pv_code clusters_put(void *context,

@@ -12,11 +12,11 @@ enum pv_code named_cluster_look(struct store_tx *tx,
                                 struct pv_error *err)
 {
     bool found = false;
-    enum pv_code code = store_cluster_look(tx, arena, name.at, cluster, &found, err);
-    if (code == PV_OK && !found)
+    PV_TRY(store_cluster_look(tx, arena, name.at, cluster, &found, err));
+    if (!found)
         return pv_fault(err, PV_PLACE_POINTER, pointer, "unknown_cluster",
                         "there is no cluster of this name");
-    return code;
+    return PV_OK;
 }
 
 enum pv_code named_cluster_load(struct api *api,

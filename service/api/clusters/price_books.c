@@ -42,22 +42,21 @@ static enum pv_code reply(struct http_request *request,
                           struct pv_error *err)
 {
     char etag[HTTP_ETAG_TEXT];
-    enum pv_code code;
     make_etag(book, form, etag);
     http_response_header(request, response, "ETag", etag);
     http_response_header(request, response, "Vary", "Accept");
     if (form == FORM_CSV) {
         response->status = status;
-        code = write_csv(request, response, book, err);
+        PV_TRY(write_csv(request, response, book, err));
     } else {
         struct writer w;
         writer_init(&w, request->arena);
         codec_price_book_encode(&w, book, true);
-        code = api_reply(response, status, &w, err);
+        PV_TRY(api_reply(response, status, &w, err));
     }
-    if (code == PV_OK && request->method == HTTP_GET && http_none_match_holds(request, etag))
+    if (request->method == HTTP_GET && http_none_match_holds(request, etag))
         http_reply_not_modified(response);
-    return code;
+    return PV_OK;
 }
 
 /* --- reading --- */
@@ -175,11 +174,8 @@ static enum pv_code decode_json(struct api *api,
     static const char *const no_parameters[] = {NULL};
     const struct codec_price_book_limits limits = {.rows = api->config->prices_max};
     json_t *json = NULL;
-    enum pv_code code = http_check_query(request, no_parameters, err);
-    if (code == PV_OK)
-        code = api_parse(api->config, request, &json, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(http_check_query(request, no_parameters, err));
+    PV_TRY(api_parse(api->config, request, &json, err));
     struct codec_reader reader = {request->arena, err};
     struct codec_node top = codec_top(&reader, json);
     codec_price_book_decode(&top, &limits, sent);
@@ -226,21 +222,17 @@ static enum pv_code put(struct api *api,
 {
     struct price_book there = {.id = ""};
     bool found = false;
-    enum pv_code code = store_registry_lock(tx, err);
-    if (code == PV_OK)
-        code = store_price_book_look(tx, request->arena, name, false, &there, &found, err);
-    if (code == PV_OK)
-        code = check(request, &there, found, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(store_registry_lock(tx, err));
+    PV_TRY(store_price_book_look(tx, request->arena, name, false, &there, &found, err));
+    PV_TRY(check(request, &there, found, err));
     book->name = strview_of(name);
     memcpy(book->id, there.id, sizeof book->id);
-    code = found ? store_price_book_update(tx, request->arena, book, err)
+    PV_TRY(found ? store_price_book_update(tx, request->arena, book, err)
                  : store_price_book_insert(tx, request->arena, api->config->price_books_max, book,
-                                           err);
-    if (code == PV_OK && !found)
-        code = put_resource_add_location(request, response, "/v1/price-books", name, err);
-    return code == PV_OK ? reply(request, response, found ? 200 : 201, book, FORM_JSON, err) : code;
+                                           err));
+    if (!found)
+        PV_TRY(put_resource_add_location(request, response, "/v1/price-books", name, err));
+    return reply(request, response, found ? 200 : 201, book, FORM_JSON, err);
 }
 
 enum pv_code price_books_put(void *context,

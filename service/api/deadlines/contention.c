@@ -17,9 +17,7 @@ static enum pv_code decode(const struct config *config,
     const struct codec_contention_limits limits = {.applications = (size_t)config->jobs_max,
                                                    .cores = (double)config->cores_max};
     json_t *json = NULL;
-    enum pv_code code = api_parse(config, request, &json, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(api_parse(config, request, &json, err));
     struct codec_reader reader = {request->arena, err};
     struct codec_node top = codec_top(&reader, json);
     codec_contention_decode(&top, &limits, asked);
@@ -36,18 +34,16 @@ static enum pv_code load_cluster(struct api *api,
     static const char at[] = "/cluster";
     struct cluster cluster;
     int64_t cores = 0;
-    enum pv_code code = named_cluster_load(api, request, asked->cluster, at, &cluster, err);
-    if (code != PV_OK || !isnan(asked->terms.max_cores))
-        return code;
+    PV_TRY(named_cluster_load(api, request, asked->cluster, at, &cluster, err));
+    if (!isnan(asked->terms.max_cores))
+        return PV_OK;
     int64_t executors = cluster.traits.executors;
     int64_t each = cluster.traits.cores_per_executor;
-    code = named_cluster_need(&cluster, executors, "executors", at, err);
-    if (code == PV_OK)
-        code = named_cluster_need(&cluster, each, "cores_per_executor", at, err);
-    if (code == PV_OK)
-        code = named_cluster_cores(api, executors, each, at, &cores, err);
+    PV_TRY(named_cluster_need(&cluster, executors, "executors", at, err));
+    PV_TRY(named_cluster_need(&cluster, each, "cores_per_executor", at, err));
+    PV_TRY(named_cluster_cores(api, executors, each, at, &cores, err));
     asked->terms.max_cores = (double)cores;
-    return code;
+    return PV_OK;
 }
 
 enum pv_code contention_share(void *context,
@@ -59,20 +55,15 @@ enum pv_code contention_share(void *context,
     static const char *const no_parameters[] = {NULL};
     struct codec_contention asked;
     struct contention_outcome outcome;
-    enum pv_code code = http_check_query(request, no_parameters, err);
-    if (code == PV_OK)
-        code = decode(api->config, request, &asked, err);
-    if (code == PV_OK && asked.cluster.at != NULL)
-        code = load_cluster(api, request, &asked, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(http_check_query(request, no_parameters, err));
+    PV_TRY(decode(api->config, request, &asked, err));
+    if (asked.cluster.at != NULL)
+        PV_TRY(load_cluster(api, request, &asked, err));
     struct contention_share *shares = arena_array(request->arena, asked.n, sizeof *shares);
     if (shares == NULL)
         return pv_no_memory(err);
-    code = contention_resolve(asked.strategy, &asked.terms, asked.applications, asked.n,
-                              request->arena, shares, &outcome, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(contention_resolve(asked.strategy, &asked.terms, asked.applications, asked.n,
+                              request->arena, shares, &outcome, err));
     struct writer w;
     writer_init(&w, request->arena);
     codec_contention_encode(&w, &asked, shares, &outcome);

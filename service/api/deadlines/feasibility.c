@@ -24,9 +24,7 @@ static enum pv_code decode(const struct config *config,
         .cores = (size_t)config->cores_max,
     };
     json_t *json = NULL;
-    enum pv_code code = api_parse(config, request, &json, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(api_parse(config, request, &json, err));
     struct codec_reader reader = {request->arena, err};
     struct codec_node top = codec_top(&reader, json);
     codec_feasibility_decode(&top, &limits, asked);
@@ -45,18 +43,14 @@ static enum pv_code load_cluster(struct api *api,
     int64_t cores = 0;
     if (asked->cluster.at == NULL)
         return PV_OK;
-    enum pv_code code = named_cluster_load(api, request, asked->cluster, at, &cluster, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(named_cluster_load(api, request, asked->cluster, at, &cluster, err));
     int64_t executors = cluster.traits.executors;
     int64_t each = cluster.traits.cores_per_executor;
-    code = named_cluster_need(&cluster, executors, "executors", at, err);
-    if (code == PV_OK)
-        code = named_cluster_need(&cluster, each, "cores_per_executor", at, err);
-    if (code == PV_OK)
-        code = named_cluster_cores(api, executors, each, at, &cores, err);
+    PV_TRY(named_cluster_need(&cluster, executors, "executors", at, err));
+    PV_TRY(named_cluster_need(&cluster, each, "cores_per_executor", at, err));
+    PV_TRY(named_cluster_cores(api, executors, each, at, &cores, err));
     asked->cores = (size_t)cores;
-    return code;
+    return PV_OK;
 }
 
 /* --- jobs from history --- */

@@ -27,9 +27,7 @@ static enum pv_code decode(const struct config *config,
     const struct codec_stage_plan_limits limits = {.stages = (size_t)config->stages_max,
                                                    .cores = config->cores_max};
     json_t *json = NULL;
-    enum pv_code code = api_parse(config, request, &json, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(api_parse(config, request, &json, err));
     struct codec_reader reader = {request->arena, err};
     struct codec_node top = codec_top(&reader, json);
     codec_stage_plan_decode(&top, &limits, asked);
@@ -130,19 +128,18 @@ static enum pv_code load_cluster(struct api *api,
     struct stage_plan_terms *terms = &asked->terms;
     struct cluster cluster;
     int64_t cores;
-    enum pv_code code = named_cluster_load(api, request, asked->cluster, at, &cluster, err);
-    if (code == PV_OK && isnan(terms->executors)) {
-        code = named_cluster_need(&cluster, cluster.traits.executors, "executors", at, err);
+    PV_TRY(named_cluster_load(api, request, asked->cluster, at, &cluster, err));
+    if (isnan(terms->executors)) {
+        PV_TRY(named_cluster_need(&cluster, cluster.traits.executors, "executors", at, err));
         terms->executors = (double)cluster.traits.executors;
     }
-    if (code == PV_OK && isnan(terms->cores_per_executor)) {
-        code = named_cluster_need(&cluster, cluster.traits.cores_per_executor, "cores_per_executor",
-                                  at, err);
+    if (isnan(terms->cores_per_executor)) {
+        PV_TRY(named_cluster_need(&cluster, cluster.traits.cores_per_executor, "cores_per_executor",
+                                  at, err));
         terms->cores_per_executor = (double)cluster.traits.cores_per_executor;
     }
-    return code == PV_OK ? named_cluster_cores(api, (int64_t)terms->executors,
-                                               (int64_t)terms->cores_per_executor, at, &cores, err)
-                         : code;
+    return named_cluster_cores(api, (int64_t)terms->executors, (int64_t)terms->cores_per_executor,
+                               at, &cores, err);
 }
 
 /* --- the answer --- */
@@ -169,18 +166,13 @@ enum pv_code stage_plan_create(void *context,
     struct codec_stage_plan asked;
     struct source source = {.run_id = ""};
     struct stage_plan plan;
-    enum pv_code code = http_check_query(request, no_parameters, err);
-    if (code == PV_OK)
-        code = decode(api->config, request, &asked, err);
-    if (code == PV_OK && asked.cluster.at != NULL)
-        code = load_cluster(api, request, &asked, err);
-    if (code == PV_OK && asked.application.at != NULL)
-        code = load(api, request, &asked, &source, err);
-    if (code == PV_OK)
-        code =
-            stage_plan_make(&asked.terms, asked.stages, asked.n_stages, request->arena, &plan, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(http_check_query(request, no_parameters, err));
+    PV_TRY(decode(api->config, request, &asked, err));
+    if (asked.cluster.at != NULL)
+        PV_TRY(load_cluster(api, request, &asked, err));
+    if (asked.application.at != NULL)
+        PV_TRY(load(api, request, &asked, &source, err));
+    PV_TRY(stage_plan_make(&asked.terms, asked.stages, asked.n_stages, request->arena, &plan, err));
     struct writer w;
     writer_init(&w, request->arena);
     encode(&w, &plan, &source);

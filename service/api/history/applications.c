@@ -46,9 +46,7 @@ static enum pv_code decode(struct api *api,
 {
     const struct codec_application_limits limits = {.labels = api->config->labels_max};
     json_t *json = NULL;
-    enum pv_code code = api_parse(api->config, request, &json, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(api_parse(api->config, request, &json, err));
     struct codec_reader reader = {request->arena, err};
     struct codec_node top = codec_top(&reader, json);
     if (change != NULL)
@@ -65,9 +63,7 @@ static enum pv_code insert(struct http_request *request,
                            struct application *application,
                            struct pv_error *err)
 {
-    enum pv_code code = store_application_insert(tx, request->arena, application, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(store_application_insert(tx, request->arena, application, err));
     const char *name = api_percent_encode(request->arena, application->name.at);
     const char *location =
         name == NULL ? NULL : arena_printf(request->arena, "/v1/applications/%s", name);
@@ -190,9 +186,7 @@ static enum pv_code check_match(struct http_request *request,
     *if_version = RUN_UNKNOWN;
     if (http_header(request, "If-Match") == NULL)
         return PV_OK;
-    enum pv_code code = store_application_find(tx, request->arena, name, &application, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(store_application_find(tx, request->arena, name, &application, err));
     char etag[HTTP_ETAG_TEXT];
     make_etag(&application, etag);
     if (http_if_match(request, etag) == HTTP_MATCH_NO)
@@ -210,11 +204,10 @@ static enum pv_code update(struct http_request *request,
     const char *name = http_path_parameter(request, "name");
     int64_t if_version = RUN_UNKNOWN;
     struct application application;
-    enum pv_code code = check_match(request, tx, name, &if_version, err);
-    if (code == PV_OK)
-        code = store_application_update(tx, request->arena, name, if_version, change, &application,
-                                        err);
-    return code == PV_OK ? reply(request, response, 200, &application, err) : code;
+    PV_TRY(check_match(request, tx, name, &if_version, err));
+    PV_TRY(
+        store_application_update(tx, request->arena, name, if_version, change, &application, err));
+    return reply(request, response, 200, &application, err);
 }
 
 enum pv_code applications_change(void *context,

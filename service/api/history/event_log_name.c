@@ -75,14 +75,11 @@ enum pv_code log_name_application(struct store_tx *tx,
                                   struct pv_error *err)
 {
     struct name_folding folding;
-    enum pv_code code = check(run->log_name, err);
-    if (code == PV_OK)
-        code = store_name_fold(tx, arena, run->log_name, &folding, err);
-    if (code == PV_OK)
-        code = screen(folding.application, err);
-    if (code == PV_OK && folding.n_applied > 0 && !screen_is_suspicious(run->log_name))
-        code = add_label(arena, run, labels_max, err);
-    if (code == PV_OK)
-        *application = folding.application;
-    return code;
+    PV_TRY(check(run->log_name, err));
+    PV_TRY(store_name_fold(tx, arena, run->log_name, &folding, err));
+    PV_TRY(screen(folding.application, err));
+    if (folding.n_applied > 0 && !screen_is_suspicious(run->log_name))
+        PV_TRY(add_label(arena, run, labels_max, err));
+    *application = folding.application;
+    return PV_OK;
 }

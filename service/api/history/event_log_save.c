@@ -48,9 +48,7 @@ enum pv_code log_save_insert(const struct log_save *save,
                              enum run_insert_outcome *outcome,
                              struct pv_error *err)
 {
-    enum pv_code code = store_application_ensure(tx, arena, save->application, application, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(store_application_ensure(tx, arena, save->application, application, err));
     return store_run_insert(tx, arena, application, save->digest, run, outcome, err);
 }
 
@@ -75,12 +73,11 @@ static enum pv_code save_within(const struct log_save *save,
 {
     struct application row;
     struct log_save named = *save;
-    enum pv_code code = PV_OK;
     *application = strview_of(save->application);
     if (save->application == NULL)
-        code = log_name_application(tx, arena, run, save->labels_max, application, err);
+        PV_TRY(log_name_application(tx, arena, run, save->labels_max, application, err));
     named.application = application->at;
-    return code != PV_OK ? code : log_save_insert(&named, tx, arena, run, &row, outcome, err);
+    return log_save_insert(&named, tx, arena, run, &row, outcome, err);
 }
 
 static enum pv_code save_once(const struct log_save *save,

@@ -45,21 +45,17 @@ static enum pv_code read_query(struct api *api,
 {
     static const char *const allowed[] = {"problem_size", "executors", "cores_per_executor",
                                           "advice_id",    "label*",    NULL};
-    enum pv_code code = http_check_query(request, allowed, err);
-    if (code == PV_OK && !upload->named_by_log)
-        code = api_query_name(request, &upload->name, err);
-    if (code == PV_OK)
-        code = api_query_problem_size(request, &upload->problem_size, err);
-    if (code == PV_OK)
-        code = api_query_count(request, "executors", &upload->executors, err);
-    if (code == PV_OK)
-        code = api_query_count(request, "cores_per_executor", &upload->cores_per_executor, err);
-    if (code == PV_OK)
-        code = api_query_labels(api, request, &upload->labels, &upload->n_labels, err);
+    PV_TRY(http_check_query(request, allowed, err));
+    if (!upload->named_by_log)
+        PV_TRY(api_query_name(request, &upload->name, err));
+    PV_TRY(api_query_problem_size(request, &upload->problem_size, err));
+    PV_TRY(api_query_count(request, "executors", &upload->executors, err));
+    PV_TRY(api_query_count(request, "cores_per_executor", &upload->cores_per_executor, err));
+    PV_TRY(api_query_labels(api, request, &upload->labels, &upload->n_labels, err));
     const char *advice = http_query(request, "advice_id");
-    if (code == PV_OK && advice != NULL && !uuid_parse(advice, upload->advice_id))
-        code = pv_fault(err, PV_PLACE_PARAMETER, "advice_id", "invalid_id", "must be a UUID");
-    return code;
+    if (advice != NULL && !uuid_parse(advice, upload->advice_id))
+        return pv_fault(err, PV_PLACE_PARAMETER, "advice_id", "invalid_id", "must be a UUID");
+    return PV_OK;
 }
 
 static enum pv_code too_large(const struct config *config, struct pv_error *err)
@@ -85,9 +81,7 @@ static enum pv_code open_intake(struct api *api,
 {
     struct ingest_limits limits;
     unsigned char key[32];
-    enum pv_code code = api_service_key(api, key, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(api_service_key(api, key, err));
     ingest_limits_read(api->config, &limits);
     ingest_limits_set_privacy(&limits, api->config, key, request->principal.team_id);
     limits.spool = &api->spool;
@@ -108,12 +102,9 @@ static enum pv_code start(struct api *api,
         return pv_no_memory(err);
     upload->config = api->config;
     upload->named_by_log = named_by_log;
-    enum pv_code code = read_query(api, request, upload, err);
-    if (code == PV_OK)
-        code = check_length(api->config, request, err);
-    if (code == PV_OK)
-        code = open_intake(api, request, upload, err);
-    return code;
+    PV_TRY(read_query(api, request, upload, err));
+    PV_TRY(check_length(api->config, request, err));
+    return open_intake(api, request, upload, err);
 }
 
 static enum pv_code
@@ -170,10 +161,7 @@ read_turn(const struct http_request *request, struct upload *upload, struct pv_e
 /* The end of the bytes: the run as it will be stored. */
 static enum pv_code read_end(struct upload *upload, struct pv_error *err)
 {
-    enum pv_code code =
-        ingest_finish(upload->intake, &upload->arena, &upload->run, upload->digest, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(ingest_finish(upload->intake, &upload->arena, &upload->run, upload->digest, err));
     apply_query(upload, &upload->run);
     return PV_OK;
 }
@@ -187,13 +175,10 @@ static enum pv_code insert(struct http_request *request,
 {
     struct application application;
     enum run_insert_outcome outcome = RUN_INSERTED;
-    enum pv_code code = log_save_insert(what, tx, request->arena, run, &application, &outcome, err);
-    if (code == PV_OK)
-        code = api_reply_run_location(request, response, run, application.name, err);
-    if (code == PV_OK)
-        code = api_reply_run(request, response, outcome == RUN_INSERTED ? 201 : 200, run,
-                             application.name, 0, err);
-    return code;
+    PV_TRY(log_save_insert(what, tx, request->arena, run, &application, &outcome, err));
+    PV_TRY(api_reply_run_location(request, response, run, application.name, err));
+    return api_reply_run(request, response, outcome == RUN_INSERTED ? 201 : 200, run,
+                         application.name, 0, err);
 }
 
 /* What an idempotency key guards: the log's content and the query. */
@@ -218,11 +203,10 @@ static enum pv_code find_name(struct http_request *request,
     *name = upload->name;
     if (!upload->named_by_log)
         return PV_OK;
-    enum pv_code code = log_name_application(tx, request->arena, run,
-                                             (size_t)upload->config->labels_max, &folded, err);
-    if (code == PV_OK)
-        *name = folded.at;
-    return code;
+    PV_TRY(log_name_application(tx, request->arena, run, (size_t)upload->config->labels_max,
+                                &folded, err));
+    *name = folded.at;
+    return PV_OK;
 }
 
 static enum pv_code save(struct api *api,

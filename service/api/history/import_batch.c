@@ -68,9 +68,9 @@ static enum pv_code judge_known(struct import_batch *batch, size_t i, struct pv_
     item->verdict = RUN_IMPORT_KEEP;
     if (item->log_same)
         return PV_OK;
-    enum pv_code code = import_line_same(&batch->arena, item->run, &item->there, &same, err);
-    if (code != PV_OK || same)
-        return code;
+    PV_TRY(import_line_same(&batch->arena, item->run, &item->there, &same, err));
+    if (same)
+        return PV_OK;
     if (item->by_log[0] == '\0')
         (void)refuse(batch, i, "/id", "a run of this id is here already, and tells otherwise");
     else if (item->log_unsigned && item->run->log_digest.at != NULL && item->run->ended)
@@ -192,12 +192,10 @@ enum pv_code import_batch_finish(struct import_batch *batch,
                                  struct import_outcome *outcome,
                                  struct pv_error *err)
 {
-    enum pv_code code = flush(batch, err);
-    if (code == PV_OK && batch->conflicts.n_faults > 0)
-        code = stop_at_conflicts(batch, err);
-    if (code == PV_OK)
-        code = store_run_import_end(batch->tx, batch->application, &batch->outcome.counts, err);
-    if (code == PV_OK)
-        *outcome = batch->outcome;
-    return code;
+    PV_TRY(flush(batch, err));
+    if (batch->conflicts.n_faults > 0)
+        PV_TRY(stop_at_conflicts(batch, err));
+    PV_TRY(store_run_import_end(batch->tx, batch->application, &batch->outcome.counts, err));
+    *outcome = batch->outcome;
+    return PV_OK;
 }

@@ -134,9 +134,7 @@ enum pv_code import_line_name(
         return PV_OK;
     struct strview content = {NULL, 0};
     struct arena_mark mark = arena_mark(arena);
-    enum pv_code code = write_content(arena, run, CODEC_RUN_TASKS, &content, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(write_content(arena, run, CODEC_RUN_TASKS, &content, err));
     uint64_t key = 0;
     uint64_t before = 0;
     unsigned char hash[32];

@@ -30,10 +30,10 @@ static enum pv_code reply_rules(struct http_request *request,
     struct writer w;
     writer_init(&w, request->arena);
     codec_name_rules_encode(&w, rules->customized, rules->rules, rules->n);
-    enum pv_code code = api_reply(response, 200, &w, err);
-    if (code == PV_OK && request->method == HTTP_GET && http_none_match_holds(request, etag))
+    PV_TRY(api_reply(response, 200, &w, err));
+    if (request->method == HTTP_GET && http_none_match_holds(request, etag))
         http_reply_not_modified(response);
-    return code;
+    return PV_OK;
 }
 
 enum pv_code name_rules_get(void *context,
@@ -62,9 +62,7 @@ static enum pv_code check_match(struct http_request *request,
     *if_version = RUN_UNKNOWN;
     if (http_header(request, "If-Match") == NULL)
         return PV_OK;
-    enum pv_code code = store_name_rules_get(tx, request->arena, &rules, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(store_name_rules_get(tx, request->arena, &rules, err));
     char etag[HTTP_ETAG_TEXT];
     http_etag_format(rules.version, etag);
     if (http_if_match(request, etag) == HTTP_MATCH_NO)
@@ -81,14 +79,12 @@ static enum pv_code replace(struct http_request *request,
                             struct pv_error *err)
 {
     int64_t if_version;
-    enum pv_code code = check_match(request, tx, &if_version, err);
-    if (code == PV_OK)
-        code = rules == NULL ? store_name_rules_reset(tx, if_version, err)
-                             : store_name_rules_set(tx, rules->rules, rules->n, if_version, err);
+    PV_TRY(check_match(request, tx, &if_version, err));
+    PV_TRY(rules == NULL ? store_name_rules_reset(tx, if_version, err)
+                         : store_name_rules_set(tx, rules->rules, rules->n, if_version, err));
     struct name_rules now;
-    if (code == PV_OK)
-        code = store_name_rules_get(tx, request->arena, &now, err);
-    return code == PV_OK ? reply_rules(request, response, &now, err) : code;
+    PV_TRY(store_name_rules_get(tx, request->arena, &now, err));
+    return reply_rules(request, response, &now, err);
 }
 
 static enum pv_code change(struct api *api,
@@ -118,17 +114,14 @@ enum pv_code name_rules_set(void *context,
     struct api *api = context;
     struct codec_name_rules rules;
     json_t *json = NULL;
-    enum pv_code code = http_check_query(request, no_parameters, err);
-    if (code == PV_OK)
-        code = api_parse(api->config, request, &json, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(http_check_query(request, no_parameters, err));
+    PV_TRY(api_parse(api->config, request, &json, err));
     struct codec_reader reader = {request->arena, err};
     struct codec_node top = codec_top(&reader, json);
     codec_name_rules_decode(&top, &rules);
     json_decref(json);
-    code = codec_result(&reader);
-    return code == PV_OK ? change(api, request, response, &rules, err) : code;
+    PV_TRY(codec_result(&reader));
+    return change(api, request, response, &rules, err);
 }
 
 enum pv_code name_rules_reset(void *context,
@@ -136,8 +129,8 @@ enum pv_code name_rules_reset(void *context,
                               struct http_response *response,
                               struct pv_error *err)
 {
-    enum pv_code code = http_check_query(request, no_parameters, err);
-    return code == PV_OK ? change(context, request, response, NULL, err) : code;
+    PV_TRY(http_check_query(request, no_parameters, err));
+    return change(context, request, response, NULL, err);
 }
 
 /* --- trying them --- */
@@ -196,19 +189,15 @@ enum pv_code name_rules_preview(void *context,
     struct name_rules rules;
     bool there[CODEC_FOLD_NAMES_MAX];
     json_t *json = NULL;
-    enum pv_code code = http_check_query(request, no_parameters, err);
-    if (code == PV_OK)
-        code = api_parse(api->config, request, &json, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(http_check_query(request, no_parameters, err));
+    PV_TRY(api_parse(api->config, request, &json, err));
     struct codec_reader reader = {request->arena, err};
     struct codec_node top = codec_top(&reader, json);
     codec_name_fold_decode(&top, &asked);
     json_decref(json);
-    code = codec_result(&reader);
-    if (code == PV_OK && !request->may_compute)
+    PV_TRY(codec_result(&reader));
+    if (!request->may_compute)
         return PV_E_DEFER;
-    if (code == PV_OK)
-        code = load(api, request, &asked, &rules, there, err);
-    return code == PV_OK ? answer(request, &asked, &rules, there, response, err) : code;
+    PV_TRY(load(api, request, &asked, &rules, there, err));
+    return answer(request, &asked, &rules, there, response, err);
 }

@@ -90,19 +90,14 @@ enum pv_code profile_get(void *context,
     static const char *const allowed[] = {NULL};
     struct application application;
     struct run_list list = {.items = NULL};
-    enum pv_code code = http_check_query(request, allowed, err);
-    if (code == PV_OK)
-        code = load(context, request, &application, &list, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(load(context, request, &application, &list, err));
     if (list.n == 0)
         return pv_fail(err, PV_E_NOT_FOUND,
                        "none of the latest %d runs succeeded and has stages: there is no profile",
                        RECENT_RUNS_MAX);
     struct run_profile profile;
-    code = run_profile_build(list.items, list.n, request->arena, &profile, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(run_profile_build(list.items, list.n, request->arena, &profile, err));
     struct writer w;
     writer_init(&w, request->arena);
     encode(&w, application.name, list.items, &profile);

@@ -39,15 +39,12 @@ static enum pv_code read_filter(struct api *api,
                                   .with = RUN_WITH_STAGES | RUN_WITH_TASKS | RUN_WITH_DIGEST,
                                   .stages_most = (size_t)api->config->stages_max,
                                   .tasks_most = (size_t)api->config->tasks_max / 4 + 1};
-    enum pv_code code = http_check_query(request, allowed, err);
-    if (code == PV_OK)
-        code = api_query_labels(api, request, &labels, &filter->n_labels, err);
-    if (code == PV_OK)
-        code = api_query_instant(request, "since", &filter->since_us, err);
-    if (code == PV_OK)
-        code = api_query_instant(request, "until", &filter->until_us, err);
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(api_query_labels(api, request, &labels, &filter->n_labels, err));
+    PV_TRY(api_query_instant(request, "since", &filter->since_us, err));
+    PV_TRY(api_query_instant(request, "until", &filter->until_us, err));
     filter->labels = labels;
-    return code;
+    return PV_OK;
 }
 
 /* The next page as text; the cursor moves behind it. */
@@ -55,10 +52,8 @@ static enum pv_code make_page(struct run_export *export, struct pv_error *err)
 {
     struct run_list list = {.items = NULL};
     arena_fini(&export->arena);
-    enum pv_code code = store_run_list(export->tx, &export->arena, &export->application,
-                                       &export->filter, &list, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(store_run_list(export->tx, &export->arena, &export->application, &export->filter, &list,
+                          err));
     struct writer w;
     writer_init(&w, &export->arena);
     for (size_t i = 0; i < list.n; i++) {
@@ -87,9 +82,8 @@ static enum pv_code next(void *state, const char **bytes, size_t *n, struct pv_e
     if (clock_monotonic_ns() > export->deadline_ns)
         return pv_fail(err, PV_E_TIMEOUT, "the export took longer than %lld s (export_timeout_s)",
                        (long long)export->api->config->export_timeout_s);
-    enum pv_code code = export->text == NULL ? make_page(export, err) : PV_OK;
-    if (code != PV_OK)
-        return code;
+    if (export->text == NULL)
+        PV_TRY(make_page(export, err));
     *bytes = export->text;
     *n = export->n;
     export->text = NULL;

@@ -87,10 +87,10 @@ static enum pv_code take_plain(void *context, const char *bytes, size_t n, struc
     if (taking->plain_bytes > (uint64_t)taking->api->config->import_bytes_max)
         return too_large(taking->api->config, err);
     (void)crypto_generichash_update(&taking->digest_state, (const unsigned char *)bytes, n);
-    enum pv_code code = ndjson_feed(&taking->lines, bytes, n, err);
-    if (code == PV_OK && taking->faults.n_faults == 0)
-        code = spool_write(taking->spool, bytes, n, err);
-    return code;
+    PV_TRY(ndjson_feed(&taking->lines, bytes, n, err));
+    if (taking->faults.n_faults == 0)
+        PV_TRY(spool_write(taking->spool, bytes, n, err));
+    return PV_OK;
 }
 
 static enum pv_code open_readers(struct taking *taking, struct pv_error *err)
@@ -266,13 +266,10 @@ static enum pv_code carry_out(struct http_request *request,
                               struct pv_error *err)
 {
     struct application application;
-    enum pv_code code =
-        store_application_ensure(tx, request->arena, taking->name, &application, err);
-    if (code == PV_OK)
-        code = store_run_import_begin(tx, &application, err);
-    if (code == PV_OK)
-        code = take_over(taking, tx, &application, outcome, err);
-    return code == PV_OK ? reply(request, response, taking, outcome, err) : code;
+    PV_TRY(store_application_ensure(tx, request->arena, taking->name, &application, err));
+    PV_TRY(store_run_import_begin(tx, &application, err));
+    PV_TRY(take_over(taking, tx, &application, outcome, err));
+    return reply(request, response, taking, outcome, err);
 }
 
 static enum pv_code save(struct http_request *request,

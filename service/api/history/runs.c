@@ -48,14 +48,10 @@ static enum pv_code insert(struct http_request *request,
 {
     struct application application;
     enum run_insert_outcome outcome = RUN_INSERTED;
-    enum pv_code code = store_application_ensure(tx, request->arena, name, &application, err);
-    if (code == PV_OK)
-        code = store_run_insert(tx, request->arena, &application, NULL, run, &outcome, err);
-    if (code == PV_OK)
-        code = api_reply_run_location(request, response, run, application.name, err);
-    if (code == PV_OK)
-        code = api_reply_run(request, response, 201, run, application.name, 0, err);
-    return code;
+    PV_TRY(store_application_ensure(tx, request->arena, name, &application, err));
+    PV_TRY(store_run_insert(tx, request->arena, &application, NULL, run, &outcome, err));
+    PV_TRY(api_reply_run_location(request, response, run, application.name, err));
+    return api_reply_run(request, response, 201, run, application.name, 0, err);
 }
 
 enum pv_code runs_create(void *context,
@@ -187,16 +183,11 @@ static enum pv_code read_list_query(struct api *api,
 {
     static const char *const allowed[] = {"limit", "cursor", "include", "label*",
                                           "since", "until",  NULL};
-    enum pv_code code = http_check_query(request, allowed, err);
-    if (code == PV_OK)
-        code = api_query_run_include(request, &query->include, err);
-    if (code == PV_OK)
-        code = api_query_labels(api, request, &query->labels, &query->n_labels, err);
-    if (code == PV_OK)
-        code = api_query_instant(request, "since", &query->since_us, err);
-    if (code == PV_OK)
-        code = api_query_instant(request, "until", &query->until_us, err);
-    return code;
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(api_query_run_include(request, &query->include, err));
+    PV_TRY(api_query_labels(api, request, &query->labels, &query->n_labels, err));
+    PV_TRY(api_query_instant(request, "since", &query->since_us, err));
+    return api_query_instant(request, "until", &query->until_us, err);
 }
 
 /* What a cursor belongs to: this application and these filters. Lengths keep labels apart. */
@@ -262,9 +253,7 @@ static enum pv_code load_page(struct api *api,
                                 .with = store_with(query->include),
                                 .stages_most = (size_t)api->config->stages_max,
                                 .tasks_most = (size_t)api->config->tasks_max};
-    enum pv_code code = cursor_read(api, request, scope, &filter.limit, &cursor, &has, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(cursor_read(api, request, scope, &filter.limit, &cursor, &has, err));
     if (has) {
         filter.before_us = cursor.instant_us;
         (void)snprintf(filter.before_id, sizeof filter.before_id, "%.36s", cursor.text);

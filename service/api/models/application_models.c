@@ -148,13 +148,10 @@ static enum pv_code write_document(const struct run_observations *seen,
                                        .selection = selection,
                                        .watch = watch};
     struct run_observations own;
-    enum pv_code code = keep_own(seen, arena, &own, err);
-    if (code == PV_OK && own.n > 0)
+    PV_TRY(keep_own(seen, arena, &own, err));
+    if (own.n > 0)
         all.smallest = surface_smallest(own.rows, own.n);
-    if (code == PV_OK)
-        code = find_axes(&own, arena, &all.axes, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(find_axes(&own, arena, &all.axes, err));
     struct writer w;
     writer_init(&w, arena);
     codec_history_models_encode(&w, &all);
@@ -181,9 +178,9 @@ static enum pv_code find_context(const struct run_observations *seen,
     if (row == seen->n && asked->n > 0)
         return pv_fault(err, PV_PLACE_PARAMETER, "label", "not_found",
                         "none of the %zu runs that can be used has these labels", seen->n);
-    enum pv_code code = contexts_find(seen->rows, seen->labels, seen->n, arena, &found, err);
-    if (code != PV_OK || found.n_keys == 0)
-        return code;
+    PV_TRY(contexts_find(seen->rows, seen->labels, seen->n, arena, &found, err));
+    if (found.n_keys == 0)
+        return PV_OK;
     struct strview *keys = arena_array(arena, found.n_keys, sizeof *keys);
     if (keys == NULL)
         return pv_no_memory(err);
@@ -205,9 +202,9 @@ static enum pv_code select_for(const struct run_observations *seen,
                                struct model_selection *selection,
                                struct pv_error *err)
 {
-    enum pv_code code = model_select(seen->rows, seen->n, arena, selection, err);
-    if (code != PV_OK || selection->selected != NULL || context->n_keys == 0)
-        return code;
+    PV_TRY(model_select(seen->rows, seen->n, arena, selection, err));
+    if (selection->selected != NULL || context->n_keys == 0)
+        return PV_OK;
     context->ignored = true;
     for (size_t i = 0; i < seen->n; i++)
         seen->rows[i].context = 0;
@@ -247,15 +244,10 @@ static enum pv_code fit(struct run_observations *seen,
     struct model_selection selection;
     struct codec_history_context context;
     struct codec_watch watch;
-    enum pv_code code = find_context(seen, asked, arena, &context, err);
-    if (code == PV_OK)
-        code = history_watch(seen, arena, &watch, err);
-    if (code == PV_OK)
-        code = tell_drift(seen, &watch, arena, model, err);
-    if (code == PV_OK)
-        code = select_for(seen, &context, arena, &selection, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(find_context(seen, asked, arena, &context, err));
+    PV_TRY(history_watch(seen, arena, &watch, err));
+    PV_TRY(tell_drift(seen, &watch, arena, model, err));
+    PV_TRY(select_for(seen, &context, arena, &selection, err));
     *made = selection;
     model->history_version = seen->history_version;
     model->fitted = 0;
@@ -265,9 +257,8 @@ static enum pv_code fit(struct run_observations *seen,
     if (selection.selected != NULL)
         model->selected = strview_of(selection.selected->kind->name);
     else
-        code = tell_refusal(seen, &selection, arena, model, err);
-    return code == PV_OK ? write_document(seen, &context, &selection, &watch, arena, model, err)
-                         : code;
+        PV_TRY(tell_refusal(seen, &selection, arena, model, err));
+    return write_document(seen, &context, &selection, &watch, arena, model, err);
 }
 
 static enum pv_code keep(struct api *api,
@@ -303,12 +294,11 @@ static enum pv_code look_up(struct api *api,
                             struct pv_error *err)
 {
     const char *recipe = NULL;
-    enum pv_code code = make_recipe(api, arena, &recipe, err);
-    if (code == PV_OK)
-        code = store_application_model_find(tx, arena, name, found, err);
-    *current = code == PV_OK && is_current(found, recipe);
-    if (code != PV_OK || *current)
-        return code;
+    PV_TRY(make_recipe(api, arena, &recipe, err));
+    PV_TRY(store_application_model_find(tx, arena, name, found, err));
+    *current = is_current(found, recipe);
+    if (*current)
+        return PV_OK;
     if (!may_fit)
         return PV_E_DEFER;
     found->recipe = strview_of(recipe);
@@ -350,9 +340,7 @@ enum pv_code application_models_load(struct api *api,
                                 request->may_compute};
     struct application_model found;
     bool fitted = false;
-    enum pv_code code = find_or_fit(api, &asker, name, &found, &fitted, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(find_or_fit(api, &asker, name, &found, &fitted, err));
     if (fitted) {
         atomic_fetch_add(&api->fits.by_reader, 1);
         /* What cannot be kept is answered all the same: whoever asks next fits again. */
@@ -401,10 +389,9 @@ enum pv_code application_models_own_runs(struct run_observations *seen,
     const struct asked_labels asked = {labels, n};
     struct codec_history_context context;
     struct codec_watch watch; /* read by nobody: it weighs the runs */
-    enum pv_code code = find_context(seen, &asked, arena, &context, err);
-    if (code == PV_OK)
-        code = history_watch(seen, arena, &watch, err);
-    return code == PV_OK ? keep_own(seen, arena, own, err) : code;
+    PV_TRY(find_context(seen, &asked, arena, &context, err));
+    PV_TRY(history_watch(seen, arena, &watch, err));
+    return keep_own(seen, arena, own, err);
 }
 
 enum pv_code application_models_refresh(struct api *api,
@@ -418,8 +405,8 @@ enum pv_code application_models_refresh(struct api *api,
     (void)snprintf(team.team_id, sizeof team.team_id, "%s", team_id);
     const struct asker asker = {&team, "", arena, true};
     struct application_model found;
-    enum pv_code code = find_or_fit(api, &asker, name, &found, fitted, err);
-    return code == PV_OK && *fitted ? keep(api, &team, "", &found, err) : code;
+    PV_TRY(find_or_fit(api, &asker, name, &found, fitted, err));
+    return *fitted ? keep(api, &team, "", &found, err) : PV_OK;
 }
 
 enum pv_code application_models_read(struct arena *arena,

@@ -63,9 +63,7 @@ static enum pv_code reply(struct http_request *request,
 {
     struct diagnosis diagnosis;
     struct writer w;
-    enum pv_code code = diagnosis_make(list->items, list->n, request->arena, &diagnosis, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(diagnosis_make(list->items, list->n, request->arena, &diagnosis, err));
     const struct codec_diagnosis all = {.application = application->name,
                                         .history_version = list->history_version,
                                         .runs = list->runs,
@@ -92,13 +90,9 @@ enum pv_code diagnosis_get(void *context,
     struct application application;
     struct run_measured_list list = {.n = 0};
     char etag[HTTP_ETAG_TEXT];
-    enum pv_code code = http_check_query(request, allowed, err);
-    if (code == PV_OK)
-        code = api_query_labels(context, request, &labels, &n_labels, err);
-    if (code == PV_OK)
-        code = load(context, request, STORE_READ, labels, n_labels, &application, &list, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(api_query_labels(context, request, &labels, &n_labels, err));
+    PV_TRY(load(context, request, STORE_READ, labels, n_labels, &application, &list, err));
     /* Where older runs cannot be measured now, the reply says that they are missing. */
     if (list.unmeasured > 0)
         (void)!load(context, request, STORE_WRITE, labels, n_labels, &application, &list, NULL);

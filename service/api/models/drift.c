@@ -101,9 +101,7 @@ enum pv_code history_watch(struct run_observations *seen,
         return pv_no_memory(err);
     for (size_t i = 0; i < seen->n; i++)
         runs[i] = watched(&seen->rows[turned(seen, i)], &seen->evidence[turned(seen, i)]);
-    enum pv_code code = watch_history(runs, seen->n, arena, verdicts, &made.drift, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(watch_history(runs, seen->n, arena, verdicts, &made.drift, err));
     for (size_t i = 0; i < seen->n; i++)
         seen->rows[turned(seen, i)].weight = verdicts[i].weight;
     if (made.drift.drifts > 0) {
@@ -134,11 +132,11 @@ enum pv_code history_watch_durations(struct run_duration_list *list,
                                   run->duration_s, run->initialization_s);
         seen.rows[i].context = of == NULL ? 0 : of[i];
     }
-    enum pv_code code = history_watch(&seen, scratch, watch, err);
-    for (size_t i = 0; code == PV_OK && i < list->n; i++)
+    PV_TRY(history_watch(&seen, scratch, watch, err));
+    for (size_t i = 0; i < list->n; i++)
         list->items[i].weight = seen.rows[i].weight;
     watch->light = NULL;
     watch->since.run_id = watch->detected.run_id = NULL;
     watch->n_light = 0;
-    return code;
+    return PV_OK;
 }

@@ -28,21 +28,19 @@ static enum pv_code choose(struct arena *arena,
                            struct api_experiments *asked,
                            struct pv_error *err)
 {
-    enum pv_code code =
-        experiment_region_make(&asked->bounds, rows, n, model != NULL, arena, &asked->region, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(
+        experiment_region_make(&asked->bounds, rows, n, model != NULL, arena, &asked->region, err));
     asked->question.allowed = asked->region.allowed;
     asked->question.n_allowed = asked->region.n_allowed;
     asked->question.asked = asked->region.asked;
     asked->question.n_asked = asked->region.n_asked;
-    code = experiments_choose(rows, n, model, &asked->question, arena, &asked->plan, err);
+    PV_TRY(experiments_choose(rows, n, model, &asked->question, arena, &asked->plan, err));
     asked->reply.runs = n;
     asked->reply.price_per_executor_hour = asked->price_per_executor_hour;
     asked->reply.question = &asked->question;
     asked->reply.region = &asked->region;
     asked->reply.plan = &asked->plan;
-    return code;
+    return PV_OK;
 }
 
 enum pv_code api_experiments_plan_rows(struct arena *arena,

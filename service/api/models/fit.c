@@ -11,9 +11,7 @@ static enum pv_code open_body(const struct config *config,
                               struct pv_error *err)
 {
     static const char *const no_parameters[] = {NULL};
-    enum pv_code code = http_check_query(request, no_parameters, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(http_check_query(request, no_parameters, err));
     return api_parse(config, request, json, err);
 }
 
@@ -23,9 +21,7 @@ static enum pv_code decode_fit(const struct config *config,
                                struct pv_error *err)
 {
     json_t *json = NULL;
-    enum pv_code code = open_body(config, request, &json, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(open_body(config, request, &json, err));
     struct codec_reader reader = {request->arena, err};
     struct codec_node top = codec_top(&reader, json);
     codec_model_fit_decode(&top, (size_t)config->observations_max, asked);
@@ -62,9 +58,7 @@ static enum pv_code fit_asked(const struct codec_model_fit *asked,
 {
     if (asked->kind != NULL)
         return model_fit(asked->kind, asked->rows, asked->n, asked->weights, arena, fit, err);
-    enum pv_code code = model_select(asked->rows, asked->n, arena, selection, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(model_select(asked->rows, asked->n, arena, selection, err));
     if (selection->selected == NULL)
         return refuse_all(selection, err);
     *fit = selection->selected->fit;
@@ -98,9 +92,7 @@ static enum pv_code decode_predict(const struct config *config,
                                    struct pv_error *err)
 {
     json_t *json = NULL;
-    enum pv_code code = open_body(config, request, &json, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(open_body(config, request, &json, err));
     struct codec_reader reader = {request->arena, err};
     struct codec_node top = codec_top(&reader, json);
     codec_model_predict_decode(&top, (size_t)config->points_max, asked);
@@ -116,9 +108,7 @@ enum pv_code models_predict(void *context,
     struct api *api = context;
     struct codec_model_predict asked;
     struct writer w;
-    enum pv_code code = decode_predict(api->config, request, &asked, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(decode_predict(api->config, request, &asked, err));
     struct model_spread spread = model_spread(&asked.model, asked.model.uncertainty.confidence);
     writer_init(&w, request->arena);
     writer_begin_object(&w);

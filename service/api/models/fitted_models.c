@@ -38,9 +38,7 @@ static enum pv_code load_models(struct api *api,
     const char *name = http_path_parameter(request, "name");
     struct run_label *labels = NULL;
     size_t n = 0;
-    enum pv_code code = api_query_labels(api, request, &labels, &n, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(api_query_labels(api, request, &labels, &n, err));
     return n == 0 ? application_models_load(api, request, name, model, err)
                   : application_models_of_labels(api, request, name, labels, n, model, err);
 }
@@ -52,11 +50,8 @@ enum pv_code history_models_get(void *context,
 {
     static const char *const allowed[] = {"label*", NULL};
     struct application_model model;
-    enum pv_code code = http_check_query(request, allowed, err);
-    if (code == PV_OK)
-        code = load_models(context, request, &model, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(load_models(context, request, &model, err));
     if (model.fitted == 0)
         return application_models_refuse(&model, err);
     return tell_models(request, &model, response, err);
@@ -99,16 +94,12 @@ static enum pv_code read_asked(const struct api *api,
     static const char *const allowed[] = {"label*", "model", "problem_sizes", "executors", NULL};
     size_t most = (size_t)api->config->points_max;
     *asked = (struct asked){.kind = NULL};
-    enum pv_code code = http_check_query(request, allowed, err);
-    if (code == PV_OK)
-        code = read_kind(request, &asked->kind, err);
-    if (code == PV_OK)
-        code = api_query_counts(request, "problem_sizes", CODEC_PROBLEM_SIZE_MAX, most,
-                                &asked->problem_sizes, &asked->n_sizes, err);
-    if (code == PV_OK)
-        code = api_query_counts(request, "executors", API_QUERY_COUNT_MAX, most, &asked->executors,
-                                &asked->n_executors, err);
-    return code;
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(read_kind(request, &asked->kind, err));
+    PV_TRY(api_query_counts(request, "problem_sizes", CODEC_PROBLEM_SIZE_MAX, most,
+                            &asked->problem_sizes, &asked->n_sizes, err));
+    return api_query_counts(request, "executors", API_QUERY_COUNT_MAX, most, &asked->executors,
+                            &asked->n_executors, err);
 }
 
 static enum pv_code choose_model(struct api *api,
@@ -118,15 +109,13 @@ static enum pv_code choose_model(struct api *api,
                                  struct codec_history_model *model,
                                  struct pv_error *err)
 {
-    enum pv_code code = load_models(api, request, stored, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(load_models(api, request, stored, err));
     if (stored->fitted == 0 || (asked->kind == NULL && stored->selected.at == NULL))
         return application_models_refuse(stored, err);
-    code = application_models_read(request->arena, stored, asked->kind, model, err);
-    if (code == PV_OK && !model->fitted)
-        code = pv_fault(err, PV_PLACE_PARAMETER, "model", "not_fitted", "%.180s", model->why);
-    return code;
+    PV_TRY(application_models_read(request->arena, stored, asked->kind, model, err));
+    if (!model->fitted)
+        return pv_fault(err, PV_PLACE_PARAMETER, "model", "not_fitted", "%.180s", model->why);
+    return PV_OK;
 }
 
 static enum pv_code
@@ -151,11 +140,8 @@ enum pv_code history_speedup_get(void *context,
     struct application_model stored;
     struct codec_history_model model;
     struct writer w;
-    enum pv_code code = read_asked(api, request, &asked, err);
-    if (code == PV_OK)
-        code = choose_model(api, request, &asked, &stored, &model, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(read_asked(api, request, &asked, err));
+    PV_TRY(choose_model(api, request, &asked, &stored, &model, err));
     bool sizes = asked.problem_sizes != NULL;
     bool counts = asked.executors != NULL;
     struct codec_speedup speedup = {
@@ -169,9 +155,7 @@ enum pv_code history_speedup_get(void *context,
         .executors = counts ? asked.executors : model.axes.executors,
         .n_executors = counts ? asked.n_executors : model.axes.n_executors,
         .executors_max = (double)api->config->executors_max};
-    code = check_points(api, &speedup, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(check_points(api, &speedup, err));
     writer_init(&w, request->arena);
     codec_speedup_encode(&w, &speedup);
     return api_reply(response, 200, &w, err);

@@ -19,26 +19,21 @@ static enum pv_code read_points(const struct api *api,
     double *sizes = NULL;
     double *executors = NULL;
     size_t most = (size_t)api->config->experiment_points_max;
-    enum pv_code code = api_query_problem_size(request, &size, err);
-    if (code == PV_OK)
-        code = api_query_counts(request, "executors", api->config->executors_max,
-                                EXPERIMENT_ASKED_MAX, &executors, &bounds->n_executors, err);
-    if (code == PV_OK)
-        code = api_query_counts(request, "problem_sizes", CODEC_PROBLEM_SIZE_MAX, most, &sizes,
-                                &bounds->n_sizes, err);
-    if (code == PV_OK)
-        code = api_query_count(request, "min_executors", &bounds->min_executors, err);
-    if (code == PV_OK)
-        code = api_query_count(request, "max_executors", &bounds->max_executors, err);
-    if (code == PV_OK)
-        code = api_query_count(request, "executors_step", &bounds->executors_step, err);
+    PV_TRY(api_query_problem_size(request, &size, err));
+    PV_TRY(api_query_counts(request, "executors", api->config->executors_max, EXPERIMENT_ASKED_MAX,
+                            &executors, &bounds->n_executors, err));
+    PV_TRY(api_query_counts(request, "problem_sizes", CODEC_PROBLEM_SIZE_MAX, most, &sizes,
+                            &bounds->n_sizes, err));
+    PV_TRY(api_query_count(request, "min_executors", &bounds->min_executors, err));
+    PV_TRY(api_query_count(request, "max_executors", &bounds->max_executors, err));
+    PV_TRY(api_query_count(request, "executors_step", &bounds->executors_step, err));
     bounds->problem_size = size == RUN_UNKNOWN ? (double)NAN : (double)size;
     bounds->problem_sizes = sizes;
     bounds->executors = executors;
-    if (code == PV_OK && bounds->max_executors > api->config->executors_max)
-        code = pv_fault(err, PV_PLACE_PARAMETER, "max_executors", "out_of_range",
+    if (bounds->max_executors > api->config->executors_max)
+        return pv_fault(err, PV_PLACE_PARAMETER, "max_executors", "out_of_range",
                         "may be at most %lld", (long long)api->config->executors_max);
-    return code;
+    return PV_OK;
 }
 
 /* Money becomes executor seconds; of two budgets the lesser holds. */
@@ -84,27 +79,21 @@ static enum pv_code read_question(struct api *api,
     size_t criterion = EXPERIMENTS_D_OPTIMAL;
     int64_t count = RUN_UNKNOWN;
     double confidence = (double)NAN;
-    enum pv_code code = http_check_query(request, allowed, err);
-    if (code == PV_OK)
-        code = api_query_word(request, "criterion", codec_experiments_criteria, &criterion, err);
-    if (code == PV_OK)
-        code = api_query_count(request, "count", &count, err);
-    if (code == PV_OK && count > EXPERIMENTS_MAX)
-        code = pv_fault(err, PV_PLACE_PARAMETER, "count", "out_of_range", "may be at most %d",
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(api_query_word(request, "criterion", codec_experiments_criteria, &criterion, err));
+    PV_TRY(api_query_count(request, "count", &count, err));
+    if (count > EXPERIMENTS_MAX)
+        return pv_fault(err, PV_PLACE_PARAMETER, "count", "out_of_range", "may be at most %d",
                         EXPERIMENTS_MAX);
-    if (code == PV_OK)
-        code = api_query_number(request, "confidence", 0, 1 - 1e-9, &confidence, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(api_query_number(request, "confidence", 0, 1 - 1e-9, &confidence, err));
     *asked = api_experiments_of(api->config, (enum experiments_criterion)criterion,
                                 count == RUN_UNKNOWN ? COUNT_DEFAULT : (size_t)count);
     if (!isnan(confidence))
         asked->question.confidence = confidence;
-    code = api_query_labels(api, request, &labels, &asked->n_labels, err);
+    PV_TRY(api_query_labels(api, request, &labels, &asked->n_labels, err));
     asked->labels = labels;
-    if (code == PV_OK)
-        code = read_points(api, request, &asked->bounds, err);
-    return code == PV_OK ? read_budget(request, asked, err) : code;
+    PV_TRY(read_points(api, request, &asked->bounds, err));
+    return read_budget(request, asked, err);
 }
 
 enum pv_code next_experiments_get(void *context,
@@ -115,12 +104,8 @@ enum pv_code next_experiments_get(void *context,
     struct api *api = context;
     struct api_experiments asked;
     struct writer w;
-    enum pv_code code = read_question(api, request, &asked, err);
-    if (code == PV_OK)
-        code =
-            api_experiments_plan(api, request, http_path_parameter(request, "name"), &asked, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(read_question(api, request, &asked, err));
+    PV_TRY(api_experiments_plan(api, request, http_path_parameter(request, "name"), &asked, err));
     writer_init(&w, request->arena);
     codec_experiments_encode(&w, &asked.reply);
     return api_reply(response, 200, &w, err);

@@ -20,13 +20,10 @@ static enum pv_code decode(const struct api *api,
     static const char *const no_parameters[] = {NULL};
     const struct codec_refit_limits limits = refit_limits(api->config);
     json_t *json = NULL;
-    enum pv_code code = http_check_query(request, no_parameters, err);
-    if (code == PV_OK && request->body_n == 0)
+    PV_TRY(http_check_query(request, no_parameters, err));
+    if (request->body_n == 0)
         request->body = "{}", request->body_n = 2;
-    if (code == PV_OK)
-        code = api_parse(api->config, request, &json, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(api_parse(api->config, request, &json, err));
     struct codec_reader reader = {request->arena, err};
     struct codec_node top = codec_top(&reader, json);
     codec_refit_decode(&top, &limits, asked);
@@ -41,10 +38,10 @@ static enum pv_code check_kind(struct http_request *request,
                                struct pv_error *err)
 {
     struct codec_history_model model;
-    enum pv_code code = application_models_read(request->arena, stored, kind, &model, err);
-    if (code == PV_OK && !model.fitted)
+    PV_TRY(application_models_read(request->arena, stored, kind, &model, err));
+    if (!model.fitted)
         return pv_fault(err, PV_PLACE_POINTER, "/model", "not_fitted", "%.180s", model.why);
-    return code;
+    return PV_OK;
 }
 
 static enum pv_code check_history(struct api *api,
@@ -53,10 +50,8 @@ static enum pv_code check_history(struct api *api,
                                   struct pv_error *err)
 {
     struct application_model stored;
-    enum pv_code code =
-        application_models_load(api, request, http_path_parameter(request, "name"), &stored, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(
+        application_models_load(api, request, http_path_parameter(request, "name"), &stored, err));
     if (stored.fitted == 0 || (asked->kind == NULL && stored.selected.at == NULL))
         return application_models_refuse(&stored, err);
     return asked->kind == NULL ? PV_OK : check_kind(request, &stored, asked->kind, err);
@@ -72,11 +67,8 @@ enum pv_code application_refit(void *context,
     struct writer w;
     if (api_operation_resumed(request))
         return api_operation_answer(api, request, response, err);
-    enum pv_code code = decode(api, request, &asked, err);
-    if (code == PV_OK)
-        code = check_history(api, request, &asked, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(decode(api, request, &asked, err));
+    PV_TRY(check_history(api, request, &asked, err));
     struct operation_request wanted = {
         .kind = "refit", .application_name = strview_of(http_path_parameter(request, "name"))};
     writer_init(&w, request->arena);

@@ -44,9 +44,7 @@ static enum pv_code read_request(struct refit *refit, struct pv_error *err)
     struct strview text = refit->run->request;
     const struct codec_bounds bounds = {.depth = WRITER_DEPTH_MAX, .values = text.n};
     json_t *json = NULL;
-    enum pv_code code = codec_parse(text.at, text.n, &bounds, &json, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(codec_parse(text.at, text.n, &bounds, &json, err));
     struct codec_reader reader = {refit->run->arena, err};
     struct codec_node top = codec_top(&reader, json);
     codec_refit_decode(&top, &any, &refit->asked);
@@ -170,10 +168,10 @@ static enum pv_code take_step(struct refit *refit,
                               struct pv_error *err)
 {
     const uint64_t second_ns = 1000000000;
-    enum pv_code code = bootstrap_step(bootstrap, at, scratch, err);
+    PV_TRY(bootstrap_step(bootstrap, at, scratch, err));
     uint64_t now_ns = clock_monotonic_ns();
-    if (code != PV_OK || now_ns - *looked_ns < second_ns)
-        return code;
+    if (now_ns - *looked_ns < second_ns)
+        return PV_OK;
     *looked_ns = now_ns;
     return check_alive(refit, scratch, err);
 }

@@ -32,10 +32,10 @@ static enum pv_code add_etag(struct http_request *request,
 {
     const char *etag = arena_printf(request->arena, "\"v%lld.%lld\"", (long long)operation->version,
                                     (long long)operation->position);
-    enum pv_code code = add_header(request, response, "ETag", etag, err);
-    if (code == PV_OK && request->method == HTTP_GET && http_none_match_holds(request, etag))
+    PV_TRY(add_header(request, response, "ETag", etag, err));
+    if (request->method == HTTP_GET && http_none_match_holds(request, etag))
         http_reply_not_modified(response);
-    return code;
+    return PV_OK;
 }
 
 enum pv_code api_operation_reply(struct http_request *request,
@@ -49,16 +49,16 @@ enum pv_code api_operation_reply(struct http_request *request,
     int64_t wait_s = prefer_wait_s(request, wait_max_s);
     writer_init(&w, request->arena);
     operation_document_write(&w, operation, true);
-    enum pv_code code = api_reply(response, status, &w, err);
-    if (code == PV_OK && !operation_has_ended(operation->status))
-        code = add_header(request, response, "Retry-After", "1", err);
-    if (code == PV_OK && request->method == HTTP_POST)
-        code = add_header(request, response, "Location",
-                          arena_printf(request->arena, "/v1/operations/%s", operation->id), err);
-    if (code == PV_OK && wait_s > 0)
-        code = add_header(request, response, "Preference-Applied",
-                          arena_printf(request->arena, "wait=%lld", (long long)wait_s), err);
-    return code == PV_OK ? add_etag(request, response, operation, err) : code;
+    PV_TRY(api_reply(response, status, &w, err));
+    if (!operation_has_ended(operation->status))
+        PV_TRY(add_header(request, response, "Retry-After", "1", err));
+    if (request->method == HTTP_POST)
+        PV_TRY(add_header(request, response, "Location",
+                          arena_printf(request->arena, "/v1/operations/%s", operation->id), err));
+    if (wait_s > 0)
+        PV_TRY(add_header(request, response, "Preference-Applied",
+                          arena_printf(request->arena, "wait=%lld", (long long)wait_s), err));
+    return add_etag(request, response, operation, err);
 }
 
 /* --- waiting --- */
@@ -125,12 +125,10 @@ static enum pv_code submit(struct api *api,
     struct operation_request asked = *wanted;
     char id[37];
     asked.trace_id = request->trace_id;
-    enum pv_code code = find_application(tx, request, &asked, err);
-    if (code == PV_OK)
-        code = operation_submit(tx, api->config, &asked, id, err);
-    if (code == PV_OK)
-        code = store_operation_find(tx, request->arena, id, operation, err);
-    return code == PV_OK ? api_operation_reply(request, response, 0, 202, operation, err) : code;
+    PV_TRY(find_application(tx, request, &asked, err));
+    PV_TRY(operation_submit(tx, api->config, &asked, id, err));
+    PV_TRY(store_operation_find(tx, request->arena, id, operation, err));
+    return api_operation_reply(request, response, 0, 202, operation, err);
 }
 
 enum pv_code api_operation_accept(struct api *api,

@@ -186,13 +186,11 @@ static enum pv_code next(void *state, const char **bytes, size_t *n, struct pv_e
     }
     if (stream->over || atomic_load(&stream->barred))
         return PV_OK;
-    enum pv_code code = next_piece(stream, &text, err);
-    if (code == PV_OK && text[0] == '\0' && clock_monotonic_ns() >= stream->comment_ns)
+    PV_TRY(next_piece(stream, &text, err));
+    if (text[0] == '\0' && clock_monotonic_ns() >= stream->comment_ns)
         text = ":\n\n";
-    if (code == PV_OK && text[0] == '\0' && !is_to_end(stream))
-        code = wait_for_more(stream);
-    if (code != PV_OK)
-        return code;
+    if (text[0] == '\0' && !is_to_end(stream))
+        PV_TRY(wait_for_more(stream));
     *bytes = text;
     *n = strlen(text);
     put_off_comment(stream);
@@ -255,9 +253,7 @@ static enum pv_code open_stream(struct api *api,
                                 struct stream **made,
                                 struct pv_error *err)
 {
-    enum pv_code code = operation_watch_enter(api->watch, request->principal.team_id, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(operation_watch_enter(api->watch, request->principal.team_id, err));
     struct stream *stream = calloc(1, sizeof *stream);
     if (stream == NULL) {
         operation_watch_leave(api->watch, request->principal.team_id);
@@ -285,13 +281,13 @@ static void reply_nothing_more(struct http_response *response, struct stream *st
 static enum pv_code begin_stream(struct stream *stream, int64_t last, struct pv_error *err)
 {
     stream->seen = last;
-    enum pv_code code = make_piece(stream, retry, &stream->ready, err);
-    if (code == PV_OK && last > stream->events)
-        code =
-            pv_fault(err, last_is_header(stream->request) ? PV_PLACE_HEADER : PV_PLACE_PARAMETER,
-                     last_is_header(stream->request) ? LAST_HEADER : LAST_PARAMETER, "out_of_range",
-                     "the last event so far has number %lld", (long long)stream->events);
-    return code;
+    PV_TRY(make_piece(stream, retry, &stream->ready, err));
+    if (last > stream->events)
+        return pv_fault(err, last_is_header(stream->request) ? PV_PLACE_HEADER : PV_PLACE_PARAMETER,
+                        last_is_header(stream->request) ? LAST_HEADER : LAST_PARAMETER,
+                        "out_of_range", "the last event so far has number %lld",
+                        (long long)stream->events);
+    return PV_OK;
 }
 
 static void

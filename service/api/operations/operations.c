@@ -16,10 +16,10 @@ static const char *const no_parameters[] = {NULL};
 
 static enum pv_code read_id(const struct http_request *request, char id[37], struct pv_error *err)
 {
-    enum pv_code code = http_check_query(request, no_parameters, err);
-    if (code == PV_OK && !uuid_parse(http_path_parameter(request, "id"), id))
-        code = pv_fail(err, PV_E_NOT_FOUND, "there is no operation of that id");
-    return code;
+    PV_TRY(http_check_query(request, no_parameters, err));
+    if (!uuid_parse(http_path_parameter(request, "id"), id))
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no operation of that id");
+    return PV_OK;
 }
 
 /* --- GET /v1/operations/{id} --- */
@@ -69,11 +69,11 @@ static enum pv_code cancel(struct api *api,
                            struct pv_error *err)
 {
     bool changed = false;
-    enum pv_code code = store_operation_cancel(
-        tx, request->arena, id, api->config->operation_retention_s, operation, &changed, err);
-    if (code == PV_OK && changed && operation->status == OPERATION_CANCELLED)
-        code = tell_of_end(tx, request->arena, operation, err);
-    return code;
+    PV_TRY(store_operation_cancel(tx, request->arena, id, api->config->operation_retention_s,
+                                  operation, &changed, err));
+    if (changed && operation->status == OPERATION_CANCELLED)
+        PV_TRY(tell_of_end(tx, request->arena, operation, err));
+    return PV_OK;
 }
 
 /* 202: it is stopping. 200: it has ended, by this or before. Held as Prefer says until it has:
@@ -162,9 +162,9 @@ static enum pv_code read_place(struct api *api,
 {
     struct cursor cursor;
     bool has = false;
-    enum pv_code code = cursor_read(api, request, scope, &filter->limit, &cursor, &has, err);
-    if (code != PV_OK || !has)
-        return code;
+    PV_TRY(cursor_read(api, request, scope, &filter->limit, &cursor, &has, err));
+    if (!has)
+        return PV_OK;
     filter->before_us = cursor.instant_us;
     return uuid_parse(cursor.text, filter->before_id)
                ? PV_OK

@@ -62,9 +62,7 @@ enum pv_code cursor_write(struct api *api,
                           struct pv_error *err)
 {
     unsigned char key[32];
-    enum pv_code code = api_service_key(api, key, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(api_service_key(api, key, err));
     char *sealed = cursor_seal(key, request->principal.team_id, scope, last, request->arena);
     if (sealed == NULL)
         return pv_no_memory(err);

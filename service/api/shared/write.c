@@ -122,15 +122,15 @@ static enum pv_code claim(struct http_request *request,
 {
     enum idempotency_state state = IDEMPOTENCY_FRESH;
     struct idempotency_reply reply = {.status = 0};
-    enum pv_code code = store_idempotency_claim(
-        write->tx, request->arena, method_word(request->method), request->path,
-        write->idempotency_key, body_hash, &state, &reply, err);
-    if (code == PV_OK && state == IDEMPOTENCY_REPLAY) {
+    PV_TRY(store_idempotency_claim(write->tx, request->arena, method_word(request->method),
+                                   request->path, write->idempotency_key, body_hash, &state, &reply,
+                                   err));
+    if (state == IDEMPOTENCY_REPLAY) {
         replay(request, &reply, response);
         *replayed = true;
         api_write_end(write);
     }
-    return code;
+    return PV_OK;
 }
 
 enum pv_code api_write_begin(struct api *api,
@@ -212,8 +212,8 @@ enum pv_code api_write_commit(struct http_request *request,
                               struct api_write *write,
                               struct pv_error *err)
 {
-    enum pv_code code = api_write_keep(request, response, write, err);
-    return code == PV_OK ? store_commit(&write->tx, err) : code;
+    PV_TRY(api_write_keep(request, response, write, err));
+    return store_commit(&write->tx, err);
 }
 
 void api_write_end(struct api_write *write)

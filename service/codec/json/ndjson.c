@@ -72,20 +72,17 @@ end_line(struct ndjson *ndjson, const char *bytes, size_t n, struct pv_error *er
 
 enum pv_code ndjson_feed(struct ndjson *ndjson, const char *bytes, size_t n, struct pv_error *err)
 {
-    enum pv_code code = PV_OK;
-    while (code == PV_OK && n > 0) {
+    while (n > 0) {
         const char *feed = memchr(bytes, '\n', n);
         size_t length = feed == NULL ? n : (size_t)(feed - bytes);
-        code = check_length(ndjson, length, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(check_length(ndjson, length, err));
         if (feed == NULL)
             return keep(ndjson, bytes, length, err);
-        code = end_line(ndjson, bytes, length, err);
+        PV_TRY(end_line(ndjson, bytes, length, err));
         bytes += length + 1;
         n -= length + 1;
     }
-    return code;
+    return PV_OK;
 }
 
 enum pv_code ndjson_finish(struct ndjson *ndjson, struct pv_error *err)

@@ -338,9 +338,7 @@ static enum pv_code schedule(const struct edf_job jobs[],
                              struct pv_error *err)
 {
     struct edf_plan plan;
-    enum pv_code code = edf_plan_make(jobs, n_jobs, scratch, &plan, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(edf_plan_make(jobs, n_jobs, scratch, &plan, err));
     if (observer != NULL && least_of(cores, plan.tasks) > UINT32_MAX)
         return pv_fail(err, PV_E_LIMIT, "placements on more than 2^32 - 1 cores");
     struct edf_replay replay;

@@ -363,20 +363,17 @@ static enum pv_code find(const struct edf_job jobs[],
                          struct pv_error *err)
 {
     struct edf_plan plan;
-    enum pv_code code = edf_plan_make(jobs, n_jobs, scratch, &plan, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(edf_plan_make(jobs, n_jobs, scratch, &plan, err));
     struct search search = {.jobs = jobs, .plan = &plan, .scratch = scratch};
     if (!init_search(&search))
         return pv_no_memory(err);
-    code = find_cores(&search, budget, remedies, err);
-    if (code == PV_OK)
-        code = find_deadlines(&search, cores, budget, remedies, err);
-    for (size_t j = 0; code == PV_OK && j < n_jobs; j++) {
+    PV_TRY(find_cores(&search, budget, remedies, err));
+    PV_TRY(find_deadlines(&search, cores, budget, remedies, err));
+    for (size_t j = 0; j < n_jobs; j++) {
         bool kept = search.deadlines_s[j] == jobs[j].deadline_s;
         remedies->deadlines_s[j] = kept ? (double)NAN : search.deadlines_s[j];
     }
-    return code;
+    return PV_OK;
 }
 
 enum pv_code edf_find_remedies(const struct edf_job jobs[],

@@ -270,9 +270,7 @@ enum pv_code diagnosis_find_best_load(const struct diagnosis_run runs[],
         return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
         own[i] = runs[i];
-    enum pv_code code = make_table(own, n, arena, &table, values, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(make_table(own, n, arena, &table, values, err));
     find_joined(&table, joined);
     put_loads(&table, values, joined, best);
     if (best->n < 2) { /* nothing to compare it with */

@@ -66,12 +66,9 @@ enum pv_code diagnosis_make(const struct diagnosis_run runs[],
         memcpy(own, runs, n * sizeof *own);
     for (size_t i = 0; i < n; i++)
         made.runs_with_stages += diagnosis_has_stages(&runs[i]);
-    enum pv_code code = diagnosis_find_series(own, n, arena, &series, &n_series, err);
-    if (code == PV_OK)
-        code = judge_all(series, n_series, arena, &made, err);
-    if (code == PV_OK)
-        code = diagnosis_find_best_load(runs, n, arena, &made.best_load, err);
-    if (code == PV_OK)
-        *diagnosis = made;
-    return code;
+    PV_TRY(diagnosis_find_series(own, n, arena, &series, &n_series, err));
+    PV_TRY(judge_all(series, n_series, arena, &made, err));
+    PV_TRY(diagnosis_find_best_load(runs, n, arena, &made.best_load, err));
+    *diagnosis = made;
+    return PV_OK;
 }

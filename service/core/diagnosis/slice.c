@@ -283,13 +283,9 @@ enum pv_code diagnosis_judge_slice(const struct series *series,
                                       .runs = series->n,
                                       .peak = (double)NAN,
                                       .bound = (double)NAN};
-    enum pv_code code = gather(series, arena, slice, err);
-    if (code == PV_OK)
-        code = judge_stages(series, arena, slice, err);
-    if (code == PV_OK)
-        code = fit_cost(series, arena, slice, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(gather(series, arena, slice, err));
+    PV_TRY(judge_stages(series, arena, slice, err));
+    PV_TRY(fit_cost(series, arena, slice, err));
     if (slice->of_stages) {
         slice->trend = trend_of(slice->ipso.type);
         slice->bound = slice->ipso.bound;

@@ -137,9 +137,7 @@ static enum pv_code add_stage(const struct run_stage *stage,
                               struct pv_error *err)
 {
     double busiest_s;
-    enum pv_code code = find_busiest(stage, cores, scratch, &busiest_s, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(find_busiest(stage, cores, scratch, &busiest_s, err));
     sum->parallel_s += task_time_of(stage);
     sum->max_task_s += busiest_s;
     /* fmax would take an unknown for nothing. */
@@ -157,19 +155,15 @@ enum pv_code run_measure(const struct run *run,
     size_t ran = 0;
     double busy_s = (double)NAN;
     double cores = (double)NAN;
-    enum pv_code code = PV_OK;
     if (run->executors >= 1 && run->cores_per_executor >= 1)
         cores = (double)run->executors * (double)run->cores_per_executor;
-    for (size_t i = 0; i < run->n_stages && code == PV_OK; i++) {
+    for (size_t i = 0; i < run->n_stages; i++) {
         if (run->stages[i].skipped)
             continue;
         ran++;
-        code = add_stage(&run->stages[i], cores, scratch, &sum, err);
+        PV_TRY(add_stage(&run->stages[i], cores, scratch, &sum, err));
     }
-    if (code == PV_OK)
-        code = find_stage_time(run, scratch, &busy_s, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(find_stage_time(run, scratch, &busy_s, err));
     double left_s = run->duration_s - run->initialization_s - busy_s;
     sum.serial_s = left_s < 0 ? 0 : left_s;
     if (ran == 0)

@@ -118,9 +118,7 @@ enum pv_code run_profile_build(const struct run runs[],
     built.stages = arena_array(arena, built.n_stages, sizeof *built.stages);
     if (built.runs == NULL || built.stages == NULL)
         return pv_no_memory(err);
-    enum pv_code code = choose_runs(runs, n, arena, &built, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(choose_runs(runs, n, arena, &built, err));
     for (size_t i = 0; i < built.n_stages; i++)
         average_stage(runs, &built, i, &built.stages[i]);
     if (!weigh(arena, &built))

@@ -35,23 +35,19 @@ enum pv_code store_token_lookup(struct store *store,
     sql_init(&sql, arena,
              "SELECT id, team_id, team_name, " TOKEN_COLUMNS " FROM provisor.look_up_token($1)");
     sql_uuid(&sql, token_id);
-    PGresult *result;
-    enum pv_code code = store_query_alone(store, &sql, &result, err);
-    if (code == PV_OK && row_count(result) == 0)
-        code = pv_fail(err, PV_E_NOT_FOUND, "there is no such token");
-    if (code == PV_OK) {
-        struct row row = row_at(result, 0, arena);
-        struct token_row t = {0};
-        row_uuid(&row, t.id);
-        row_uuid(&row, t.team_id);
-        t.team_name = row_text(&row);
-        read_token(&row, &t);
-        code = row_done(&row, err);
-        if (code == PV_OK)
-            *token = t;
-    }
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(store_query_alone(store, &sql, &result, err));
+    if (row_count(result) == 0)
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no such token");
+    struct row row = row_at(result, 0, arena);
+    struct token_row t = {0};
+    row_uuid(&row, t.id);
+    row_uuid(&row, t.team_id);
+    t.team_name = row_text(&row);
+    read_token(&row, &t);
+    PV_TRY(row_done(&row, err));
+    *token = t;
+    return PV_OK;
 }
 
 enum pv_code store_token_insert(struct store_tx *tx, struct token_row *token, struct pv_error *err)
@@ -67,15 +63,12 @@ enum pv_code store_token_insert(struct store_tx *tx, struct token_row *token, st
     sql_int(&sql, token->scopes);
     sql_bytes(&sql, token->hash, sizeof token->hash);
     sql_instant(&sql, token->expires_us);
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
     struct row row = row_at(result, 0, NULL);
     token->created_us = row_instant(&row);
     token->last_used_us = token->revoked_us = RUN_NO_INSTANT;
     memcpy(token->team_id, tx->who.team_id, sizeof token->team_id);
-    PQclear(result);
     return journal_audit(tx, "token.insert", "token", strview_of(token->id), err);
 }
 
@@ -93,27 +86,23 @@ enum pv_code store_token_list(struct store_tx *tx,
            " AND id > coalesce($2, '00000000-0000-0000-0000-000000000000') ORDER BY id LIMIT $3");
     sql_uuid(&sql, after_id);
     sql_int(&sql, (int64_t)limit + 1);
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
     size_t there = row_count(result);
     struct token_list read = {.n = there > limit ? limit : there, .more = there > limit};
     read.items = arena_calloc(arena, read.n, sizeof *read.items);
     if (read.items == NULL)
-        code = pv_no_memory(err);
-    for (size_t i = 0; code == PV_OK && i < read.n; i++) {
+        return pv_no_memory(err);
+    for (size_t i = 0; i < read.n; i++) {
         struct row row = row_at(result, (int)i, arena);
         row_uuid(&row, read.items[i].id);
         row_uuid(&row, read.items[i].team_id);
         read.items[i].team_name = row_text(&row);
         read_token(&row, &read.items[i]);
-        code = row_done(&row, err);
+        PV_TRY(row_done(&row, err));
     }
-    PQclear(result);
-    if (code == PV_OK)
-        *list = read;
-    return code;
+    *list = read;
+    return PV_OK;
 }
 
 enum pv_code store_token_revoke(struct store_tx *tx, const char *token_id, struct pv_error *err)
@@ -123,12 +112,9 @@ enum pv_code store_token_revoke(struct store_tx *tx, const char *token_id, struc
            "UPDATE provisor.token SET revoked_at = coalesce(revoked_at, now())"
            " WHERE team_id = $1 AND id = $2 RETURNING id");
     sql_uuid(&sql, token_id);
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    bool found = code == PV_OK && row_count(result) > 0;
-    PQclear(result);
-    if (code != PV_OK)
-        return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    bool found = row_count(result) > 0;
     if (!found)
         return pv_fail(err, PV_E_NOT_FOUND, "there is no such token");
     return journal_audit(tx, "token.revoke", "token", strview_of(token_id), err);
@@ -156,20 +142,16 @@ enum pv_code store_team_insert(struct store_tx *tx,
              "SELECT team_id, name, created_at FROM provisor.create_team($1, $2)");
     sql_uuid(&sql, id);
     sql_text(&sql, name);
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code == PV_OK && row_count(result) == 0)
-        code = pv_fail(err, PV_E_CONFLICT, "there is a team of that name already");
-    if (code == PV_OK) {
-        struct row row = row_at(result, 0, arena);
-        struct team_row t = {0};
-        read_team(&row, &t);
-        code = row_done(&row, err);
-        if (code == PV_OK)
-            *team = t;
-    }
-    PQclear(result);
-    return code != PV_OK ? code : journal_audit(tx, "team.insert", "team", name, err);
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    if (row_count(result) == 0)
+        return pv_fail(err, PV_E_CONFLICT, "there is a team of that name already");
+    struct row row = row_at(result, 0, arena);
+    struct team_row t = {0};
+    read_team(&row, &t);
+    PV_TRY(row_done(&row, err));
+    *team = t;
+    return journal_audit(tx, "team.insert", "team", name, err);
 }
 
 enum pv_code store_team_list(struct store_tx *tx,
@@ -184,24 +166,20 @@ enum pv_code store_team_list(struct store_tx *tx,
              "SELECT team_id, name, created_at FROM provisor.list_teams($1, $2)");
     sql_uuid(&sql, after_id);
     sql_int(&sql, (int64_t)limit + 1);
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
     size_t there = row_count(result);
     struct team_list read = {.n = there > limit ? limit : there, .more = there > limit};
     read.items = arena_calloc(arena, read.n, sizeof *read.items);
     if (read.items == NULL)
-        code = pv_no_memory(err);
-    for (size_t i = 0; code == PV_OK && i < read.n; i++) {
+        return pv_no_memory(err);
+    for (size_t i = 0; i < read.n; i++) {
         struct row row = row_at(result, (int)i, arena);
         read_team(&row, &read.items[i]);
-        code = row_done(&row, err);
+        PV_TRY(row_done(&row, err));
     }
-    PQclear(result);
-    if (code == PV_OK)
-        *list = read;
-    return code;
+    *list = read;
+    return PV_OK;
 }
 
 /* --- the command line and the service's own key --- */

@@ -33,19 +33,15 @@ enum pv_code store_audit_list(struct store_tx *tx,
            " ORDER BY id DESC LIMIT $3");
     sql_uuid(&sql, before_id);
     sql_int(&sql, (int64_t)limit + 1);
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
     size_t there = row_count(result);
     struct audit_list read = {.n = there > limit ? limit : there, .more = there > limit};
     read.items = arena_calloc(arena, read.n, sizeof *read.items);
     if (read.items == NULL)
-        code = pv_no_memory(err);
-    for (size_t i = 0; code == PV_OK && i < read.n; i++)
-        code = read_audit(result, i, arena, &read.items[i], err);
-    PQclear(result);
-    if (code == PV_OK)
-        *list = read;
-    return code;
+        return pv_no_memory(err);
+    for (size_t i = 0; i < read.n; i++)
+        PV_TRY(read_audit(result, i, arena, &read.items[i], err));
+    *list = read;
+    return PV_OK;
 }

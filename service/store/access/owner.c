@@ -24,16 +24,13 @@ enum pv_code tx_check_owner(struct store_tx *tx, struct pv_error *err)
     struct sql sql;
     sql_init(&sql, &tx->scratch,
              "SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE nspname = 'provisor'");
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
     bool owner = true; /* without a schema the next statement says so */
     if (row_count(result) > 0) {
         struct row row = row_at(result, 0, NULL);
         owner = row_bool(&row);
     }
-    PQclear(result);
     return owner
                ? PV_OK
                : pv_fail(err, PV_E_FORBIDDEN,
@@ -56,10 +53,9 @@ enum pv_code registry_open(const char *owner_conninfo,
         return pv_fail(err, PV_E_INVALID, "the database connection string cannot be read");
     struct principal nobody = {0};
     (void)snprintf(nobody.actor, sizeof nobody.actor, "command line");
-    enum pv_code code = store_begin(*store, &nobody, "", mode, tx, err);
-    if (code == PV_OK)
-        code = tx_check_owner(*tx, err);
-    return code != PV_OK ? code : registry_set(*tx, "provisor.registry", "on", err);
+    PV_TRY(store_begin(*store, &nobody, "", mode, tx, err));
+    PV_TRY(tx_check_owner(*tx, err));
+    return registry_set(*tx, "provisor.registry", "on", err);
 }
 
 void registry_close(struct store *store, struct store_tx **tx)
@@ -101,23 +97,19 @@ static enum pv_code list_registry(struct store_tx *tx,
              " FROM provisor.token t JOIN provisor.team m ON m.team_id = t.team_id"
              " WHERE $1 IS NULL OR m.name = $1 ORDER BY t.id");
     sql_text(&sql, strview_of(team_name));
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
     struct token_list read = {.n = row_count(result)};
     read.items = arena_calloc(arena, read.n, sizeof *read.items);
     if (read.items == NULL)
-        code = pv_no_memory(err);
-    for (size_t i = 0; code == PV_OK && i < read.n; i++) {
+        return pv_no_memory(err);
+    for (size_t i = 0; i < read.n; i++) {
         struct row row = row_at(result, (int)i, arena);
         read_listed(&row, &read.items[i]);
-        code = row_done(&row, err);
+        PV_TRY(row_done(&row, err));
     }
-    PQclear(result);
-    if (code == PV_OK)
-        *list = read;
-    return code;
+    *list = read;
+    return PV_OK;
 }
 
 enum pv_code store_owner_token_list(const char *owner_conninfo,
@@ -141,18 +133,13 @@ enum pv_code registry_read_team(struct store_tx *tx,
                                 char team_id[37],
                                 struct pv_error *err)
 {
-    PGresult *result;
-    enum pv_code code = tx_query(tx, sql, &result, err);
-    if (code != PV_OK)
-        return code;
-    if (row_count(result) == 0) {
-        code = pv_fail(err, PV_E_NOT_FOUND, "there is no such %s", missing);
-    } else {
-        struct row row = row_at(result, 0, NULL);
-        row_uuid(&row, team_id);
-    }
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, sql, &result, err));
+    if (row_count(result) == 0)
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no such %s", missing);
+    struct row row = row_at(result, 0, NULL);
+    row_uuid(&row, team_id);
+    return PV_OK;
 }
 
 enum pv_code store_owner_team_find(const char *owner_conninfo,

@@ -91,10 +91,9 @@ static enum pv_code read_list(const PGresult *result,
     list->items = arena_calloc(arena, list->n, sizeof *list->items);
     if (list->items == NULL)
         return pv_no_memory(err);
-    enum pv_code code = PV_OK;
-    for (size_t i = 0; code == PV_OK && i < list->n; i++)
-        code = read_item(result, i, arena, &list->items[i], err);
-    return code;
+    for (size_t i = 0; i < list->n; i++)
+        PV_TRY(read_item(result, i, arena, &list->items[i], err));
+    return PV_OK;
 }
 
 static enum pv_code read_summary(const PGresult *result,

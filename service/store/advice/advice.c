@@ -79,10 +79,9 @@ static enum pv_code read_advice(const PGresult *result,
     a.created_us = row_instant(&row);
     if (with_request)
         a.request = row_text(&row);
-    enum pv_code code = row_done(&row, err);
-    if (code == PV_OK)
-        *advice = a;
-    return code;
+    PV_TRY(row_done(&row, err));
+    *advice = a;
+    return PV_OK;
 }
 
 enum pv_code store_advice_find(struct store_tx *tx,
@@ -95,14 +94,11 @@ enum pv_code store_advice_find(struct store_tx *tx,
     tx_sql(tx, &sql,
            "SELECT " HEADLINE ", request FROM provisor.advice WHERE team_id = $1 AND id = $2");
     sql_uuid(&sql, id);
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code == PV_OK && row_count(result) == 0)
-        code = pv_fail(err, PV_E_NOT_FOUND, "there is no advice of that id");
-    if (code == PV_OK)
-        code = read_advice(result, 0, arena, true, advice, err);
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    if (row_count(result) == 0)
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no advice of that id");
+    return read_advice(result, 0, arena, true, advice, err);
 }
 
 /* Two statements rather than "$2 IS NULL OR ...", so that each walks its own index. */
@@ -132,20 +128,16 @@ enum pv_code store_advice_list(struct store_tx *tx,
 {
     struct sql sql;
     list_query(tx, filter, &sql);
-    PGresult *result;
-    enum pv_code code = tx_walk(tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_walk(tx, &sql, &result, err));
     size_t there = row_count(result);
     struct advice_list read = {.more = there > filter->limit};
     read.n = read.more ? filter->limit : there;
     read.items = arena_calloc(arena, read.n, sizeof *read.items);
     if (read.items == NULL)
-        code = pv_no_memory(err);
-    for (size_t i = 0; code == PV_OK && i < read.n; i++)
-        code = read_advice(result, i, arena, false, &read.items[i], err);
-    PQclear(result);
-    if (code == PV_OK)
-        *list = read;
-    return code;
+        return pv_no_memory(err);
+    for (size_t i = 0; i < read.n; i++)
+        PV_TRY(read_advice(result, i, arena, false, &read.items[i], err));
+    *list = read;
+    return PV_OK;
 }

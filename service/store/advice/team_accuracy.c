@@ -38,18 +38,16 @@ static enum pv_code read_all(const PGresult *result,
     size_t n = row_count(result);
     struct team_accuracy all = {.oldest_us = RUN_NO_INSTANT,
                                 .newest_only = n > (size_t)TEAM_ACCURACY_RUNS};
-    enum pv_code code = PV_OK;
     all.entries = arena_array(arena, n, sizeof *all.entries);
     if (all.entries == NULL)
         return pv_no_memory(err);
-    for (size_t i = 0; code == PV_OK && i < n && i < (size_t)TEAM_ACCURACY_RUNS; i++) {
+    for (size_t i = 0; i < n && i < (size_t)TEAM_ACCURACY_RUNS; i++) {
         struct row row = row_at(result, (int)i, arena);
         all.n += read_entry(&row, &all.oldest_us, &all.entries[all.n]);
-        code = row_done(&row, err);
+        PV_TRY(row_done(&row, err));
     }
-    if (code == PV_OK)
-        *accuracy = all;
-    return code;
+    *accuracy = all;
+    return PV_OK;
 }
 
 enum pv_code store_team_accuracy(struct store_tx *tx,
@@ -60,14 +58,11 @@ enum pv_code store_team_accuracy(struct store_tx *tx,
                                  struct pv_error *err)
 {
     struct sql sql;
-    PGresult *result = NULL;
+    result_auto_t *result = NULL;
     tx_sql(tx, &sql, newest);
     sql_bound(&sql, since_us, "-infinity");
     sql_bound(&sql, until_us, "infinity");
     sql_int(&sql, TEAM_ACCURACY_RUNS + 1);
-    enum pv_code code = tx_walk(tx, &sql, &result, err);
-    if (code == PV_OK)
-        code = read_all(result, arena, accuracy, err);
-    PQclear(result);
-    return code;
+    PV_TRY(tx_walk(tx, &sql, &result, err));
+    return read_all(result, arena, accuracy, err);
 }

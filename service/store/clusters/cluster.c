@@ -39,10 +39,9 @@ static enum pv_code read_cluster(const PGresult *result,
     struct row row = row_at(result, (int)at, arena);
     struct cluster c;
     columns_read(&row, &columns, &c);
-    enum pv_code code = row_done(&row, err);
-    if (code == PV_OK)
-        *cluster = c;
-    return code;
+    PV_TRY(row_done(&row, err));
+    *cluster = c;
+    return PV_OK;
 }
 
 /* One row or none; *found tells. */
@@ -53,13 +52,12 @@ static enum pv_code query_one(struct store_tx *tx,
                               bool *found,
                               struct pv_error *err)
 {
-    PGresult *result;
-    enum pv_code code = tx_query(tx, sql, &result, err);
-    *found = code == PV_OK && row_count(result) > 0;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, sql, &result, err));
+    *found = row_count(result) > 0;
     if (*found)
-        code = read_cluster(result, 0, arena, cluster, err);
-    PQclear(result);
-    return code;
+        PV_TRY(read_cluster(result, 0, arena, cluster, err));
+    return PV_OK;
 }
 
 enum pv_code store_cluster_look(struct store_tx *tx,
@@ -92,39 +90,33 @@ enum pv_code store_cluster_of_names(struct store_tx *tx,
         " JOIN provisor.cluster c ON c.team_id = $1 AND c.name = a.name" WITH_BOOK,
         .of = {&columns}};
     struct sql sql;
-    PGresult *result;
+    result_auto_t *result = NULL;
     tx_columns(tx, &sql, &statement);
     sql.repeated = true;
     sql_texts(&sql, names, n, sizeof *names);
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(tx_query(tx, &sql, &result, err));
     for (size_t i = 0; i < n; i++)
         clusters[i] = (struct cluster){.id = ""};
-    for (size_t i = 0; code == PV_OK && i < row_count(result); i++) {
+    for (size_t i = 0; i < row_count(result); i++) {
         struct row row = row_at(result, (int)i, arena);
         int64_t at = row_int(&row);
         struct cluster c;
         columns_read(&row, &columns, &c);
-        code = row_done(&row, err);
-        if (code == PV_OK && at >= 1 && (size_t)at <= n)
+        PV_TRY(row_done(&row, err));
+        if (at >= 1 && (size_t)at <= n)
             clusters[at - 1] = c;
     }
-    PQclear(result);
-    return code;
+    return PV_OK;
 }
 
 static enum pv_code check_room(struct store_tx *tx, int64_t most, struct pv_error *err)
 {
     struct sql sql;
-    PGresult *result;
+    result_auto_t *result = NULL;
     tx_sql(tx, &sql, "SELECT count(*) FROM provisor.cluster WHERE team_id = $1");
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(tx_query(tx, &sql, &result, err));
     struct row row = row_at(result, 0, NULL);
     int64_t there = row_int(&row);
-    PQclear(result);
     return there < most ? PV_OK
                         : pv_fail(err, PV_E_LIMIT,
                                   "the team has %lld clusters already, as many as it may "
@@ -160,21 +152,16 @@ enum pv_code store_cluster_insert(struct store_tx *tx,
     struct sql sql;
     struct cluster stored;
     clock_uuid7(id);
-    enum pv_code code = check_room(tx, most, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(check_room(tx, most, err));
     tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, id);
     sql_text(&sql, cluster->name);
     columns_bind(&sql, &columns, cluster);
-    code = query_one(tx, &sql, arena, &stored, &made, err);
-    if (code == PV_OK)
-        code = adopt_prices(tx, &stored, err);
-    if (code == PV_OK)
-        code = journal_audit(tx, "cluster.insert", "cluster", stored.name, err);
-    if (code == PV_OK)
-        *cluster = stored;
-    return code;
+    PV_TRY(query_one(tx, &sql, arena, &stored, &made, err));
+    PV_TRY(adopt_prices(tx, &stored, err));
+    PV_TRY(journal_audit(tx, "cluster.insert", "cluster", stored.name, err));
+    *cluster = stored;
+    return PV_OK;
 }
 
 enum pv_code store_cluster_update(struct store_tx *tx,
@@ -193,14 +180,12 @@ enum pv_code store_cluster_update(struct store_tx *tx,
     tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, cluster->id);
     columns_bind(&sql, &columns, cluster);
-    enum pv_code code = query_one(tx, &sql, arena, &stored, &there, err);
-    if (code == PV_OK && !there)
-        code = pv_fail(err, PV_E_RETRY, "the cluster has just been deleted");
-    if (code == PV_OK)
-        code = journal_audit(tx, "cluster.update", "cluster", stored.name, err);
-    if (code == PV_OK)
-        *cluster = stored;
-    return code;
+    PV_TRY(query_one(tx, &sql, arena, &stored, &there, err));
+    if (!there)
+        return pv_fail(err, PV_E_RETRY, "the cluster has just been deleted");
+    PV_TRY(journal_audit(tx, "cluster.update", "cluster", stored.name, err));
+    *cluster = stored;
+    return PV_OK;
 }
 
 enum pv_code
@@ -237,25 +222,21 @@ enum pv_code store_cluster_list(struct store_tx *tx,
         " ORDER BY c.name LIMIT $7",
         .of = {&columns}};
     struct sql sql;
-    PGresult *result;
+    result_auto_t *result = NULL;
     tx_columns(tx, &sql, &statement);
     sql_text(&sql, strview_of(after));
     sql_text(&sql, optional(filter->price_book));
     sql_text(&sql, optional(filter->machine_type));
     sql_pairs(&sql, filter->labels, filter->n_labels);
     sql_int(&sql, (int64_t)limit + 1);
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(tx_query(tx, &sql, &result, err));
     size_t there = row_count(result);
     struct cluster_list read = {.n = there > limit ? limit : there, .more = there > limit};
     read.items = arena_calloc(arena, read.n, sizeof *read.items);
     if (read.items == NULL)
-        code = pv_no_memory(err);
-    for (size_t i = 0; code == PV_OK && i < read.n; i++)
-        code = read_cluster(result, i, arena, &read.items[i], err);
-    PQclear(result);
-    if (code == PV_OK)
-        *list = read;
-    return code;
+        return pv_no_memory(err);
+    for (size_t i = 0; i < read.n; i++)
+        PV_TRY(read_cluster(result, i, arena, &read.items[i], err));
+    *list = read;
+    return PV_OK;
 }

@@ -13,33 +13,28 @@ static enum pv_code find_clusters(struct store_tx *tx,
                                   struct pv_error *err)
 {
     struct sql sql;
-    PGresult *result;
+    result_auto_t *result = NULL;
     struct performance_index senders;
-    enum pv_code code = performance_index_make(&senders, arena, named->senders, named->n_senders,
-                                               sizeof *named->senders, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(performance_index_make(&senders, arena, named->senders, named->n_senders,
+                                  sizeof *named->senders, err));
     tx_sql(tx, &sql,
            "SELECT name = $2, name, id FROM provisor.cluster"
            " WHERE team_id = $1 AND (name = $2 OR name = ANY ($3)) ORDER BY id FOR KEY SHARE");
     sql_text(&sql, named->cluster);
     sql_texts(&sql, named->senders, named->n_senders, sizeof *named->senders);
-    code = tx_query(tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(tx_query(tx, &sql, &result, err));
     *found = false;
-    for (size_t i = 0, n = row_count(result); i < n && code == PV_OK; i++) {
+    for (size_t i = 0, n = row_count(result); i < n; i++) {
         size_t at = 0;
         struct row row = row_at(result, (int)i, &tx->scratch);
         bool self = row_bool(&row);
         bool sender = performance_index_text(&senders, &row, &at);
         if (self || sender)
             row_uuid(&row, self ? held->cluster_id : held->from_ids[at]);
-        code = row_done(&row, err);
+        PV_TRY(row_done(&row, err));
         *found = *found || self;
     }
-    PQclear(result);
-    return code;
+    return PV_OK;
 }
 
 /* Ten half-lives, as for speeds: then nothing counts for more than 1/1024. */
@@ -78,9 +73,7 @@ static enum pv_code ask_speeds(struct store_tx *tx,
     sql_uuid(&sql, held->cluster_id);
     sql_texts(&sql, named->operations, named->n_operations, sizeof *named->operations);
     sql_instant(&sql, named->now_us);
-    enum pv_code code = tx_send(tx, &sql, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(tx_send(tx, &sql, err));
     tx_sql(tx, &sql,
            "SELECT from_id, " PERFORMANCE_COLUMNS(
                "") " FROM provisor.cluster_transfer WHERE team_id = $1 AND cluster_id = $2"
@@ -151,11 +144,9 @@ static enum pv_code read_processing(struct store_tx *tx,
                                     struct pv_error *err)
 {
     struct performance_index index;
-    enum pv_code code = performance_index_make(&index, &tx->scratch, named->operations,
-                                               named->n_operations, sizeof *named->operations, err);
-    return code == PV_OK
-               ? read_speeds(tx, result, &index, performance_index_text, held->processing, err)
-               : code;
+    PV_TRY(performance_index_make(&index, &tx->scratch, named->operations, named->n_operations,
+                                  sizeof *named->operations, err));
+    return read_speeds(tx, result, &index, performance_index_text, held->processing, err);
 }
 
 static enum pv_code read_transfers(struct store_tx *tx,
@@ -170,11 +161,8 @@ static enum pv_code read_transfers(struct store_tx *tx,
         return pv_no_memory(err);
     for (size_t i = 0; i < named->n_senders; i++)
         ids[i] = strview_of(held->from_ids[i]);
-    enum pv_code code =
-        performance_index_make(&index, &tx->scratch, ids, named->n_senders, sizeof *ids, err);
-    return code == PV_OK
-               ? read_speeds(tx, result, &index, performance_index_uuid, held->transfers, err)
-               : code;
+    PV_TRY(performance_index_make(&index, &tx->scratch, ids, named->n_senders, sizeof *ids, err));
+    return read_speeds(tx, result, &index, performance_index_uuid, held->transfers, err);
 }
 
 /* Those that are there, and those asked for that are not. */
@@ -227,18 +215,16 @@ enum pv_code store_performance_hold(struct store_tx *tx,
         .transfers = arena_calloc(arena, named->n_senders, sizeof *read.transfers)};
     if (read.processing == NULL || read.from_ids == NULL || read.transfers == NULL)
         return pv_no_memory(err);
-    enum pv_code code = find_clusters(tx, arena, named, &read, found, err);
-    for (size_t i = 0; i < named->n_senders && code == PV_OK; i++) {
+    PV_TRY(find_clusters(tx, arena, named, &read, found, err));
+    for (size_t i = 0; i < named->n_senders; i++)
         if (read.from_ids[i][0] == '\0') {
             *held = read;
             return PV_OK;
         }
-    }
-    if (code == PV_OK && *found)
-        code = read_held(tx, arena, named, &read, err);
-    if (code == PV_OK)
-        *held = read;
-    return code;
+    if (*found)
+        PV_TRY(read_held(tx, arena, named, &read, err));
+    *held = read;
+    return PV_OK;
 }
 
 /* --- saving --- */
@@ -300,10 +286,10 @@ static enum pv_code save_processing(struct store_tx *tx,
 {
     struct sql sql;
     struct filled filled;
-    enum pv_code code = find_filled(tx, held->processing, named->n_operations, named->operations,
-                                    NULL, &filled, err);
-    if (code != PV_OK || filled.n == 0)
-        return code;
+    PV_TRY(find_filled(tx, held->processing, named->n_operations, named->operations, NULL, &filled,
+                       err));
+    if (filled.n == 0)
+        return PV_OK;
     tx_sql(tx, &sql, INSERT("cluster_processing", "operation"));
     sql_uuid(&sql, held->cluster_id);
     sql_texts(&sql, filled.operations, filled.n, sizeof *filled.operations);
@@ -318,10 +304,10 @@ static enum pv_code save_transfers(struct store_tx *tx,
 {
     struct sql sql;
     struct filled filled;
-    enum pv_code code = find_filled(tx, held->transfers, named->n_senders, NULL,
-                                    (const char(*)[37])held->from_ids, &filled, err);
-    if (code != PV_OK || filled.n == 0)
-        return code;
+    PV_TRY(find_filled(tx, held->transfers, named->n_senders, NULL,
+                       (const char(*)[37])held->from_ids, &filled, err));
+    if (filled.n == 0)
+        return PV_OK;
     tx_sql(tx, &sql, INSERT("cluster_transfer", "from_id"));
     sql_uuid(&sql, held->cluster_id);
     sql_uuids(&sql, (const char *)filled.ids, filled.n, sizeof *filled.ids);
@@ -349,13 +335,10 @@ enum pv_code store_performance_save(struct store_tx *tx,
                                     const struct performance_held *held,
                                     struct pv_error *err)
 {
-    enum pv_code code = save_processing(tx, named, held, err);
-    if (code == PV_OK)
-        code = save_transfers(tx, named, held, err);
-    if (code == PV_OK)
-        code = save_outages(tx, held, err);
-    return code == PV_OK ? journal_audit(tx, "cluster.samples", "cluster", named->cluster, err)
-                         : code;
+    PV_TRY(save_processing(tx, named, held, err));
+    PV_TRY(save_transfers(tx, named, held, err));
+    PV_TRY(save_outages(tx, held, err));
+    return journal_audit(tx, "cluster.samples", "cluster", named->cluster, err);
 }
 
 /* --- what is forgotten --- */
@@ -364,14 +347,13 @@ static enum pv_code expire_from(
     struct store_tx *tx, const char *statement, size_t batch, size_t *gone, struct pv_error *err)
 {
     struct sql sql;
-    PGresult *result;
+    result_auto_t *result = NULL;
     tx_sql(tx, &sql, statement);
     sql_int(&sql, (int64_t)batch);
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code == PV_OK && row_count(result) > *gone)
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    if (row_count(result) > *gone)
         *gone = row_count(result);
-    PQclear(result);
-    return code;
+    return PV_OK;
 }
 
 #define EXPIRE(table)                                                                              \
@@ -404,7 +386,7 @@ enum pv_code store_performance_operations(struct store_tx *tx,
                                           struct pv_error *err)
 {
     struct sql sql;
-    PGresult *result;
+    result_auto_t *result = NULL;
     tx_sql(tx, &sql,
            "WITH RECURSIVE known AS ("
            " (SELECT operation FROM provisor.cluster_processing WHERE team_id = $1"
@@ -419,22 +401,17 @@ enum pv_code store_performance_operations(struct store_tx *tx,
            "  WHERE team_id = $1 AND cluster_id = $2 ORDER BY operation");
     sql_uuid(&sql, cluster_id);
     sql_int(&sql, (int64_t)most);
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(tx_query(tx, &sql, &result, err));
     size_t there = row_count(result);
     struct strview *read = arena_array(arena, there, sizeof *read);
     if (read == NULL)
-        code = pv_no_memory(err);
-    for (size_t i = 0; i < there && code == PV_OK; i++) {
+        return pv_no_memory(err);
+    for (size_t i = 0; i < there; i++) {
         struct row row = row_at(result, (int)i, arena);
         read[i] = row_text(&row);
-        code = row_done(&row, err);
+        PV_TRY(row_done(&row, err));
     }
-    PQclear(result);
-    if (code == PV_OK) {
-        *operations = read;
-        *n = there;
-    }
-    return code;
+    *operations = read;
+    *n = there;
+    return PV_OK;
 }

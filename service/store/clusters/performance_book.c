@@ -22,11 +22,10 @@ static enum pv_code make_indices(struct asked *asked, struct pv_error *err)
         return pv_no_memory(err);
     for (size_t i = 0; i < ask->n_places; i++)
         ids[i] = strview_of(ask->places[i].id);
-    enum pv_code code =
-        performance_index_make(&asked->places, asked->arena, ids, ask->n_places, sizeof *ids, err);
-    return code == PV_OK ? performance_index_make(&asked->operations, asked->arena, ask->operations,
-                                                  ask->n_operations, sizeof *ask->operations, err)
-                         : code;
+    PV_TRY(
+        performance_index_make(&asked->places, asked->arena, ids, ask->n_places, sizeof *ids, err));
+    return performance_index_make(&asked->operations, asked->arena, ask->operations,
+                                  ask->n_operations, sizeof *ask->operations, err);
 }
 
 /* Places that are registered, of those that are wanted (NULL: all). */
@@ -122,10 +121,8 @@ static enum pv_code take_transfer(const struct asked *asked, struct row *row, st
     bool known = performance_index_uuid(&asked->places, row, &from);
     known = performance_index_uuid(&asked->places, row, &to) && known;
     performance_row_read(row, &observed);
-    enum pv_code code = row_done(row, err);
-    return code == PV_OK && known
-               ? performance_book_add_transfer(asked->book, from, to, &observed, err)
-               : code;
+    PV_TRY(row_done(row, err));
+    return known ? performance_book_add_transfer(asked->book, from, to, &observed, err) : PV_OK;
 }
 
 static enum pv_code take_outages(const struct asked *asked, struct row *row, struct pv_error *err)
@@ -136,10 +133,10 @@ static enum pv_code take_outages(const struct asked *asked, struct row *row, str
     int64_t first_us = row_int(row);
     int64_t newest_us = row_int(row);
     const struct outage *outages = performance_outages_read(row, &n);
-    enum pv_code code = row_done(row, err);
-    if (code == PV_OK && known)
+    PV_TRY(row_done(row, err));
+    if (known)
         performance_book_add_outages(asked->book, place, outages, n, first_us, newest_us);
-    return code;
+    return PV_OK;
 }
 
 typedef enum pv_code (*take_row)(const struct asked *asked, struct row *row, struct pv_error *err);
@@ -189,30 +186,25 @@ static enum pv_code read_own(const struct asked *asked, struct pv_error *err)
 static enum pv_code read_types(struct asked *asked, struct pv_error *err)
 {
     struct sql sql;
-    PGresult *result;
+    result_auto_t *result = NULL;
     tx_sql(asked->tx, &sql,
            "SELECT id, machine_type FROM provisor.cluster"
            " WHERE team_id = $1 AND machine_type IS NOT NULL");
-    enum pv_code code = tx_query(asked->tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(tx_query(asked->tx, &sql, &result, err));
     size_t n = row_count(result);
     struct strview *ids = arena_array(asked->arena, n, sizeof *ids);
     asked->types = arena_array(asked->arena, n, sizeof *asked->types);
     if (ids == NULL || asked->types == NULL)
-        code = pv_no_memory(err);
-    for (size_t i = 0; i < n && code == PV_OK; i++) {
+        return pv_no_memory(err);
+    for (size_t i = 0; i < n; i++) {
         char id[37] = "";
         struct row row = row_at(result, (int)i, asked->arena);
         row_uuid(&row, id);
         ids[i] = arena_copy(asked->arena, strview_of(id));
         asked->types[i] = row_text(&row);
-        code = row_done(&row, err);
+        PV_TRY(row_done(&row, err));
     }
-    PQclear(result);
-    return code == PV_OK
-               ? performance_index_make(&asked->clusters, asked->arena, ids, n, sizeof *ids, err)
-               : code;
+    return performance_index_make(&asked->clusters, asked->arena, ids, n, sizeof *ids, err);
 }
 
 /* Of the cluster whose id is in the next column. */
@@ -291,10 +283,8 @@ static enum pv_code pool_transfer(const struct asked *asked, struct row *row, st
     struct strview from_type = find_type(asked, row);
     struct strview to_type = find_type(asked, row);
     performance_row_read(row, &observed);
-    enum pv_code code = row_done(row, err);
-    return code == PV_OK
-               ? performance_book_pool_transfer(asked->book, from_type, to_type, &observed, err)
-               : code;
+    PV_TRY(row_done(row, err));
+    return performance_book_pool_transfer(asked->book, from_type, to_type, &observed, err);
 }
 
 static enum pv_code read_pools(struct asked *asked, struct pv_error *err)
@@ -332,14 +322,10 @@ enum pv_code store_performance_book(struct store_tx *tx,
         .tx = tx, .arena = arena, .ask = ask, .book = performance_book_open(ask, arena)};
     if (asked.book == NULL)
         return pv_no_memory(err);
-    enum pv_code code = make_indices(&asked, err);
-    if (code == PV_OK)
-        code = read_own(&asked, err);
-    if (code == PV_OK)
-        code = read_pools(&asked, err);
-    if (code == PV_OK)
-        code = performance_book_close(asked.book, err);
-    if (code == PV_OK)
-        *book = asked.book;
-    return code;
+    PV_TRY(make_indices(&asked, err));
+    PV_TRY(read_own(&asked, err));
+    PV_TRY(read_pools(&asked, err));
+    PV_TRY(performance_book_close(asked.book, err));
+    *book = asked.book;
+    return PV_OK;
 }

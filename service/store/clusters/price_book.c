@@ -34,10 +34,9 @@ static enum pv_code read_book(const PGresult *result,
     struct row row = row_at(result, (int)at, arena);
     struct price_book b = {.rows = NULL};
     columns_read(&row, &book_columns, &b);
-    enum pv_code code = row_done(&row, err);
-    if (code == PV_OK)
-        *book = b;
-    return code;
+    PV_TRY(row_done(&row, err));
+    *book = b;
+    return PV_OK;
 }
 
 static enum pv_code
@@ -80,29 +79,25 @@ enum pv_code store_price_book_look(struct store_tx *tx,
         "SELECT {book} FROM provisor.price_book WHERE team_id = $1 AND name = $2",
         .of = {&book_columns}};
     struct sql sql;
-    PGresult *result;
+    result_auto_t *result = NULL;
     tx_columns(tx, &sql, &statement);
     sql.repeated = true;
     sql_text(&sql, strview_of(name));
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    *found = code == PV_OK && row_count(result) > 0;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    *found = row_count(result) > 0;
     if (*found)
-        code = read_book(result, 0, arena, book, err);
-    PQclear(result);
-    return code == PV_OK && *found && with_rows ? read_rows(tx, arena, book, err) : code;
+        PV_TRY(read_book(result, 0, arena, book, err));
+    return *found && with_rows ? read_rows(tx, arena, book, err) : PV_OK;
 }
 
 static enum pv_code check_room(struct store_tx *tx, int64_t most, struct pv_error *err)
 {
     struct sql sql;
-    PGresult *result;
+    result_auto_t *result = NULL;
     tx_sql(tx, &sql, "SELECT count(*) FROM provisor.price_book WHERE team_id = $1");
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(tx_query(tx, &sql, &result, err));
     struct row row = row_at(result, 0, NULL);
     int64_t there = row_int(&row);
-    PQclear(result);
     return there < most ? PV_OK
                         : pv_fail(err, PV_E_LIMIT,
                                   "the team has %lld price books already, as many as it may "
@@ -135,23 +130,18 @@ static enum pv_code finish_write(struct store_tx *tx,
                                  struct price_book *book,
                                  struct pv_error *err)
 {
-    PGresult *result;
+    result_auto_t *result = NULL;
     struct price_book stored = {.rows = NULL};
-    enum pv_code code = tx_query(tx, sql, &result, err);
-    if (code == PV_OK && row_count(result) == 0)
-        code = pv_fail(err, PV_E_RETRY, "the price book has just been deleted");
-    if (code == PV_OK)
-        code = read_book(result, 0, arena, &stored, err);
-    PQclear(result);
+    PV_TRY(tx_query(tx, sql, &result, err));
+    if (row_count(result) == 0)
+        return pv_fail(err, PV_E_RETRY, "the price book has just been deleted");
+    PV_TRY(read_book(result, 0, arena, &stored, err));
     stored.rows = book->rows;
     stored.n_rows = book->n_rows;
-    if (code == PV_OK)
-        code = insert_rows(tx, &stored, err);
-    if (code == PV_OK)
-        code = journal_audit(tx, action, "price_book", stored.name, err);
-    if (code == PV_OK)
-        *book = stored;
-    return code;
+    PV_TRY(insert_rows(tx, &stored, err));
+    PV_TRY(journal_audit(tx, action, "price_book", stored.name, err));
+    *book = stored;
+    return PV_OK;
 }
 
 enum pv_code store_price_book_insert(struct store_tx *tx,
@@ -167,9 +157,7 @@ enum pv_code store_price_book_insert(struct store_tx *tx,
     char id[37];
     struct sql sql;
     clock_uuid7(id);
-    enum pv_code code = check_room(tx, most, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(check_room(tx, most, err));
     tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, id);
     sql_text(&sql, book->name);
@@ -190,9 +178,7 @@ enum pv_code store_price_book_update(struct store_tx *tx,
     struct sql sql;
     tx_sql(tx, &sql, "DELETE FROM provisor.price WHERE team_id = $1 AND price_book_id = $2");
     sql_uuid(&sql, book->id);
-    enum pv_code code = tx_defer(tx, &sql, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(tx_defer(tx, &sql, err));
     tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, book->id);
     columns_bind(&sql, &book_columns, book);
@@ -223,25 +209,21 @@ enum pv_code store_price_book_list(struct store_tx *tx,
         " AND ($3 IS NULL OR currency = $3) ORDER BY name LIMIT $4",
         .of = {&book_columns}};
     struct sql sql;
-    PGresult *result;
+    result_auto_t *result = NULL;
     tx_columns(tx, &sql, &statement);
     sql_text(&sql, strview_of(after));
     sql_text(&sql, currency == NULL ? (struct strview){NULL, 0} : strview_of(currency));
     sql_int(&sql, (int64_t)limit + 1);
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(tx_query(tx, &sql, &result, err));
     size_t there = row_count(result);
     struct price_book_list read = {.n = there > limit ? limit : there, .more = there > limit};
     read.items = arena_calloc(arena, read.n, sizeof *read.items);
     if (read.items == NULL)
-        code = pv_no_memory(err);
-    for (size_t i = 0; code == PV_OK && i < read.n; i++)
-        code = read_book(result, i, arena, &read.items[i], err);
-    PQclear(result);
-    if (code == PV_OK)
-        *list = read;
-    return code;
+        return pv_no_memory(err);
+    for (size_t i = 0; i < read.n; i++)
+        PV_TRY(read_book(result, i, arena, &read.items[i], err));
+    *list = read;
+    return PV_OK;
 }
 
 enum pv_code store_price_find(struct store_tx *tx,
@@ -260,23 +242,21 @@ enum pv_code store_price_find(struct store_tx *tx,
         " AND (p.cluster = $3 OR p.machine_type = $4) ORDER BY p.cluster IS NULL LIMIT 1",
         .of = {&price_columns}};
     struct sql sql;
-    PGresult *result;
+    result_auto_t *result = NULL;
     tx_columns(tx, &sql, &statement);
     sql.repeated = true;
     sql_uuid(&sql, price_book_id);
     sql_text(&sql, cluster);
     sql_text(&sql, machine_type);
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    *found = code == PV_OK && row_count(result) > 0;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    *found = row_count(result) > 0;
     if (*found) {
         struct price_found read;
         struct row row = row_at(result, 0, arena);
         read.currency = row_text(&row);
         columns_read(&row, &price_columns, &read.row);
-        code = row_done(&row, err);
-        if (code == PV_OK)
-            *price = read;
+        PV_TRY(row_done(&row, err));
+        *price = read;
     }
-    PQclear(result);
-    return code;
+    return PV_OK;
 }

@@ -44,29 +44,23 @@ enum pv_code store_reference_list(struct store_tx *tx,
                                   struct pv_error *err)
 {
     struct sql sql;
-    PGresult *result = NULL;
-    enum pv_code code = lock_row(tx, kind, id, err);
-    if (code != PV_OK)
-        return code;
+    result_auto_t *result = NULL;
+    PV_TRY(lock_row(tx, kind, id, err));
     tx_sql(tx, &sql, statements[kind].list);
     sql_uuid(&sql, id);
     sql_int(&sql, (int64_t)limit + 1);
-    code = tx_query(tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(tx_query(tx, &sql, &result, err));
     size_t there = row_count(result);
     struct reference_list read = {.n = there > limit ? limit : there, .more = there > limit};
     read.items = arena_calloc(arena, read.n, sizeof *read.items);
     if (read.items == NULL)
-        code = pv_no_memory(err);
-    for (size_t i = 0; code == PV_OK && i < read.n; i++) {
+        return pv_no_memory(err);
+    for (size_t i = 0; i < read.n; i++) {
         struct row row = row_at(result, (int)i, arena);
         read.items[i].kind = row_text(&row);
         read.items[i].name = row_text(&row);
-        code = row_done(&row, err);
+        PV_TRY(row_done(&row, err));
     }
-    PQclear(result);
-    if (code == PV_OK)
-        *list = read;
-    return code;
+    *list = read;
+    return PV_OK;
 }

@@ -30,10 +30,9 @@ static enum pv_code read_application(const PGresult *result,
     struct row row = row_at(result, (int)at, arena);
     struct application a;
     columns_read(&row, &columns, &a);
-    enum pv_code code = row_done(&row, err);
-    if (code == PV_OK)
-        *application = a;
-    return code;
+    PV_TRY(row_done(&row, err));
+    *application = a;
+    return PV_OK;
 }
 
 static enum pv_code no_application(struct pv_error *err)
@@ -54,13 +53,12 @@ static enum pv_code query_one(struct store_tx *tx,
                               bool *found,
                               struct pv_error *err)
 {
-    PGresult *result;
-    enum pv_code code = tx_query(tx, sql, &result, err);
-    *found = code == PV_OK && row_count(result) > 0;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, sql, &result, err));
+    *found = row_count(result) > 0;
     if (*found)
-        code = read_application(result, 0, arena, application, err);
-    PQclear(result);
-    return code;
+        PV_TRY(read_application(result, 0, arena, application, err));
+    return PV_OK;
 }
 
 static enum pv_code look_up(struct store_tx *tx,
@@ -100,12 +98,12 @@ static enum pv_code insert(struct store_tx *tx,
     sql.repeated = true;
     sql_uuid(&sql, id);
     columns_bind(&sql, &columns, given);
-    enum pv_code code = query_one(tx, &sql, arena, stored, made, err);
-    if (code == PV_OK && *made)
+    PV_TRY(query_one(tx, &sql, arena, stored, made, err));
+    if (*made)
         store_tell_of(tx, stored->id);
-    if (code == PV_OK && *made)
-        code = journal_audit(tx, "application.insert", "application", stored->name, err);
-    return code;
+    if (*made)
+        PV_TRY(journal_audit(tx, "application.insert", "application", stored->name, err));
+    return PV_OK;
 }
 
 enum pv_code store_application_insert(struct store_tx *tx,
@@ -115,9 +113,7 @@ enum pv_code store_application_insert(struct store_tx *tx,
 {
     bool made;
     struct application stored;
-    enum pv_code code = insert(tx, arena, application, &stored, &made, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(insert(tx, arena, application, &stored, &made, err));
     if (!made)
         return pv_fail(err, PV_E_CONFLICT, "there is an application of that name already");
     *application = stored;
@@ -131,8 +127,8 @@ enum pv_code store_application_find(struct store_tx *tx,
                                     struct pv_error *err)
 {
     bool found;
-    enum pv_code code = look_up(tx, arena, name, application, &found, err);
-    return code == PV_OK && !found ? no_application(err) : code;
+    PV_TRY(look_up(tx, arena, name, application, &found, err));
+    return !found ? no_application(err) : PV_OK;
 }
 
 /* When another transaction inserts it between the two looks, ON CONFLICT waits for that one, and
@@ -144,18 +140,18 @@ enum pv_code store_application_ensure(struct store_tx *tx,
                                       struct pv_error *err)
 {
     bool there;
-    enum pv_code code = look_up(tx, arena, name, application, &there, err);
-    if (code != PV_OK || there)
-        return code;
+    PV_TRY(look_up(tx, arena, name, application, &there, err));
+    if (there)
+        return PV_OK;
     const struct application fresh = {
         .name = strview_of(name), .retention_days = RUN_UNKNOWN, .retention_runs = RUN_UNKNOWN};
-    code = insert(tx, arena, &fresh, application, &there, err);
-    if (code != PV_OK || there)
-        return code;
-    code = look_up(tx, arena, name, application, &there, err);
-    if (code == PV_OK && !there)
+    PV_TRY(insert(tx, arena, &fresh, application, &there, err));
+    if (there)
+        return PV_OK;
+    PV_TRY(look_up(tx, arena, name, application, &there, err));
+    if (!there)
         return pv_fail(err, PV_E_RETRY, "the application has just been deleted");
-    return code;
+    return PV_OK;
 }
 
 /* What a change or a delete that touched nothing means. */
@@ -204,9 +200,7 @@ enum pv_code store_application_update(struct store_tx *tx,
     sql_count(&sql, to->retention_days);
     sql_count(&sql, to->retention_runs);
     bool touched;
-    enum pv_code code = query_one(tx, &sql, arena, application, &touched, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(query_one(tx, &sql, arena, application, &touched, err));
     if (!touched)
         return why_untouched(tx, name, err);
     return journal_audit(tx, "application.update", "application", application->name, err);
@@ -226,15 +220,14 @@ static enum pv_code lock_for_delete(struct store_tx *tx,
            " WHERE team_id = $1 AND name = $2 AND ($3 IS NULL OR version = $3) FOR UPDATE");
     sql_text(&sql, strview_of(name));
     sql_count(&sql, if_version);
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    *found = code == PV_OK && row_count(result) > 0;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    *found = row_count(result) > 0;
     if (*found) {
         struct row row = row_at(result, 0, NULL);
         row_uuid(&row, id);
     }
-    PQclear(result);
-    return code;
+    return PV_OK;
 }
 
 /*
@@ -256,16 +249,15 @@ static enum pv_code delete_parts(struct store_tx *tx, const char *id, struct pv_
         "DELETE FROM provisor.run WHERE team_id = $1 AND application_id = $2",
         "DELETE FROM provisor.application WHERE team_id = $1 AND id = $2",
     };
-    enum pv_code code = PV_OK;
-    for (size_t i = 0; code == PV_OK && i < sizeof statements / sizeof *statements; i++) {
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
         struct sql sql;
         PGresult *result;
         tx_sql(tx, &sql, statements[i]);
         sql_uuid(&sql, id);
-        code = tx_query(tx, &sql, &result, err);
+        PV_TRY(tx_query(tx, &sql, &result, err));
         PQclear(result);
     }
-    return code;
+    return PV_OK;
 }
 
 enum pv_code store_application_delete(struct store_tx *tx,
@@ -275,14 +267,11 @@ enum pv_code store_application_delete(struct store_tx *tx,
 {
     char id[37];
     bool found;
-    enum pv_code code = lock_for_delete(tx, name, if_version, id, &found, err);
-    if (code == PV_OK && !found)
+    PV_TRY(lock_for_delete(tx, name, if_version, id, &found, err));
+    if (!found)
         return why_untouched(tx, name, err);
-    if (code == PV_OK)
-        code = delete_parts(tx, id, err);
-    return code != PV_OK
-               ? code
-               : journal_audit(tx, "application.delete", "application", strview_of(name), err);
+    PV_TRY(delete_parts(tx, id, err));
+    return journal_audit(tx, "application.delete", "application", strview_of(name), err);
 }
 
 enum pv_code store_application_list(struct store_tx *tx,
@@ -300,19 +289,15 @@ enum pv_code store_application_list(struct store_tx *tx,
     tx_columns(tx, &sql, &statement);
     sql_text(&sql, strview_of(after));
     sql_int(&sql, (int64_t)limit + 1);
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
     size_t there = row_count(result);
     struct application_list read = {.n = there > limit ? limit : there, .more = there > limit};
     read.items = arena_calloc(arena, read.n, sizeof *read.items);
     if (read.items == NULL)
-        code = pv_no_memory(err);
-    for (size_t i = 0; code == PV_OK && i < read.n; i++)
-        code = read_application(result, i, arena, &read.items[i], err);
-    PQclear(result);
-    if (code == PV_OK)
-        *list = read;
-    return code;
+        return pv_no_memory(err);
+    for (size_t i = 0; i < read.n; i++)
+        PV_TRY(read_application(result, i, arena, &read.items[i], err));
+    *list = read;
+    return PV_OK;
 }

@@ -17,11 +17,9 @@ static enum pv_code read_rules(const PGresult *result,
     const struct strview *names = row_texts(&row, &read.n);
     const struct strview *patterns = row_texts(&row, &n_patterns);
     const struct strview *applications = row_texts(&row, &n_applications);
-    enum pv_code code = row_done(&row, err);
-    if (code == PV_OK && (n_patterns != read.n || n_applications != read.n))
-        code = pv_fail(err, PV_E_INTERNAL, "the rules of names are out of step");
-    if (code != PV_OK)
-        return code;
+    PV_TRY(row_done(&row, err));
+    if ((n_patterns != read.n || n_applications != read.n))
+        return pv_fail(err, PV_E_INTERNAL, "the rules of names are out of step");
     struct name_rule *made = arena_array(arena, read.n, sizeof *made);
     if (made == NULL)
         return pv_no_memory(err);
@@ -61,13 +59,9 @@ static enum pv_code check_version(struct store_tx *tx, int64_t if_version, struc
     PGresult *results[2];
     tx_sql(tx, &lock, "SELECT pg_advisory_xact_lock(hashtextextended($1::text, 7042))");
     tx_sql(tx, &look, "SELECT version FROM provisor.name_rules WHERE team_id = $1");
-    enum pv_code code = tx_send(tx, &lock, err);
-    if (code == PV_OK)
-        code = tx_send(tx, &look, err);
-    if (code == PV_OK)
-        code = tx_results(tx, results, 2, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(tx_send(tx, &lock, err));
+    PV_TRY(tx_send(tx, &look, err));
+    PV_TRY(tx_results(tx, results, 2, err));
     int64_t version = 0;
     if (row_count(results[1]) > 0) {
         struct row row = row_at(results[1], 0, NULL);
@@ -88,9 +82,7 @@ static enum pv_code put(struct store_tx *tx,
                         int64_t if_version,
                         struct pv_error *err)
 {
-    enum pv_code code = check_version(tx, if_version, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(check_version(tx, if_version, err));
     struct sql sql;
     tx_sql(tx, &sql,
            "INSERT INTO provisor.name_rules AS r"
@@ -112,17 +104,13 @@ enum pv_code store_name_rules_set(struct store_tx *tx,
                                   int64_t if_version,
                                   struct pv_error *err)
 {
-    enum pv_code code = put(tx, true, rules, n, if_version, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(put(tx, true, rules, n, if_version, err));
     return journal_audit(tx, "name_rules.update", "team", strview_of(tx->who.team_id), err);
 }
 
 enum pv_code store_name_rules_reset(struct store_tx *tx, int64_t if_version, struct pv_error *err)
 {
-    enum pv_code code = put(tx, false, NULL, 0, if_version, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(put(tx, false, NULL, 0, if_version, err));
     return journal_audit(tx, "name_rules.delete", "team", strview_of(tx->who.team_id), err);
 }
 
@@ -134,21 +122,20 @@ enum pv_code store_names_there(struct store_tx *tx,
                                struct pv_error *err)
 {
     struct sql sql;
-    PGresult *result;
+    result_auto_t *result = NULL;
     tx_sql(tx, &sql,
            "SELECT EXISTS (SELECT FROM provisor.application WHERE team_id = $1 AND name = asked)"
            " FROM unnest($2) WITH ORDINALITY AS a (asked, at) ORDER BY at");
     sql_texts(&sql, names, n, sizeof *names);
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code == PV_OK && row_count(result) != n)
-        code = pv_fail(err, PV_E_INTERNAL, "names came back miscounted");
-    for (size_t i = 0; code == PV_OK && i < n; i++) {
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    if (row_count(result) != n)
+        return pv_fail(err, PV_E_INTERNAL, "names came back miscounted");
+    for (size_t i = 0; i < n; i++) {
         struct row row = row_at(result, (int)i, arena);
         there[i] = row_bool(&row);
-        code = row_done(&row, err);
+        PV_TRY(row_done(&row, err));
     }
-    PQclear(result);
-    return code;
+    return PV_OK;
 }
 
 enum pv_code store_name_fold(struct store_tx *tx,
@@ -159,10 +146,7 @@ enum pv_code store_name_fold(struct store_tx *tx,
 {
     bool there = false;
     struct name_rules rules;
-    enum pv_code code = store_names_there(tx, arena, &name, 1, &there, err);
-    if (code == PV_OK)
-        code = store_name_rules_get(tx, arena, &rules, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(store_names_there(tx, arena, &name, 1, &there, err));
+    PV_TRY(store_name_rules_get(tx, arena, &rules, err));
     return name_fold(rules.rules, there ? 0 : rules.n, name, arena, folding, err);
 }

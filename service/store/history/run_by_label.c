@@ -61,10 +61,9 @@ enum pv_code run_ids_by_label(struct store_tx *tx,
     }
     if (filter->n_labels > walked)
         sql_pairs(&sql, filter->labels + walked, filter->n_labels - walked);
-    PGresult *result;
-    enum pv_code code = tx_walk(tx, &sql, &result, err);
-    if (code == PV_OK && read_ids(result, arena, ids, n) != PV_OK)
-        code = pv_no_memory(err);
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_walk(tx, &sql, &result, err));
+    if (read_ids(result, arena, ids, n) != PV_OK)
+        return pv_no_memory(err);
+    return PV_OK;
 }

@@ -48,10 +48,7 @@ enum pv_code store_run_durations(struct store_tx *tx,
                    " ORDER BY instant DESC, id DESC LIMIT $3");
     sql_uuid(&sql, application->id);
     sql_int(&sql, (int64_t)limit);
-    PGresult *result;
-    enum pv_code code = tx_walk(tx, &sql, &result, err);
-    if (code == PV_OK)
-        code = read_list(result, arena, list, err);
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_walk(tx, &sql, &result, err));
+    return read_list(result, arena, list, err);
 }

@@ -30,11 +30,11 @@ static bool has_outgrown_plans(int64_t before, int64_t after)
 static enum pv_code plan_for_many(struct store_tx *tx, struct pv_error *err)
 {
     struct sql sql;
-    enum pv_code code = plan_anew(tx, err);
+    PV_TRY(plan_anew(tx, err));
     sql_init(&sql, &tx->scratch,
              "SELECT set_config('plan_cache_mode', 'force_generic_plan', true),"
              " set_config('enable_seqscan', 'off', true)");
-    return code == PV_OK ? tx_defer(tx, &sql, err) : code;
+    return tx_defer(tx, &sql, err);
 }
 
 /* Alone, and into an application that stays until the end of the transaction. */
@@ -61,11 +61,8 @@ enum pv_code store_run_import_begin(struct store_tx *tx,
 {
     PGresult *results[2] = {NULL, NULL};
     store_tell_of(tx, application->id);
-    enum pv_code code = plan_for_many(tx, err);
-    if (code == PV_OK)
-        code = lock(tx, application->id, results, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(plan_for_many(tx, err));
+    PV_TRY(lock(tx, application->id, results, err));
     struct row row = row_at(results[0], 0, NULL);
     bool alone = row_bool(&row);
     bool there = row_count(results[1]) > 0;
@@ -214,12 +211,12 @@ static enum pv_code load_there(struct store_tx *tx,
         if (id[0] != '\0' && !items[i].log_same)
             memcpy(runs[m++].id, id, sizeof runs->id);
     }
-    enum pv_code code = run_load_many(tx, arena, application_id, runs, m, RUN_WITH_STAGES, err);
+    PV_TRY(run_load_many(tx, arena, application_id, runs, m, RUN_WITH_STAGES, err));
     m = 0;
-    for (size_t i = 0; code == PV_OK && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if ((items[i].by_log[0] != '\0' || items[i].by_id[0] != '\0') && !items[i].log_same)
             items[i].there = runs[m++];
-    return code;
+    return PV_OK;
 }
 
 enum pv_code store_run_import_look(struct store_tx *tx,
@@ -231,15 +228,10 @@ enum pv_code store_run_import_look(struct store_tx *tx,
 {
     enum { LOOKS = 3 };
     PGresult *results[LOOKS] = {NULL};
-    enum pv_code code = send_ids(tx, application->id, items, n, err);
-    if (code == PV_OK)
-        code = send_logs(tx, application->id, items, n, err);
-    if (code == PV_OK)
-        code = send_advice(tx, items, n, err);
-    if (code == PV_OK)
-        code = tx_results(tx, results, LOOKS, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(send_ids(tx, application->id, items, n, err));
+    PV_TRY(send_logs(tx, application->id, items, n, err));
+    PV_TRY(send_advice(tx, items, n, err));
+    PV_TRY(tx_results(tx, results, LOOKS, err));
     read_ids(results[0], items);
     read_logs(results[1], arena, items);
     read_advice(results[2], items);
@@ -314,9 +306,7 @@ enum pv_code store_run_import_end(struct store_tx *tx,
 {
     if (counts->inserted + counts->replaced == 0)
         return PV_OK;
-    enum pv_code code = run_queue_history(tx, application->id, counts->inserted, err);
-    if (code == PV_OK)
-        code = tell(tx, application, counts, err);
-    return code != PV_OK ? code
-                         : journal_audit(tx, "run.import", "application", application->name, err);
+    PV_TRY(run_queue_history(tx, application->id, counts->inserted, err));
+    PV_TRY(tell(tx, application, counts, err));
+    return journal_audit(tx, "run.import", "application", application->name, err);
 }

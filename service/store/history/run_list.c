@@ -54,12 +54,9 @@ static enum pv_code bound_list(struct store_tx *tx,
     bool bounded = filter->stages_most > 0 || filter->tasks_most > 0;
     if (!loads || !bounded || list->n == 0)
         return PV_OK;
-    PGresult *result;
-    enum pv_code code = weigh(tx, application_id, list->items, list->n, &result, err);
-    if (code != PV_OK)
-        return code;
+    result_auto_t *result = NULL;
+    PV_TRY(weigh(tx, application_id, list->items, list->n, &result, err));
     size_t within = count_within(result, filter);
-    PQclear(result);
     list->more |= within < list->n;
     list->n = within;
     return PV_OK;
@@ -102,12 +99,9 @@ static enum pv_code load_digests(struct store_tx *tx,
     sql.repeated = true;
     sql_uuid(&sql, application_id);
     sql_uuids(&sql, runs->id, n, sizeof *runs);
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code == PV_OK)
-        code = spread_digests(result, arena, runs, n, err);
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    return spread_digests(result, arena, runs, n, err);
 }
 
 /* --- pages --- */
@@ -159,9 +153,7 @@ static enum pv_code query_by_label(struct store_tx *tx,
     struct run_id *ids;
     size_t n;
     *result = NULL;
-    enum pv_code code = run_ids_by_label(tx, arena, application->id, filter, &ids, &n, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(run_ids_by_label(tx, arena, application->id, filter, &ids, &n, err));
     struct sql sql;
     tx_sql(tx, &sql, by_ids);
     sql.repeated = true;
@@ -178,14 +170,10 @@ static enum pv_code read_page(struct store_tx *tx,
                               struct run_list *list,
                               struct pv_error *err)
 {
-    PGresult *result;
-    enum pv_code code = filter->n_labels == 0
-                            ? query_by_time(tx, application, filter, &result, err)
-                            : query_by_label(tx, arena, application, filter, &result, err);
-    if (code == PV_OK)
-        code = run_read_list(result, arena, filter->limit, list, err);
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(filter->n_labels == 0 ? query_by_time(tx, application, filter, &result, err)
+                                 : query_by_label(tx, arena, application, filter, &result, err));
+    return run_read_list(result, arena, filter->limit, list, err);
 }
 
 enum pv_code store_run_list(struct store_tx *tx,
@@ -196,16 +184,12 @@ enum pv_code store_run_list(struct store_tx *tx,
                             struct pv_error *err)
 {
     struct run_list read;
-    enum pv_code code = read_page(tx, arena, application, filter, &read, err);
-    if (code == PV_OK)
-        code = bound_list(tx, application->id, filter, &read, err);
-    if (code == PV_OK)
-        code = load_digests(tx, arena, application->id, read.items, read.n, filter->with, err);
-    if (code == PV_OK)
-        code = run_load_stages(tx, arena, application->id, read.items, read.n, filter->with, err);
-    if (code == PV_OK)
-        *list = read;
-    return code;
+    PV_TRY(read_page(tx, arena, application, filter, &read, err));
+    PV_TRY(bound_list(tx, application->id, filter, &read, err));
+    PV_TRY(load_digests(tx, arena, application->id, read.items, read.n, filter->with, err));
+    PV_TRY(run_load_stages(tx, arena, application->id, read.items, read.n, filter->with, err));
+    *list = read;
+    return PV_OK;
 }
 
 /* --- chosen for a replay, or counted --- */
@@ -250,16 +234,12 @@ enum pv_code store_run_nearest(struct store_tx *tx,
     sql_bool(&sql, replayable);
     sql_int(&sql, (int64_t)limit);
     struct run_list read;
-    PGresult *result;
-    enum pv_code code = tx_walk(tx, &sql, &result, err);
-    if (code == PV_OK)
-        code = run_read_list(result, arena, limit, &read, err);
-    PQclear(result);
-    if (code == PV_OK)
-        code = run_load_stages(tx, arena, application->id, read.items, read.n, RUN_WITH_TASKS, err);
-    if (code == PV_OK)
-        *list = read;
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_walk(tx, &sql, &result, err));
+    PV_TRY(run_read_list(result, arena, limit, &read, err));
+    PV_TRY(run_load_stages(tx, arena, application->id, read.items, read.n, RUN_WITH_TASKS, err));
+    *list = read;
+    return PV_OK;
 }
 
 /* As the ids stand; runs that were not found leave no gap. */
@@ -288,22 +268,18 @@ enum pv_code store_run_of_ids(struct store_tx *tx,
 {
     struct sql sql;
     struct run_list read;
-    PGresult *result;
+    result_auto_t *result = NULL;
     tx_sql(tx, &sql, by_ids);
     sql.repeated = true;
     sql_uuid(&sql, application->id);
     sql_uuids(&sql, ids->text, n, sizeof *ids);
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code == PV_OK)
-        code = run_read_list(result, arena, n, &read, err);
-    PQclear(result);
-    if (code == PV_OK && order_by_ids(ids, n, arena, &read) != PV_OK)
-        code = pv_no_memory(err);
-    if (code == PV_OK)
-        code = run_load_stages(tx, arena, application->id, read.items, read.n, RUN_WITH_TASKS, err);
-    if (code == PV_OK)
-        *list = read;
-    return code;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    PV_TRY(run_read_list(result, arena, n, &read, err));
+    if (order_by_ids(ids, n, arena, &read) != PV_OK)
+        return pv_no_memory(err);
+    PV_TRY(run_load_stages(tx, arena, application->id, read.items, read.n, RUN_WITH_TASKS, err));
+    *list = read;
+    return PV_OK;
 }
 
 enum pv_code store_run_count_lacks(struct store_tx *tx,
@@ -320,13 +296,11 @@ enum pv_code store_run_count_lacks(struct store_tx *tx,
         " (SELECT * FROM provisor.run WHERE team_id = $1 AND application_id = $2"
         "  ORDER BY instant DESC, id DESC LIMIT $3) AS r";
     struct sql sql;
-    PGresult *result;
+    result_auto_t *result = NULL;
     tx_sql(tx, &sql, text);
     sql_uuid(&sql, application->id);
     sql_int(&sql, RUN_LACKS_LOOKED_AT);
-    enum pv_code code = tx_walk(tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(tx_walk(tx, &sql, &result, err));
     struct row row = row_at(result, 0, &tx->scratch);
     struct run_lacks read = {.runs = row_int(&row)};
     read.failed = row_int(&row);
@@ -334,9 +308,7 @@ enum pv_code store_run_count_lacks(struct store_tx *tx,
     read.cores_per_executor = row_int(&row);
     read.problem_size = row_int(&row);
     read.stages = row_int(&row);
-    code = row_done(&row, err);
-    PQclear(result);
-    if (code == PV_OK)
-        *lacks = read;
-    return code;
+    PV_TRY(row_done(&row, err));
+    *lacks = read;
+    return PV_OK;
 }

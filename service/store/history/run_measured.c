@@ -96,22 +96,20 @@ static enum pv_code read_list(const PGresult *result,
 {
     struct run_measured_list all = {0};
     size_t n = row_count(result);
-    enum pv_code code = PV_OK;
     all.items = arena_array(arena, n, sizeof *all.items);
     if (all.items == NULL)
         return pv_no_memory(err);
     if (n == 0)
         return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
-    for (size_t i = 0; i < n && code == PV_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct row row = row_at(result, (int)i, arena);
         all.history_version = row_int(&row);
         all.runs = row_int(&row);
         all.looked_at += read_measured(&row, wanted, &all);
-        code = row_done(&row, err);
+        PV_TRY(row_done(&row, err));
     }
-    if (code == PV_OK)
-        *list = all;
-    return code;
+    *list = all;
+    return PV_OK;
 }
 
 enum pv_code store_run_measured(struct store_tx *tx,
@@ -124,7 +122,7 @@ enum pv_code store_run_measured(struct store_tx *tx,
                                 struct pv_error *err)
 {
     struct sql sql;
-    PGresult *result;
+    result_auto_t *result = NULL;
     const struct wanted wanted = {labels, n_labels};
     tx_sql(tx, &sql,
            "SELECT a.history_version, a.runs, r.succeeded, r.label_keys, r.label_values, "
@@ -137,11 +135,8 @@ enum pv_code store_run_measured(struct store_tx *tx,
            " WHERE a.team_id = $1 AND a.id = $2");
     sql_uuid(&sql, application_id);
     sql_int(&sql, (int64_t)most);
-    enum pv_code code = tx_walk(tx, &sql, &result, err);
-    if (code == PV_OK)
-        code = read_list(result, arena, &wanted, list, err);
-    PQclear(result);
-    return code;
+    PV_TRY(tx_walk(tx, &sql, &result, err));
+    return read_list(result, arena, &wanted, list, err);
 }
 
 /* --- runs that were there before --- */
@@ -156,7 +151,7 @@ static enum pv_code find_older(struct store_tx *tx,
                                struct pv_error *err)
 {
     struct sql sql;
-    PGresult *result;
+    result_auto_t *result = NULL;
     tx_sql(tx, &sql,
            "SELECT id FROM (SELECT id, instant, has_stages, measured FROM provisor.run"
            "  WHERE team_id = $1 AND application_id = $2"
@@ -165,20 +160,17 @@ static enum pv_code find_older(struct store_tx *tx,
     sql_uuid(&sql, application_id);
     sql_int(&sql, (int64_t)most);
     sql_int(&sql, (int64_t)some);
-    enum pv_code code = tx_walk(tx, &sql, &result, err);
-    if (code == PV_OK) {
-        *n = row_count(result);
-        *runs = arena_calloc(arena, *n, sizeof **runs);
-        if (*runs == NULL)
-            code = pv_no_memory(err);
-    }
-    for (size_t i = 0; code == PV_OK && i < *n; i++) {
+    PV_TRY(tx_walk(tx, &sql, &result, err));
+    *n = row_count(result);
+    *runs = arena_calloc(arena, *n, sizeof **runs);
+    if (*runs == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < *n; i++) {
         struct row row = row_at(result, (int)i, NULL);
         row_uuid(&row, (*runs)[i].id);
-        code = row_done(&row, err);
+        PV_TRY(row_done(&row, err));
     }
-    PQclear(result);
-    return code;
+    return PV_OK;
 }
 
 static enum pv_code keep_measures(struct store_tx *tx,

@@ -82,10 +82,9 @@ static enum pv_code read_run(const PGresult *result,
     read_columns(&row, &r);
     if (PQnfields(result) > row.column)
         placed->application_name = row_text(&row);
-    enum pv_code code = row_done(&row, err);
-    if (code == PV_OK)
-        *run = r;
-    return code;
+    PV_TRY(row_done(&row, err));
+    *run = r;
+    return PV_OK;
 }
 
 /* The next two columns; what they spread to takes the place of the durations. */
@@ -194,12 +193,9 @@ enum pv_code run_load_stages(struct store_tx *tx,
     }
     struct sql sql;
     stages_query(tx, application_id, runs, n, (with & RUN_WITH_TASKS) != 0, &sql);
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code == PV_OK)
-        code = spread_stages(result, arena, runs, n, err);
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    return spread_stages(result, arena, runs, n, err);
 }
 
 /* --- one run --- */
@@ -217,17 +213,14 @@ enum pv_code run_load(struct store_tx *tx,
            " WHERE r.team_id = $1 AND r.application_id = $2 AND r.id = $3");
     sql_uuid(&sql, application_id);
     sql_uuid(&sql, run_id);
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code == PV_OK && row_count(result) == 0)
-        code = pv_fail(err, PV_E_NOT_FOUND, "there is no run of that id");
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    if (row_count(result) == 0)
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no run of that id");
     struct placed placed;
-    if (code == PV_OK)
-        code = read_run(result, 0, arena, run, &placed, err);
-    PQclear(result);
-    if (code == PV_OK)
-        run->has_stages = false;
-    return code;
+    PV_TRY(read_run(result, 0, arena, run, &placed, err));
+    run->has_stages = false;
+    return PV_OK;
 }
 
 static void find_query(struct store_tx *tx, const char *name, const char *run_id, struct sql *sql)
@@ -253,19 +246,14 @@ enum pv_code store_run_find(struct store_tx *tx,
 {
     struct sql sql;
     find_query(tx, application_name, run_id, &sql);
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code == PV_OK && row_count(result) == 0)
-        code = pv_fail(err, PV_E_NOT_FOUND, "there is no run of that id");
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    if (row_count(result) == 0)
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no run of that id");
     struct placed placed;
     struct run found;
-    if (code == PV_OK)
-        code = read_run(result, 0, arena, &found, &placed, err);
-    PQclear(result);
-    if (code == PV_OK)
-        code = run_load_stages(tx, arena, placed.application_id, &found, 1, with, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(read_run(result, 0, arena, &found, &placed, err));
+    PV_TRY(run_load_stages(tx, arena, placed.application_id, &found, 1, with, err));
     *run = found;
     if (application_name_out != NULL)
         *application_name_out = placed.application_name;
@@ -280,21 +268,19 @@ enum pv_code run_read_list(const PGresult *result,
                            struct run_list *list,
                            struct pv_error *err)
 {
-    enum pv_code code = PV_OK;
     size_t there = row_count(result);
     struct run_list read = {.n = there > limit ? limit : there, .more = there > limit};
     read.items = arena_calloc(arena, read.n, sizeof *read.items);
     read.instants_us = arena_calloc(arena, read.n, sizeof *read.instants_us);
     if (read.items == NULL || read.instants_us == NULL)
-        code = pv_no_memory(err);
-    for (size_t i = 0; code == PV_OK && i < read.n; i++) {
+        return pv_no_memory(err);
+    for (size_t i = 0; i < read.n; i++) {
         struct placed placed;
-        code = read_run(result, i, arena, &read.items[i], &placed, err);
+        PV_TRY(read_run(result, i, arena, &read.items[i], &placed, err));
         read.instants_us[i] = placed.instant_us;
     }
-    if (code == PV_OK)
-        *list = read;
-    return code;
+    *list = read;
+    return PV_OK;
 }
 
 enum pv_code run_load_many(struct store_tx *tx,
@@ -315,16 +301,12 @@ enum pv_code run_load_many(struct store_tx *tx,
     sql_uuid(&sql, application_id);
     sql_uuids(&sql, runs->id, n, sizeof *runs);
     struct run_list read = {.n = 0};
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code == PV_OK)
-        code = run_read_list(result, arena, n, &read, err);
-    PQclear(result);
-    if (code == PV_OK && read.n < n)
-        code = pv_fail(err, PV_E_RETRY, "a run has just been deleted");
-    if (code == PV_OK)
-        code = run_load_stages(tx, arena, application_id, read.items, n, with, err);
-    if (code == PV_OK)
-        memcpy(runs, read.items, n * sizeof *runs);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    PV_TRY(run_read_list(result, arena, n, &read, err));
+    if (read.n < n)
+        return pv_fail(err, PV_E_RETRY, "a run has just been deleted");
+    PV_TRY(run_load_stages(tx, arena, application_id, read.items, n, with, err));
+    memcpy(runs, read.items, n * sizeof *runs);
+    return PV_OK;
 }

@@ -38,12 +38,9 @@ enum pv_code store_unthinned_list(struct store *store,
              "SELECT team_id, application_id, run_id FROM provisor.list_unthinned($1, $2)");
     sql_int(&sql, days);
     sql_int(&sql, (int64_t)limit);
-    PGresult *result;
-    enum pv_code code = store_query_alone(store, &sql, &result, err);
-    if (code == PV_OK)
-        code = read_runs(result, arena, items, n, err);
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(store_query_alone(store, &sql, &result, err));
+    return read_runs(result, arena, items, n, err);
 }
 
 /* --- one run --- */
@@ -134,16 +131,13 @@ enum pv_code run_write_sketches(struct store_tx *tx,
                                 size_t *written,
                                 struct pv_error *err)
 {
-    enum pv_code code = PV_OK;
     *written = 0;
-    for (size_t i = 0; code == PV_OK && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (stages[i].n_task_sketch == 0)
             continue;
-        code = write_sketch(tx, application_id, run_id, &stages[i], err);
+        PV_TRY(write_sketch(tx, application_id, run_id, &stages[i], err));
         ++*written;
     }
-    if (code != PV_OK)
-        return code;
     struct sql sql;
     tx_sql(tx, &sql,
            "UPDATE provisor.run SET tasks_thinned = true, stages_thinned = stages_thinned + $4"
@@ -161,10 +155,9 @@ enum pv_code store_run_thin(struct store_tx *tx,
                             struct pv_error *err)
 {
     size_t written;
-    enum pv_code code =
-        run_write_sketches(tx, run->application_id, run->run_id, stages, n, &written, err);
-    if (code != PV_OK || written == 0)
-        return code;
+    PV_TRY(run_write_sketches(tx, run->application_id, run->run_id, stages, n, &written, err));
+    if (written == 0)
+        return PV_OK;
     struct sql sql;
     tx_sql(tx, &sql,
            "UPDATE provisor.application SET history_version = history_version + 1"

@@ -151,9 +151,7 @@ static enum pv_code write_run(struct store_tx *tx,
 {
     struct sql sql;
     struct run_measures measures;
-    enum pv_code code = run_measure(run, &tx->scratch, &measures, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(run_measure(run, &tx->scratch, &measures, err));
     size_t n = run->warnings.n;
     const struct warning_row *w = list_warnings(run, &tx->scratch);
     if (w == NULL)
@@ -377,19 +375,18 @@ static enum pv_code write_stages(struct store_tx *tx,
                                  struct pv_error *err)
 {
     struct run rest = *run;
-    enum pv_code code = PV_OK;
-    while (rest.n_stages > 0 && code == PV_OK) {
+    while (rest.n_stages > 0) {
         struct run some = rest;
         some.n_stages = count_together(&rest);
         rest.stages += some.n_stages;
         rest.n_stages -= some.n_stages;
         struct arena_mark mark = arena_mark(&tx->scratch);
-        code = write_some_stages(tx, application_id, &some, err);
+        PV_TRY(write_some_stages(tx, application_id, &some, err));
         arena_rewind(&tx->scratch, mark);
-        if (code == PV_OK && rest.n_stages > 0)
-            code = tx_results(tx, NULL, 0, err);
+        if (rest.n_stages > 0)
+            PV_TRY(tx_results(tx, NULL, 0, err));
     }
-    return code;
+    return PV_OK;
 }
 
 enum pv_code run_queue_history(struct store_tx *tx,
@@ -451,12 +448,10 @@ enum pv_code run_queue_rows(struct store_tx *tx,
                             const unsigned char *digest,
                             struct pv_error *err)
 {
-    enum pv_code code = write_run(tx, application_id, run, err);
-    if (code == PV_OK)
-        code = write_labels(tx, application_id, run, err);
-    if (code == PV_OK)
-        code = write_log(tx, application_id, run, digest, err);
-    return code != PV_OK ? code : write_stages(tx, application_id, run, err);
+    PV_TRY(write_run(tx, application_id, run, err));
+    PV_TRY(write_labels(tx, application_id, run, err));
+    PV_TRY(write_log(tx, application_id, run, digest, err));
+    return write_stages(tx, application_id, run, err);
 }
 
 static enum pv_code write_all(struct store_tx *tx,
@@ -466,17 +461,13 @@ static enum pv_code write_all(struct store_tx *tx,
                               bool replaces,
                               struct pv_error *err)
 {
-    enum pv_code code = replaces ? run_queue_removal(tx, application->id, run->id, err) : PV_OK;
-    if (code == PV_OK)
-        code = run_queue_rows(tx, application->id, run, digest, err);
-    if (code == PV_OK)
-        code = run_queue_history(tx, application->id, replaces ? 0 : 1, err);
-    if (code == PV_OK)
-        code = tell(tx, application, run, err);
-    if (code == PV_OK)
-        code = journal_audit(tx, replaces ? "run.replace" : "run.insert", "run",
-                             strview_of(run->id), err);
-    return code;
+    if (replaces)
+        PV_TRY(run_queue_removal(tx, application->id, run->id, err));
+    PV_TRY(run_queue_rows(tx, application->id, run, digest, err));
+    PV_TRY(run_queue_history(tx, application->id, replaces ? 0 : 1, err));
+    PV_TRY(tell(tx, application, run, err));
+    return journal_audit(tx, replaces ? "run.replace" : "run.insert", "run", strview_of(run->id),
+                         err);
 }
 
 /* --- the calls --- */
@@ -497,9 +488,7 @@ static enum pv_code judge_log(struct store_tx *tx,
                        "another log of this application id and attempt is there already, as run %s",
                        there->log_run_id);
     struct run stored;
-    enum pv_code code = run_load(tx, arena, application_id, there->log_run_id, &stored, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(run_load(tx, arena, application_id, there->log_run_id, &stored, err));
     *keeps = there->log_same || !run_reaches(run, &stored);
     if (*keeps)
         *run = stored;
@@ -516,12 +505,10 @@ enum pv_code store_run_insert(struct store_tx *tx,
 {
     struct situation there;
     store_tell_of(tx, application->id);
-    enum pv_code code = look(tx, application->id, run, log_digest, &there, err);
+    PV_TRY(look(tx, application->id, run, log_digest, &there, err));
     bool keeps = false;
-    if (code == PV_OK && there.log_known)
-        code = judge_log(tx, arena, application->id, &there, log_digest, run, &keeps, err);
-    if (code != PV_OK)
-        return code;
+    if (there.log_known)
+        PV_TRY(judge_log(tx, arena, application->id, &there, log_digest, run, &keeps, err));
     if (keeps) {
         *outcome = RUN_UNCHANGED;
         return PV_OK;
@@ -532,9 +519,7 @@ enum pv_code store_run_insert(struct store_tx *tx,
     else
         clock_uuid7(made.id);
     made.recorded_us = there.now_us;
-    code = write_all(tx, application, &made, log_digest, there.log_known, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(write_all(tx, application, &made, log_digest, there.log_known, err));
     *run = made;
     *outcome = there.log_known ? RUN_REPLACED : RUN_INSERTED;
     return PV_OK;
@@ -550,16 +535,13 @@ static enum pv_code find_application_id(struct store_tx *tx,
            "SELECT id FROM provisor.application WHERE team_id = $1 AND name = $2"
            " FOR NO KEY UPDATE");
     sql_text(&sql, strview_of(name));
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code == PV_OK && row_count(result) == 0)
-        code = pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
-    if (code == PV_OK) {
-        struct row row = row_at(result, 0, NULL);
-        row_uuid(&row, application_id);
-    }
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    if (row_count(result) == 0)
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
+    struct row row = row_at(result, 0, NULL);
+    row_uuid(&row, application_id);
+    return PV_OK;
 }
 
 enum pv_code store_run_delete(struct store_tx *tx,
@@ -568,23 +550,18 @@ enum pv_code store_run_delete(struct store_tx *tx,
                               struct pv_error *err)
 {
     char application_id[37];
-    enum pv_code code = find_application_id(tx, application_name, application_id, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(find_application_id(tx, application_name, application_id, err));
     struct sql sql;
     tx_sql(tx, &sql,
            "DELETE FROM provisor.run WHERE team_id = $1 AND application_id = $2 AND id = $3"
            " RETURNING id");
     sql_uuid(&sql, application_id);
     sql_uuid(&sql, run_id);
-    PGresult *result;
-    code = tx_query(tx, &sql, &result, err);
-    bool found = code == PV_OK && row_count(result) > 0;
-    PQclear(result);
-    if (code != PV_OK)
-        return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    bool found = row_count(result) > 0;
     if (!found)
         return pv_fail(err, PV_E_NOT_FOUND, "there is no run of that id");
-    code = run_queue_history(tx, application_id, -1, err);
-    return code != PV_OK ? code : journal_audit(tx, "run.delete", "run", strview_of(run_id), err);
+    PV_TRY(run_queue_history(tx, application_id, -1, err));
+    return journal_audit(tx, "run.delete", "run", strview_of(run_id), err);
 }

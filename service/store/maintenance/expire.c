@@ -61,9 +61,7 @@ static enum pv_code look_for_runs(struct store_tx *tx,
            "SELECT name FROM provisor.application WHERE team_id = $1 AND id = $2"
            " FOR NO KEY UPDATE");
     sql_uuid(&lock, keep->application_id);
-    enum pv_code code = tx_send(tx, &lock, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(tx_send(tx, &lock, err));
     struct sql list;
     tx_sql(tx, &list,
            "SELECT o.id FROM (SELECT r.id, r.instant, row_number() OVER (ORDER BY r.instant, r.id) "
@@ -76,8 +74,8 @@ static enum pv_code look_for_runs(struct store_tx *tx,
     sql_count(&list, keep->keep_days);
     sql_count(&list, keep->keep_runs);
     sql_int(&list, (int64_t)batch);
-    code = tx_send(tx, &list, err);
-    return code != PV_OK ? code : tx_results(tx, results, 2, err);
+    PV_TRY(tx_send(tx, &list, err));
+    return tx_results(tx, results, 2, err);
 }
 
 static enum pv_code remove_runs(struct store_tx *tx,
@@ -93,17 +91,16 @@ static enum pv_code remove_runs(struct store_tx *tx,
            " RETURNING 1");
     sql_uuid(&sql, keep->application_id);
     add_ids(&sql, ids);
-    enum pv_code code = count_gone(tx, &sql, gone, err);
-    if (code != PV_OK || *gone == 0)
-        return code;
+    PV_TRY(count_gone(tx, &sql, gone, err));
+    if (*gone == 0)
+        return PV_OK;
     tx_sql(tx, &sql,
            "UPDATE provisor.application SET runs = runs - $3,"
            " history_version = history_version + 1 WHERE team_id = $1 AND id = $2");
     sql_uuid(&sql, keep->application_id);
     sql_int(&sql, (int64_t)*gone);
-    code = tx_defer(tx, &sql, err);
-    return code != PV_OK ? code
-                         : journal_audit(tx, "run.expire", "application", application_name, err);
+    PV_TRY(tx_defer(tx, &sql, err));
+    return journal_audit(tx, "run.expire", "application", application_name, err);
 }
 
 enum pv_code store_run_expire(struct store_tx *tx,
@@ -179,12 +176,9 @@ static enum pv_code old_advice(struct store_tx *tx,
            " AND created_at < now() - $2 * interval '1 day' ORDER BY created_at, id LIMIT $3");
     sql_int(&sql, days);
     sql_int(&sql, (int64_t)batch);
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code == PV_OK)
-        code = read_ids(result, arena, ids, err);
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    return read_ids(result, arena, ids, err);
 }
 
 enum pv_code store_advice_expire(

@@ -16,14 +16,11 @@ enum pv_code store_maintenance_claim(struct store *store,
     sql_uuid(&sql, holder);
     sql_int(&sql, every_s);
     sql_int(&sql, lease_s);
-    PGresult *result;
-    enum pv_code code = store_query_alone(store, &sql, &result, err);
-    if (code == PV_OK) {
-        struct row row = row_at(result, 0, NULL);
-        *claimed = row_bool(&row);
-    }
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(store_query_alone(store, &sql, &result, err));
+    struct row row = row_at(result, 0, NULL);
+    *claimed = row_bool(&row);
+    return PV_OK;
 }
 
 enum pv_code store_maintenance_end(struct store *store, const char *holder, struct pv_error *err)
@@ -45,17 +42,13 @@ static enum pv_code name_of(struct store *store,
                             struct strview *name,
                             struct pv_error *err)
 {
-    PGresult *result;
-    enum pv_code code = store_query_alone(store, sql, &result, err);
-    if (code == PV_OK) {
-        struct row row = row_at(result, 0, arena);
-        struct strview text = row_text(&row);
-        code = row_done(&row, err);
-        if (code == PV_OK)
-            *name = text;
-    }
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(store_query_alone(store, sql, &result, err));
+    struct row row = row_at(result, 0, arena);
+    struct strview text = row_text(&row);
+    PV_TRY(row_done(&row, err));
+    *name = text;
+    return PV_OK;
 }
 
 enum pv_code store_partition_make(struct store *store,
@@ -125,12 +118,9 @@ enum pv_code store_retention_list(struct store *store,
     sql_int(&sql, (int64_t)limit);
     sql_int(&sql, default_days);
     sql_int(&sql, default_runs);
-    PGresult *result;
-    enum pv_code code = store_query_alone(store, &sql, &result, err);
-    if (code == PV_OK)
-        code = read_retention(result, arena, list, err);
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(store_query_alone(store, &sql, &result, err));
+    return read_retention(result, arena, list, err);
 }
 
 enum pv_code store_team_ids(struct store *store,
@@ -145,22 +135,19 @@ enum pv_code store_team_ids(struct store *store,
     sql_init(&sql, arena, "SELECT * FROM provisor.list_team_ids($1, $2)");
     sql_uuid(&sql, after);
     sql_int(&sql, (int64_t)limit);
-    PGresult *result;
-    enum pv_code code = store_query_alone(store, &sql, &result, err);
-    if (code == PV_OK) {
-        size_t there = row_count(result);
-        struct team_id *read = arena_calloc(arena, there, sizeof *read);
-        for (size_t i = 0; read != NULL && i < there; i++) {
-            struct row row = row_at(result, (int)i, arena);
-            row_uuid(&row, read[i].text);
-        }
-        if (read == NULL)
-            code = pv_no_memory(err);
-        *ids = read;
-        *n = there;
+    result_auto_t *result = NULL;
+    PV_TRY(store_query_alone(store, &sql, &result, err));
+    size_t there = row_count(result);
+    struct team_id *read = arena_calloc(arena, there, sizeof *read);
+    for (size_t i = 0; read != NULL && i < there; i++) {
+        struct row row = row_at(result, (int)i, arena);
+        row_uuid(&row, read[i].text);
     }
-    PQclear(result);
-    return code;
+    if (read == NULL)
+        return pv_no_memory(err);
+    *ids = read;
+    *n = there;
+    return PV_OK;
 }
 
 enum pv_code store_audit_expire(
@@ -170,12 +157,9 @@ enum pv_code store_audit_expire(
     sql_init(&sql, NULL, "SELECT provisor.expire_audit($1, $2)");
     sql_int(&sql, days);
     sql_int(&sql, (int64_t)batch);
-    PGresult *result;
-    enum pv_code code = store_query_alone(store, &sql, &result, err);
-    if (code == PV_OK) {
-        struct row row = row_at(result, 0, NULL);
-        *gone = (size_t)row_int(&row);
-    }
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(store_query_alone(store, &sql, &result, err));
+    struct row row = row_at(result, 0, NULL);
+    *gone = (size_t)row_int(&row);
+    return PV_OK;
 }

@@ -60,7 +60,6 @@ static enum pv_code read_observations(const PGresult *result,
 {
     struct run_observations all = {0};
     size_t n = row_count(result);
-    enum pv_code code = PV_OK;
     all.rows = arena_array(arena, n, sizeof *all.rows);
     all.labels = arena_array(arena, n, sizeof *all.labels);
     all.evidence = arena_array(arena, n, sizeof *all.evidence);
@@ -69,16 +68,15 @@ static enum pv_code read_observations(const PGresult *result,
         return pv_no_memory(err);
     if (n == 0)
         return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
-    for (size_t i = 0; i < n && code == PV_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct row row = row_at(result, (int)i, arena);
         all.history_version = row_int(&row);
         all.runs = row_int(&row);
         all.looked_at += read_observation(&row, &all);
-        code = row_done(&row, err);
+        PV_TRY(row_done(&row, err));
     }
-    if (code == PV_OK)
-        *observations = all;
-    return code;
+    *observations = all;
+    return PV_OK;
 }
 
 enum pv_code store_run_observations(struct store_tx *tx,
@@ -89,7 +87,7 @@ enum pv_code store_run_observations(struct store_tx *tx,
                                     struct pv_error *err)
 {
     struct sql sql;
-    PGresult *result;
+    result_auto_t *result = NULL;
     tx_sql(
         tx, &sql,
         "SELECT a.history_version, a.runs, r.succeeded, r.problem_size, r.executors,"
@@ -109,11 +107,8 @@ enum pv_code store_run_observations(struct store_tx *tx,
     sql_uuid(&sql, application_id);
     sql_int(&sql, (int64_t)most);
     sql_int(&sql, STAGES_ADDED_UP);
-    enum pv_code code = tx_walk(tx, &sql, &result, err);
-    if (code == PV_OK)
-        code = read_observations(result, arena, observations, err);
-    PQclear(result);
-    return code;
+    PV_TRY(tx_walk(tx, &sql, &result, err));
+    return read_observations(result, arena, observations, err);
 }
 
 enum pv_code store_application_model_find(struct store_tx *tx,
@@ -123,7 +118,7 @@ enum pv_code store_application_model_find(struct store_tx *tx,
                                           struct pv_error *err)
 {
     struct sql sql;
-    PGresult *result;
+    result_auto_t *result = NULL;
     tx_sql(tx, &sql,
            "SELECT a.id, a.name, a.history_version, m.history_version, m.recipe, m.fitted,"
            " m.selected, m.refusal_code, m.refusal, m.document, m.refit, m.refit_version"
@@ -132,30 +127,26 @@ enum pv_code store_application_model_find(struct store_tx *tx,
            "  ON m.team_id = a.team_id AND m.application_id = a.id"
            " WHERE a.team_id = $1 AND a.name = $2");
     sql_text(&sql, strview_of(name));
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code == PV_OK && row_count(result) == 0)
-        code = pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
-    if (code == PV_OK) {
-        struct row row = row_at(result, 0, arena);
-        struct application_model m = {.fitted = 0};
-        row_uuid(&row, m.application_id);
-        m.application = row_text(&row);
-        m.history_now = row_int(&row);
-        m.history_version = row_int(&row);
-        m.recipe = row_text(&row);
-        m.fitted = row_int(&row);
-        m.selected = row_text(&row);
-        m.refusal_code = row_text(&row);
-        m.refusal = row_text(&row);
-        m.document = row_text(&row);
-        m.refit = row_text(&row);
-        m.refit_version = row_int(&row);
-        code = row_done(&row, err);
-        if (code == PV_OK)
-            *model = m;
-    }
-    PQclear(result);
-    return code;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    if (row_count(result) == 0)
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
+    struct row row = row_at(result, 0, arena);
+    struct application_model m = {.fitted = 0};
+    row_uuid(&row, m.application_id);
+    m.application = row_text(&row);
+    m.history_now = row_int(&row);
+    m.history_version = row_int(&row);
+    m.recipe = row_text(&row);
+    m.fitted = row_int(&row);
+    m.selected = row_text(&row);
+    m.refusal_code = row_text(&row);
+    m.refusal = row_text(&row);
+    m.document = row_text(&row);
+    m.refit = row_text(&row);
+    m.refit_version = row_int(&row);
+    PV_TRY(row_done(&row, err));
+    *model = m;
+    return PV_OK;
 }
 
 /* Once a drift: whoever keeps the same models a second time finds it told. */
@@ -204,8 +195,8 @@ enum pv_code store_application_model_keep(struct store_tx *tx,
     sql_text(&sql, model->refusal_code);
     sql_text(&sql, model->refusal);
     sql_json(&sql, model->document);
-    enum pv_code code = tx_defer(tx, &sql, err);
-    return code == PV_OK && model->drift_event.at != NULL ? tell_drift(tx, model, err) : code;
+    PV_TRY(tx_defer(tx, &sql, err));
+    return model->drift_event.at != NULL ? tell_drift(tx, model, err) : PV_OK;
 }
 
 enum pv_code store_application_refit_keep(struct store_tx *tx,
@@ -216,7 +207,7 @@ enum pv_code store_application_refit_keep(struct store_tx *tx,
                                           struct pv_error *err)
 {
     struct sql sql;
-    PGresult *result;
+    result_auto_t *result = NULL;
     tx_sql(tx, &sql,
            "UPDATE provisor.application_model m SET"
            " refit = CASE WHEN m.refit_version > $3 THEN m.refit ELSE $4 END,"
@@ -227,14 +218,10 @@ enum pv_code store_application_refit_keep(struct store_tx *tx,
     sql_uuid(&sql, application_id);
     sql_int(&sql, history_version);
     sql_json(&sql, refit);
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code == PV_OK && row_count(result) == 0)
-        code = pv_fail(err, PV_E_NOT_FOUND, "the application was removed meanwhile");
-    if (code == PV_OK) {
-        struct row row = row_at(result, 0, NULL);
-        *now = row_int(&row);
-        code = row_done(&row, err);
-    }
-    PQclear(result);
-    return code;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    if (row_count(result) == 0)
+        return pv_fail(err, PV_E_NOT_FOUND, "the application was removed meanwhile");
+    struct row row = row_at(result, 0, NULL);
+    *now = row_int(&row);
+    return row_done(&row, err);
 }

@@ -71,10 +71,9 @@ enum pv_code row_operation(struct row *row, struct operation_row *operation, str
     o.position = row_int(row);
     o.request = row_text(row);
     o.result = row_text(row);
-    enum pv_code code = row_done(row, err);
-    if (code == PV_OK)
-        *operation = o;
-    return code;
+    PV_TRY(row_done(row, err));
+    *operation = o;
+    return PV_OK;
 }
 
 /* --- submit --- */
@@ -85,18 +84,13 @@ static enum pv_code check_queued(struct store_tx *tx, int64_t queued_max, struct
     struct sql lock, count;
     tx_sql(tx, &lock,
            "SELECT pg_advisory_xact_lock(hashtextextended('provisor.operation ' || $1::text, 0))");
-    enum pv_code code = tx_defer(tx, &lock, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(tx_defer(tx, &lock, err));
     tx_sql(tx, &count,
            "SELECT count(*) FROM provisor.operation WHERE team_id = $1 AND status = 'queued'");
-    PGresult *result;
-    code = tx_query(tx, &count, &result, err);
-    if (code != PV_OK)
-        return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &count, &result, err));
     struct row row = row_at(result, 0, NULL);
     int64_t queued = row_int(&row);
-    PQclear(result);
     if (queued < queued_max)
         return PV_OK;
     if (err != NULL)
@@ -126,9 +120,7 @@ static enum pv_code submit(struct store_tx *tx,
                            const struct operation_row *operation,
                            struct pv_error *err)
 {
-    enum pv_code code = tx_defer(tx, sql, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(tx_defer(tx, sql, err));
     store_tell_of(tx, operation->application_id);
     return journal_audit(tx, "operation.submit", "operation", strview_of(operation->id), err);
 }
@@ -138,9 +130,7 @@ enum pv_code store_operation_insert(struct store_tx *tx,
                                     int64_t queued_max,
                                     struct pv_error *err)
 {
-    enum pv_code code = check_queued(tx, queued_max, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(check_queued(tx, queued_max, err));
     struct sql sql;
     tx_sql(tx, &sql,
            "INSERT INTO provisor.operation (team_id, id, kind, application_id, application_name,"
@@ -197,12 +187,9 @@ enum pv_code store_operation_find(struct store_tx *tx,
            ", o.request, o.result"
            " FROM provisor.operation o WHERE o.team_id = $1 AND o.id = $2");
     sql_uuid(&sql, id);
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code == PV_OK)
-        code = read_one(result, arena, operation, err);
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    return read_one(result, arena, operation, err);
 }
 
 static void list_query(struct store_tx *tx, const struct operation_filter *filter, struct sql *sql)
@@ -235,24 +222,20 @@ enum pv_code store_operation_list(struct store_tx *tx,
 {
     struct sql sql;
     list_query(tx, filter, &sql);
-    PGresult *result;
-    enum pv_code code = tx_walk(tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_walk(tx, &sql, &result, err));
     size_t there = row_count(result);
     struct operation_list read = {.more = there > filter->limit};
     read.n = read.more ? filter->limit : there;
     read.items = arena_calloc(arena, read.n, sizeof *read.items);
     if (read.items == NULL)
-        code = pv_no_memory(err);
-    for (size_t i = 0; code == PV_OK && i < read.n; i++) {
+        return pv_no_memory(err);
+    for (size_t i = 0; i < read.n; i++) {
         struct row row = row_at(result, (int)i, arena);
-        code = row_operation(&row, &read.items[i], err);
+        PV_TRY(row_operation(&row, &read.items[i], err));
     }
-    PQclear(result);
-    if (code == PV_OK)
-        *list = read;
-    return code;
+    *list = read;
+    return PV_OK;
 }
 
 /* --- cancel --- */
@@ -270,12 +253,10 @@ static enum pv_code ask_for_end(
            " AND status IN ('queued', 'running') RETURNING 1");
     sql_uuid(&sql, id);
     sql_int(&sql, keep_s);
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code == PV_OK)
-        *changed = row_count(result) > 0;
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    *changed = row_count(result) > 0;
+    return PV_OK;
 }
 
 enum pv_code store_operation_cancel(struct store_tx *tx,
@@ -287,11 +268,8 @@ enum pv_code store_operation_cancel(struct store_tx *tx,
                                     struct pv_error *err)
 {
     bool asked = false;
-    enum pv_code code = ask_for_end(tx, id, keep_s, &asked, err);
-    if (code == PV_OK)
-        code = store_operation_find(tx, arena, id, operation, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(ask_for_end(tx, id, keep_s, &asked, err));
+    PV_TRY(store_operation_find(tx, arena, id, operation, err));
     *changed = asked;
     store_tell_of(tx, operation->application_id);
     return asked ? journal_audit(tx, "operation.cancel", "operation", strview_of(id), err) : PV_OK;

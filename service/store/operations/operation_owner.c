@@ -73,8 +73,8 @@ static enum pv_code enter_team_of(struct store_tx *tx, const char *id, struct pv
     char team_id[37];
     sql_init(&sql, &tx->scratch, "SELECT team_id FROM provisor.operation WHERE id = $1");
     sql_uuid(&sql, id);
-    enum pv_code code = registry_read_team(tx, &sql, "operation", team_id, err);
-    return code == PV_OK ? registry_enter(tx, team_id, err) : code;
+    PV_TRY(registry_read_team(tx, &sql, "operation", team_id, err));
+    return registry_enter(tx, team_id, err);
 }
 
 enum pv_code store_owner_operation_cancel(const char *owner_conninfo,

@@ -16,10 +16,8 @@ enum pv_code store_operation_watch(struct store *store,
     sql_uuids(&sql, watched->team_id, n, sizeof *watched);
     sql_uuids(&sql, watched->id, n, sizeof *watched);
     sql_uuids(&sql, watched->token_id, n, sizeof *watched);
-    PGresult *result;
-    enum pv_code code = store_query_alone(store, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    result_auto_t *result = NULL;
+    PV_TRY(store_query_alone(store, &sql, &result, err));
     for (size_t i = 0; i < n; i++) {
         watched[i].events = RUN_UNKNOWN;
         watched[i].ended = watched[i].barred = false;
@@ -33,7 +31,6 @@ enum pv_code store_operation_watch(struct store *store,
         watched[at].ended = row_bool(&row);
         watched[at].barred = row_bool(&row);
     }
-    PQclear(result);
     return PV_OK;
 }
 
@@ -74,19 +71,14 @@ enum pv_code store_operation_events(struct store_tx *tx,
     sql_uuid(&sql, id);
     sql_int(&sql, after);
     sql_int(&sql, (int64_t)limit);
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
     size_t there = row_count(result);
     struct operation_event *read = arena_calloc(arena, there, sizeof *read);
     if (read == NULL)
-        code = pv_no_memory(err);
-    for (size_t i = 0; code == PV_OK && i < there; i++)
-        code = read_event(result, i, arena, &read[i], err);
-    PQclear(result);
-    if (code != PV_OK)
-        return code;
+        return pv_no_memory(err);
+    for (size_t i = 0; i < there; i++)
+        PV_TRY(read_event(result, i, arena, &read[i], err));
     *events = read;
     *n = there;
     return PV_OK;

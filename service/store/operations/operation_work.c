@@ -39,16 +39,13 @@ enum pv_code store_operation_claim(struct store *store,
     sql_texts(&sql, kinds, n_kinds, sizeof *kinds);
     sql_int(&sql, lease_ms);
     sql_int(&sql, team_running_max);
-    PGresult *result;
-    enum pv_code code = store_query_alone(store, &sql, &result, err);
-    if (code == PV_OK) {
-        *taken = row_count(result) > 0;
-        struct row row = row_at(result, 0, arena);
-        if (*taken)
-            read_key(&row, key);
-    }
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(store_query_alone(store, &sql, &result, err));
+    *taken = row_count(result) > 0;
+    struct row row = row_at(result, 0, arena);
+    if (*taken)
+        read_key(&row, key);
+    return PV_OK;
 }
 
 /* Answers are few and in the order of the database, so they are looked for. */
@@ -91,12 +88,10 @@ enum pv_code store_operation_renew(struct store *store,
     sql_counts(&sql, &held->done, n, sizeof *held);
     sql_counts(&sql, &held->total, n, sizeof *held);
     sql_texts(&sql, &held->unit, n, sizeof *held);
-    PGresult *result;
-    enum pv_code code = store_query_alone(store, &sql, &result, err);
-    if (code == PV_OK)
-        note_held(result, held, n);
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(store_query_alone(store, &sql, &result, err));
+    note_held(result, held, n);
+    return PV_OK;
 }
 
 enum pv_code store_operation_lost(struct store *store,
@@ -109,22 +104,19 @@ enum pv_code store_operation_lost(struct store *store,
     struct sql sql;
     sql_init(&sql, arena, "SELECT team_id, id, attempt FROM provisor.list_lost_operations($1)");
     sql_int(&sql, (int64_t)limit);
-    PGresult *result;
-    enum pv_code code = store_query_alone(store, &sql, &result, err);
-    if (code == PV_OK) {
-        size_t there = row_count(result);
-        struct operation_key *read = arena_calloc(arena, there, sizeof *read);
-        for (size_t i = 0; read != NULL && i < there; i++) {
-            struct row row = row_at(result, (int)i, arena);
-            read_key(&row, &read[i]);
-        }
-        if (read == NULL)
-            code = pv_no_memory(err);
-        *keys = read;
-        *n = there;
+    result_auto_t *result = NULL;
+    PV_TRY(store_query_alone(store, &sql, &result, err));
+    size_t there = row_count(result);
+    struct operation_key *read = arena_calloc(arena, there, sizeof *read);
+    for (size_t i = 0; read != NULL && i < there; i++) {
+        struct row row = row_at(result, (int)i, arena);
+        read_key(&row, &read[i]);
     }
-    PQclear(result);
-    return code;
+    if (read == NULL)
+        return pv_no_memory(err);
+    *keys = read;
+    *n = there;
+    return PV_OK;
 }
 
 enum pv_code
@@ -158,33 +150,26 @@ enum pv_code store_operation_load(struct store_tx *tx,
            " WHERE o.team_id = $1 AND o.id = $2 AND o.attempt = $3 AND o.status = 'running'");
     sql_uuid(&sql, key->id);
     sql_int(&sql, key->attempt);
-    PGresult *result;
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code == PV_OK && row_count(result) == 0)
-        code = lost(err);
-    if (code == PV_OK) {
-        struct row row = row_at(result, 0, arena);
-        code = row_operation(&row, operation, err);
-    }
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    if (row_count(result) == 0)
+        PV_TRY(lost(err));
+    struct row row = row_at(result, 0, arena);
+    return row_operation(&row, operation, err);
 }
 
 /* A statement that answers the application of the one row it changed; none: lost. */
 static enum pv_code change_held(struct store_tx *tx, struct sql *sql, struct pv_error *err)
 {
-    PGresult *result;
-    enum pv_code code = tx_query(tx, sql, &result, err);
-    if (code == PV_OK && row_count(result) == 0)
-        code = lost(err);
-    if (code == PV_OK) {
-        struct row row = row_at(result, 0, NULL);
-        char application_id[37];
-        row_uuid(&row, application_id);
-        store_tell_of(tx, application_id);
-    }
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, sql, &result, err));
+    if (row_count(result) == 0)
+        PV_TRY(lost(err));
+    struct row row = row_at(result, 0, NULL);
+    char application_id[37];
+    row_uuid(&row, application_id);
+    store_tell_of(tx, application_id);
+    return PV_OK;
 }
 
 enum pv_code store_operation_give_back(struct store_tx *tx,
@@ -233,6 +218,6 @@ enum pv_code store_operation_finish(struct store_tx *tx,
     sql_int(&sql, end->done);
     sql_count(&sql, end->total);
     sql_text(&sql, end->unit);
-    enum pv_code code = change_held(tx, &sql, err);
-    return code == PV_OK ? journal_event(tx, "operation.completed", end->event, err) : code;
+    PV_TRY(change_held(tx, &sql, err));
+    return journal_event(tx, "operation.completed", end->event, err);
 }

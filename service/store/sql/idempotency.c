@@ -23,9 +23,7 @@ static enum pv_code read_reply(const PGresult *result,
     r.content_type = row_text(&row);
     r.location = row_text(&row);
     r.body = row_bytes(&row);
-    enum pv_code code = row_done(&row, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(row_done(&row, err));
     if (!strview_equal(hash, (struct strview){(const char *)body_hash, 32}))
         return pv_fault(err, PV_PLACE_HEADER, "Idempotency-Key", "key_reused",
                         "the key was used for another request");
@@ -68,8 +66,8 @@ static enum pv_code send_claim(struct store_tx *tx,
            "SELECT pg_try_advisory_xact_lock(hashtextextended("
            "concat_ws(E'\\n', $1::text, $2::text, $3, $4, $5), 7041))");
     add_scope(tx, &lock, method, path, key);
-    enum pv_code code = tx_send(tx, &lock, err);
-    return code == PV_OK ? send_lookup(tx, method, path, key, err) : code;
+    PV_TRY(tx_send(tx, &lock, err));
+    return send_lookup(tx, method, path, key, err);
 }
 
 static bool lock_taken(const PGresult *result)
@@ -88,17 +86,13 @@ enum pv_code store_idempotency_find(struct store_tx *tx,
                                     struct idempotency_reply *reply,
                                     struct pv_error *err)
 {
-    PGresult *result = NULL;
-    enum pv_code code = send_lookup(tx, method, path, key, err);
-    if (code == PV_OK)
-        code = tx_results(tx, &result, 1, err);
-    if (code != PV_OK)
-        return code;
+    result_auto_t *result = NULL;
+    PV_TRY(send_lookup(tx, method, path, key, err));
+    PV_TRY(tx_results(tx, &result, 1, err));
     *state = row_count(result) > 0 ? IDEMPOTENCY_REPLAY : IDEMPOTENCY_FRESH;
     if (*state == IDEMPOTENCY_REPLAY)
-        code = read_reply(result, arena, body_hash, reply, err);
-    PQclear(result);
-    return code;
+        PV_TRY(read_reply(result, arena, body_hash, reply, err));
+    return PV_OK;
 }
 
 enum pv_code store_idempotency_claim(struct store_tx *tx,
@@ -158,9 +152,7 @@ enum pv_code store_idempotency_keep(struct store_tx *tx,
     sql_text(&sql, reply->location);
     sql_bytes(&sql, reply->body.at == NULL ? "" : reply->body.at, reply->body.n);
     sql_uuid(&sql, tx->application_id);
-    enum pv_code code = tx_defer(tx, &sql, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(tx_defer(tx, &sql, err));
     struct sql expire;
     tx_sql(tx, &expire,
            "DELETE FROM provisor.idempotency_key WHERE (team_id, token_id, method, path_hash, key)"

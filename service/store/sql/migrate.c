@@ -155,15 +155,12 @@ enum pv_code store_ready(struct store *store, struct pv_error *err)
 {
     struct sql sql;
     sql_init(&sql, NULL, "SELECT max(version) FROM provisor.migration");
-    PGresult *result;
-    enum pv_code code = store_query_alone(store, &sql, &result, err);
+    result_auto_t *result = NULL;
+    PV_TRY(store_query_alone(store, &sql, &result, err));
     int64_t version = RUN_UNKNOWN;
-    if (code == PV_OK) {
-        struct row row = row_at(result, 0, NULL);
-        version = row_int(&row);
-    }
-    PQclear(result);
-    if (code == PV_OK && version < (int64_t)n_migrations)
+    struct row row = row_at(result, 0, NULL);
+    version = row_int(&row);
+    if (version < (int64_t)n_migrations)
         return pv_fail(err, PV_E_UNAVAILABLE, "the database has not been migrated yet");
-    return code;
+    return PV_OK;
 }

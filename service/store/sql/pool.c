@@ -145,9 +145,7 @@ static bool is_quiet(PGconn *conn)
 static enum pv_code open_pipelined(struct store *store, PGconn **conn, struct pv_error *err)
 {
     PGconn *made = NULL;
-    enum pv_code code = connection_open(&store->info, &made, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(connection_open(&store->info, &made, err));
     if (!prepared_attach(made) || PQsetnonblocking(made, 1) != 0 ||
         PQenterPipelineMode(made) != 1) {
         PQfinish(made);

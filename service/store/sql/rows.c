@@ -10,6 +10,11 @@ struct row row_at(const PGresult *result, int at, struct arena *arena)
     return (struct row){.result = result, .at = at, .arena = arena};
 }
 
+void result_clear(PGresult **result)
+{
+    PQclear(*result);
+}
+
 size_t row_count(const PGresult *result)
 {
     int n = PQntuples(result);

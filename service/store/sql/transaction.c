@@ -142,9 +142,8 @@ static enum pv_code queue(struct store_tx *tx, const struct sql *sql, struct pv_
         tx->failed = true;
         return pv_no_memory(err);
     }
-    enum pv_code code = tx->begun ? PV_OK : start(tx, err);
-    if (code != PV_OK)
-        return code;
+    if (!tx->begun)
+        PV_TRY(start(tx, err));
     return send_statement(tx, sql) ? PV_OK : lost(tx, NULL, err);
 }
 
@@ -161,18 +160,16 @@ void store_tell_of(struct store_tx *tx, const char *application_id)
 
 enum pv_code tx_send(struct store_tx *tx, const struct sql *sql, struct pv_error *err)
 {
-    enum pv_code code = queue(tx, sql, err);
-    if (code == PV_OK)
-        tx->queried++;
-    return code;
+    PV_TRY(queue(tx, sql, err));
+    tx->queried++;
+    return PV_OK;
 }
 
 enum pv_code tx_defer(struct store_tx *tx, const struct sql *sql, struct pv_error *err)
 {
-    enum pv_code code = queue(tx, sql, err);
-    if (code == PV_OK)
-        tx->deferred++;
-    return code;
+    PV_TRY(queue(tx, sql, err));
+    tx->deferred++;
+    return PV_OK;
 }
 
 enum pv_code store_allow_idle(struct store_tx *tx, int64_t ms, struct pv_error *err)

@@ -230,10 +230,9 @@ static enum pv_code get_attempt(struct mapreduce *log,
         *attempt = &log->attempts[*known];
         return PV_OK;
     }
-    enum pv_code code = add_attempt(log, &name, err);
-    if (code == PV_OK)
-        *attempt = &log->attempts[log->n_attempts - 1];
-    return code;
+    PV_TRY(add_attempt(log, &name, err));
+    *attempt = &log->attempts[log->n_attempts - 1];
+    return PV_OK;
 }
 
 static enum pv_code take_started(struct mapreduce *log,
@@ -242,9 +241,9 @@ static enum pv_code take_started(struct mapreduce *log,
                                  struct pv_error *err)
 {
     struct job_attempt *attempt;
-    enum pv_code code = get_attempt(log, event, sound, &attempt, err);
-    if (code != PV_OK || attempt == NULL)
-        return code;
+    PV_TRY(get_attempt(log, event, sound, &attempt, err));
+    if (attempt == NULL)
+        return PV_OK;
     /* A master that took over may tell of a launch again. */
     bool again = attempt->launched;
     attempt->launched = true;
@@ -264,9 +263,9 @@ static enum pv_code take_finished(struct mapreduce *log,
     if (!*sound)
         return PV_OK;
     struct job_attempt *attempt;
-    enum pv_code code = get_attempt(log, event, sound, &attempt, err);
-    if (code != PV_OK || attempt == NULL)
-        return code;
+    PV_TRY(get_attempt(log, event, sound, &attempt, err));
+    if (attempt == NULL)
+        return PV_OK;
     attempt->finish_ms = mapreduce_see_time(log, event->finish_ms);
     attempt->state = ATTEMPT_SUCCEEDED;
     attempt->work = work;
@@ -280,9 +279,9 @@ static enum pv_code stop_attempt(struct mapreduce *log,
                                  struct pv_error *err)
 {
     struct job_attempt *attempt;
-    enum pv_code code = get_attempt(log, event, sound, &attempt, err);
-    if (code != PV_OK || attempt == NULL)
-        return code;
+    PV_TRY(get_attempt(log, event, sound, &attempt, err));
+    if (attempt == NULL)
+        return PV_OK;
     int64_t finish_ms = mapreduce_see_time(log, event->finish_ms);
     /* Its output was lost: it ran no longer than it did. */
     if (attempt->state == ATTEMPT_SUCCEEDED)

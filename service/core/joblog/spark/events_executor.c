@@ -41,14 +41,10 @@ static enum pv_code get_executor(struct sparklog *log,
     if (log->n_executors >= UINT32_MAX)
         return pv_fail(err, PV_E_LIMIT, "the log holds too many executors");
     void *executors = log->executors;
-    enum pv_code code = budget_grow(&log->budget, &executors, &log->executors_capacity,
-                                    log->n_executors + 1, sizeof *log->executors, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(budget_grow(&log->budget, &executors, &log->executors_capacity, log->n_executors + 1,
+                       sizeof *log->executors, err));
     log->executors = executors;
-    code = idmap_insert(&log->executor_at, &log->budget, key, (uint32_t)log->n_executors, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(idmap_insert(&log->executor_at, &log->budget, key, (uint32_t)log->n_executors, err));
     *executor = &log->executors[log->n_executors++];
     **executor =
         (struct executor){.cores = RUN_UNKNOWN, .profile = RUN_UNKNOWN, .since_ms = NO_TIME};
@@ -116,10 +112,9 @@ enum pv_code event_executor_added(struct sparklog *log, struct json *line, struc
     if (event.id.at == NULL)
         return PV_OK;
     struct executor *executor;
-    enum pv_code code = get_executor(log, event.id, &executor, err);
-    if (code == PV_OK)
-        come(log, executor, &event);
-    return code;
+    PV_TRY(get_executor(log, event.id, &executor, err));
+    come(log, executor, &event);
+    return PV_OK;
 }
 
 static void go(struct sparklog *log, struct executor *executor, int64_t at_ms)
@@ -144,10 +139,9 @@ enum pv_code event_executor_removed(struct sparklog *log, struct json *line, str
     if (event.id.at == NULL)
         return PV_OK;
     struct executor *executor;
-    enum pv_code code = get_executor(log, event.id, &executor, err);
-    if (code == PV_OK)
-        go(log, executor, at_ms);
-    return code;
+    PV_TRY(get_executor(log, event.id, &executor, err));
+    go(log, executor, at_ms);
+    return PV_OK;
 }
 
 /* Written by Spark's general mapper, so its members have other names than those above. */
@@ -180,9 +174,7 @@ enum pv_code event_executor_excluded(struct sparklog *log, struct json *line, st
     if (!read_exclusion(log, line, &event) || event.executor.at == NULL)
         return PV_OK;
     struct executor *executor;
-    enum pv_code code = get_executor(log, event.executor, &executor, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(get_executor(log, event.executor, &executor, err));
     log->executors_excluded += !executor->excluded;
     executor->excluded = true;
     return PV_OK;

@@ -99,9 +99,7 @@ enum pv_code event_job_start(struct sparklog *log, struct json *line, struct pv_
     log->jobs++;
     if (event.submitted != NO_TIME)
         event.submitted = sparklog_see_time(log, event.submitted);
-    enum pv_code code = open_job(log, event.id, event.submitted, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(open_job(log, event.id, event.submitted, err));
     if (event.stages.at != NULL)
         return events_describe_stages(log, event.stages, err);
     return event.stage_ids.at == NULL ? PV_OK : take_ids(log, event.stage_ids, err);

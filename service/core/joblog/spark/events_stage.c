@@ -104,18 +104,16 @@ static enum pv_code describe(struct sparklog *log,
                              struct stage **stage,
                              struct pv_error *err)
 {
-    enum pv_code code = sparklog_get_stage(log, info->id, stage, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(sparklog_get_stage(log, info->id, stage, err));
     if ((*stage)->tasks_planned < 0)
         (*stage)->tasks_planned = info->tasks;
     if ((*stage)->resource_profile < 0 && info->resource_profile >= 0)
         (*stage)->resource_profile = info->resource_profile;
     if ((*stage)->n_parents == 0)
-        code = take_parents(log, *stage, info->parents, err);
-    if (code == PV_OK && (*stage)->name == NULL && info->name.at != NULL)
-        code = take_name(log, *stage, info->name, err);
-    return code;
+        PV_TRY(take_parents(log, *stage, info->parents, err));
+    if ((*stage)->name == NULL && info->name.at != NULL)
+        PV_TRY(take_name(log, *stage, info->name, err));
+    return PV_OK;
 }
 
 static enum pv_code get_attempt(struct sparklog *log,
@@ -133,10 +131,8 @@ static enum pv_code get_attempt(struct sparklog *log,
     if (stage->n_attempts > 0 && log->n_attempts >= log->limits.stages)
         return pv_fail(err, PV_E_LIMIT, "the log holds more than %zu stages", log->limits.stages);
     void *attempts = stage->attempts;
-    enum pv_code code = budget_grow(&log->budget, &attempts, &stage->attempts_capacity,
-                                    stage->n_attempts + 1, sizeof *stage->attempts, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(budget_grow(&log->budget, &attempts, &stage->attempts_capacity, stage->n_attempts + 1,
+                       sizeof *stage->attempts, err));
     stage->attempts = attempts;
     log->n_attempts += stage->n_attempts > 0;
     log->attempts_open++;
@@ -172,14 +168,11 @@ static enum pv_code take_stage(struct sparklog *log,
         return PV_OK;
     }
     struct stage *stage;
-    enum pv_code code = describe(log, info, &stage, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(describe(log, info, &stage, err));
     stage->ran = true;
-    code = get_attempt(log, stage, info->attempt, attempt, err);
-    if (code == PV_OK)
-        see_submission(log, *attempt, info->submitted);
-    return code;
+    PV_TRY(get_attempt(log, stage, info->attempt, attempt, err));
+    see_submission(log, *attempt, info->submitted);
+    return PV_OK;
 }
 
 enum pv_code event_stage_submitted(struct sparklog *log, struct json *line, struct pv_error *err)
@@ -193,9 +186,9 @@ enum pv_code event_stage_completed(struct sparklog *log, struct json *line, stru
 {
     struct stage_info info;
     struct attempt *attempt = NULL;
-    enum pv_code code = take_stage(log, line, &info, &attempt, err);
-    if (code != PV_OK || attempt == NULL)
-        return code;
+    PV_TRY(take_stage(log, line, &info, &attempt, err));
+    if (attempt == NULL)
+        return PV_OK;
     log->attempts_open -= !attempt->completed;
     attempt->completed = true;
     attempt->failed = info.failure.at != NULL;

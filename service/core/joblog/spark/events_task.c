@@ -108,9 +108,7 @@ static enum pv_code take_task(struct sparklog *log,
         line->damaged = true;
         return PV_OK;
     }
-    enum pv_code code = sparklog_get_stage(log, event->stage, stage, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(sparklog_get_stage(log, event->stage, stage, err));
     (*stage)->ran = true;
     event->launch = sparklog_see_time(log, event->launch);
     return PV_OK;
@@ -140,9 +138,7 @@ static enum pv_code succeed(struct sparklog *log,
                             int64_t ms,
                             struct pv_error *err)
 {
-    enum pv_code code = keep_task(log, stage, event->index, ms, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(keep_task(log, stage, event->index, ms, err));
     log->tasks_succeeded++;
     log->task_ms = sparklog_add(log->task_ms, ms);
     stage->task_ms = sparklog_add(stage->task_ms, ms);
@@ -164,18 +160,16 @@ enum pv_code event_task_end(struct sparklog *log, struct json *line, struct pv_e
 {
     struct task_event event;
     struct stage *stage = NULL;
-    enum pv_code code = take_task(log, line, &end_shape, &event, &stage, err);
-    if (code != PV_OK || stage == NULL)
-        return code;
+    PV_TRY(take_task(log, line, &end_shape, &event, &stage, err));
+    if (stage == NULL)
+        return PV_OK;
     int64_t finish = sparklog_see_time(log, event.finish);
     int64_t ms = sparklog_elapsed(log, event.launch, finish);
     bool succeeded = event.reason.at != NULL && json_text_is(event.reason, strview_of("Success"));
     if (succeeded)
-        code = succeed(log, stage, &event, ms, err);
+        PV_TRY(succeed(log, stage, &event, ms, err));
     else
         fail(log, stage, event.reason, ms);
-    if (code != PV_OK)
-        return code;
     log->tasks_speculative += event.speculative;
     sparklog_add_amounts(log, &stage->amounts, &event.amounts, succeeded);
     return PV_OK;

@@ -272,9 +272,7 @@ enum pv_code profile_build_stages(struct sparklog *log,
                                   struct run *run,
                                   struct pv_error *err)
 {
-    enum pv_code code = add_lost_parents(log, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(add_lost_parents(log, err));
     if (log->n_stages > 0)
         qsort(log->stages, log->n_stages, sizeof *log->stages, compare_stages);
     run->stages = arena_calloc(arena, log->n_stages, sizeof *run->stages);

@@ -22,10 +22,7 @@ static enum pv_code stretch(
     if (planned > 0 && (uint64_t)planned > need && (uint64_t)planned <= reach(tasks))
         need = (size_t)planned;
     void *slots = tasks->slots;
-    enum pv_code code =
-        budget_grow(budget, &slots, &tasks->slots_capacity, need, sizeof *tasks->slots, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(budget_grow(budget, &slots, &tasks->slots_capacity, need, sizeof *tasks->slots, err));
     tasks->slots = slots;
     while (tasks->n_slots <= index)
         tasks->slots[tasks->n_slots++] = -1;
@@ -36,10 +33,8 @@ static enum pv_code put_aside(
     struct tasks *tasks, struct budget *budget, int64_t index, int64_t ms, struct pv_error *err)
 {
     void *asides = tasks->asides;
-    enum pv_code code = budget_grow(budget, &asides, &tasks->asides_capacity, tasks->n_asides + 1,
-                                    sizeof *tasks->asides, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(budget_grow(budget, &asides, &tasks->asides_capacity, tasks->n_asides + 1,
+                       sizeof *tasks->asides, err));
     tasks->asides = asides;
     uint32_t at = index < 0 || index > UINT32_MAX ? UINT32_MAX : (uint32_t)index;
     tasks->asides[tasks->n_asides] = (struct aside){ms, at, (uint32_t)tasks->n_asides};
@@ -58,9 +53,7 @@ enum pv_code tasks_add(struct tasks *tasks,
     if (index < 0 || (uint64_t)index >= reach(tasks))
         return put_aside(tasks, budget, index, ms, err);
     size_t at = (size_t)index;
-    enum pv_code code = stretch(tasks, budget, at, planned, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(stretch(tasks, budget, at, planned, err));
     if (tasks->slots[at] >= 0)
         return put_aside(tasks, budget, index, ms, err);
     tasks->slots[at] = ms;
