@@ -110,7 +110,7 @@ add_policy(struct http_request *request, struct http_response *response, struct 
         " form-action 'none'; frame-ancestors 'none'",
         document_script_hashes);
     if (policy == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the policy of the page");
+        return pv_no_memory(err);
     http_response_header(request, response, "Content-Security-Policy", policy);
     return PV_OK;
 }
@@ -128,7 +128,7 @@ enum pv_code site_page_get(void *context,
     const char *name = arena_printf(request->arena, "docs/%s%s", path, folder ? "index.html" : "");
     const char *index = arena_printf(request->arena, "docs/%s/index.html", path);
     if (name == NULL || index == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the path");
+        return pv_no_memory(err);
     const struct document *document = document_find(name);
     if (document != NULL) {
         reply_document(request, response, document);
@@ -141,7 +141,7 @@ enum pv_code site_page_get(void *context,
         arena_printf(request->arena, "/%.*s", (int)(strlen(document->path) - strlen("index.html")),
                      document->path);
     if (location == NULL)
-        return pv_fail(err, PV_E_MEMORY, "not enough memory for the path");
+        return pv_no_memory(err);
     redirect(request, response, 308, location);
     return PV_OK;
 }

@@ -155,7 +155,7 @@ static enum pv_code write_run(struct store_tx *tx,
     size_t n = run->warnings.n;
     const struct warning_row *w = list_warnings(run, &tx->scratch);
     if (w == NULL)
-        return pv_fail(err, PV_E_MEMORY, "out of memory");
+        return pv_no_memory(err);
     tx_sql(tx, &sql,
            "INSERT INTO provisor.run (team_id, application_id, id, recorded_at, " RUN_COLUMNS
            ", " RUN_MEASURE_COLUMNS ")"
