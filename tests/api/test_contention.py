@@ -34,7 +34,7 @@ def test_the_tables_of_the_thesis(client, strategy, weights, cores):
 
 def test_proportional_and_all_cores_unless_told(client):
     answer = share(client, [app("A", 2), app("B", 6)])
-    assert answer == {"contention": False, "requested_cores": 8, "allocations": [
+    assert answer.pop("reasons") and answer == {"contention": False, "requested_cores": 8, "allocations": [
         {"name": "A", "weight": 0.25, "saturating_cores": 4, "cores": 4},
         {"name": "B", "weight": 0.75, "saturating_cores": 12, "cores": 12}]}
     answer = share(client, [app("A", 2), app("B", 6)], gamma=0.5)
@@ -75,3 +75,14 @@ def test_limits_have_their_own_faults(make_service):
     client.refuse("POST", "/v1/contention", 422, pointer="/applications", json={"max_cores": 8, "applications": THESIS})
     client.refuse("POST", "/v1/contention", 422, pointer="/max_cores", json={"max_cores": 9, "applications": THESIS[:2]})
     share(client, THESIS[:2], max_cores=8)
+
+
+def test_the_reasons_say_whether_there_is_contention(client):
+    def codes(**more):
+        reply = client.post("/v1/contention", dict({"max_cores": 8, "applications": [{"name": "A", "requested_cores": 3}]}, **more), 200).json()
+        return [r["code"] for r in reply["reasons"]]
+
+    assert codes(gamma=0) == ["no_contention"]
+    assert codes() == ["no_contention", "saturating"]
+    assert codes(max_cores=2) == ["contention"]
+    assert codes(applications=[{"name": "A", "requested_cores": 0}]) == ["nothing_requested"]

@@ -132,3 +132,19 @@ def test_a_body_of_too_many_values_is_refused_before_it_is_built(make_service):
     assert problem["type"] == "/problems/limit_exceeded" and "json_values_max" in problem["detail"]
     body["jobs"][0]["stages"][0]["task_durations_s"] = [0.1] * 50
     client.post("/v1/feasibility", body, 200)
+
+
+def test_the_reasons_answer_first_and_say_what_would_help(client):
+    def ask(cores, **more):
+        jobs = [dict({"name": n, "deadline_s": 10, "stages": [{"id": 0, "tasks": 4, "task_duration_s": 4}]}, **more) for n in "AB"]
+        return client.post("/v1/feasibility", {"cluster": {"executors": cores, "cores_per_executor": 1}, "jobs": jobs}, 200).json()
+
+    met = ask(8)
+    assert [r["code"] for r in met["reasons"]] == ["all_deadlines_met", "cores_in_use"]
+    assert met["reasons"][0]["evidence"] == {"job": "A", "slack_s": 6.0, "jobs": 2.0, "missed": 0.0}
+    missed = ask(2)
+    assert [r["code"] for r in missed["reasons"]] == ["deadlines_missed", "cores_in_use", "more_cores"]
+    assert missed["reasons"][0]["evidence"]["job"] == "B" and missed["reasons"][0]["evidence"]["slack_s"] == -6
+    assert missed["reasons"][2]["evidence"]["min_total_cores"] == missed["remedies"]["min_total_cores"]
+    hopeless = ask(2, deadline_s=3)
+    assert [r["code"] for r in hopeless["reasons"]][-1] == "no_cores_suffice"

@@ -27,7 +27,7 @@ def test_a_chain_with_a_skipped_stage(client):
     answer = plan(client, deadline_s=60, stages=[
         {"id": 0, "parents": [], "duration_s": 100}, {"id": 1, "parents": [0], "skipped": True},
         {"id": 2, "parents": [0], "duration_s": 20, "skipped": False}])
-    assert answer["feasible"] and set(answer) == {"feasible", "stages"}
+    assert answer["feasible"] and set(answer) == {"feasible", "stages", "reasons"}
     assert answer["stages"][0] == {
         "id": 0, "weight": pytest.approx(1.464), "start_s": 0, "deadline_s": pytest.approx(38.9344262295),
         "estimated_cores": 3, "max_allocable_cores": 6, "initial_cores_per_executor": 0.75}
@@ -114,3 +114,15 @@ def test_limits_have_their_own_faults(make_service):
     client.refuse("POST", "/v1/stage-plans", 422, pointer="/executors",
                   json={"deadline_s": 9, "executors": 5, "cores_per_executor": 13, "stages": stages[:2]})
     refuse(client, "/pinned", deadline_s=9, stages=stages[:2], pinned=[{"id": i, "cores": 1} for i in range(3)])
+
+
+def test_the_reasons_say_what_fits_and_what_does_not(client):
+    body = {"deadline_s": 100, "executors": 1, "cores_per_executor": 4, "stages": [{"id": 0, "duration_s": 80}, {"id": 1, "duration_s": 40}]}
+    fits = client.post("/v1/stage-plans", body, 200).json()
+    assert [r["code"] for r in fits["reasons"]] == ["stages_fit"] and fits["feasible"]
+    most = max(fits["stages"], key=lambda s: s["estimated_cores"])
+    assert fits["reasons"][0]["evidence"]["estimated_cores"] == most["estimated_cores"]
+    short = client.post("/v1/stage-plans", dict(body, deadline_s=10), 200).json()
+    assert [r["code"] for r in short["reasons"]] == ["too_few_cores"]
+    late = client.post("/v1/stage-plans", dict(body, pinned=[{"id": 0, "deadline_s": 150}]), 200).json()
+    assert "deadline_exceeded" in [r["code"] for r in late["reasons"]] and not late["feasible"]

@@ -139,3 +139,25 @@ def test_problem_types_and_codes_of_faults_are_snake_case():
 @pytest.mark.parametrize("shape", [{"type": ["string", "null"]}, {"oneOf": [{"type": "string"}, {"type": "null"}]}, {"const": "x"}])
 def test_the_type_of_a_schema_is_found(shape):
     assert types_of(shape) - {"null"} == {"string"}
+
+
+LISTS_OF_FINDINGS = {"reasons", "warnings", "findings", "causes", "procedure"}
+
+
+def test_a_finding_has_one_shape():
+    """{code, message, evidence?}, wherever something is said about a result."""
+    lists = 0
+    for name, schema, path in members():
+        if name in LISTS_OF_FINDINGS and "/ModelPredictRequest" not in path:
+            schema = resolve(schema)
+            item = resolve(schema["items"])
+            assert "array" in types_of(schema) and set(item["required"]) in ({"code", "message"}, {"code", "message", "evidence"}), path
+            assert set(item["properties"]) <= {"code", "message", "evidence"}, path
+            lists += 1
+    assert lists > 15
+    for path, schema in schemas():
+        inner = schema.get("properties")
+        if path.endswith("/properties") or not isinstance(inner, dict) or not {"code", "message"} <= set(inner):
+            continue
+        # A simulation's best policy is named along with the finding that says why.
+        assert set(inner) <= {"code", "message", "evidence"} or {"name", "margin_percent"} <= set(inner), path

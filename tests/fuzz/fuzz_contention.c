@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "codec/deadlines/contention.h"
+#include "core/deadline/explain.h"
 #include "fuzz_body.h"
 
 enum { APPLICATIONS_MAX = 32 };
@@ -40,7 +41,9 @@ static void require_lawful(const struct codec_contention *asked, struct arena *a
     require_shares(asked, shares, &outcome);
     struct writer w;
     writer_init(&w, arena);
-    codec_contention_encode(&w, asked, shares, &outcome);
+    struct findings reasons = {.arena = arena};
+    contention_explain(asked->strategy, &asked->terms, &outcome, &reasons);
+    codec_contention_encode(&w, asked, shares, &outcome, &reasons);
     size_t n;
     const char *text = writer_finish(&w, &n);
     FUZZ_REQUIRE(text != NULL);

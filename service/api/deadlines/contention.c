@@ -6,6 +6,7 @@
 #include "api/clusters/named_cluster.h"
 #include "api/handlers.h"
 #include "api/shared/reply.h"
+#include "core/deadline/explain.h"
 
 /* POST /v1/contention: one supervisor step over the numbers in the request. */
 
@@ -66,6 +67,8 @@ enum pv_code contention_share(void *context,
                               request->arena, shares, &outcome, err));
     struct writer w;
     writer_init(&w, request->arena);
-    codec_contention_encode(&w, &asked, shares, &outcome);
+    struct findings reasons = {.arena = request->arena};
+    contention_explain(asked.strategy, &asked.terms, &outcome, &reasons);
+    codec_contention_encode(&w, &asked, shares, &outcome, &reasons);
     return api_reply(response, 200, &w, err);
 }

@@ -7,6 +7,8 @@
 #include "api/clusters/named_cluster.h"
 #include "api/shared/reply.h"
 #include "codec/deadlines/feasibility.h"
+#include "codec/json/finding.h"
+#include "core/deadline/explain.h"
 #include "core/deadline/job_from_run.h"
 #include "store/history/run.h"
 
@@ -200,8 +202,12 @@ static enum pv_code answer(const struct config *config,
     struct edf_outcome *outcomes = arena_array(w->arena, asked->n_jobs, sizeof *outcomes);
     struct edf_metrics metrics;
     struct edf_remedies remedies;
-    if (outcomes == NULL)
+    struct strview *names = arena_array(w->arena, asked->n_jobs, sizeof *names);
+    struct findings reasons = {.arena = w->arena};
+    if (outcomes == NULL || names == NULL)
         return pv_no_memory(err);
+    for (size_t i = 0; i < asked->n_jobs; i++)
+        names[i] = asked->sources[i].name;
     enum pv_code code = edf_schedule(asked->jobs, asked->n_jobs, asked->cores, scratch, outcomes,
                                      &metrics, NULL, err);
     /* The search replays the jobs over and over: light for a tenth of the tasks only. */
@@ -216,6 +222,9 @@ static enum pv_code answer(const struct config *config,
         return code;
     writer_begin_object(w);
     codec_feasibility_encode(w, asked, outcomes, &metrics, metrics.delayed > 0 ? &remedies : NULL);
+    feasibility_explain(names, asked->jobs, asked->n_jobs, asked->cores, outcomes, &metrics,
+                        metrics.delayed > 0 ? &remedies : NULL, &reasons);
+    codec_findings_encode(w, "reasons", &reasons);
     if (asked->with_schedule)
         code = write_schedule(asked, scratch, outcomes, w, err);
     writer_end_object(w);

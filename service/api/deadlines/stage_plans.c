@@ -7,6 +7,8 @@
 #include "api/clusters/named_cluster.h"
 #include "api/handlers.h"
 #include "api/shared/reply.h"
+#include "codec/json/finding.h"
+#include "core/deadline/explain.h"
 #include "core/history/graph.h"
 
 /* POST /v1/stage-plans: deadlines and cores stage by stage, from numbers in the request or the run
@@ -144,10 +146,16 @@ static enum pv_code load_cluster(struct api *api,
 
 /* --- the answer --- */
 
-static void encode(struct writer *w, const struct stage_plan *plan, const struct source *source)
+static void encode(struct writer *w,
+                   const struct stage_plan_terms *terms,
+                   const struct stage_plan *plan,
+                   const struct source *source)
 {
+    struct findings reasons = {.arena = w->arena};
+    stage_plan_explain(terms, plan, &reasons);
     writer_begin_object(w);
     codec_stage_plan_encode(w, plan);
+    codec_findings_encode(w, "reasons", &reasons);
     if (source->run_id[0] != '\0') {
         writer_member_text(w, "application", source->application);
         writer_member_string(w, "run_id", source->run_id);
@@ -175,6 +183,6 @@ enum pv_code stage_plan_create(void *context,
     PV_TRY(stage_plan_make(&asked.terms, asked.stages, asked.n_stages, request->arena, &plan, err));
     struct writer w;
     writer_init(&w, request->arena);
-    encode(&w, &plan, &source);
+    encode(&w, &asked.terms, &plan, &source);
     return api_reply(response, 200, &w, err);
 }

@@ -105,7 +105,8 @@ void codec_contention_decode(const struct codec_node *node,
 void codec_contention_encode(struct writer *w,
                              const struct codec_contention *request,
                              const struct contention_share shares[],
-                             const struct contention_outcome *outcome)
+                             const struct contention_outcome *outcome,
+                             const struct findings *reasons)
 {
     writer_begin_object(w);
     writer_member_boolean(w, "contention", outcome->contention);
@@ -121,5 +122,6 @@ void codec_contention_encode(struct writer *w,
         writer_end_object(w);
     }
     writer_end_array(w);
+    codec_findings_encode(w, "reasons", reasons);
     writer_end_object(w);
 }

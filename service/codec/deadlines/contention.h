@@ -2,6 +2,7 @@
 #define CODEC_DEADLINES_CONTENTION_H
 
 #include "base/json_writer.h"
+#include "codec/json/finding.h"
 #include "codec/json/reader.h"
 #include "core/deadline/contention.h"
 
@@ -36,6 +37,7 @@ void codec_contention_decode(const struct codec_node *node,
 void codec_contention_encode(struct writer *w,
                              const struct codec_contention *request,
                              const struct contention_share shares[],
-                             const struct contention_outcome *outcome);
+                             const struct contention_outcome *outcome,
+                             const struct findings *reasons);
 
 #endif

@@ -1,0 +1,163 @@
+#include "core/deadline/explain.h"
+
+#include <math.h>
+
+/* --- feasibility --- */
+
+/* The job with the least time left before its deadline; below 0 it is late. */
+static size_t
+find_tightest(const struct edf_job jobs[], const struct edf_outcome outcomes[], size_t n)
+{
+    size_t at = 0;
+    for (size_t i = 1; i < n; i++)
+        if (jobs[i].deadline_s - outcomes[i].execution_s <
+            jobs[at].deadline_s - outcomes[at].execution_s)
+            at = i;
+    return at;
+}
+
+static void explain_remedies(size_t cores, const struct edf_remedies *remedies, struct findings *to)
+{
+    if (remedies->has_min_total_cores) {
+        struct finding *more =
+            finding_add(to, "more_cores", "With %zu cores instead of %zu every deadline is met.",
+                        remedies->min_total_cores, cores);
+        finding_number(more, "min_total_cores", (double)remedies->min_total_cores);
+        finding_number(more, "cores", (double)cores);
+    } else if (remedies->exact) {
+        (void)finding_add(to, "no_cores_suffice",
+                          "No number of cores meets every deadline: some job's stages take longer "
+                          "one after another than its deadline allows.");
+    } else {
+        (void)finding_add(to, "search_cut",
+                          "The search for enough cores was cut by its budget of simulated tasks.");
+    }
+}
+
+void feasibility_explain(const struct strview names[],
+                         const struct edf_job jobs[],
+                         size_t n_jobs,
+                         size_t cores,
+                         const struct edf_outcome outcomes[],
+                         const struct edf_metrics *metrics,
+                         const struct edf_remedies *remedies,
+                         struct findings *reasons)
+{
+    size_t at = find_tightest(jobs, outcomes, n_jobs);
+    const char *name = arena_printf(reasons->arena, "%.*s", (int)names[at].n, names[at].at);
+    double slack_s = jobs[at].deadline_s - outcomes[at].execution_s;
+    struct finding *first;
+    if (name == NULL) {
+        reasons->failed = true;
+        return;
+    }
+    if (metrics->delayed == 0)
+        first = finding_add(reasons, "all_deadlines_met",
+                            "Every job meets its deadline; %s comes closest, %.4g s before its "
+                            "deadline.",
+                            name, slack_s);
+    else
+        first =
+            finding_add(reasons, "deadlines_missed",
+                        "%zu of %zu jobs miss their deadlines; %s is late by most, %.4g s after "
+                        "its deadline.",
+                        metrics->delayed, n_jobs, name, -slack_s);
+    finding_text(first, "job", name);
+    finding_number(first, "slack_s", slack_s);
+    finding_number(first, "jobs", (double)n_jobs);
+    finding_number(first, "missed", (double)metrics->delayed);
+    if (!isnan(metrics->utilization)) {
+        struct finding *use =
+            finding_add(reasons, "cores_in_use",
+                        "%zu cores work %.3g %% of the %.4g s from the first release to "
+                        "the last end.",
+                        cores, 100 * metrics->utilization, metrics->makespan_s);
+        finding_number(use, "cores", (double)cores);
+        finding_number(use, "utilization", metrics->utilization);
+        finding_number(use, "makespan_s", metrics->makespan_s);
+    }
+    if (remedies != NULL)
+        explain_remedies(cores, remedies, reasons);
+}
+
+/* --- stage plans --- */
+
+void stage_plan_explain(const struct stage_plan_terms *terms,
+                        const struct stage_plan *plan,
+                        struct findings *reasons)
+{
+    double cores = terms->executors * terms->cores_per_executor;
+    size_t at = 0;
+    size_t short_of = 0;
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        if (plan->steps[i].estimated_cores > plan->steps[at].estimated_cores)
+            at = i;
+        short_of += plan->steps[i].estimated_cores > cores;
+    }
+    if (plan->n_steps == 0)
+        return;
+    const struct stage_plan_step *most = &plan->steps[at];
+    const struct stage_plan_step *last = &plan->steps[plan->n_steps - 1];
+    struct finding *first;
+    if (short_of == 0)
+        first = finding_add(reasons, "stages_fit",
+                            "Every stage can end by its deadline with the %.15g cores there are; "
+                            "stage %lld needs most, %.15g.",
+                            cores, (long long)most->id, most->estimated_cores);
+    else if (isfinite(most->estimated_cores))
+        first =
+            finding_add(reasons, "too_few_cores",
+                        "%zu of %zu stages need more than the %.15g cores there are; stage %lld "
+                        "needs most, %.15g.",
+                        short_of, plan->n_steps, cores, (long long)most->id, most->estimated_cores);
+    else
+        first = finding_add(reasons, "too_few_cores",
+                            "%zu of %zu stages need more than the %.15g cores there are; for stage "
+                            "%lld the pinned deadlines leave no time, so that no number is enough.",
+                            short_of, plan->n_steps, cores, (long long)most->id);
+    finding_number(first, "stage", (double)most->id);
+    finding_number(first, "estimated_cores", most->estimated_cores);
+    finding_number(first, "cores", cores);
+    finding_number(first, "stages_short_of_cores", (double)short_of);
+    double end_s = last->start_s + last->deadline_s;
+    if (!plan->feasible && (short_of == 0 || end_s > terms->deadline_s * (1 + 1e-9))) {
+        struct finding *late = finding_add(reasons, "deadline_exceeded",
+                                           "The deadlines of the stages add up to %.6g s, more "
+                                           "than the %.6g s of the application.",
+                                           end_s, terms->deadline_s);
+        finding_number(late, "end_s", end_s);
+        finding_number(late, "deadline_s", terms->deadline_s);
+    }
+}
+
+/* --- contention --- */
+
+void contention_explain(const struct contention_strategy *strategy,
+                        const struct contention_terms *terms,
+                        const struct contention_outcome *outcome,
+                        struct findings *reasons)
+{
+    struct finding *first;
+    if (outcome->contention)
+        first = finding_add(reasons, "contention",
+                            "%.6g cores are requested and there are %.6g: all are dealt out by the "
+                            "strategy %s.",
+                            outcome->requested_cores, terms->max_cores, strategy->name);
+    else if (outcome->requested_cores > 0)
+        first =
+            finding_add(reasons, "no_contention",
+                        "%.6g cores are requested and there are %.6g: everybody can have what it "
+                        "requests.",
+                        outcome->requested_cores, terms->max_cores);
+    else
+        first = finding_add(reasons, "nothing_requested", "Nobody requests a core.");
+    finding_number(first, "requested_cores", outcome->requested_cores);
+    finding_number(first, "max_cores", terms->max_cores);
+    if (outcome->contention || !(outcome->requested_cores > 0) || !(terms->gamma > 0))
+        return;
+    struct finding *more =
+        finding_add(reasons, "saturating",
+                    "With gamma %.6g the idle cores are dealt out as well, by the strategy %s.",
+                    terms->gamma, strategy->name);
+    finding_number(more, "gamma", terms->gamma);
+}

@@ -1,0 +1,47 @@
+#ifndef CORE_DEADLINE_EXPLAIN_H
+#define CORE_DEADLINE_EXPLAIN_H
+
+#include "base/finding.h"
+#include "base/strview.h"
+#include "core/deadline/clairvoyant_edf.h"
+#include "core/deadline/contention.h"
+#include "core/deadline/stage_plan.h"
+
+/*
+ * Why the answers of this room are what they are, as findings. The first one answers the question;
+ * those after it say what the answer is based on and what would change it. Texts live in the
+ * findings' arena.
+ */
+
+/*
+ * names[i] belongs to jobs[i]. remedies: NULL where all deadlines are met.
+ *
+ * `all_deadlines_met` or `deadlines_missed`, each with the job that decides it (least slack, or most
+ * late), then `cores_in_use`, and for a missed deadline `more_cores`, `no_cores_suffice` or
+ * `search_cut`.
+ */
+void feasibility_explain(const struct strview names[],
+                         const struct edf_job jobs[],
+                         size_t n_jobs,
+                         size_t cores,
+                         const struct edf_outcome outcomes[],
+                         const struct edf_metrics *metrics,
+                         const struct edf_remedies *remedies,
+                         struct findings *reasons);
+
+/*
+ * `stages_fit`, or `too_few_cores` and `deadline_exceeded`, whichever holds; each with the stage that
+ * needs most cores.
+ */
+void stage_plan_explain(const struct stage_plan_terms *terms,
+                        const struct stage_plan *plan,
+                        struct findings *reasons);
+
+/* `contention`, `no_contention` or `nothing_requested`, and `saturating` where gamma adds to what is
+ * requested. */
+void contention_explain(const struct contention_strategy *strategy,
+                        const struct contention_terms *terms,
+                        const struct contention_outcome *outcome,
+                        struct findings *reasons);
+
+#endif
