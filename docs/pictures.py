@@ -220,8 +220,8 @@ def draw_fit(service, application, name, models, candidate, folder):
     drawing = Drawing(860, 430, "Fit of %s to the runs of %s" % (candidate["model"], name))
     drawing.text(64, 26, "%s: %s and what it errs by" % (name, candidate["model"]), "start", font_size=17,
                  font_weight="bold")
-    if candidate["model"] == models["selected"]:
-        drawing.text(64, 47, models["reason"]["message"], "start", FAINT, font_size=12)
+    if candidate["model"] == models["selected_model"]:
+        drawing.text(64, 47, models["reasons"][0]["message"], "start", FAINT, font_size=12)
     for i, (size, colour) in enumerate(colours.items()):
         drawing.shape("circle", cx=70 + 130 * i, cy=414, r=5, fill=colour)
         drawing.text(80 + 130 * i, 418, "problem size %s" % number(size), "start", font_size=12)
@@ -242,10 +242,10 @@ def main():
     service = Service(asked.base_url, asked.token_file)
     application = urllib.parse.quote(asked.application, safe="")
     models = service.ask("/v1/applications/%s/models" % application)
-    kind = asked.model or models["selected"]
+    kind = asked.model or models["selected_model"]
     candidate = next((c for c in models["candidates"] if c["model"] == kind and c["fit"]), None)
     if candidate is None or candidate["fit"]["loo_mape_percent"] is None:
-        raise SystemExit("%s: %s" % (asked.application, models["reason"]["message"] if asked.model is None
+        raise SystemExit("%s: %s" % (asked.application, models["reasons"][0]["message"] if asked.model is None
                                      else "there is no %s with an error to show" % kind))
     asked.output_folder.mkdir(parents=True, exist_ok=True)
     for draw in (draw_surface, draw_fit):
