@@ -4,7 +4,7 @@
     docs/pictures.py BASE_URL TOKEN_FILE APPLICATION OUTPUT_FOLDER [--model KIND]
 
 speedup.svg    the speedup over problem size and executors (GET .../speedup), with the ridge
-fit.svg        recorded durations and the fitted law with its interval, and what it errs by for each run
+fit.svg        recorded durations and the fitted law with its interval, and its error for each run
                (GET .../models, GET .../runs, POST /v1/models/predict)
 
 Without --model the kind that the service selects is drawn. Only the standard library is needed.
@@ -218,10 +218,11 @@ def draw_fit(service, application, name, models, candidate, folder):
     colours = dict(zip(shown, LINES))
     counts = sorted({r["executors"] for r in runs})
     drawing = Drawing(860, 430, "Fit of %s to the runs of %s" % (candidate["model"], name))
-    drawing.text(64, 26, "%s: %s and what it errs by" % (name, candidate["model"]), "start", font_size=17,
+    drawing.text(64, 26, "%s: the model %s and its errors" % (name, candidate["model"]), "start", font_size=17,
                  font_weight="bold")
-    if candidate["model"] == models["selected_model"]:
-        drawing.text(64, 47, models["reasons"][0]["message"], "start", FAINT, font_size=12)
+    drawing.text(64, 47, "%sfitted to %d runs; leave-one-out error %.1f %%" % (
+        "selected; " if candidate["model"] == models["selected_model"] else "", candidate["fit"]["observations"],
+        candidate["fit"]["loo_mape_percent"]), "start", FAINT, font_size=12)
     for i, (size, colour) in enumerate(colours.items()):
         drawing.shape("circle", cx=70 + 130 * i, cy=414, r=5, fill=colour)
         drawing.text(80 + 130 * i, 418, "problem size %s" % number(size), "start", font_size=12)
