@@ -11,7 +11,7 @@
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
 #include "base/uuid.h"
-#include "core/advice/explain.h"
+#include "core/advice/joint_feasibility.h"
 #include "store/advice/advice.h"
 #include "threads/clock.h"
 
@@ -87,8 +87,8 @@ static enum pv_code look_beside(struct api *api,
     PV_TRY(advice_history_beside(api, request, &made->asked, made->history, &made->curve,
                                  &made->advice, &made->beside_question, &made->beside, err));
     made->has_beside = true;
-    return explain_beside(&made->beside_question, &made->beside, names, request->arena,
-                          &made->advice, err);
+    return joint_feasibility_explain(&made->beside_question, &made->beside, names, request->arena,
+                                     &made->advice, err);
 }
 
 /* Which runs would narrow the interval of what is recommended, cheapest first. */

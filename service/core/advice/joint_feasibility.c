@@ -1,6 +1,7 @@
 #include "core/advice/joint_feasibility.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/deadline/job_from_run.h"
 
@@ -211,4 +212,104 @@ enum pv_code beside_check(const struct beside_question *question,
     if (code == PV_OK)
         *outcome = made;
     return code;
+}
+
+/* --- in words --- */
+
+/* A reason that an earlier look gave without the running jobs must not read as the answer. */
+static void mark_alone(struct arena *arena, struct advice *advice)
+{
+    for (size_t i = 0; i < advice->reasons.n; i++) {
+        struct finding *note = &advice->reasons.items[i];
+        bool met = strcmp(note->code, "deadline_met") == 0;
+        if (!met && strcmp(note->code, "objective") != 0)
+            continue;
+        const char *message = arena_printf(arena, "Alone on the cluster: %s", note->message);
+        advice->reasons.failed = advice->reasons.failed || message == NULL;
+        note->message = message == NULL ? note->message : message;
+        note->code = met ? "deadline_met_alone" : "objective_alone";
+    }
+}
+
+/* The last reason becomes the first. */
+static void move_to_front(struct findings *list)
+{
+    if (list->failed || list->n < 2)
+        return;
+    struct finding last = list->items[list->n - 1];
+    memmove(&list->items[1], &list->items[0], (list->n - 1) * sizeof *list->items);
+    list->items[0] = last;
+}
+
+static void explain_new_job(const struct beside_question *question,
+                            const struct beside_outcome *outcome,
+                            bool met_alone,
+                            struct arena *arena,
+                            struct advice *advice)
+{
+    bool turned = !outcome->met && met_alone;
+    if (turned)
+        mark_alone(arena, advice);
+    const char *verdict = isnan(question->deadline_s) ? ""
+                          : outcome->met              ? " and meets its deadline"
+                                                      : " and misses its deadline";
+    struct finding *note = finding_add(
+        &advice->reasons, outcome->met ? "met_beside_running" : "missed_beside_running",
+        "With the %zu running job%s, all sharing the cluster's %zu cores earliest deadline "
+        "first, it ends after %.6g s%s; without "
+        "them on the same cores after %.6g s. The recommended executors are no cap in "
+        "either.",
+        question->n_running, question->n_running == 1 ? "" : "s", question->cores,
+        outcome->execution_s, verdict, outcome->alone_s);
+    finding_number(note, "execution_s", outcome->execution_s);
+    finding_number(note, "alone_s", outcome->alone_s);
+    finding_number(note, "deadline_s", question->deadline_s);
+    finding_number(note, "running", (double)question->n_running);
+    finding_number(note, "cores", (double)question->cores);
+    if (turned)
+        move_to_front(&advice->reasons);
+}
+
+/* One warning for all running jobs that are late although (or because) the new one joins. */
+static void warn_of_late_jobs(const struct beside_question *question,
+                              const struct beside_outcome *outcome,
+                              const char *const names[],
+                              bool because,
+                              struct advice *advice)
+{
+    size_t n = 0, first = 0;
+    for (size_t i = question->n_running; i-- > 0;) {
+        if (!outcome->running[i].met && outcome->running[i].met_alone == because) {
+            n++;
+            first = i;
+        }
+    }
+    if (n == 0)
+        return;
+    struct finding *note =
+        finding_add(&advice->warnings, because ? "running_jobs_delayed" : "running_jobs_late",
+                    because ? "%zu running job%s would miss the deadline because of "
+                              "this one."
+                            : "%zu running job%s the deadline, with this one or "
+                              "without.",
+                    n, because ? (n == 1 ? "" : "s") : (n == 1 ? " misses" : "s miss"));
+    finding_text(note, "first", names[first]);
+    finding_number(note, "jobs", (double)n);
+    finding_number(note, "execution_s", outcome->running[first].execution_s);
+    finding_number(note, "deadline_s", question->running[first].deadline_s);
+}
+
+enum pv_code joint_feasibility_explain(const struct beside_question *question,
+                                       const struct beside_outcome *outcome,
+                                       const char *const names[],
+                                       struct arena *arena,
+                                       struct advice *advice,
+                                       struct pv_error *err)
+{
+    bool met_alone = advice->feasible;
+    advice->feasible = met_alone && outcome->met;
+    explain_new_job(question, outcome, met_alone, arena, advice);
+    warn_of_late_jobs(question, outcome, names, true, advice);
+    warn_of_late_jobs(question, outcome, names, false, advice);
+    return advice->reasons.failed || advice->warnings.failed ? pv_no_memory(err) : PV_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "core/advice/advise.h"
 #include "core/advice/replay.h"
 #include "core/history/run.h"
 
@@ -61,5 +62,19 @@ enum pv_code beside_check(const struct beside_question *question,
                           struct arena *scratch,
                           struct beside_outcome *outcome,
                           struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * What the jobs beside it mean for the advice: a reason, a warning for running jobs that are late
+ * or that the new job makes late, and feasible = false where the new job itself misses its
+ * deadline; what was found for the new job alone is then marked as such (codes deadline_met_alone
+ * and objective_alone) and stands behind missed_beside_running. names: of the question's running
+ * jobs, NUL-terminated, living as long as the advice. PV_E_MEMORY.
+ */
+enum pv_code joint_feasibility_explain(const struct beside_question *question,
+                                       const struct beside_outcome *outcome,
+                                       const char *const names[],
+                                       struct arena *arena,
+                                       struct advice *advice,
+                                       struct pv_error *err) PV_MUSTCHECK;
 
 #endif

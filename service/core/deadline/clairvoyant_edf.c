@@ -16,7 +16,7 @@
 #include <assert.h>
 #include <math.h>
 
-#include "core/deadline/edf_internal.h"
+#include "core/deadline/clairvoyant_edf_internal.h"
 
 static size_t least_of(size_t a, size_t b)
 {

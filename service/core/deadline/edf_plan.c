@@ -1,4 +1,4 @@
-#include "core/deadline/edf_internal.h"
+#include "core/deadline/clairvoyant_edf_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

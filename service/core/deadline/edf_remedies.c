@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/deadline/edf_internal.h"
+#include "core/deadline/clairvoyant_edf_internal.h"
 
 /* Work that can only be done between two instants. */
 struct window {

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/scaling/experiments/internal.h"
+#include "core/scaling/experiments/design_internal.h"
 #include "core/scaling/model/predict.h"
 
 const char *experiments_reason_name(enum experiments_reason reason)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/scaling/experiments/internal.h"
+#include "core/scaling/experiments/design_internal.h"
 
 /* A run errs by a tenth where nothing tells how much, and never by less than a hundredth. */
 static const double assumed_noise = 0.1;

@@ -24,7 +24,7 @@
  * Unlike the paper: T is duration - initialization and not the sum of stage times, and gamma is
  * dropped when its p-value exceeds 0.05, or when the problem sizes do not tell it from the rest.
  *
- * Speedups: usba_ratio.c, with t0/T1 = `initialization_ratio`.
+ * Speedups: nonlinear least squares with t0/T1 = `initialization_ratio`.
  */
 extern const struct model_kind usba_kind;
 

@@ -40,33 +40,7 @@ enum pv_code usba_set_startup(const struct model_data *data,
 /* duration - initialization of each row, in `scratch`; NULL when memory is exhausted. */
 double *usba_parallel_times(const struct model_data *data, struct arena *scratch);
 
-/* The speedup form. */
-enum pv_code usba_fit_ratio(const struct model_data *data,
-                            const struct design *design,
-                            struct arena *scratch,
-                            double left_out[],
-                            double freedom[],
-                            struct model_fit *fit,
-                            struct pv_error *err) PV_MUSTCHECK;
-
 /* Initialization and what of it more executors add, for both kinds. */
 void usba_describe_startup(const struct model *model, struct findings *findings);
-
-/* Beyond this p-value gamma is dropped. */
-#define USBA_SIGNIFICANT 0.05
-
-/* So near its bound a free parameter counts as on it. */
-#define USBA_BOUND 1e-4
-
-/*
- * Warn where epsilon or theta of a fit to speedups is poorly determined. p: estimates by USBA_*;
- * most: the largest executor count; rows: observations; freedom: degrees of freedom by USBA_*.
- *
- * Both only show in how initialization grows, a small part of a speedup: where few executor counts
- * lie on either side of theta, many pairs fit about as well. theta on its bound has a warning of
- * its own; epsilon next to 0 is a finding, which leaves nothing to say of theta.
- */
-void usba_judge_startup(
-    const double p[], double most, size_t rows, const double freedom[], struct model_fit *fit);
 
 #endif

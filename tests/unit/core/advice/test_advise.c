@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/advice/advise.h"
-#include "core/advice/explain.h"
+#include "core/advice/joint_feasibility.h"
 #include "core/history/run.h"
 
 /* A curve by hand: T(m) = 10 + 90/m, but m = 5 is an anomaly (slower than 4). Tight spread. */
@@ -336,7 +336,7 @@ static struct advice look_beside(double deadline_s, const struct beside_outcome 
     struct beside_question beside = {
         .deadline_s = deadline_s, .running = running, .n_running = n, .cores = 40};
     struct pv_error err = {0};
-    cr_assert_eq(explain_beside(&beside, outcome, names, &arena, &advice, &err), PV_OK);
+    cr_assert_eq(joint_feasibility_explain(&beside, outcome, names, &arena, &advice, &err), PV_OK);
     return advice;
 }
 

@@ -1,5 +1,5 @@
-#ifndef CORE_SCALING_EXPERIMENTS_INTERNAL_H
-#define CORE_SCALING_EXPERIMENTS_INTERNAL_H
+#ifndef CORE_SCALING_EXPERIMENTS_DESIGN_INTERNAL_H
+#define CORE_SCALING_EXPERIMENTS_DESIGN_INTERNAL_H
 
 #include "core/scaling/experiments/design.h"
 #include "core/scaling/experiments/information.h"

@@ -1,5 +1,5 @@
-#ifndef CORE_DEADLINE_EDF_INTERNAL_H
-#define CORE_DEADLINE_EDF_INTERNAL_H
+#ifndef CORE_DEADLINE_CLAIRVOYANT_EDF_INTERNAL_H
+#define CORE_DEADLINE_CLAIRVOYANT_EDF_INTERNAL_H
 
 #include "base/heap.h"
 #include "core/deadline/clairvoyant_edf.h"
