@@ -31,12 +31,37 @@ def test_every_room_of_the_table_exists():
     ("http", '#include "store/history/run.h"'), ("http", "#include <libpq-fe.h>"), ("compression", '#include "core/run.h"'),
     ("api", "#include <libpq-fe.h>"), ("cellar", "#include <math.h>")])
 def test_an_include_that_points_outwards_is_found(tmp_path, room, line):
-    for name in ("core", "store", "http", "codec", room):
-        (tmp_path / name).mkdir(exist_ok=True)
+    for name in ("core", "core/history", "core/advice", "core/scaling/laws", "store", "http", "codec", room):
+        (tmp_path / name).mkdir(parents=True, exist_ok=True)
         (tmp_path / name / "run.h").write_text("")
     (tmp_path / room / "bad.c").write_text("#include <string.h>\n  %s\n" % line)
     faults = house.include_faults(tmp_path)
     assert any("bad.c" in f for f in faults), faults
+
+
+# Cycles that are still to be undone.
+CYCLES = {
+    ("api/api", "api/models/application_models", "api/models/fitter"), ("api/shared/cursor", "api/shared/cursor_seal"),
+    ("codec/models/fitted_model", "codec/models/model", "codec/models/model_labels"),
+    ("core/geosim/asking", "core/geosim/board", "core/geosim/engine"), ("http/exchange", "http/server"),
+    ("core/joblog/spark/events", "core/joblog/spark/profile", "core/joblog/spark/sparklog"),
+    ("ingest/bundle", "ingest/container", "ingest/ingest", "ingest/peek", "ingest/stream", "ingest/text"),
+    ("operation/operation", "operation/runner")}
+
+
+def test_no_modules_include_each_other():
+    assert [c for c in house.include_cycles() if c not in CYCLES] == []
+
+
+@pytest.mark.parametrize("files, cycles", [
+    ({"a.h": "b.h", "b.h": "a.h"}, [("a", "b")]),
+    ({"a.c": "b.h", "b.c": "c.h", "c.h": "a.h", "a.h": "", "b.h": "", "d.c": "a.h"}, [("a", "b", "c")]),
+    ({"a.c": "a_internal.h", "a_internal.h": "a.h", "a.h": "b.h", "b.h": "", "c.c": "a.h"}, []),
+    ({"a.c": "b.h", "b.h": "", "b.c": "c.h", "c.h": "", "d.c": "e.h", "e.h": "", "e.c": "d.h", "d.h": ""}, [("d", "e")])])
+def test_a_cycle_is_found(tmp_path, files, cycles):
+    for name, other in files.items():
+        (tmp_path / name).write_text('#include "%s"\n' % other if other else "")
+    assert house.include_cycles(tmp_path) == cycles
 
 
 def test_core_archive_needs_only_libc_libm_and_gsl():
@@ -60,7 +85,8 @@ def test_a_symbol_out_of_place_is_found(tmp_path, call, symbol):
 
 
 def test_no_symbol_is_defined_twice():
-    archives = [archive(room) for room in house.ROOMS if room and (house.SERVICE / room / "meson.build").is_file()]
+    rooms = {room.split("/")[0] for room in house.ROOMS if room}
+    archives = [archive(room) for room in sorted(rooms) if (house.SERVICE / room / "meson.build").is_file()]
     assert house.doubled_symbols(archives) == []
 
 
