@@ -33,7 +33,7 @@ void pv_error_clear(struct pv_error *err)
     memset(err, 0, sizeof *err);
 }
 
-enum pv_code pv_fail(struct pv_error *err, enum pv_code code, const char *format, ...)
+enum pv_code(pv_fail)(struct pv_error *err, enum pv_code code, const char *format, ...)
 {
     if (err == NULL || err->code != PV_OK)
         return code;
@@ -45,17 +45,17 @@ enum pv_code pv_fail(struct pv_error *err, enum pv_code code, const char *format
     return code;
 }
 
-enum pv_code pv_no_memory(struct pv_error *err)
+enum pv_code(pv_no_memory)(struct pv_error *err)
 {
     return pv_fail(err, PV_E_MEMORY, "%s", pv_code_text(PV_E_MEMORY));
 }
 
-enum pv_code pv_fault(struct pv_error *err,
-                      enum pv_place place,
-                      const char *at,
-                      const char *code,
-                      const char *format,
-                      ...)
+enum pv_code(pv_fault)(struct pv_error *err,
+                       enum pv_place place,
+                       const char *at,
+                       const char *code,
+                       const char *format,
+                       ...)
 {
     if (err == NULL)
         return PV_E_INVALID;

@@ -210,9 +210,9 @@ void exchange_handle(struct exchange *x)
 /* Each job of an exchange that goes on for long has a time of its own. */
 static void give_time(struct exchange *x, exchange_job job)
 {
-    const struct http_stream *stream = x->route->stream;
+    const struct http_stream *stream = job == exchange_stream_finish ? x->route->stream : NULL;
     int64_t ms = x->server->config->request_timeout_ms;
-    if (job == exchange_stream_finish && stream->finish_ms != NULL)
+    if (stream != NULL && stream->finish_ms != NULL)
         ms = stream->finish_ms(x->server->options.context);
     x->request.deadline_ns = clock_monotonic_ns() + (uint64_t)ms * 1000000u;
 }

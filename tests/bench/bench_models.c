@@ -3,8 +3,8 @@
  * leave-one-out, by kind and form and for all kinds together, and nanoseconds for one prediction
  * with its interval.
  *
- *     bench_models          the table
- *     bench_models rows FORM    the observations, for a peer (bench_models.py)
+ *     bench_models              the table
+ *     bench_models rows FORM    the observations, for a peer (bench_models_scipy.py)
  *     bench_models fits FORM    each kind's milliseconds and estimates, for the same
  */
 #include <gsl/gsl_errno.h>
@@ -48,11 +48,12 @@ static void make_rows(bool speedups, struct observation rows[ROWS])
     }
 }
 
-/* Seconds of one fit; 0 where there is none. */
+/* Seconds of one fit; 0 where there is none, which is said on `out`. */
 static double time_fit(const struct model_kind *kind,
                        const struct observation rows[],
                        struct model_fit *fit,
-                       struct arena *arena)
+                       struct arena *arena,
+                       FILE *out)
 {
     struct pv_error err = {0};
     size_t fits = 0;
@@ -61,7 +62,7 @@ static double time_fit(const struct model_kind *kind,
     do {
         struct arena_mark mark = arena_mark(arena);
         if (model_fit(kind, rows, ROWS, MODEL_RELATIVE, arena, fit, &err) != PV_OK) {
-            printf("%-14s %s\n", kind->name, err.detail);
+            fprintf(out, "%-17s %s\n", kind->name, err.detail);
             return 0;
         }
         fits++;
@@ -96,21 +97,21 @@ static void print_table(bool speedups)
     struct model_fit fit;
     double all = 0;
     make_rows(speedups, rows);
-    printf("%-14s %10s %14s %10s   %d %s\n", "kind", "ms/fit", "ns/prediction", "loo mape %", ROWS,
+    printf("%-17s %10s %14s %10s   %d %s\n", "kind", "ms/fit", "ns/prediction", "loo mape %", ROWS,
            speedups ? "speedups" : "durations");
     for (size_t k = 0; model_kinds[k] != NULL; k++) {
         struct arena arena;
         if (!takes(model_kinds[k], speedups))
             continue;
         arena_init(&arena, 0);
-        double each = time_fit(model_kinds[k], rows, &fit, &arena);
+        double each = time_fit(model_kinds[k], rows, &fit, &arena, stdout);
         if (each > 0)
-            printf("%-14s %10.3f %14.0f %10.2f\n", model_kinds[k]->name, each * 1e3,
+            printf("%-17s %10.3f %14.0f %10.2f\n", model_kinds[k]->name, each * 1e3,
                    time_prediction(&fit) * 1e9, fit.loo_mape_percent);
         all += each;
         arena_fini(&arena);
     }
-    printf("%-14s %10.3f\n", "all of them", all * 1e3);
+    printf("%-17s %10.3f\n", "all of them", all * 1e3);
 }
 
 static void print_rows(bool speedups)
@@ -132,7 +133,7 @@ static void print_fits(bool speedups)
         if (!takes(model_kinds[k], speedups))
             continue;
         arena_init(&arena, 0);
-        double each = time_fit(model_kinds[k], rows, &fit, &arena);
+        double each = time_fit(model_kinds[k], rows, &fit, &arena, stderr);
         if (each > 0)
             printf("%s %.17g %.17g %.17g\n", model_kinds[k]->name, each, fit.mape_percent,
                    fit.loo_mape_percent);

@@ -1,7 +1,8 @@
 #include "api/advice/advice_copies.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "api/advice/advice_history.h"
 #include "api/geo/copy_plan_clusters.h"
@@ -329,18 +330,27 @@ static enum pv_code plan_copies(struct api *api,
                          &copies->plan, err);
 }
 
+/* The cluster that a fault is at, in the order of the request; `none` where it is at none. */
+static size_t cluster_of(const struct pv_fault *fault, size_t none)
+{
+    const size_t n = sizeof CLUSTERS_AT - 1;
+    const char *at = fault->at;
+    if (strncmp(at, CLUSTERS_AT, n) != 0 || at[n] != '/' || at[n + 1] < '0' || at[n + 1] > '9')
+        return none;
+    return strtoul(at + n + 1, NULL, 10);
+}
+
 /* Why there is none, in words: of faults the first, with the cluster that it is at. */
 static void tell_why(const struct codec_advice_request *asked,
                      const struct pv_error *why,
                      struct advice *advice)
 {
-    size_t cluster = 0;
     const struct pv_fault *fault = &why->faults[0];
     const char *detail = why->n_faults > 0 ? fault->detail : why->detail;
     struct finding *note = finding_add(&advice->warnings, "no_copy_plan",
                                        "There is no copy plan for the first stage: %s.", detail);
-    if (why->n_faults > 0 && sscanf(fault->at, "/copy_plan/clusters/%zu", &cluster) == 1 &&
-        cluster < asked->n_clusters)
+    size_t cluster = why->n_faults > 0 ? cluster_of(fault, asked->n_clusters) : asked->n_clusters;
+    if (cluster < asked->n_clusters)
         finding_text(note, "cluster", asked->clusters[cluster].at);
 }
 

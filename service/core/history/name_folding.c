@@ -255,7 +255,8 @@ static enum pv_code build(const struct template *t,
     size_t at = 0;
     for (size_t i = 0; i < t->n; i++) {
         struct strview piece = piece_of(&t->elements[i], m);
-        memcpy(text + at, piece.at, piece.n);
+        if (piece.n > 0)
+            memcpy(text + at, piece.at, piece.n);
         at += piece.n;
     }
     text[n] = '\0';

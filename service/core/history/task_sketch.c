@@ -42,7 +42,11 @@ enum pv_code task_sketch_spread(const struct task_group groups[],
     double *spread = arena_array(arena, count, sizeof *spread);
     if (spread == NULL)
         return pv_no_memory(err);
-    size_t step = count == 0 ? 0 : mixing_step(count);
+    *durations_s = spread;
+    *n = count;
+    if (count == 0)
+        return PV_OK;
+    size_t step = mixing_step(count);
     size_t at = step / 2;
     for (size_t g = 0; g < n_groups; g++) {
         for (int64_t t = 0; t < groups[g].tasks; t++) {
@@ -50,8 +54,6 @@ enum pv_code task_sketch_spread(const struct task_group groups[],
             at = (at + step) % count;
         }
     }
-    *durations_s = spread;
-    *n = count;
     return PV_OK;
 }
 

@@ -147,8 +147,9 @@ static void put_grid(struct values *counts, int64_t low, int64_t high)
     for (int64_t power = 1; power <= high; power *= 2) {
         if (power >= low)
             put(counts, (double)power);
-        if (power >= 2 && power / 2 * 3 >= low && power / 2 * 3 <= high)
-            put(counts, (double)(power / 2 * 3));
+        int64_t between = power + power / 2;
+        if (power >= 2 && between >= low && between <= high)
+            put(counts, (double)between);
     }
 }
 
