@@ -232,7 +232,7 @@ def test_the_profile_averages_runs_of_the_latest_graph(client, name):
     client.post(runs_of(name), dict(SMALL, succeeded=False, stages=other, started_at="2026-01-09T00:00:00Z"), 201)
     got = client.get("/v1/applications/%s/profile" % name).json()
     assert got["run_id"] == ids[2] and got["graph_changed"] is True
-    assert [r["id"] for r in got["runs"]] == [ids[2], ids[1]]
+    assert [r["id"] for r in got["source_runs"]] == [ids[2], ids[1]]
     scan, join = got["stages"]
     assert (scan["id"], scan["name"], scan["duration_s"], scan["task_duration_s"]) == (3, "scan", 20, 10)
     assert (join["parents"], join["duration_s"], join["nominal_rate_per_s"]) == ([3], 10, None)
@@ -246,7 +246,7 @@ def test_one_graph_throughout_is_not_changed(client, name):
     for _ in range(2):
         client.post(runs_of(name), dict(SMALL, stages=STAGES), 201)
     got = client.get("/v1/applications/%s/profile" % name).json()
-    assert got["graph_changed"] is False and len(got["runs"]) == 2
+    assert got["graph_changed"] is False and len(got["source_runs"]) == 2
 
 
 def test_without_stages_there_is_no_profile(client, name):

@@ -48,16 +48,13 @@ static void put_metrics(FILE *out, const struct run_metrics *metrics)
     fprintf(out, "\n");
 }
 
+#define PUT_RUN_COUNT(name) fprintf(out, #name " %" PRId64 "\n", run->name);
+#define PUT_RUN_SECONDS(name) fprintf(out, #name " %a\n", run->name);
+
 /* What only a log tells. */
 static void put_figures(FILE *out, const struct run *run)
 {
-    fprintf(out,
-            "exit %" PRId64 " killed %" PRId64 " resubmitted %" PRId64 " speculative %" PRId64
-            " removed %" PRId64 " excluded %" PRId64 " nodes %" PRId64
-            " core_s %a job_s %a stage_s %a driver %" PRId64 "\n",
-            run->exit_code, run->tasks_killed, run->tasks_resubmitted, run->tasks_speculative,
-            run->executors_removed, run->executors_excluded, run->nodes_excluded, run->core_s,
-            run->job_time_s, run->stage_time_s, run->peak_driver_heap_bytes);
+    RUN_FIGURES(PUT_RUN_COUNT, PUT_RUN_SECONDS, PUT_RUN_COUNT)
     fprintf(out, "metrics run");
     put_metrics(out, &run->metrics);
     for (size_t i = 0; i < run->n_resources; i++)
@@ -80,11 +77,8 @@ static void put_log(FILE *out, const struct run *run)
     put_text(out, "application", run->spark_application_id);
     put_text(out, "attempt", run->spark_attempt_id);
     put_text(out, "version", run->spark_version);
-    fprintf(out,
-            "ended %d jobs %" PRId64 " stages %" PRId64 "/%" PRId64 " tasks %" PRId64 "/%" PRId64
-            " time %a/%a added %" PRId64 "\n",
-            run->ended, run->jobs, run->stages_completed, run->stages_failed, run->tasks_succeeded,
-            run->tasks_failed, run->task_time_s, run->failed_task_time_s, run->executors_added);
+    fprintf(out, "ended %d\n", run->ended);
+    RUN_TOTALS(PUT_RUN_COUNT, PUT_RUN_SECONDS)
     put_figures(out, run);
     put_labels(out, "property", run->spark_properties, run->n_spark_properties);
     for (size_t i = 0; i < run->warnings.n; i++) {

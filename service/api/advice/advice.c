@@ -38,9 +38,9 @@ static enum pv_code decode(const struct config *config,
                            struct pv_error *err)
 {
     const struct codec_advice_limits limits = {
-        .run = {.stages = (size_t)config->stages_max,
-                .tasks = (size_t)config->tasks_max,
-                .labels = (size_t)config->labels_max},
+        .run = {.stages = config->stages_max,
+                .tasks = config->tasks_max,
+                .labels = config->labels_max},
         .executors = config->executors_max,
         .cores = config->cores_max,
         .running = (size_t)config->jobs_max,

@@ -25,9 +25,8 @@ static enum pv_code
 decode(struct api *api, struct http_request *request, struct run *run, struct pv_error *err)
 {
     const struct config *config = api->config;
-    const struct codec_run_limits limits = {.stages = (size_t)config->stages_max,
-                                            .tasks = (size_t)config->tasks_max,
-                                            .labels = (size_t)config->labels_max};
+    const struct codec_run_limits limits = {
+        .stages = config->stages_max, .tasks = config->tasks_max, .labels = config->labels_max};
     json_t *json = NULL;
     enum pv_code code = api_parse(config, request, &json, err);
     if (code != PV_OK)

@@ -198,7 +198,7 @@ static void decode_subject(const struct codec_node *node,
         if (run.json != NULL)
             codec_run_decode(&run, &limits->run, &request->profile);
     }
-    codec_labels(node, "labels", CODEC_NULLABLE, limits->run.labels, &request->labels,
+    codec_labels(node, "labels", CODEC_NULLABLE, (size_t)limits->run.labels, &request->labels,
                  &request->n_labels);
     if (request->n_labels > 0 && profile)
         codec_fault_member(node, "labels", "conflict",

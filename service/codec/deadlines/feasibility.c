@@ -99,7 +99,8 @@ static void decode_stages(const struct codec_node *node,
     }
     if (reader->err->n_faults != faults)
         return;
-    const struct codec_run_limits run_limits = {.stages = limits->stages, .tasks = limits->tasks};
+    const struct codec_run_limits run_limits = {.stages = (int64_t)limits->stages,
+                                                .tasks = (int64_t)limits->tasks};
     struct run run = {.duration_s = (double)NAN};
     codec_stages_decode(&list, &run_limits, &run);
     if (reader->err->n_faults != faults || !run.has_stages)

@@ -96,7 +96,7 @@ decode_stages(const struct codec_node *top, size_t most, struct codec_stage_plan
         return;
     if (n_planned == 0)
         codec_fault(&list, "too_few_items", "needs at least one stage that is not skipped");
-    const struct codec_run_limits run_limits = {.stages = most};
+    const struct codec_run_limits run_limits = {.stages = (int64_t)most};
     struct run run = {.duration_s = (double)NAN};
     codec_stages_decode(&list, &run_limits, &run);
     if (reader->err->n_faults != faults || !run.has_stages)

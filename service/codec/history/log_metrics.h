@@ -1,28 +1,17 @@
 #ifndef CODEC_HISTORY_LOG_METRICS_H
 #define CODEC_HISTORY_LOG_METRICS_H
 
-#include "base/json_writer.h"
-#include "codec/json/reader.h"
+#include "codec/json/shape.h"
 #include "core/history/run_metrics.h"
 
-/*
- * What logs tell of a run and its stages beyond counts and times. Written and read are the same
- * members; in reading each may be absent or null, which is unknown.
- */
-#define CODEC_METRIC_NAME(name) #name,
-/* For lists of known members: names, each with a comma behind it. */
-#define CODEC_METRIC_NAMES RUN_METRICS(CODEC_METRIC_NAME, CODEC_METRIC_NAME)
-#define CODEC_FIGURE_NAMES                                                                         \
-    "exit_code", "tasks_killed", "tasks_resubmitted", "tasks_speculative", "executors_removed",    \
-        "executors_excluded", "nodes_excluded", "core_s", "job_time_s", "stage_time_s",            \
-        "peak_driver_heap_bytes", CODEC_METRIC_NAMES "resource_profiles",
-
-/* The members of a run_metrics, within the object that is open. */
-void codec_metrics_encode(struct writer *w, const struct run_metrics *metrics);
-void codec_metrics_decode(const struct codec_node *node, struct run_metrics *metrics);
-
-/* The figures of a run: from exit_code to resources (core/history/run.h). */
-void codec_figures_encode(struct writer *w, const struct run *run);
-void codec_figures_decode(const struct codec_node *node, struct run *run);
+/* Rows for each of RUN_METRICS, RUN_TOTALS and RUN_FIGURES; T and LOG_FLAGS are the caller's. */
+#define CODEC_METRIC_COUNT(name) {#name, SHAPE_COUNT(T, metrics.name), .flags = LOG_FLAGS},
+#define CODEC_METRIC_SECONDS(name)                                                                 \
+    {#name, SHAPE_NUMBER(T, metrics.name), .flags = LOG_FLAGS, .high = CODEC_SECONDS_SUM_MAX},
+#define CODEC_FIGURE_COUNT(name) {#name, SHAPE_COUNT(T, name), .flags = LOG_FLAGS},
+#define CODEC_FIGURE_SECONDS(name)                                                                 \
+    {#name, SHAPE_NUMBER(T, name), .flags = LOG_FLAGS, .high = CODEC_SECONDS_SUM_MAX},
+#define CODEC_FIGURE_CODE(name)                                                                    \
+    {#name, SHAPE_INTEGER(T, name), .flags = LOG_FLAGS, .least = INT32_MIN, .most = INT32_MAX},
 
 #endif

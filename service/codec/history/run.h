@@ -1,18 +1,17 @@
 #ifndef CODEC_HISTORY_RUN_H
 #define CODEC_HISTORY_RUN_H
 
-#include "base/json_writer.h"
-#include "codec/json/reader.h"
+#include "codec/json/shape.h"
 #include "core/history/run.h"
 
 /* Largest problem_size, wherever a request names one. */
-#define CODEC_PROBLEM_SIZE_MAX INT64_C(1000000000000)
+#define CODEC_PROBLEM_SIZE_MAX CODEC_ID_MAX
 
 /* How much of a run a client may send; from struct config. */
 struct codec_run_limits {
-    size_t stages;
-    size_t tasks; /* over all stages, however they are given */
-    size_t labels;
+    int64_t stages;
+    int64_t tasks; /* over all stages, however they are given */
+    int64_t labels;
     /* A run as it was exported: a member that is there is kept as it stands, null included; only
      * what is missing is worked out. Set by codec_run_decode_record. */
     bool as_recorded;
@@ -50,11 +49,25 @@ void codec_run_decode_record(const struct codec_node *node,
                              const struct codec_run_limits *limits,
                              struct run *run);
 
-/* The stages of a run alone: `stages` is an array node of a run's shape. Used by codec_run_decode.
- */
+/* The stages of a run alone: `stages` is an array node of a run's shape. */
 void codec_stages_decode(const struct codec_node *stages,
                          const struct codec_run_limits *limits,
                          struct run *run);
+
+extern const struct shape codec_run_create_shape;
+extern const struct shape codec_run_shape; /* a record, and the reply */
+extern const struct shape codec_stage_shape;
+extern const struct shape codec_resource_profile_shape;
+
+/* What a reply of a run is made of besides the run: the context of codec_run_shape. */
+struct codec_run_context {
+    struct strview application;
+    bool with_tasks;
+};
+
+/* Members `stages` of a run, for tables of members: null leaves the run without. */
+void codec_stages_decode_member(const struct codec_node *node, const void *limits, void *run);
+void codec_stages_encode_member(struct writer *w, const void *run, const void *context);
 
 enum codec_run_include {
     CODEC_RUN_STAGES = 1, /* per stage: tasks and their mean duration */

@@ -1,44 +1,33 @@
-#include <math.h>
 #include <stdlib.h>
 
 #include "codec/history/log_metrics.h"
 #include "codec/history/run.h"
+#include "codec/json/finding.h"
 
-/* Bounds that keep sums and products far from overflow; no real run comes near them. */
-static const int64_t COUNT_MAX = 1000000000;
-static const int64_t ID_MAX = 1000000000000;
-static const double SECONDS_MAX = 1e12;
 enum {
     ID_TEXT_MAX = 1024,
     PROPERTIES_MAX = 10000,
     PROPERTY_BYTES_MAX = 65536,
+    PROFILES_MAX = 1000,
     WARNINGS_MAX = 1000,
     WARNING_BYTES_MAX = 4096
 };
 
-/* --- what only an event log tells --- */
+/* --- members with rules of their own --- */
 
-struct log_count {
-    const char *name;
-    size_t offset;
-};
-
-static const struct log_count log_counts[] = {
-    {"jobs", offsetof(struct run, jobs)},
-    {"stages_completed", offsetof(struct run, stages_completed)},
-    {"stages_failed", offsetof(struct run, stages_failed)},
-    {"tasks_succeeded", offsetof(struct run, tasks_succeeded)},
-    {"tasks_failed", offsetof(struct run, tasks_failed)},
-    {"executors_added", offsetof(struct run, executors_added)},
-};
-enum { LOG_COUNTS = sizeof log_counts / sizeof *log_counts };
-
-static void decode_counts(const struct codec_node *node, struct run *run)
+/* Taken back from a reply, and not looked at. */
+static void decode_application(const struct codec_node *node, const void *limits, void *object)
 {
-    for (size_t i = 0; i < LOG_COUNTS; i++) {
-        int64_t *member = (int64_t *)(void *)((char *)run + log_counts[i].offset);
-        *member = codec_integer(node, log_counts[i].name, CODEC_NULLABLE, 0, ID_MAX);
-    }
+    (void)limits;
+    (void)object;
+    (void)codec_name(node, "application", CODEC_NULLABLE);
+}
+
+static void encode_application(struct writer *w, const void *object, const void *context)
+{
+    const struct codec_run_context *more = context;
+    (void)object;
+    writer_member_text(w, "application", more->application);
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -48,8 +37,10 @@ static int compare_keys(const void *a, const void *b)
     return strcmp(x->key.at, y->key.at);
 }
 
-static void decode_properties(const struct codec_node *node, struct run *run)
+static void decode_properties(const struct codec_node *node, const void *limits, void *object)
 {
+    struct run *run = object;
+    (void)limits;
     struct codec_node map = codec_object(node, "spark_properties", CODEC_NULLABLE);
     if (map.json == NULL)
         return;
@@ -79,6 +70,14 @@ static void decode_properties(const struct codec_node *node, struct run *run)
     run->n_spark_properties = n;
 }
 
+static void encode_properties(struct writer *w, const void *object, const void *context)
+{
+    const struct run *run = object;
+    (void)context;
+    writer_key(w, "spark_properties");
+    shape_encode_labels(w, run->spark_properties, run->n_spark_properties);
+}
+
 static void decode_warning(const struct codec_node *node, struct findings *warnings)
 {
     static const char *const known[] = {"code", "message", "evidence", NULL};
@@ -95,12 +94,14 @@ static void decode_warning(const struct codec_node *node, struct findings *warni
     if (evidence.json == NULL)
         return;
     codec_refuse_unknown(&evidence, known_evidence);
-    int64_t count = codec_integer(&evidence, "count", CODEC_REQUIRED, 0, ID_MAX);
+    int64_t count = codec_integer(&evidence, "count", CODEC_REQUIRED, 0, CODEC_ID_MAX);
     finding_number(warning, "count", (double)count);
 }
 
-static void decode_warnings(const struct codec_node *node, struct run *run)
+static void decode_warnings(const struct codec_node *node, const void *limits, void *object)
 {
+    struct run *run = object;
+    (void)limits;
     struct codec_node list = codec_array(node, "warnings", CODEC_NULLABLE, 0, WARNINGS_MAX);
     size_t n = json_array_size(list.json);
     run->warnings.arena = node->reader->arena;
@@ -112,6 +113,13 @@ static void decode_warnings(const struct codec_node *node, struct run *run)
         (void)pv_no_memory(node->reader->err);
 }
 
+static void encode_warnings(struct writer *w, const void *object, const void *context)
+{
+    const struct run *run = object;
+    (void)context;
+    codec_findings_encode(w, "warnings", &run->warnings);
+}
+
 static int hex_value(char c)
 {
     if (c >= '0' && c <= '9')
@@ -119,8 +127,10 @@ static int hex_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static void decode_digest(const struct codec_node *node, struct run *run)
+static void decode_digest(const struct codec_node *node, const void *limits, void *object)
 {
+    struct run *run = object;
+    (void)limits;
     struct strview text = codec_text(node, "log_digest", CODEC_NULLABLE, 0, SIZE_MAX);
     if (text.at == NULL)
         return;
@@ -138,66 +148,97 @@ static void decode_digest(const struct codec_node *node, struct run *run)
     run->log_digest = (struct strview){bytes, RUN_DIGEST_BYTES};
 }
 
-static void decode_log(const struct codec_node *node, struct run *run)
+static void encode_digest(struct writer *w, const void *object, const void *context)
 {
-    decode_digest(node, run);
-    run->ended = codec_boolean(node, "log_complete", CODEC_NULLABLE, true);
-    run->spark_application_id =
-        codec_text(node, "spark_application_id", CODEC_NULLABLE, 1, ID_TEXT_MAX);
-    run->spark_attempt_id = codec_text(node, "spark_attempt_id", CODEC_NULLABLE, 0, ID_TEXT_MAX);
-    run->spark_version = codec_text(node, "spark_version", CODEC_NULLABLE, 0, ID_TEXT_MAX);
-    decode_counts(node, run);
-    run->task_time_s = codec_number(node, "task_time_s", CODEC_NULLABLE, 0, SECONDS_MAX);
-    run->failed_task_time_s =
-        codec_number(node, "failed_task_time_s", CODEC_NULLABLE, 0, SECONDS_MAX);
-    codec_figures_decode(node, run);
-    decode_properties(node, run);
-    decode_warnings(node, run);
-    if (run->log_digest.at != NULL && run->spark_application_id.at == NULL)
-        codec_fault_member(node, "spark_application_id", "required",
-                           "is required beside log_digest");
+    static const char digits[] = "0123456789abcdef";
+    const struct run *run = object;
+    char hex[2 * RUN_DIGEST_BYTES + 1] = "";
+    (void)context;
+    for (size_t i = 0; i < run->log_digest.n && i < RUN_DIGEST_BYTES; i++) {
+        unsigned byte = (unsigned char)run->log_digest.at[i];
+        hex[2 * i] = digits[byte >> 4];
+        hex[2 * i + 1] = digits[byte & 15];
+    }
+    writer_member_string(w, "log_digest", hex[0] == '\0' ? NULL : hex);
 }
 
-/* --- the record --- */
+/* --- the shape --- */
 
-/* Members of every record, then those that make it one of a log. */
-static const char *const members[] = {
-    "id", "application", "recorded_at", "problem_size", "executors", "cores_per_executor",
-    "duration_s", "initialization_s", "started_at", "succeeded", "advice_id", "labels", "stages",
-    "task_times_summarized",
-    /* of a log */
-    "log_digest", "log_complete", "spark_application_id", "spark_attempt_id", "spark_version",
-    "jobs", "stages_completed", "stages_failed", "tasks_succeeded", "tasks_failed", "task_time_s",
-    "failed_task_time_s", "executors_added", "spark_properties", "warnings",
-    CODEC_FIGURE_NAMES NULL};
-enum { FIRST_OF_LOG = 14 };
+/* Which members are there: those of runs from logs, of records (lines of an export) and of replies
+ * alone, and the stages. */
+enum {
+    OF_LOG = SHAPE_GROUP(0),
+    OF_RECORD = SHAPE_GROUP(1),
+    OF_REPLY = SHAPE_GROUP(2),
+    STAGES = SHAPE_GROUP(3),
+    NULLABLE = CODEC_NULLABLE,
+    LOG_FLAGS = OF_LOG | NULLABLE
+};
 
-static bool is_of_log(const struct codec_node *node)
+#define P struct run_resources
+static const struct shape_member profile_members[] = {
+    {"id", SHAPE_COUNT(P, id), .flags = CODEC_REQUIRED},
+    {"executors", SHAPE_COUNT(P, executors), .flags = NULLABLE},
+    {"cores_per_executor", SHAPE_COUNT(P, cores_per_executor), .flags = NULLABLE},
+    {"executor_memory_bytes", SHAPE_COUNT(P, executor_memory_bytes), .flags = NULLABLE},
+    {"cores_per_task", SHAPE_COUNT(P, cores_per_task), .flags = NULLABLE},
+};
+const struct shape codec_resource_profile_shape = {
+    .request = "ResourceProfile", .reply = "ResourceProfile", SHAPE_OF(profile_members, P)};
+
+#define T struct run
+static const struct shape_member members[] = {
+    {"id", SHAPE_ID(T, id), .flags = NULLABLE | SHAPE_KNOWN},
+    {"application", SHAPE_CODE, .flags = NULLABLE | SHAPE_KNOWN | OF_REPLY,
+     .decode = decode_application, .encode = encode_application},
+    {"recorded_at", SHAPE_INSTANT(T, recorded_us), .flags = NULLABLE | SHAPE_KNOWN},
+    {"problem_size", SHAPE_COUNT(T, problem_size), .flags = NULLABLE,
+     .most = CODEC_PROBLEM_SIZE_MAX},
+    {"executors", SHAPE_COUNT(T, executors), .flags = NULLABLE, .most = CODEC_COUNT_MAX},
+    {"cores_per_executor", SHAPE_COUNT(T, cores_per_executor), .flags = NULLABLE,
+     .most = CODEC_COUNT_MAX},
+    {"duration_s", SHAPE_NUMBER(T, duration_s), .flags = CODEC_REQUIRED | NULLABLE,
+     .high = CODEC_SECONDS_MAX},
+    {"initialization_s", SHAPE_NUMBER(T, initialization_s), .flags = NULLABLE,
+     .high = CODEC_SECONDS_MAX},
+    {"started_at", SHAPE_INSTANT(T, started_us), .flags = NULLABLE},
+    {"succeeded", SHAPE_BOOLEAN(T, succeeded), .flags = NULLABLE | SHAPE_TRUE},
+    {"advice_id", SHAPE_ID(T, advice_id), .flags = NULLABLE},
+    {"labels", SHAPE_LABELS(T, labels, n_labels), .flags = NULLABLE,
+     SHAPE_LIMIT(struct codec_run_limits, labels)},
+    {"task_times_summarized", SHAPE_BOOLEAN(T, tasks_thinned),
+     .flags = NULLABLE | SHAPE_OMIT_UNKNOWN},
+    {"log_digest", SHAPE_CODE, .flags = LOG_FLAGS | OF_RECORD, .decode = decode_digest,
+     .encode = encode_digest},
+    {"log_complete", SHAPE_BOOLEAN(T, ended), .flags = LOG_FLAGS | OF_RECORD | SHAPE_TRUE},
+    {"spark_application_id", SHAPE_TEXT(T, spark_application_id), .flags = LOG_FLAGS, .least = 1,
+     .most = ID_TEXT_MAX},
+    {"spark_attempt_id", SHAPE_TEXT(T, spark_attempt_id), .flags = LOG_FLAGS, .most = ID_TEXT_MAX},
+    {"spark_version", SHAPE_TEXT(T, spark_version), .flags = LOG_FLAGS, .most = ID_TEXT_MAX},
+    /* clang-format off */
+    RUN_TOTALS(CODEC_FIGURE_COUNT, CODEC_FIGURE_SECONDS)
+    RUN_FIGURES(CODEC_FIGURE_COUNT, CODEC_FIGURE_SECONDS, CODEC_FIGURE_CODE)
+    RUN_METRICS(CODEC_METRIC_COUNT, CODEC_METRIC_SECONDS)
+    /* clang-format on */
+    {"resource_profiles", SHAPE_OBJECTS(T, resources, n_resources, &codec_resource_profile_shape),
+     .flags = LOG_FLAGS, .most = PROFILES_MAX},
+    {"spark_properties", SHAPE_CODE, .flags = LOG_FLAGS, .decode = decode_properties,
+     .encode = encode_properties},
+    {"warnings", SHAPE_CODE, .flags = LOG_FLAGS, .decode = decode_warnings,
+     .encode = encode_warnings},
+    {"stages", SHAPE_CODE, .flags = NULLABLE | STAGES, .decode = codec_stages_decode_member,
+     .encode = codec_stages_encode_member},
+};
+const struct shape codec_run_shape = {
+    .request = "RunRecord", .reply = "Run", .reply_without = OF_RECORD, SHAPE_OF(members, T)};
+
+/* --- reading --- */
+
+static int compare_profiles(const void *a, const void *b)
 {
-    for (size_t i = FIRST_OF_LOG; members[i] != NULL; i++)
-        if (json_object_get(node->json, members[i]) != NULL)
-            return true;
-    return false;
-}
-
-static void decode_id(const struct codec_node *node, struct run *run)
-{
-    codec_uuid(node, "id", CODEC_NULLABLE, run->id);
-    if (run->id[0] == '\0' || run->id[14] == '7')
-        return;
-    run->id[0] = '\0';
-    codec_fault_member(node, "id", "invalid_id", "must be a UUID of version 7");
-}
-
-static void decode_amounts(const struct codec_node *node, struct run *run)
-{
-    run->problem_size = codec_integer(node, "problem_size", CODEC_NULLABLE, 0, ID_MAX);
-    run->executors = codec_integer(node, "executors", CODEC_NULLABLE, 0, COUNT_MAX);
-    run->cores_per_executor =
-        codec_integer(node, "cores_per_executor", CODEC_NULLABLE, 0, COUNT_MAX);
-    run->duration_s =
-        codec_number(node, "duration_s", CODEC_REQUIRED | CODEC_NULLABLE, 0, SECONDS_MAX);
-    run->initialization_s = codec_number(node, "initialization_s", CODEC_NULLABLE, 0, SECONDS_MAX);
+    const struct run_resources *x = a;
+    const struct run_resources *y = b;
+    return (x->id > y->id) - (x->id < y->id);
 }
 
 void codec_run_decode_record(const struct codec_node *node,
@@ -206,20 +247,33 @@ void codec_run_decode_record(const struct codec_node *node,
 {
     struct codec_run_limits recorded = *limits;
     recorded.as_recorded = true;
-    codec_refuse_unknown(node, members);
-    *run = (struct run){.from_log = is_of_log(node)};
+    *run = (struct run){.from_log = shape_has(node, &codec_run_shape, OF_LOG)};
     run_clear_log(run);
-    decode_id(node, run);
-    (void)codec_name(node, "application", CODEC_NULLABLE);
-    run->recorded_us = codec_instant(node, "recorded_at", CODEC_NULLABLE);
-    decode_amounts(node, run);
-    run->started_us = codec_instant(node, "started_at", CODEC_NULLABLE);
-    run->succeeded = codec_boolean(node, "succeeded", CODEC_NULLABLE, true);
-    codec_uuid(node, "advice_id", CODEC_NULLABLE, run->advice_id);
-    codec_labels(node, "labels", CODEC_NULLABLE, limits->labels, &run->labels, &run->n_labels);
-    decode_log(node, run);
-    run->tasks_thinned = codec_boolean(node, "task_times_summarized", CODEC_NULLABLE, false);
-    struct codec_node stages = codec_array(node, "stages", CODEC_NULLABLE, 0, limits->stages);
-    if (stages.json != NULL)
-        codec_stages_decode(&stages, &recorded, run);
+    shape_decode(node, &codec_run_shape, &recorded, run);
+    if (run->id[0] != '\0' && run->id[14] != '7') {
+        run->id[0] = '\0';
+        codec_fault_member(node, "id", "invalid_id", "must be a UUID of version 7");
+    }
+    if (run->n_resources > 0)
+        qsort(run->resources, run->n_resources, sizeof *run->resources, compare_profiles);
+    if (run->log_digest.at != NULL && run->spark_application_id.at == NULL)
+        codec_fault_member(node, "spark_application_id", "required",
+                           "is required beside log_digest");
+}
+
+/* --- writing --- */
+
+void codec_run_encode(struct writer *w,
+                      const struct run *run,
+                      struct strview application,
+                      unsigned include)
+{
+    const struct codec_run_context context = {.application = application,
+                                              .with_tasks = (include & CODEC_RUN_TASKS) != 0};
+    unsigned without = (include & CODEC_RUN_RECORD) != 0 ? OF_REPLY : OF_RECORD;
+    if (!run->from_log)
+        without |= OF_LOG;
+    if ((include & (CODEC_RUN_STAGES | CODEC_RUN_TASKS)) == 0)
+        without |= STAGES;
+    shape_encode(w, &codec_run_shape, run, without, &context);
 }

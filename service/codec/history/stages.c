@@ -9,9 +9,6 @@
  * is walked by position in ascending order of id; `order` remembers where each stage stands in the
  * request, so that a fault points at what the client wrote.
  */
-static const int64_t ID_MAX = 1000000000000;
-static const double SECONDS_MAX = 1e12;
-static const double RECORDS_MAX = 1e18;
 enum {
     NAME_BYTES_MAX = 4096,
     SKETCH_MAX = 1000 /* groups; ours have less than a hundred */
@@ -22,11 +19,19 @@ struct place {
     size_t index; /* in the request */
 };
 
+/* What the stages of one run may hold, and how many tasks this one and those after it may have. */
+struct stage_limits {
+    const struct codec_run_limits *run;
+    size_t room;
+};
+
 /* Repeated parents count once; the order sent is kept. */
-static void
-decode_parents(const struct codec_node *stage_node, size_t stages_max, struct run_stage *stage)
+static void decode_parents(const struct codec_node *node, const void *limits, void *object)
 {
-    struct codec_node list = codec_array(stage_node, "parents", CODEC_NULLABLE, 0, stages_max);
+    struct run_stage *stage = object;
+    const struct stage_limits *most = limits;
+    struct codec_node list =
+        codec_array(node, "parents", CODEC_NULLABLE, 0, (size_t)most->run->stages);
     size_t n = json_array_size(list.json);
     if (n == 0)
         return;
@@ -35,13 +40,23 @@ decode_parents(const struct codec_node *stage_node, size_t stages_max, struct ru
         (void)pv_no_memory(list.reader->err);
         return;
     }
-    size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(&list, i);
-        parents[kept++] = codec_as_integer(&item, 0, ID_MAX);
+        parents[i] = codec_as_integer(&item, 0, CODEC_ID_MAX);
     }
     stage->parents = parents;
-    stage->n_parents = kept;
+    stage->n_parents = n;
+}
+
+static void encode_parents(struct writer *w, const void *object, const void *context)
+{
+    const struct run_stage *stage = object;
+    (void)context;
+    writer_key(w, "parents");
+    writer_begin_array(w);
+    for (size_t i = 0; i < stage->n_parents; i++)
+        writer_integer(w, stage->parents[i]);
+    writer_end_array(w);
 }
 
 static void
@@ -50,7 +65,7 @@ decode_task_durations(const struct codec_node *node, size_t tasks_max, struct ru
     struct codec_node list = codec_array(node, "task_durations_s", CODEC_NULLABLE, 0, tasks_max);
     if (list.json == NULL)
         return;
-    stage->task_durations_s = codec_as_numbers(&list, 0, 0, SECONDS_MAX);
+    stage->task_durations_s = codec_as_numbers(&list, 0, 0, CODEC_SECONDS_MAX);
     stage->n_tasks = (int64_t)json_array_size(list.json);
 }
 
@@ -58,11 +73,10 @@ static void decode_task_mean(const struct codec_node *node,
                              const struct codec_run_limits *limits,
                              struct run_stage *stage)
 {
-    int64_t most = limits->tasks > INT64_MAX ? INT64_MAX : (int64_t)limits->tasks;
-    bool as_recorded = limits->as_recorded;
-    stage->n_tasks = codec_integer(node, "tasks", CODEC_NULLABLE, 0, most);
-    stage->task_duration_s = codec_number(node, "task_duration_s", CODEC_NULLABLE, 0, SECONDS_MAX);
-    if (as_recorded)
+    stage->n_tasks = codec_integer(node, "tasks", CODEC_NULLABLE, 0, limits->tasks);
+    stage->task_duration_s =
+        codec_number(node, "task_duration_s", CODEC_NULLABLE, 0, CODEC_SECONDS_MAX);
+    if (limits->as_recorded)
         return;
     if (!codec_present(node, "tasks") && codec_present(node, "task_duration_s"))
         codec_fault_member(node, "tasks", "required", "is required beside task_duration_s");
@@ -94,7 +108,7 @@ static void check_agreement(const struct codec_node *node, const struct run_stag
         codec_fault_member(node, "tasks", "conflict", "%s holds %lld tasks",
                            stage->n_task_sketch > 0 ? "task_time_summary" : "task_durations_s",
                            (long long)stage->n_tasks);
-    double mean = codec_number(node, "task_duration_s", CODEC_NULLABLE, 0, SECONDS_MAX);
+    double mean = codec_number(node, "task_duration_s", CODEC_NULLABLE, 0, CODEC_SECONDS_MAX);
     double sum = sum_of(stage->task_durations_s, (size_t)stage->n_tasks);
     double own = stage->n_tasks > 0 ? sum / (double)stage->n_tasks : 0;
     if (fabs(mean - own) > 1e-9 * fmax(1, own))
@@ -137,7 +151,7 @@ decode_sketch(const struct codec_node *node, size_t tasks_max, size_t room, stru
         if (codec_expect_object(&item)) {
             codec_refuse_unknown(&item, known);
             groups[g].tasks = codec_integer(&item, "tasks", CODEC_REQUIRED, 1, (int64_t)left);
-            groups[g].mean_s = codec_number(&item, "mean_s", CODEC_REQUIRED, 0, SECONDS_MAX);
+            groups[g].mean_s = codec_number(&item, "mean_s", CODEC_REQUIRED, 0, CODEC_SECONDS_MAX);
         }
         if (node->reader->err->n_faults != faults)
             return;
@@ -169,37 +183,67 @@ static void derive(struct run_stage *stage)
         stage->nominal_rate_per_s = stage->input_records / stage->task_time_s;
 }
 
-/* What an event log tells of a stage may be told by hand too. */
-static void decode_metrics(const struct codec_node *node, struct run_stage *stage)
+/* All four members that say something of the tasks. */
+static void decode_tasks(const struct codec_node *node, const void *limits, void *object)
 {
-    stage->attempts = codec_integer(node, "attempts", CODEC_NULLABLE, 0, ID_MAX);
-    stage->tasks_failed = codec_integer(node, "tasks_failed", CODEC_NULLABLE, 0, ID_MAX);
-    stage->resource_profile_id =
-        codec_integer(node, "resource_profile_id", CODEC_NULLABLE, 0, ID_MAX);
-    codec_metrics_decode(node, &stage->metrics);
-}
-
-static void decode_tasks(const struct codec_node *node,
-                         const struct codec_run_limits *limits,
-                         size_t room,
-                         struct run_stage *stage)
-{
-    bool sketched = codec_present(node, "task_time_summary");
-    if (!sketched && !codec_present(node, "task_durations_s")) {
-        decode_task_mean(node, limits, stage);
+    struct run_stage *stage = object;
+    const struct codec_run_limits *run = ((const struct stage_limits *)limits)->run;
+    bool summarized = codec_present(node, "task_time_summary");
+    if (!summarized && !codec_present(node, "task_durations_s")) {
+        decode_task_mean(node, run, stage);
         return;
     }
-    if (sketched && codec_present(node, "task_durations_s"))
+    if (summarized && codec_present(node, "task_durations_s"))
         codec_fault_member(node, "task_time_summary", "conflict",
                            "must be left out where task_durations_s is given");
-    else if (sketched)
-        decode_sketch(node, limits->tasks, room, stage);
+    else if (summarized)
+        decode_sketch(node, (size_t)run->tasks, ((const struct stage_limits *)limits)->room, stage);
     else
-        decode_task_durations(node, limits->tasks, stage);
+        decode_task_durations(node, (size_t)run->tasks, stage);
     check_agreement(node, stage);
-    if (limits->as_recorded)
+    if (run->as_recorded)
         stage->task_duration_s =
-            codec_number(node, "task_duration_s", CODEC_NULLABLE, 0, SECONDS_MAX);
+            codec_number(node, "task_duration_s", CODEC_NULLABLE, 0, CODEC_SECONDS_MAX);
+}
+
+static double mean_task_s(const struct run_stage *stage)
+{
+    if (!isnan(stage->task_duration_s))
+        return stage->task_duration_s;
+    return stage->n_tasks > 0 ? stage->task_time_s / (double)stage->n_tasks : (double)NAN;
+}
+
+static void encode_sketch(struct writer *w, const struct run_stage *stage)
+{
+    writer_key(w, "task_time_summary");
+    writer_begin_array(w);
+    for (size_t g = 0; g < stage->n_task_sketch; g++) {
+        writer_begin_object(w);
+        writer_member_integer(w, "tasks", stage->task_sketch[g].tasks);
+        writer_member_number(w, "mean_s", stage->task_sketch[g].mean_s);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+}
+
+/* The number and mean always, each duration only where asked for and known one by one. */
+static void encode_tasks(struct writer *w, const void *object, const void *context)
+{
+    const struct run_stage *stage = object;
+    const struct codec_run_context *more = context;
+    writer_member_count(w, "tasks", stage->n_tasks);
+    writer_member_number(w, "task_duration_s", mean_task_s(stage));
+    if (!more->with_tasks)
+        return;
+    if (stage->n_task_sketch > 0) {
+        encode_sketch(w, stage);
+    } else if (stage->task_durations_s != NULL) {
+        writer_key(w, "task_durations_s");
+        writer_begin_array(w);
+        for (int64_t i = 0; i < stage->n_tasks; i++)
+            writer_number(w, stage->task_durations_s[i]);
+        writer_end_array(w);
+    }
 }
 
 static bool is_told(const struct codec_node *node, const char *key)
@@ -220,52 +264,43 @@ static void derive_untold(const struct codec_node *node, struct run_stage *stage
         stage->nominal_rate_per_s = derived.nominal_rate_per_s;
 }
 
-/* room: how many tasks all stages together may still have. */
+#define T struct run_stage
+enum { NULLABLE = CODEC_NULLABLE, OMIT = SHAPE_OMIT_UNKNOWN, LOG_FLAGS = NULLABLE };
+
+static const struct shape_member members[] = {
+    {"id", SHAPE_COUNT(T, id), .flags = CODEC_REQUIRED, .most = CODEC_ID_MAX},
+    {"name", SHAPE_TEXT(T, name), .flags = NULLABLE, .most = NAME_BYTES_MAX},
+    {"parents", SHAPE_CODE, .flags = NULLABLE | SHAPE_KNOWN, .decode = decode_parents,
+     .encode = encode_parents},
+    {"tasks", SHAPE_CODE, .flags = NULLABLE, .decode = decode_tasks, .encode = encode_tasks},
+    {"task_duration_s", SHAPE_CODE, .flags = NULLABLE},                       /* with tasks */
+    {"task_durations_s", SHAPE_CODE, .flags = NULLABLE | SHAPE_KNOWN | OMIT}, /* likewise */
+    {"task_time_summary", SHAPE_CODE, .flags = NULLABLE | SHAPE_KNOWN | OMIT},
+    {"task_time_s", SHAPE_NUMBER(T, task_time_s), .flags = NULLABLE, .high = CODEC_SECONDS_SUM_MAX},
+    {"duration_s", SHAPE_NUMBER(T, duration_s), .flags = NULLABLE, .high = CODEC_SECONDS_MAX},
+    {"started_s", SHAPE_NUMBER(T, started_s), .flags = NULLABLE, .low = -CODEC_SECONDS_MAX,
+     .high = CODEC_SECONDS_MAX},
+    {"input_records", SHAPE_NUMBER(T, input_records), .flags = NULLABLE, .high = CODEC_RATE_MAX},
+    {"nominal_rate_per_s", SHAPE_NUMBER(T, nominal_rate_per_s), .flags = NULLABLE,
+     .high = CODEC_RATE_MAX},
+    {"skipped", SHAPE_BOOLEAN(T, skipped), .flags = NULLABLE},
+    {"attempts", SHAPE_COUNT(T, attempts), .flags = NULLABLE, .most = CODEC_ID_MAX},
+    {"tasks_failed", SHAPE_COUNT(T, tasks_failed), .flags = NULLABLE, .most = CODEC_ID_MAX},
+    {"resource_profile_id", SHAPE_COUNT(T, resource_profile_id), .flags = NULLABLE,
+     .most = CODEC_ID_MAX},
+    RUN_METRICS(CODEC_METRIC_COUNT, CODEC_METRIC_SECONDS) /* may be sent by hand too */
+};
+const struct shape codec_stage_shape = {
+    .request = "StageCreate", .reply = "Stage", SHAPE_OF(members, T)};
+
 static void decode_stage(const struct codec_node *node,
-                         const struct codec_run_limits *limits,
-                         size_t room,
+                         const struct stage_limits *limits,
                          struct run_stage *stage)
 {
-    static const char *const known[] = {"id",
-                                        "name",
-                                        "parents",
-                                        "task_durations_s",
-                                        "task_time_summary",
-                                        "tasks",
-                                        "task_duration_s",
-                                        "task_time_s",
-                                        "duration_s",
-                                        "input_records",
-                                        "nominal_rate_per_s",
-                                        "started_s",
-                                        "skipped",
-                                        "attempts",
-                                        "tasks_failed",
-                                        "resource_profile_id",
-                                        CODEC_METRIC_NAMES NULL};
-    *stage = (struct run_stage){.id = RUN_UNKNOWN,
-                                .n_tasks = RUN_UNKNOWN,
-                                .task_duration_s = (double)NAN,
-                                .task_time_s = (double)NAN,
-                                .duration_s = (double)NAN,
-                                .started_s = (double)NAN,
-                                .input_records = (double)NAN,
-                                .nominal_rate_per_s = (double)NAN};
-    if (!codec_expect_object(node))
-        return;
-    codec_refuse_unknown(node, known);
-    stage->id = codec_integer(node, "id", CODEC_REQUIRED, 0, ID_MAX);
-    stage->name = codec_text(node, "name", CODEC_NULLABLE, 0, NAME_BYTES_MAX);
-    decode_parents(node, limits->stages, stage);
-    decode_tasks(node, limits, room, stage);
-    stage->task_time_s = codec_number(node, "task_time_s", CODEC_NULLABLE, 0, SECONDS_MAX);
-    stage->duration_s = codec_number(node, "duration_s", CODEC_NULLABLE, 0, SECONDS_MAX);
-    stage->started_s = codec_number(node, "started_s", CODEC_NULLABLE, -SECONDS_MAX, SECONDS_MAX);
-    stage->input_records = codec_number(node, "input_records", CODEC_NULLABLE, 0, RECORDS_MAX);
-    stage->nominal_rate_per_s =
-        codec_number(node, "nominal_rate_per_s", CODEC_NULLABLE, 0, RECORDS_MAX);
-    decode_metrics(node, stage);
-    stage->skipped = codec_boolean(node, "skipped", CODEC_NULLABLE, false);
+    *stage = (struct run_stage){
+        .id = RUN_UNKNOWN, .n_tasks = RUN_UNKNOWN, .task_duration_s = (double)NAN};
+    if (codec_expect_object(node))
+        shape_decode(node, &codec_stage_shape, limits, stage);
 }
 
 /* --- the graph --- */
@@ -472,16 +507,16 @@ void codec_stages_decode(const struct codec_node *list,
         return;
     }
     size_t faults = list->reader->err->n_faults;
-    size_t room = limits->tasks;
+    struct stage_limits most = {limits, (size_t)limits->tasks};
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(list, i);
-        decode_stage(&item, limits, room, &sent[i]);
+        decode_stage(&item, &most, &sent[i]);
         size_t tasks = sent[i].n_tasks > 0 ? (size_t)sent[i].n_tasks : 0;
-        room -= tasks < room ? tasks : room;
+        most.room -= tasks < most.room ? tasks : most.room;
     }
     if (list->reader->err->n_faults != faults)
         return;
-    check_total(list, sent, n, limits->tasks);
+    check_total(list, sent, n, (size_t)limits->tasks);
     /* A log that begins late or is damaged names parents it says nothing of. */
     bool elsewhere = limits->as_recorded && run->from_log;
     if (!check_graph(list, order, n, elsewhere, sent)) {
@@ -500,4 +535,26 @@ void codec_stages_decode(const struct codec_node *list,
     run->stages = stages;
     run->n_stages = n;
     run->has_stages = true;
+}
+
+void codec_stages_decode_member(const struct codec_node *node, const void *limits, void *run)
+{
+    const struct codec_run_limits *most = limits;
+    struct codec_node stages = codec_array(node, "stages", CODEC_NULLABLE, 0, (size_t)most->stages);
+    if (stages.json != NULL)
+        codec_stages_decode(&stages, most, run);
+}
+
+void codec_stages_encode_member(struct writer *w, const void *object, const void *context)
+{
+    const struct run *run = object;
+    writer_key(w, "stages");
+    if (!run->has_stages) {
+        writer_null(w);
+        return;
+    }
+    writer_begin_array(w);
+    for (size_t i = 0; i < run->n_stages; i++)
+        shape_encode(w, &codec_stage_shape, &run->stages[i], 0, context);
+    writer_end_array(w);
 }

@@ -96,6 +96,12 @@ static void decode_member(const struct codec_node *node,
         *(int64_t *)value =
             codec_integer(node, name, flags, member->least, most_of(member, limits));
         break;
+    case SHAPE_KIND_INTEGER:
+        *(int64_t *)value = INT64_MIN;
+        if (codec_present(node, name) || (flags & CODEC_REQUIRED) != 0)
+            *(int64_t *)value =
+                codec_integer(node, name, flags, member->least, most_of(member, limits));
+        break;
     case SHAPE_KIND_BOOLEAN:
         *(bool *)value = codec_boolean(node, name, flags, (flags & SHAPE_TRUE) != 0);
         break;
@@ -177,6 +183,8 @@ static bool is_unknown(const struct shape_member *member, const void *value)
         return isnan(*(const double *)value);
     case SHAPE_KIND_COUNT:
         return *(const int64_t *)value < 0;
+    case SHAPE_KIND_INTEGER:
+        return *(const int64_t *)value == INT64_MIN;
     case SHAPE_KIND_BOOLEAN:
         return !*(const bool *)value;
     case SHAPE_KIND_TEXT:
@@ -217,6 +225,12 @@ static void encode_value(struct writer *w,
         break;
     case SHAPE_KIND_COUNT:
         if (*(const int64_t *)value < 0)
+            writer_null(w);
+        else
+            writer_integer(w, *(const int64_t *)value);
+        break;
+    case SHAPE_KIND_INTEGER:
+        if (*(const int64_t *)value == INT64_MIN)
             writer_null(w);
         else
             writer_integer(w, *(const int64_t *)value);

@@ -16,6 +16,7 @@
 enum shape_kind {
     SHAPE_KIND_NUMBER,  /* double; unknown: NAN */
     SHAPE_KIND_COUNT,   /* int64_t; unknown: RUN_UNKNOWN */
+    SHAPE_KIND_INTEGER, /* int64_t of either sign; unknown: INT64_MIN */
     SHAPE_KIND_BOOLEAN, /* bool */
     SHAPE_KIND_TEXT,    /* struct strview; unknown: at == NULL; least and most in bytes */
     SHAPE_KIND_NAME,    /* likewise, by the rule of names */
@@ -33,10 +34,11 @@ enum shape_flags {
     SHAPE_READ_ONLY = 1 << 4,    /* in replies alone: unknown in a request */
     SHAPE_WRITE_ONLY = 1 << 5,   /* in requests alone */
     SHAPE_OMIT_UNKNOWN = 1 << 6, /* replies leave it out where it is unknown (false) */
-    SHAPE_TRUE = 1 << 7          /* booleans: true where absent */
+    SHAPE_TRUE = 1 << 7,         /* booleans: true where absent */
+    SHAPE_KNOWN = 1 << 8         /* null in requests, but never in replies */
 };
 /* Flags that a shape gives a meaning of its own: shape_encode leaves out, shape_has finds. */
-#define SHAPE_GROUP(n) (1u << (8 + (n)))
+#define SHAPE_GROUP(n) (1 << (9 + (n)))
 
 struct shape_member {
     const char *name;
@@ -69,6 +71,7 @@ struct shape {
     (offsetof(T, path) + 0 * sizeof(char[_Generic(((T *)0)->path, __VA_ARGS__, default : -1)]))
 #define SHAPE_NUMBER(T, path) .kind = SHAPE_KIND_NUMBER, .at = SHAPE_OFFSET(T, path, double : 1)
 #define SHAPE_COUNT(T, path) .kind = SHAPE_KIND_COUNT, .at = SHAPE_OFFSET(T, path, int64_t : 1)
+#define SHAPE_INTEGER(T, path) .kind = SHAPE_KIND_INTEGER, .at = SHAPE_OFFSET(T, path, int64_t : 1)
 #define SHAPE_BOOLEAN(T, path) .kind = SHAPE_KIND_BOOLEAN, .at = SHAPE_OFFSET(T, path, bool : 1)
 #define SHAPE_TEXT(T, path) .kind = SHAPE_KIND_TEXT, .at = SHAPE_OFFSET(T, path, struct strview : 1)
 #define SHAPE_NAME(T, path)                                                                        \

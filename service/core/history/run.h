@@ -29,25 +29,60 @@ struct run_label {
 };
 
 /*
- * What successful tasks moved and used; of a stage, or of a run over all its stages. The two peaks
- * are the largest of any task, whatever became of it. RUN_METRICS (run_metrics.h) lists them for
- * those who treat all alike.
+ * What logs measure, by name: COUNT(name) for whole numbers, SECONDS(name) for times, CODE(name) for
+ * whole numbers of either sign (unknown: RUN_NO_EXIT_CODE). A row here is a member of its struct, of
+ * the JSON of runs (codec/history), a column (store/history; a migration adds it) and a word of
+ * tests/support/run_text.c, all in this order. A measured quantity is added here, where a log
+ * reader sets it, and in the contract.
  */
+#define RUN_DECLARE_COUNT(name) int64_t name;
+#define RUN_DECLARE_SECONDS(name) double name;
+
+/* What successful tasks moved and used; of a stage, or of a run over all its stages. The two peaks
+ * are the largest of any task, whatever became of it. */
+#define RUN_METRICS(COUNT, SECONDS)                                                                \
+    COUNT(input_bytes) /* from storage */                                                          \
+    COUNT(output_bytes)                                                                            \
+    COUNT(output_records)                                                                          \
+    COUNT(shuffle_read_bytes) /* remote and local */                                               \
+    COUNT(shuffle_read_records)                                                                    \
+    COUNT(shuffle_write_bytes)                                                                     \
+    COUNT(shuffle_write_records)                                                                   \
+    COUNT(memory_spilled_bytes) /* as it lay in memory */                                          \
+    COUNT(disk_spilled_bytes)   /* the same on disk */                                             \
+    SECONDS(executor_run_time_s)                                                                   \
+    SECONDS(executor_cpu_time_s)                                                                   \
+    SECONDS(gc_time_s)                                                                             \
+    COUNT(peak_execution_memory_bytes) /* of one task: aggregations, joins, sorts */               \
+    COUNT(peak_jvm_heap_bytes)         /* of one executor */
+
+/* Totals of a run, which the log of any engine has. */
+#define RUN_TOTALS(COUNT, SECONDS)                                                                 \
+    COUNT(jobs)                                                                                    \
+    COUNT(stages_completed)                                                                        \
+    COUNT(stages_failed)                                                                           \
+    COUNT(tasks_succeeded)                                                                         \
+    COUNT(tasks_failed)                                                                            \
+    SECONDS(task_time_s)                                                                           \
+    SECONDS(failed_task_time_s)                                                                    \
+    COUNT(executors_added)
+
+/* Figures of a run, which only some engines log. */
+#define RUN_FIGURES(COUNT, SECONDS, CODE)                                                          \
+    CODE(exit_code)                                                                                \
+    COUNT(tasks_killed)      /* of tasks_failed: above all copies that lost the race */            \
+    COUNT(tasks_resubmitted) /* of tasks_failed: succeeded, but their output was lost */           \
+    COUNT(tasks_speculative) /* attempts that were second copies, whatever became of them */       \
+    COUNT(executors_removed)                                                                       \
+    COUNT(executors_excluded) /* distinct ones, from a stage or from the application */            \
+    COUNT(nodes_excluded)                                                                          \
+    SECONDS(core_s)       /* cores of each executor x time it was there */                         \
+    SECONDS(job_time_s)   /* time in which some job ran: the rest is the driver's alone */         \
+    SECONDS(stage_time_s) /* time in which some stage ran */                                       \
+    COUNT(peak_driver_heap_bytes)
+
 struct run_metrics {
-    int64_t input_bytes; /* from storage */
-    int64_t output_bytes;
-    int64_t output_records;
-    int64_t shuffle_read_bytes; /* remote and local */
-    int64_t shuffle_read_records;
-    int64_t shuffle_write_bytes;
-    int64_t shuffle_write_records;
-    int64_t memory_spilled_bytes; /* as it lay in memory */
-    int64_t disk_spilled_bytes;   /* the same on disk */
-    double executor_run_time_s;
-    double executor_cpu_time_s;
-    double gc_time_s;
-    int64_t peak_execution_memory_bytes; /* of one task: aggregations, joins, sorts */
-    int64_t peak_jvm_heap_bytes;         /* of one executor */
+    RUN_METRICS(RUN_DECLARE_COUNT, RUN_DECLARE_SECONDS)
 };
 
 /* A resource profile of Spark 3.1 and later: executors of a run need not be alike. */
@@ -117,25 +152,8 @@ struct run {
     struct strview spark_attempt_id; /* at == NULL when the log has none */
     struct strview spark_version;
     bool ended; /* the log holds an application end */
-    int64_t jobs;
-    int64_t stages_completed;
-    int64_t stages_failed;
-    int64_t tasks_succeeded;
-    int64_t tasks_failed;
-    double task_time_s;
-    double failed_task_time_s;
-    int64_t executors_added;
-    int64_t exit_code;         /* RUN_NO_EXIT_CODE when the log does not say */
-    int64_t tasks_killed;      /* of tasks_failed: above all copies that lost the race */
-    int64_t tasks_resubmitted; /* of tasks_failed: succeeded, but their output was lost */
-    int64_t tasks_speculative; /* attempts that were second copies, whatever became of them */
-    int64_t executors_removed;
-    int64_t executors_excluded; /* distinct ones, from a stage or from the application */
-    int64_t nodes_excluded;
-    double core_s;       /* core seconds granted: cores of each executor x time it was there */
-    double job_time_s;   /* time in which some job ran: the rest is the driver's alone */
-    double stage_time_s; /* time in which some stage ran */
-    int64_t peak_driver_heap_bytes;
+    RUN_TOTALS(RUN_DECLARE_COUNT, RUN_DECLARE_SECONDS)
+    RUN_FIGURES(RUN_DECLARE_COUNT, RUN_DECLARE_SECONDS, RUN_DECLARE_COUNT)
     struct run_metrics metrics;
     struct run_resources *resources; /* ascending by id; empty before Spark 3.1 */
     size_t n_resources;

@@ -4,35 +4,34 @@
 #include "core/history/run_measures.h"
 #include "core/history/run_metrics.h"
 #include "store/history/run.h"
-#include "store/store_internal.h"
+#include "store/sql/columns.h"
 
 /* Shared by the files run_*.c: the columns of a run in the order all use. */
 
-#define RUN_METRIC_COLUMN(name) ", " #name
-#define RUN_METRIC_COLUMNS RUN_METRICS(RUN_METRIC_COLUMN, RUN_METRIC_COLUMN)
+/* The run; what is drawn from its stages when it is written; a stage without its tasks, which is read
+ * as s. In run_columns.c. */
+extern const struct columns run_columns;
+extern const struct columns run_measure_columns;
+extern const struct columns run_stage_columns;
 
-/* What only logs tell (run_figures.c). */
-#define RUN_FIGURE_COLUMNS                                                                         \
-    "exit_code, tasks_killed, tasks_resubmitted, tasks_speculative, executors_removed,"            \
-    " executors_excluded, nodes_excluded, core_s, job_time_s, stage_time_s,"                       \
-    " peak_driver_heap_bytes" RUN_METRIC_COLUMNS ", resource_ids, resource_executors,"             \
-    " resource_cores, resource_memory_bytes, resource_task_cores"
-#define STAGE_FIGURE_COLUMNS "attempts, tasks_failed, resource_profile_id" RUN_METRIC_COLUMNS
+/* The warnings of a run as its columns have them: each an array. */
+struct run_warning_row {
+    struct strview code;
+    int64_t count; /* RUN_UNKNOWN: not a matter of counting */
+    struct strview message;
+};
+struct run_warnings {
+    struct run_warning_row *rows;
+    size_t n;
+};
+extern const struct columns run_warning_columns;
 
-/* What is drawn from the stages of a run when it is written (run_measured.c). */
-#define RUN_MEASURE_COLUMNS "measured, parallel_s, max_task_s, induced_s, serial_s"
-
-#define RUN_COLUMNS                                                                                \
-    "advice_id, problem_size, executors, cores_per_executor, duration_s, initialization_s,"        \
-    " started_at, succeeded, label_keys, label_values, has_stages, from_log,"                      \
-    " spark_application_id, spark_attempt_id, spark_version, ended, jobs, stages_completed,"       \
-    " stages_failed, tasks_succeeded, tasks_failed, task_time_s, failed_task_time_s,"              \
-    " executors_added, property_keys, property_values, warning_codes, warning_counts,"             \
-    " warning_details, " RUN_FIGURE_COLUMNS
-
-/* What run_read_list reads; r is the run. */
-#define RUN_SELECTED                                                                               \
-    "r.id, r.application_id, r.instant, r.recorded_at, r.stages_thinned > 0, " RUN_COLUMNS
+/* What run_read_list reads, and the tables it is of; r is the run. */
+#define RUN_SELECTED "r.application_id, r.instant, {run}, {warnings}"
+#define RUN_SELECTED_OF                                                                            \
+    {                                                                                              \
+        &run_columns, &run_warning_columns                                                         \
+    }
 
 #define RUN_ID_LEAST "00000000-0000-0000-0000-000000000000"
 #define RUN_ID_GREATEST "ffffffff-ffff-ffff-ffff-ffffffffffff"
@@ -85,15 +84,6 @@ enum pv_code run_load(struct store_tx *tx,
                       const char *run_id,
                       struct run *run,
                       struct pv_error *err) PV_MUSTCHECK;
-
-/* The columns of RUN_MEASURE_COLUMNS. */
-void run_measures_add(struct sql *sql, const struct run_measures *measures);
-
-/* The figure columns of a run, and of n stages (as arrays), as parameters and back from a row. */
-void run_figures_add(struct sql *sql, const struct run *run);
-void run_figures_read(struct row *row, struct run *run);
-void stage_figures_add(struct sql *sql, const struct run_stage stages[], size_t n);
-void stage_figures_read(struct row *row, struct run_stage *stage);
 
 /* The runs whose ids stand in runs[], filled in in that order, with stages or tasks as for
  * store_run_find. All must be there: PV_E_RETRY when one has just gone. */

@@ -123,13 +123,16 @@ void run_add_window(struct sql *sql, const char *application_id, const struct ru
     sql_int(sql, (int64_t)filter->limit + 1);
 }
 
-static const char by_time[] = "SELECT " RUN_SELECTED " FROM provisor.run r"
-                              " WHERE r.team_id = $1 AND r.application_id = $2"
-                              " AND r.instant >= $3 AND (r.instant, r.id) < ($4, $5)"
-                              " ORDER BY r.instant DESC, r.id DESC LIMIT $6";
-static const char by_ids[] = "SELECT " RUN_SELECTED " FROM provisor.run r"
-                             " WHERE r.team_id = $1 AND r.application_id = $2 AND r.id = ANY ($3)"
-                             " ORDER BY r.instant DESC, r.id DESC";
+static struct columns_statement by_time = {"SELECT " RUN_SELECTED " FROM provisor.run r"
+                                           " WHERE r.team_id = $1 AND r.application_id = $2"
+                                           " AND r.instant >= $3 AND (r.instant, r.id) < ($4, $5)"
+                                           " ORDER BY r.instant DESC, r.id DESC LIMIT $6",
+                                           .of = RUN_SELECTED_OF};
+static struct columns_statement by_ids = {
+    "SELECT " RUN_SELECTED " FROM provisor.run r"
+    " WHERE r.team_id = $1 AND r.application_id = $2 AND r.id = ANY ($3)"
+    " ORDER BY r.instant DESC, r.id DESC",
+    .of = RUN_SELECTED_OF};
 
 static enum pv_code query_by_time(struct store_tx *tx,
                                   const struct application *application,
@@ -138,7 +141,7 @@ static enum pv_code query_by_time(struct store_tx *tx,
                                   struct pv_error *err)
 {
     struct sql sql;
-    tx_sql(tx, &sql, by_time);
+    tx_columns(tx, &sql, &by_time);
     run_add_window(&sql, application->id, filter);
     return tx_walk(tx, &sql, result, err);
 }
@@ -155,7 +158,7 @@ static enum pv_code query_by_label(struct store_tx *tx,
     *result = NULL;
     PV_TRY(run_ids_by_label(tx, arena, application->id, filter, &ids, &n, err));
     struct sql sql;
-    tx_sql(tx, &sql, by_ids);
+    tx_columns(tx, &sql, &by_ids);
     sql.repeated = true;
     sql_uuid(&sql, application->id);
     sql_uuids(&sql, ids->text, n, sizeof *ids);
@@ -199,7 +202,7 @@ enum pv_code store_run_list(struct store_tx *tx,
  * enough; the nearest of both are among them. `replayable` leads both indexes, so runs that cannot
  * be replayed are not even walked over.
  */
-static const char nearest[] =
+static struct columns_statement nearest = {
     "SELECT " RUN_SELECTED " FROM (VALUES (true), (false)) AS f (replayable_too), LATERAL"
     " ((SELECT u.id AS chosen FROM provisor.run u"
     "  WHERE u.team_id = $1 AND u.application_id = $2 AND u.replayable = f.replayable_too"
@@ -211,11 +214,13 @@ static const char nearest[] =
     "  ORDER BY d.problem_size DESC, d.instant DESC, d.id DESC LIMIT $5)) AS n"
     " JOIN provisor.run r ON r.team_id = $1 AND r.application_id = $2 AND r.id = n.chosen"
     " WHERE f.replayable_too OR NOT $4"
-    " ORDER BY abs(r.problem_size - $3), r.instant DESC, r.id DESC LIMIT $5";
-static const char latest[] =
+    " ORDER BY abs(r.problem_size - $3), r.instant DESC, r.id DESC LIMIT $5",
+    .of = RUN_SELECTED_OF};
+static struct columns_statement latest = {
     "SELECT " RUN_SELECTED " FROM provisor.run r WHERE r.team_id = $1 AND r.application_id = $2"
     " AND r.succeeded AND (r.replayable OR NOT $3)"
-    " ORDER BY r.instant DESC, r.id DESC LIMIT $4";
+    " ORDER BY r.instant DESC, r.id DESC LIMIT $4",
+    .of = RUN_SELECTED_OF};
 
 enum pv_code store_run_nearest(struct store_tx *tx,
                                struct arena *arena,
@@ -227,7 +232,7 @@ enum pv_code store_run_nearest(struct store_tx *tx,
                                struct pv_error *err)
 {
     struct sql sql;
-    tx_sql(tx, &sql, problem_size == RUN_UNKNOWN ? latest : nearest);
+    tx_columns(tx, &sql, problem_size == RUN_UNKNOWN ? &latest : &nearest);
     sql_uuid(&sql, application->id);
     if (problem_size != RUN_UNKNOWN)
         sql_int(&sql, problem_size);
@@ -269,7 +274,7 @@ enum pv_code store_run_of_ids(struct store_tx *tx,
     struct sql sql;
     struct run_list read;
     result_auto_t *result = NULL;
-    tx_sql(tx, &sql, by_ids);
+    tx_columns(tx, &sql, &by_ids);
     sql.repeated = true;
     sql_uuid(&sql, application->id);
     sql_uuids(&sql, ids->text, n, sizeof *ids);

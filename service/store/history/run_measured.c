@@ -9,15 +9,6 @@ static const int64_t count_max = 1000000000000;
 static const double seconds_min = 1e-9;
 static const double seconds_max = 1e12;
 
-void run_measures_add(struct sql *sql, const struct run_measures *measures)
-{
-    sql_bool(sql, true);
-    sql_double(sql, measures->parallel_s);
-    sql_double(sql, measures->max_task_s);
-    sql_double(sql, measures->induced_s);
-    sql_double(sql, measures->serial_s);
-}
-
 static bool is_count(int64_t count)
 {
     return count >= 1 && count <= count_max;
@@ -179,13 +170,15 @@ static enum pv_code keep_measures(struct store_tx *tx,
                                   const struct run_measures *measures,
                                   struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "UPDATE provisor.run SET (measured, {measures:written}) = (true, {measures:values})"
+        " WHERE team_id = $1 AND application_id = $2 AND id = $3",
+        .of = {&run_measure_columns}};
     struct sql sql;
-    tx_sql(tx, &sql,
-           "UPDATE provisor.run SET (" RUN_MEASURE_COLUMNS ") = ($4, $5, $6, $7, $8)"
-           " WHERE team_id = $1 AND application_id = $2 AND id = $3");
+    tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, application_id);
     sql_uuid(&sql, run_id);
-    run_measures_add(&sql, measures);
+    columns_bind(&sql, &run_measure_columns, measures);
     return tx_defer(tx, &sql, err);
 }
 

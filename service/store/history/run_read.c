@@ -8,53 +8,16 @@
 
 static void read_warnings(struct row *row, struct findings *warnings)
 {
-    size_t n;
-    size_t n_counts;
-    size_t n_messages;
-    struct strview *codes = row_texts(row, &n);
-    int64_t *counts = row_counts(row, &n_counts);
-    struct strview *messages = row_texts(row, &n_messages);
+    struct run_warnings read;
+    columns_read(row, &run_warning_columns, &read);
     *warnings = (struct findings){.arena = row->arena};
-    if (n != n_counts || n != n_messages)
-        row->failed = true;
-    for (size_t i = 0; !row->failed && i < n; i++) {
-        const char *code = arena_strndup(row->arena, codes[i].at, codes[i].n);
-        struct finding *warning =
-            finding_add(warnings, code, "%.*s", (int)messages[i].n, messages[i].at);
-        if (counts[i] != RUN_UNKNOWN)
-            finding_number(warning, "count", (double)counts[i]);
-        row->failed = code == NULL || warnings->failed;
+    for (size_t i = 0; !row->failed && i < read.n; i++) {
+        const struct run_warning_row *w = &read.rows[i];
+        struct finding *warning = finding_add(warnings, w->code.at, "%s", w->message.at);
+        if (w->count != RUN_UNKNOWN)
+            finding_number(warning, "count", (double)w->count);
+        row->failed = warnings->failed;
     }
-}
-
-static void read_columns(struct row *row, struct run *run)
-{
-    row_uuid(row, run->advice_id);
-    run->problem_size = row_int(row);
-    run->executors = row_int(row);
-    run->cores_per_executor = row_int(row);
-    run->duration_s = row_double(row);
-    run->initialization_s = row_double(row);
-    run->started_us = row_instant(row);
-    run->succeeded = row_bool(row);
-    run->labels = row_pairs(row, &run->n_labels);
-    run->has_stages = row_bool(row);
-    run->from_log = row_bool(row);
-    run->spark_application_id = row_text(row);
-    run->spark_attempt_id = row_text(row);
-    run->spark_version = row_text(row);
-    run->ended = row_bool(row);
-    run->jobs = row_int(row);
-    run->stages_completed = row_int(row);
-    run->stages_failed = row_int(row);
-    run->tasks_succeeded = row_int(row);
-    run->tasks_failed = row_int(row);
-    run->task_time_s = row_double(row);
-    run->failed_task_time_s = row_double(row);
-    run->executors_added = row_int(row);
-    run->spark_properties = row_pairs(row, &run->n_spark_properties);
-    read_warnings(row, &run->warnings);
-    run_figures_read(row, run);
 }
 
 /* What a row says of a run beside the run itself. */
@@ -74,12 +37,10 @@ static enum pv_code read_run(const PGresult *result,
 {
     struct row row = row_at(result, (int)at, arena);
     struct run r = {0};
-    row_uuid(&row, r.id);
     row_uuid(&row, placed->application_id);
     placed->instant_us = row_instant(&row);
-    r.recorded_us = row_instant(&row);
-    r.tasks_thinned = row_bool(&row);
-    read_columns(&row, &r);
+    columns_read(&row, &run_columns, &r);
+    read_warnings(&row, &r.warnings);
     if (PQnfields(result) > row.column)
         placed->application_name = row_text(&row);
     PV_TRY(row_done(&row, err));
@@ -111,20 +72,10 @@ static void read_sketch(struct row *row, struct run_stage *stage)
 
 static void read_stage(struct row *row, struct run_stage *stage)
 {
-    stage->id = row_int(row);
-    stage->name = row_text(row);
-    stage->parents = row_counts(row, &stage->n_parents);
-    stage->n_tasks = row_int(row);
     size_t n;
+    columns_read(row, &run_stage_columns, stage);
+    stage->parents = row_counts(row, &stage->n_parents);
     stage->task_durations_s = row_doubles(row, &n);
-    stage->task_duration_s = row_double(row);
-    stage->task_time_s = row_double(row);
-    stage->duration_s = row_double(row);
-    stage->started_s = row_double(row);
-    stage->input_records = row_double(row);
-    stage->nominal_rate_per_s = row_double(row);
-    stage->skipped = row_bool(row);
-    stage_figures_read(row, stage);
     if (stage->task_durations_s != NULL)
         stage->n_tasks = (int64_t)n;
     read_sketch(row, stage);
@@ -139,16 +90,16 @@ static void stages_query(struct store_tx *tx,
                          bool with_tasks,
                          struct sql *sql)
 {
-    tx_sql(tx, sql,
-           "SELECT w.at - 1, s.* FROM unnest($3) WITH ORDINALITY AS w (run_id, at), LATERAL"
-           " (SELECT id, name, parents, tasks, CASE WHEN $4 THEN task_durations_s END,"
-           " task_duration_s, task_time_s, duration_s, started_s, input_records,"
-           " nominal_rate_per_s, skipped, " STAGE_FIGURE_COLUMNS
-           ", CASE WHEN $4 THEN sketch_tasks END, CASE WHEN $4 THEN sketch_mean_s END"
-           " FROM provisor.run_stage WHERE team_id = $1 AND application_id = $2"
-           " AND run_id = w.run_id AND run_id = ANY ($3)" /* tells the planner which months */
-           " ORDER BY id) AS s"
-           " ORDER BY w.at, s.id");
+    static struct columns_statement statement = {
+        "SELECT w.at - 1, s.* FROM unnest($3) WITH ORDINALITY AS w (run_id, at), LATERAL"
+        " (SELECT {stage}, parents, CASE WHEN $4 THEN task_durations_s END,"
+        " CASE WHEN $4 THEN sketch_tasks END, CASE WHEN $4 THEN sketch_mean_s END"
+        " FROM provisor.run_stage WHERE team_id = $1 AND application_id = $2"
+        " AND run_id = w.run_id AND run_id = ANY ($3)" /* tells the planner which months */
+        " ORDER BY id) AS s"
+        " ORDER BY w.at, s.id",
+        .of = {&run_stage_columns}};
+    tx_columns(tx, sql, &statement);
     sql->repeated = true;
     sql_uuid(sql, application_id);
     sql_uuids(sql, runs->id, n, sizeof *runs);
@@ -207,10 +158,12 @@ enum pv_code run_load(struct store_tx *tx,
                       struct run *run,
                       struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "SELECT " RUN_SELECTED " FROM provisor.run r"
+        " WHERE r.team_id = $1 AND r.application_id = $2 AND r.id = $3",
+        .of = RUN_SELECTED_OF};
     struct sql sql;
-    tx_sql(tx, &sql,
-           "SELECT " RUN_SELECTED " FROM provisor.run r"
-           " WHERE r.team_id = $1 AND r.application_id = $2 AND r.id = $3");
+    tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, application_id);
     sql_uuid(&sql, run_id);
     result_auto_t *result = NULL;
@@ -225,12 +178,13 @@ enum pv_code run_load(struct store_tx *tx,
 
 static void find_query(struct store_tx *tx, const char *name, const char *run_id, struct sql *sql)
 {
-    static const char query[] =
+    static struct columns_statement statement = {
         "SELECT " RUN_SELECTED ", a.application_name FROM provisor.run r"
         " JOIN (SELECT team_id AS its_team, id AS its_id, name AS application_name"
         " FROM provisor.application) a ON a.its_team = r.team_id AND a.its_id = r.application_id"
-        " WHERE r.team_id = $1 AND r.id = $2 AND ($3 IS NULL OR a.application_name = $3)";
-    tx_sql(tx, sql, query);
+        " WHERE r.team_id = $1 AND r.id = $2 AND ($3 IS NULL OR a.application_name = $3)",
+        .of = RUN_SELECTED_OF};
+    tx_columns(tx, sql, &statement);
     sql_uuid(sql, run_id);
     sql_text(sql, strview_of(name));
 }
@@ -293,11 +247,13 @@ enum pv_code run_load_many(struct store_tx *tx,
 {
     if (n == 0)
         return PV_OK;
+    static struct columns_statement statement = {
+        "SELECT " RUN_SELECTED " FROM unnest($3) WITH ORDINALITY AS w (wanted, at), LATERAL"
+        " (SELECT * FROM provisor.run WHERE team_id = $1 AND id = w.wanted LIMIT 2) AS r"
+        " WHERE r.application_id = $2 ORDER BY w.at",
+        .of = RUN_SELECTED_OF};
     struct sql sql;
-    tx_sql(tx, &sql,
-           "SELECT " RUN_SELECTED " FROM unnest($3) WITH ORDINALITY AS w (wanted, at), LATERAL"
-           " (SELECT * FROM provisor.run WHERE team_id = $1 AND id = w.wanted LIMIT 2) AS r"
-           " WHERE r.application_id = $2 ORDER BY w.at");
+    tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, application_id);
     sql_uuids(&sql, runs->id, n, sizeof *runs);
     struct run_list read = {.n = 0};

@@ -124,24 +124,18 @@ static enum pv_code look(struct store_tx *tx,
 
 /* --- writing: all queued --- */
 
-/* A warning as its columns are. */
-struct warning_row {
-    struct strview code;
-    int64_t count;
-    struct strview message;
-};
-
-static const struct warning_row *list_warnings(const struct run *run, struct arena *arena)
+static bool list_warnings(const struct run *run, struct arena *arena, struct run_warnings *list)
 {
-    struct warning_row *rows = arena_array(arena, run->warnings.n, sizeof *rows);
-    for (size_t i = 0; rows != NULL && i < run->warnings.n; i++) {
+    list->n = run->warnings.n;
+    list->rows = arena_array(arena, list->n, sizeof *list->rows);
+    for (size_t i = 0; list->rows != NULL && i < list->n; i++) {
         const struct finding *warning = &run->warnings.items[i];
         double count = finding_value(warning, "count");
-        rows[i] = (struct warning_row){strview_of(warning->code),
-                                       isnan(count) ? RUN_UNKNOWN : (int64_t)count,
-                                       strview_of(warning->message)};
+        list->rows[i] = (struct run_warning_row){strview_of(warning->code),
+                                                 isnan(count) ? RUN_UNKNOWN : (int64_t)count,
+                                                 strview_of(warning->message)};
     }
-    return rows;
+    return list->rows != NULL;
 }
 
 static enum pv_code write_run(struct store_tx *tx,
@@ -149,53 +143,23 @@ static enum pv_code write_run(struct store_tx *tx,
                               const struct run *run,
                               struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "INSERT INTO provisor.run (team_id, application_id, {run:written}, measured,"
+        " {measures:written}, {warnings:written})"
+        " VALUES ($1, $2, {run:values}, true, {measures:values}, {warnings:values})",
+        .of = {&run_columns, &run_measure_columns, &run_warning_columns}};
     struct sql sql;
     struct run_measures measures;
+    struct run_warnings warnings;
     PV_TRY(run_measure(run, &tx->scratch, &measures, err));
-    size_t n = run->warnings.n;
-    const struct warning_row *w = list_warnings(run, &tx->scratch);
-    if (w == NULL)
+    if (!list_warnings(run, &tx->scratch, &warnings))
         return pv_no_memory(err);
-    tx_sql(tx, &sql,
-           "INSERT INTO provisor.run (team_id, application_id, id, recorded_at, " RUN_COLUMNS
-           ", " RUN_MEASURE_COLUMNS ")"
-           " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
-           " $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34,"
-           " $35, $36, $37, $38, $39, $40, $41, $42, $43, $44, $45, $46, $47, $48, $49, $50, $51,"
-           " $52, $53, $54, $55, $56, $57, $58, $59, $60, $61, $62, $63, $64, $65, $66, $67, $68)");
+    tx_columns(tx, &sql, &statement);
     sql.repeated = true;
     sql_uuid(&sql, application_id);
-    sql_uuid(&sql, run->id);
-    sql_instant(&sql, run->recorded_us);
-    sql_uuid(&sql, run->advice_id);
-    sql_count(&sql, run->problem_size);
-    sql_count(&sql, run->executors);
-    sql_count(&sql, run->cores_per_executor);
-    sql_double(&sql, run->duration_s);
-    sql_double(&sql, run->initialization_s);
-    sql_instant(&sql, run->started_us);
-    sql_bool(&sql, run->succeeded);
-    sql_pairs(&sql, run->labels, run->n_labels);
-    sql_bool(&sql, run->has_stages);
-    sql_bool(&sql, run->from_log);
-    sql_text(&sql, run->spark_application_id);
-    sql_text(&sql, run->spark_attempt_id);
-    sql_text(&sql, run->spark_version);
-    sql_bool(&sql, run->ended);
-    sql_count(&sql, run->jobs);
-    sql_count(&sql, run->stages_completed);
-    sql_count(&sql, run->stages_failed);
-    sql_count(&sql, run->tasks_succeeded);
-    sql_count(&sql, run->tasks_failed);
-    sql_double(&sql, run->task_time_s);
-    sql_double(&sql, run->failed_task_time_s);
-    sql_count(&sql, run->executors_added);
-    sql_pairs(&sql, run->spark_properties, run->n_spark_properties);
-    sql_texts(&sql, n == 0 ? NULL : &w->code, n, sizeof *w);
-    sql_counts(&sql, n == 0 ? NULL : &w->count, n, sizeof *w);
-    sql_texts(&sql, n == 0 ? NULL : &w->message, n, sizeof *w);
-    run_figures_add(&sql, run);
-    run_measures_add(&sql, &measures);
+    columns_bind(&sql, &run_columns, run);
+    columns_bind(&sql, &run_measure_columns, &measures);
+    columns_bind(&sql, &run_warning_columns, &warnings);
     return tx_defer(tx, &sql, err);
 }
 
@@ -295,55 +259,34 @@ static bool make_ragged(const struct run *run, struct arena *arena, struct ragge
     return true;
 }
 
-static void add_stage_columns(struct sql *sql, const struct run *run, const struct ragged *r)
-{
-    const struct run_stage *s = run->stages;
-    const struct span *span = r->spans;
-    size_t n = run->n_stages;
-    sql_counts(sql, &span->parents_at, n, sizeof *span);
-    sql_counts(sql, &span->n_parents, n, sizeof *span);
-    sql_counts(sql, &span->durations_at, n, sizeof *span);
-    sql_counts(sql, &span->n_durations, n, sizeof *span);
-    sql_counts(sql, &s->id, n, sizeof *s);
-    sql_texts(sql, &s->name, n, sizeof *s);
-    sql_counts(sql, &s->n_tasks, n, sizeof *s);
-    sql_doubles(sql, &s->task_duration_s, n, sizeof *s);
-    sql_doubles(sql, &s->task_time_s, n, sizeof *s);
-    sql_doubles(sql, &s->duration_s, n, sizeof *s);
-    sql_doubles(sql, &s->started_s, n, sizeof *s);
-    sql_doubles(sql, &s->input_records, n, sizeof *s);
-    sql_doubles(sql, &s->nominal_rate_per_s, n, sizeof *s);
-    sql_bools(sql, &s->skipped, n, sizeof *s);
-    stage_figures_add(sql, s, n);
-}
-
 static enum pv_code write_some_stages(struct store_tx *tx,
                                       const char *application_id,
                                       const struct run *run,
                                       struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "INSERT INTO provisor.run_stage (team_id, application_id, run_id, parents,"
+        " task_durations_s, {stage:written})"
+        " SELECT $1, $2, $3, $4[s.p + 1 : s.p + s.np],"
+        " CASE WHEN s.nd IS NOT NULL THEN $5[s.d + 1 : s.d + s.nd] END, {stage:written}"
+        " FROM unnest($6, $7, $8, $9, {stage:values}) AS s (p, np, d, nd, {stage:written})",
+        .of = {&run_stage_columns}};
     struct ragged ragged;
     if (!make_ragged(run, &tx->scratch, &ragged))
         return pv_no_memory(err);
     struct sql sql;
-    tx_sql(tx, &sql,
-           "INSERT INTO provisor.run_stage (team_id, application_id, run_id, parents,"
-           " task_durations_s, id, name, tasks, task_duration_s, task_time_s, duration_s,"
-           " started_s, input_records, nominal_rate_per_s, skipped, " STAGE_FIGURE_COLUMNS ")"
-           " SELECT $1, $2, $3, $4[s.p + 1 : s.p + s.np],"
-           " CASE WHEN s.nd IS NOT NULL THEN $5[s.d + 1 : s.d + s.nd] END,"
-           " id, name, tasks, task_duration_s, task_time_s, duration_s, started_s, input_records,"
-           " nominal_rate_per_s, skipped, " STAGE_FIGURE_COLUMNS
-           " FROM unnest($6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,"
-           " $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)"
-           " AS s (p, np, d, nd, id, name, tasks, task_duration_s, task_time_s, duration_s,"
-           " started_s, input_records, nominal_rate_per_s, skipped, " STAGE_FIGURE_COLUMNS ")");
+    tx_columns(tx, &sql, &statement);
     sql.repeated = true;
     sql_uuid(&sql, application_id);
     sql_uuid(&sql, run->id);
     sql_counts(&sql, ragged.parents, ragged.n_parents, sizeof *ragged.parents);
     sql_doubles(&sql, ragged.durations, ragged.n_durations, sizeof *ragged.durations);
-    add_stage_columns(&sql, run, &ragged);
+    const struct span *span = ragged.spans;
+    sql_counts(&sql, &span->parents_at, run->n_stages, sizeof *span);
+    sql_counts(&sql, &span->n_parents, run->n_stages, sizeof *span);
+    sql_counts(&sql, &span->durations_at, run->n_stages, sizeof *span);
+    sql_counts(&sql, &span->n_durations, run->n_stages, sizeof *span);
+    columns_bind_all(&sql, &run_stage_columns, run->stages, run->n_stages);
     enum pv_code code = tx_defer(tx, &sql, err);
     size_t written;
     return code != PV_OK || !run->tasks_thinned

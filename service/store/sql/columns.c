@@ -139,12 +139,12 @@ static const void *at_const(const void *object, size_t offset)
     return (const char *)object + offset;
 }
 
-static void bind_code(struct sql *sql, int64_t code)
+static void bind_integer(struct sql *sql, int64_t number)
 {
-    if (code == RUN_NO_EXIT_CODE)
+    if (number == INT64_MIN)
         sql_count(sql, RUN_UNKNOWN);
     else
-        sql_int(sql, code);
+        sql_int(sql, number);
 }
 
 void columns_bind(struct sql *sql, const struct columns *columns, const void *object)
@@ -158,8 +158,8 @@ void columns_bind(struct sql *sql, const struct columns *columns, const void *ob
         case COLUMN_KIND_COUNT:
             sql_count(sql, *(const int64_t *)value);
             break;
-        case COLUMN_KIND_CODE:
-            bind_code(sql, *(const int64_t *)value);
+        case COLUMN_KIND_INTEGER:
+            bind_integer(sql, *(const int64_t *)value);
             break;
         case COLUMN_KIND_NUMBER:
             sql_double(sql, *(const double *)value);
@@ -251,11 +251,11 @@ static void read_structs(struct row *row, const struct column *column, void *obj
     *(size_t *)(void *)((char *)object + column->n_at) = row->failed ? 0 : n;
 }
 
-static int64_t read_code(struct row *row)
+static int64_t read_integer(struct row *row)
 {
     bool known = !row_is_null(row);
-    int64_t code = row_int(row);
-    return known ? code : RUN_NO_EXIT_CODE;
+    int64_t number = row_int(row);
+    return known ? number : INT64_MIN;
 }
 
 void columns_read(struct row *row, const struct columns *columns, void *object)
@@ -267,8 +267,8 @@ void columns_read(struct row *row, const struct columns *columns, void *object)
         case COLUMN_KIND_COUNT:
             *(int64_t *)value = row_int(row);
             break;
-        case COLUMN_KIND_CODE:
-            *(int64_t *)value = read_code(row);
+        case COLUMN_KIND_INTEGER:
+            *(int64_t *)value = read_integer(row);
             break;
         case COLUMN_KIND_NUMBER:
             *(double *)value = row_double(row);

@@ -12,7 +12,7 @@
  */
 enum column_kind {
     COLUMN_KIND_COUNT,   /* int64_t; unknown: RUN_UNKNOWN */
-    COLUMN_KIND_CODE,    /* int64_t; unknown: RUN_NO_EXIT_CODE */
+    COLUMN_KIND_INTEGER, /* int64_t of either sign; unknown: INT64_MIN */
     COLUMN_KIND_NUMBER,  /* double */
     COLUMN_KIND_BOOLEAN, /* bool */
     COLUMN_KIND_TEXT,    /* struct strview */
@@ -41,7 +41,8 @@ struct columns {
 #define COLUMN_OFFSET(T, path, ...)                                                                \
     (offsetof(T, path) + 0 * sizeof(char[_Generic(((T *)0)->path, __VA_ARGS__, default : -1)]))
 #define COLUMN_COUNT(T, path) .kind = COLUMN_KIND_COUNT, .at = COLUMN_OFFSET(T, path, int64_t : 1)
-#define COLUMN_CODE(T, path) .kind = COLUMN_KIND_CODE, .at = COLUMN_OFFSET(T, path, int64_t : 1)
+#define COLUMN_INTEGER(T, path)                                                                    \
+    .kind = COLUMN_KIND_INTEGER, .at = COLUMN_OFFSET(T, path, int64_t : 1)
 #define COLUMN_NUMBER(T, path) .kind = COLUMN_KIND_NUMBER, .at = COLUMN_OFFSET(T, path, double : 1)
 #define COLUMN_BOOLEAN(T, path) .kind = COLUMN_KIND_BOOLEAN, .at = COLUMN_OFFSET(T, path, bool : 1)
 #define COLUMN_TEXT(T, path)                                                                       \

@@ -143,17 +143,13 @@ struct run database_log_run(struct arena *arena, const char *spark_application_i
     run.ended = ended;
     run.spark_application_id = strview_of(spark_application_id);
     run.spark_version = strview_of("3.5.1");
+    double next = 10.1; /* each different */
+#define FIGURE_COUNT(name) run.name = (int64_t)(next += 1);
+#define FIGURE_SECONDS(name) run.name = (next += 1);
+    RUN_FIGURES(FIGURE_COUNT, FIGURE_SECONDS, FIGURE_COUNT)
+#undef FIGURE_COUNT
+#undef FIGURE_SECONDS
     run.exit_code = -1; /* not unknown */
-    run.tasks_killed = 11;
-    run.tasks_resubmitted = 12;
-    run.tasks_speculative = 13;
-    run.executors_removed = 14;
-    run.executors_excluded = 15;
-    run.nodes_excluded = 16;
-    run.core_s = 17.1;
-    run.job_time_s = 18.1;
-    run.stage_time_s = 19.1;
-    run.peak_driver_heap_bytes = 20;
     run.metrics = database_metrics();
     run.resources = resources;
     run.n_resources = sizeof resources / sizeof *resources;
