@@ -38,6 +38,7 @@ static const struct command commands[] = {
     {"sample", "--out=DIR [--seed=N]", "write event logs of invented applications", command_sample},
     {"settings", "[--markdown]", "print every setting with its default, range and meaning",
      command_settings},
+    {"metrics", "[--markdown]", "print what /metrics counts, as a table", command_metrics},
     {"version", "", "print the version", command_version},
     {"help", "", "print this", command_help},
 };

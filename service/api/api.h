@@ -22,23 +22,12 @@ struct fitter;           /* api/models/fitter.h: models of histories that change
 struct operation_runner; /* operation/runner.h: long work */
 struct operation_watch;  /* api/operations/operation_watch.h: who waits for it */
 
-/* Fits of histories since the start, by whoever ran them. Safe from any thread. */
-struct fit_counts {
-    atomic_uint_least64_t on_arrival;
-    atomic_uint_least64_t by_reader;
-    atomic_uint_least64_t found_current; /* a reader, or another replica, was first */
-    atomic_uint_least64_t failed;        /* of those on arrival */
-    atomic_uint_least64_t ns;            /* of those on arrival, the database's time included */
-};
-
 struct api {
     const struct config *config;
     struct store *store;
     struct history_cache *history;
-    struct upload_counts ingest;
-    struct spool_quota spool; /* of uploaded archives and imports */
-    struct fitter *fitter;    /* NULL: only readers fit */
-    struct fit_counts fits;
+    struct spool_quota spool;            /* of uploaded archives and imports */
+    struct fitter *fitter;               /* NULL: only readers fit */
     struct operation_runner *operations; /* NULL: left to other processes */
     struct operation_watch *watch;
     atomic_long exports; /* under way */

@@ -25,6 +25,7 @@ int command_maintain(int argc, char *argv[]);
 int command_operations(int argc, char *argv[]);
 int command_token(int argc, char *argv[]);
 int command_settings(int argc, char *argv[]);
+int command_metrics(int argc, char *argv[]);
 int command_sample(int argc, char *argv[]);
 
 #endif

@@ -17,6 +17,7 @@
 #include "http/server.h"
 #include "log/log.h"
 #include "maintenance/maintenance_thread.h"
+#include "metrics/metrics.h"
 #include "operation/runner.h"
 #include "store/store.h"
 #include "threads/clock.h"
@@ -35,6 +36,23 @@ enum {
     LOG_END_S = 1,           /* for whoever reads the log */
     RUNNER_END_S = 2         /* likewise, for long work that was told to stop */
 };
+
+METRIC_GAUGE(connections,
+             "provisor_database_connections",
+             "Connections to PostgreSQL by state: in_use or idle.",
+             "state");
+METRIC_GAUGE(connection_waiters,
+             "provisor_database_waiting",
+             "Threads that wait for a connection to PostgreSQL.",
+             "");
+METRIC_COUNTER(connects,
+               "provisor_database_connects_total",
+               "Attempts to connect to PostgreSQL, by outcome: ok or failed.",
+               "outcome");
+METRIC_COUNTER(log_lines_dropped,
+               "provisor_log_lines_dropped_total",
+               "Log lines dropped because whoever reads the log was too slow.",
+               "");
 
 struct migrator {
     const char *owner_url;
@@ -139,37 +157,20 @@ static enum pv_code is_ready(void *context, struct pv_error *err)
     return store_ready(service->store, err);
 }
 
-static void put_metrics(void *context, struct arena *arena, struct strview *text)
+static void collect_metrics(void *context)
 {
     struct api *api = context;
     struct store_statistics now = store_statistics(service_of(context)->store);
-    const char *ingest = upload_write_metrics(&api->ingest, &api->spool, arena);
-    const char *fits = fitter_write_metrics(api, arena);
-    const char *operations = operation_runner_metrics(api->operations, arena);
-    const char *watch = operation_watch_metrics(api->watch, arena);
-    const char *keeping = maintenance_thread_write_metrics(service_of(context)->keeper, arena);
-    const char *lines = arena_printf(
-        arena,
-        "# HELP provisor_database_connections Connections to PostgreSQL by state.\n"
-        "# TYPE provisor_database_connections gauge\n"
-        "provisor_database_connections{state=\"in_use\"} %u\n"
-        "provisor_database_connections{state=\"idle\"} %u\n"
-        "# HELP provisor_database_waiting Threads that wait for a connection.\n"
-        "# TYPE provisor_database_waiting gauge\n"
-        "provisor_database_waiting %u\n"
-        "# HELP provisor_database_connects_total Connections opened, by outcome.\n"
-        "# TYPE provisor_database_connects_total counter\n"
-        "provisor_database_connects_total{outcome=\"ok\"} %llu\n"
-        "provisor_database_connects_total{outcome=\"failed\"} %llu\n"
-        "# HELP provisor_log_lines_dropped_total Log lines dropped because nobody read the log.\n"
-        "# TYPE provisor_log_lines_dropped_total counter\n"
-        "provisor_log_lines_dropped_total %llu\n"
-        "%s%s%s%s%s",
-        now.connections_in_use, now.connections_idle, now.waiting, (unsigned long long)now.connects,
-        (unsigned long long)now.connect_failures, (unsigned long long)log_dropped(),
-        ingest == NULL ? "" : ingest, fits == NULL ? "" : fits, keeping == NULL ? "" : keeping,
-        operations == NULL ? "" : operations, watch == NULL ? "" : watch);
-    *text = strview_of(lines);
+    metric_set(&connections, now.connections_in_use, METRIC_LABELS("in_use"));
+    metric_set(&connections, now.connections_idle, METRIC_LABELS("idle"));
+    metric_set(&connection_waiters, now.waiting, NULL);
+    metric_set(&connects, (double)now.connects, METRIC_LABELS("ok"));
+    metric_set(&connects, (double)now.connect_failures, METRIC_LABELS("failed"));
+    metric_set(&log_lines_dropped, (double)log_dropped(), NULL);
+    upload_collect_metrics(&api->spool);
+    fitter_collect_metrics(api);
+    operation_watch_collect_metrics(api->watch);
+    history_cache_collect_metrics(api->history);
 }
 
 /* What the keeper removes counts as a change like any other. */
@@ -291,7 +292,7 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
                                          .context = &service->api,
                                          .authenticate = api_authenticate,
                                          .ready = is_ready,
-                                         .metrics = put_metrics};
+                                         .collect_metrics = collect_metrics};
     init_migrator(&service->migrator, config); /* the server asks it whether it is ready */
     PV_TRY(http_server_open(&server, &service->server, err));
     if (!start_migrator(&service->migrator))

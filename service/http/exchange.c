@@ -6,9 +6,12 @@
 #include <time.h>
 
 #include "log/log.h"
+#include "metrics/metrics.h"
 #include "threads/clock.h"
 
 enum { RETRIES = 3 };
+
+METRIC_COUNTER(rejected, "provisor_http_rejected_total", "Requests refused by a full queue.", "");
 
 struct exchange *exchange_create(struct http_server *server, struct client *client, const char *uri)
 {
@@ -307,7 +310,7 @@ static bool go_on_computing(struct exchange *x)
 static void refuse_computing(struct exchange *x)
 {
     struct pv_error err = {.retry_after_s = 1};
-    (void)atomic_fetch_add(&x->server->metrics.rejected, 1);
+    metric_add(&rejected, 1, NULL);
     fail_with(x, pv_fail(&err, PV_E_UNAVAILABLE, "too many requests are being computed"), &err);
     end_stream(x);
 }
@@ -400,7 +403,7 @@ bool exchange_submit(struct exchange *x, struct workers *workers, exchange_job j
         return true;
     enum exchange_state expected = JOB_RUNNING;
     if (atomic_compare_exchange_strong(&x->state, &expected, JOB_REFUSED)) {
-        (void)atomic_fetch_add(&server->metrics.rejected, 1);
+        metric_add(&rejected, 1, NULL);
         MHD_resume_connection(connection);
         (void)atomic_fetch_sub(&server->suspended, 1);
     }

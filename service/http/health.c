@@ -1,6 +1,6 @@
 #include "http/server_internal.h"
 
-#include <string.h>
+#include "metrics/metrics.h"
 
 /*
  * Calls that every operator asks for, public and part of the server itself: their context is the
@@ -61,17 +61,6 @@ static enum pv_code get_ready(void *context,
     return code;
 }
 
-static struct strview join(struct arena *arena, struct strview a, struct strview b)
-{
-    char *text = a.at == NULL ? NULL : arena_alloc(arena, a.n + b.n + 1);
-    if (text == NULL)
-        return (struct strview){NULL, 0};
-    memcpy(text, a.at, a.n);
-    if (b.n > 0)
-        memcpy(text + a.n, b.at, b.n);
-    return (struct strview){text, a.n + b.n};
-}
-
 static enum pv_code get_metrics(void *context,
                                 struct http_request *request,
                                 struct http_response *response,
@@ -83,11 +72,10 @@ static enum pv_code get_metrics(void *context,
         return code;
     const struct http_metrics_queue queues[] = {{"io", workers_statistics(server->io)},
                                                 {"compute", workers_statistics(server->compute)}};
-    struct strview mine = http_metrics_write(&server->metrics, queues, 2, request->arena);
-    struct strview others = {NULL, 0};
-    if (server->options.metrics != NULL)
-        server->options.metrics(server->options.context, request->arena, &others);
-    struct strview all = join(request->arena, mine, others);
+    http_metrics_collect(&server->metrics, queues, 2);
+    if (server->options.collect_metrics != NULL)
+        server->options.collect_metrics(server->options.context);
+    struct strview all = metrics_write(request->arena);
     if (all.at == NULL)
         return pv_no_memory(err);
     reply_text(response, "text/plain; version=0.0.4; charset=utf-8", all);

@@ -5,13 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "http/router.h"
 #include "threads/workers.h"
 
 /*
- * Counters of the server and their Prometheus text (version 0.0.4). Labels come from closed sets:
- * route template, method, status class, queue. Counting is safe from any thread.
+ * What the server counts (metrics/metrics.h). Labels come from closed sets: route template, method,
+ * class of status code, queue. Counting is safe from any thread.
  */
 
 /* Methods as labels: those of the routes, and what else a request may carry. */
@@ -28,25 +27,11 @@ enum http_method_label {
 };
 extern const char *const http_method_label_text[HTTP_LABEL_COUNT];
 
-enum { HTTP_BUCKETS = 14 }; /* without +Inf */
-
-struct http_route_counters {
-    atomic_uint_least64_t by_status[HTTP_LABEL_COUNT][4]; /* 2xx 3xx 4xx 5xx */
-    atomic_uint_least64_t buckets[HTTP_BUCKETS + 1];      /* not cumulative; the last is +Inf */
-    atomic_uint_least64_t duration_ns;
-};
-
 struct http_metrics {
     const struct http_router *router;
-    struct http_route_counters *routes; /* one a resource, then one for paths without a route */
-    atomic_uint_least64_t aborted;      /* ended without a whole answer */
-    atomic_uint_least64_t timeouts;     /* deadlines that passed: answered 503 or 408, or cut */
-    atomic_uint_least64_t rejected;     /* 503 because a queue was full */
-    atomic_uint_least64_t body_bytes;   /* received */
+    struct http_route_metrics *routes; /* one a resource, then one for paths without a route */
     atomic_long in_flight;
     atomic_long connections;
-    atomic_uint_least64_t open_fds; /* kept up to date by the sweeper */
-    int64_t started_us;
 };
 
 /* false: memory is exhausted. */
@@ -67,10 +52,12 @@ struct http_metrics_queue {
     struct workers_statistics now;
 };
 
-/* The text in the arena, every line ended by LF. at is NULL when memory is exhausted. */
-struct strview http_metrics_write(const struct http_metrics *metrics,
-                                  const struct http_metrics_queue queues[],
-                                  size_t n_queues,
-                                  struct arena *arena);
+/* Bring what is measured, not counted, up to date, before the registry is printed. */
+void http_metrics_collect(const struct http_metrics *metrics,
+                          const struct http_metrics_queue queues[],
+                          size_t n_queues);
+
+/* Counting them takes milliseconds: a background thread does it now and then. */
+void http_metrics_set_open_fds(unsigned long long n);
 
 #endif

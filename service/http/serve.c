@@ -4,6 +4,7 @@
 
 #include "http/examine.h"
 #include "log/log.h"
+#include "metrics/metrics.h"
 #include "threads/clock.h"
 
 /*
@@ -19,6 +20,15 @@ enum {
     LINGER_MAX = 16 * 1024 * 1024, /* of a refused body, so that the answer can be read */
     GATHER = 256 * 1024            /* pieces of a stream */
 };
+
+METRIC_COUNTER(aborted,
+               "provisor_http_requests_aborted_total",
+               "Requests that ended without a whole answer.",
+               "");
+METRIC_COUNTER(body_bytes,
+               "provisor_http_received_body_bytes_total",
+               "Bytes of bodies received.",
+               "");
 
 void *serve_request_line(void *cls, const char *uri, struct MHD_Connection *connection)
 {
@@ -324,8 +334,7 @@ static enum MHD_Result serve_body(struct exchange *x, const char *bytes, size_t 
     enum MHD_Result result =
         x->route->stream != NULL ? gather(x, bytes, n) : take_into_memory(x, bytes, n);
     x->received += before - *n;
-    (void)atomic_fetch_add_explicit(&x->server->metrics.body_bytes, before - *n,
-                                    memory_order_relaxed);
+    metric_add(&body_bytes, (double)(before - *n), NULL);
     return result;
 }
 
@@ -394,7 +403,7 @@ static void account(struct exchange *x, bool whole)
     uint64_t took_ns = clock_monotonic_ns() - x->started_ns;
     const char *route = x->resource == NULL ? "unmatched" : x->resource->template;
     if (!whole)
-        (void)atomic_fetch_add(&metrics->aborted, 1);
+        metric_add(&aborted, 1, NULL);
     http_metrics_count(metrics, x->resource, x->label, x->status, took_ns);
     const char *id = x->request.request_id[0] == '\0' ? NULL : x->request.request_id;
     LOG_EVENT(LOG_INFO, "http.request", id, LOG_TEXT("method", http_method_label_text[x->label]),

@@ -28,8 +28,9 @@ struct http_server_options {
                                  struct pv_error *err);
     /* Fill in /readyz beyond "not draining" and "queues not full". */
     enum pv_code (*ready)(void *context, struct pv_error *err);
-    /* Append samples of other modules to /metrics (complete lines); may be NULL. */
-    void (*metrics)(void *context, struct arena *arena, struct strview *text);
+    /* Bring metrics that are measured, not counted, up to date before /metrics is printed; may be
+     * NULL. */
+    void (*collect_metrics)(void *context);
 };
 
 /* Starts listening. PV_E_UNAVAILABLE: the address is taken, err->detail says which. */

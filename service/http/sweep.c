@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "http/process.h"
+#include "metrics/metrics.h"
 #include "threads/clock.h"
 
 /*
@@ -14,6 +15,11 @@
  */
 
 enum { BATCH = 64 };
+
+METRIC_COUNTER(timeouts,
+               "provisor_http_timeouts_total",
+               "Requests whose time was over: answered 503 or 408, or cut.",
+               "");
 
 /* Connections taken back from workers in one pass; resumed outside all locks. */
 struct expired {
@@ -41,7 +47,7 @@ static void answer_and_cut(struct client *client, unsigned status, const char *b
 
 static void cut_slow_sender(struct client *client)
 {
-    (void)atomic_fetch_add(&client->server->metrics.timeouts, 1);
+    metric_add(&timeouts, 1, NULL);
     answer_and_cut(client, 408,
                    "{\"type\":\"/problems/timeout\",\"title\":\"the time allowed for the request "
                    "is over\",\"status\":408,\"detail\":\"the request did not arrive in time\"}");
@@ -118,7 +124,7 @@ static void look_at(struct client *client, uint64_t now_ns, bool stopping, struc
     case CLIENT_WORKING:
         over = over && !has_more_time(client, now_ns);
         if ((over || stopping || left_while_queued(client, now_ns)) && take_back(client, expired))
-            (void)atomic_fetch_add(&client->server->metrics.timeouts, over);
+            metric_add(&timeouts, over, NULL);
         break;
     }
     (void)pthread_mutex_unlock(&client->lock);
@@ -161,7 +167,7 @@ void *sweep_run(void *argument)
     while (!atomic_load(&server->sweeper_stop)) {
         uint64_t now_ns = clock_monotonic_ns();
         if (now_ns >= count_at_ns) {
-            atomic_store(&server->metrics.open_fds, process_count_fds());
+            http_metrics_set_open_fds(process_count_fds());
             count_at_ns = now_ns + count_every_ns;
         }
         if (!sweep(server))

@@ -1,13 +1,13 @@
 #define _GNU_SOURCE /* pthread_setname_np */
 #include "maintenance/maintenance_thread.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 
 #include "log/log.h"
 #include "maintenance/pass.h"
+#include "metrics/metrics.h"
 #include "threads/clock.h"
 #include "threads/cond.h"
 
@@ -20,6 +20,23 @@ enum {
 enum outcome { DONE, SKIPPED, FAILED, OUTCOMES };
 static const char *const outcome_names[OUTCOMES] = {"done", "skipped", "failed"};
 
+METRIC_COUNTER(passes,
+               "provisor_maintenance_passes_total",
+               "Passes of the maintenance: done, skipped because none was due, or failed.",
+               "outcome");
+METRIC_COUNTER(changes,
+               "provisor_maintenance_total",
+               "What the maintenance removed, summarized and made, by kind.",
+               "kind");
+METRIC_GAUGE(last_pass_seconds,
+             "provisor_maintenance_last_pass_duration_seconds",
+             "How long the last pass of this process took.",
+             "");
+METRIC_GAUGE(last_pass_at,
+             "provisor_maintenance_last_pass_timestamp_seconds",
+             "When it ended, in seconds since 1970; 0: none yet.",
+             "");
+
 struct maintenance_thread {
     struct store *store;
     const struct config *config;
@@ -27,37 +44,24 @@ struct maintenance_thread {
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t wake;
     atomic_bool stop;
-    uint64_t passes[OUTCOMES];
-    struct maintenance_tally total;
-    double last_s;
-    int64_t last_done_us;
     bool started;
     pthread_t thread;
 };
 
 /* --- what became of a pass --- */
 
-static void add_up(struct maintenance_tally *total, const struct maintenance_tally *tally)
+static void count_pass(enum outcome outcome, const struct maintenance_tally *tally, double seconds)
 {
+    metric_add(&passes, 1, METRIC_LABELS(outcome_names[outcome]));
     for (size_t i = 0; i < maintenance_kinds_n; i++) {
-        uint64_t *at = (void *)((char *)total + maintenance_kinds[i].offset);
-        *at += maintenance_count(tally, &maintenance_kinds[i]);
+        uint64_t n = maintenance_count(tally, &maintenance_kinds[i]);
+        if (n > 0)
+            metric_add(&changes, (double)n, METRIC_LABELS(maintenance_kinds[i].name));
     }
-}
-
-static void note(struct maintenance_thread *keeper,
-                 enum outcome outcome,
-                 const struct maintenance_tally *tally,
-                 double seconds)
-{
-    pthread_mutex_lock(&keeper->lock);
-    keeper->passes[outcome]++;
-    add_up(&keeper->total, tally);
     if (outcome == DONE) {
-        keeper->last_s = seconds;
-        keeper->last_done_us = clock_wall_us();
+        metric_set(&last_pass_seconds, seconds, NULL);
+        metric_set(&last_pass_at, (double)clock_wall_us() * 1e-6, NULL);
     }
-    pthread_mutex_unlock(&keeper->lock);
 }
 
 static void tell(enum outcome outcome, const struct maintenance_tally *t, double seconds)
@@ -107,7 +111,7 @@ static int64_t pass_once(struct maintenance_thread *keeper)
                                          &keeper->stop, &tally, &err);
     double seconds = (double)(clock_monotonic_ns() - began) * 1e-9;
     enum outcome outcome = code != PV_OK ? FAILED : tally.done ? DONE : SKIPPED;
-    note(keeper, outcome, &tally, seconds);
+    count_pass(outcome, &tally, seconds);
     if (outcome != SKIPPED)
         tell(outcome, &tally, seconds);
     if (outcome == FAILED)
@@ -171,48 +175,4 @@ void maintenance_thread_destroy(struct maintenance_thread *keeper)
     pthread_cond_destroy(&keeper->wake);
     pthread_mutex_destroy(&keeper->lock);
     free(keeper);
-}
-
-/* --- metrics --- */
-
-static const char *write_locked(struct maintenance_thread *keeper, struct arena *arena)
-{
-    const char *text =
-        "# HELP provisor_maintenance_passes_total Passes of the housekeeping, by outcome.\n"
-        "# TYPE provisor_maintenance_passes_total counter\n";
-    for (size_t i = 0; text != NULL && i < OUTCOMES; i++)
-        text =
-            arena_printf(arena, "%sprovisor_maintenance_passes_total{outcome=\"%s\"} %" PRIu64 "\n",
-                         text, outcome_names[i], keeper->passes[i]);
-    if (text != NULL)
-        text = arena_printf(
-            arena,
-            "%s# HELP provisor_maintenance_total What the housekeeping removed, thinned"
-            " and made, by kind.\n# TYPE provisor_maintenance_total counter\n",
-            text);
-    for (size_t i = 0; text != NULL && i < maintenance_kinds_n; i++)
-        text = arena_printf(arena, "%sprovisor_maintenance_total{kind=\"%s\"} %" PRIu64 "\n", text,
-                            maintenance_kinds[i].name,
-                            maintenance_count(&keeper->total, &maintenance_kinds[i]));
-    if (text == NULL)
-        return NULL;
-    return arena_printf(arena,
-                        "%s# HELP provisor_maintenance_last_pass_seconds How long the last pass of "
-                        "this process took.\n"
-                        "# TYPE provisor_maintenance_last_pass_seconds gauge\n"
-                        "provisor_maintenance_last_pass_seconds %.6f\n"
-                        "# HELP provisor_maintenance_last_pass_timestamp_seconds When it ended, "
-                        "since 1970; 0: none "
-                        "yet.\n"
-                        "# TYPE provisor_maintenance_last_pass_timestamp_seconds gauge\n"
-                        "provisor_maintenance_last_pass_timestamp_seconds %.3f\n",
-                        text, keeper->last_s, (double)keeper->last_done_us * 1e-6);
-}
-
-const char *maintenance_thread_write_metrics(struct maintenance_thread *keeper, struct arena *arena)
-{
-    pthread_mutex_lock(&keeper->lock);
-    const char *text = write_locked(keeper, arena);
-    pthread_mutex_unlock(&keeper->lock);
-    return text;
 }

@@ -9,7 +9,7 @@
 /*
  * The thread that keeps house beside the server: a pass soon after the start and then one every
  * config->maintenance_interval_s, of all replicas together. Waits while the schema is behind or the
- * database away. maintenance_thread_write_metrics may be called from any thread.
+ * database away.
  */
 struct maintenance_thread;
 
@@ -21,9 +21,5 @@ struct maintenance_thread *maintenance_thread_create(struct store *store,
 
 /* Ends a pass between two batches and joins the thread. Accepts NULL. */
 void maintenance_thread_destroy(struct maintenance_thread *keeper);
-
-/* Samples for /metrics, complete lines; NULL when memory is exhausted. */
-const char *maintenance_thread_write_metrics(struct maintenance_thread *keeper,
-                                             struct arena *arena);
 
 #endif

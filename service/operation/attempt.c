@@ -174,20 +174,7 @@ static void give_back(struct attempt *a, const struct operation_key *key, bool l
 static void
 count(struct attempt *a, const char *outcome, double seconds, const struct pv_error *err)
 {
-    struct operation_runner *runner = a->runner;
-    enum operation_status status;
-    bool ended = operation_status_parse(outcome, &status) && operation_has_ended(status);
-    struct runner_counts *counts = &runner->counts[a->kind - runner->options.kinds];
-    (void)pthread_mutex_lock(&runner->lock);
-    if (ended) {
-        counts->ended[status - OPERATION_SUCCEEDED]++;
-        counts->seconds += seconds;
-        for (size_t i = 0; i < SECONDS_BUCKETS; i++)
-            counts->bucket[i] += seconds <= runner_buckets_s[i];
-    } else {
-        counts->returned++;
-    }
-    (void)pthread_mutex_unlock(&runner->lock);
+    runner_count_attempt(a->kind->name, outcome, seconds);
     LOG_EVENT(LOG_INFO, "operation.attempted", a->run.request_id,
               LOG_TEXT("operation_id", a->run.key.id), LOG_TEXT("kind", a->kind->name),
               LOG_TEXT("outcome", outcome), LOG_COUNT("attempt", a->run.key.attempt),

@@ -192,9 +192,7 @@ static void count_all(struct operation_runner *runner)
     struct pv_error err = {.code = PV_OK};
     if (store_operation_count(runner->options.store, &tally, &err) != PV_OK)
         return;
-    (void)pthread_mutex_lock(&runner->lock);
-    runner->tally = tally;
-    (void)pthread_mutex_unlock(&runner->lock);
+    runner_set_backlog(&tally);
 }
 
 /* --- the thread --- */

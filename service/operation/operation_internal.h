@@ -31,17 +31,6 @@ struct runner_slot {
     uint64_t lease_end_ns; /* by our own clock, from before the question was sent */
 };
 
-enum { OUTCOME_STATUSES = 3, SECONDS_BUCKETS = 9 };
-extern const double runner_buckets_s[SECONDS_BUCKETS];
-
-/* Of one kind, since the start. */
-struct runner_counts {
-    uint64_t ended[OUTCOME_STATUSES]; /* succeeded, failed, cancelled */
-    uint64_t bucket[SECONDS_BUCKETS];
-    double seconds;
-    uint64_t returned; /* attempts that ended without an end of the operation */
-};
-
 struct operation_runner {
     struct operation_runner_options options;
     const struct config *config;
@@ -59,8 +48,6 @@ struct operation_runner {
     unsigned looks;       /* how many workers may look for work */
     bool ending;
     bool given_back; /* the last heart beat has been */
-    struct runner_counts *counts;
-    struct operation_tally tally;
 };
 
 /* attempt.c: from a claim to its end. */
@@ -75,7 +62,11 @@ enum pv_code attempt_begin_tx(struct operation_runner *runner,
 struct strview
 attempt_describe(struct operation_runner *runner, struct arena *arena, const struct pv_error *err);
 
-/* beat.c */
+/* heartbeat.c */
 void *beat_run(void *runner);
+
+/* runner_metrics.c */
+void runner_count_attempt(const char *kind, const char *outcome, double seconds);
+void runner_set_backlog(const struct operation_tally *tally);
 
 #endif

@@ -105,8 +105,7 @@ static bool name_kinds(struct operation_runner *runner)
     while (runner->options.kinds[runner->n_kinds].run != NULL)
         runner->n_kinds++;
     runner->kind_names = calloc(runner->n_kinds + 1, sizeof *runner->kind_names);
-    runner->counts = calloc(runner->n_kinds + 1, sizeof *runner->counts);
-    if (runner->kind_names == NULL || runner->counts == NULL)
+    if (runner->kind_names == NULL)
         return false;
     for (size_t i = 0; i < runner->n_kinds; i++)
         runner->kind_names[i] = strview_of(runner->options.kinds[i].name);
@@ -142,7 +141,6 @@ static void destroy(struct operation_runner *runner)
     (void)pthread_cond_destroy(&runner->wake);
     (void)pthread_cond_destroy(&runner->tick);
     free(runner->kind_names);
-    free(runner->counts);
     free(runner->slots);
     free(runner);
 }

@@ -39,7 +39,4 @@ void operation_runner_ask_end(struct operation_runner *runner);
  * stay. Accepts NULL. */
 bool operation_runner_join(struct operation_runner *runner, unsigned seconds);
 
-/* Samples for /metrics, complete lines; NULL when memory is exhausted. */
-const char *operation_runner_metrics(struct operation_runner *runner, struct arena *arena);
-
 #endif

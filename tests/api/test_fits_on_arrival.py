@@ -1,5 +1,6 @@
 """Models are fitted when runs arrive: without a reader, once for many runs, never in the way of whoever writes; what the
 queue misses the first reader fits."""
+import collections
 import datetime
 import time
 import uuid
@@ -20,12 +21,12 @@ def quick(make_service):
 
 def metrics(service):
     lines = [l.split() for l in requests.get(service.base_url + "/metrics").text.splitlines() if l.startswith("provisor_fit")]
-    return {name: float(value) for name, value in lines}
+    return collections.defaultdict(float, ((name, float(value)) for name, value in lines))
 
 
 def settled(service):
     """A fit is kept, then counted, then no longer running: the figures once none waits or runs."""
-    now = {}
+    now = collections.defaultdict(float)
 
     def idle():
         now.update(metrics(service))
@@ -39,7 +40,7 @@ def grown(service, before, name):
     return settled(service)[name] - before[name]
 
 
-ARRIVAL, READER = 'provisor_fits_total{for="arrival"}', 'provisor_fits_total{for="reader"}'
+ARRIVAL, READER = 'provisor_fits_total{cause="arrival"}', 'provisor_fits_total{cause="reader"}'
 
 
 def fill(client, name, shapes=SHAPES, status=201, **more):
@@ -73,7 +74,7 @@ def test_models_are_there_before_anybody_asks_and_the_reader_is_answered_from_th
     wait_until(lambda: is_current(quick, name))
     before, row = settled(quick), kept(quick, name)
     models = quick.alpha.get("/v1/applications/%s/models" % name).json()
-    assert models["history_version"] == len(SHAPES) == row[0] and models["selected"]
+    assert models["history_version"] == len(SHAPES) == row[0] and models["selected_model"]
     quick.alpha.get("/v1/applications/%s/speedup" % name)
     assert grown(quick, before, READER) == 0 and kept(quick, name) == row, "nobody fitted again"
 
@@ -109,7 +110,7 @@ def test_an_import_is_one_arrival_and_none_where_it_brings_nothing_new(quick, na
     bring(200)
     time.sleep(0.6)
     assert kept(quick, copy) == row and grown(quick, before, ARRIVAL) == 1
-    assert grown(quick, before, 'provisor_fits_spared_total{why="current"}') == 0, "nobody was told of it"
+    assert grown(quick, before, 'provisor_fits_spared_total{reason="current"}') == 0, "nobody was told of it"
 
 
 def test_runs_that_retention_takes_count_as_a_change(make_service):
@@ -144,7 +145,7 @@ def test_many_runs_in_a_row_cost_few_fits(quick, name):
     fits = grown(quick, before, ARRIVAL)
     assert 1 <= fits <= took / 0.2 + 2, "one for each time of settling at most"
     assert fits < len(SHAPES) * 20 / 4
-    assert grown(quick, before, 'provisor_fits_spared_total{why="merged"}') == len(SHAPES) * 20 - fits
+    assert grown(quick, before, 'provisor_fits_spared_total{reason="merged"}') == len(SHAPES) * 20 - fits
     assert grown(quick, before, "provisor_fit_seconds_total") > 0
 
 
@@ -161,7 +162,7 @@ def test_an_application_that_is_gone_is_no_failure(quick, name):
     fill(quick.alpha, name, SHAPES[:1])
     quick.alpha.delete("/v1/applications/" + name)
     wait_until(lambda: metrics(quick)["provisor_fits_waiting"] + metrics(quick)["provisor_fits_running"] == 0)
-    assert grown(quick, before, 'provisor_fits_missed_total{why="failed"}') == 0
+    assert grown(quick, before, 'provisor_fits_missed_total{reason="failed"}') == 0
 
 
 def test_what_a_full_queue_refuses_the_first_reader_fits(make_service):
@@ -170,8 +171,8 @@ def test_what_a_full_queue_refuses_the_first_reader_fits(make_service):
     fill(client, "first", SHAPES[:1])
     fill(client, "second")
     seen = metrics(service)
-    assert seen["provisor_fits_waiting"] == 1 and seen['provisor_fits_missed_total{why="full"}'] == len(SHAPES)
-    assert client.get("/v1/applications/second/models").json()["selected"]
+    assert seen["provisor_fits_waiting"] == 1 and seen['provisor_fits_missed_total{reason="queue_full"}'] == len(SHAPES)
+    assert client.get("/v1/applications/second/models").json()["selected_model"]
     assert metrics(service)[READER] == 1 and is_current(service, "second")
     began = time.monotonic()
     assert service.stop() == 0, "what waits holds nobody up"
@@ -184,7 +185,7 @@ def test_without_a_queue_only_readers_fit(make_service):
     fill(client, "a")
     time.sleep(0.3)
     assert kept(service, "a")[1] is None and metrics(service)[ARRIVAL] == 0
-    assert client.get("/v1/applications/a/models").json()["selected"] and metrics(service)[READER] == 1
+    assert client.get("/v1/applications/a/models").json()["selected_model"] and metrics(service)[READER] == 1
 
 
 def test_a_database_that_is_away_at_the_time_costs_nothing_but_the_fit(make_service):
@@ -192,7 +193,7 @@ def test_a_database_that_is_away_at_the_time_costs_nothing_but_the_fit(make_serv
     client = service.start().client(service.token("alpha"))
     fill(client, "a")
     service.stop_database()
-    wait_until(lambda: metrics(service)['provisor_fits_missed_total{why="failed"}'] == 1)
+    wait_until(lambda: metrics(service)['provisor_fits_missed_total{reason="failed"}'] == 1)
     assert "fitter.failed" in service.log.read_text()
     service.start_database()
     service.wait_ready()

@@ -464,7 +464,7 @@ def test_metrics_count_them(client, table):
     wait_for(client, table.queue("alpha", QUICK))
     text = client.get("/metrics", token=False).text
     for line in ('provisor_operations{status="running"}', 'provisor_operations_ended_total{kind="steps",status="succeeded"}',
-                 'provisor_operation_seconds_bucket{kind="steps",le="+Inf"}', "provisor_operation_waiting_seconds", "provisor_operation_streams"):
+                 'provisor_operation_duration_seconds_bucket{kind="steps",le="+Inf"}', "provisor_operation_waiting_seconds", "provisor_operation_streams"):
         assert line in text
 
 

@@ -44,6 +44,8 @@ ROOMS = {
     # From the bytes of a log, or a path, to a run.
     "ingest": ({"base", "config", "core", "compression"}, set(),
                C_BASIC | POSIX | {"archive.h", "archive_entry.h", "sodium.h", "zip.h"}),
+    # What the process counts; known to whoever counts.
+    "metrics": ({"base"}, set(), C_BASIC | POSIX),
     "log": ({"base", "threads"}, set(), C_BASIC | POSIX),
     "sample": ({"base"}, set(), C_BASIC | POSIX),
     "config": ({"base"}, set(), C_BASIC | POSIX),
@@ -51,18 +53,18 @@ ROOMS = {
     "codec": ({"base", "core"}, set(), C_BASIC | {"csv.h", "ctype.h", "jansson.h"}),
     # Waits on the database are bounded by the monotonic clock.
     "store": ({"base", "core", "log"}, {"threads/clock.h", "threads/cond.h"}, C_BASIC | POSIX | {"libpq-fe.h", "libpq-events.h", "sodium.h"}),
-    "http": ({"base", "config", "log", "threads"}, set(),
+    "http": ({"base", "config", "log", "metrics", "threads"}, set(),
              C_BASIC | POSIX | {"microhttpd.h", "sodium.h"}),
-    "api": ({"base", "codec", "config", "core", "compression", "http", "ingest", "log", "operation", "store", "threads"}, set(),
+    "api": ({"base", "codec", "config", "core", "compression", "http", "ingest", "log", "metrics", "operation", "store", "threads"}, set(),
             C_BASIC | POSIX | {"sodium.h"}),
     # Long work and the threads that do it; what it does is the api's to know.
-    "operation": ({"base", "codec", "config", "core", "log", "store", "threads"}, set(), C_BASIC | POSIX),
+    "operation": ({"base", "codec", "config", "core", "log", "metrics", "store", "threads"}, set(), C_BASIC | POSIX),
     # What the service does by itself, on a thread beside the server.
-    "maintenance": ({"base", "config", "core", "log", "store", "threads"}, set(), C_BASIC | POSIX),
+    "maintenance": ({"base", "config", "core", "log", "metrics", "store", "threads"}, set(), C_BASIC | POSIX),
     # Logs on disk into the history: what an upload does, without HTTP.
     "import": ({"api", "base", "codec", "config", "core", "ingest", "operation", "store", "threads"}, set(), C_BASIC | POSIX),
     # The subcommands wire the rooms together; provisord.c only chooses one.
-    "command": ({"api", "base", "codec", "config", "core", "compression", "http", "import", "ingest", "maintenance", "log", "operation", "sample", "store", "threads"}, set(),
+    "command": ({"api", "base", "codec", "config", "core", "compression", "http", "import", "ingest", "maintenance", "log", "metrics", "operation", "sample", "store", "threads"}, set(),
                 C_BASIC | POSIX | {"malloc.h", "sodium.h", "zlib.h", "zstd.h"}),
     "": ({"base", "command", "config", "log"}, set(), C_BASIC | POSIX | {"gsl/gsl_errno.h", "jansson.h", "sodium.h"}),
 }

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <string.h>
 
 #include "api/advice/advice_context.h"
@@ -12,8 +13,22 @@
 #include "api/shared/write.h"
 #include "base/uuid.h"
 #include "core/advice/joint_feasibility.h"
+#include "metrics/metrics.h"
 #include "store/advice/advice.h"
 #include "threads/clock.h"
+
+static const double probability_bounds[] = {0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1};
+
+METRIC_COUNTER(advice_made,
+               "provisor_advice_total",
+               "Advice made, by outcome (feasible or infeasible) and by whether it was stored: "
+               "dry_run true or false.",
+               "outcome,dry_run");
+METRIC_HISTOGRAM(deadline_probabilities,
+                 "provisor_advice_deadline_probability",
+                 "Predicted probability that what was advised meets its deadline.",
+                 "",
+                 probability_bounds);
 
 /* --- POST /v1/advice --- */
 
@@ -186,6 +201,15 @@ static enum pv_code consult(struct api *api,
     return code;
 }
 
+static void count_advice(const struct consultation *made, bool dry_run)
+{
+    const char *outcome = made->advice.feasible ? "feasible" : "infeasible";
+    metric_add(&advice_made, 1, METRIC_LABELS(outcome, dry_run ? "true" : "false"));
+    if (!isnan(made->advice.recommendation.deadline_probability))
+        metric_observe(&deadline_probabilities, made->advice.recommendation.deadline_probability,
+                       NULL);
+}
+
 static struct codec_advice_reply
 reply_of(const struct consultation *made, const char *id, int64_t created_us)
 {
@@ -310,6 +334,8 @@ static enum pv_code answer_and_keep(struct api *api,
         code = api_write_begin(api, request, response, hash, &write, &replayed, err);
     if (code == PV_OK && !replayed)
         code = keep(request, made, &write, response, err);
+    if (code == PV_OK && !replayed)
+        count_advice(made, false);
     api_write_end(&write);
     return code;
 }
@@ -327,6 +353,8 @@ enum pv_code advice_create(void *context,
         code = consult(api, request, &made, err);
         if (code == PV_OK)
             code = answer_dry(request, &made, response, err);
+        if (code == PV_OK)
+            count_advice(&made, true);
     } else if (code == PV_OK) {
         code = answer_and_keep(api, request, &made, response, err);
     }

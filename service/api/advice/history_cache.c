@@ -6,6 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metrics/metrics.h"
+
+METRIC_GAUGE(entries,
+             "provisor_history_cache_entries",
+             "Applications whose history is in memory.",
+             "");
+METRIC_COUNTER(
+    lookups,
+    "provisor_history_cache_lookups_total",
+    "Lookups of a history in memory: hit, stale (its version was asked for again) or miss.",
+    "outcome");
+
 /* Names are at most 255 characters, up to 4 bytes each (docs/design.md, "Words and units"). */
 enum { NAME_BYTES = 255 * 4 + 1, BUCKETS_PER_ENTRY = 2 };
 
@@ -305,4 +317,15 @@ struct history_cache_statistics history_cache_statistics(struct history_cache *c
     statistics.entries = cache->entries;
     pthread_mutex_unlock(&cache->lock);
     return statistics;
+}
+
+void history_cache_collect_metrics(struct history_cache *cache)
+{
+    if (cache == NULL)
+        return;
+    struct history_cache_statistics now = history_cache_statistics(cache);
+    metric_set(&entries, (double)now.entries, NULL);
+    metric_set(&lookups, (double)now.hits, METRIC_LABELS("hit"));
+    metric_set(&lookups, (double)now.stale, METRIC_LABELS("stale"));
+    metric_set(&lookups, (double)now.misses, METRIC_LABELS("miss"));
 }

@@ -95,4 +95,7 @@ struct history_cache_statistics {
 };
 struct history_cache_statistics history_cache_statistics(struct history_cache *cache);
 
+/* Bring its metrics up to date. Accepts NULL. */
+void history_cache_collect_metrics(struct history_cache *cache);
+
 #endif

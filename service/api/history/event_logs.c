@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/advice/advised_runs.h"
 #include "api/handlers.h"
 #include "api/history/event_log_name.h"
 #include "api/history/event_log_save.h"
@@ -239,6 +240,8 @@ static enum pv_code save(struct api *api,
     if (code == PV_OK)
         api_history_changed(api, request->principal.team_id, what.application);
     api_write_end(&write);
+    if (code == PV_OK && response->status == 201)
+        advised_runs_count(api, request, &run);
     return code;
 }
 
@@ -265,13 +268,13 @@ static enum pv_code finish(void *context,
 
 static void end(void *context, void *state)
 {
-    struct api *api = context;
+    (void)context;
     struct upload *upload = state;
     if (upload == NULL)
         return;
     if (upload->intake != NULL) {
         struct ingest_counts counts = ingest_counts(upload->intake);
-        upload_count(&api->ingest, counts.bytes_sent, &counts.read);
+        upload_count(counts.bytes_sent, &counts.read);
     }
     ingest_destroy(upload->intake);
     arena_fini(&upload->arena);

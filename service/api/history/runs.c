@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "api/advice/advised_runs.h"
 #include "api/handlers.h"
 #include "api/history/run_reply.h"
 #include "api/shared/cursor.h"
@@ -82,6 +83,8 @@ enum pv_code runs_create(void *context,
     if (code == PV_OK)
         api_history_changed(api, request->principal.team_id, http_path_parameter(request, "name"));
     api_write_end(&write);
+    if (code == PV_OK)
+        advised_runs_count(api, request, &run);
     return code;
 }
 

@@ -4,6 +4,13 @@
 #include <string.h>
 
 #include "api/models/drift.h"
+#include "api/models/fitter.h"
+#include "metrics/metrics.h"
+
+METRIC_COUNTER(drifts,
+               "provisor_drift_found_total",
+               "Fits that found a drift of the history and were kept.",
+               "");
 
 /* Raised by whoever changes what a fit of the same runs gives: what is kept is then made anew. */
 static const int fits_revision = 9;
@@ -273,6 +280,8 @@ static enum pv_code keep(struct api *api,
         code = store_application_model_keep(tx, model, err);
     if (code == PV_OK)
         code = store_commit(&tx, err);
+    if (code == PV_OK && model->drift_event.at != NULL)
+        metric_add(&drifts, 1, NULL);
     store_rollback(&tx);
     return code;
 }
@@ -342,7 +351,7 @@ enum pv_code application_models_load(struct api *api,
     bool fitted = false;
     PV_TRY(find_or_fit(api, &asker, name, &found, &fitted, err));
     if (fitted) {
-        atomic_fetch_add(&api->fits.by_reader, 1);
+        fitter_count(FIT_FOR_READER);
         /* What cannot be kept is answered all the same: whoever asks next fits again. */
         (void)!keep(api, asker.who, asker.request_id, &found, NULL);
     }

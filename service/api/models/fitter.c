@@ -1,7 +1,6 @@
 #define _GNU_SOURCE /* gettid, pthread_setname_np */
 #include "api/models/fitter.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "api/models/application_models.h"
 #include "api/models/fit_queue.h"
 #include "log/log.h"
+#include "metrics/metrics.h"
 #include "threads/clock.h"
 #include "threads/cond.h"
 
@@ -23,21 +23,52 @@ struct fitter {
     pthread_t thread;
 };
 
+METRIC_GAUGE(waiting, "provisor_fits_waiting", "Applications whose models wait to be fitted.", "");
+METRIC_GAUGE(running,
+             "provisor_fits_running",
+             "Applications whose models are being fitted on arrival.",
+             "");
+METRIC_COUNTER(fits,
+               "provisor_fits_total",
+               "Histories whose models were fitted, by cause: the arrival of runs, or a reader "
+               "who came before."
+               "",
+               "cause");
+METRIC_COUNTER(
+    spared,
+    "provisor_fits_spared_total",
+    "Changes of a history that needed no fit of their own: merged with others that waited, "
+    "or current because somebody else had fitted.",
+    "reason");
+METRIC_COUNTER(missed,
+               "provisor_fits_missed_total",
+               "Changes left to the first reader: queue_full, or failed.",
+               "reason");
+METRIC_COUNTER(fit_seconds,
+               "provisor_fit_seconds_total",
+               "Time of the fits on arrival, with the database's.",
+               "");
+
+void fitter_count(enum fit_cause cause)
+{
+    static const char *const text[] = {[FIT_ON_ARRIVAL] = "arrival", [FIT_FOR_READER] = "reader"};
+    metric_add(&fits, 1, METRIC_LABELS(text[cause]));
+}
+
 /* Linux keeps a niceness for each thread, POSIX one for the process. */
 static void yield_to_requests(void)
 {
     (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICENESS);
 }
 
-static void count(struct api *api, enum pv_code code, bool fitted)
+static void count_fit(enum pv_code code, bool fitted)
 {
-    struct fit_counts *counts = &api->fits;
     if (code == PV_OK && fitted)
-        atomic_fetch_add(&counts->on_arrival, 1);
+        fitter_count(FIT_ON_ARRIVAL);
     else if (code == PV_OK)
-        atomic_fetch_add(&counts->found_current, 1);
+        metric_add(&spared, 1, METRIC_LABELS("current"));
     else if (code != PV_E_NOT_FOUND) /* removed meanwhile */
-        atomic_fetch_add(&counts->failed, 1);
+        metric_add(&missed, 1, METRIC_LABELS("failed"));
 }
 
 static void fit_one(struct api *api, const struct fit_key *key)
@@ -50,7 +81,7 @@ static void fit_one(struct api *api, const struct fit_key *key)
     enum pv_code code =
         application_models_refresh(api, &arena, key->team_id, key->application, &fitted, &err);
     arena_fini(&arena);
-    count(api, code, fitted);
+    count_fit(code, fitted);
     if (code != PV_OK && code != PV_E_NOT_FOUND)
         LOG_EVENT(LOG_WARN, "fitter.failed", NULL, LOG_TEXT("code", pv_code_name(code)),
                   LOG_TEXT("reason", err.detail));
@@ -66,7 +97,7 @@ static void *serve(void *argument)
         fit_one(fitter->api, &key);
         fit_queue_done(fitter->queue);
         uint64_t took = clock_monotonic_ns() - began;
-        atomic_fetch_add(&fitter->api->fits.ns, took);
+        metric_add(&fit_seconds, (double)took * 1e-9, NULL);
         fit_queue_rest(fitter->queue, took);
     }
     return NULL;
@@ -135,39 +166,13 @@ bool fitter_join(struct fitter *fitter, unsigned seconds)
     return true;
 }
 
-const char *fitter_write_metrics(struct api *api, struct arena *arena)
+void fitter_collect_metrics(struct api *api)
 {
-    struct fit_queue_statistics queue = {.waiting = 0};
-    struct fit_counts *counts = &api->fits;
-    if (api->fitter != NULL)
-        queue = fit_queue_statistics(api->fitter->queue);
-    return arena_printf(
-        arena,
-        "# HELP provisor_fits_waiting Applications whose models wait to be fitted.\n"
-        "# TYPE provisor_fits_waiting gauge\n"
-        "provisor_fits_waiting %zu\n"
-        "# HELP provisor_fits_running Applications whose models are being fitted on arrival.\n"
-        "# TYPE provisor_fits_running gauge\n"
-        "provisor_fits_running %zu\n"
-        "# HELP provisor_fits_total Fits of histories, by what they were made for.\n"
-        "# TYPE provisor_fits_total counter\n"
-        "provisor_fits_total{for=\"arrival\"} %" PRIu64 "\n"
-        "provisor_fits_total{for=\"reader\"} %" PRIu64 "\n"
-        "# HELP provisor_fits_spared_total Changes of a history that cost no fit: others were"
-        " waiting already (merged), or somebody else had fitted (current).\n"
-        "# TYPE provisor_fits_spared_total counter\n"
-        "provisor_fits_spared_total{why=\"merged\"} %" PRIu64 "\n"
-        "provisor_fits_spared_total{why=\"current\"} %" PRIu64 "\n"
-        "# HELP provisor_fits_missed_total Changes left to the first reader: the queue was full, or"
-        " the fit failed.\n"
-        "# TYPE provisor_fits_missed_total counter\n"
-        "provisor_fits_missed_total{why=\"full\"} %" PRIu64 "\n"
-        "provisor_fits_missed_total{why=\"failed\"} %" PRIu64 "\n"
-        "# HELP provisor_fit_seconds_total Time of the fits on arrival, with the database's.\n"
-        "# TYPE provisor_fit_seconds_total counter\n"
-        "provisor_fit_seconds_total %.6f\n",
-        queue.waiting, queue.running, (uint64_t)atomic_load(&counts->on_arrival),
-        (uint64_t)atomic_load(&counts->by_reader), queue.merged,
-        (uint64_t)atomic_load(&counts->found_current), queue.refused,
-        (uint64_t)atomic_load(&counts->failed), (double)atomic_load(&counts->ns) * 1e-9);
+    if (api->fitter == NULL)
+        return;
+    struct fit_queue_statistics queue = fit_queue_statistics(api->fitter->queue);
+    metric_set(&waiting, (double)queue.waiting, NULL);
+    metric_set(&running, (double)queue.running, NULL);
+    metric_set(&spared, (double)queue.merged, METRIC_LABELS("merged"));
+    metric_set(&missed, (double)queue.refused, METRIC_LABELS("queue_full"));
 }

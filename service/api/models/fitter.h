@@ -31,7 +31,11 @@ void fitter_ask_end(struct fitter *fitter);
  * stay. Accepts NULL. */
 bool fitter_join(struct fitter *fitter, unsigned seconds);
 
-/* Samples for /metrics, complete lines; NULL when memory is exhausted. */
-const char *fitter_write_metrics(struct api *api, struct arena *arena);
+/* Count a history whose models were fitted. */
+enum fit_cause { FIT_ON_ARRIVAL, FIT_FOR_READER };
+void fitter_count(enum fit_cause cause);
+
+/* Bring the metrics of the queue up to date. */
+void fitter_collect_metrics(struct api *api);
 
 #endif

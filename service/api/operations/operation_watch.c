@@ -1,7 +1,6 @@
 #define _GNU_SOURCE /* pthread_setname_np */
 #include "api/operations/operation_watch.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -9,8 +8,15 @@
 #include <time.h>
 
 #include "log/log.h"
+#include "metrics/metrics.h"
 #include "threads/clock.h"
 #include "threads/cond.h"
+
+METRIC_GAUGE(streams, "provisor_operation_streams", "Streams of events that are open.", "");
+METRIC_GAUGE(waiters,
+             "provisor_operation_waiters",
+             "Streams and replies that wait, without a thread, for something to happen.",
+             "");
 
 enum {
     POLL_MS = 200,
@@ -301,20 +307,12 @@ void operation_watch_leave(struct operation_watch *watch, const char *team_id)
     (void)pthread_mutex_unlock(&watch->lock);
 }
 
-const char *operation_watch_metrics(struct operation_watch *watch, struct arena *arena)
+void operation_watch_collect_metrics(struct operation_watch *watch)
 {
     (void)pthread_mutex_lock(&watch->lock);
-    size_t streams = watch->streams;
+    size_t open = watch->streams;
     size_t waiting = watch->n;
     (void)pthread_mutex_unlock(&watch->lock);
-    return arena_printf(
-        arena,
-        "# HELP provisor_operation_streams Streams of events that are open.\n"
-        "# TYPE provisor_operation_streams gauge\n"
-        "provisor_operation_streams %zu\n"
-        "# HELP provisor_operation_waiters Streams and replies that wait, without a thread, for "
-        "something to happen.\n"
-        "# TYPE provisor_operation_waiters gauge\n"
-        "provisor_operation_waiters %zu\n",
-        streams, waiting);
+    metric_set(&streams, (double)open, NULL);
+    metric_set(&waiters, (double)waiting, NULL);
 }

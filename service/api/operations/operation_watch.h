@@ -45,7 +45,7 @@ enum pv_code operation_watch_enter(struct operation_watch *watch,
                                    struct pv_error *err) PV_MUSTCHECK;
 void operation_watch_leave(struct operation_watch *watch, const char *team_id);
 
-/* Samples for /metrics, complete lines; NULL when memory is exhausted. */
-const char *operation_watch_metrics(struct operation_watch *watch, struct arena *arena);
+/* Bring the metrics of who waits up to date. */
+void operation_watch_collect_metrics(struct operation_watch *watch);
 
 #endif

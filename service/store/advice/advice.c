@@ -61,7 +61,7 @@ enum pv_code store_advice_insert_commit(struct store_tx **tx,
 static enum pv_code read_advice(const PGresult *result,
                                 size_t at,
                                 struct arena *arena,
-                                bool with_request,
+                                bool whole,
                                 struct advice_row *advice,
                                 struct pv_error *err)
 {
@@ -77,8 +77,12 @@ static enum pv_code read_advice(const PGresult *result,
     a.deadline_s = row_double(&row);
     a.document = row_text(&row);
     a.created_us = row_instant(&row);
-    if (with_request)
+    if (whole) {
         a.request = row_text(&row);
+        a.cores_per_executor = row_int(&row);
+        a.lower_s = row_double(&row);
+        a.upper_s = row_double(&row);
+    }
     PV_TRY(row_done(&row, err));
     *advice = a;
     return PV_OK;
@@ -92,7 +96,8 @@ enum pv_code store_advice_find(struct store_tx *tx,
 {
     struct sql sql;
     tx_sql(tx, &sql,
-           "SELECT " HEADLINE ", request FROM provisor.advice WHERE team_id = $1 AND id = $2");
+           "SELECT " HEADLINE ", request, cores_per_executor, lower_s, upper_s FROM "
+           "provisor.advice WHERE team_id = $1 AND id = $2");
     sql_uuid(&sql, id);
     result_auto_t *result = NULL;
     PV_TRY(tx_query(tx, &sql, &result, err));
