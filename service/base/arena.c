@@ -136,3 +136,11 @@ void arena_rewind(struct arena *arena, struct arena_mark mark)
     }
     arena->used = mark.used;
 }
+
+void arena_clear(struct arena *arena)
+{
+    struct arena_block *first = arena->head;
+    while (first != NULL && first->next != NULL)
+        first = first->next;
+    arena_rewind(arena, (struct arena_mark){first, 0});
+}

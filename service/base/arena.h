@@ -51,4 +51,7 @@ char *arena_printf(struct arena *arena, const char *format, ...) PV_PRINTF(2, 3)
 struct arena_mark arena_mark(const struct arena *arena);
 void arena_rewind(struct arena *arena, struct arena_mark mark);
 
+/* Give everything back but the first block, which is used again: for work that is repeated. */
+void arena_clear(struct arena *arena);
+
 #endif

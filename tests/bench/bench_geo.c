@@ -27,10 +27,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/geosim/comparison.h"
 #include "core/geosim/engine.h"
-#include "core/geosim/flow.h"
 #include "core/geosim/topology.h"
 #include "core/geosim/workload.h"
+#include "core/sim/statistics.h"
 
 static const double COMMON_POWER = 200; /* MIPS */
 static const double COMMON_WAN = 160e3; /* bytes/s */
@@ -46,10 +47,10 @@ struct settings {
 /* A policy at an arrival rate, over all repetitions. */
 struct run {
     char name[24];
-    struct geosim_terms terms;
+    struct geosim_parameters terms;
     double rate;
-    double *flow_s;            /* mean of each workflow */
-    struct flow_sample sample; /* of those */
+    double *flow_s;              /* mean of each workflow */
+    struct sorted_sample sample; /* of those */
     struct geosim_counts counts;
     double busy; /* means over repetitions */
     double useful;
@@ -58,8 +59,8 @@ struct run {
 
 static struct bench {
     struct settings settings;
-    struct geosim_world_terms world;
-    struct geosim_workload_terms workload;
+    struct geosim_world_parameters world;
+    struct geosim_workload_parameters workload;
     struct run runs[RUNS_MAX];
     size_t n_runs;
     atomic_size_t next;
@@ -174,12 +175,13 @@ static void run_all(void)
         (void)pthread_join(threads[i], NULL);
     for (size_t i = 0; i < bench.n_runs; i++) {
         struct run *run = &bench.runs[i];
-        run->sample = flow_sort(run->flow_s, (size_t)bench.settings.workflows, &bench.arena);
+        (void)sorted_sample_make(&run->sample, run->flow_s, (size_t)bench.settings.workflows,
+                                 &bench.arena);
     }
 }
 
 /* The run of that name and rate, which is made on the first call. */
-static struct run *run_of(const char *name, double rate, const struct geosim_terms *terms)
+static struct run *run_of(const char *name, double rate, const struct geosim_parameters *terms)
 {
     size_t i = 0;
     while (i < bench.n_runs &&
@@ -202,7 +204,7 @@ static struct run *run_of(const char *name, double rate, const struct geosim_ter
 static struct run *pingan(double rate, double epsilon)
 {
     char name[16];
-    struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
+    struct geosim_parameters terms = geosim_parameters_default(&geo_planner_pingan);
     (void)geo_parameters_set(&terms.planner, "epsilon", epsilon);
     terms.clone_running = !(bench.settings.start > 0);
     (void)snprintf(name, sizeof name, "pingan %.1f", epsilon);
@@ -211,7 +213,7 @@ static struct run *pingan(double rate, double epsilon)
 
 static struct run *baseline(double rate, const struct geo_planner *planner)
 {
-    const struct geosim_terms terms = geosim_terms_usual(planner);
+    const struct geosim_parameters terms = geosim_parameters_default(planner);
     return run_of(planner->name, rate, &terms);
 }
 
@@ -219,7 +221,7 @@ static struct run *baseline(double rate, const struct geo_planner *planner)
 static struct run *variant(double rate, double epsilon, const char *name)
 {
     char full[24];
-    struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
+    struct geosim_parameters terms = geosim_parameters_default(&geo_planner_pingan);
     static const char *const principles[] = {"eff-reli", "reli-eff", "eff-eff", "reli-reli"};
     size_t principle = 0;
     for (size_t i = 0; i < sizeof principles / sizeof *principles; i++)
@@ -250,9 +252,9 @@ static void print_rows(void)
         const struct geosim_counts *c = &run->counts;
         printf(
             "%-14s %5.2f %9.1f %8.1f %8.1f %5.1f%% %6.1f%% %8zu %6.2f %6zu %6zu %6zu %8zu %8.2f\n",
-            run->name, run->rate, run->sample.mean, flow_quantile(&run->sample, 0.5),
-            flow_quantile(&run->sample, 0.95), 100 * run->busy, 100 * run->useful, c->copies,
-            (double)c->extra / (double)(c->copies - c->extra), c->lost, c->stopped,
+            run->name, run->rate, run->sample.mean, sorted_sample_quantile(&run->sample, 0.5),
+            sorted_sample_quantile(&run->sample, 0.95), 100 * run->busy, 100 * run->useful,
+            c->copies, (double)c->extra / (double)(c->copies - c->extra), c->lost, c->stopped,
             run->sample.absent, c->plans, run->cpu_s);
     }
 }
@@ -264,9 +266,10 @@ static double least_cut(const struct run *run, const struct run *flutter)
     double *cut = arena_array(&bench.arena, n, sizeof *cut);
     if (cut == NULL)
         die("no memory");
-    flow_reduction(run->flow_s, flutter->flow_s, n, cut);
-    const struct flow_sample sample = flow_sort(cut, n, &bench.arena);
-    return 100 * flow_quantile(&sample, 0.3);
+    comparison_reduction(run->flow_s, flutter->flow_s, n, cut);
+    struct sorted_sample sample;
+    (void)sorted_sample_make(&sample, cut, n, &bench.arena);
+    return 100 * sorted_sample_quantile(&sample, 0.3);
 }
 
 /* The best of the paper's four baselines. Runs are made on the first call. */
@@ -329,7 +332,7 @@ static void tell_points(void)
             double paper = k == 0 ? loads[i].pingan : k == 1 ? loads[i].dolly : loads[i].mantri;
             printf("%-8s %-8s %8.0f s %8.1f%% (%5.1f%%) %12.1f%% (%5.1f%%)\n", loads[i].name,
                    k == 0 ? "pingan" : run->name, loads[i].within_s,
-                   100 * flow_share_within(&run->sample, loads[i].within_s), paper,
+                   100 * sorted_sample_share_within(&run->sample, loads[i].within_s), paper,
                    least_cut(run, flutter), loads[i].least_cut[k]);
         }
     }
@@ -455,7 +458,7 @@ static void read_settings(int argc, char **argv)
 static void make_alike(double share)
 {
     for (size_t i = 0; i < GEOSIM_SCALES; i++) {
-        struct geosim_scale_terms *scale = &bench.world.scales[i];
+        struct geosim_scale_parameters *scale = &bench.world.scales[i];
         struct geosim_range *const ranges[] = {&scale->power, &scale->wan_bytes_per_s};
         const double centres[] = {COMMON_POWER, COMMON_WAN};
         for (size_t k = 0; k < 2; k++) {
@@ -477,14 +480,14 @@ int main(int argc, char **argv)
     bench.world.outage_period_s = s->period;
     bench.world.outage_s = s->outage;
     make_alike(s->alike);
-    bench.workload = (struct geosim_workload_terms){.n_workflows = (size_t)s->workflows,
-                                                    .medium_share = 0.5,
-                                                    .scaling = {s->work, s->bytes},
-                                                    .sizes = geosim_size_classes,
-                                                    .n_sizes = GEOSIM_SIZE_CLASSES,
-                                                    .figures = figures,
-                                                    .n_figures = 1,
-                                                    .n_operations = MONTAGE_STEPS};
+    bench.workload = (struct geosim_workload_parameters){.n_workflows = (size_t)s->workflows,
+                                                         .medium_share = 0.5,
+                                                         .scaling = {s->work, s->bytes},
+                                                         .sizes = geosim_size_classes,
+                                                         .n_sizes = GEOSIM_SIZE_CLASSES,
+                                                         .figures = figures,
+                                                         .n_figures = 1,
+                                                         .n_operations = MONTAGE_STEPS};
     tell(true);
     run_all();
     printf("%.0f workflows, %.0f clusters, %.0f repetitions; slots %g, work %g, bytes %g\n",

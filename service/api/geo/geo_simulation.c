@@ -59,7 +59,7 @@ static double **make_table(struct arena *arena, size_t rows, size_t columns)
     return table;
 }
 
-static bool tell_progress(void *context, size_t finished, size_t all)
+static bool report_progress(void *context, size_t finished, size_t all)
 {
     struct simulation *simulation = context;
     (void)all;
@@ -89,13 +89,13 @@ static void add_counts(struct geosim_counts *sum, const struct geosim_counts *co
 }
 
 static enum pv_code run_once(struct simulation *simulation,
-                             const struct geosim_terms *terms,
+                             const struct geosim_parameters *terms,
                              size_t repetition,
                              struct codec_simulation_outcome *outcome,
                              struct pv_error *err)
 {
     const struct codec_simulation *asked = simulation->asked;
-    const struct geosim_progress progress = {tell_progress, simulation};
+    const struct geosim_progress progress = {report_progress, simulation};
     size_t n = asked->workload.n_workflows;
     double share = 1 / (double)asked->repetitions;
     struct arena scratch;
@@ -122,7 +122,7 @@ run_policy(struct simulation *simulation, size_t rate, size_t policy, struct pv_
     const struct codec_simulation *asked = simulation->asked;
     struct codec_simulation_outcome *outcome =
         &simulation->outcomes[rate * asked->n_policies + policy];
-    struct geosim_terms terms = asked->policies[policy].terms;
+    struct geosim_parameters terms = asked->policies[policy].terms;
     size_t n = asked->workload.n_workflows;
     enum pv_code code = PV_OK;
     terms.horizon_s = simulation->workload.workflows[n - 1].arrives_s + asked->drain_timeout_s;
@@ -131,7 +131,7 @@ run_policy(struct simulation *simulation, size_t rate, size_t policy, struct pv_
     if (code != PV_OK)
         return code;
     double *flow_s = simulation->flow_s[policy];
-    flow_average((const double *const *)simulation->repeated, asked->repetitions, n, flow_s);
+    comparison_average((const double *const *)simulation->repeated, asked->repetitions, n, flow_s);
     return comparison_spread_of(flow_s, n, simulation->run->arena, &outcome->flow_s)
                ? PV_OK
                : pv_no_memory(err);
@@ -144,7 +144,8 @@ static enum pv_code compare(struct simulation *simulation, size_t rate, struct p
     size_t n = asked->workload.n_workflows;
     double *reduction = simulation->repeated[0];
     for (size_t p = 0; p < asked->n_policies; p++) {
-        flow_reduction(simulation->flow_s[p], simulation->flow_s[asked->baseline], n, reduction);
+        comparison_reduction(simulation->flow_s[p], simulation->flow_s[asked->baseline], n,
+                             reduction);
         if (!comparison_spread_of(reduction, n, simulation->run->arena,
                                   &simulation->outcomes[rate * asked->n_policies + p].reduction))
             return pv_no_memory(err);
@@ -245,7 +246,7 @@ enum pv_code geo_simulation_run(struct operation_run *run,
         code = prepare(&simulation, err);
     for (size_t rate = 0; code == PV_OK && rate < simulation.asked->n_rates; rate++)
         code = run_rate(&simulation, rate, err);
-    if (code == PV_OK && !tell_progress(&simulation, 0, 0))
+    if (code == PV_OK && !report_progress(&simulation, 0, 0))
         code = pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
     return code == PV_OK ? write_result(&simulation, result, err) : code;
 }

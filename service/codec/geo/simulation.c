@@ -17,13 +17,13 @@ static const int64_t SEED_MAX = INT64_C(9007199254740991);
 static void decode_policy(const struct codec_node *node, struct codec_simulation_policy *policy)
 {
     static const char *const others[] = {"name", "policy", "clone_running", NULL};
-    struct geosim_terms *terms = &policy->terms;
+    struct geosim_parameters *terms = &policy->terms;
     size_t faults = node->reader->err->n_faults;
     if (!codec_expect_object(node))
         return;
     codec_geo_refuse_unknown(node, others);
     const struct geo_planner *planner = codec_geo_planner_decode(node, "policy", CODEC_REQUIRED);
-    *terms = geosim_terms_usual(planner);
+    *terms = geosim_parameters_default(planner);
     policy->name = codec_name(node, "name", CODEC_OPTIONAL);
     if (policy->name.at == NULL && node->reader->err->n_faults == faults)
         policy->name = strview_of(planner->name);
@@ -130,7 +130,7 @@ void codec_simulation_decode(const struct codec_node *node,
 
 static void encode_policy(struct writer *w, const struct codec_simulation_policy *policy)
 {
-    const struct geosim_terms *terms = &policy->terms;
+    const struct geosim_parameters *terms = &policy->terms;
     writer_begin_object(w);
     writer_member_text(w, "name", policy->name);
     writer_member_string(w, "policy", terms->planner.planner->name);

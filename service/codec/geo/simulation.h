@@ -26,12 +26,12 @@ enum { SIMULATION_POLICIES_MAX = 32, SIMULATION_RATES_MAX = 32 };
 
 struct codec_simulation_policy {
     struct strview name;
-    struct geosim_terms terms; /* but for its horizon */
+    struct geosim_parameters terms; /* but for its horizon */
 };
 
 struct codec_simulation {
-    struct geosim_world_terms world;
-    struct geosim_workload_terms workload;
+    struct geosim_world_parameters world;
+    struct geosim_workload_parameters workload;
     bool by_template_figures;  /* Montage as the templates were measured */
     bool montage_surveys[2];   /* of the built-in figures, where those are used */
     struct strview *templates; /* JSON texts, without what is not simulated */

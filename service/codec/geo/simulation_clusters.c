@@ -42,7 +42,7 @@ static void decode_slots(const struct codec_node *node, struct geosim_range *ran
 
 static void decode_scale(const struct codec_node *clusters,
                          enum geosim_scale scale,
-                         struct geosim_scale_terms *terms)
+                         struct geosim_scale_parameters *terms)
 {
     static const char *const known[] = {"slots_range",
                                         "gate_ratio_range",
@@ -80,7 +80,7 @@ decode_positive(const struct codec_node *node, const char *key, double otherwise
 
 void simulation_decode_topology(const struct codec_node *top,
                                 const struct codec_simulation_limits *limits,
-                                struct geosim_world_terms *terms)
+                                struct geosim_world_parameters *terms)
 {
     static const char *const known[] = {"cluster_count", "links_per_cluster",
                                         "slots_factor",  "reference_power_mips",
@@ -126,7 +126,7 @@ static void encode_range(struct writer *w, const char *key, const struct geosim_
     writer_end_array(w);
 }
 
-void simulation_encode_topology(struct writer *w, const struct geosim_world_terms *terms)
+void simulation_encode_topology(struct writer *w, const struct geosim_world_parameters *terms)
 {
     writer_key(w, "topology");
     writer_begin_object(w);
@@ -137,7 +137,7 @@ void simulation_encode_topology(struct writer *w, const struct geosim_world_term
     writer_member_number(w, "outage_period_s", terms->outage_period_s);
     writer_member_number(w, "outage_s", terms->outage_s);
     for (int i = 0; i < GEOSIM_SCALES; i++) {
-        const struct geosim_scale_terms *scale = &terms->scales[i];
+        const struct geosim_scale_parameters *scale = &terms->scales[i];
         writer_key(w, geosim_scale_name((enum geosim_scale)i));
         writer_begin_object(w);
         if (i != GEOSIM_SMALL)

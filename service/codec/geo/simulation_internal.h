@@ -7,8 +7,8 @@
 
 void simulation_decode_topology(const struct codec_node *top,
                                 const struct codec_simulation_limits *limits,
-                                struct geosim_world_terms *terms);
-void simulation_encode_topology(struct writer *w, const struct geosim_world_terms *terms);
+                                struct geosim_world_parameters *terms);
+void simulation_encode_topology(struct writer *w, const struct geosim_world_parameters *terms);
 
 void simulation_decode_workload(const struct codec_node *top,
                                 const struct codec_simulation_limits *limits,

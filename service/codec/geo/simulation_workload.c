@@ -86,7 +86,7 @@ decode_class(const struct codec_node *node, size_t most, struct geosim_size_clas
 
 static void decode_sizes(const struct codec_node *node,
                          const struct codec_simulation_limits *limits,
-                         struct geosim_workload_terms *terms)
+                         struct geosim_workload_parameters *terms)
 {
     struct codec_node list = codec_array(node, "sizes", CODEC_OPTIONAL, 1, CLASSES_MAX);
     if (list.json == NULL)
@@ -130,7 +130,7 @@ static void decode_surveys(const struct codec_node *node, struct codec_simulatio
 static void use_figures(const struct codec_node *node,
                         const struct geosim_montage_figures *figures[],
                         size_t n,
-                        struct geosim_workload_terms *terms)
+                        struct geosim_workload_parameters *terms)
 {
     if (!allocated(node, figures))
         return;
@@ -209,7 +209,7 @@ static void decode_source(const struct codec_node *node,
 
 /* --- the whole --- */
 
-static double expected_tasks(const struct geosim_workload_terms *terms)
+static double expected_tasks(const struct geosim_workload_parameters *terms)
 {
     double mean = 0;
     for (size_t i = 0; i < terms->n_recordings; i++)
@@ -222,7 +222,7 @@ static double expected_tasks(const struct geosim_workload_terms *terms)
 
 static void check_sizes(const struct codec_node *node,
                         const struct codec_simulation_limits *limits,
-                        const struct geosim_workload_terms *terms)
+                        const struct geosim_workload_parameters *terms)
 {
     double tasks = expected_tasks(terms);
     for (size_t i = 0; i < terms->n_sizes && terms->n_recordings == 0; i++)
@@ -244,12 +244,12 @@ void simulation_decode_workload(const struct codec_node *top,
     static const char *const known[] = {"workflows",  "workflow_source", "templates",
                                         "sizes",      "montage_surveys", "runtime_scale",
                                         "size_scale", "medium_share",    NULL};
-    struct geosim_workload_terms *terms = &asked->workload;
+    struct geosim_workload_parameters *terms = &asked->workload;
     size_t usual = WORKFLOWS_USUAL < limits->workflows ? WORKFLOWS_USUAL : limits->workflows;
-    *terms = (struct geosim_workload_terms){.n_workflows = usual,
-                                            .medium_share = 0.5,
-                                            .sizes = geosim_size_classes,
-                                            .n_sizes = GEOSIM_SIZE_CLASSES};
+    *terms = (struct geosim_workload_parameters){.n_workflows = usual,
+                                                 .medium_share = 0.5,
+                                                 .sizes = geosim_size_classes,
+                                                 .n_sizes = GEOSIM_SIZE_CLASSES};
     json_t *nothing = json_object();
     struct codec_node node = codec_object(top, "workload", CODEC_OPTIONAL);
     if (node.json == NULL)
@@ -279,7 +279,7 @@ void simulation_decode_workload(const struct codec_node *top,
 
 static void encode_montage(struct writer *w, const struct codec_simulation *asked)
 {
-    const struct geosim_workload_terms *terms = &asked->workload;
+    const struct geosim_workload_parameters *terms = &asked->workload;
     writer_key(w, "sizes");
     writer_begin_array(w);
     for (size_t i = 0; i < terms->n_sizes; i++) {
@@ -305,7 +305,7 @@ static void encode_montage(struct writer *w, const struct codec_simulation *aske
 
 void simulation_encode_workload(struct writer *w, const struct codec_simulation *asked)
 {
-    const struct geosim_workload_terms *terms = &asked->workload;
+    const struct geosim_workload_parameters *terms = &asked->workload;
     writer_key(w, "workload");
     writer_begin_object(w);
     writer_member_integer(w, "workflows", (int64_t)terms->n_workflows);

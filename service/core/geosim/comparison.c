@@ -3,8 +3,32 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "core/sim/statistics.h"
+
 const double comparison_quantiles[COMPARISON_QUANTILES] = {0.05, 0.1, 0.25, 0.5,
                                                            0.75, 0.9, 0.95, 0.99};
+
+void comparison_average(const double *const repetitions[],
+                        size_t n_repetitions,
+                        size_t n,
+                        double mean[])
+{
+    for (size_t w = 0; w < n; w++) {
+        double sum = 0;
+        for (size_t r = 0; r < n_repetitions; r++)
+            sum += repetitions[r][w];
+        mean[w] = n_repetitions > 0 ? sum / (double)n_repetitions : (double)NAN;
+    }
+}
+
+void comparison_reduction(const double flow_s[],
+                          const double other_s[],
+                          size_t n,
+                          double reduction[])
+{
+    for (size_t w = 0; w < n; w++)
+        reduction[w] = other_s[w] > 0 ? 1 - flow_s[w] / other_s[w] : (double)NAN;
+}
 
 double comparison_share(size_t i)
 {
@@ -17,15 +41,15 @@ bool comparison_spread_of(const double figures[],
                           struct comparison_spread *spread)
 {
     struct arena_mark mark = arena_mark(scratch);
-    const struct flow_sample sample = flow_sort(figures, n, scratch);
-    if (sample.ascending == NULL)
+    struct sorted_sample sample;
+    if (!sorted_sample_make(&sample, figures, n, scratch))
         return false;
     *spread =
         (struct comparison_spread){.n = sample.n, .absent = sample.absent, .mean = sample.mean};
     for (size_t i = 0; i < COMPARISON_QUANTILES; i++)
-        spread->quantiles[i] = flow_quantile(&sample, comparison_quantiles[i]);
+        spread->quantiles[i] = sorted_sample_quantile(&sample, comparison_quantiles[i]);
     for (size_t i = 0; i < COMPARISON_CURVE; i++)
-        spread->curve[i] = flow_quantile(&sample, comparison_share(i));
+        spread->curve[i] = sorted_sample_quantile(&sample, comparison_share(i));
     arena_rewind(scratch, mark);
     return true;
 }
@@ -71,19 +95,14 @@ find_best(const double *const flow_s[], size_t n_policies, size_t n_workflows, s
 /* Of workflows that both got done. */
 static bool differ_clearly(const double a[], const double b[], size_t n)
 {
-    double mean = 0;
-    double squares = 0; /* of deviations, by Welford's running sums */
-    double count = 0;
+    struct running_moments differences = {0};
     for (size_t w = 0; w < n; w++) {
         double difference = b[w] - a[w];
-        if (isnan(difference))
-            continue;
-        count++;
-        double deviation = difference - mean;
-        mean += deviation / count;
-        squares += deviation * (difference - mean);
+        if (!isnan(difference))
+            running_moments_add(&differences, difference);
     }
-    return count > 1 && mean >= 2 * sqrt(squares / (count - 1) / count) && mean > 0;
+    return differences.mean > 0 &&
+           differences.mean >= 2 * running_moments_standard_error(&differences);
 }
 
 void comparison_choose(const double *const flow_s[],

@@ -3,13 +3,31 @@
 
 #include <stdbool.h>
 
-#include "core/geosim/flow.h"
+#include <stddef.h>
+
+#include "base/arena.h"
 
 /*
- * Policies that carried out the same workload, side by side: what their flow times say, what each
- * saves against a baseline workflow by workflow (PingAn, section 6), which is best and how sure
- * that is.
+ * Policies that carried out the same workload, compared (PingAn, section 6): the distributions of
+ * their flow times, what each policy saves against a baseline workflow by workflow, which policy is
+ * best, and whether the difference is significant. The flow time of a workflow that was not done in
+ * time is NAN.
  */
+
+/* The mean of each of n workflows over the repetitions, each of which is n flow times; NAN where a
+ * workflow was not done in one of them. */
+void comparison_average(const double *const repetitions[],
+                        size_t n_repetitions,
+                        size_t n,
+                        double mean[]);
+
+/* For each workflow the share of its flow time under another policy that this one saves: 1 -
+ * flow/other, negative where it takes longer, NAN where either was not done. */
+void comparison_reduction(const double flow_s[],
+                          const double other_s[],
+                          size_t n,
+                          double reduction[]);
+
 enum { COMPARISON_QUANTILES = 8, COMPARISON_CURVE = 41 };
 
 /* The shares whose quantiles are told, 0.05 to 0.99. */

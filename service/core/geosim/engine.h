@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "core/geo/planner.h"
+#include "core/geosim/parameters.h"
 #include "core/geosim/world.h"
 
 /*
@@ -25,9 +25,9 @@
  * until a task is done; its stage is the earliest level of the graph with a task that is not.
  *
  * What happens: a copy draws its processing speed and, for each remote input, a transfer speed
- * (luck.h), and keeps the lesser of the former and the mean of the latter until it ends. Draws
+ * (draws.h), and keeps the lesser of the former and the mean of the latter until it ends. Draws
  * depend on the seed, workflow, task, cluster and on how often the task has been in that cluster,
- * outages on the seed and cluster alone: all planners meet the same luck. No copy is started
+ * outages on the seed and cluster alone: planners are compared under common random numbers. No copy is started
  * without an idle slot and room in the gates for its expected rate, whatever the plan says.
  *
  * An outage ends the copies in its cluster and keeps its slots from use; data that lies there can
@@ -39,38 +39,6 @@
  * What cannot go on is given up: nothing runs, all workflows have arrived, and the planner would
  * start nothing even if every cluster were up (a gate narrower than any copy the floor allows).
  */
-struct geosim_terms {
-    struct geo_parameters planner; /* what is automatic is resolved for every plan */
-    /* A planner that clones running tasks (its row says so) is shown them and may add copies, as in
-     * a copy plan whose request lists running copies. false: it is shown ready tasks alone, and of
-     * the others what they take, so that tasks get copies only when they start. */
-    bool clone_running;
-    size_t points;    /* of an estimated speed, 1 to SPEEDS_POINTS_MAX; usual: 8 */
-    double horizon_s; /* what is not done by then is given up, > 0; HUGE_VAL: none */
-};
-
-/* clone_running, 8 points, no horizon. */
-struct geosim_terms geosim_terms_usual(const struct geo_planner *planner);
-
-/* Told of now and then. false: stop. */
-struct geosim_progress {
-    bool (*tell)(void *context, size_t finished, size_t all);
-    void *context;
-};
-
-struct geosim_counts {
-    size_t finished; /* workflows */
-    size_t copies;   /* started */
-    size_t extra;    /* of those, beside another copy of their task */
-    size_t lost;     /* ended by an outage */
-    size_t losers;   /* ended because a sibling was first */
-    size_t stopped;  /* ended by the planner */
-    size_t refused;  /* in a plan, but without slot or room in a gate */
-    size_t reruns;   /* tasks that became ready again, all their copies lost */
-    size_t outages;
-    size_t plans;
-};
-
 struct geosim_result {
     double
         *flow_s; /* of each workflow: from its arrival to the end of its last task; NAN: given up */
@@ -85,11 +53,11 @@ struct geosim_result {
  * Run. Everything is borrowed; the result and all working memory live in `arena`.
  *
  * PV_E_INVALID: a task has no cluster in which it could run. PV_E_CANCELLED: progress said stop.
- * PV_E_MEMORY. *result is written only on PV_OK. Same world, workload, terms and seed: same result.
+ * PV_E_MEMORY. *result is written only on PV_OK. Same world, workload, parameters and seed: same result.
  */
 enum pv_code geosim_run(const struct geosim_world *world,
                         const struct geosim_workload *workload,
-                        const struct geosim_terms *terms,
+                        const struct geosim_parameters *parameters,
                         uint64_t seed,
                         const struct geosim_progress *progress, /* NULL: nobody asks */
                         struct arena *arena,

@@ -12,7 +12,7 @@ static double density(double z)
     return isinf(z) ? 0 : gsl_ran_ugaussian_pdf(z);
 }
 
-void estimate_normal(const struct geosim_normal *normal, size_t n, struct speeds *speeds)
+void geosim_estimate_normal(const struct geosim_normal *normal, size_t n, struct speeds *speeds)
 {
     struct speed_point points[SPEEDS_POINTS_MAX];
     size_t parts = n < SPEEDS_POINTS_MAX ? n : SPEEDS_POINTS_MAX;
@@ -61,7 +61,7 @@ static const struct speeds *const *make_processing(const struct geosim_cluster *
     struct speeds unit;
     if (processing == NULL)
         return NULL;
-    estimate_normal(&cluster->power, points, &unit);
+    geosim_estimate_normal(&cluster->power, points, &unit);
     for (size_t op = 0; op < n_operations; op++) {
         struct speeds *made = arena_alloc(arena, sizeof *made);
         if (made == NULL)
@@ -76,7 +76,7 @@ static const struct speeds *const *make_processing(const struct geosim_cluster *
 static bool make_links(const struct geosim_world *world,
                        size_t points,
                        struct arena *arena,
-                       struct estimates *estimates)
+                       struct geosim_estimates *estimates)
 {
     size_t n = world->n_clusters;
     struct speeds *speeds = arena_array(arena, n * n, sizeof *speeds);
@@ -88,18 +88,18 @@ static bool make_links(const struct geosim_world *world,
         for (size_t to = 0; to < n; to++) {
             if (from == to)
                 continue;
-            estimate_normal(&world->wan[from * n + to], points, speeds);
+            geosim_estimate_normal(&world->wan[from * n + to], points, speeds);
             estimates->links[estimates->n_links++] = (struct geo_link){from, to, speeds++};
         }
     }
     return true;
 }
 
-bool estimates_make(const struct geosim_world *world,
-                    const struct geosim_workload *workload,
-                    size_t points,
-                    struct arena *arena,
-                    struct estimates *estimates)
+bool geosim_estimates_make(const struct geosim_world *world,
+                           const struct geosim_workload *workload,
+                           size_t points,
+                           struct arena *arena,
+                           struct geosim_estimates *estimates)
 {
     double *paces = find_paces(workload, arena);
     estimates->clusters = arena_array(arena, world->n_clusters, sizeof *estimates->clusters);

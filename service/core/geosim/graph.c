@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "core/sim/variates.h"
+
 size_t geosim_graph_degree(const struct geosim_graph *graph, size_t node)
 {
     return graph->first[node + 1] - graph->first[node];
@@ -33,7 +35,7 @@ static void add_node(struct growth *growth, size_t node, size_t links, struct rn
 {
     size_t before = growth->n_ends;
     for (size_t k = 0; k < links;) {
-        size_t drawn = growth->ends[(size_t)(rng_uniform(rng) * (double)before)];
+        size_t drawn = growth->ends[variate_index(rng, before)];
         if (has(growth->joined, k, drawn))
             continue;
         growth->joined[k++] = drawn;

@@ -2,9 +2,11 @@
 
 #include <math.h>
 
+#include "core/sim/variates.h"
+
 size_t geosim_stores_pick(const struct geosim_stores *stores, struct rng *rng)
 {
-    return stores->clusters[(size_t)(rng_uniform(rng) * (double)stores->n)];
+    return stores->clusters[variate_index(rng, stores->n)];
 }
 
 static size_t list_scale(const struct geosim_world *world, enum geosim_scale scale, size_t list[])
@@ -14,17 +16,6 @@ static size_t list_scale(const struct geosim_world *world, enum geosim_scale sca
         if (world->clusters[i].scale == scale)
             list[n++] = i;
     return n;
-}
-
-/* The first k of the list become a random choice of all n. */
-static void choose(size_t list[], size_t n, size_t k, struct rng *rng)
-{
-    for (size_t i = 0; i < k; i++) {
-        size_t other = i + (size_t)(rng_uniform(rng) * (double)(n - i));
-        size_t kept = list[i];
-        list[i] = list[other];
-        list[other] = kept;
-    }
 }
 
 bool geosim_stores_draw(const struct geosim_world *world,
@@ -39,7 +30,7 @@ bool geosim_stores_draw(const struct geosim_world *world,
     size_t n = list_scale(world, GEOSIM_SMALL, list);
     size_t medium = list_scale(world, GEOSIM_MEDIUM, list + n);
     size_t chosen = (size_t)floor(medium_share * (double)medium + 0.5);
-    choose(list + n, medium, chosen < medium ? chosen : medium, rng);
+    variate_sample(rng, list + n, medium, chosen < medium ? chosen : medium);
     n += chosen < medium ? chosen : medium;
     if (n == 0)
         for (n = 0; n < world->n_clusters; n++)

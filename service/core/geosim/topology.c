@@ -3,12 +3,13 @@
 #include <math.h>
 
 #include "core/geosim/graph.h"
+#include "core/sim/variates.h"
 
 /* Streams of the seed: others than the engine's and the workload's. */
 static const uint64_t STREAM_GRAPH = 0x67726170;
 static const uint64_t STREAM_FIGURES = 0x66696775;
 
-const struct geosim_world_terms geosim_world_defaults = {
+const struct geosim_world_parameters geosim_world_defaults = {
     .n_clusters = 100,
     .links = 2,
     .slots_factor = 0.02,
@@ -48,7 +49,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-size_t geosim_world_count(const struct geosim_world_terms *terms, enum geosim_scale scale)
+size_t geosim_world_count(const struct geosim_world_parameters *terms, enum geosim_scale scale)
 {
     double n = (double)terms->n_clusters;
     size_t large = (size_t)floor(terms->scales[GEOSIM_LARGE].share * n + 0.5);
@@ -69,26 +70,26 @@ size_t geosim_world_count(const struct geosim_world_terms *terms, enum geosim_sc
 
 static double draw_even(const struct geosim_range *range, struct rng *rng)
 {
-    return range->low + (range->high - range->low) * rng_uniform(rng);
+    return variate_uniform(rng, range->low, range->high);
 }
 
 /* --- clusters --- */
 
 static int64_t draw_slots(const struct geosim_range *range, double factor, struct rng *rng)
 {
-    double drawn = floor(range->low + (range->high - range->low + 1) * rng_uniform(rng));
+    double drawn = floor(variate_uniform(rng, range->low, range->high + 1));
     double scaled = floor(fmin(drawn, range->high) * factor + 0.5);
     return scaled < 1 ? 1 : (int64_t)scaled;
 }
 
 /* Of an outage that begins within `period` with this probability, at an even rate: that it begins
  * within a slot. */
-static double slot_probability(const struct geosim_world_terms *terms, double probability)
+static double slot_probability(const struct geosim_world_parameters *terms, double probability)
 {
     return -expm1(log1p(-probability) * (terms->slot_s / terms->outage_period_s));
 }
 
-static enum geosim_scale scale_of(const struct geosim_world_terms *terms, size_t cluster)
+static enum geosim_scale scale_of(const struct geosim_world_parameters *terms, size_t cluster)
 {
     size_t large = geosim_world_count(terms, GEOSIM_LARGE);
     if (cluster < large)
@@ -98,14 +99,14 @@ static enum geosim_scale scale_of(const struct geosim_world_terms *terms, size_t
 }
 
 /* The gates wait for the links: until then they hold their ratio. */
-static void draw_clusters(const struct geosim_world_terms *terms,
+static void draw_clusters(const struct geosim_world_parameters *terms,
                           struct rng *rng,
                           struct geosim_cluster clusters[])
 {
     for (size_t i = 0; i < terms->n_clusters; i++) {
         struct geosim_cluster *cluster = &clusters[i];
         cluster->scale = scale_of(terms, i);
-        const struct geosim_scale_terms *scale = &terms->scales[cluster->scale];
+        const struct geosim_scale_parameters *scale = &terms->scales[cluster->scale];
         cluster->slots = draw_slots(&scale->slots, terms->slots_factor, rng);
         cluster->power.mean = draw_even(&scale->power, rng) / terms->reference_power;
         cluster->power.rsd = draw_even(&scale->power_rsd, rng);
@@ -119,7 +120,7 @@ static void draw_clusters(const struct geosim_world_terms *terms,
 /* --- links --- */
 
 struct links {
-    const struct geosim_world_terms *terms;
+    const struct geosim_world_parameters *terms;
     const struct geosim_cluster *clusters;
     struct geosim_graph graph;
     struct geosim_normal *wan;
@@ -138,7 +139,7 @@ static void draw_lines(struct links *links, struct rng *rng)
     for (size_t from = 0; from < graph->n; from++)
         for (size_t k = graph->first[from]; k < graph->first[from + 1]; k++) {
             size_t to = graph->neighbours[k];
-            const struct geosim_scale_terms *scale =
+            const struct geosim_scale_parameters *scale =
                 &links->terms->scales[links->clusters[to].scale];
             struct geosim_normal *line = link_between(links, from, to);
             line->mean = draw_even(&scale->wan_bytes_per_s, rng);
@@ -236,14 +237,14 @@ static void open_gates(const struct links *links, struct geosim_cluster clusters
     }
 }
 
-enum pv_code geosim_world_draw(const struct geosim_world_terms *terms,
+enum pv_code geosim_world_draw(const struct geosim_world_parameters *terms,
                                uint64_t seed,
                                struct arena *arena,
                                struct geosim_world *world,
                                struct pv_error *err)
 {
-    struct rng graph_rng = rng_make(seed, STREAM_GRAPH);
-    struct rng rng = rng_make(seed, STREAM_FIGURES);
+    struct rng graph_rng = variate_stream(seed, &STREAM_GRAPH, 1);
+    struct rng rng = variate_stream(seed, &STREAM_FIGURES, 1);
     size_t n = terms->n_clusters;
     size_t pairs;
     struct geosim_cluster *clusters = arena_calloc(arena, n, sizeof *clusters);

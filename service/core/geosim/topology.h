@@ -25,7 +25,7 @@ struct geosim_range {
     double high; /* >= low */
 };
 
-struct geosim_scale_terms {
+struct geosim_scale_parameters {
     double share;              /* of all clusters; of the small ones: unused, they are the rest */
     struct geosim_range slots; /* whole numbers >= 1: virtual machines, one task at a time each */
     struct geosim_range gate_ratio;
@@ -36,7 +36,7 @@ struct geosim_scale_terms {
     struct geosim_range outage_probability; /* in a time of outage_period_s */
 };
 
-struct geosim_world_terms {
+struct geosim_world_parameters {
     size_t n_clusters;      /* >= 1 */
     size_t links;           /* lines that a cluster brings along, >= 1 */
     double slots_factor;    /* > 0: every cluster has this many times the slots drawn, at least 1 */
@@ -44,7 +44,7 @@ struct geosim_world_terms {
     double outage_period_s;
     double slot_s;
     double outage_s;
-    struct geosim_scale_terms scales[GEOSIM_SCALES];
+    struct geosim_scale_parameters scales[GEOSIM_SCALES];
 };
 
 /*
@@ -52,17 +52,17 @@ struct geosim_world_terms {
  * golden file pingan.json reads them; 2 lines is what BRITE's example configurations have. What
  * table 2 leaves open and the defaults decide: see docs/copy-plans/reference.md "Simulated worlds".
  */
-extern const struct geosim_world_terms geosim_world_defaults;
+extern const struct geosim_world_parameters geosim_world_defaults;
 
 /* How many clusters of a scale there are: shares rounded, the large ones at least 1. */
-size_t geosim_world_count(const struct geosim_world_terms *terms, enum geosim_scale scale);
+size_t geosim_world_count(const struct geosim_world_parameters *terms, enum geosim_scale scale);
 
 /*
  * Draw. Clusters stand by falling degree, large ones first. What the world points at lives in the
  * arena. The same terms and seed give the same world. PV_E_MEMORY. O(n * lines) time and n^2
  * memory.
  */
-enum pv_code geosim_world_draw(const struct geosim_world_terms *terms,
+enum pv_code geosim_world_draw(const struct geosim_world_parameters *terms,
                                uint64_t seed,
                                struct arena *arena,
                                struct geosim_world *world,

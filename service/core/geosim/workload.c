@@ -1,9 +1,10 @@
 #include "core/geosim/workload.h"
 
-#include <math.h>
+#include "core/sim/arrivals.h"
+#include "core/sim/variates.h"
 
-/* Streams of the seed: others than the world's and the engine's. Every workflow has one of its own
- * behind the first two, so that what it draws does not depend on those before it. */
+/* Names of streams. Every workflow has one of its own, so that its draws do not depend on those
+ * before it. */
 static const uint64_t STREAM_ARRIVALS = 0x61727269;
 static const uint64_t STREAM_STORES = 0x73746f72;
 static const uint64_t STREAM_WORKFLOWS = UINT64_C(0x776f726b00000000);
@@ -13,21 +14,17 @@ const struct geosim_size_class geosim_size_classes[GEOSIM_SIZE_CLASSES] = {
 
 const struct geosim_scaling geosim_montage_scaling = {1, 0.05};
 
-static size_t pick(size_t n, struct rng *rng)
-{
-    return (size_t)(rng_uniform(rng) * (double)n);
-}
-
-static size_t draw_size(const struct geosim_workload_terms *terms, struct rng *rng)
+static size_t draw_size(const struct geosim_workload_parameters *terms, struct rng *rng)
 {
     double at = rng_uniform(rng);
     size_t i = 0;
     while (i + 1 < terms->n_sizes && at >= terms->sizes[i].share)
         at -= terms->sizes[i++].share;
-    return terms->sizes[i].least + pick(terms->sizes[i].most - terms->sizes[i].least + 1, rng);
+    return terms->sizes[i].least +
+           variate_index(rng, terms->sizes[i].most - terms->sizes[i].least + 1);
 }
 
-static bool draw_workflow(const struct geosim_workload_terms *terms,
+static bool draw_workflow(const struct geosim_workload_parameters *terms,
                           const struct geosim_stores *stores,
                           struct rng *rng,
                           struct arena *arena,
@@ -35,11 +32,11 @@ static bool draw_workflow(const struct geosim_workload_terms *terms,
 {
     if (terms->n_recordings > 0) {
         const struct geosim_recording *recording =
-            &terms->recordings[pick(terms->n_recordings, rng)];
+            &terms->recordings[variate_index(rng, terms->n_recordings)];
         workflow->n_tasks = recording->n_tasks;
         workflow->tasks = geosim_recording_place(recording, &terms->scaling, stores, rng, arena);
     } else {
-        size_t figures = pick(terms->n_figures, rng);
+        size_t figures = variate_index(rng, terms->n_figures);
         workflow->n_tasks = draw_size(terms, rng);
         workflow->tasks =
             geosim_montage_draw(workflow->n_tasks, terms->figures[figures], figures * MONTAGE_STEPS,
@@ -48,7 +45,7 @@ static bool draw_workflow(const struct geosim_workload_terms *terms,
     return workflow->tasks != NULL;
 }
 
-enum pv_code geosim_workload_draw(const struct geosim_workload_terms *terms,
+enum pv_code geosim_workload_draw(const struct geosim_workload_parameters *terms,
                                   const struct geosim_world *world,
                                   double arrivals_per_s,
                                   uint64_t seed,
@@ -56,18 +53,18 @@ enum pv_code geosim_workload_draw(const struct geosim_workload_terms *terms,
                                   struct geosim_workload *workload,
                                   struct pv_error *err)
 {
-    struct rng arrivals = rng_make(seed, STREAM_ARRIVALS);
-    struct rng placing = rng_make(seed, STREAM_STORES);
+    struct rng placing = variate_stream(seed, &STREAM_STORES, 1);
+    struct arrivals arrivals = arrivals_poisson(terms->n_workflows, arrivals_per_s,
+                                                variate_stream(seed, &STREAM_ARRIVALS, 1));
     struct geosim_stores stores;
     struct geosim_workflow *workflows = arena_calloc(arena, terms->n_workflows, sizeof *workflows);
     bool drawn = workflows != NULL &&
                  geosim_stores_draw(world, terms->medium_share, &placing, arena, &stores);
-    double now = 0;
     for (size_t i = 0; i < terms->n_workflows && drawn; i++) {
-        struct rng rng = rng_make(seed, STREAM_WORKFLOWS + i);
-        now -= log1p(-rng_uniform(&arrivals)) / arrivals_per_s;
-        workflows[i].arrives_s = now;
-        drawn = draw_workflow(terms, &stores, &rng, arena, &workflows[i]);
+        uint64_t name = STREAM_WORKFLOWS + i;
+        struct rng rng = variate_stream(seed, &name, 1);
+        drawn = arrivals_next(&arrivals, &workflows[i].arrives_s) &&
+                draw_workflow(terms, &stores, &rng, arena, &workflows[i]);
     }
     if (!drawn)
         return pv_no_memory(err);

@@ -15,7 +15,7 @@ struct geosim_size_class {
     size_t most;
 };
 
-struct geosim_workload_terms {
+struct geosim_workload_parameters {
     size_t n_workflows;  /* >= 1 */
     double medium_share; /* of the medium clusters that hold raw input too, 0 to 1 */
     struct geosim_scaling scaling;
@@ -51,7 +51,7 @@ extern const struct geosim_scaling geosim_montage_scaling;
  * another rate only stretches the times between them. What the workload points at lives in the
  * arena. PV_E_MEMORY.
  */
-enum pv_code geosim_workload_draw(const struct geosim_workload_terms *terms,
+enum pv_code geosim_workload_draw(const struct geosim_workload_parameters *terms,
                                   const struct geosim_world *world,
                                   double arrivals_per_s,
                                   uint64_t seed,

@@ -1,13 +1,10 @@
 #include "core/geosim/world.h"
 
+#include "core/sim/variates.h"
+
 double geosim_normal_draw(const struct geosim_normal *normal, struct rng *rng)
 {
-    double least = GEOSIM_LEAST_SHARE * normal->mean;
-    double value;
-    do
-        value = normal->mean * (1 + normal->rsd * rng_normal(rng));
-    while (value < least); /* more than half of the line lies above */
-    return value;
+    return normal->mean * variate_normal_above(rng, 1, normal->rsd, GEOSIM_LEAST_SHARE);
 }
 
 const char *geosim_scale_name(enum geosim_scale scale)

@@ -4,21 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/numerics/quantile.h"
+
 static int ascending_order(const void *a, const void *b)
 {
     double x = *(const double *)a;
     double y = *(const double *)b;
     return (x > y) - (x < y);
-}
-
-double bca_quantile(const double ascending[], size_t n, double q)
-{
-    if (n == 0)
-        return (double)NAN;
-    double at = q * (double)(n - 1);
-    size_t below = (size_t)fmin(fmax(floor(at), 0), (double)(n - 1));
-    size_t above = below + 1 < n ? below + 1 : below;
-    return ascending[below] + (at - (double)below) * (ascending[above] - ascending[below]);
 }
 
 double bca_acceleration(const double left_out[], size_t n)
@@ -87,7 +79,7 @@ static double end_of(const double values[], size_t n, const struct shape *shape,
     double slope = 1 - shape->acceleration * shifted;
     double level = slope > 0 ? gsl_cdf_ugaussian_P(shape->bias + shifted / slope) : steps > 0;
     if (fmin(level, 1 - level) * (double)n >= 1)
-        return bca_quantile(values, n, level);
+        return quantile_of_sorted(values, n, level);
     double plain = shape->centre + steps * deviation(values, n);
     return steps < 0 ? fmin(plain, values[0]) : fmax(plain, values[n - 1]);
 }
@@ -123,6 +115,6 @@ struct bca bca_percentiles(double draws[], size_t n, double t)
     size_t known = prepare(draws, n);
     if (known < 2)
         return unknown;
-    struct shape shape = {bca_quantile(draws, known, 0.5), 0, 0};
+    struct shape shape = {quantile_of_sorted(draws, known, 0.5), 0, 0};
     return make(draws, known, &shape, t);
 }

@@ -38,7 +38,4 @@ struct bca bca_percentiles(double draws[], size_t n, double t);
  * alike. */
 double bca_acceleration(const double left_out[], size_t n);
 
-/* The share q of n ascending values, linear between two neighbours (type 7); NAN when n is 0. */
-double bca_quantile(const double ascending[], size_t n, double q);
-
 #endif

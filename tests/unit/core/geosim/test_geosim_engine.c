@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/geosim/board.h"
-#include "core/geosim/luck.h"
+#include "core/geosim/draws.h"
+#include "core/geosim/sim_state.h"
 
 enum { MOST = 8 };
 
@@ -49,7 +49,7 @@ static struct geosim_task task_of(double work_s)
 
 static struct geosim_result run_as(const struct geosim_workflow workflows[],
                                    size_t n,
-                                   const struct geosim_terms *terms,
+                                   const struct geosim_parameters *terms,
                                    uint64_t seed)
 {
     const struct geosim_workload workload = {workflows, n, 1};
@@ -62,7 +62,7 @@ static struct geosim_result run_as(const struct geosim_workflow workflows[],
 
 static struct geosim_result run(const struct geosim_workflow workflows[], size_t n)
 {
-    const struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
+    const struct geosim_parameters terms = geosim_parameters_default(&geo_planner_pingan);
     return run_as(workflows, n, &terms, 1);
 }
 
@@ -126,12 +126,12 @@ Test(geosim_engine, the_faster_copy_wins)
     }
     struct geosim_task task = task_of(10);
     const struct geosim_workflow workflow = {.tasks = &task, .n_tasks = 1};
-    const struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
+    const struct geosim_parameters terms = geosim_parameters_default(&geo_planner_pingan);
     double slower = 0;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct geosim_result result = run_as(&workflow, 1, &terms, seed);
-        double a = luck_power(seed, &(struct luck_of_copy){.cluster = 0}, &clusters[0].power);
-        double b = luck_power(seed, &(struct luck_of_copy){.cluster = 1}, &clusters[1].power);
+        double a = draw_power(seed, &(struct draw_key){.cluster = 0}, &clusters[0].power);
+        double b = draw_power(seed, &(struct draw_key){.cluster = 1}, &clusters[1].power);
         cr_expect_float_eq(result.flow_s[0], 10 / fmax(a, b), 1e-9);
         cr_expect_eq(result.counts.copies, 2);
         cr_expect_eq(result.counts.extra, 1);
@@ -148,9 +148,10 @@ Test(geosim_engine, an_outage_loses_what_runs)
     make_world(1, 1);
     clusters[0].unreachable_probability = 0.02;
     struct geosim_task task = task_of(10);
-    const struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
+    const struct geosim_parameters terms = geosim_parameters_default(&geo_planner_pingan);
     uint64_t seed = 1;
-    while (luck_calm(seed, 0, 0, 0.02) != 4 || luck_calm(seed, 0, 1, 0.02) < 20)
+    while (draw_slots_until_outage(seed, 0, 0, 0.02) != 4 ||
+           draw_slots_until_outage(seed, 0, 1, 0.02) < 20)
         seed++;
     struct geosim_result result =
         run_as(&(struct geosim_workflow){.tasks = &task, .n_tasks = 1}, 1, &terms, seed);
@@ -168,9 +169,9 @@ Test(geosim_engine, what_has_ended_is_not_lost)
     make_world(1, 1);
     clusters[0].unreachable_probability = 0.02;
     struct geosim_task task = task_of(10);
-    const struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
+    const struct geosim_parameters terms = geosim_parameters_default(&geo_planner_pingan);
     uint64_t seed = 1;
-    while (luck_calm(seed, 0, 0, 0.02) != 10)
+    while (draw_slots_until_outage(seed, 0, 0, 0.02) != 10)
         seed++;
     struct geosim_result result =
         run_as(&(struct geosim_workflow){.tasks = &task, .n_tasks = 1}, 1, &terms, seed);
@@ -204,7 +205,7 @@ Test(geosim_engine, what_is_not_done_by_the_horizon_is_given_up)
     make_world(1, 1);
     clusters[0].unreachable_probability = 1;
     struct geosim_task task = task_of(10);
-    struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
+    struct geosim_parameters terms = geosim_parameters_default(&geo_planner_pingan);
     terms.horizon_s = 1000;
     struct geosim_result result =
         run_as(&(struct geosim_workflow){.tasks = &task, .n_tasks = 1}, 1, &terms, 1);
@@ -228,7 +229,7 @@ Test(geosim_engine, what_can_never_start_is_given_up)
     tasks[0].n_sources = 1;
     const struct geosim_workflow workflows[] = {{.tasks = &tasks[0], .n_tasks = 1},
                                                 {.tasks = &tasks[1], .n_tasks = 1}};
-    struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
+    struct geosim_parameters terms = geosim_parameters_default(&geo_planner_pingan);
     struct geosim_result result = run_as(workflows, 2, &terms, 1);
     cr_expect(isnan(result.flow_s[0]));
     cr_expect_float_eq(result.flow_s[1], 20, 1e-9);
@@ -252,7 +253,7 @@ Test(geosim_engine, can_be_stopped)
     struct geosim_task task = task_of(10);
     const struct geosim_workload workload = {
         &(struct geosim_workflow){.tasks = &task, .n_tasks = 1}, 1, 1};
-    const struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
+    const struct geosim_parameters terms = geosim_parameters_default(&geo_planner_pingan);
     size_t left = 1;
     const struct geosim_progress progress = {count_down, &left};
     struct geosim_result result;
@@ -325,7 +326,8 @@ Test(geosim_engine, nothing_is_lost_or_made)
         make_rough_world(&rng);
         struct geosim_workflow *workflows = make_workflows(&rng, 60, &tasks);
         for (size_t algorithm = 0; algorithm < geo_planners_n; algorithm++) {
-            const struct geosim_terms terms = geosim_terms_usual(geo_planners[algorithm]);
+            const struct geosim_parameters terms =
+                geosim_parameters_default(geo_planners[algorithm]);
             struct geosim_result result = run_as(workflows, 60, &terms, round);
             const struct geosim_counts *counts = &result.counts;
             const char *name = geo_planners[algorithm]->name;
@@ -349,7 +351,7 @@ Test(geosim_engine, the_same_seed_gives_the_same)
     size_t tasks = 0;
     make_rough_world(&rng);
     struct geosim_workflow *workflows = make_workflows(&rng, 40, &tasks);
-    const struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
+    const struct geosim_parameters terms = geosim_parameters_default(&geo_planner_pingan);
     struct geosim_result first = run_as(workflows, 40, &terms, 7);
     struct geosim_result again = run_as(workflows, 40, &terms, 7);
     struct geosim_result other = run_as(workflows, 40, &terms, 8);
@@ -366,7 +368,7 @@ Test(geosim_engine, hidden_copies_weigh_as_shown_ones)
     size_t tasks = 0;
     make_rough_world(&rng);
     struct geosim_workflow *workflows = make_workflows(&rng, 30, &tasks);
-    struct geosim_terms terms = geosim_terms_usual(&geo_planner_pingan);
+    struct geosim_parameters terms = geosim_parameters_default(&geo_planner_pingan);
     cr_assert(geo_parameters_set(&terms.planner, "max_rounds", 1));
     struct geosim_result shown = run_as(workflows, 30, &terms, 1);
     terms.clone_running = false;
@@ -393,24 +395,24 @@ Test(geosim_engine, a_board_knows_when_it_is_full)
     }
     const struct geosim_workload workload = {
         &(struct geosim_workflow){.tasks = tasks, .n_tasks = 3}, 1, 1};
-    struct board board = {.world = &world, .workload = &workload, .arena = &arena};
-    cr_assert(board_open(&board) && board_arrive(&board, 0));
+    struct sim_state board = {.world = &world, .workload = &workload, .arena = &arena};
+    cr_assert(sim_state_init(&board) && sim_state_arrive(&board, 0));
     cr_expect_eq(board.ready, 3);
-    cr_expect(board_has_room(&board, 0, 1, 10));
-    cr_expect(!board_has_room(&board, 0, 1, 10.1), "more than the gate lets in");
-    cr_assert(board_start(&board, 0, 1, 6));
-    cr_expect(board_has_room(&board, 1, 1, 4));
-    cr_expect(!board_has_room(&board, 1, 1, 5));
-    cr_assert(board_start(&board, 1, 0, 10) && board_start(&board, 2, 0, 10));
-    cr_expect(!board_has_room(&board, 0, 0, 1), "no slot is left");
+    cr_expect(sim_state_has_capacity(&board, 0, 1, 10));
+    cr_expect(!sim_state_has_capacity(&board, 0, 1, 10.1), "more than the gate lets in");
+    cr_assert(sim_state_start_copy(&board, 0, 1, 6));
+    cr_expect(sim_state_has_capacity(&board, 1, 1, 4));
+    cr_expect(!sim_state_has_capacity(&board, 1, 1, 5));
+    cr_assert(sim_state_start_copy(&board, 1, 0, 10) && sim_state_start_copy(&board, 2, 0, 10));
+    cr_expect(!sim_state_has_capacity(&board, 0, 0, 1), "no slot is left");
     cr_expect_eq(board.ready, 0);
-    board_lose(&board, 0);
+    sim_state_begin_outage(&board, 0);
     cr_expect_eq(board.ready, 2);
     cr_expect_eq(board.clusters[0].busy, 0);
-    cr_expect(!board_has_room(&board, 1, 0, 1), "it cannot be reached");
-    board_regain(&board, 0);
-    cr_expect(board_has_room(&board, 1, 0, 1));
-    board_stop(&board, 0, 1);
+    cr_expect(!sim_state_has_capacity(&board, 1, 0, 1), "it cannot be reached");
+    sim_state_end_outage(&board, 0);
+    cr_expect(sim_state_has_capacity(&board, 1, 0, 1));
+    sim_state_preempt_copy(&board, 0, 1);
     cr_expect_eq(board.ready, 3);
     cr_expect_eq(board.clusters[1].ingress, 0);
     cr_expect_eq(board.clusters[0].egress, 0);

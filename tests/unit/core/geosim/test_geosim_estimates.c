@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/geosim/luck.h"
+#include "core/geosim/draws.h"
 
 static int ascending(const void *a, const void *b)
 {
@@ -28,7 +28,7 @@ Test(geosim_estimates, the_mean_is_exact)
     for (size_t i = 0; i < sizeof spreads / sizeof *spreads; i++) {
         for (size_t n = 1; n <= SPEEDS_POINTS_MAX; n++) {
             struct speeds speeds;
-            estimate_normal(&(struct geosim_normal){200, spreads[i]}, n, &speeds);
+            geosim_estimate_normal(&(struct geosim_normal){200, spreads[i]}, n, &speeds);
             cr_expect(speeds.n <= n);
             cr_expect_float_eq(speeds.mean, 200 * mean_of_truncated(spreads[i]), 1e-9);
         }
@@ -38,7 +38,7 @@ Test(geosim_estimates, the_mean_is_exact)
 Test(geosim_estimates, points_are_equally_likely)
 {
     struct speeds speeds;
-    estimate_normal(&(struct geosim_normal){10, 0.2}, 8, &speeds);
+    geosim_estimate_normal(&(struct geosim_normal){10, 0.2}, 8, &speeds);
     cr_assert_eq(speeds.n, 8);
     for (size_t i = 0; i < 8; i++) {
         cr_expect_float_eq(speeds.probability[i], 0.125, 1e-12);
@@ -62,17 +62,17 @@ Test(geosim_estimates, the_lowest_point_is_the_mean_of_the_lowest_draws)
     for (size_t i = 0; i < N / 8; i++)
         sum += drawn[i];
     below = sum / (N / 8);
-    estimate_normal(&normal, 8, &speeds);
+    geosim_estimate_normal(&normal, 8, &speeds);
     cr_expect_float_eq(speeds.value[0], below, 0.01 * below);
     cr_expect_gt(speeds.value[0], 2 * 10 * GEOSIM_LEAST_SHARE);
-    estimate_normal(&normal, 32, &speeds);
+    geosim_estimate_normal(&normal, 32, &speeds);
     cr_expect_eq(speeds.n, 32, "no two points fall together");
 }
 
 Test(geosim_estimates, without_spread_there_is_one_point)
 {
     struct speeds speeds;
-    estimate_normal(&(struct geosim_normal){10, 0}, 8, &speeds);
+    geosim_estimate_normal(&(struct geosim_normal){10, 0}, 8, &speeds);
     cr_expect_eq(speeds.n, 1);
     cr_expect_eq(speeds.value[0], 10);
 }
@@ -85,11 +85,11 @@ Test(geosim_estimates, draws_come_from_what_is_estimated)
     struct speeds speeds;
     double power = 0;
     double transfer = 0;
-    estimate_normal(&normal, 32, &speeds);
+    geosim_estimate_normal(&normal, 32, &speeds);
     for (size_t i = 0; i < n; i++) {
-        const struct luck_of_copy of = {i % 100, i / 100, 3, 0};
-        power += luck_power(1, &of, &normal) / (double)n;
-        transfer += luck_transfer(1, &of, 7, &normal) / (double)n;
+        const struct draw_key of = {i % 100, i / 100, 3, 0};
+        power += draw_power(1, &of, &normal) / (double)n;
+        transfer += draw_transfer(1, &of, 7, &normal) / (double)n;
     }
     double error = 4 * sqrt(speeds.variance / (double)n);
     cr_expect_float_eq(power, speeds.mean, error);
@@ -100,15 +100,15 @@ Test(geosim_estimates, draws_come_from_what_is_estimated)
 Test(geosim_estimates, luck_is_keyed)
 {
     const struct geosim_normal normal = {100, 0.3};
-    const struct luck_of_copy of = {1, 2, 3, 4};
-    double power = luck_power(9, &of, &normal);
-    cr_expect_eq(luck_power(9, &of, &normal), power);
-    cr_expect_neq(luck_power(8, &of, &normal), power);
-    cr_expect_neq(luck_power(9, &(struct luck_of_copy){0, 2, 3, 4}, &normal), power);
-    cr_expect_neq(luck_power(9, &(struct luck_of_copy){1, 0, 3, 4}, &normal), power);
-    cr_expect_neq(luck_power(9, &(struct luck_of_copy){1, 2, 0, 4}, &normal), power);
-    cr_expect_neq(luck_power(9, &(struct luck_of_copy){1, 2, 3, 0}, &normal), power);
-    cr_expect_neq(luck_transfer(9, &of, 0, &normal), luck_transfer(9, &of, 1, &normal));
+    const struct draw_key of = {1, 2, 3, 4};
+    double power = draw_power(9, &of, &normal);
+    cr_expect_eq(draw_power(9, &of, &normal), power);
+    cr_expect_neq(draw_power(8, &of, &normal), power);
+    cr_expect_neq(draw_power(9, &(struct draw_key){0, 2, 3, 4}, &normal), power);
+    cr_expect_neq(draw_power(9, &(struct draw_key){1, 0, 3, 4}, &normal), power);
+    cr_expect_neq(draw_power(9, &(struct draw_key){1, 2, 0, 4}, &normal), power);
+    cr_expect_neq(draw_power(9, &(struct draw_key){1, 2, 3, 0}, &normal), power);
+    cr_expect_neq(draw_transfer(9, &of, 0, &normal), draw_transfer(9, &of, 1, &normal));
 }
 
 /* The slots before an outage are geometric: mean (1 - p)/p. */
@@ -118,8 +118,8 @@ Test(geosim_estimates, outages_come_with_their_probability)
     const double p = 0.1;
     double sum = 0;
     for (size_t i = 0; i < n; i++)
-        sum += luck_calm(5, i % 50, i / 50, p);
+        sum += draw_slots_until_outage(5, i % 50, i / 50, p);
     cr_expect_float_eq(sum / (double)n, 9, 4 * sqrt((1 - p) / p / p / (double)n));
-    cr_expect_eq(luck_calm(5, 0, 0, 1), 0);
-    cr_expect(isinf(luck_calm(5, 0, 0, 0)));
+    cr_expect_eq(draw_slots_until_outage(5, 0, 0, 1), 0);
+    cr_expect(isinf(draw_slots_until_outage(5, 0, 0, 0)));
 }

@@ -28,7 +28,7 @@ static struct geosim_graph grow(size_t n, size_t links, uint64_t seed)
     return graph;
 }
 
-static struct geosim_world draw(const struct geosim_world_terms *terms, uint64_t seed)
+static struct geosim_world draw(const struct geosim_world_parameters *terms, uint64_t seed)
 {
     struct geosim_world world;
     struct pv_error err;
@@ -79,7 +79,7 @@ static bool within(double value, const struct geosim_range *range, double factor
 /* 5 large, 20 medium, 75 small; whatever is drawn lies in the ranges of table 2. */
 Test(geosim_topology, draws_from_the_ranges_of_the_paper)
 {
-    struct geosim_world_terms terms = geosim_world_defaults;
+    struct geosim_world_parameters terms = geosim_world_defaults;
     terms.slots_factor = 1;
     terms.reference_power = 100;
     terms.outage_period_s = terms.slot_s;
@@ -88,7 +88,7 @@ Test(geosim_topology, draws_from_the_ranges_of_the_paper)
     cr_assert_eq(world.n_clusters, 100);
     for (size_t i = 0; i < world.n_clusters; i++) {
         const struct geosim_cluster *cluster = &world.clusters[i];
-        const struct geosim_scale_terms *scale = &terms.scales[cluster->scale];
+        const struct geosim_scale_parameters *scale = &terms.scales[cluster->scale];
         seen[cluster->scale]++;
         cr_assert(i == 0 || cluster->scale >= world.clusters[i - 1].scale);
         cr_assert(within((double)cluster->slots, &scale->slots, 1));
@@ -114,7 +114,7 @@ Test(geosim_topology, draws_from_the_ranges_of_the_paper)
 /* The shortest ways, the widest of them, told by brute force over all of two lines. */
 Test(geosim_topology, far_clusters_go_the_widest_of_the_shortest_ways)
 {
-    struct geosim_world_terms terms = geosim_world_defaults;
+    struct geosim_world_parameters terms = geosim_world_defaults;
     terms.n_clusters = 30;
     struct geosim_world world = draw(&terms, 5);
     struct rng rng = rng_make(5, 0x67726170);
@@ -149,7 +149,7 @@ static bool same(const struct geosim_world *a, const struct geosim_world *b)
 
 Test(geosim_topology, a_seed_has_one_world)
 {
-    struct geosim_world_terms terms = geosim_world_defaults;
+    struct geosim_world_parameters terms = geosim_world_defaults;
     terms.n_clusters = 12;
     struct geosim_world first = draw(&terms, 3);
     struct geosim_world again = draw(&terms, 3);
@@ -161,7 +161,7 @@ Test(geosim_topology, a_seed_has_one_world)
 /* A probability that holds for a time becomes that of its slots: after all of them as likely. */
 Test(geosim_topology, outages_are_as_likely_by_any_slot)
 {
-    struct geosim_world_terms terms = geosim_world_defaults;
+    struct geosim_world_parameters terms = geosim_world_defaults;
     terms.n_clusters = 3;
     terms.outage_period_s = 300;
     terms.slot_s = 300;
@@ -174,7 +174,7 @@ Test(geosim_topology, outages_are_as_likely_by_any_slot)
 /* Small numbers keep one large cluster; slots never vanish. */
 Test(geosim_topology, small_worlds_are_worlds)
 {
-    struct geosim_world_terms terms = geosim_world_defaults;
+    struct geosim_world_parameters terms = geosim_world_defaults;
     terms.slots_factor = 0.001;
     for (size_t n = 1; n < 12; n++) {
         terms.n_clusters = n;

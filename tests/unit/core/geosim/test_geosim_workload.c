@@ -25,17 +25,17 @@ static void teardown(void)
 
 TestSuite(geosim_workload, .init = setup, .fini = teardown);
 
-static const struct geosim_workload_terms USUAL = {.n_workflows = 500,
-                                                   .medium_share = 0.5,
-                                                   .scaling = {1, 1},
-                                                   .sizes = geosim_size_classes,
-                                                   .n_sizes = GEOSIM_SIZE_CLASSES,
-                                                   .figures = figures,
-                                                   .n_figures = 1,
-                                                   .n_operations = MONTAGE_STEPS};
+static const struct geosim_workload_parameters USUAL = {.n_workflows = 500,
+                                                        .medium_share = 0.5,
+                                                        .scaling = {1, 1},
+                                                        .sizes = geosim_size_classes,
+                                                        .n_sizes = GEOSIM_SIZE_CLASSES,
+                                                        .figures = figures,
+                                                        .n_figures = 1,
+                                                        .n_operations = MONTAGE_STEPS};
 
 static struct geosim_workload
-draw(const struct geosim_workload_terms *terms, double rate, uint64_t seed)
+draw(const struct geosim_workload_parameters *terms, double rate, uint64_t seed)
 {
     struct geosim_workload workload;
     struct pv_error err;
@@ -139,7 +139,7 @@ Test(geosim_workload, montage_draws_around_the_figures)
 /* Scaled worlds are the same ones with larger numbers. */
 Test(geosim_workload, scaling_is_plain)
 {
-    struct geosim_workload_terms scaled = USUAL;
+    struct geosim_workload_parameters scaled = USUAL;
     scaled.n_workflows = 20;
     struct geosim_workload plain = draw(&scaled, 1, 1);
     scaled.scaling = (struct geosim_scaling){3, 5};
@@ -157,7 +157,7 @@ Test(geosim_workload, scaling_is_plain)
 /* Sizes by class, arrivals at the rate, raw input in small and some medium clusters only. */
 Test(geosim_workload, sizes_arrivals_and_places_are_as_asked)
 {
-    struct geosim_workload_terms terms = USUAL;
+    struct geosim_workload_parameters terms = USUAL;
     terms.n_workflows = 2000;
     struct geosim_workload workload = draw(&terms, 0.1, 7);
     size_t small = 0;
@@ -205,7 +205,7 @@ Test(geosim_workload, a_seed_has_one_workload)
     struct geosim_workload again = draw(&USUAL, 0.1, 5);
     struct geosim_workload slower = draw(&USUAL, 0.05, 5);
     struct geosim_workload other = draw(&USUAL, 0.1, 6);
-    struct geosim_workload_terms fewer = USUAL;
+    struct geosim_workload_parameters fewer = USUAL;
     fewer.n_workflows = 10;
     struct geosim_workload head = draw(&fewer, 0.1, 5);
     cr_assert(same(&first, &again));
@@ -231,12 +231,12 @@ Test(geosim_workload, recordings_are_replayed)
                                                         {1, 0, 5, NULL, NULL, 0, NULL, 0},
                                                         {2, 4, 8, both, bytes, 2, image, 1}};
     const struct geosim_recording recording = {{"r", 1}, tasks, 3, files, 1};
-    struct geosim_workload_terms terms = {.n_workflows = 50,
-                                          .medium_share = 0.5,
-                                          .scaling = {2, 10},
-                                          .recordings = &recording,
-                                          .n_recordings = 1,
-                                          .n_operations = 3};
+    struct geosim_workload_parameters terms = {.n_workflows = 50,
+                                               .medium_share = 0.5,
+                                               .scaling = {2, 10},
+                                               .recordings = &recording,
+                                               .n_recordings = 1,
+                                               .n_operations = 3};
     struct geosim_workload workload = draw(&terms, 1, 1);
     size_t moved = 0;
     for (size_t w = 0; w < 50; w++) {
