@@ -2,10 +2,12 @@
 
 #include <math.h>
 
-/* One step of splitmix64 (Steele, Lea and Flood, 2014): a bijection that mixes well. */
+/* One step of splitmix64 (Steele, Lea and Flood, 2014), a bijection that mixes well, over both keys.
+ * The first one is multiplied by an odd number, so that the order of keys matters: streams (1, 2)
+ * and (2, 1) are different ones. */
 static uint64_t mix_key(uint64_t so_far, uint64_t next)
 {
-    uint64_t z = so_far + next + 0x9e3779b97f4a7c15U;
+    uint64_t z = so_far * 0xd1342543de82ef95U + next + 0x9e3779b97f4a7c15U;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
     z = (z ^ z >> 27) * 0x94d049bb133111ebU;
     return z ^ z >> 31;
