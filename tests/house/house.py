@@ -39,7 +39,8 @@ ROOMS = {
     "core/advice": ({"base", "core/cluster", "core/deadline", "core/history", "core/numerics", "core/scaling/drift",
                      "core/scaling/model", "core/scaling/selection"}, set(), CORE),
     "core/geo": ({"base", "core/history"}, set(), CORE),
-    "core/geosim": ({"base", "core/geo", "core/numerics", "core/sim"}, {"core/scaling/uncertainty/bca.h"}, CORE),
+    "core/sim": ({"base", "core/numerics"}, set(), CORE),
+    "core/geosim": ({"base", "core/geo", "core/sim"}, set(), CORE),
     "compression": ({"base"}, set(), C_BASIC | {"lz4.h", "lz4frame.h", "snappy-c.h", "xxhash.h", "zlib.h", "zstd.h", "zstd_errors.h"}),
     # From the bytes of a log, or a path, to a run.
     "ingest": ({"base", "config", "core", "compression"}, set(),
