@@ -184,7 +184,7 @@ static const struct shape_member profile_members[] = {
     {"cores_per_task", SHAPE_COUNT(P, cores_per_task), .flags = NULLABLE},
 };
 const struct shape codec_resource_profile_shape = {
-    .request = "ResourceProfile", .reply = "ResourceProfile", SHAPE_OF(profile_members, P)};
+    .request = "ResourceProfileRecord", .reply = "ResourceProfile", SHAPE_OF(profile_members, P)};
 
 #define T struct run
 static const struct shape_member members[] = {
@@ -222,15 +222,18 @@ static const struct shape_member members[] = {
     /* clang-format on */
     {"resource_profiles", SHAPE_OBJECTS(T, resources, n_resources, &codec_resource_profile_shape),
      .flags = LOG_FLAGS, .most = PROFILES_MAX},
-    {"spark_properties", SHAPE_CODE, .flags = LOG_FLAGS, .decode = decode_properties,
+    {"spark_properties", SHAPE_CODE, .flags = LOG_FLAGS | SHAPE_KNOWN, .decode = decode_properties,
      .encode = encode_properties},
-    {"warnings", SHAPE_CODE, .flags = LOG_FLAGS, .decode = decode_warnings,
+    {"warnings", SHAPE_CODE, .flags = LOG_FLAGS | SHAPE_KNOWN, .decode = decode_warnings,
      .encode = encode_warnings},
     {"stages", SHAPE_CODE, .flags = NULLABLE | STAGES, .decode = codec_stages_decode_member,
      .encode = codec_stages_encode_member},
 };
-const struct shape codec_run_shape = {
-    .request = "RunRecord", .reply = "Run", .reply_without = OF_RECORD, SHAPE_OF(members, T)};
+const struct shape codec_run_shape = {.request = "RunRecord",
+                                      .reply = "Run",
+                                      .reply_without = OF_RECORD,
+                                      .reply_sometimes = OF_LOG | STAGES,
+                                      SHAPE_OF(members, T)};
 
 /* --- reading --- */
 

@@ -60,7 +60,8 @@ struct shape_member {
 struct shape {
     const char *request; /* schemas of the contract that it is compared with; NULL: none */
     const char *reply;
-    unsigned reply_without; /* flags of members that the reply leaves out */
+    unsigned reply_without;   /* flags of members that the reply never has */
+    unsigned reply_sometimes; /* and of those that it may have */
     const struct shape_member *members;
     size_t n;
     size_t size; /* of the struct */
