@@ -13,7 +13,7 @@
 
 /*
  * What every handler is given (the `context` of http/route.h). The handlers of a resource live in
- * one file, api/<resource>.c, declared in api/handlers.h; api/routes.c is the table of calls. A
+ * one file, api/<folder>/<resource>.c; api/routes.h is the table of calls, which declares them. A
  * handler reads as: decode (codec), load (store), compute (core), save (store), encode (codec).
  */
 struct history_cache;    /* api/advice/history_cache.h: replay curves by application and history

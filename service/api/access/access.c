@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/handlers.h"
+#include "api/routes.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
 #include "base/uuid.h"

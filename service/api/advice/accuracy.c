@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "api/handlers.h"
+#include "api/routes.h"
 #include "api/shared/reply.h"
 #include "base/uuid.h"
 #include "store/advice/accuracy.h"

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/handlers.h"
+#include "api/routes.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "core/history/accuracy.h"

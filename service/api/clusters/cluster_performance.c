@@ -1,7 +1,7 @@
 #include <math.h>
 
 #include "api/clusters/performance_settings.h"
-#include "api/handlers.h"
+#include "api/routes.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "codec/clusters/cluster_performance.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "api/clusters/performance_settings.h"
-#include "api/handlers.h"
+#include "api/routes.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
 #include "codec/clusters/cluster_samples.h"

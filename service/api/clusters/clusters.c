@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "api/handlers.h"
+#include "api/routes.h"
 #include "api/shared/cursor.h"
 #include "api/shared/put_resource.h"
 #include "api/shared/query.h"

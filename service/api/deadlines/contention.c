@@ -4,7 +4,7 @@
 
 #include "api/api.h"
 #include "api/clusters/named_cluster.h"
-#include "api/handlers.h"
+#include "api/routes.h"
 #include "api/shared/reply.h"
 #include "core/deadline/explain.h"
 

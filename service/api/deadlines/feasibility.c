@@ -1,4 +1,4 @@
-#include "api/handlers.h"
+#include "api/routes.h"
 
 #include <math.h>
 #include <stdio.h>

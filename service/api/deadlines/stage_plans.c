@@ -5,7 +5,7 @@
 #include "api/advice/recent_runs.h"
 #include "api/api.h"
 #include "api/clusters/named_cluster.h"
-#include "api/handlers.h"
+#include "api/routes.h"
 #include "api/shared/reply.h"
 #include "codec/json/finding.h"
 #include "core/deadline/explain.h"

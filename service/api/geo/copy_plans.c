@@ -3,7 +3,7 @@
 
 #include "api/api.h"
 #include "api/geo/copy_plan_clusters.h"
-#include "api/handlers.h"
+#include "api/routes.h"
 #include "api/shared/reply.h"
 #include "threads/clock.h"
 

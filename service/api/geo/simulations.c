@@ -1,6 +1,6 @@
 #include "api/geo/simulation_run.h"
-#include "api/handlers.h"
 #include "api/operations/operation_accept.h"
+#include "api/routes.h"
 #include "api/shared/reply.h"
 
 /* POST /v1/simulations. The request is checked as a whole and told with all defaults; the work is

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "api/advice/history_cache.h"
-#include "api/handlers.h"
+#include "api/routes.h"
 #include "api/shared/cursor.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 
 #include "api/advice/advised_runs.h"
-#include "api/handlers.h"
 #include "api/history/event_log_name.h"
 #include "api/history/event_log_save.h"
 #include "api/history/run_reply.h"
+#include "api/routes.h"
 #include "api/shared/query.h"
 #include "api/shared/write.h"
 #include "base/uuid.h"

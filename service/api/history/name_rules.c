@@ -1,7 +1,7 @@
 #include "codec/history/name_rules.h"
 
 #include "api/api.h"
-#include "api/handlers.h"
+#include "api/routes.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
 #include "http/etag.h"

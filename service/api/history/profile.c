@@ -1,7 +1,7 @@
 #include "core/history/run_profile.h"
 
 #include "api/advice/recent_runs.h"
-#include "api/handlers.h"
+#include "api/routes.h"
 #include "api/shared/reply.h"
 
 /* GET /v1/applications/{name}/profile: the latest stage graph with what recent runs show. */

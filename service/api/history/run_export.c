@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/handlers.h"
+#include "api/routes.h"
 #include "api/shared/query.h"
 #include "codec/history/run.h"
 #include "store/history/run.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/handlers.h"
 #include "api/history/event_log_save.h"
 #include "api/history/import_batch.h"
+#include "api/routes.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"

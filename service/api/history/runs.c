@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "api/advice/advised_runs.h"
-#include "api/handlers.h"
 #include "api/history/run_reply.h"
+#include "api/routes.h"
 #include "api/shared/cursor.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"

@@ -1,5 +1,5 @@
 #include "codec/models/diagnosis.h"
-#include "api/handlers.h"
+#include "api/routes.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "http/etag.h"

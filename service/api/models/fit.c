@@ -1,4 +1,4 @@
-#include "api/handlers.h"
+#include "api/routes.h"
 
 #include "api/api.h"
 #include "api/shared/reply.h"

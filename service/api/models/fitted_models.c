@@ -1,8 +1,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/handlers.h"
 #include "api/models/application_models.h"
+#include "api/routes.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "codec/history/run.h"

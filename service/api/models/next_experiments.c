@@ -1,7 +1,7 @@
 #include <math.h>
 
-#include "api/handlers.h"
 #include "api/models/experiments.h"
+#include "api/routes.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "codec/history/run.h"

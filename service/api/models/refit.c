@@ -1,9 +1,9 @@
 #include "codec/models/refit.h"
 
-#include "api/handlers.h"
 #include "api/models/application_models.h"
 #include "api/models/refit_run.h"
 #include "api/operations/operation_accept.h"
+#include "api/routes.h"
 #include "api/shared/reply.h"
 
 /*

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "api/handlers.h"
 #include "api/operations/operation_document.h"
 #include "api/operations/operation_watch.h"
+#include "api/routes.h"
 #include "base/uuid.h"
 #include "http/park.h"
 #include "threads/clock.h"

@@ -1,9 +1,9 @@
 #include <string.h>
 
-#include "api/handlers.h"
 #include "api/operations/operation_accept.h"
 #include "api/operations/operation_document.h"
 #include "api/operations/operation_kinds.h"
+#include "api/routes.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "base/uuid.h"

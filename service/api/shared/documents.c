@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/handlers.h"
+#include "api/routes.h"
 #include "base/code.h"
 #include "http/etag.h"
 

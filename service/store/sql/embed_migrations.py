@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""embed_migrations.py OUT.c FILE.sql...: the migrations as a C table, in the order of their numbers.
+"""embed_migrations.py OUT.c OUT.d FOLDER: the migrations of a folder as a C table, in the order of their numbers.
 
-A file is called NNNN_what_it_does.sql; the numbers run from 0001 without a gap.
+A file is called NNNN_what_it_does.sql; the numbers run from 0001 without a gap. OUT.d says for make or ninja what OUT.c
+is made from, the folder itself included.
 """
 
 import hashlib
@@ -18,8 +19,8 @@ def c_bytes(data: bytes) -> str:
     return ",\n    ".join(lines + ["0"])
 
 
-def main(out: str, names: list[str]) -> None:
-    files = sorted((pathlib.Path(name) for name in names), key=lambda p: p.name)
+def main(out: str, depfile: str, folder: str) -> None:
+    files = sorted(pathlib.Path(folder).iterdir(), key=lambda p: p.name)
     body, rows = [], []
     for number, path in enumerate(files, start=1):
         match = re.fullmatch(r"(\d{4})_([a-z0-9_]+)\.sql", path.name)
@@ -39,7 +40,9 @@ def main(out: str, names: list[str]) -> None:
         + "};\nconst size_t n_migrations = sizeof migrations / sizeof migrations[0];\n"
     )
     pathlib.Path(out).write_text(text, encoding="ascii")
+    made_from = " ".join(str(path).replace(" ", "\\ ") for path in [pathlib.Path(folder), *files])
+    pathlib.Path(depfile).write_text(f"{out}: {made_from}\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(*sys.argv[1:])
