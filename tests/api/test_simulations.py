@@ -120,6 +120,38 @@ def test_every_policy_is_taken(client):
     assert all(p["workflows_unfinished"] == 0 for p in load["policies"])
 
 
+def parameters_of(schemas, planner):
+    """The schemas of a planner's parameters in the contract: in an object of its name, else all that are in none."""
+    policy = schemas["SimulationPolicy"]["properties"]
+    if planner in policy:
+        return schemas[policy[planner]["$ref"].split("/")[-1]]["properties"]
+    nested = set(schemas["CopyPlanner"]["enum"])
+    return {k: v for k, v in policy.items() if k not in nested | {"name", "policy", "clone_running"}}
+
+
+def test_planners_have_the_parameters_of_the_contract(client):
+    """Names and defaults: the request is returned with all of them."""
+    schemas = client.contract.document["components"]["schemas"]
+    planners = schemas["CopyPlanner"]["enum"]
+    made = wait_for(client, ask(client, changed(policies=[{"policy": p} for p in planners]))["id"], seconds=120)
+    for policy in made["request"]["policies"]:
+        inline = {k: v for k, v in policy.items() if k not in ("name", "policy", "clone_running")}
+        seen = inline.get(policy["policy"], inline)
+        wanted = parameters_of(schemas, policy["policy"]) if seen else {}
+        assert seen == {k: v["default"] for k, v in wanted.items()}, policy["policy"]
+
+
+@pytest.mark.parametrize("planner", ["mantri", "dolly", "spark"])
+def test_parameters_have_the_bounds_of_the_contract(client, planner):
+    schemas = client.contract.document["components"]["schemas"]
+    for name, schema in parameters_of(schemas, planner).items():
+        for value, code in ((schema["minimum"], 200), (schema["maximum"], 200), (schema["minimum"] - 1, 422), (schema["maximum"] * 2, 422)):
+            client.post("/v1/copy-plans", {
+                "algorithm": planner, planner: {name: value},
+                "clusters": [{"name": "c", "slots": 1, "processing": {"map": [[1, 1]]}}],
+                "jobs": [{"name": "j", "unprocessed_bytes": 1, "tasks": [{"id": "t", "operation": "map", "size_bytes": 1}]}]}, code)
+
+
 def test_loads_stretch_the_same_workload_and_crowd_the_clusters(client):
     result = simulate(client, changed(arrival_rates_per_s=[0.01, 1], topology={"cluster_count": 10, "slots_factor": 0.02}))
     light, heavy = [load["policies"][1]["flow_time_s"]["mean"] for load in result["loads"]]

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "base/whole.h"
 
 int allocation_ascending(const void *a, const void *b)
@@ -113,16 +114,8 @@ take_gates(struct allocation *allocation, const struct geo_task *task, size_t cl
 static bool
 add_cluster(struct allocation *allocation, struct task_allocation *state, size_t cluster)
 {
-    if (state->n == state->capacity) {
-        size_t capacity = state->capacity > 0 ? 2 * state->capacity : 4;
-        size_t *grown = arena_array(allocation->arena, capacity, sizeof *grown);
-        if (!grown)
-            return false;
-        for (size_t i = 0; i < state->n; i++)
-            grown[i] = state->clusters[i];
-        state->clusters = grown;
-        state->capacity = capacity;
-    }
+    if (!vector_reserve(allocation->arena, state->clusters, state->capacity, state->n + 1))
+        return false;
     state->clusters[state->n++] = cluster;
     return true;
 }
@@ -150,16 +143,9 @@ bool allocation_join(struct allocation *allocation,
 
 static struct geo_plan_copy *next_copy(struct allocation *allocation)
 {
-    if (allocation->n_copies == allocation->capacity) {
-        size_t capacity = allocation->capacity > 0 ? 2 * allocation->capacity : 64;
-        struct geo_plan_copy *grown = arena_array(allocation->arena, capacity, sizeof *grown);
-        if (!grown)
-            return NULL;
-        for (size_t i = 0; i < allocation->n_copies; i++)
-            grown[i] = allocation->copies[i];
-        allocation->copies = grown;
-        allocation->capacity = capacity;
-    }
+    if (!vector_reserve(allocation->arena, allocation->copies, allocation->capacity,
+                        allocation->n_copies + 1))
+        return NULL;
     return &allocation->copies[allocation->n_copies++];
 }
 
@@ -204,18 +190,9 @@ bool allocation_stop(struct allocation *allocation, size_t job, size_t index)
     const struct geo_task *task = allocation_task(allocation, job, index);
     struct task_allocation *state = &allocation->tasks[job][index];
     size_t cluster = state->clusters[0];
-    if (allocation->n_cancellations == allocation->cancellations_capacity) {
-        size_t capacity =
-            allocation->cancellations_capacity > 0 ? 2 * allocation->cancellations_capacity : 16;
-        struct geo_plan_cancellation *grown =
-            arena_array(allocation->arena, capacity, sizeof *grown);
-        if (!grown)
-            return false;
-        for (size_t i = 0; i < allocation->n_cancellations; i++)
-            grown[i] = allocation->cancellations[i];
-        allocation->cancellations = grown;
-        allocation->cancellations_capacity = capacity;
-    }
+    if (!vector_reserve(allocation->arena, allocation->cancellations,
+                        allocation->cancellations_capacity, allocation->n_cancellations + 1))
+        return false;
     allocation->cancellations[allocation->n_cancellations++] =
         (struct geo_plan_cancellation){job, index, cluster};
     take_gates(allocation, task, cluster, -state->rate.mean);

@@ -10,13 +10,13 @@
 #include "core/geo/problem.h"
 #include "core/geo/rates.h"
 
-/* What stands while the copies of one plan are dealt: the tasks with what they have, the clusters
- * with what is left of them. */
+/* The working state of a planner: the copies that each task has or has been granted, and the slots
+ * and bandwidth that the clusters have left. */
 
 /* Values this close, relatively, are equal. */
 #define ALLOCATION_TIE 1e-12
 
-/* A task while copies are dealt. */
+/* A task and its copies. */
 struct task_allocation {
     size_t task_class;
     size_t *clusters; /* of its copies */

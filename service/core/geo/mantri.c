@@ -107,7 +107,7 @@ static const struct speeds *find_pooled(struct mantri *mantri, size_t operation)
     return points != NULL ? pooled : NULL;
 }
 
-/* Mean time of a copy whose transfers and execution are told apart. */
+/* Mean time of a copy: its transfers, then execution at a speed of the pooled distribution. */
 static double expect_new(const struct speeds *pooled, double size, double transfer_s)
 {
     double time = transfer_s;

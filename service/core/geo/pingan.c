@@ -60,7 +60,7 @@ find_floor(struct allocation *allocation, const struct task_allocation *state, d
 }
 
 /* The first copy of a task. */
-static enum pv_code insure_first(struct allocation *allocation, size_t job, size_t index)
+static enum pv_code grant_first_copy(struct allocation *allocation, size_t job, size_t index)
 {
     const struct geo_task *task = allocation_task(allocation, job, index);
     struct task_allocation *state = &allocation->tasks[job][index];
@@ -90,13 +90,13 @@ static enum pv_code first_round(struct allocation *allocation, size_t job, bool 
     size_t before = allocation->n_copies;
     for (size_t t = 0; t < allocation->problem->jobs[job].n_tasks && code == PV_OK; t++)
         if (allocation->tasks[job][t].n == 0)
-            code = insure_first(allocation, job, t);
+            code = grant_first_copy(allocation, job, t);
     *granted = allocation->n_copies > before;
     return code;
 }
 
 /* A second copy: what it is looked for must rise. */
-static enum pv_code insure_second(struct allocation *allocation, size_t job, size_t index)
+static enum pv_code grant_second_copy(struct allocation *allocation, size_t job, size_t index)
 {
     const struct geo_task *task = allocation_task(allocation, job, index);
     struct task_allocation *state = &allocation->tasks[job][index];
@@ -140,14 +140,14 @@ static enum pv_code second_round(struct allocation *allocation, size_t job, bool
     size_t before = allocation->n_copies;
     size_t n = order_tasks(allocation, job);
     for (size_t k = 0; k < n && code == PV_OK && allocation->used[job] < allocation->share; k++)
-        code = insure_second(allocation, job, allocation->order[k].index);
+        code = grant_second_copy(allocation, job, allocation->order[k].index);
     *granted = allocation->n_copies > before;
     return code;
 }
 
 /* A further copy has to save slots, not only time: e(c + 1) < c/(c + 1) e(c). */
 static enum pv_code
-insure_further(struct allocation *allocation, size_t job, size_t index, int64_t round)
+grant_further_copy(struct allocation *allocation, size_t job, size_t index, int64_t round)
 {
     const struct geo_task *task = allocation_task(allocation, job, index);
     struct task_allocation *state = &allocation->tasks[job][index];
@@ -175,7 +175,7 @@ further_round(struct allocation *allocation, size_t job, int64_t round, bool *gr
     size_t before = allocation->n_copies;
     for (size_t t = 0; t < allocation->problem->jobs[job].n_tasks && code == PV_OK; t++)
         if (allocation->tasks[job][t].n > 0 && allocation->used[job] < allocation->share)
-            code = insure_further(allocation, job, t, round);
+            code = grant_further_copy(allocation, job, t, round);
     *granted = allocation->n_copies > before;
     return code;
 }

@@ -8,7 +8,7 @@
  * section 6.4, where epsilon falls from 0.8 for the lightest of five arrival rates to 0.2 for the
  * heaviest.
  *
- * The hint is told by arrival rates, which a request does not show. What it shows is a load: slots
+ * The hint is in arrival rates, which a request does not show. What it shows is a load: slots
  * that are busy and tasks that are ready and run nowhere yet, over all slots. Work in a system that
  * keeps up grows with the rate of arrivals, and at the heaviest rate of the paper every slot is
  * wanted; so a rate stands for the load rate/0.15, and a load of 1 and more for the heaviest.

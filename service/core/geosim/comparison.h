@@ -30,10 +30,10 @@ void comparison_reduction(const double flow_s[],
 
 enum { COMPARISON_QUANTILES = 8, COMPARISON_CURVE = 41 };
 
-/* The shares whose quantiles are told, 0.05 to 0.99. */
+/* The shares whose quantiles are reported, 0.05 to 0.99. */
 extern const double comparison_quantiles[COMPARISON_QUANTILES];
 
-/* A distribution told shortly; figures are NAN where there is nothing to tell of. */
+/* A summary of a distribution; figures are NAN where it has no values. */
 struct comparison_spread {
     size_t n;      /* in it */
     size_t absent; /* workflows that were not done in time */

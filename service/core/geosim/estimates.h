@@ -7,7 +7,7 @@
 #include "core/geo/problem.h"
 #include "core/geosim/world.h"
 
-/* What planners are told of speeds: never a draw, only what draws come from. */
+/* The speeds that planners know: the distributions that draws come from, never a draw. */
 
 /*
  * A normal figure truncated below (GEOSIM_LEAST_SHARE) as a discrete distribution: what is left of
