@@ -19,6 +19,14 @@ enum pv_code api_init(struct api *api,
     return PV_OK;
 }
 
+enum pv_code api_read(struct api *api,
+                      const struct http_request *request,
+                      struct store_tx **tx,
+                      struct pv_error *err)
+{
+    return store_begin(api->store, &request->principal, request->request_id, STORE_READ, tx, err);
+}
+
 void api_fini(struct api *api)
 {
     pthread_mutex_destroy(&api->key_lock);
@@ -40,9 +48,7 @@ enum pv_code api_service_key(struct api *api, unsigned char key[32], struct pv_e
     if (known)
         return PV_OK;
     /* Two threads may ask at once: they get the same key. The lock is not held over the wait. */
-    enum pv_code code = store_service_key(api->store, key, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(store_service_key(api->store, key, err));
     pthread_mutex_lock(&api->key_lock);
     memcpy(api->key, key, sizeof api->key);
     api->has_key = true;

@@ -46,6 +46,12 @@ enum pv_code api_init(struct api *api,
                       struct pv_error *err) PV_MUSTCHECK;
 void api_fini(struct api *api);
 
+/* Begin to read as the caller's team: *tx is the caller's to roll back (store_tx_auto_t). */
+enum pv_code api_read(struct api *api,
+                      const struct http_request *request,
+                      struct store_tx **tx,
+                      struct pv_error *err) PV_MUSTCHECK;
+
 /* Key of token hashes and cursor MACs, the same on every replica. Fails as store_service_key. */
 enum pv_code
 api_service_key(struct api *api, unsigned char key[32], struct pv_error *err) PV_MUSTCHECK;

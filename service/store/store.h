@@ -73,6 +73,10 @@ enum pv_code store_commit(struct store_tx **tx, struct pv_error *err) PV_MUSTCHE
 /* Undo and give the connection back; accepts a NULL *tx. */
 void store_rollback(struct store_tx **tx);
 
+/* A transaction that is undone, and its connection given back, wherever its block is left without a
+ * commit: `store_tx_auto_t *tx = NULL;`. */
+#define store_tx_auto_t __attribute__((cleanup(store_rollback))) struct store_tx
+
 /*
  * From here on the transaction tells of this application ("": of none): the events and the reply it
  * keeps go with the application when that is deleted. Calls that write runs, advice and

@@ -110,15 +110,12 @@ static enum pv_code decode_token(struct api *api,
                                  struct codec_token *wanted,
                                  struct pv_error *err)
 {
-    json_t *json;
-    PV_TRY(api_parse(api->config, request, &json, err));
-    struct codec_reader reader = {.arena = request->arena, .err = err};
-    struct codec_node top = codec_top(&reader, json);
-    codec_token_decode(&top, wanted);
+    struct api_body body;
+    PV_TRY(api_body_open(api->config, request, &body, err));
+    codec_token_decode(&body.top, wanted);
     if (wanted->expires_us != RUN_NO_INSTANT && wanted->expires_us <= clock_wall_us())
-        codec_fault_member(&top, "expires_at", "out_of_range", "must lie in the future");
-    json_decref(json);
-    return codec_result(&reader);
+        codec_fault_member(&body.top, "expires_at", "out_of_range", "must lie in the future");
+    return api_body_close(&body);
 }
 
 /* Id of the team of that name; only the operators' team may look. */
@@ -128,24 +125,21 @@ static enum pv_code find_team(struct api *api,
                               char id[37],
                               struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
-    enum pv_code code =
-        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(api_read(api, request, &tx, err));
     struct team_list page = {.more = true};
     char after[37] = "";
     bool found = false;
-    while (code == PV_OK && page.more && !found) {
+    while (page.more && !found) {
         struct arena_mark mark = arena_mark(request->arena);
-        code = store_team_list(tx, request->arena, after, TEAM_PAGE, &page, err);
-        for (size_t i = 0; code == PV_OK && i < page.n && !found; i++) {
+        PV_TRY(store_team_list(tx, request->arena, after, TEAM_PAGE, &page, err));
+        for (size_t i = 0; i < page.n && !found; i++) {
             memcpy(after, page.items[i].id, sizeof after);
             found = strview_equal(page.items[i].name, name);
         }
         arena_rewind(request->arena, mark);
     }
     store_rollback(&tx);
-    if (code != PV_OK)
-        return code;
     if (!found)
         return pv_fault(err, PV_PLACE_POINTER, "/team", "not_found", "there is no such team");
     memcpy(id, after, sizeof after);
@@ -240,28 +234,19 @@ enum pv_code token_create(void *context,
 {
     struct api *api = context;
     struct codec_token wanted;
-    enum pv_code code = decode_token(api, request, &wanted, err);
+    PV_TRY(decode_token(api, request, &wanted, err));
     struct http_request as;
-    if (code == PV_OK)
-        code = choose_team(api, request, &wanted.team, &as, err);
-    if (code != PV_OK)
-        return code;
-    unsigned char hash[32];
-    api_body_hash(request, hash);
-    struct api_write write;
+    PV_TRY(choose_team(api, request, &wanted.team, &as, err));
+    api_write_auto_t write = {0};
     bool replayed;
-    code = api_write_begin(api, &as, response, hash, &write, &replayed, err);
-    if (code != PV_OK || replayed)
-        return code;
+    PV_TRY(api_write_begin(api, &as, response, NULL, &write, &replayed, err));
+    if (replayed)
+        return PV_OK;
     struct token_row row;
     char text[TOKEN_TEXT] = "";
-    code = insert_token(api, write.tx, &wanted, &row, text, err);
-    if (code == PV_OK)
-        code = reply_token(request, response, &row, text, err);
-    if (code == PV_OK)
-        code = commit_token(&as, &row, &write, err);
-    api_write_end(&write);
-    return code;
+    PV_TRY(insert_token(api, write.tx, &wanted, &row, text, err));
+    PV_TRY(reply_token(request, response, &row, text, err));
+    return commit_token(&as, &row, &write, err);
 }
 
 static const char *const page_query[] = {"limit", "cursor", NULL};
@@ -277,7 +262,7 @@ static enum pv_code begin_list(struct api *api,
     bool has;
     PV_TRY(http_check_query(request, page_query, err));
     PV_TRY(cursor_read(api, request, request->template, limit, cursor, &has, err));
-    return store_begin(api->store, &request->principal, request->request_id, STORE_READ, tx, err);
+    return api_read(api, request, tx, err);
 }
 
 static void begin_page(struct writer *w, struct http_request *request)
@@ -310,14 +295,11 @@ enum pv_code token_list(void *context,
     struct api *api = context;
     size_t limit;
     struct cursor cursor;
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct token_list list;
-    enum pv_code code = begin_list(api, request, &limit, &cursor, &tx, err);
-    if (code == PV_OK)
-        code = store_token_list(tx, request->arena, cursor.text, limit, &list, err);
+    PV_TRY(begin_list(api, request, &limit, &cursor, &tx, err));
+    PV_TRY(store_token_list(tx, request->arena, cursor.text, limit, &list, err));
     store_rollback(&tx);
-    if (code != PV_OK)
-        return code;
     struct writer w;
     begin_page(&w, request);
     for (size_t i = 0; i < list.n; i++) {
@@ -337,17 +319,14 @@ enum pv_code token_revoke(void *context,
     char id[37];
     if (!uuid_parse(http_path_parameter(request, "id"), id))
         return pv_fail(err, PV_E_NOT_FOUND, "there is no such token");
-    struct store_tx *tx = NULL;
-    enum pv_code code =
-        store_begin(api->store, &request->principal, request->request_id, STORE_WRITE, &tx, err);
-    if (code == PV_OK)
-        code = store_token_revoke(tx, id, err);
-    if (code == PV_OK)
-        code = store_commit(&tx, err);
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(
+        store_begin(api->store, &request->principal, request->request_id, STORE_WRITE, &tx, err));
+    PV_TRY(store_token_revoke(tx, id, err));
+    PV_TRY(store_commit(&tx, err));
     store_rollback(&tx);
-    if (code == PV_OK)
-        response->status = 204;
-    return code;
+    response->status = 204;
+    return PV_OK;
 }
 
 /* --- teams --- */
@@ -357,13 +336,10 @@ static enum pv_code decode_team(struct api *api,
                                 struct strview *name,
                                 struct pv_error *err)
 {
-    json_t *json;
-    PV_TRY(api_parse(api->config, request, &json, err));
-    struct codec_reader reader = {.arena = request->arena, .err = err};
-    struct codec_node top = codec_top(&reader, json);
-    codec_team_decode(&top, name);
-    json_decref(json);
-    return codec_result(&reader);
+    struct api_body body;
+    PV_TRY(api_body_open(api->config, request, &body, err));
+    codec_team_decode(&body.top, name);
+    return api_body_close(&body);
 }
 
 enum pv_code team_create(void *context,
@@ -373,28 +349,19 @@ enum pv_code team_create(void *context,
 {
     struct api *api = context;
     struct strview name;
-    enum pv_code code = decode_team(api, request, &name, err);
-    if (code != PV_OK)
-        return code;
-    unsigned char hash[32];
-    api_body_hash(request, hash);
-    struct api_write write;
+    PV_TRY(decode_team(api, request, &name, err));
+    api_write_auto_t write = {0};
     bool replayed;
-    code = api_write_begin(api, request, response, hash, &write, &replayed, err);
-    if (code != PV_OK || replayed)
-        return code;
+    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
+    if (replayed)
+        return PV_OK;
     struct team_row team;
-    code = store_team_insert(write.tx, request->arena, name, &team, err);
-    if (code == PV_OK) {
-        struct writer w;
-        writer_init(&w, request->arena);
-        codec_team_encode(&w, team.id, team.name, team.created_us);
-        code = api_reply(response, 201, &w, err);
-    }
-    if (code == PV_OK)
-        code = api_write_commit(request, response, &write, err);
-    api_write_end(&write);
-    return code;
+    PV_TRY(store_team_insert(write.tx, request->arena, name, &team, err));
+    struct writer w;
+    writer_init(&w, request->arena);
+    codec_team_encode(&w, team.id, team.name, team.created_us);
+    PV_TRY(api_reply(response, 201, &w, err));
+    return api_write_commit(request, response, &write, err);
 }
 
 enum pv_code team_list(void *context,
@@ -405,14 +372,11 @@ enum pv_code team_list(void *context,
     struct api *api = context;
     size_t limit;
     struct cursor cursor;
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct team_list list;
-    enum pv_code code = begin_list(api, request, &limit, &cursor, &tx, err);
-    if (code == PV_OK)
-        code = store_team_list(tx, request->arena, cursor.text, limit, &list, err);
+    PV_TRY(begin_list(api, request, &limit, &cursor, &tx, err));
+    PV_TRY(store_team_list(tx, request->arena, cursor.text, limit, &list, err));
     store_rollback(&tx);
-    if (code != PV_OK)
-        return code;
     struct writer w;
     begin_page(&w, request);
     for (size_t i = 0; i < list.n; i++)
@@ -430,14 +394,11 @@ enum pv_code audit_list(void *context,
     struct api *api = context;
     size_t limit;
     struct cursor cursor;
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct audit_list list;
-    enum pv_code code = begin_list(api, request, &limit, &cursor, &tx, err);
-    if (code == PV_OK)
-        code = store_audit_list(tx, request->arena, cursor.text, limit, &list, err);
+    PV_TRY(begin_list(api, request, &limit, &cursor, &tx, err));
+    PV_TRY(store_audit_list(tx, request->arena, cursor.text, limit, &list, err));
     store_rollback(&tx);
-    if (code != PV_OK)
-        return code;
     struct writer w;
     begin_page(&w, request);
     for (size_t i = 0; i < list.n; i++) {

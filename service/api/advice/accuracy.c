@@ -95,17 +95,12 @@ static enum pv_code load(struct api *api,
                          struct accuracy_list *list,
                          struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct application application;
-    enum pv_code code =
-        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code == PV_OK)
-        code = store_application_find(tx, request->arena, http_path_parameter(request, "name"),
-                                      &application, err);
-    if (code == PV_OK)
-        code = store_accuracy_list(tx, request->arena, &application, filter, list, err);
-    store_rollback(&tx);
-    return code;
+    PV_TRY(api_read(api, request, &tx, err));
+    PV_TRY(store_application_find(tx, request->arena, http_path_parameter(request, "name"),
+                                  &application, err));
+    return store_accuracy_list(tx, request->arena, &application, filter, list, err);
 }
 
 enum pv_code accuracy_list(void *context,

@@ -61,13 +61,10 @@ static enum pv_code decode(const struct config *config,
         .running = (size_t)config->jobs_max,
         .clusters = (size_t)config->plan_clusters_max,
     };
-    json_t *json = NULL;
-    PV_TRY(api_parse(config, request, &json, err));
-    struct codec_reader reader = {request->arena, err};
-    struct codec_node top = codec_top(&reader, json);
-    codec_advice_decode(&top, &limits, asked);
-    json_decref(json);
-    return codec_result(&reader);
+    struct api_body body;
+    PV_TRY(api_body_open(config, request, &body, err));
+    codec_advice_decode(&body.top, &limits, asked);
+    return api_body_close(&body);
 }
 
 /* Everything computed for one answer. */
@@ -324,20 +321,19 @@ static enum pv_code answer_and_keep(struct api *api,
                                     struct pv_error *err)
 {
     unsigned char hash[32];
-    struct api_write write = {0};
+    api_write_auto_t write = {0};
     bool replayed = false;
     api_body_hash(request, hash);
-    enum pv_code code = api_write_replay(api, request, response, hash, &replayed, err);
-    if (code == PV_OK && !replayed)
-        code = consult(api, request, made, err);
-    if (code == PV_OK && !replayed)
-        code = api_write_begin(api, request, response, hash, &write, &replayed, err);
-    if (code == PV_OK && !replayed)
-        code = keep(request, made, &write, response, err);
-    if (code == PV_OK && !replayed)
-        count_advice(made, false);
-    api_write_end(&write);
-    return code;
+    PV_TRY(api_write_replay(api, request, response, hash, &replayed, err));
+    if (replayed)
+        return PV_OK;
+    PV_TRY(consult(api, request, made, err));
+    PV_TRY(api_write_begin(api, request, response, hash, &write, &replayed, err));
+    if (replayed)
+        return PV_OK;
+    PV_TRY(keep(request, made, &write, response, err));
+    count_advice(made, false);
+    return PV_OK;
 }
 
 enum pv_code advice_create(void *context,
@@ -371,20 +367,15 @@ enum pv_code advice_get(void *context,
 {
     static const char *const no_parameters[] = {NULL};
     struct api *api = context;
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct advice_row row;
     char id[37];
-    enum pv_code code = http_check_query(request, no_parameters, err);
-    if (code == PV_OK && !uuid_parse(http_path_parameter(request, "id"), id))
-        code = pv_fail(err, PV_E_NOT_FOUND, "there is no advice of that id");
-    if (code == PV_OK)
-        code =
-            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code == PV_OK)
-        code = store_advice_find(tx, request->arena, id, &row, err);
+    PV_TRY(http_check_query(request, no_parameters, err));
+    if (!uuid_parse(http_path_parameter(request, "id"), id))
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no advice of that id");
+    PV_TRY(api_read(api, request, &tx, err));
+    PV_TRY(store_advice_find(tx, request->arena, id, &row, err));
     store_rollback(&tx);
-    if (code != PV_OK)
-        return code;
     response->status = 200;
     response->body = row.document.at;
     response->body_n = row.document.n;
@@ -450,16 +441,13 @@ enum pv_code advice_list(void *context,
                          struct pv_error *err)
 {
     struct api *api = context;
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct advice_filter filter;
     struct advice_list list;
     const char *scope = NULL;
-    enum pv_code code = read_filter(api, request, &scope, &filter, err);
-    if (code == PV_OK)
-        code =
-            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code == PV_OK)
-        code = store_advice_list(tx, request->arena, &filter, &list, err);
+    PV_TRY(read_filter(api, request, &scope, &filter, err));
+    PV_TRY(api_read(api, request, &tx, err));
+    PV_TRY(store_advice_list(tx, request->arena, &filter, &list, err));
     store_rollback(&tx);
-    return code == PV_OK ? reply_list(api, request, scope, &list, response, err) : code;
+    return reply_list(api, request, scope, &list, response, err);
 }

@@ -17,13 +17,12 @@ enum pv_code advice_copies_check(struct api *api,
                                  const struct codec_advice_request *asked,
                                  struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     size_t n = asked->n_clusters;
     struct cluster *clusters = arena_array(request->arena, n, sizeof *clusters);
     if (clusters == NULL)
         return pv_no_memory(err);
-    enum pv_code code =
-        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    enum pv_code code = api_read(api, request, &tx, err);
     if (code == PV_OK)
         code = store_cluster_of_names(tx, request->arena, asked->clusters, n, clusters, err);
     store_rollback(&tx);

@@ -272,13 +272,12 @@ static enum pv_code load(struct api *api,
                          const struct history_item **item,
                          struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct application application;
     struct history_key key = key_of(request, asked);
     uint64_t read_ns = clock_monotonic_ns();
     uint64_t epoch = history_cache_epoch(api->history);
-    enum pv_code code =
-        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    enum pv_code code = api_read(api, request, &tx, err);
     if (code == PV_OK)
         code = find_application(tx, request->arena, asked->application.at, "/application",
                                 &application, err);
@@ -405,14 +404,10 @@ enum pv_code advice_history_runs(struct api *api,
                                  struct run_list *runs,
                                  struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     *runs = (struct run_list){.items = NULL};
-    enum pv_code code =
-        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code == PV_OK)
-        code = load_runs(api, tx, request->arena, asked, history, problem_size, runs, err);
-    store_rollback(&tx);
-    return code;
+    PV_TRY(api_read(api, request, &tx, err));
+    return load_runs(api, tx, request->arena, asked, history, problem_size, runs, err);
 }
 
 static enum pv_code load_all(struct api *api,
@@ -424,30 +419,28 @@ static enum pv_code load_all(struct api *api,
                              struct pv_error *err)
 {
     struct arena *arena = request->arena;
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct beside_running *jobs = arena_calloc(arena, asked->n_running, sizeof *jobs);
     if (jobs == NULL)
         return pv_no_memory(err);
-    enum pv_code code =
-        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    for (size_t i = 0; i < asked->n_running && code == PV_OK; i++)
-        code = load_running(tx, arena, &asked->running[i], i, &jobs[i], err);
+    PV_TRY(api_read(api, request, &tx, err));
+    for (size_t i = 0; i < asked->n_running; i++)
+        PV_TRY(load_running(tx, arena, &asked->running[i], i, &jobs[i], err));
     question->running = jobs;
     question->n_running = asked->n_running;
     question->runs = &asked->profile;
     question->n_runs = 1;
     struct run_list runs = {0};
-    if (code == PV_OK && asked->application.at != NULL) {
-        code = load_runs(api, tx, arena, asked, history, problem_size, &runs, err);
+    if (asked->application.at != NULL) {
+        PV_TRY(load_runs(api, tx, arena, asked, history, problem_size, &runs, err));
         question->runs = runs.items;
         question->n_runs = runs.n;
-        if (code == PV_OK && runs.n == 0)
-            code = pv_fault(err, PV_PLACE_POINTER, "/running", "no_history",
+        if (runs.n == 0)
+            return pv_fault(err, PV_PLACE_POINTER, "/running", "no_history",
                             "takes a successful run of the new job's application with stages, "
                             "executors and cores");
     }
-    store_rollback(&tx);
-    return code;
+    return PV_OK;
 }
 
 enum pv_code advice_history_beside(struct api *api,

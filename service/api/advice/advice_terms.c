@@ -108,9 +108,8 @@ static enum pv_code read_cluster(struct api *api,
                                  struct advice_terms *terms,
                                  struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
-    enum pv_code code =
-        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+    store_tx_auto_t *tx = NULL;
+    enum pv_code code = api_read(api, request, &tx, err);
     if (code == PV_OK)
         code = named_cluster_look(tx, request->arena, asked->cluster, CLUSTER_AT, &terms->cluster,
                                   err);

@@ -85,14 +85,12 @@ static enum pv_code load(struct api *api,
                          struct team_record *made,
                          struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
-    enum pv_code code =
-        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code == PV_OK)
-        code = store_team_accuracy(tx, request->arena, asked->since_us, asked->until_us,
-                                   &made->seen, err);
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(api_read(api, request, &tx, err));
+    PV_TRY(store_team_accuracy(tx, request->arena, asked->since_us, asked->until_us, &made->seen,
+                               err));
     store_rollback(&tx);
-    return code == PV_OK ? sum_up(request->arena, made, err) : code;
+    return sum_up(request->arena, made, err);
 }
 
 static void write_head(struct writer *w, const struct asked *asked, const struct team_record *made)

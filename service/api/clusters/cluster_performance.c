@@ -124,19 +124,12 @@ static enum pv_code load(struct api *api,
                          const struct performance_book **book,
                          struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
-    enum pv_code code =
-        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code == PV_OK)
-        code = find_cluster(api, tx, request->arena, asked, err);
-    if (code == PV_OK)
-        code = make_places(request->arena, asked, err);
-    if (code == PV_OK)
-        code = choose_operations(api, tx, request->arena, asked, err);
-    if (code == PV_OK)
-        code = store_performance_book(tx, request->arena, &asked->ask, book, err);
-    store_rollback(&tx);
-    return code;
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(api_read(api, request, &tx, err));
+    PV_TRY(find_cluster(api, tx, request->arena, asked, err));
+    PV_TRY(make_places(request->arena, asked, err));
+    PV_TRY(choose_operations(api, tx, request->arena, asked, err));
+    return store_performance_book(tx, request->arena, &asked->ask, book, err);
 }
 
 enum pv_code cluster_performance_get(void *context,

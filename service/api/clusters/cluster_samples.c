@@ -21,14 +21,11 @@ static enum pv_code decode(struct api *api,
                                                         .now_us = now_us,
                                                         .ahead_us =
                                                             api->config->samples_ahead_s * 1000000};
-    json_t *json = NULL;
-    PV_TRY(api_parse(api->config, request, &json, err));
-    struct codec_reader reader = {request->arena, err};
-    struct codec_node top = codec_top(&reader, json);
-    codec_cluster_samples_decode(&top, strview_of(http_path_parameter(request, "name")), &limits,
-                                 samples);
-    json_decref(json);
-    return codec_result(&reader);
+    struct api_body body;
+    PV_TRY(api_body_open(api->config, request, &body, err));
+    codec_cluster_samples_decode(&body.top, strview_of(http_path_parameter(request, "name")),
+                                 &limits, samples);
+    return api_body_close(&body);
 }
 
 /* --- names, each once --- */
@@ -183,24 +180,15 @@ enum pv_code cluster_samples_add(void *context,
     int64_t now_us = clock_wall_us();
     struct codec_cluster_samples samples;
     struct performance_named named;
-    unsigned char hash[32];
-    struct api_write write = {0};
+    api_write_auto_t write = {0};
     bool replayed = false;
-    enum pv_code code = http_check_query(request, no_parameters, err);
-    if (code == PV_OK)
-        code = decode(api, request, now_us, &samples, err);
-    if (code == PV_OK)
-        code = name_all(api, request, now_us, &samples, &named, err);
-    if (code != PV_OK)
-        return code;
-    api_body_hash(request, hash);
-    code = api_write_begin(api, request, response, hash, &write, &replayed, err);
-    if (code == PV_OK && !replayed) {
-        code = add(api, request, write.tx, &named, &samples, err);
-        api_reply_empty(response);
-    }
-    if (code == PV_OK && !replayed)
-        code = api_write_commit(request, response, &write, err);
-    api_write_end(&write);
-    return code;
+    PV_TRY(http_check_query(request, no_parameters, err));
+    PV_TRY(decode(api, request, now_us, &samples, err));
+    PV_TRY(name_all(api, request, now_us, &samples, &named, err));
+    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
+    if (replayed)
+        return PV_OK;
+    PV_TRY(add(api, request, write.tx, &named, &samples, err));
+    api_reply_empty(response);
+    return api_write_commit(request, response, &write, err);
 }

@@ -40,21 +40,17 @@ enum pv_code clusters_get(void *context,
                           struct pv_error *err)
 {
     struct api *api = context;
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct cluster cluster;
     bool found = false;
-    enum pv_code code = http_check_query(request, no_parameters, err);
-    if (code == PV_OK)
-        code =
-            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code != PV_OK)
-        return code;
-    code = store_cluster_look(tx, request->arena, http_path_parameter(request, "name"), &cluster,
-                              &found, err);
+    PV_TRY(http_check_query(request, no_parameters, err));
+    PV_TRY(api_read(api, request, &tx, err));
+    PV_TRY(store_cluster_look(tx, request->arena, http_path_parameter(request, "name"), &cluster,
+                              &found, err));
     store_rollback(&tx);
-    if (code == PV_OK && !found)
+    if (!found)
         return pv_fail(err, PV_E_NOT_FOUND, "there is no cluster of that name");
-    return code == PV_OK ? reply(request, response, 200, &cluster, err) : code;
+    return reply(request, response, 200, &cluster, err);
 }
 
 static enum pv_code read_filter(struct api *api,
@@ -117,7 +113,7 @@ enum pv_code clusters_list(void *context,
     struct api *api = context;
     struct cluster_filter filter;
     struct cluster_list list = {.items = NULL};
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct cursor cursor;
     size_t limit = 0;
     bool has = false;
@@ -128,8 +124,7 @@ enum pv_code clusters_list(void *context,
     if (code == PV_OK)
         code = cursor_read(api, request, scope, &limit, &cursor, &has, err);
     if (code == PV_OK)
-        code =
-            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
+        code = api_read(api, request, &tx, err);
     if (code != PV_OK)
         return code;
     code =
@@ -219,24 +214,16 @@ enum pv_code clusters_put(void *context,
     struct api *api = context;
     struct cluster sent;
     const char *name = NULL;
-    unsigned char hash[32];
-    struct api_write write = {0};
+    api_write_auto_t write = {0};
     bool replayed = false;
-    enum pv_code code = http_check_query(request, no_parameters, err);
-    if (code == PV_OK)
-        code = api_query_name(request, &name, err);
-    if (code == PV_OK)
-        code = decode(api, request, &sent, err);
-    if (code != PV_OK)
-        return code;
-    api_body_hash(request, hash);
-    code = api_write_begin(api, request, response, hash, &write, &replayed, err);
-    if (code == PV_OK && !replayed)
-        code = put(api, request, response, write.tx, name, &sent, err);
-    if (code == PV_OK && !replayed)
-        code = api_write_commit(request, response, &write, err);
-    api_write_end(&write);
-    return code;
+    PV_TRY(http_check_query(request, no_parameters, err));
+    PV_TRY(api_query_name(request, &name, err));
+    PV_TRY(decode(api, request, &sent, err));
+    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
+    if (replayed)
+        return PV_OK;
+    PV_TRY(put(api, request, response, write.tx, name, &sent, err));
+    return api_write_commit(request, response, &write, err);
 }
 
 static enum pv_code
@@ -263,20 +250,13 @@ enum pv_code clusters_delete(void *context,
                              struct http_response *response,
                              struct pv_error *err)
 {
-    unsigned char hash[32];
-    struct api_write write = {0};
+    api_write_auto_t write = {0};
     bool replayed = false;
-    enum pv_code code = http_check_query(request, no_parameters, err);
-    if (code != PV_OK)
-        return code;
-    api_body_hash(request, hash);
-    code = api_write_begin(context, request, response, hash, &write, &replayed, err);
-    if (code == PV_OK && !replayed) {
-        code = take_away(request, write.tx, err);
-        api_reply_empty(response);
-    }
-    if (code == PV_OK && !replayed)
-        code = api_write_commit(request, response, &write, err);
-    api_write_end(&write);
-    return code;
+    PV_TRY(http_check_query(request, no_parameters, err));
+    PV_TRY(api_write_begin(context, request, response, NULL, &write, &replayed, err));
+    if (replayed)
+        return PV_OK;
+    PV_TRY(take_away(request, write.tx, err));
+    api_reply_empty(response);
+    return api_write_commit(request, response, &write, err);
 }

@@ -26,13 +26,9 @@ enum pv_code named_cluster_load(struct api *api,
                                 struct cluster *cluster,
                                 struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
-    enum pv_code code =
-        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code == PV_OK)
-        code = named_cluster_look(tx, request->arena, name, pointer, cluster, err);
-    store_rollback(&tx);
-    return code;
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(api_read(api, request, &tx, err));
+    return named_cluster_look(tx, request->arena, name, pointer, cluster, err);
 }
 
 enum pv_code named_cluster_need(const struct cluster *cluster,

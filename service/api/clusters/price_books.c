@@ -82,24 +82,19 @@ enum pv_code price_books_get(void *context,
 {
     static const char *const allowed[] = {"format", NULL};
     struct api *api = context;
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct price_book book;
     enum form form = FORM_JSON;
     bool found = false;
-    enum pv_code code = http_check_query(request, allowed, err);
-    if (code == PV_OK)
-        code = read_form(request, &form, err);
-    if (code == PV_OK)
-        code =
-            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code != PV_OK)
-        return code;
-    code = store_price_book_look(tx, request->arena, http_path_parameter(request, "name"), true,
-                                 &book, &found, err);
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(read_form(request, &form, err));
+    PV_TRY(api_read(api, request, &tx, err));
+    PV_TRY(store_price_book_look(tx, request->arena, http_path_parameter(request, "name"), true,
+                                 &book, &found, err));
     store_rollback(&tx);
-    if (code == PV_OK && !found)
+    if (!found)
         return pv_fail(err, PV_E_NOT_FOUND, "there is no price book of that name");
-    return code == PV_OK ? reply(request, response, 200, &book, form, err) : code;
+    return reply(request, response, 200, &book, form, err);
 }
 
 static enum pv_code write_page(struct api *api,
@@ -140,28 +135,22 @@ enum pv_code price_books_list(void *context,
     static const char *const allowed[] = {"limit", "cursor", "currency", NULL};
     struct api *api = context;
     struct price_book_list list = {.items = NULL};
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct cursor cursor;
     char scope[32] = "price-books";
     const char *currency = NULL;
     size_t limit = 0;
     bool has = false;
-    enum pv_code code = http_check_query(request, allowed, err);
-    if (code == PV_OK)
-        code = read_currency(request, &currency, err);
-    if (code == PV_OK && currency != NULL)
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(read_currency(request, &currency, err));
+    if (currency != NULL)
         (void)snprintf(scope, sizeof scope, "price-books %s", currency);
-    if (code == PV_OK)
-        code = cursor_read(api, request, scope, &limit, &cursor, &has, err);
-    if (code == PV_OK)
-        code =
-            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code != PV_OK)
-        return code;
-    code = store_price_book_list(tx, request->arena, currency, has ? cursor.text : "", limit, &list,
-                                 err);
+    PV_TRY(cursor_read(api, request, scope, &limit, &cursor, &has, err));
+    PV_TRY(api_read(api, request, &tx, err));
+    PV_TRY(store_price_book_list(tx, request->arena, currency, has ? cursor.text : "", limit, &list,
+                                 err));
     store_rollback(&tx);
-    return code == PV_OK ? write_page(api, request, response, scope, &list, err) : code;
+    return write_page(api, request, response, scope, &list, err);
 }
 
 /* --- writing --- */
@@ -173,14 +162,11 @@ static enum pv_code decode_json(struct api *api,
 {
     static const char *const no_parameters[] = {NULL};
     const struct codec_price_book_limits limits = {.rows = api->config->prices_max};
-    json_t *json = NULL;
+    struct api_body body;
     PV_TRY(http_check_query(request, no_parameters, err));
-    PV_TRY(api_parse(api->config, request, &json, err));
-    struct codec_reader reader = {request->arena, err};
-    struct codec_node top = codec_top(&reader, json);
-    codec_price_book_decode(&top, &limits, sent);
-    json_decref(json);
-    return codec_result(&reader);
+    PV_TRY(api_body_open(api->config, request, &body, err));
+    codec_price_book_decode(&body.top, &limits, sent);
+    return api_body_close(&body);
 }
 
 static enum pv_code
@@ -243,25 +229,18 @@ enum pv_code price_books_put(void *context,
     struct api *api = context;
     struct price_book sent;
     const char *name = NULL;
-    unsigned char hash[32];
-    struct api_write write = {0};
+    api_write_auto_t write = {0};
     bool replayed = false;
     enum { LIGHT_BODY = 64 * 1024 };
     if (!request->may_compute && request->body_n > LIGHT_BODY)
         return PV_E_DEFER;
-    enum pv_code code = api_query_name(request, &name, err);
-    if (code == PV_OK)
-        code = decode(api, request, &sent, err);
-    if (code != PV_OK)
-        return code;
-    api_body_hash(request, hash);
-    code = api_write_begin(api, request, response, hash, &write, &replayed, err);
-    if (code == PV_OK && !replayed)
-        code = put(api, request, response, write.tx, name, &sent, err);
-    if (code == PV_OK && !replayed)
-        code = api_write_commit(request, response, &write, err);
-    api_write_end(&write);
-    return code;
+    PV_TRY(api_query_name(request, &name, err));
+    PV_TRY(decode(api, request, &sent, err));
+    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
+    if (replayed)
+        return PV_OK;
+    PV_TRY(put(api, request, response, write.tx, name, &sent, err));
+    return api_write_commit(request, response, &write, err);
 }
 
 static enum pv_code
@@ -289,20 +268,13 @@ enum pv_code price_books_delete(void *context,
                                 struct pv_error *err)
 {
     static const char *const no_parameters[] = {NULL};
-    unsigned char hash[32];
-    struct api_write write = {0};
+    api_write_auto_t write = {0};
     bool replayed = false;
-    enum pv_code code = http_check_query(request, no_parameters, err);
-    if (code != PV_OK)
-        return code;
-    api_body_hash(request, hash);
-    code = api_write_begin(context, request, response, hash, &write, &replayed, err);
-    if (code == PV_OK && !replayed) {
-        code = take_away(request, write.tx, err);
-        api_reply_empty(response);
-    }
-    if (code == PV_OK && !replayed)
-        code = api_write_commit(request, response, &write, err);
-    api_write_end(&write);
-    return code;
+    PV_TRY(http_check_query(request, no_parameters, err));
+    PV_TRY(api_write_begin(context, request, response, NULL, &write, &replayed, err));
+    if (replayed)
+        return PV_OK;
+    PV_TRY(take_away(request, write.tx, err));
+    api_reply_empty(response);
+    return api_write_commit(request, response, &write, err);
 }

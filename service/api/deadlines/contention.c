@@ -17,13 +17,10 @@ static enum pv_code decode(const struct config *config,
 {
     const struct codec_contention_limits limits = {.applications = (size_t)config->jobs_max,
                                                    .cores = (double)config->cores_max};
-    json_t *json = NULL;
-    PV_TRY(api_parse(config, request, &json, err));
-    struct codec_reader reader = {request->arena, err};
-    struct codec_node top = codec_top(&reader, json);
-    codec_contention_decode(&top, &limits, asked);
-    json_decref(json);
-    return codec_result(&reader);
+    struct api_body body;
+    PV_TRY(api_body_open(config, request, &body, err));
+    codec_contention_decode(&body.top, &limits, asked);
+    return api_body_close(&body);
 }
 
 /* All cores of the cluster that is named, where the request does not tell how many. */

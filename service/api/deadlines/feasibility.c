@@ -25,13 +25,10 @@ static enum pv_code decode(const struct config *config,
         .tasks = (size_t)config->tasks_max,
         .cores = (size_t)config->cores_max,
     };
-    json_t *json = NULL;
-    PV_TRY(api_parse(config, request, &json, err));
-    struct codec_reader reader = {request->arena, err};
-    struct codec_node top = codec_top(&reader, json);
-    codec_feasibility_decode(&top, &limits, asked);
-    json_decref(json);
-    return codec_result(&reader);
+    struct api_body body;
+    PV_TRY(api_body_open(config, request, &body, err));
+    codec_feasibility_decode(&body.top, &limits, asked);
+    return api_body_close(&body);
 }
 
 /* The cores of the cluster that is only named. */
@@ -129,9 +126,8 @@ static enum pv_code load_jobs(struct api *api,
                               struct codec_feasibility *asked,
                               struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
-    enum pv_code code = PV_OK;
-    for (size_t i = 0; i < asked->n_jobs && code == PV_OK; i++) {
+    store_tx_auto_t *tx = NULL;
+    for (size_t i = 0; i < asked->n_jobs; i++) {
         if (asked->sources[i].application.at == NULL)
             continue;
         size_t same = find_same(asked, i);
@@ -140,17 +136,15 @@ static enum pv_code load_jobs(struct api *api,
             continue;
         }
         if (tx == NULL)
-            code = store_begin(api->store, &request->principal, request->request_id, STORE_READ,
-                               &tx, err);
-        if (code == PV_OK)
-            code = load_job(tx, request->arena, asked, i, err);
+            PV_TRY(api_read(api, request, &tx, err));
+        PV_TRY(load_job(tx, request->arena, asked, i, err));
     }
     store_rollback(&tx);
-    if (code == PV_OK && codec_feasibility_tasks(asked) > (size_t)api->config->tasks_max)
+    if (codec_feasibility_tasks(asked) > (size_t)api->config->tasks_max)
         return pv_fault(err, PV_PLACE_POINTER, "/jobs", "too_many_items",
                         "with the jobs from history there are more than %lld tasks (tasks_max)",
                         (long long)api->config->tasks_max);
-    return code;
+    return PV_OK;
 }
 
 /* --- the answer --- */

@@ -28,13 +28,10 @@ static enum pv_code decode(const struct config *config,
 {
     const struct codec_stage_plan_limits limits = {.stages = (size_t)config->stages_max,
                                                    .cores = config->cores_max};
-    json_t *json = NULL;
-    PV_TRY(api_parse(config, request, &json, err));
-    struct codec_reader reader = {request->arena, err};
-    struct codec_node top = codec_top(&reader, json);
-    codec_stage_plan_decode(&top, &limits, asked);
-    json_decref(json);
-    return codec_result(&reader);
+    struct api_body body;
+    PV_TRY(api_body_open(config, request, &body, err));
+    codec_stage_plan_decode(&body.top, &limits, asked);
+    return api_body_close(&body);
 }
 
 /* --- stages from history --- */
@@ -95,7 +92,7 @@ static enum pv_code load(struct api *api,
     struct application application;
     struct run_list nearest = {.items = NULL};
     struct run_list recent = {.items = NULL};
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct pv_error why = {0};
     enum pv_code code =
         store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, &why);

@@ -45,16 +45,13 @@ static enum pv_code decode(struct api *api,
                            struct pv_error *err)
 {
     const struct codec_application_limits limits = {.labels = api->config->labels_max};
-    json_t *json = NULL;
-    PV_TRY(api_parse(api->config, request, &json, err));
-    struct codec_reader reader = {request->arena, err};
-    struct codec_node top = codec_top(&reader, json);
+    struct api_body body;
+    PV_TRY(api_body_open(api->config, request, &body, err));
     if (change != NULL)
-        codec_application_decode_change(&top, &limits, change);
+        codec_application_decode_change(&body.top, &limits, change);
     else
-        codec_application_decode(&top, &limits, sent);
-    json_decref(json);
-    return codec_result(&reader);
+        codec_application_decode(&body.top, &limits, sent);
+    return api_body_close(&body);
 }
 
 static enum pv_code insert(struct http_request *request,
@@ -80,21 +77,14 @@ enum pv_code applications_create(void *context,
 {
     struct api *api = context;
     struct application sent;
-    enum pv_code code = decode(api, request, &sent, NULL, err);
-    if (code != PV_OK)
-        return code;
-    unsigned char hash[32];
-    api_body_hash(request, hash);
-    struct api_write write;
+    PV_TRY(decode(api, request, &sent, NULL, err));
+    api_write_auto_t write = {0};
     bool replayed = false;
-    code = api_write_begin(api, request, response, hash, &write, &replayed, err);
-    if (code != PV_OK || replayed)
-        return code;
-    code = insert(request, response, write.tx, &sent, err);
-    if (code == PV_OK)
-        code = api_write_commit(request, response, &write, err);
-    api_write_end(&write);
-    return code;
+    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
+    if (replayed)
+        return PV_OK;
+    PV_TRY(insert(request, response, write.tx, &sent, err));
+    return api_write_commit(request, response, &write, err);
 }
 
 static enum pv_code write_page(struct api *api,
@@ -128,19 +118,14 @@ enum pv_code applications_list(void *context,
     size_t limit = 0;
     struct cursor cursor;
     bool has = false;
-    enum pv_code code = http_check_query(request, allowed, err);
-    if (code == PV_OK)
-        code = cursor_read(api, request, scope, &limit, &cursor, &has, err);
-    struct store_tx *tx = NULL;
-    if (code == PV_OK)
-        code =
-            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(cursor_read(api, request, scope, &limit, &cursor, &has, err));
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(api_read(api, request, &tx, err));
     struct application_list list = {.items = NULL};
-    code = store_application_list(tx, request->arena, has ? cursor.text : "", limit, &list, err);
+    PV_TRY(store_application_list(tx, request->arena, has ? cursor.text : "", limit, &list, err));
     store_rollback(&tx);
-    return code == PV_OK ? write_page(api, request, response, scope, &list, err) : code;
+    return write_page(api, request, response, scope, &list, err);
 }
 
 enum pv_code applications_get(void *context,
@@ -150,21 +135,14 @@ enum pv_code applications_get(void *context,
 {
     static const char *const allowed[] = {NULL};
     struct api *api = context;
-    struct store_tx *tx = NULL;
-    enum pv_code code = http_check_query(request, allowed, err);
-    if (code == PV_OK)
-        code =
-            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code != PV_OK)
-        return code;
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(api_read(api, request, &tx, err));
     struct application application;
-    code = store_application_find(tx, request->arena, http_path_parameter(request, "name"),
-                                  &application, err);
+    PV_TRY(store_application_find(tx, request->arena, http_path_parameter(request, "name"),
+                                  &application, err));
     store_rollback(&tx);
-    if (code == PV_OK)
-        code = reply(request, response, 200, &application, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(reply(request, response, 200, &application, err));
     char etag[HTTP_ETAG_TEXT];
     make_etag(&application, etag);
     if (http_none_match_holds(request, etag))
@@ -217,21 +195,14 @@ enum pv_code applications_change(void *context,
 {
     struct api *api = context;
     struct application_change change;
-    enum pv_code code = decode(api, request, NULL, &change, err);
-    if (code != PV_OK)
-        return code;
-    unsigned char hash[32];
-    api_body_hash(request, hash);
-    struct api_write write;
+    PV_TRY(decode(api, request, NULL, &change, err));
+    api_write_auto_t write = {0};
     bool replayed = false;
-    code = api_write_begin(api, request, response, hash, &write, &replayed, err);
-    if (code != PV_OK || replayed)
-        return code;
-    code = update(request, response, write.tx, &change, err);
-    if (code == PV_OK)
-        code = api_write_commit(request, response, &write, err);
-    api_write_end(&write);
-    return code;
+    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
+    if (replayed)
+        return PV_OK;
+    PV_TRY(update(request, response, write.tx, &change, err));
+    return api_write_commit(request, response, &write, err);
 }
 
 enum pv_code applications_delete(void *context,
@@ -241,23 +212,16 @@ enum pv_code applications_delete(void *context,
 {
     struct api *api = context;
     const char *name = http_path_parameter(request, "name");
-    unsigned char hash[32];
-    api_body_hash(request, hash);
-    struct api_write write;
+    api_write_auto_t write = {0};
     bool replayed = false;
-    enum pv_code code = api_write_begin(api, request, response, hash, &write, &replayed, err);
-    if (code != PV_OK || replayed)
-        return code;
+    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
+    if (replayed)
+        return PV_OK;
     int64_t if_version = RUN_UNKNOWN;
-    code = check_match(request, write.tx, name, &if_version, err);
-    if (code == PV_OK)
-        code = store_application_delete(write.tx, name, if_version, err);
-    if (code == PV_OK) {
-        api_reply_empty(response);
-        code = api_write_commit(request, response, &write, err);
-    }
-    if (code == PV_OK)
-        history_cache_invalidate(api->history, request->principal.team_id, name);
-    api_write_end(&write);
-    return code;
+    PV_TRY(check_match(request, write.tx, name, &if_version, err));
+    PV_TRY(store_application_delete(write.tx, name, if_version, err));
+    api_reply_empty(response);
+    PV_TRY(api_write_commit(request, response, &write, err));
+    history_cache_invalidate(api->history, request->principal.team_id, name);
+    return PV_OK;
 }

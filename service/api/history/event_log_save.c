@@ -16,7 +16,7 @@ enum pv_code log_save_check_advice(const struct log_save *save,
 {
     if (run->advice_id[0] == '\0')
         return PV_OK;
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct pv_error why;
     pv_error_clear(&why);
     enum pv_code code = store_begin(save->store, save->who, save->request_id, STORE_READ, &tx, err);
@@ -87,17 +87,13 @@ static enum pv_code save_once(const struct log_save *save,
                               enum run_insert_outcome *outcome,
                               struct pv_error *err)
 {
-    enum pv_code code = log_save_check_advice(save, arena, run, err);
-    if (code != PV_OK)
-        return code;
-    struct store_tx *tx = NULL;
-    code = store_begin(save->store, save->who, save->request_id, STORE_WRITE, &tx, err);
-    if (code == PV_OK)
-        code = save_within(save, tx, arena, run, application, outcome, err);
-    if (code == PV_OK && !save->dry_run)
+    PV_TRY(log_save_check_advice(save, arena, run, err));
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(store_begin(save->store, save->who, save->request_id, STORE_WRITE, &tx, err));
+    PV_TRY(save_within(save, tx, arena, run, application, outcome, err));
+    if (!save->dry_run)
         return store_commit(&tx, err);
-    store_rollback(&tx);
-    return code;
+    return PV_OK;
 }
 
 enum pv_code log_save(const struct log_save *save,

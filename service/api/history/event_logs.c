@@ -222,27 +222,21 @@ static enum pv_code save(struct api *api,
                             .request_id = request->request_id,
                             .digest = upload->digest,
                             .advice_named = upload->advice_id[0] != '\0'};
-    enum pv_code code = log_save_check_advice(&what, request->arena, &run, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(log_save_check_advice(&what, request->arena, &run, err));
     unsigned char hash[32];
     hash_upload(request, upload, hash);
-    struct api_write write;
+    api_write_auto_t write = {0};
     bool replayed = false;
-    code = api_write_begin(api, request, response, hash, &write, &replayed, err);
-    if (code != PV_OK || replayed)
-        return code;
-    code = find_name(request, write.tx, upload, &run, &what.application, err);
-    if (code == PV_OK)
-        code = insert(request, response, write.tx, &what, &run, err);
-    if (code == PV_OK)
-        code = api_write_commit(request, response, &write, err);
-    if (code == PV_OK)
-        api_history_changed(api, request->principal.team_id, what.application);
-    api_write_end(&write);
-    if (code == PV_OK && response->status == 201)
+    PV_TRY(api_write_begin(api, request, response, hash, &write, &replayed, err));
+    if (replayed)
+        return PV_OK;
+    PV_TRY(find_name(request, write.tx, upload, &run, &what.application, err));
+    PV_TRY(insert(request, response, write.tx, &what, &run, err));
+    PV_TRY(api_write_commit(request, response, &write, err));
+    api_history_changed(api, request->principal.team_id, what.application);
+    if (response->status == 201)
         advised_runs_count(api, request, &run);
-    return code;
+    return PV_OK;
 }
 
 static enum pv_code finish(void *context,

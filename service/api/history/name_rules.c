@@ -16,7 +16,7 @@ static enum pv_code begin_read(struct api *api,
                                struct store_tx **tx,
                                struct pv_error *err)
 {
-    return store_begin(api->store, &request->principal, request->request_id, STORE_READ, tx, err);
+    return api_read(api, request, tx, err);
 }
 
 static enum pv_code reply_rules(struct http_request *request,
@@ -41,15 +41,13 @@ enum pv_code name_rules_get(void *context,
                             struct http_response *response,
                             struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct name_rules rules;
-    enum pv_code code = http_check_query(request, no_parameters, err);
-    if (code == PV_OK)
-        code = begin_read(context, request, &tx, err);
-    if (code == PV_OK)
-        code = store_name_rules_get(tx, request->arena, &rules, err);
+    PV_TRY(http_check_query(request, no_parameters, err));
+    PV_TRY(begin_read(context, request, &tx, err));
+    PV_TRY(store_name_rules_get(tx, request->arena, &rules, err));
     store_rollback(&tx);
-    return code == PV_OK ? reply_rules(request, response, &rules, err) : code;
+    return reply_rules(request, response, &rules, err);
 }
 
 /* *if_version: the version the store must still find, RUN_UNKNOWN without If-Match. */
@@ -93,17 +91,13 @@ static enum pv_code change(struct api *api,
                            const struct codec_name_rules *rules,
                            struct pv_error *err)
 {
-    unsigned char hash[32];
-    struct api_write write = {0};
+    api_write_auto_t write = {0};
     bool replayed = false;
-    api_body_hash(request, hash);
-    enum pv_code code = api_write_begin(api, request, response, hash, &write, &replayed, err);
-    if (code == PV_OK && !replayed)
-        code = replace(request, response, write.tx, rules, err);
-    if (code == PV_OK && !replayed)
-        code = api_write_commit(request, response, &write, err);
-    api_write_end(&write);
-    return code;
+    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
+    if (replayed)
+        return PV_OK;
+    PV_TRY(replace(request, response, write.tx, rules, err));
+    return api_write_commit(request, response, &write, err);
 }
 
 enum pv_code name_rules_set(void *context,
@@ -113,14 +107,11 @@ enum pv_code name_rules_set(void *context,
 {
     struct api *api = context;
     struct codec_name_rules rules;
-    json_t *json = NULL;
+    struct api_body body;
     PV_TRY(http_check_query(request, no_parameters, err));
-    PV_TRY(api_parse(api->config, request, &json, err));
-    struct codec_reader reader = {request->arena, err};
-    struct codec_node top = codec_top(&reader, json);
-    codec_name_rules_decode(&top, &rules);
-    json_decref(json);
-    PV_TRY(codec_result(&reader));
+    PV_TRY(api_body_open(api->config, request, &body, err));
+    codec_name_rules_decode(&body.top, &rules);
+    PV_TRY(api_body_close(&body));
     return change(api, request, response, &rules, err);
 }
 
@@ -142,7 +133,7 @@ static enum pv_code load(struct api *api,
                          bool there[],
                          struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     enum pv_code code = begin_read(api, request, &tx, err);
     if (code == PV_OK && asked->has_rules)
         *rules = (struct name_rules){.rules = asked->rules.rules, .n = asked->rules.n};
@@ -150,7 +141,6 @@ static enum pv_code load(struct api *api,
         code = store_name_rules_get(tx, request->arena, rules, err);
     if (code == PV_OK)
         code = store_names_there(tx, request->arena, asked->names, asked->n_names, there, err);
-    store_rollback(&tx);
     return code;
 }
 
@@ -188,14 +178,11 @@ enum pv_code name_rules_preview(void *context,
     struct codec_name_fold asked;
     struct name_rules rules;
     bool there[CODEC_FOLD_NAMES_MAX];
-    json_t *json = NULL;
+    struct api_body body;
     PV_TRY(http_check_query(request, no_parameters, err));
-    PV_TRY(api_parse(api->config, request, &json, err));
-    struct codec_reader reader = {request->arena, err};
-    struct codec_node top = codec_top(&reader, json);
-    codec_name_fold_decode(&top, &asked);
-    json_decref(json);
-    PV_TRY(codec_result(&reader));
+    PV_TRY(api_body_open(api->config, request, &body, err));
+    codec_name_fold_decode(&body.top, &asked);
+    PV_TRY(api_body_close(&body));
     if (!request->may_compute)
         return PV_E_DEFER;
     PV_TRY(load(api, request, &asked, &rules, there, err));

@@ -69,17 +69,11 @@ static enum pv_code load(struct api *api,
                          struct run_list *list,
                          struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
-    enum pv_code code =
-        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code != PV_OK)
-        return code;
-    code = store_application_find(tx, request->arena, http_path_parameter(request, "name"),
-                                  application, err);
-    if (code == PV_OK)
-        code = recent_runs_load(tx, request->arena, application, list, err);
-    store_rollback(&tx);
-    return code;
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(api_read(api, request, &tx, err));
+    PV_TRY(store_application_find(tx, request->arena, http_path_parameter(request, "name"),
+                                  application, err));
+    return recent_runs_load(tx, request->arena, application, list, err);
 }
 
 enum pv_code profile_get(void *context,

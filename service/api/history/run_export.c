@@ -130,8 +130,7 @@ begin(struct api *api, struct http_request *request, struct run_export **made, s
     export->deadline_ns =
         clock_monotonic_ns() + (uint64_t)api->config->export_timeout_s * 1000000000u;
     arena_init(&export->arena, (size_t)api->config->request_memory_bytes_max);
-    return store_begin(api->store, &request->principal, request->request_id, STORE_READ,
-                       &export->tx, err);
+    return api_read(api, request, &export->tx, err);
 }
 
 /* The first page is made before the answer begins, so that what can fail at once has its status. */

@@ -277,22 +277,19 @@ static enum pv_code save(struct http_request *request,
                          const struct taking *taking,
                          struct pv_error *err)
 {
-    struct api_write write;
+    api_write_auto_t write = {0};
     struct import_outcome outcome = {.unknown_advice = 0};
     bool replayed = false;
     unsigned char hash[32];
     hash_body(request, taking, hash);
-    enum pv_code code =
-        api_write_begin(taking->api, request, response, hash, &write, &replayed, err);
-    if (code != PV_OK || replayed)
-        return code;
-    code = carry_out(request, response, taking, write.tx, &outcome, err);
-    if (code == PV_OK)
-        code = api_write_commit(request, response, &write, err);
-    if (code == PV_OK && outcome.counts.inserted + outcome.counts.replaced > 0)
+    PV_TRY(api_write_begin(taking->api, request, response, hash, &write, &replayed, err));
+    if (replayed)
+        return PV_OK;
+    PV_TRY(carry_out(request, response, taking, write.tx, &outcome, err));
+    PV_TRY(api_write_commit(request, response, &write, err));
+    if (outcome.counts.inserted + outcome.counts.replaced > 0)
         api_history_changed(taking->api, request->principal.team_id, taking->name);
-    api_write_end(&write);
-    return code;
+    return PV_OK;
 }
 
 static enum pv_code take_place(struct api *api, struct pv_error *err)

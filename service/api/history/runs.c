@@ -63,29 +63,19 @@ enum pv_code runs_create(void *context,
     struct api *api = context;
     const char *name = NULL;
     struct run run;
-    enum pv_code code = http_check_query(request, allowed, err);
-    if (code == PV_OK)
-        code = api_query_name(request, &name, err);
-    if (code == PV_OK)
-        code = decode(api, request, &run, err);
-    if (code != PV_OK)
-        return code;
-    unsigned char hash[32];
-    api_body_hash(request, hash);
-    struct api_write write;
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(api_query_name(request, &name, err));
+    PV_TRY(decode(api, request, &run, err));
+    api_write_auto_t write = {0};
     bool replayed = false;
-    code = api_write_begin(api, request, response, hash, &write, &replayed, err);
-    if (code != PV_OK || replayed)
-        return code;
-    code = insert(request, response, write.tx, name, &run, err);
-    if (code == PV_OK)
-        code = api_write_commit(request, response, &write, err);
-    if (code == PV_OK)
-        api_history_changed(api, request->principal.team_id, http_path_parameter(request, "name"));
-    api_write_end(&write);
-    if (code == PV_OK)
-        advised_runs_count(api, request, &run);
-    return code;
+    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
+    if (replayed)
+        return PV_OK;
+    PV_TRY(insert(request, response, write.tx, name, &run, err));
+    PV_TRY(api_write_commit(request, response, &write, err));
+    api_history_changed(api, request->principal.team_id, http_path_parameter(request, "name"));
+    advised_runs_count(api, request, &run);
+    return PV_OK;
 }
 
 /* --- reading --- */
@@ -100,24 +90,17 @@ static enum pv_code read_one(struct api *api,
     static const char *const allowed[] = {"include", NULL};
     unsigned include = 0;
     char id[37];
-    enum pv_code code = http_check_query(request, allowed, err);
-    if (code == PV_OK)
-        code = api_query_run_include(request, &include, err);
-    if (code == PV_OK && !uuid_parse(http_path_parameter(request, "id"), id))
-        code = pv_fail(err, PV_E_NOT_FOUND, "there is no such run");
-    struct store_tx *tx = NULL;
-    if (code == PV_OK)
-        code =
-            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(api_query_run_include(request, &include, err));
+    if (!uuid_parse(http_path_parameter(request, "id"), id))
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no such run");
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(api_read(api, request, &tx, err));
     struct run run;
     struct strview application = {NULL, 0};
-    code =
-        store_run_find(tx, request->arena, name, id, store_with(include), &run, &application, err);
+    PV_TRY(
+        store_run_find(tx, request->arena, name, id, store_with(include), &run, &application, err));
     store_rollback(&tx);
-    if (code != PV_OK)
-        return code;
     return api_reply_run(request, response, 200, &run, application, include, err);
 }
 
@@ -145,27 +128,19 @@ enum pv_code runs_delete(void *context,
     static const char *const allowed[] = {NULL};
     struct api *api = context;
     char id[37];
-    enum pv_code code = http_check_query(request, allowed, err);
-    if (code == PV_OK && !uuid_parse(http_path_parameter(request, "id"), id))
-        code = pv_fail(err, PV_E_NOT_FOUND, "there is no such run");
-    if (code != PV_OK)
-        return code;
-    unsigned char hash[32];
-    api_body_hash(request, hash);
-    struct api_write write;
+    PV_TRY(http_check_query(request, allowed, err));
+    if (!uuid_parse(http_path_parameter(request, "id"), id))
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no such run");
+    api_write_auto_t write = {0};
     bool replayed = false;
-    code = api_write_begin(api, request, response, hash, &write, &replayed, err);
-    if (code != PV_OK || replayed)
-        return code;
-    code = store_run_delete(write.tx, http_path_parameter(request, "name"), id, err);
-    if (code == PV_OK) {
-        api_reply_empty(response);
-        code = api_write_commit(request, response, &write, err);
-    }
-    if (code == PV_OK)
-        api_history_changed(api, request->principal.team_id, http_path_parameter(request, "name"));
-    api_write_end(&write);
-    return code;
+    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
+    if (replayed)
+        return PV_OK;
+    PV_TRY(store_run_delete(write.tx, http_path_parameter(request, "name"), id, err));
+    api_reply_empty(response);
+    PV_TRY(api_write_commit(request, response, &write, err));
+    api_history_changed(api, request->principal.team_id, http_path_parameter(request, "name"));
+    return PV_OK;
 }
 
 /* --- pages --- */
@@ -270,21 +245,14 @@ enum pv_code runs_list(void *context,
 {
     struct api *api = context;
     struct list_query query = {.include = 0};
-    enum pv_code code = read_list_query(api, request, &query, err);
-    struct store_tx *tx = NULL;
-    if (code == PV_OK)
-        code =
-            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(read_list_query(api, request, &query, err));
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(api_read(api, request, &tx, err));
     struct application application;
     struct run_list list = {.items = NULL};
-    code = store_application_find(tx, request->arena, http_path_parameter(request, "name"),
-                                  &application, err);
-    if (code == PV_OK)
-        code = load_page(api, request, tx, &application, &query, &list, err);
+    PV_TRY(store_application_find(tx, request->arena, http_path_parameter(request, "name"),
+                                  &application, err));
+    PV_TRY(load_page(api, request, tx, &application, &query, &list, err));
     store_rollback(&tx);
-    if (code != PV_OK)
-        return code;
     return write_page(api, request, response, &application, &query, &list, err);
 }

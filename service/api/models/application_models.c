@@ -274,16 +274,13 @@ static enum pv_code keep(struct api *api,
                          const struct application_model *model,
                          struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
-    enum pv_code code = store_begin(api->store, who, request_id, STORE_WRITE, &tx, err);
-    if (code == PV_OK)
-        code = store_application_model_keep(tx, model, err);
-    if (code == PV_OK)
-        code = store_commit(&tx, err);
-    if (code == PV_OK && model->drift_event.at != NULL)
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(store_begin(api->store, who, request_id, STORE_WRITE, &tx, err));
+    PV_TRY(store_application_model_keep(tx, model, err));
+    PV_TRY(store_commit(&tx, err));
+    if (model->drift_event.at != NULL)
         metric_add(&drifts, 1, NULL);
-    store_rollback(&tx);
-    return code;
+    return PV_OK;
 }
 
 static bool is_current(const struct application_model *model, const char *recipe)
@@ -323,7 +320,7 @@ static enum pv_code find_or_fit(struct api *api,
                                 bool *fitted,
                                 struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct run_observations seen = {.n = 0};
     struct model_selection selection;
     bool current = false;
@@ -367,25 +364,21 @@ enum pv_code application_models_of_labels(struct api *api,
                                           struct application_model *model,
                                           struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct run_observations seen = {.n = 0};
     struct model_selection selection;
     const struct asked_labels asked = {labels, n};
     if (!request->may_compute)
         return PV_E_DEFER;
-    enum pv_code code =
-        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code == PV_OK)
-        code = store_application_model_find(tx, request->arena, name, model, err);
-    if (code == PV_OK)
-        code = store_run_observations(tx, request->arena, model->application_id,
-                                      (size_t)api->config->observations_max, &seen, err);
+    PV_TRY(api_read(api, request, &tx, err));
+    PV_TRY(store_application_model_find(tx, request->arena, name, model, err));
+    PV_TRY(store_run_observations(tx, request->arena, model->application_id,
+                                  (size_t)api->config->observations_max, &seen, err));
     store_rollback(&tx);
-    if (code == PV_OK)
-        code = fit(&seen, &asked, request->arena, model, &selection, err);
+    PV_TRY(fit(&seen, &asked, request->arena, model, &selection, err));
     /* A refit is one of the latest run's context. */
     model->refit = (struct strview){NULL, 0};
-    return code;
+    return PV_OK;
 }
 
 enum pv_code application_models_own_runs(struct run_observations *seen,
@@ -450,22 +443,17 @@ enum pv_code application_models_refit(struct api *api,
                                       struct application_refit *made,
                                       struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     const char *recipe = NULL;
-    enum pv_code code = make_recipe(api, arena, &recipe, err);
-    if (code == PV_OK)
-        code = store_begin(api->store, who, request_id, STORE_READ, &tx, err);
-    if (code == PV_OK)
-        code = store_application_model_find(tx, arena, name, &made->model, err);
-    if (code == PV_OK)
-        code = store_run_observations(tx, arena, made->model.application_id,
-                                      (size_t)api->config->observations_max, &made->seen, err);
+    PV_TRY(make_recipe(api, arena, &recipe, err));
+    PV_TRY(store_begin(api->store, who, request_id, STORE_READ, &tx, err));
+    PV_TRY(store_application_model_find(tx, arena, name, &made->model, err));
+    PV_TRY(store_run_observations(tx, arena, made->model.application_id,
+                                  (size_t)api->config->observations_max, &made->seen, err));
     store_rollback(&tx);
     made->model.recipe = strview_of(recipe);
-    if (code != PV_OK)
-        return code;
     const struct asked_labels latest = {NULL, 0};
     struct run_observations seen = made->seen;
-    code = fit(&seen, &latest, arena, &made->model, &made->selection, err);
-    return code == PV_OK ? keep_own(&seen, arena, &made->seen, err) : code;
+    PV_TRY(fit(&seen, &latest, arena, &made->model, &made->selection, err));
+    return keep_own(&seen, arena, &made->seen, err);
 }

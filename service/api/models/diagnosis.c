@@ -32,27 +32,23 @@ static enum pv_code load(struct api *api,
                          struct run_measured_list *list,
                          struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     size_t most = (size_t)api->config->observations_max;
     size_t measured = 0;
-    enum pv_code code =
-        store_begin(api->store, &request->principal, request->request_id, mode, &tx, err);
-    if (code == PV_OK)
-        code = store_application_find(tx, request->arena, http_path_parameter(request, "name"),
-                                      application, err);
-    if (code == PV_OK && mode == STORE_WRITE)
-        code = store_run_measure_older(tx, request->arena, application->id, most, OLDER_AT_ONCE,
-                                       &measured, err);
-    if (code == PV_OK)
-        code = store_run_measured(tx, request->arena, application->id, most, labels, n_labels, list,
-                                  err);
-    if (code == PV_OK && n_labels > 0 && list->looked_at == 0)
-        code = pv_fault(err, PV_PLACE_PARAMETER, "label", "not_found",
+    PV_TRY(store_begin(api->store, &request->principal, request->request_id, mode, &tx, err));
+    PV_TRY(store_application_find(tx, request->arena, http_path_parameter(request, "name"),
+                                  application, err));
+    if (mode == STORE_WRITE)
+        PV_TRY(store_run_measure_older(tx, request->arena, application->id, most, OLDER_AT_ONCE,
+                                       &measured, err));
+    PV_TRY(
+        store_run_measured(tx, request->arena, application->id, most, labels, n_labels, list, err));
+    if (n_labels > 0 && list->looked_at == 0)
+        return pv_fault(err, PV_PLACE_PARAMETER, "label", "not_found",
                         "none of the newest %zu runs has these labels", most);
-    if (code == PV_OK && measured > 0)
-        code = store_commit(&tx, err);
-    store_rollback(&tx);
-    return code;
+    if (measured > 0)
+        PV_TRY(store_commit(&tx, err));
+    return PV_OK;
 }
 
 static enum pv_code reply(struct http_request *request,

@@ -71,14 +71,10 @@ static enum pv_code load_runs(struct api *api,
                               struct run_observations *seen,
                               struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
-    enum pv_code code =
-        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code == PV_OK)
-        code = store_run_observations(tx, request->arena, stored->application_id,
-                                      (size_t)api->config->observations_max, seen, err);
-    store_rollback(&tx);
-    return code;
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(api_read(api, request, &tx, err));
+    return store_run_observations(tx, request->arena, stored->application_id,
+                                  (size_t)api->config->observations_max, seen, err);
 }
 
 enum pv_code api_experiments_plan(struct api *api,

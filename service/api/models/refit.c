@@ -19,16 +19,13 @@ static enum pv_code decode(const struct api *api,
 {
     static const char *const no_parameters[] = {NULL};
     const struct codec_refit_limits limits = refit_limits(api->config);
-    json_t *json = NULL;
+    struct api_body body;
     PV_TRY(http_check_query(request, no_parameters, err));
     if (request->body_n == 0)
         request->body = "{}", request->body_n = 2;
-    PV_TRY(api_parse(api->config, request, &json, err));
-    struct codec_reader reader = {request->arena, err};
-    struct codec_node top = codec_top(&reader, json);
-    codec_refit_decode(&top, &limits, asked);
-    json_decref(json);
-    return codec_result(&reader);
+    PV_TRY(api_body_open(api->config, request, &body, err));
+    codec_refit_decode(&body.top, &limits, asked);
+    return api_body_close(&body);
 }
 
 /* The kind asked for, out of the document that is kept of the history. */

@@ -147,7 +147,7 @@ static enum pv_code check_alive(struct refit *refit, struct arena *scratch, stru
     struct arena_mark mark = arena_mark(scratch);
     struct operation_run *run = refit->run;
     struct application *found = arena_calloc(scratch, 1, sizeof *found);
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     enum pv_code code = found == NULL ? PV_E_MEMORY : PV_OK;
     if (code == PV_OK)
         code = store_begin(run->store, &run->who, run->request_id, STORE_READ, &tx, NULL);
@@ -270,24 +270,17 @@ static enum pv_code keep(struct refit *refit, struct pv_error *err)
 {
     struct operation_run *run = refit->run;
     struct codec_refit_result made;
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct strview summary = {NULL, 0};
     struct strview result = {NULL, 0};
     describe(refit, &made);
-    enum pv_code code = write_text(refit, &made, codec_refit_summary_encode, &summary, err);
-    if (code == PV_OK)
-        code = store_begin(run->store, &run->who, run->request_id, STORE_WRITE, &tx, err);
-    if (code == PV_OK)
-        code = store_application_model_keep(tx, &refit->fitted.model, err);
-    if (code == PV_OK)
-        code = store_application_refit_keep(tx, run->application_id, made.history_version, summary,
-                                            &made.history_version_now, err);
-    if (code == PV_OK)
-        code = write_text(refit, &made, codec_refit_result_encode, &result, err);
-    if (code == PV_OK)
-        code = operation_commit(run, &tx, result, err);
-    store_rollback(&tx);
-    return code;
+    PV_TRY(write_text(refit, &made, codec_refit_summary_encode, &summary, err));
+    PV_TRY(store_begin(run->store, &run->who, run->request_id, STORE_WRITE, &tx, err));
+    PV_TRY(store_application_model_keep(tx, &refit->fitted.model, err));
+    PV_TRY(store_application_refit_keep(tx, run->application_id, made.history_version, summary,
+                                        &made.history_version_now, err));
+    PV_TRY(write_text(refit, &made, codec_refit_result_encode, &result, err));
+    return operation_commit(run, &tx, result, err);
 }
 
 enum pv_code

@@ -137,19 +137,16 @@ enum pv_code api_operation_accept(struct api *api,
                                   const struct operation_request *asked,
                                   struct pv_error *err)
 {
-    unsigned char hash[32];
-    struct api_write write = {0};
+    api_write_auto_t write = {0};
     struct operation_row operation;
     bool replayed = false;
-    api_body_hash(request, hash);
-    enum pv_code code = api_write_begin(api, request, response, hash, &write, &replayed, err);
-    if (code == PV_OK && !replayed)
-        code = submit(api, request, response, write.tx, asked, &operation, err);
-    if (code == PV_OK && !replayed)
-        code = api_write_commit(request, response, &write, err);
-    api_write_end(&write);
-    if (code != PV_OK || replayed)
-        return code;
+    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
+    if (replayed)
+        return PV_OK;
+    PV_TRY(submit(api, request, response, write.tx, asked, &operation, err));
+    PV_TRY(api_write_commit(request, response, &write, err));
+    if (replayed)
+        return PV_OK;
     operation_runner_wake(api->operations);
     return api_operation_hold(api, request, &operation);
 }
@@ -164,17 +161,12 @@ enum pv_code api_operation_answer(struct api *api,
                                   struct http_response *response,
                                   struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct operation_row operation;
-    enum pv_code code =
-        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code == PV_OK)
-        code = store_operation_find(tx, request->arena, request->resumes, &operation, err);
+    PV_TRY(api_read(api, request, &tx, err));
+    PV_TRY(store_operation_find(tx, request->arena, request->resumes, &operation, err));
     store_rollback(&tx);
-    if (code == PV_OK)
-        code = api_operation_hold(api, request, &operation);
-    return code != PV_OK ? code
-                         : api_operation_reply(request, response, api->config->operation_wait_max_s,
-                                               operation_has_ended(operation.status) ? 200 : 202,
-                                               &operation, err);
+    PV_TRY(api_operation_hold(api, request, &operation));
+    return api_operation_reply(request, response, api->config->operation_wait_max_s,
+                               operation_has_ended(operation.status) ? 200 : 202, &operation, err);
 }

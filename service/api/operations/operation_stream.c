@@ -89,17 +89,13 @@ static enum pv_code read_events(struct stream *stream,
                                 size_t *n,
                                 struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     const struct http_request *request = stream->request;
-    enum pv_code code = store_begin(stream->api->store, &request->principal, request->request_id,
-                                    STORE_READ, &tx, err);
-    if (code == PV_OK)
-        code = store_operation_find(tx, &stream->arena, stream->id, operation, err);
-    if (code == PV_OK)
-        code = store_operation_events(tx, &stream->arena, stream->id, stream->seen, EVENTS_AT_ONCE,
-                                      events, n, err);
-    store_rollback(&tx);
-    return code;
+    PV_TRY(store_begin(stream->api->store, &request->principal, request->request_id, STORE_READ,
+                       &tx, err));
+    PV_TRY(store_operation_find(tx, &stream->arena, stream->id, operation, err));
+    return store_operation_events(tx, &stream->arena, stream->id, stream->seen, EVENTS_AT_ONCE,
+                                  events, n, err);
 }
 
 /* The events that are there, behind `head`; *text is "" when there is nothing to send. */

@@ -30,21 +30,16 @@ enum pv_code operations_get(void *context,
                             struct pv_error *err)
 {
     struct api *api = context;
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct operation_row operation;
     char id[37];
-    enum pv_code code = read_id(request, id, err);
-    if (code == PV_OK)
-        code =
-            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code == PV_OK)
-        code = store_operation_find(tx, request->arena, id, &operation, err);
+    PV_TRY(read_id(request, id, err));
+    PV_TRY(api_read(api, request, &tx, err));
+    PV_TRY(store_operation_find(tx, request->arena, id, &operation, err));
     store_rollback(&tx);
-    if (code == PV_OK)
-        code = api_operation_hold(api, request, &operation);
-    return code == PV_OK ? api_operation_reply(request, response, api->config->operation_wait_max_s,
-                                               200, &operation, err)
-                         : code;
+    PV_TRY(api_operation_hold(api, request, &operation));
+    return api_operation_reply(request, response, api->config->operation_wait_max_s, 200,
+                               &operation, err);
 }
 
 /* --- DELETE /v1/operations/{id} --- */
@@ -84,24 +79,18 @@ enum pv_code operations_cancel(void *context,
                                struct pv_error *err)
 {
     struct api *api = context;
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct operation_row operation;
     char id[37];
-    enum pv_code code = read_id(request, id, err);
-    if (code == PV_OK)
-        code = store_begin(api->store, &request->principal, request->request_id, STORE_WRITE, &tx,
-                           err);
-    if (code == PV_OK)
-        code = cancel(api, request, tx, id, &operation, err);
-    if (code == PV_OK)
-        code = store_commit(&tx, err);
+    PV_TRY(read_id(request, id, err));
+    PV_TRY(
+        store_begin(api->store, &request->principal, request->request_id, STORE_WRITE, &tx, err));
+    PV_TRY(cancel(api, request, tx, id, &operation, err));
+    PV_TRY(store_commit(&tx, err));
     store_rollback(&tx);
-    if (code == PV_OK)
-        code = api_operation_hold(api, request, &operation);
-    return code == PV_OK ? api_operation_reply(request, response, api->config->operation_wait_max_s,
-                                               operation_has_ended(operation.status) ? 200 : 202,
-                                               &operation, err)
-                         : code;
+    PV_TRY(api_operation_hold(api, request, &operation));
+    return api_operation_reply(request, response, api->config->operation_wait_max_s,
+                               operation_has_ended(operation.status) ? 200 : 202, &operation, err);
 }
 
 /* --- GET /v1/operations --- */
@@ -200,20 +189,16 @@ enum pv_code operations_list(void *context,
                              struct pv_error *err)
 {
     struct api *api = context;
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct operation_filter filter;
     struct operation_list list;
-    enum pv_code code = read_filter(request, &filter, err);
+    PV_TRY(read_filter(request, &filter, err));
     const char *scope = scope_of(request, &filter);
-    if (code == PV_OK && scope == NULL)
-        code = pv_no_memory(err);
-    if (code == PV_OK)
-        code = read_place(api, request, scope, &filter, err);
-    if (code == PV_OK)
-        code =
-            store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code == PV_OK)
-        code = store_operation_list(tx, request->arena, &filter, &list, err);
+    if (scope == NULL)
+        return pv_no_memory(err);
+    PV_TRY(read_place(api, request, scope, &filter, err));
+    PV_TRY(api_read(api, request, &tx, err));
+    PV_TRY(store_operation_list(tx, request->arena, &filter, &list, err));
     store_rollback(&tx);
-    return code == PV_OK ? reply_list(api, request, scope, &list, response, err) : code;
+    return reply_list(api, request, scope, &list, response, err);
 }

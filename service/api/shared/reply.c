@@ -13,6 +13,24 @@ enum pv_code api_parse(const struct config *config,
     return codec_parse(request->body, request->body_n, &bounds, json, err);
 }
 
+enum pv_code api_body_open(const struct config *config,
+                           struct http_request *request,
+                           struct api_body *body,
+                           struct pv_error *err)
+{
+    *body = (struct api_body){.reader = {request->arena, err}};
+    PV_TRY(api_parse(config, request, &body->json, err));
+    body->top = codec_top(&body->reader, body->json);
+    return PV_OK;
+}
+
+enum pv_code api_body_close(struct api_body *body)
+{
+    json_decref(body->json);
+    body->json = NULL;
+    return codec_result(&body->reader);
+}
+
 enum pv_code
 api_reply(struct http_response *response, unsigned status, struct writer *w, struct pv_error *err)
 {

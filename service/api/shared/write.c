@@ -133,6 +133,26 @@ static enum pv_code claim(struct http_request *request,
     return PV_OK;
 }
 
+/* A length before each part, so that no two requests read alike. */
+static void absorb(crypto_generichash_state *state, const char *bytes, size_t n)
+{
+    uint64_t length = n;
+    (void)crypto_generichash_update(state, (const unsigned char *)&length, sizeof length);
+    (void)crypto_generichash_update(state, (const unsigned char *)bytes, n);
+}
+
+void api_body_hash(const struct http_request *request, unsigned char hash[32])
+{
+    crypto_generichash_state state;
+    (void)crypto_generichash_init(&state, NULL, 0, 32);
+    absorb(&state, request->body, request->body_n);
+    for (size_t i = 0; i < request->n_query; i++) {
+        absorb(&state, request->query[i].name, strlen(request->query[i].name));
+        absorb(&state, request->query[i].value, strlen(request->query[i].value));
+    }
+    (void)crypto_generichash_final(&state, hash, 32);
+}
+
 enum pv_code api_write_begin(struct api *api,
                              struct http_request *request,
                              struct http_response *response,
@@ -141,8 +161,13 @@ enum pv_code api_write_begin(struct api *api,
                              bool *replayed,
                              struct pv_error *err)
 {
+    unsigned char own_hash[32];
     *write = (struct api_write){.tx = NULL};
     *replayed = false;
+    if (body_hash == NULL) {
+        api_body_hash(request, own_hash);
+        body_hash = own_hash;
+    }
     enum pv_code code = read_key(request, &write->idempotency_key, err);
     if (code != PV_OK)
         return code;
@@ -164,22 +189,21 @@ enum pv_code api_write_replay(struct api *api,
 {
     enum idempotency_state state = IDEMPOTENCY_FRESH;
     struct idempotency_reply reply = {.status = 0};
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     const char *key = NULL;
     *replayed = false;
-    enum pv_code code = read_key(request, &key, err);
-    if (code != PV_OK || key == NULL)
-        return code;
-    code = store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code == PV_OK)
-        code = store_idempotency_find(tx, request->arena, method_word(request->method),
-                                      request->path, key, body_hash, &state, &reply, err);
+    PV_TRY(read_key(request, &key, err));
+    if (key == NULL)
+        return PV_OK;
+    PV_TRY(store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err));
+    PV_TRY(store_idempotency_find(tx, request->arena, method_word(request->method), request->path,
+                                  key, body_hash, &state, &reply, err));
     store_rollback(&tx);
-    if (code == PV_OK && state == IDEMPOTENCY_REPLAY) {
+    if (state == IDEMPOTENCY_REPLAY) {
         replay(request, &reply, response);
         *replayed = true;
     }
-    return code;
+    return PV_OK;
 }
 
 static struct strview location_of(const struct http_response *response)
@@ -219,24 +243,4 @@ enum pv_code api_write_commit(struct http_request *request,
 void api_write_end(struct api_write *write)
 {
     store_rollback(&write->tx);
-}
-
-/* A length before each part, so that no two requests read alike. */
-static void absorb(crypto_generichash_state *state, const char *bytes, size_t n)
-{
-    uint64_t length = n;
-    (void)crypto_generichash_update(state, (const unsigned char *)&length, sizeof length);
-    (void)crypto_generichash_update(state, (const unsigned char *)bytes, n);
-}
-
-void api_body_hash(const struct http_request *request, unsigned char hash[32])
-{
-    crypto_generichash_state state;
-    (void)crypto_generichash_init(&state, NULL, 0, 32);
-    absorb(&state, request->body, request->body_n);
-    for (size_t i = 0; i < request->n_query; i++) {
-        absorb(&state, request->query[i].name, strlen(request->query[i].name));
-        absorb(&state, request->query[i].value, strlen(request->query[i].value));
-    }
-    (void)crypto_generichash_final(&state, hash, 32);
 }

@@ -14,7 +14,8 @@ struct api_write {
 };
 
 /*
- * Begin. body_hash: 32 bytes over the raw body (and the query). *replayed: the key was used before
+ * Begin. body_hash: 32 bytes over the raw body and the query, or NULL, where the body is that of the
+ * request (api_body_hash). *replayed: the key was used before
  * and the response is already filled in: return PV_OK at once, nothing is open.
  */
 enum pv_code api_write_begin(struct api *api,
@@ -53,6 +54,9 @@ enum pv_code api_write_commit(struct http_request *request,
 
 /* Undo; safe after any of the above, also after success. */
 void api_write_end(struct api_write *write);
+
+/* A write that ends wherever its block is left: `api_write_auto_t write = {0};`. */
+#define api_write_auto_t __attribute__((cleanup(api_write_end))) struct api_write
 
 /* Hash of request->body and the query, for api_write_begin. */
 void api_body_hash(const struct http_request *request, unsigned char hash[32]);
