@@ -59,6 +59,24 @@ static void print_usage(FILE *out)
                 commands[i].help);
 }
 
+/* One line a command. */
+static void print_commands(FILE *out)
+{
+    fputs("usage: provisord COMMAND ...\n\n", out);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-12s%s\n", commands[i].name, commands[i].help);
+    fputs("\n`provisord COMMAND --help` shows the arguments of a command, `provisord help` all "
+          "commands and settings.\n",
+          out);
+}
+
+static void print_help_of(const struct command *command)
+{
+    printf("usage: provisord %s %s\n\n%s\n", command->name, command->synopsis, command->help);
+    if (strstr(command->synopsis, "SETTING") != NULL)
+        puts("\n`provisord settings` lists the settings.");
+}
+
 static int command_help(int argc, char *argv[])
 {
     (void)argc, (void)argv;
@@ -98,12 +116,14 @@ static const struct command *find_command(const char *word)
 int main(int argc, char *argv[])
 {
     const struct command *command = argc < 2 ? NULL : find_command(argv[1]);
-    if (command != NULL && argc > 2 && asks_for_help(argv[argc - 1]))
-        command = find_command("help");
+    if (command != NULL && argc > 2 && asks_for_help(argv[argc - 1])) {
+        print_help_of(command);
+        return COMMAND_DONE;
+    }
     if (command == NULL) {
         if (argc >= 2)
             fprintf(stderr, "provisord: %s: there is no such command\n", argv[1]);
-        print_usage(stderr);
+        print_commands(stderr);
         return COMMAND_USAGE;
     }
     if (!set_up_libraries()) {

@@ -24,9 +24,10 @@ maintain(const struct config *config, struct maintenance_tally *tally, struct pv
         &(struct store_options){.conninfo = config->database_url,
                                 .connections_max = 1,
                                 .wait_ms = (unsigned)config->database_wait_ms,
-                                .statement_timeout_ms = (unsigned)config->statement_timeout_ms});
+                                .statement_timeout_ms = (unsigned)config->statement_timeout_ms},
+        err);
     if (store == NULL)
-        return pv_fail(err, PV_E_INVALID, "the database connection string cannot be read");
+        return err->code;
     enum pv_code code = store_ready(store, err);
     if (code == PV_OK)
         code = maintenance_pass(store, config, NULL, 0, &never, tally, err);

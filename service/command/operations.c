@@ -23,9 +23,15 @@ static int usage(const char *why)
     return COMMAND_USAGE;
 }
 
-static int fail(const char *what, const struct pv_error *err)
+static int fail(const struct config *config, const char *what, const struct pv_error *err)
 {
-    fprintf(stderr, "provisord: operations %s: %s\n", what, err->detail);
+    const char *tried = "";
+    if (err->code == PV_E_UNAVAILABLE)
+        tried = config->database_owner_url[0] != '\0'
+                    ? " at database_owner_url"
+                    : " at database_url (database_owner_url, which names the schema's owner, is "
+                      "not set)";
+    fprintf(stderr, "provisord: operations %s: %s%s\n", what, err->detail, tried);
     return COMMAND_FAILED;
 }
 
@@ -127,7 +133,7 @@ list(const struct config *config, const char *team, struct operation_filter *fil
         store_owner_operation_list(owner_url(config), &arena, team, filter, &items, &n, &err);
     int status = COMMAND_FAILED;
     if (code != PV_OK)
-        status = fail("list", &err);
+        status = fail(config, "list", &err);
     else
         status = json ? print_json(&arena, items, n) : print_rows(items, n);
     arena_fini(&arena);

@@ -97,7 +97,7 @@ const struct setting settings[] = {
     WORD(eventlog_sql_text, policies, "hash", "stage names that are not call sites (SQL, what users wrote): keep, hash (with the service's key) or drop"),
     WORD(eventlog_paths, policies, "drop", "directories of call sites, paths in texts: keep, hash or drop"),
     WORD(eventlog_host_names, policies, "hash", "host names and addresses in texts: keep, hash or drop"),
-    INTEGER(zstd_window_log_max, "", 10, 31, "23", "largest zstd window, as a power of two; a decoder holds it in memory"),
+    INTEGER(zstd_window_log_max, "", 10, 31, "27", "largest zstd window, as a power of two; a decoder holds it in memory"),
     INTEGER(archive_entries_max, "", 1, 1000000, "10000", "files of a tar, zip or folder that contains a log; more are 422"),
     INTEGER(archive_name_bytes_max, "bytes", 64, 65536, "1024", "length of a file's name in an archive; a longer one is 422"),
     TEXT(spool_directory, false, "/var/tmp", "directory where uploaded archives and imports of runs wait until they are complete, as unnamed files that vanish with the process"),

@@ -75,6 +75,7 @@ struct exchange {
     _Atomic enum exchange_park park;
     _Atomic bool taken;          /* a worker has begun the job */
     _Atomic uint64_t waiting_ns; /* since when it has been queued */
+    atomic_bool left;            /* its client ended its side meanwhile */
     _Atomic uint64_t turn_ns;    /* deadline of the turn under way; 0: there are no turns */
 
     char *body;

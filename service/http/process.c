@@ -50,12 +50,3 @@ void process_usage_read(struct process_usage *usage)
     if (getrlimit(RLIMIT_NOFILE, &fds) == 0)
         usage->max_fds = fds.rlim_cur;
 }
-
-void process_allow_fds(unsigned long long needed)
-{
-    struct rlimit fds;
-    if (getrlimit(RLIMIT_NOFILE, &fds) != 0 || fds.rlim_cur >= needed)
-        return;
-    fds.rlim_cur = fds.rlim_max < needed ? fds.rlim_max : (rlim_t)needed;
-    (void)setrlimit(RLIMIT_NOFILE, &fds);
-}

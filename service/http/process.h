@@ -14,7 +14,4 @@ void process_usage_read(struct process_usage *usage);
  */
 unsigned long long process_count_fds(void);
 
-/* Raise the soft limit of file descriptors to `needed`, as far as the hard limit lets us. */
-void process_allow_fds(unsigned long long needed);
-
 #endif

@@ -72,7 +72,10 @@ static const struct http_response *late_answer(struct exchange *x)
 {
     struct pv_error err = {.retry_after_s = 1};
     bool expired = atomic_load(&x->state) == JOB_EXPIRED;
-    if (expired && !atomic_load(&x->server->stopping))
+    if (expired && atomic_load(&x->left))
+        (void)pv_fail(&err, PV_E_UNAVAILABLE,
+                      "the client ended its side of the connection while the request was waiting");
+    else if (expired && !atomic_load(&x->server->stopping))
         (void)pv_fail(&err, PV_E_TIMEOUT, "no answer within %lld ms",
                       (long long)x->server->config->request_timeout_ms);
     else if (expired)

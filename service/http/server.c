@@ -11,14 +11,12 @@
 
 #include "http/exchange.h"
 #include "http/listen.h"
-#include "http/process.h"
 #include "log/log.h"
 #include "threads/clock.h"
 
 enum {
     CONNECTION_MEMORY = 32 * 1024, /* more buys little speed and multiplies by the connections */
-    FIELD_OVERHEAD = 64,           /* what the library keeps beside each header field */
-    OTHER_FDS = 256                /* database, logs, the server's own */
+    FIELD_OVERHEAD = 64            /* what the library keeps beside each header field */
 };
 
 static void library_says(void *cls, const char *format, va_list args)
@@ -71,21 +69,12 @@ static struct MHD_Daemon *start_daemon(struct http_server *server)
                             MHD_OPTION_END);
 }
 
-/* compute_workers 0: one per core, at least 2, so that one long answer blocks nobody. */
-static size_t compute_threads(const struct config *config)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (config->compute_workers > 0)
-        return (size_t)config->compute_workers;
-    return cores > 2 ? (size_t)cores : 2;
-}
-
 static enum pv_code start_workers(struct http_server *server, struct pv_error *err)
 {
     const struct config *config = server->config;
     server->io = workers_create("io", (size_t)config->io_workers, (size_t)config->io_queue);
     server->compute =
-        workers_create("compute", compute_threads(config), (size_t)config->compute_queue);
+        workers_create("compute", (size_t)config->compute_workers, (size_t)config->compute_queue);
     server->tokens = token_cache_create((uint64_t)config->token_cache_ms * 1000000u);
     if (server->io == NULL || server->compute == NULL || server->tokens == NULL)
         return pv_fail(err, PV_E_MEMORY, "cannot start the workers");
@@ -106,7 +95,6 @@ static enum pv_code start_routes(struct http_server *server, struct pv_error *er
 static enum pv_code start_listening(struct http_server *server, struct pv_error *err)
 {
     const struct config *config = server->config;
-    process_allow_fds((unsigned long long)config->connections_max + OTHER_FDS);
     enum pv_code code = listen_open(config->listen_address, (uint16_t)config->listen_port,
                                     &server->listen_fd, &server->port, err);
     if (code != PV_OK)

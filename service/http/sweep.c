@@ -123,8 +123,10 @@ static void look_at(struct client *client, uint64_t now_ns, bool stopping, struc
         break;
     case CLIENT_WORKING:
         over = over && !has_more_time(client, now_ns);
-        if ((over || stopping || left_while_queued(client, now_ns)) && take_back(client, expired))
+        if ((over || stopping || left_while_queued(client, now_ns)) && take_back(client, expired)) {
+            atomic_store(&client->exchange->left, !over && !stopping);
             metric_add(&timeouts, over, NULL);
+        }
         break;
     }
     (void)pthread_mutex_unlock(&client->lock);

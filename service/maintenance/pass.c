@@ -264,13 +264,14 @@ expire_listed(struct pass *pass, const struct retention_list *list, struct pv_er
     for (size_t i = 0; i < list->n; i++) {
         if (!list->items[i].due)
             continue;
-        enum pv_code code = expire_of_application(pass, &list->items[i], err);
+        struct pv_error why = {.code = PV_OK}; /* each application has a reason of its own */
+        enum pv_code code = expire_of_application(pass, &list->items[i], &why);
         if (code == PV_E_UNAVAILABLE)
-            return code;
+            return pv_fail(err, code, "%s", why.detail);
         if (code != PV_OK)
             LOG_EVENT(LOG_WARN, "maintenance.application_not_expired", NULL,
                       LOG_TEXT("application_id", list->items[i].application_id),
-                      LOG_TEXT("reason", err->detail));
+                      LOG_TEXT("reason", why.detail));
     }
     return PV_OK;
 }

@@ -29,8 +29,9 @@ struct store_options {
     unsigned statement_timeout_ms;
 };
 
-/* Opens lazily: succeeds while PostgreSQL is down. NULL when memory is exhausted. */
-struct store *store_open(const struct store_options *options);
+/* Opens lazily: succeeds while PostgreSQL is down. NULL with PV_E_INVALID, where the connection string
+ * cannot be read (err says why, without a password), or PV_E_MEMORY. */
+struct store *store_open(const struct store_options *options, struct pv_error *err);
 void store_close(struct store *store); /* after the last transaction */
 
 /* PV_OK when a connection answers and the schema has the version this program needs (for /readyz).

@@ -1,4 +1,5 @@
 """Applications: create, read, change under a version, delete with everything that is theirs."""
+import threading
 import concurrent.futures
 import json
 import time
@@ -200,3 +201,22 @@ def test_what_arrives_while_its_application_is_deleted_makes_a_new_one(service, 
         arriving.result()
     new = client.get(path_of(name)).json()
     assert new["description"] is None and new["created_at"] != old["created_at"] and new["runs"] == 1
+
+
+def test_of_several_who_delete_one_deletes_and_the_others_find_nothing(client, service, name):
+    for _ in range(25):
+        client.post("/v1/applications", {"name": name}, 201)
+        answers, together = [], threading.Barrier(6)
+
+        def delete():
+            mine = service.client(client.token)
+            mine.get("/v1/applications")
+            together.wait()
+            answers.append(mine.request("DELETE", "/v1/applications/" + name, {204, 404}).status_code)
+
+        threads = [threading.Thread(target=delete) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(answers) == [204] + [404] * 5

@@ -108,13 +108,13 @@ def test_other_codings_are_named_and_refused(client, name, data):
     client.get("/v1/applications/" + name, 404)
 
 
-def test_a_zstd_window_over_8_mib_is_refused_with_its_setting(client, name):
+def test_a_zstd_window_over_128_mib_is_refused_with_its_setting(client, name):
     def with_window(log2):
         return subprocess.run(["zstd", "-q", "-c", "--long=%d" % log2], input=tiny_log(), stdout=subprocess.PIPE,
                               check=True).stdout
-    problem = upload(client, name, with_window(24), (413, 422)).json()
-    assert "2^23 bytes" in problem["detail"] and "(zstd_window_log_max)" in problem["detail"]
-    upload(client, name, with_window(23), 201)
+    problem = upload(client, name, with_window(28), (413, 422)).json()
+    assert "2^27 bytes" in problem["detail"] and "(zstd_window_log_max)" in problem["detail"]
+    upload(client, name, with_window(27), 201)
 
 
 @pytest.fixture(scope="module")

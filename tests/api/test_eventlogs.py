@@ -404,3 +404,9 @@ def test_memory_does_not_grow_with_the_length_of_a_log(make_service, name):
     upload(client, name, iter([tiny_log(ended=False)] + [line * 60] * 500 + [tiny_log().splitlines()[-1]]), 201)
     grown = resident_kib(service) - before
     assert grown < 16 * 1024, "%d KiB more" % grown
+
+
+def test_a_form_is_refused_with_how_to_send_a_log(client, name):
+    problem = client.request("POST", "/v1/applications/%s/eventlogs" % name, 415, files={"log": tiny_log()}).json()
+    assert "--data-binary" in problem["detail"]
+    client.get("/v1/applications/" + name, 404)

@@ -13,7 +13,7 @@ import time
 import pytest
 import requests
 
-from conftest import PROVISORD
+from conftest import PROVISORD, ROOT
 
 
 def lines(service):
@@ -89,7 +89,9 @@ def test_help_and_version_and_nonsense(service):
     assert "--listen_port=8080" in run("--help").stdout
     assert run("--version").stdout.startswith("provisord ")
     for command in ("serve", "token", "migrate"):
-        assert run(command, "--help").returncode == 0 and "--listen_port=8080" in run(command, "--help").stdout
+        shown = run(command, "--help")
+        assert shown.returncode == 0 and shown.stdout.startswith("usage: provisord " + command)
+        assert len(shown.stdout.splitlines()) < 15, "of this command only"
     for words in ((), ("dance",)):
         assert run(*words).returncode == 2 and "usage: provisord" in run(*words).stderr
 
@@ -278,3 +280,34 @@ def test_many_threads_at_once(service, client):
     for thread in threads:
         thread.join()
     assert faults == [] and len(set(ids)) == 160
+
+
+def test_a_connection_string_that_cannot_be_read_is_named_as_such():
+    for command in ("serve", "maintain"):
+        result = subprocess.run([str(PROVISORD), command, "--listen_port=0", "--database_url=postgresql://[h/x"], text=True,
+                                capture_output=True, timeout=30)
+        assert result.returncode == 1 and "memory" not in result.stderr and "connection string" in result.stderr, result.stderr
+
+
+def test_an_unknown_command_gets_the_list_of_commands():
+    result = subprocess.run([str(PROVISORD), "dance"], text=True, capture_output=True, timeout=20)
+    assert result.returncode == 2 and "there is no such command" in result.stderr and len(result.stderr.splitlines()) < 25
+
+
+def test_operations_without_the_owner_name_what_was_tried():
+    result = subprocess.run([str(PROVISORD), "operations", "list"], text=True, capture_output=True, timeout=30,
+                            env={"PROVISOR_DATABASE_URL": "host=127.0.0.1 port=9 connect_timeout=2"})
+    assert result.returncode == 1 and "database_owner_url" in result.stderr, result.stderr
+
+
+def test_the_first_advice_is_about_the_application_named_and_stores_nothing(service, client, name):
+    for application in ("aaa-" + name, name):
+        client.post("/v1/applications/%s/runs" % application,
+                    {"problem_size": 100, "executors": 4, "cores_per_executor": 4, "duration_s": 50,
+                     "stages": [{"id": 0, "tasks": 100, "task_duration_s": 6}]}, 201)
+    token = service.directory / "first-advice-token"
+    token.write_text(client.token)
+    shown = subprocess.run([str(ROOT / "ops" / "first-advice"), service.base_url, str(token), name], text=True, capture_output=True,
+                           check=True, timeout=60).stdout
+    assert 'Advice for "%s"' % name in shown
+    assert client.get("/v1/advice?application=" + name).json()["items"] == []

@@ -35,16 +35,9 @@ METRIC_HISTOGRAM(deadline_probabilities,
 static enum pv_code
 read_query(const struct http_request *request, bool *dry_run, struct pv_error *err)
 {
-    static const char *const known[] = {"dry_run", "format", NULL};
-    enum pv_code code = http_check_query(request, known, err);
-    if (code != PV_OK)
-        return code;
-    const char *format = http_query(request, "format");
-    code = api_query_boolean(request, "dry_run", false, dry_run, err);
-    if (format != NULL && strcmp(format, "json") != 0)
-        code = pv_fault(err, PV_PLACE_PARAMETER, "format", "not_allowed",
-                        "the only format there is is json");
-    return code;
+    static const char *const known[] = {"dry_run", NULL};
+    PV_TRY(http_check_query(request, known, err));
+    return api_query_boolean(request, "dry_run", false, dry_run, err);
 }
 
 static enum pv_code decode(const struct config *config,

@@ -1,5 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #include "api/advice/advised_runs.h"
 #include "api/history/event_log_name.h"
@@ -91,6 +93,17 @@ static enum pv_code open_intake(struct api *api,
     return upload->intake != NULL ? PV_OK : pv_no_memory(err);
 }
 
+/* A form is no log: its boundaries would be read as damaged lines. */
+static enum pv_code check_type(const struct http_request *request, struct pv_error *err)
+{
+    const char *type = http_header(request, "Content-Type");
+    if (type == NULL || strncasecmp(type, "multipart/", strlen("multipart/")) != 0)
+        return PV_OK;
+    return pv_fail(err, PV_E_MEDIA_TYPE,
+                   "a form is not taken: send the log itself as the body, with curl by "
+                   "--data-binary @FILE instead of -F");
+}
+
 static enum pv_code start(struct api *api,
                           struct http_request *request,
                           bool named_by_log,
@@ -103,6 +116,7 @@ static enum pv_code start(struct api *api,
         return pv_no_memory(err);
     upload->config = api->config;
     upload->named_by_log = named_by_log;
+    PV_TRY(check_type(request, err));
     PV_TRY(read_query(api, request, upload, err));
     PV_TRY(check_length(api->config, request, err));
     return open_intake(api, request, upload, err);

@@ -376,15 +376,14 @@ size_t codec_choice(const struct codec_node *object,
     struct strview text = borrowed_text(&node);
     if (text.at == NULL)
         return absent;
-    char all[128] = "";
-    size_t used = 0;
+    const char *all = "";
     for (size_t i = 0; words[i] != NULL; i++) {
         if (strview_is(text, words[i]))
             return i;
-        int n = snprintf(all + used, sizeof all - used, "%s%s", i == 0 ? "" : ", ", words[i]);
-        used += n > 0 && (size_t)n < sizeof all - used ? (size_t)n : 0;
+        if (all != NULL)
+            all = arena_printf(node.reader->arena, "%s%s%s", all, i == 0 ? "" : ", ", words[i]);
     }
-    codec_fault(&node, "not_allowed", "must be one of: %s", all);
+    codec_fault(&node, "not_allowed", "must be one of: %s", all == NULL ? "(no memory)" : all);
     return absent;
 }
 

@@ -244,9 +244,10 @@ enum pv_code store_bootstrap_token(const char *owner_conninfo,
     struct store *store = store_open(&(struct store_options){.conninfo = owner_conninfo,
                                                              .connections_max = 1,
                                                              .wait_ms = 5000,
-                                                             .statement_timeout_ms = 30000});
+                                                             .statement_timeout_ms = 30000},
+                                     err);
     if (store == NULL)
-        return pv_fail(err, PV_E_INVALID, "the database connection string cannot be read");
+        return err->code;
     enum pv_code code = bootstrap(store, team_name, token, err);
     store_close(store);
     return code;

@@ -48,9 +48,10 @@ enum pv_code registry_open(const char *owner_conninfo,
     *store = store_open(&(struct store_options){.conninfo = owner_conninfo,
                                                 .connections_max = 1,
                                                 .wait_ms = 5000,
-                                                .statement_timeout_ms = 30000});
+                                                .statement_timeout_ms = 30000},
+                        err);
     if (*store == NULL)
-        return pv_fail(err, PV_E_INVALID, "the database connection string cannot be read");
+        return err->code;
     struct principal nobody = {0};
     (void)snprintf(nobody.actor, sizeof nobody.actor, "command line");
     PV_TRY(store_begin(*store, &nobody, "", mode, tx, err));

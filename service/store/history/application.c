@@ -155,8 +155,13 @@ enum pv_code store_application_ensure(struct store_tx *tx,
 }
 
 /* What a change or a delete that touched nothing means. */
-static enum pv_code why_untouched(struct store_tx *tx, const char *name, struct pv_error *err)
+/* Why a write met no row. Without a version to match it can only be gone, also when a look made in the
+ * same transaction still sees it. */
+static enum pv_code
+why_untouched(struct store_tx *tx, const char *name, int64_t if_version, struct pv_error *err)
 {
+    if (if_version == RUN_UNKNOWN)
+        return no_application(err);
     struct arena arena;
     arena_init(&arena, 0);
     struct application there;
@@ -202,7 +207,7 @@ enum pv_code store_application_update(struct store_tx *tx,
     bool touched;
     PV_TRY(query_one(tx, &sql, arena, application, &touched, err));
     if (!touched)
-        return why_untouched(tx, name, err);
+        return why_untouched(tx, name, if_version, err);
     return journal_audit(tx, "application.update", "application", application->name, err);
 }
 
@@ -269,7 +274,7 @@ enum pv_code store_application_delete(struct store_tx *tx,
     bool found;
     PV_TRY(lock_for_delete(tx, name, if_version, id, &found, err));
     if (!found)
-        return why_untouched(tx, name, err);
+        return why_untouched(tx, name, if_version, err);
     PV_TRY(delete_parts(tx, id, err));
     return journal_audit(tx, "application.delete", "application", strview_of(name), err);
 }

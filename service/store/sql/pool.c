@@ -50,25 +50,30 @@ static bool init_locks(struct store *store)
     return false;
 }
 
-struct store *store_open(const struct store_options *options)
+struct store *store_open(const struct store_options *options, struct pv_error *err)
 {
     struct store *store = calloc(1, sizeof *store);
     if (store == NULL)
-        return NULL;
+        goto no_memory;
     store->max = options->connections_max == 0 ? 1 : options->connections_max;
     if (store->max > IDLE_MAX)
         store->max = IDLE_MAX;
     store->wait_ms = options->wait_ms;
     store->statement_timeout_ms = options->statement_timeout_ms;
     store->idle = calloc(store->max, sizeof *store->idle);
-    struct pv_error err = {0};
-    if (store->idle == NULL || conninfo_parse(options->conninfo, &store->info, &err) != PV_OK)
+    if (store->idle == NULL)
+        goto no_memory;
+    if (conninfo_parse(options->conninfo, &store->info, err) != PV_OK)
         goto fail;
     if (init_locks(store))
         return store;
+no_memory:
+    (void)pv_no_memory(err);
 fail:
-    conninfo_free(&store->info);
-    free(store->idle);
+    if (store != NULL) {
+        conninfo_free(&store->info);
+        free(store->idle);
+    }
     free(store);
     return NULL;
 }
@@ -157,14 +162,19 @@ static enum pv_code open_pipelined(struct store *store, PGconn **conn, struct pv
 
 /* --- acquire and release: the lock is held where a name ends in _locked --- */
 
+/* Looking at a connection and closing one may wait for the network: not under the lock. */
 static PGconn *take_idle_locked(struct store *store)
 {
     while (store->n_idle > 0) {
         PGconn *conn = store->idle[--store->n_idle];
-        if (is_quiet(conn))
+        pthread_mutex_unlock(&store->lock);
+        bool quiet = is_quiet(conn);
+        if (!quiet)
+            PQfinish(conn);
+        pthread_mutex_lock(&store->lock);
+        if (quiet)
             return conn;
         store->open--;
-        PQfinish(conn);
     }
     return NULL;
 }

@@ -28,7 +28,8 @@ struct database database_open(unsigned connections)
     d.store = store_open(&(struct store_options){.conninfo = d.url,
                                                  .connections_max = connections,
                                                  .wait_ms = 5000,
-                                                 .statement_timeout_ms = 10000});
+                                                 .statement_timeout_ms = 10000},
+                         &err);
     CHECK(d.store != NULL);
     return d;
 }
