@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+import code_map
 import house
 
 MAP = (house.ROOT / "docs" / "code-map.md").read_text()
@@ -77,3 +78,14 @@ def test_links_between_documents_lead_somewhere(document):
 
 def test_the_readme_is_short():
     assert len((house.ROOT / "README.md").read_text().splitlines()) <= 150
+
+
+def test_the_code_map_says_what_each_room_may_use():
+    assert code_map.written(MAP) == MAP, "run: python3 tests/house/code_map.py"
+    rows = {m[1] for m in re.finditer(r"^\| `service/([\w/]+)` \|", MAP, re.M)}
+    assert set(house.ROOMS) - {""} - rows - {"core/joblog/common"} == set(), "rooms without a row in the code map"
+
+
+def test_a_wrong_column_would_be_noticed():
+    assert code_map.may_use("base") == "libc" and "libmicrohttpd" in code_map.may_use("http") and "store" not in code_map.may_use("http")
+    assert code_map.written("| `service/base` | the toolbox | store |") == "| `service/base` | the toolbox | libc |"
