@@ -184,10 +184,10 @@ static enum pv_code dolly_run(struct allocation *allocation)
 /* risk, budget and utilization_max are the paper's epsilon, beta and tau; the straggler probability
  * is ours, and 150 tasks are the small jobs of the traces that Dolly was evaluated on. */
 static const struct geo_parameter parameters[] = {
-    [STRAGGLER_PROBABILITY] = {"straggler_probability", 0, 1, 0.1},
-    [RISK] = {"risk", 0, 1, 0.05},
-    [BUDGET] = {"budget", 0, 1, 0.05},
-    [UTILIZATION_MAX] = {"utilization_max", 0, 1, 0.8},
+    [STRAGGLER_PROBABILITY] = {"straggler_probability", 0, 1, .standard = 0.1},
+    [RISK] = {"risk", 0, 1, .standard = 0.05},
+    [BUDGET] = {"budget", 0, 1, .standard = 0.05},
+    [UTILIZATION_MAX] = {"utilization_max", 0, 1, .standard = 0.8},
     [TASKS_MAX] = {"tasks_max", 1, 1e9, 150, .integral = true}};
 
 const struct geo_planner geo_planner_dolly = {

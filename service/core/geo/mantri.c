@@ -237,10 +237,10 @@ static enum pv_code mantri_run(struct allocation *allocation)
 /* 0.25 and 3 copies are the paper's delta and limit. The period between two reports of progress
  * (Delta) and the gain (rho) depend on the clusters: 10 s and 3 are ours. */
 static const struct geo_parameter parameters[] = {
-    [DUPLICATE_PROBABILITY] = {"duplicate_probability", 0, 1, 0.25},
+    [DUPLICATE_PROBABILITY] = {"duplicate_probability", 0, 1, .standard = 0.25},
     [COPIES_MAX] = {"copies_max", 1, 1000, 3, .integral = true},
-    [PERIOD_S] = {"period_s", 0, 1e12, 10},
-    [GAIN] = {"gain", 0, 1e6, 3}};
+    [PERIOD_S] = {"period_s", 0, 1e12, .standard = 10},
+    [GAIN] = {"gain", 0, 1e6, .standard = 3}};
 
 const struct geo_planner geo_planner_mantri = {
     .name = "mantri",

@@ -207,9 +207,10 @@ static enum pv_code spark_run(struct allocation *allocation)
     return PV_OK;
 }
 
-static const struct geo_parameter parameters[] = {[WAIT_S] = {"wait_s", 0, 1e12, 3},
-                                                  [QUANTILE] = {"quantile", 0, 1, 0.75},
-                                                  [MULTIPLIER] = {"multiplier", 0, 1e6, 1.5}};
+static const struct geo_parameter parameters[] = {
+    [WAIT_S] = {"wait_s", 0, 1e12, .standard = 3},
+    [QUANTILE] = {"quantile", 0, 1, .standard = 0.75},
+    [MULTIPLIER] = {"multiplier", 0, 1e6, .standard = 1.5}};
 
 const struct geo_planner geo_planner_spark = {
     .name = "spark",
