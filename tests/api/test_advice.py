@@ -454,3 +454,23 @@ def test_the_detail_of_several_faults_names_them_all(client):
         assert "%s: %s" % (error["pointer"], error["detail"]) in problem["detail"]
     one = client.refuse("POST", "/v1/advice", 422, pointer="/deadline_s", json={"application": "x", "deadline_s": -1})
     assert one["detail"] == one["errors"][0]["detail"]
+
+
+def test_lists_of_advice_are_filtered_by_time_and_outcome(client, name):
+    run = {"problem_size": 8, "executors": 2, "cores_per_executor": 2, "duration_s": 16.5, "stages": [{"id": 0, "tasks": 8, "task_duration_s": 2}]}
+    client.post("/v1/applications/%s/runs" % name, run, 201)
+    made = [client.post("/v1/advice", {"application": name, "deadline_s": d}, 201).json() for d in (1000, 0.1, 900)]
+
+    def ids(**query):
+        return [a["id"] for a in client.get("/v1/advice", params=dict(query, application=name)).json()["items"]]
+
+    assert [a["feasible"] for a in made] == [True, False, True]
+    assert ids() == [a["id"] for a in made[::-1]]
+    assert ids(feasible="true") == [made[2]["id"], made[0]["id"]] and ids(feasible="False") == [made[1]["id"]]
+    assert ids(since=made[1]["created_at"]) == [made[2]["id"], made[1]["id"]]
+    assert ids(until=made[1]["created_at"]) == [made[0]["id"]]
+    assert ids(since=made[0]["created_at"], until=made[2]["created_at"], feasible=0) == [made[1]["id"]]
+    client.refuse("GET", "/v1/advice?feasible=maybe", 422, parameter="feasible")
+    cursor = client.get("/v1/advice?limit=1&feasible=1&application=" + name).json()["next_cursor"]
+    assert client.get("/v1/advice?limit=1&feasible=true&application=%s&cursor=%s" % (name, cursor)).json()["items"][0]["id"] == made[0]["id"]
+    client.refuse("GET", "/v1/advice?limit=1&application=%s&cursor=%s" % (name, cursor), 400)

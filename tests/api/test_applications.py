@@ -220,3 +220,45 @@ def test_of_several_who_delete_one_deletes_and_the_others_find_nothing(client, s
         for thread in threads:
             thread.join()
         assert sorted(answers) == [204] + [404] * 5
+
+
+def test_lists_are_filtered_sorted_and_paged(service):
+    client = service.client(service.token("lists-" + uuid.uuid4().hex[:8]))
+    for name, day in (("etl-a", 3), ("etl-b", None), ("etl-c", 5), ("report", 4), ("Etl", None)):
+        client.post("/v1/applications", {"name": name, "labels": {"owner": "data" if "etl" in name else "bi", "n": name}}, 201)
+        if day is not None:
+            client.post(path_of(name, "/runs"), dict(RUN, started_at="2026-01-0%dT00:00:00Z" % day), 201)
+            client.post(path_of(name, "/runs"), dict(RUN, started_at="2025-01-01T00:00:00Z"), 201)
+
+    def names(**query):
+        page = client.get("/v1/applications", params=query).json()
+        found = [a["name"] for a in page["items"]]
+        while page["next_cursor"]:
+            page = client.get("/v1/applications", params=dict(query, cursor=page["next_cursor"])).json()
+            found += [a["name"] for a in page["items"]]
+        return found
+
+    assert names() == names(sort="name") == ["Etl", "etl-a", "etl-b", "etl-c", "report"], "by bytes: capitals first"
+    assert names(name_prefix="etl") == ["etl-a", "etl-b", "etl-c"] and names(name_prefix="%") == []
+    assert names(label="owner:bi") == ["Etl", "report"] and names(label=["owner:data", "n:etl-b"]) == ["etl-b"]
+    for limit in (1, 2, 50):
+        assert names(sort="last_run", limit=limit) == ["etl-c", "report", "etl-a", "Etl", "etl-b"]
+        assert names(sort="last_run", name_prefix="etl", limit=limit) == ["etl-c", "etl-a", "etl-b"]
+    client.refuse("GET", "/v1/applications?sort=size", 422, parameter="sort")
+    cursor = client.get("/v1/applications?limit=1").json()["next_cursor"]
+    client.refuse("GET", "/v1/applications?limit=1&name_prefix=e&cursor=" + cursor, 400)
+
+
+def test_an_application_shows_its_latest_run_and_advice(client, name):
+    made = client.post("/v1/applications", {"name": name}, 201)
+    assert made.json()["last_run_at"] is None and made.json()["last_advice_at"] is None
+    for k in (2, 1):
+        client.post(path_of(name, "/runs"), dict(RUN, started_at="2026-01-0%dT00:00:00Z" % k, stages=[{"id": 0, "tasks": 8, "task_duration_s": 2}]), 201)
+    seen = client.get(path_of(name))
+    assert seen.json()["last_run_at"] == "2026-01-02T00:00:00Z" and seen.json()["last_advice_at"] is None
+    advice = client.post("/v1/advice", {"application": name, "deadline_s": 60}, 201).json()
+    after = client.get(path_of(name))
+    assert after.json()["last_advice_at"] == advice["created_at"] and after.headers["ETag"] != seen.headers["ETag"]
+    changed = client.request("PATCH", path_of(name), 200, json={"description": "x"}).json()
+    assert changed["last_advice_at"] == advice["created_at"] and changed["last_run_at"] == "2026-01-02T00:00:00Z"
+    assert [a for a in client.get("/v1/applications?name_prefix=" + name).json()["items"]] == [changed]

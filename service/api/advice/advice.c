@@ -383,17 +383,26 @@ static enum pv_code read_filter(struct api *api,
                                 struct advice_filter *filter,
                                 struct pv_error *err)
 {
-    static const char *const known[] = {"application", "limit", "cursor", NULL};
+    static const char *const known[] = {"application", "since",  "until", "feasible",
+                                        "limit",       "cursor", NULL};
+    bool feasible = false;
     struct cursor cursor;
     bool has = false;
-    *filter = (struct advice_filter){.before_us = RUN_NO_INSTANT};
+    *filter = (struct advice_filter){.before_us = RUN_NO_INSTANT, .feasible = RUN_UNKNOWN};
     PV_TRY(http_check_query(request, known, err));
+    PV_TRY(api_query_instant(request, "since", &filter->since_us, err));
+    PV_TRY(api_query_instant(request, "until", &filter->until_us, err));
+    PV_TRY(api_query_boolean(request, "feasible", false, &feasible, err));
+    if (http_query(request, "feasible") != NULL)
+        filter->feasible = feasible;
     filter->application_name = http_query(request, "application");
     if (filter->application_name != NULL && !codec_is_name(strview_of(filter->application_name)))
         return pv_fault(err, PV_PLACE_PARAMETER, "application", "invalid_name",
                         "is 1 to 255 characters without control characters");
-    *scope = arena_printf(request->arena, "/v1/advice application=%s",
-                          filter->application_name == NULL ? "" : filter->application_name);
+    *scope = arena_printf(
+        request->arena, "/v1/advice since=%lld until=%lld feasible=%lld application=%s",
+        (long long)filter->since_us, (long long)filter->until_us, (long long)filter->feasible,
+        filter->application_name == NULL ? "" : filter->application_name);
     if (*scope == NULL)
         return pv_no_memory(err);
     PV_TRY(cursor_read(api, request, *scope, &filter->limit, &cursor, &has, err));

@@ -4,6 +4,7 @@
 #include "api/advice/history_cache.h"
 #include "api/routes.h"
 #include "api/shared/cursor.h"
+#include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
 #include "codec/history/application.h"
@@ -18,8 +19,10 @@
  */
 static void make_etag(const struct application *application, char out[HTTP_ETAG_TEXT])
 {
-    (void)snprintf(out, HTTP_ETAG_TEXT, "\"v%" PRId64 "-%" PRId64 "\"", application->version,
-                   application->history_version);
+    int64_t advised_us =
+        application->last_advice_us == RUN_NO_INSTANT ? 0 : application->last_advice_us;
+    (void)snprintf(out, HTTP_ETAG_TEXT, "\"v%" PRId64 "-%" PRId64 "-%" PRIx64 "\"",
+                   application->version, application->history_version, (uint64_t)advised_us);
 }
 
 static enum pv_code reply(struct http_request *request,
@@ -91,6 +94,7 @@ static enum pv_code write_page(struct api *api,
                                struct http_request *request,
                                struct http_response *response,
                                const char *scope,
+                               bool by_last_run,
                                const struct application_list *list,
                                struct pv_error *err)
 {
@@ -102,9 +106,49 @@ static enum pv_code write_page(struct api *api,
     for (size_t i = 0; i < list->n; i++)
         codec_application_encode(&w, &list->items[i]);
     struct cursor last = {.instant_us = RUN_NO_INSTANT};
-    if (list->more)
-        (void)snprintf(last.text, sizeof last.text, "%s", list->items[list->n - 1].name.at);
+    if (list->more) {
+        const struct application *item = &list->items[list->n - 1];
+        (void)snprintf(last.text, sizeof last.text, "%s", item->name.at);
+        last.instant_us = by_last_run ? item->last_run_us : RUN_NO_INSTANT;
+    }
     return api_reply_page(api, request, response, &w, scope, list->more ? &last : NULL, err);
+}
+
+/* ?name_prefix=, ?label=, ?sort=, and the page. */
+static enum pv_code read_filter(struct api *api,
+                                struct http_request *request,
+                                const char **scope,
+                                struct application_filter *filter,
+                                struct pv_error *err)
+{
+    static const char *const allowed[] = {"name_prefix", "label*", "sort", "limit", "cursor", NULL};
+    static const char *const sorts[] = {"name", "last_run", NULL};
+    struct run_label *labels;
+    struct cursor *cursor = arena_calloc(request->arena, 1, sizeof *cursor);
+    size_t sort;
+    bool has = false;
+    if (cursor == NULL)
+        return pv_no_memory(err);
+    *filter = (struct application_filter){.before_us = RUN_NO_INSTANT};
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(api_query_labels(api, request, &labels, &filter->n_labels, err));
+    PV_TRY(api_query_word(request, "sort", sorts, &sort, err));
+    filter->labels = labels;
+    filter->by_last_run = sort == 1;
+    const char *prefix = http_query(request, "name_prefix");
+    filter->name_prefix = prefix == NULL ? "" : prefix;
+    *scope = arena_printf(request->arena, "applications sort=%zu name_prefix=%s", sort,
+                          filter->name_prefix);
+    for (size_t i = 0; i < filter->n_labels && *scope != NULL; i++)
+        *scope = arena_printf(request->arena, "%s label=%.*s:%.*s", *scope, (int)labels[i].key.n,
+                              labels[i].key.at, (int)labels[i].value.n, labels[i].value.at);
+    if (*scope == NULL)
+        return pv_no_memory(err);
+    PV_TRY(cursor_read(api, request, *scope, &filter->limit, cursor, &has, err));
+    filter->after = has ? cursor->text : "";
+    if (has)
+        filter->before_us = cursor->instant_us;
+    return PV_OK;
 }
 
 enum pv_code applications_list(void *context,
@@ -112,20 +156,16 @@ enum pv_code applications_list(void *context,
                                struct http_response *response,
                                struct pv_error *err)
 {
-    static const char *const allowed[] = {"limit", "cursor", NULL};
-    static const char scope[] = "applications";
     struct api *api = context;
-    size_t limit = 0;
-    struct cursor cursor;
-    bool has = false;
-    PV_TRY(http_check_query(request, allowed, err));
-    PV_TRY(cursor_read(api, request, scope, &limit, &cursor, &has, err));
+    const char *scope = NULL;
+    struct application_filter filter;
+    struct application_list list = {.items = NULL};
+    PV_TRY(read_filter(api, request, &scope, &filter, err));
     store_tx_auto_t *tx = NULL;
     PV_TRY(api_read(api, request, &tx, err));
-    struct application_list list = {.items = NULL};
-    PV_TRY(store_application_list(tx, request->arena, has ? cursor.text : "", limit, &list, err));
+    PV_TRY(store_application_list(tx, request->arena, &filter, &list, err));
     store_rollback(&tx);
-    return write_page(api, request, response, scope, &list, err);
+    return write_page(api, request, response, scope, filter.by_last_run, &list, err);
 }
 
 enum pv_code applications_get(void *context,
@@ -139,7 +179,7 @@ enum pv_code applications_get(void *context,
     PV_TRY(http_check_query(request, allowed, err));
     PV_TRY(api_read(api, request, &tx, err));
     struct application application;
-    PV_TRY(store_application_find(tx, request->arena, http_path_parameter(request, "name"),
+    PV_TRY(store_application_show(tx, request->arena, http_path_parameter(request, "name"),
                                   &application, err));
     store_rollback(&tx);
     PV_TRY(reply(request, response, 200, &application, err));
@@ -164,7 +204,7 @@ static enum pv_code check_match(struct http_request *request,
     *if_version = RUN_UNKNOWN;
     if (http_header(request, "If-Match") == NULL)
         return PV_OK;
-    PV_TRY(store_application_find(tx, request->arena, name, &application, err));
+    PV_TRY(store_application_show(tx, request->arena, name, &application, err));
     char etag[HTTP_ETAG_TEXT];
     make_etag(&application, etag);
     if (http_if_match(request, etag) == HTTP_MATCH_NO)

@@ -22,6 +22,8 @@ static const struct shape_member members[] = {
     {"runs", SHAPE_COUNT(A, runs), .flags = REPLY},
     {"created_at", SHAPE_INSTANT(A, created_us), .flags = REPLY},
     {"updated_at", SHAPE_INSTANT(A, updated_us), .flags = REPLY},
+    {"last_run_at", SHAPE_INSTANT(A, last_run_us), .flags = REPLY | NULLABLE},
+    {"last_advice_at", SHAPE_INSTANT(A, last_advice_us), .flags = REPLY | NULLABLE},
 };
 const struct shape codec_application_shape = {
     .request = "ApplicationCreate", .reply = "Application", SHAPE_OF(members, A)};
@@ -39,7 +41,9 @@ const struct shape codec_application_change_shape = {.request = "ApplicationPatc
                                                      SHAPE_OF(change_members, S)};
 
 static const struct application nothing = {.retention_days = RUN_UNKNOWN,
-                                           .retention_runs = RUN_UNKNOWN};
+                                           .retention_runs = RUN_UNKNOWN,
+                                           .last_run_us = RUN_NO_INSTANT,
+                                           .last_advice_us = RUN_NO_INSTANT};
 
 void codec_application_decode(const struct codec_node *node,
                               const struct codec_application_limits *limits,

@@ -17,6 +17,8 @@ struct application {
     int64_t history_version; /* grows with every run that comes or goes */
     int64_t created_us;
     int64_t updated_us;
+    int64_t last_run_us; /* start of the latest run; RUN_NO_INSTANT: there is none, or not read */
+    int64_t last_advice_us; /* likewise, when the latest advice was given */
 };
 
 /* What a PATCH sets; a member that is not `has_` stays as it is. */

@@ -110,17 +110,23 @@ enum pv_code store_advice_find(struct store_tx *tx,
 static void list_query(struct store_tx *tx, const struct advice_filter *filter, struct sql *sql)
 {
     bool all = filter->application_name == NULL;
-    tx_sql(tx, sql,
-           all ? "SELECT " HEADLINE " FROM provisor.advice WHERE team_id = $1"
-                 " AND (created_at, id) < ($2, $3)"
-                 " ORDER BY created_at DESC, id DESC LIMIT $4"
-               : "SELECT " HEADLINE " FROM provisor.advice WHERE team_id = $1"
-                 " AND (created_at, id) < ($2, $3) AND application_name = $5"
-                 " ORDER BY created_at DESC, id DESC LIMIT $4");
+    tx_sql(
+        tx, sql,
+        all ? "SELECT " HEADLINE " FROM provisor.advice WHERE team_id = $1"
+              " AND (created_at, id) < ($2, $3) AND created_at >= $5 AND created_at < $6"
+              " AND ($7::bigint IS NULL OR feasible = ($7::bigint = 1))"
+              " ORDER BY created_at DESC, id DESC LIMIT $4"
+            : "SELECT " HEADLINE " FROM provisor.advice WHERE team_id = $1"
+              " AND (created_at, id) < ($2, $3) AND created_at >= $5 AND created_at < $6"
+              " AND ($7::bigint IS NULL OR feasible = ($7::bigint = 1)) AND application_name = $8"
+              " ORDER BY created_at DESC, id DESC LIMIT $4");
     sql_bound(sql, filter->before_us, "infinity");
     sql_uuid(sql, filter->before_us == RUN_NO_INSTANT ? "ffffffff-ffff-ffff-ffff-ffffffffffff"
                                                       : filter->before_id);
     sql_int(sql, (int64_t)filter->limit + 1);
+    sql_bound(sql, filter->since_us, "-infinity");
+    sql_bound(sql, filter->until_us, "infinity");
+    sql_count(sql, filter->feasible);
     if (!all)
         sql_text(sql, strview_of(filter->application_name));
 }

@@ -47,6 +47,9 @@ enum pv_code store_advice_find(struct store_tx *tx,
 
 struct advice_filter {
     const char *application_name; /* NULL: all */
+    int64_t since_us;             /* given at this instant or later; RUN_NO_INSTANT: any */
+    int64_t until_us;             /* given before it; RUN_NO_INSTANT: any */
+    int64_t feasible;             /* 1: only feasible, 0: only infeasible, RUN_UNKNOWN: both */
     int64_t before_us;            /* cursor; RUN_NO_INSTANT: first page */
     char before_id[37];
     size_t limit;

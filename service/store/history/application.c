@@ -21,15 +21,31 @@ static const struct column of_application[] = {
 };
 static const struct columns columns = {"application", COLUMNS_OF(of_application, A)};
 
+/* Each is one step down an index. Only what is shown reads them. */
+static const struct column of_activity[] = {
+    {"(SELECT max(r.instant) FROM provisor.run r WHERE r.team_id = application.team_id"
+     " AND r.application_id = application.id)",
+     COLUMN_INSTANT(A, last_run_us), .computed = true},
+    {"(SELECT max(v.created_at) FROM provisor.advice v WHERE v.team_id = application.team_id"
+     " AND v.application_name = application.name)",
+     COLUMN_INSTANT(A, last_advice_us), .computed = true},
+};
+static const struct columns activity = {"activity", COLUMNS_OF(of_activity, A)};
+
+/* The activity, too, where the statement asked for it. */
 static enum pv_code read_application(const PGresult *result,
                                      size_t at,
                                      struct arena *arena,
                                      struct application *application,
                                      struct pv_error *err)
 {
+    static const int with_activity = sizeof of_application / sizeof *of_application + 1 +
+                                     sizeof of_activity / sizeof *of_activity;
     struct row row = row_at(result, (int)at, arena);
-    struct application a;
+    struct application a = {.last_run_us = RUN_NO_INSTANT, .last_advice_us = RUN_NO_INSTANT};
     columns_read(&row, &columns, &a);
+    if (PQnfields(result) == with_activity)
+        columns_read(&row, &activity, &a);
     PV_TRY(row_done(&row, err));
     *application = a;
     return PV_OK;
@@ -120,6 +136,24 @@ enum pv_code store_application_insert(struct store_tx *tx,
     return PV_OK;
 }
 
+enum pv_code store_application_show(struct store_tx *tx,
+                                    struct arena *arena,
+                                    const char *name,
+                                    struct application *application,
+                                    struct pv_error *err)
+{
+    static struct columns_statement statement = {
+        "SELECT {application}, {activity} FROM provisor.application"
+        " WHERE team_id = $1 AND name = $2",
+        .of = {&columns, &activity}};
+    struct sql sql;
+    bool found;
+    tx_columns(tx, &sql, &statement);
+    sql_text(&sql, strview_of(name));
+    PV_TRY(query_one(tx, &sql, arena, application, &found, err));
+    return found ? PV_OK : no_application(err);
+}
+
 enum pv_code store_application_find(struct store_tx *tx,
                                     struct arena *arena,
                                     const char *name,
@@ -190,8 +224,8 @@ enum pv_code store_application_update(struct store_tx *tx,
         " retention_runs = CASE WHEN $9 THEN $11 ELSE retention_runs END,"
         " version = version + 1, updated_at = now()"
         " WHERE team_id = $1 AND name = $2 AND ($3 IS NULL OR version = $3)"
-        " RETURNING {application}",
-        .of = {&columns}};
+        " RETURNING {application}, {activity}",
+        .of = {&columns, &activity}};
     const struct application *to = &change->to;
     struct sql sql;
     tx_columns(tx, &sql, &statement);
@@ -279,21 +313,45 @@ enum pv_code store_application_delete(struct store_tx *tx,
     return journal_audit(tx, "application.delete", "application", strview_of(name), err);
 }
 
+/* By name, or by the latest run and then by name. */
+static void
+list_query(struct store_tx *tx, const struct application_filter *filter, struct sql *sql)
+{
+#define FILTERED                                                                                   \
+    " WHERE team_id = $1 AND starts_with(name, $4)"                                                \
+    " AND NOT EXISTS (SELECT FROM unnest($5::text[], $6::text[]) AS wanted (key, value)"           \
+    " WHERE NOT EXISTS (SELECT FROM unnest(label_keys, label_values) AS own (key, value)"          \
+    " WHERE own.key = wanted.key AND own.value = wanted.value))"
+    static struct columns_statement by_name = {
+        "SELECT {application}, {activity} FROM provisor.application" FILTERED
+        " AND name > $2 ORDER BY name LIMIT $3",
+        .of = {&columns, &activity}};
+    static struct columns_statement by_last_run = {
+        "SELECT {application}, {activity} FROM provisor.application CROSS JOIN LATERAL"
+        " (SELECT coalesce(max(instant), '-infinity') AS last FROM provisor.run"
+        " WHERE run.team_id = application.team_id AND run.application_id = application.id) AS "
+        "latest" FILTERED " AND (latest.last < $7 OR latest.last = $7 AND name > $2)"
+        " ORDER BY latest.last DESC, name LIMIT $3",
+        .of = {&columns, &activity}};
+#undef FILTERED
+    tx_columns(tx, sql, filter->by_last_run ? &by_last_run : &by_name);
+    sql_text(sql, strview_of(filter->after));
+    sql_int(sql, (int64_t)filter->limit + 1);
+    sql_text(sql, strview_of(filter->name_prefix));
+    sql_pairs(sql, filter->labels, filter->n_labels);
+    if (filter->by_last_run)
+        sql_bound(sql, filter->before_us, filter->after[0] == '\0' ? "infinity" : "-infinity");
+}
+
 enum pv_code store_application_list(struct store_tx *tx,
                                     struct arena *arena,
-                                    const char *after,
-                                    size_t limit,
+                                    const struct application_filter *filter,
                                     struct application_list *list,
                                     struct pv_error *err)
 {
-    static struct columns_statement statement = {
-        "SELECT {application} FROM provisor.application WHERE team_id = $1 AND name > $2"
-        " ORDER BY name LIMIT $3",
-        .of = {&columns}};
+    size_t limit = filter->limit;
     struct sql sql;
-    tx_columns(tx, &sql, &statement);
-    sql_text(&sql, strview_of(after));
-    sql_int(&sql, (int64_t)limit + 1);
+    list_query(tx, filter, &sql);
     result_auto_t *result = NULL;
     PV_TRY(tx_query(tx, &sql, &result, err));
     size_t there = row_count(result);

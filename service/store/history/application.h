@@ -11,7 +11,13 @@ enum pv_code store_application_insert(struct store_tx *tx,
                                       struct arena *arena,
                                       struct application *application,
                                       struct pv_error *err) PV_MUSTCHECK;
-/* PV_E_NOT_FOUND. */
+/* As it is shown, with the latest run and advice. PV_E_NOT_FOUND. */
+enum pv_code store_application_show(struct store_tx *tx,
+                                    struct arena *arena,
+                                    const char *name,
+                                    struct application *application,
+                                    struct pv_error *err) PV_MUSTCHECK;
+/* The latest run and advice are not read. PV_E_NOT_FOUND. */
 enum pv_code store_application_find(struct store_tx *tx,
                                     struct arena *arena,
                                     const char *name,
@@ -38,7 +44,16 @@ enum pv_code store_application_delete(struct store_tx *tx,
                                       int64_t if_version,
                                       struct pv_error *err) PV_MUSTCHECK;
 
-/* Ascending by name, names after `after` ("" for the first page), at most limit. */
+/* Which applications: those whose names begin so and that have all of these labels. */
+struct application_filter {
+    const char *name_prefix; /* "": any */
+    const struct run_label *labels;
+    size_t n_labels;
+    bool by_last_run;  /* the latest run first, without runs last; else ascending by name */
+    const char *after; /* cursor: the last name seen; "": the first page */
+    int64_t before_us; /* by_last_run: and when its latest run was; RUN_NO_INSTANT: it has none */
+    size_t limit;
+};
 struct application_list {
     struct application *items;
     size_t n;
@@ -46,8 +61,7 @@ struct application_list {
 };
 enum pv_code store_application_list(struct store_tx *tx,
                                     struct arena *arena,
-                                    const char *after,
-                                    size_t limit,
+                                    const struct application_filter *filter,
                                     struct application_list *list,
                                     struct pv_error *err) PV_MUSTCHECK;
 
