@@ -238,17 +238,16 @@ static enum pv_code take_performance(struct arena *arena,
                                      struct pv_error *err)
 {
     struct codec_copy_plan_origin *origin = &asked->origin;
-    enum pv_code code = PV_OK;
-    for (size_t i = 0; i < registered->n && code == PV_OK; i++) {
+    for (size_t i = 0; i < registered->n; i++) {
         size_t m = registered->of[i];
         if (!asked->places[m].has_unreachable) {
             const struct unreachable_entry *entry = performance_book_unreachable(origin->book, i);
             origin->unreachable[entry->source]++;
             clusters[m].unreachable_probability = entry->probability;
         }
-        code = take_processing(arena, asked->problem.n_operations, i, origin, &clusters[m], err);
+        PV_TRY(take_processing(arena, asked->problem.n_operations, i, origin, &clusters[m], err));
     }
-    return code;
+    return PV_OK;
 }
 
 /* --- links --- */
@@ -326,9 +325,7 @@ static enum pv_code take_links(struct arena *arena,
     bool *told = arena_calloc(arena, problem->n_clusters, sizeof *told);
     if (links == NULL || told == NULL)
         return pv_no_memory(err);
-    enum pv_code code = sort_links(problem, arena, &sorted, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(sort_links(problem, arena, &sorted, err));
     for (size_t i = 0; i < n; i++)
         links[i] = problem->links[i];
     asked->origin.n_links_told = n;
@@ -417,10 +414,7 @@ enum pv_code copy_plan_clusters_load(struct api *api,
     bool *sends = find_senders(&asked->problem, arena);
     if (sends == NULL)
         return pv_no_memory(err);
-    enum pv_code code = read_all(api, request, asked, sends, &registered, &clusters, err);
-    if (code == PV_OK)
-        code = take_performance(arena, &registered, asked, clusters, err);
-    if (code == PV_OK)
-        code = take_links(arena, &registered, sends, asked, err);
-    return code;
+    PV_TRY(read_all(api, request, asked, sends, &registered, &clusters, err));
+    PV_TRY(take_performance(arena, &registered, asked, clusters, err));
+    return take_links(arena, &registered, sends, asked, err);
 }

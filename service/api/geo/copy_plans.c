@@ -62,19 +62,12 @@ enum pv_code copy_plans_create(void *context,
     static const char *const no_parameters[] = {NULL};
     struct codec_copy_plan asked;
     struct geo_plan plan;
-    enum pv_code code = http_check_query(request, no_parameters, err);
-    if (code == PV_OK)
-        code = decode(api->config, request, &asked, err);
-    if (code == PV_OK)
-        code = copy_plan_clusters_load(api, request, &asked, err);
-    if (code == PV_OK)
-        code = copy_plan_operations_check(&asked.problem, request->arena, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(http_check_query(request, no_parameters, err));
+    PV_TRY(decode(api->config, request, &asked, err));
+    PV_TRY(copy_plan_clusters_load(api, request, &asked, err));
+    PV_TRY(copy_plan_operations_check(&asked.problem, request->arena, err));
     copy_plan_choose_epsilon(&asked);
-    code = make(request, &asked, &plan, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(make(request, &asked, &plan, err));
     struct writer w;
     writer_init(&w, request->arena);
     codec_copy_plan_encode(&w, &asked, &plan);

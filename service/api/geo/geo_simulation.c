@@ -22,10 +22,9 @@ enum pv_code geo_simulation_read(const struct codec_node *top,
     if (asked == NULL)
         return pv_no_memory(err);
     codec_simulation_decode(top, &limits, asked);
-    enum pv_code code = codec_result(top->reader);
-    if (code == PV_OK)
-        codec_simulation_encode(w, asked);
-    return code;
+    PV_TRY(codec_result(top->reader));
+    codec_simulation_encode(w, asked);
+    return PV_OK;
 }
 
 /* --- the work --- */
@@ -241,12 +240,11 @@ enum pv_code geo_simulation_run(struct operation_run *run,
     simulation.asked = arena_calloc(run->arena, 1, sizeof *simulation.asked);
     if (simulation.asked == NULL)
         return pv_no_memory(err);
-    enum pv_code code = read_again(&simulation, top);
-    if (code == PV_OK)
-        code = prepare(&simulation, err);
-    for (size_t rate = 0; code == PV_OK && rate < simulation.asked->n_rates; rate++)
-        code = run_rate(&simulation, rate, err);
-    if (code == PV_OK && !report_progress(&simulation, 0, 0))
-        code = pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
-    return code == PV_OK ? write_result(&simulation, result, err) : code;
+    PV_TRY(read_again(&simulation, top));
+    PV_TRY(prepare(&simulation, err));
+    for (size_t rate = 0; rate < simulation.asked->n_rates; rate++)
+        PV_TRY(run_rate(&simulation, rate, err));
+    if (!report_progress(&simulation, 0, 0))
+        return pv_fail(err, PV_E_CANCELLED, "the simulation was cancelled");
+    return write_result(&simulation, result, err);
 }

@@ -40,8 +40,6 @@ enum pv_code simulations_create(void *context,
     struct operation_request wanted = {.kind = "simulation"};
     if (api_operation_resumed(request))
         return api_operation_answer(api, request, response, err);
-    enum pv_code code = read_request(api, request, &wanted.request, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(read_request(api, request, &wanted.request, err));
     return api_operation_accept(api, request, response, &wanted, err);
 }

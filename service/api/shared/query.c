@@ -1,4 +1,5 @@
 #include "api/shared/query.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -205,13 +206,6 @@ static int64_t parse_count(struct strview text, int64_t largest)
     return value <= largest ? value : 0;
 }
 
-static int compare_counts(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static enum pv_code refuse_repetition(
     struct arena *arena, const char *name, const double values[], size_t n, struct pv_error *err)
 {
@@ -219,7 +213,7 @@ static enum pv_code refuse_repetition(
     if (sorted == NULL)
         return pv_no_memory(err);
     memcpy(sorted, values, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_counts);
+    qsort(sorted, n, sizeof *sorted, order_by_double);
     for (size_t i = 1; i < n; i++)
         if (sorted[i] <= sorted[i - 1])
             return pv_fault(err, PV_PLACE_PARAMETER, name, "duplicate", "names %.0f twice",

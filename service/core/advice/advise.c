@@ -667,10 +667,8 @@ enum pv_code advise(const struct curve *curve,
         made.remedies.max_executors = executors_that_would_do(&view);
     }
     judge_history(curve, &made);
-    enum pv_code code = list_alternatives(&view, point, arena, &made, err);
-    if (code == PV_OK)
-        code = explain_advice(curve, point, question, reached == PREDICTED, &made, err);
-    if (code == PV_OK)
-        *advice = made;
-    return code;
+    PV_TRY(list_alternatives(&view, point, arena, &made, err));
+    PV_TRY(explain_advice(curve, point, question, reached == PREDICTED, &made, err));
+    *advice = made;
+    return PV_OK;
 }

@@ -1,4 +1,5 @@
 #include "core/advice/curve.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,13 +10,6 @@
 static const double near_distance = 0.1;
 
 /* --- which counts --- */
-
-static int count_compare(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left;
-    int64_t b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
 
 size_t curve_grid(size_t room, int64_t most, const int64_t extra[], size_t n_extra, int64_t out[])
 {
@@ -36,7 +30,7 @@ size_t curve_grid(size_t room, int64_t most, const int64_t extra[], size_t n_ext
     for (size_t i = 0; i < n_extra; i++)
         if (extra[i] >= 1)
             out[n++] = extra[i];
-    qsort(out, n, sizeof *out, count_compare);
+    qsort(out, n, sizeof *out, order_by_int64);
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
         if (kept == 0 || out[kept - 1] != out[i])
@@ -311,26 +305,23 @@ static enum pv_code predict_point(const struct replay replays[],
 {
     struct replay_target target = {curve->problem_size, executors, curve->cores_per_executor};
     struct combination made;
-    enum pv_code code = combine(replays, n, n, &target, scratch, &made, err);
-    if (code == PV_OK) {
-        double cores = target_cores(&target);
-        *point =
-            (struct curve_point){.executors = executors,
-                                 .duration_s = made.duration_s,
-                                 .spread = curve->residual_spread * (1.0 + made.nearest),
-                                 .fixed_s = made.of_nearest.fixed_s,
-                                 .critical_path_s = made.of_nearest.critical_path_s,
-                                 .work_s = made.of_nearest.work_s,
-                                 .longest_task_s = made.of_nearest.longest_task_s,
-                                 .longest_is_cut_anew = made.of_nearest.longest_is_cut_anew,
-                                 .longest_follows_cores = made.of_nearest.longest_follows_cores,
-                                 .recorded_work_s = made.of_nearest.recorded_work_s,
-                                 .overhead_per_task_s = made.of_nearest.overhead_per_task_s,
-                                 .tasks = (double)made.of_nearest.tasks,
-                                 .extrapolated = cores < (double)curve->least_cores ||
-                                                 cores > (double)curve->most_cores};
-    }
-    return code;
+    PV_TRY(combine(replays, n, n, &target, scratch, &made, err));
+    double cores = target_cores(&target);
+    *point = (struct curve_point){.executors = executors,
+                                  .duration_s = made.duration_s,
+                                  .spread = curve->residual_spread * (1.0 + made.nearest),
+                                  .fixed_s = made.of_nearest.fixed_s,
+                                  .critical_path_s = made.of_nearest.critical_path_s,
+                                  .work_s = made.of_nearest.work_s,
+                                  .longest_task_s = made.of_nearest.longest_task_s,
+                                  .longest_is_cut_anew = made.of_nearest.longest_is_cut_anew,
+                                  .longest_follows_cores = made.of_nearest.longest_follows_cores,
+                                  .recorded_work_s = made.of_nearest.recorded_work_s,
+                                  .overhead_per_task_s = made.of_nearest.overhead_per_task_s,
+                                  .tasks = (double)made.of_nearest.tasks,
+                                  .extrapolated = cores < (double)curve->least_cores ||
+                                                  cores > (double)curve->most_cores};
+    return PV_OK;
 }
 
 /*

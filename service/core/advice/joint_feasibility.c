@@ -115,9 +115,7 @@ static enum pv_code make_running_job(const struct beside_running *running,
                                      struct edf_job *job,
                                      struct pv_error *err)
 {
-    enum pv_code code = edf_job_from_run(running->run, scratch, job, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(edf_job_from_run(running->run, scratch, job, err));
     job->release_s = running->release_s;
     job->deadline_s = running->deadline_s;
     if (isnan(running->progress))
@@ -133,10 +131,9 @@ static enum pv_code make_running_jobs(const struct beside_question *question,
                                       struct edf_job jobs[],
                                       struct pv_error *err)
 {
-    enum pv_code code = PV_OK;
-    for (size_t i = 0; i < question->n_running && code == PV_OK; i++)
-        code = make_running_job(&question->running[i], scratch, &jobs[i], err);
-    return code;
+    for (size_t i = 0; i < question->n_running; i++)
+        PV_TRY(make_running_job(&question->running[i], scratch, &jobs[i], err));
+    return PV_OK;
 }
 
 static enum pv_code find_remedies(const struct beside_question *question,
@@ -149,16 +146,14 @@ static enum pv_code find_remedies(const struct beside_question *question,
 {
     struct edf_remedies remedies;
     size_t n = question->n_running + 1;
-    enum pv_code code = edf_find_remedies(jobs, n, question->cores, question->task_budget, arena,
-                                          scratch, &remedies, err);
-    if (code == PV_OK) {
-        outcome->has_remedies = true;
-        outcome->min_total_cores =
-            remedies.has_min_total_cores ? (int64_t)remedies.min_total_cores : RUN_UNKNOWN;
-        outcome->deadline_s = remedies.deadlines_s[question->n_running] + fixed_s;
-        outcome->exact = remedies.exact;
-    }
-    return code;
+    PV_TRY(edf_find_remedies(jobs, n, question->cores, question->task_budget, arena, scratch,
+                             &remedies, err));
+    outcome->has_remedies = true;
+    outcome->min_total_cores =
+        remedies.has_min_total_cores ? (int64_t)remedies.min_total_cores : RUN_UNKNOWN;
+    outcome->deadline_s = remedies.deadlines_s[question->n_running] + fixed_s;
+    outcome->exact = remedies.exact;
+    return PV_OK;
 }
 
 static enum pv_code check_jobs(const struct beside_question *question,
@@ -174,17 +169,12 @@ static enum pv_code check_jobs(const struct beside_question *question,
     if (jobs == NULL || alone == NULL || with == NULL)
         return pv_no_memory(err);
     double fixed_s = 0.0;
-    enum pv_code code = make_running_jobs(question, scratch, jobs, err);
-    if (code == PV_OK)
-        code = make_new_job(question, scratch, &jobs[n], &fixed_s, err);
-    if (code == PV_OK && n > 0)
-        code = edf_schedule(jobs, n, question->cores, scratch, alone, NULL, NULL, err);
-    if (code == PV_OK)
-        code = edf_schedule(&jobs[n], 1, question->cores, scratch, &alone[n], NULL, NULL, err);
-    if (code == PV_OK)
-        code = edf_schedule(jobs, n + 1, question->cores, scratch, with, NULL, NULL, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(make_running_jobs(question, scratch, jobs, err));
+    PV_TRY(make_new_job(question, scratch, &jobs[n], &fixed_s, err));
+    if (n > 0)
+        PV_TRY(edf_schedule(jobs, n, question->cores, scratch, alone, NULL, NULL, err));
+    PV_TRY(edf_schedule(&jobs[n], 1, question->cores, scratch, &alone[n], NULL, NULL, err));
+    PV_TRY(edf_schedule(jobs, n + 1, question->cores, scratch, with, NULL, NULL, err));
     for (size_t i = 0; i < n; i++) {
         outcome->running[i] =
             (struct beside_standing){alone[i].met, with[i].met, with[i].execution_s};

@@ -49,10 +49,9 @@ static enum pv_code answer_on_demand(const struct curve *curve,
                                        .interruption_s = (double)NAN,
                                        .interruption_cost = (double)NAN,
                                        .uninterrupted_probability = (double)NAN};
-    enum pv_code code = advise(curve, &asked, arena, &answer->advice, err);
-    if (code == PV_OK)
-        answer->pricing.on_demand_cost = answer->advice.recommendation.cost;
-    return code;
+    PV_TRY(advise(curve, &asked, arena, &answer->advice, err));
+    answer->pricing.on_demand_cost = answer->advice.recommendation.cost;
+    return PV_OK;
 }
 
 /* What interruptions do to the executors recommended. */
@@ -87,17 +86,14 @@ static enum pv_code answer_spot(const struct curve *curve,
 {
     struct advise_question asked = *question;
     asked.price_per_executor_hour = terms->price.spot_per_executor_hour;
-    enum pv_code code = interruption_curve(
-        curve, known_or_none(terms->price.interruptions_per_hour), arena, &answer->curve, err);
-    if (code == PV_OK && answer->curve.n_points == 0)
-        code = refuse(err, "unsatisfiable",
-                      "with so many interruptions the job would not end on any executor count");
-    if (code == PV_OK)
-        code = advise(&answer->curve, &asked, arena, &answer->advice, err);
-    if (code == PV_OK)
-        answer->pricing =
-            price_spot(curve, question, &terms->price, &answer->advice.recommendation);
-    return code;
+    PV_TRY(interruption_curve(curve, known_or_none(terms->price.interruptions_per_hour), arena,
+                              &answer->curve, err));
+    if (answer->curve.n_points == 0)
+        PV_TRY(refuse(err, "unsatisfiable",
+                      "with so many interruptions the job would not end on any executor count"));
+    PV_TRY(advise(&answer->curve, &asked, arena, &answer->advice, err));
+    answer->pricing = price_spot(curve, question, &terms->price, &answer->advice.recommendation);
+    return PV_OK;
 }
 
 /* How it stands to the deadline: 0 missed, 1 predicted to be met, 2 with the asked confidence. */
@@ -160,9 +156,7 @@ static enum pv_code answer_cheapest(const struct curve *curve,
 {
     struct answer *spot = NULL;
     struct pv_error why = {0}, why_spot = {0};
-    enum pv_code code = make_answer(arena, &spot, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(make_answer(arena, &spot, err));
     enum pv_code first = answer_on_demand(curve, question, terms, arena, *answer, &why);
     enum pv_code second = answer_spot(curve, question, terms, arena, spot, &why_spot);
     if (first != PV_OK && (first != PV_E_INVALID || second != PV_OK)) {
@@ -205,19 +199,14 @@ enum pv_code pricing_advise(const struct curve *curve,
                             struct pv_error *err)
 {
     struct answer *answer = NULL;
-    enum pv_code code = pricing_check(terms, question, err);
-    if (code == PV_OK)
-        code = make_answer(arena, &answer, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(pricing_check(terms, question, err));
+    PV_TRY(make_answer(arena, &answer, err));
     if (terms->market == PRICING_SPOT)
-        code = answer_spot(curve, question, terms, arena, answer, err);
+        PV_TRY(answer_spot(curve, question, terms, arena, answer, err));
     else if (terms->market == PRICING_CHEAPEST && !isnan(terms->price.spot_per_executor_hour))
-        code = answer_cheapest(curve, question, terms, arena, &answer, err);
+        PV_TRY(answer_cheapest(curve, question, terms, arena, &answer, err));
     else
-        code = answer_on_demand(curve, question, terms, arena, answer, err);
-    if (code != PV_OK)
-        return code;
+        PV_TRY(answer_on_demand(curve, question, terms, arena, answer, err));
     *used = answer->curve;
     *advice = answer->advice;
     *pricing = answer->pricing;

@@ -1,4 +1,5 @@
 #include "core/advice/replay.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -104,10 +105,9 @@ static enum pv_code makespan(const struct edf_job *job,
     /* Cores beyond one a task stay idle: leaving them out changes nothing and costs no memory. */
     size_t useful = tasks < 1 ? 1 : tasks;
     cores = cores < useful ? cores : useful;
-    enum pv_code code = edf_schedule(job, 1, cores, scratch, &outcome, NULL, NULL, err);
-    if (code == PV_OK)
-        *seconds = outcome.execution_s;
-    return code;
+    PV_TRY(edf_schedule(job, 1, cores, scratch, &outcome, NULL, NULL, err));
+    *seconds = outcome.execution_s;
+    return PV_OK;
 }
 
 /* Tasks one after another on the busiest core, at least: how often the overhead counts. */
@@ -167,11 +167,9 @@ static enum pv_code calibrate(struct replay *replay, struct arena *scratch, stru
     replay->fixed_s = unexplained_time(run, scratch);
     double target_s = run->duration_s - replay->fixed_s;
     double seconds = 0.0;
-    enum pv_code code = makespan(&replay->job, cores, scratch, &seconds, err);
-    if (code == PV_OK && seconds < target_s && allotted_s > 0.0)
-        code = solve_overhead(replay, cores, target_s, &seconds, scratch, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(makespan(&replay->job, cores, scratch, &seconds, err));
+    if (seconds < target_s && allotted_s > 0.0)
+        PV_TRY(solve_overhead(replay, cores, target_s, &seconds, scratch, err));
     /* What no overhead explains is the driver's; a replay slower than the record is scaled. */
     replay->correction = seconds > target_s && seconds > 0.0 ? target_s / seconds : 1.0;
     replay->fixed_s = run->duration_s - replay->correction * seconds;
@@ -198,13 +196,6 @@ static enum pv_code take_sightings(struct replay *replay, struct arena *arena, s
     return PV_OK;
 }
 
-static int double_compare(const void *left, const void *right)
-{
-    double a = *(const double *)left;
-    double b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* Ascending durations, stage after stage: quantiles are then a look-up. */
 static enum pv_code sort_durations(struct replay *replay, struct arena *arena, struct pv_error *err)
 {
@@ -218,7 +209,7 @@ static enum pv_code sort_durations(struct replay *replay, struct arena *arena, s
             at[t] = stage->task_durations_s == NULL ? stage->task_duration_s
                                                     : stage->task_durations_s[t];
         }
-        qsort(at, stage->tasks, sizeof *at, double_compare);
+        qsort(at, stage->tasks, sizeof *at, order_by_double);
         at += stage->tasks;
     }
     return PV_OK;
@@ -231,27 +222,19 @@ enum pv_code replay_prepare(const struct run *run,
                             struct pv_error *err)
 {
     struct replay made = {.run = run, .correction = 1.0};
-    enum pv_code code = check_known(run, err);
-    if (code == PV_OK)
-        code = edf_job_from_run(run, arena, &made.job, err);
-    if (code == PV_OK) {
-        made.graph = made.job.stages;
-        code = barrier_add(run, arena, &made.job, err);
-    }
-    if (code == PV_OK) {
-        made.job.release_s = 0.0;
-        made.job.deadline_s = 1.0; /* alone on the cores: its deadline moves nothing */
-        code = take_sightings(&made, arena, err);
-    }
-    if (code == PV_OK && made.n_tasks == 0)
-        code = pv_fail(err, PV_E_TOO_FEW, "the run cannot be replayed: its stages hold no task");
-    if (code == PV_OK)
-        code = sort_durations(&made, arena, err);
-    if (code == PV_OK)
-        code = calibrate(&made, scratch, err);
-    if (code == PV_OK)
-        *replay = made;
-    return code;
+    PV_TRY(check_known(run, err));
+    PV_TRY(edf_job_from_run(run, arena, &made.job, err));
+    made.graph = made.job.stages;
+    PV_TRY(barrier_add(run, arena, &made.job, err));
+    made.job.release_s = 0.0;
+    made.job.deadline_s = 1.0; /* alone on the cores: its deadline moves nothing */
+    PV_TRY(take_sightings(&made, arena, err));
+    if (made.n_tasks == 0)
+        return pv_fail(err, PV_E_TOO_FEW, "the run cannot be replayed: its stages hold no task");
+    PV_TRY(sort_durations(&made, arena, err));
+    PV_TRY(calibrate(&made, scratch, err));
+    *replay = made;
+    return PV_OK;
 }
 
 size_t replay_count_assumed(const struct replay *replay)

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "core/diagnosis/diagnosis_internal.h"
 
 enum { SWEEPS = 200 };
@@ -50,13 +51,6 @@ static int by_load(const void *a, const void *b)
     return (x->duration_s > y->duration_s) - (x->duration_s < y->duration_s);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double load_of(const struct diagnosis_run *run)
 {
     return run->problem_size / run->executors;
@@ -68,7 +62,7 @@ static size_t list_counts(const struct diagnosis_run runs[], size_t n, double co
     size_t distinct = 0;
     for (size_t i = 0; i < n; i++)
         counts[i] = runs[i].executors;
-    qsort(counts, n, sizeof *counts, by_value);
+    qsort(counts, n, sizeof *counts, order_by_double);
     for (size_t i = 0; i < n; i++)
         if (i == 0 || counts[i] != counts[distinct - 1])
             counts[distinct++] = counts[i];

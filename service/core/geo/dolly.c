@@ -170,15 +170,15 @@ static enum pv_code clone_job(struct dolly *dolly, size_t job)
 static enum pv_code dolly_run(struct allocation *allocation)
 {
     struct dolly dolly;
-    enum pv_code code = make(&dolly, allocation) ? PV_OK : PV_E_MEMORY;
-    for (size_t j = 0; j < allocation->problem->n_jobs && code == PV_OK; j++) {
+    if (!make(&dolly, allocation))
+        return PV_E_MEMORY;
+    for (size_t j = 0; j < allocation->problem->n_jobs; j++) {
         size_t before = allocation->n_copies;
-        code = placement_run(&dolly.placement, j, allocation->idle);
+        PV_TRY(placement_run(&dolly.placement, j, allocation->idle));
         dolly.used += (double)(allocation->n_copies - before);
-        if (code == PV_OK)
-            code = clone_job(&dolly, j);
+        PV_TRY(clone_job(&dolly, j));
     }
-    return code;
+    return PV_OK;
 }
 
 /* risk, budget and utilization_max are the paper's epsilon, beta and tau; the straggler probability

@@ -58,10 +58,11 @@ bool flutter_make(struct placement *placement, struct allocation *allocation)
 static enum pv_code flutter_run(struct allocation *allocation)
 {
     struct placement placement;
-    enum pv_code code = flutter_make(&placement, allocation) ? PV_OK : PV_E_MEMORY;
-    for (size_t j = 0; j < allocation->problem->n_jobs && code == PV_OK; j++)
-        code = placement_run(&placement, j, allocation->idle);
-    return code;
+    if (!flutter_make(&placement, allocation))
+        return PV_E_MEMORY;
+    for (size_t j = 0; j < allocation->problem->n_jobs; j++)
+        PV_TRY(placement_run(&placement, j, allocation->idle));
+    return PV_OK;
 }
 
 const struct geo_planner geo_planner_flutter = {.name = "flutter", .run = flutter_run};

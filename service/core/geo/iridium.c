@@ -192,10 +192,11 @@ static enum pv_code place_job(struct iridium *iridium, struct allocation *alloca
 static enum pv_code iridium_run(struct allocation *allocation)
 {
     struct iridium iridium;
-    enum pv_code code = make(&iridium, allocation) ? PV_OK : PV_E_MEMORY;
-    for (size_t j = 0; j < allocation->problem->n_jobs && code == PV_OK; j++)
-        code = place_job(&iridium, allocation, j);
-    return code;
+    if (!make(&iridium, allocation))
+        return PV_E_MEMORY;
+    for (size_t j = 0; j < allocation->problem->n_jobs; j++)
+        PV_TRY(place_job(&iridium, allocation, j));
+    return PV_OK;
 }
 
 const struct geo_planner geo_planner_iridium = {.name = "iridium", .run = iridium_run};

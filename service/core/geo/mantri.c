@@ -189,10 +189,9 @@ static enum pv_code reconsider(struct mantri *mantri, bool scarce)
 
 static enum pv_code start_waiting(struct mantri *mantri)
 {
-    enum pv_code code = PV_OK;
-    for (size_t j = 0; j < mantri->allocation->problem->n_jobs && code == PV_OK; j++)
-        code = placement_run(&mantri->placement, j, mantri->allocation->idle);
-    return code;
+    for (size_t j = 0; j < mantri->allocation->problem->n_jobs; j++)
+        PV_TRY(placement_run(&mantri->placement, j, mantri->allocation->idle));
+    return PV_OK;
 }
 
 /* Do more tasks wait than slots are idle? */

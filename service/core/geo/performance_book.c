@@ -285,10 +285,10 @@ enum pv_code performance_book_pool_processing(struct performance_book *book,
 {
     int64_t type = find_type(book, machine_type);
     size_t cell = (size_t)type * book->ask->n_operations + operation;
-    enum pv_code code = pour(book, &book->processing_of_all[operation], observed, err);
-    if (code == PV_OK && type != NO_TYPE)
-        code = pour(book, &book->processing_of_types[cell], observed, err);
-    return code;
+    PV_TRY(pour(book, &book->processing_of_all[operation], observed, err));
+    if (type != NO_TYPE)
+        PV_TRY(pour(book, &book->processing_of_types[cell], observed, err));
+    return PV_OK;
 }
 
 enum pv_code performance_book_pool_transfer(struct performance_book *book,
@@ -299,11 +299,11 @@ enum pv_code performance_book_pool_transfer(struct performance_book *book,
 {
     int64_t from = find_type(book, from_type);
     int64_t to = find_type(book, to_type);
-    enum pv_code code = pour(book, &book->transfers_of_all, observed, err);
-    if (code == PV_OK && from != NO_TYPE && to != NO_TYPE)
-        code = pour(book, &book->transfers_of_types[(size_t)from * book->n_types + (size_t)to],
-                    observed, err);
-    return code;
+    PV_TRY(pour(book, &book->transfers_of_all, observed, err));
+    if (from != NO_TYPE && to != NO_TYPE)
+        PV_TRY(pour(book, &book->transfers_of_types[(size_t)from * book->n_types + (size_t)to],
+                    observed, err));
+    return PV_OK;
 }
 
 /* Of a table of n pools, the entries that stand for them; NULL where there is no pool. */
@@ -384,8 +384,8 @@ static enum pv_code close_transfers(struct performance_book *book, struct pv_err
 
 enum pv_code performance_book_close(struct performance_book *book, struct pv_error *err)
 {
-    enum pv_code code = close_processing(book, err);
-    return code == PV_OK ? close_transfers(book, err) : code;
+    PV_TRY(close_processing(book, err));
+    return close_transfers(book, err);
 }
 
 /* --- reading --- */

@@ -71,13 +71,10 @@ static enum pv_code grant_first_copy(struct allocation *allocation, size_t job, 
         state->waits = true;
         return PV_OK;
     }
-    enum pv_code code = find_floor(allocation, state, &floor);
-    if (code == PV_OK)
-        code = objective_of(allocation, 1) == EFFICIENCY
-                   ? search_fastest(allocation, task, state, floor, 0, &candidate)
-                   : search_most_reliable(allocation, task, state, floor, -1, &candidate);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(find_floor(allocation, state, &floor));
+    PV_TRY(objective_of(allocation, 1) == EFFICIENCY
+               ? search_fastest(allocation, task, state, floor, 0, &candidate)
+               : search_most_reliable(allocation, task, state, floor, -1, &candidate));
     if (candidate.found)
         return allocation_grant(allocation, job, index, 1, &candidate) ? PV_OK : PV_E_MEMORY;
     state->waits = true;
@@ -86,13 +83,12 @@ static enum pv_code grant_first_copy(struct allocation *allocation, size_t job, 
 
 static enum pv_code first_round(struct allocation *allocation, size_t job, bool *granted)
 {
-    enum pv_code code = PV_OK;
     size_t before = allocation->n_copies;
-    for (size_t t = 0; t < allocation->problem->jobs[job].n_tasks && code == PV_OK; t++)
+    for (size_t t = 0; t < allocation->problem->jobs[job].n_tasks; t++)
         if (allocation->tasks[job][t].n == 0)
-            code = grant_first_copy(allocation, job, t);
+            PV_TRY(grant_first_copy(allocation, job, t));
     *granted = allocation->n_copies > before;
-    return code;
+    return PV_OK;
 }
 
 /* A second copy: what it is looked for must rise. */
@@ -102,18 +98,15 @@ static enum pv_code grant_second_copy(struct allocation *allocation, size_t job,
     struct task_allocation *state = &allocation->tasks[job][index];
     struct candidate candidate;
     double floor;
-    enum pv_code code = find_floor(allocation, state, &floor);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(find_floor(allocation, state, &floor));
     double exemption =
         allocation_exemption(allocation, state->lost, task->size_bytes, state->rate.mean);
-    code = objective_of(allocation, 2) == EFFICIENCY
+    PV_TRY(objective_of(allocation, 2) == EFFICIENCY
                ? search_fastest(allocation, task, state, floor, state->rate.mean, &candidate)
-               : search_most_reliable(allocation, task, state, floor, exemption, &candidate);
-    if (code == PV_OK && candidate.found &&
-        !allocation_grant(allocation, job, index, 2, &candidate))
-        code = PV_E_MEMORY;
-    return code;
+               : search_most_reliable(allocation, task, state, floor, exemption, &candidate));
+    if (candidate.found && !allocation_grant(allocation, job, index, 2, &candidate))
+        return PV_E_MEMORY;
+    return PV_OK;
 }
 
 /* The tasks with a copy, those worst off by what is looked for first. */
@@ -136,13 +129,12 @@ static size_t order_tasks(struct allocation *allocation, size_t job)
 
 static enum pv_code second_round(struct allocation *allocation, size_t job, bool *granted)
 {
-    enum pv_code code = PV_OK;
     size_t before = allocation->n_copies;
     size_t n = order_tasks(allocation, job);
-    for (size_t k = 0; k < n && code == PV_OK && allocation->used[job] < allocation->share; k++)
-        code = grant_second_copy(allocation, job, allocation->order[k].index);
+    for (size_t k = 0; k < n && allocation->used[job] < allocation->share; k++)
+        PV_TRY(grant_second_copy(allocation, job, allocation->order[k].index));
     *granted = allocation->n_copies > before;
-    return code;
+    return PV_OK;
 }
 
 /* A further copy has to save slots, not only time: e(c + 1) < c/(c + 1) e(c). */
@@ -212,10 +204,9 @@ static enum pv_code allocate_copies(struct allocation *allocation)
 {
     if (allocation->parameters[ALLOCATION] != JOB_GREEDY)
         return run_rounds(allocation, 0, allocation->admitted);
-    enum pv_code code = PV_OK;
-    for (size_t k = 0; k < allocation->admitted && code == PV_OK; k++)
-        code = run_rounds(allocation, k, k + 1);
-    return code;
+    for (size_t k = 0; k < allocation->admitted; k++)
+        PV_TRY(run_rounds(allocation, k, k + 1));
+    return PV_OK;
 }
 
 static void admit_jobs(struct allocation *allocation)

@@ -175,9 +175,7 @@ static enum pv_code place_another_way(struct placement *p, size_t job, size_t i)
     size_t index = p->tasks[i];
     struct task_allocation *state = &allocation->tasks[job][index];
     struct candidate candidate;
-    enum pv_code code = find_in_row(p, job, index, p->rows[i], &candidate);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(find_in_row(p, job, index, p->rows[i], &candidate));
     if (candidate.found)
         return allocation_grant(allocation, job, index, 1, &candidate) ? PV_OK : PV_E_MEMORY;
     state->waits = true;

@@ -1,4 +1,5 @@
 #include "core/geosim/graph.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 
@@ -67,13 +68,6 @@ static int by_falling_degree(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    size_t x = *(const size_t *)a;
-    size_t y = *(const size_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* place[node]: its number in the finished graph. */
 static bool rank_nodes(const struct growth *growth, size_t n, struct arena *arena, size_t place[])
 {
@@ -111,7 +105,7 @@ list_neighbours(struct growth *growth, size_t n, struct arena *arena, struct geo
     for (size_t i = 0; i < growth->n_ends; i++)
         neighbours[fill[growth->ends[i]]++] = growth->ends[i ^ 1];
     for (size_t i = 0; i < n; i++)
-        qsort(neighbours + first[i], first[i + 1] - first[i], sizeof *neighbours, ascending);
+        qsort(neighbours + first[i], first[i + 1] - first[i], sizeof *neighbours, order_by_size);
     *graph = (struct geosim_graph){n, first, neighbours};
     return true;
 }

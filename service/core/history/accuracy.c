@@ -1,4 +1,5 @@
 #include "core/history/accuracy.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,19 +7,12 @@
 
 /* --- one record --- */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Percentiles are of type 7 everywhere (docs/design.md, "Words and units"); this is the 50th. */
 static double median(double values[], size_t n)
 {
     if (n == 0)
         return (double)NAN;
-    qsort(values, n, sizeof *values, ascending);
+    qsort(values, n, sizeof *values, order_by_double);
     return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 

@@ -1,4 +1,5 @@
 #include "core/history/task_sketch.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,13 +59,6 @@ enum pv_code task_sketch_spread(const struct task_group groups[],
 }
 
 /* --- making --- */
-
-static int double_compare(const void *left, const void *right)
-{
-    double a = *(const double *)left;
-    double b = *(const double *)right;
-    return (a > b) - (a < b);
-}
 
 /* Where the groups end: the first after the fastest task, the last but one before the slowest. */
 static size_t end_groups(size_t n, size_t ends[TASK_SKETCH_GROUPS_MAX])
@@ -132,7 +126,7 @@ enum pv_code task_sketch_make(const double durations_s[],
     if (ascending == NULL)
         return pv_no_memory(err);
     memcpy(ascending, durations_s, n * sizeof *ascending);
-    qsort(ascending, n, sizeof *ascending, double_compare);
+    qsort(ascending, n, sizeof *ascending, order_by_double);
     size_t ends[TASK_SKETCH_GROUPS_MAX];
     size_t made = end_groups(n, ends);
     for (size_t g = 0, from = 0; g < made; from = ends[g++])

@@ -162,21 +162,18 @@ enum pv_code nonnegative_fit(const double x[],
     struct linear_fit linear;
     struct nonnegative_fit made = {.freedom = 0};
     size_t at[LINEAR_COLUMNS_MAX] = {0, 1, 2, 3, 4, 5, 6, 7};
-    enum pv_code code = linear_fit(x, n, k, y, weights, scratch, &linear, err);
+    PV_TRY(linear_fit(x, n, k, y, weights, scratch, &linear, err));
     bool inside = true;
-    for (size_t j = 0; code == PV_OK && j < k; j++) {
+    for (size_t j = 0; j < k; j++) {
         made.free[j] = linear.coefficients[j] > 0;
         inside = inside && made.free[j];
     }
-    if (code == PV_OK && !inside) {
-        code = nnls_solve(x, n, k, y, weights, scratch, made.b, made.free, err);
-        if (code == PV_OK)
-            code = fit_free(&p, made.free, at, &linear, err);
+    if (!inside) {
+        PV_TRY(nnls_solve(x, n, k, y, weights, scratch, made.b, made.free, err));
+        PV_TRY(fit_free(&p, made.free, at, &linear, err));
     }
-    if (code == PV_OK && left_out != NULL)
-        code = leave_out(&p, &linear, at, made.free, left_out, err);
-    if (code != PV_OK)
-        return code;
+    if (left_out != NULL)
+        PV_TRY(leave_out(&p, &linear, at, made.free, left_out, err));
     made.freedom = n > linear.k ? (double)(n - linear.k) : 0;
     for (size_t a = 0; a < linear.k; a++) {
         made.b[at[a]] = linear.coefficients[a];

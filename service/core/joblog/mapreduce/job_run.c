@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/history/run_metrics.h"
 #include "core/joblog/mapreduce/mapreduce_internal.h"
 
@@ -37,13 +38,6 @@ static int64_t add(int64_t a, int64_t b)
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-static int compare_instants(const void *a, const void *b)
-{
-    int64_t left = *(const int64_t *)a;
-    int64_t right = *(const int64_t *)b;
-    return (left > right) - (left < right);
-}
-
 /* By kind and task; of one task the successful attempt that finished first comes first. */
 static int compare_attempts(const void *a, const void *b)
 {
@@ -57,8 +51,8 @@ static int compare_attempts(const void *a, const void *b)
     bool right_won = right->state == ATTEMPT_SUCCEEDED;
     if (left_won != right_won)
         return left_won ? -1 : 1;
-    int order = compare_instants(&left->finish_ms, &right->finish_ms);
-    return order != 0 ? order : compare_instants(&left->start_ms, &right->start_ms);
+    int order = order_by_int64(&left->finish_ms, &right->finish_ms);
+    return order != 0 ? order : order_by_int64(&left->start_ms, &right->start_ms);
 }
 
 /* --- the attempts of one kind --- */
@@ -153,8 +147,8 @@ static bool count_executors(const struct mapreduce *log, struct arena *arena, st
         return false;
     size_t n = collect_lives(log, starts, ends);
     if (n > 0) {
-        qsort(starts, n, sizeof *starts, compare_instants);
-        qsort(ends, n, sizeof *ends, compare_instants);
+        qsort(starts, n, sizeof *starts, order_by_int64);
+        qsort(ends, n, sizeof *ends, order_by_int64);
     }
     size_t most = 0;
     for (size_t started = 0, ended = 0; started < n; started++) {

@@ -1,4 +1,5 @@
 #include "core/scaling/drift/drift.h"
+#include "base/order.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
@@ -279,16 +280,9 @@ struct deviations {
     size_t n;
 };
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(double values[], size_t n)
 {
-    qsort(values, n, sizeof *values, ascending);
+    qsort(values, n, sizeof *values, order_by_double);
     return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
@@ -372,8 +366,8 @@ static enum pv_code compare_alone(const struct watch_run runs[],
         rows[i] = runs[i].seen;
         rows[i].weight = verdicts[i].weight;
     }
-    enum pv_code code = fit_law(rows, n, scratch, &fit, &fitted, err);
-    for (size_t k = 0; code == PV_OK && fitted && k < fit.n; k++) {
+    PV_TRY(fit_law(rows, n, scratch, &fit, &fitted, err));
+    for (size_t k = 0; fitted && k < fit.n; k++) {
         const struct model_residual *residual = &fit.residuals[k];
         size_t i = residual->observation;
         if (i < first || !alone[i] || !(residual->left_out > 0) || is_at_an_end(runs, first, n, i))
@@ -381,7 +375,7 @@ static enum pv_code compare_alone(const struct watch_run runs[],
         found->items[found->n++] = (struct deviation){i, log(residual->left_out),
                                                       log(residual->actual / residual->left_out)};
     }
-    return code;
+    return PV_OK;
 }
 
 static enum pv_code weigh_outliers(const struct watch_run runs[],
@@ -407,11 +401,8 @@ static enum pv_code weigh_outliers(const struct watch_run runs[],
             repeated.items[repeated.n++] =
                 (struct deviation){i, promised, log(runs[i].seen.duration_s) - promised};
     }
-    enum pv_code code = PV_OK;
     if (n_alone >= LEAST_ALONE)
-        code = compare_alone(runs, first, n, alone, verdicts, scratch, &single, err);
-    if (code != PV_OK)
-        return code;
+        PV_TRY(compare_alone(runs, first, n, alone, verdicts, scratch, &single, err));
     weigh(&repeated, LEAST_REPEATED, WATCH_NOISE, room, verdicts);
     weigh(&single, LEAST_ALONE, WATCH_LAW_NOISE, room, verdicts);
     return PV_OK;

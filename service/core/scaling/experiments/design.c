@@ -155,16 +155,12 @@ static enum pv_code prepare(struct experiments_state *state,
 {
     const struct experiments_question *question = state->question;
     struct effects_law law = {.model = model};
-    enum pv_code code = copy_rows(state, rows, n, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(copy_rows(state, rows, n, err));
     if (model == NULL || model->form != MODEL_OF_DURATIONS || !has_time(&law, question))
         law = assume_law(question, state->rows, n);
     state->model = law.model;
     state->times_known = law.model != NULL || n > 0;
-    code = find_effects(state, &law, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(find_effects(state, &law, err));
     learn_rows(state);
     state->candidates = arena_array(state->arena, question->n_allowed, sizeof *state->candidates);
     state->asked = arena_array(state->arena, question->n_asked, sizeof *state->asked);
@@ -422,9 +418,7 @@ enum pv_code experiments_choose(const struct observation rows[],
                                 struct pv_error *err)
 {
     struct experiments_state state = {.question = question, .arena = arena};
-    enum pv_code code = prepare(&state, rows, n, model, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(prepare(&state, rows, n, model, err));
     double *gains = arena_array(arena, state.n_candidates, sizeof *gains);
     double *left = arena_array(arena, state.n_candidates, sizeof *left);
     if (gains == NULL || left == NULL)
@@ -441,9 +435,7 @@ enum pv_code experiments_choose(const struct observation rows[],
         put_in_order(&state, &choice);
     }
     struct experiments_plan made;
-    code = experiments_describe(&state, choice.runs, choice.n, &made, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(experiments_describe(&state, choice.runs, choice.n, &made, err));
     made.without_time = question->n_allowed - state.n_candidates;
     *plan = made;
     return PV_OK;

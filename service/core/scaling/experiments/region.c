@@ -86,13 +86,11 @@ static enum pv_code find_sizes(const struct experiment_bounds *bounds,
 {
     struct values sizes;
     size_t room = bounds->n_sizes + EXPERIMENT_SIZES_MAX + 4;
-    enum pv_code code = make_room(&sizes, room, arena, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(make_room(&sizes, room, arena, err));
     for (size_t i = 0; i < bounds->n_sizes; i++)
         put(&sizes, bounds->problem_sizes[i]);
     if (bounds->problem_sizes == NULL) {
-        code = put_observed(&sizes, rows, n, true, arena, err);
+        PV_TRY(put_observed(&sizes, rows, n, true, arena, err));
         if (n > 0)
             put(&sizes, region->problem_size);
         for (double part = 8; !has_model && part > 1; part /= 2)
@@ -103,7 +101,7 @@ static enum pv_code find_sizes(const struct experiment_bounds *bounds,
     }
     region->problem_sizes = sizes.at;
     region->n_sizes = sizes.n;
-    return code;
+    return PV_OK;
 }
 
 /* --- executors --- */
@@ -254,9 +252,7 @@ static enum pv_code list_asked(const struct experiment_bounds *bounds,
 {
     double ticks[EXPERIMENT_ASKED_MAX];
     struct values usable;
-    enum pv_code code = make_room(&usable, counts->n, arena, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(make_room(&usable, counts->n, arena, err));
     for (size_t i = 0; i < counts->n; i++)
         if (idle || i == 0 || counts->at[i] <= region->problem_size)
             usable.at[usable.n++] = counts->at[i];
@@ -284,18 +280,12 @@ enum pv_code experiment_region_make(const struct experiment_bounds *bounds,
     struct experiment_region made = {.n_allowed = 0};
     struct values counts;
     bool idle = is_idle_known(rows, n);
-    enum pv_code code = find_problem_size(bounds, rows, n, &made, err);
-    if (code == PV_OK)
-        code = find_sizes(bounds, rows, n, has_model, arena, &made, err);
-    if (code == PV_OK)
-        code = find_range(bounds, rows, n, &made, err);
-    if (code == PV_OK)
-        code = find_counts(bounds, rows, n, &made, arena, &counts, err);
-    if (code == PV_OK)
-        code = list_allowed(bounds, &counts, idle, arena, &made, err);
-    if (code == PV_OK)
-        code = list_asked(bounds, &counts, idle, arena, &made, err);
-    if (code == PV_OK)
-        *region = made;
-    return code;
+    PV_TRY(find_problem_size(bounds, rows, n, &made, err));
+    PV_TRY(find_sizes(bounds, rows, n, has_model, arena, &made, err));
+    PV_TRY(find_range(bounds, rows, n, &made, err));
+    PV_TRY(find_counts(bounds, rows, n, &made, arena, &counts, err));
+    PV_TRY(list_allowed(bounds, &counts, idle, arena, &made, err));
+    PV_TRY(list_asked(bounds, &counts, idle, arena, &made, err));
+    *region = made;
+    return PV_OK;
 }

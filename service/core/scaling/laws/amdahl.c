@@ -65,11 +65,8 @@ static enum pv_code fit_amdahl(const struct model_data *data,
                                struct pv_error *err)
 {
     struct design design;
-    enum pv_code code = design_survey(data, scratch, &design, err);
-    if (code == PV_OK)
-        code = design_require(&design, data, "amdahl", 2, 2, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(design_survey(data, scratch, &design, err));
+    PV_TRY(design_require(&design, data, "amdahl", 2, 2, err));
     if (design.sizes > 1)
         finding_count(
             finding_add(&fit->warnings, "problem_size_varies",

@@ -1,4 +1,5 @@
 #include "core/scaling/laws/combined.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,13 +67,6 @@ struct counts {
     size_t n;
 };
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static enum pv_code list_counts(const struct model_data *data,
                                 struct arena *scratch,
                                 struct counts *counts,
@@ -83,7 +77,7 @@ static enum pv_code list_counts(const struct model_data *data,
         return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++)
         values[i] = data->rows[i].executors;
-    qsort(values, data->n, sizeof *values, ascending);
+    qsort(values, data->n, sizeof *values, order_by_double);
     size_t n = 0;
     for (size_t i = 0; i < data->n; i++)
         if (n == 0 || values[i] > values[n - 1])
@@ -159,12 +153,10 @@ static enum pv_code find_weights(const struct model_data *data,
     double squares[MEMBERS] = {0};
     struct counts counts = {NULL, 0};
     double all = 0;
-    enum pv_code code = list_counts(data, scratch, &counts, err);
+    PV_TRY(list_counts(data, scratch, &counts, err));
     /* With three counts nothing is learnt from leaving one out: see the header. */
-    if (code == PV_OK && counts.n > 3)
-        code = judge_members(data, &counts, scratch, squares, err);
-    if (code != PV_OK)
-        return code;
+    if (counts.n > 3)
+        PV_TRY(judge_members(data, &counts, scratch, squares, err));
     double trust = fmax(0, 1 - 3 / (double)counts.n);
     for (size_t k = 0; k < MEMBERS; k++) {
         weights[k] = pow(squares[k] + least_error * least_error, -trust);
@@ -199,26 +191,20 @@ static enum pv_code fit_combined(const struct model_data *data,
 {
     struct design design;
     double weights[MEMBERS];
-    enum pv_code code = design_survey(data, scratch, &design, err);
+    PV_TRY(design_survey(data, scratch, &design, err));
     /* Two counts, and equal weights, do where the third was left out to see what comes of that. */
     size_t least = data->whole ? 2 : 3;
-    if (code == PV_OK)
-        code = design_require(&design, data, "combined", least, least, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(design_require(&design, data, "combined", least, least, err));
     struct member *all = arena_array(scratch, MEMBERS, sizeof *all);
     struct model_component *components = arena_array(scratch, MEMBERS, sizeof *components);
     if (all == NULL || components == NULL)
         return pv_no_memory(err);
     freedom[0] = HUGE_VAL;
-    for (size_t k = 0; code == PV_OK && k < MEMBERS; k++) {
-        code = fit_member(members[k], data, scratch, &all[k], err);
+    for (size_t k = 0; k < MEMBERS; k++) {
+        PV_TRY(fit_member(members[k], data, scratch, &all[k], err));
         freedom[0] = fmin(freedom[0], all[k].freedom[0]);
     }
-    if (code == PV_OK)
-        code = find_weights(data, scratch, weights, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(find_weights(data, scratch, weights, err));
     for (size_t k = 0; k < MEMBERS; k++)
         components[k] = (struct model_component){weights[k], model_law(&all[k].fit.model)};
     if (!data->whole)

@@ -1,19 +1,13 @@
 #include "core/scaling/laws/configurations.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static size_t count_distinct(double values[], size_t n)
 {
     size_t distinct = n > 0;
-    qsort(values, n, sizeof *values, ascending);
+    qsort(values, n, sizeof *values, order_by_double);
     for (size_t i = 1; i < n; i++)
         distinct += values[i] > values[i - 1] * (1 + 1e-12);
     return distinct;

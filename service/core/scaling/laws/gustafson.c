@@ -71,12 +71,9 @@ static enum pv_code fit_gustafson(const struct model_data *data,
                                   struct pv_error *err)
 {
     struct design design;
-    enum pv_code code = design_survey(data, scratch, &design, err);
+    PV_TRY(design_survey(data, scratch, &design, err));
     bool durations = data->form == MODEL_OF_DURATIONS;
-    if (code == PV_OK)
-        code = design_require(&design, data, "gustafson", 2, durations ? 1 : 2, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(design_require(&design, data, "gustafson", 2, durations ? 1 : 2, err));
     if (durations && design.shares == 1)
         return pv_fail(
             err, PV_E_SINGULAR,

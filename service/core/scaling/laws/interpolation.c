@@ -472,9 +472,7 @@ static enum pv_code fit_interpolation(const struct model_data *data,
 {
     struct builder b;
     struct whole whole = {0};
-    enum pv_code code = prepare(data, scratch, &b, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(prepare(data, scratch, &b, err));
     struct model_knot *knots = arena_array(scratch, b.n_cells, sizeof *knots);
     struct model_knot *room = arena_array(scratch, b.n_cells, sizeof *room);
     if (knots == NULL || room == NULL)
@@ -482,9 +480,7 @@ static enum pv_code fit_interpolation(const struct model_data *data,
     size_t n = make_curves(&b, noise_without(&b, data->n, 0), knots, &whole.held);
     for (size_t c = 0; c < b.n_cells; c++)
         whole.weight += b.cells[c].weight;
-    code = check_dense(&b, &whole, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(check_dense(&b, &whole, err));
     fit->model.tables.knots = knots;
     fit->model.tables.n_knots = n;
     freedom[0] = data->n > n ? (double)(data->n - n) : 0;

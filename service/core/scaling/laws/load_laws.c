@@ -1,4 +1,5 @@
 #include "core/scaling/laws/load_laws.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -126,13 +127,6 @@ static double duration_of(const struct family *family, const double p[], double 
 
 /* --- shapes --- */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Between every two executor counts with two at or above; of too many, evenly many of them. */
 static void take_cuts(struct trial *trial)
 {
@@ -154,7 +148,7 @@ static enum pv_code find_shapes(struct trial *trial, struct arena *scratch, stru
         return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++)
         trial->counts[i] = data->rows[i].executors;
-    qsort(trial->counts, data->n, sizeof *trial->counts, ascending);
+    qsort(trial->counts, data->n, sizeof *trial->counts, order_by_double);
     for (size_t i = 0; i < data->n; i++)
         if (trial->n_counts == 0 || trial->counts[i] > trial->counts[trial->n_counts - 1])
             trial->counts[trial->n_counts++] = trial->counts[i];
@@ -276,11 +270,8 @@ static enum pv_code make_trial(const struct family *family,
     if (made == NULL)
         return pv_no_memory(err);
     *made = (struct trial){.family = family, .data = data, .sizes = sizes};
-    enum pv_code code = find_shapes(made, scratch, err);
-    if (code == PV_OK)
-        code = gather_cells(made, scratch, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(find_shapes(made, scratch, err));
+    PV_TRY(gather_cells(made, scratch, err));
     add_cells(made);
     *trial = made;
     return PV_OK;
@@ -315,9 +306,7 @@ static enum pv_code settle(const struct trial *trial,
             x[i * k + j] = columns[used[j]];
         y[i] = data->rows[i].duration_s;
     }
-    enum pv_code code = nonnegative_fit(x, data->n, k, y, data->factors, scratch, NULL, &fit, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(nonnegative_fit(x, data->n, k, y, data->factors, scratch, NULL, &fit, err));
     for (size_t a = 0; a < k; a++) {
         model->parameters[places[used[a]]].estimate = fit.b[a];
         for (size_t b = 0; b < k; b++)
@@ -353,13 +342,9 @@ static enum pv_code fit_family(const struct family *family,
     struct found best;
     struct trial *trial = NULL;
     struct absence without = {.row = data->n, .from = 1, .to = 0};
-    enum pv_code code = design_survey(data, scratch, &design, err);
-    if (code == PV_OK)
-        code = design_require(&design, data, family->name, 2, 2, err);
-    if (code == PV_OK)
-        code = make_trial(family, data, design.sizes, scratch, &trial, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(design_survey(data, scratch, &design, err));
+    PV_TRY(design_require(&design, data, family->name, 2, 2, err));
+    PV_TRY(make_trial(family, data, design.sizes, scratch, &trial, err));
     find_best(trial, without, &best);
     start_from(trial, &best, &fit->model);
     fit->model.reference = MODEL_EXTRAPOLATED;
@@ -395,15 +380,15 @@ enum pv_code load_leave_out(const struct model_kind *kind,
     size_t sizes = data->n > 0;
     for (size_t i = 1; i < data->n; i++)
         sizes += data->rows[i].problem_size > data->rows[i - 1].problem_size;
-    enum pv_code code = make_trial(family_of(kind), data, sizes, scratch, &trial, err);
-    for (size_t f = 0; code == PV_OK && f < folds; f++) {
+    PV_TRY(make_trial(family_of(kind), data, sizes, scratch, &trial, err));
+    for (size_t f = 0; f < folds; f++) {
         struct found others;
         find_best(trial, (struct absence){data->n, from[f], to[f]}, &others);
         for (size_t i = 0; i < data->n; i++)
             if (data->rows[i].executors >= from[f] && data->rows[i].executors <= to[f])
                 left_out[i] = value_of(trial->family, others.b, others.shape, &data->rows[i]);
     }
-    return code;
+    return PV_OK;
 }
 
 /* --- what it says --- */

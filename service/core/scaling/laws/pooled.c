@@ -350,21 +350,19 @@ static enum pv_code fit_pooled(const struct model_data *data,
                                struct pv_error *err)
 {
     struct pool *pool = NULL;
-    enum pv_code code = make_pool(data, scratch, &pool, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(make_pool(data, scratch, &pool, err));
     guess(pool);
     for (size_t i = 0; i < ITERATIONS; i++)
         step(pool);
-    code = set_knots(pool, scratch, &fit->model, err);
-    for (size_t i = 0; code == PV_OK && !data->whole && i < data->n; i++)
+    PV_TRY(set_knots(pool, scratch, &fit->model, err));
+    for (size_t i = 0; !data->whole && i < data->n; i++)
         left_out[i] = leave_out(pool, &data->rows[i]);
     size_t own = 0;
     while (own < pool->n_curves && pool->curves[own].context == 1)
         own++;
     freedom[0] = data->n > own ? (double)(data->n - own) : 0;
     fit->model.reference = MODEL_EXTRAPOLATED;
-    return code;
+    return PV_OK;
 }
 
 static double duration(const struct model_law *law, double problem_size, double executors)

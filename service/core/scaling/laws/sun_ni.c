@@ -252,11 +252,8 @@ static enum pv_code fit_sun_ni(const struct model_data *data,
     double inverse[DESCENT_MAX][DESCENT_MAX];
     size_t freed = 0;
     bool durations = data->form == MODEL_OF_DURATIONS;
-    enum pv_code code = design_survey(data, scratch, &design, err);
-    if (code == PV_OK)
-        code = require(&design, data, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(design_survey(data, scratch, &design, err));
+    PV_TRY(require(&design, data, err));
     double *logs = arena_array(scratch, data->n, sizeof *logs);
     if (logs == NULL)
         return pv_no_memory(err);
@@ -273,9 +270,7 @@ static enum pv_code fit_sun_ni(const struct model_data *data,
     (void)descent_find(&d, d.n, STEPS, 1e-6, p);
     (void)descent_polish(&d, 1e-12, p);
     descent_sum(&d, p, d.n, &sums);
-    code = check_known(data, &d, &sums, p, inverse, &freed, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(check_known(data, &d, &sums, p, inverse, &freed, err));
     tell_parameters(data, &d, sums.squares, p, inverse, freed, freedom, &fit->model);
     fit->model.parameters[SIZE].estimate = problem.size;
     fit->model.reference = durations ? MODEL_EXTRAPOLATED : MODEL_RATIO;

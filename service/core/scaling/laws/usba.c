@@ -1,4 +1,5 @@
 #include "core/scaling/laws/usba.h"
+#include "base/order.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
@@ -267,20 +268,13 @@ static int by_sum(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Values of theta between neighbouring executor counts, spread over all of them. */
 static size_t choose_thetas(const struct problem *problem, double values[], double thetas[GAPS_MAX])
 {
     size_t n = problem->data->n;
     for (size_t i = 0; i < n; i++)
         values[i] = problem->data->rows[i].executors;
-    qsort(values, n, sizeof *values, ascending);
+    qsort(values, n, sizeof *values, order_by_double);
     size_t distinct = 1;
     for (size_t i = 1; i < n; i++)
         if (values[i] > values[distinct - 1])
@@ -553,10 +547,8 @@ enum pv_code usba_set_startup(const struct model_data *data,
         executors[i] = data->rows[i].executors;
         times_s[i] = data->knows_initialization ? data->rows[i].initialization_s : 0;
     }
-    enum pv_code code = startup_fit(executors, times_s, data->factors, data->n, scratch,
-                                    data->whole ? NULL : left_out_s, &startup, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(startup_fit(executors, times_s, data->factors, data->n, scratch,
+                       data->whole ? NULL : left_out_s, &startup, err));
     struct model *model = &fit->model;
     model->parameters[USBA_INITIALIZATION].estimate = startup.t0_s;
     model->parameters[USBA_EPSILON].estimate = startup.epsilon;
@@ -872,16 +864,12 @@ static enum pv_code fit_durations(const struct model_data *data,
     double *before_s = arena_array(scratch, data->n, sizeof *before_s);
     if (before_s == NULL)
         return pv_no_memory(err);
-    enum pv_code code = prepare(data, design, scratch, &part, err);
-    if (code == PV_OK)
-        code = choose_form(&part, &linear, &y, freedom, fit, err);
+    PV_TRY(prepare(data, design, scratch, &part, err));
+    PV_TRY(choose_form(&part, &linear, &y, freedom, fit, err));
     bool gamma = !fit->model.parameters[USBA_GAMMA].dropped;
-    if (code == PV_OK && !data->whole)
-        code = leave_out(&part, &linear, y, gamma, left_out, err);
-    if (code == PV_OK)
-        code = usba_set_startup(data, scratch, before_s, freedom, fit, err);
-    if (code != PV_OK)
-        return code;
+    if (!data->whole)
+        PV_TRY(leave_out(&part, &linear, y, gamma, left_out, err));
+    PV_TRY(usba_set_startup(data, scratch, before_s, freedom, fit, err));
     for (size_t i = 0; !data->whole && i < data->n; i++)
         left_out[i] += before_s[i];
     if (!(fit->model.parameters[USBA_PARALLEL].estimate > 0))
@@ -901,11 +889,8 @@ static enum pv_code fit_usba(const struct model_data *data,
 {
     struct design design;
     bool speedups = data->form == MODEL_OF_SPEEDUPS;
-    enum pv_code code = design_survey(data, scratch, &design, err);
-    if (code == PV_OK)
-        code = design_require(&design, data, "usba", speedups ? 7 : 4, speedups ? 3 : 2, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(design_survey(data, scratch, &design, err));
+    PV_TRY(design_require(&design, data, "usba", speedups ? 7 : 4, speedups ? 3 : 2, err));
     if (speedups)
         return fit_ratio(data, &design, scratch, left_out, freedom, fit, err);
     return fit_durations(data, &design, scratch, left_out, freedom, fit, err);

@@ -85,15 +85,10 @@ static enum pv_code fit_usba_scaled(const struct model_data *data,
     double *before_s = arena_array(scratch, data->n, sizeof *before_s);
     if (before_s == NULL)
         return pv_no_memory(err);
-    enum pv_code code = design_survey(data, scratch, &design, err);
-    if (code == PV_OK)
-        code = design_require(&design, data, "usba_scaled", COLUMNS, 2, err);
-    if (code == PV_OK)
-        code = fit_parallel(data, &design, scratch, left_out, freedom, fit, err);
-    if (code == PV_OK)
-        code = usba_set_startup(data, scratch, before_s, freedom, fit, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(design_survey(data, scratch, &design, err));
+    PV_TRY(design_require(&design, data, "usba_scaled", COLUMNS, 2, err));
+    PV_TRY(fit_parallel(data, &design, scratch, left_out, freedom, fit, err));
+    PV_TRY(usba_set_startup(data, scratch, before_s, freedom, fit, err));
     for (size_t i = 0; !data->whole && i < data->n; i++)
         left_out[i] += before_s[i];
     fit->model.reference = MODEL_EXTRAPOLATED;

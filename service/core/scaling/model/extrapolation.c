@@ -1,21 +1,15 @@
 #include "core/scaling/model/extrapolation.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 static const double same = 1e-9;
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 void gap_axis_make(double values[], size_t n, struct gap_axis *axis)
 {
     size_t distinct = 0;
-    qsort(values, n, sizeof *values, ascending);
+    qsort(values, n, sizeof *values, order_by_double);
     for (size_t i = 0; i < n; i++)
         if (distinct == 0 || values[i] > values[distinct - 1] * (1 + same))
             values[distinct++] = values[i];

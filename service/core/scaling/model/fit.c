@@ -386,11 +386,9 @@ static enum pv_code finish(const struct model_data *data,
     tell_parameters(&fit->model, freedom);
     tell_residuals(data, index, left_out, fit);
     set_range(data, &fit->model.uncertainty);
-    enum pv_code code = tell_uncertainty(data, freedom[0], arena, fit, err);
-    if (code == PV_OK && data->form == MODEL_OF_DURATIONS)
-        code = holdout_judge(data, arena, fit, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(tell_uncertainty(data, freedom[0], arena, fit, err));
+    if (data->form == MODEL_OF_DURATIONS)
+        PV_TRY(holdout_judge(data, arena, fit, err));
     if (!is_finite(fit))
         return pv_fail(err, PV_E_SINGULAR, "the observations give no finite parameters");
     qsort(fit->residuals, fit->n, sizeof *fit->residuals, by_observation);
@@ -412,23 +410,17 @@ enum pv_code model_fit(const struct model_kind *kind,
     struct model_fit made = {.model = model_bare(kind), .warnings = {.arena = arena}};
     double freedom[MODEL_PARAMETERS_MAX] = {0};
     size_t *index = NULL;
-    enum pv_code code = check_form(kind, rows, n, &data.form, err);
-    if (code == PV_OK)
-        code = select_rows(kind, rows, n, arena, &data, &index, &made, err);
-    if (code == PV_OK && kind->pools)
-        code = select_others(rows, n, arena, &data, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(check_form(kind, rows, n, &data.form, err));
+    PV_TRY(select_rows(kind, rows, n, arena, &data, &index, &made, err));
+    if (kind->pools)
+        PV_TRY(select_others(rows, n, arena, &data, err));
     made.model.form = data.form;
     double *left_out = arena_array(arena, data.n, sizeof *left_out);
     if (left_out == NULL)
         return pv_no_memory(err);
-    code = kind->fit(&data, arena, left_out, freedom, &made, err);
-    if (code == PV_OK)
-        code = finish(&data, index, left_out, freedom, arena, &made, err);
-    if (code == PV_OK)
-        code = findings_check(&made.warnings, err);
-    if (code == PV_OK)
-        *fit = made;
-    return code;
+    PV_TRY(kind->fit(&data, arena, left_out, freedom, &made, err));
+    PV_TRY(finish(&data, index, left_out, freedom, arena, &made, err));
+    PV_TRY(findings_check(&made.warnings, err));
+    *fit = made;
+    return PV_OK;
 }

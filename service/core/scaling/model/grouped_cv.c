@@ -172,11 +172,9 @@ enum pv_code holdout_judge(const struct model_data *data,
         .data = data, .kind = fit->model.kind, .axis = BY_EXECUTORS, .left_out = left_out};
     struct holdout sizes = {
         .data = data, .kind = fit->model.kind, .axis = BY_SIZE, .left_out = ignored};
-    enum pv_code code =
-        judge_axis(&scale_outs, scratch, &u->seen_executors, &u->new_executors, err);
-    if (code == PV_OK)
-        code = judge_axis(&sizes, scratch, &u->seen_sizes, &u->new_sizes, err);
-    for (size_t i = 0; code == PV_OK && i < data->n; i++)
+    PV_TRY(judge_axis(&scale_outs, scratch, &u->seen_executors, &u->new_executors, err));
+    PV_TRY(judge_axis(&sizes, scratch, &u->seen_sizes, &u->new_sizes, err));
+    for (size_t i = 0; i < data->n; i++)
         fit->residuals[i].left_scale_out = left_out[i];
-    return code;
+    return PV_OK;
 }

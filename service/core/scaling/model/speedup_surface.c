@@ -1,19 +1,13 @@
 #include "core/scaling/model/speedup_surface.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 size_t surface_ticks(double values[], size_t n, size_t most, double ticks[])
 {
     size_t distinct = n > 0;
-    qsort(values, n, sizeof *values, ascending);
+    qsort(values, n, sizeof *values, order_by_double);
     for (size_t i = 1; i < n; i++)
         if (values[i] > values[distinct - 1])
             values[distinct++] = values[i];

@@ -146,9 +146,7 @@ static enum pv_code add_keys(const struct search *search,
     double *weights = arena_array(arena, search->n, sizeof *weights);
     if (trial == NULL || best == NULL || sums == NULL || weights == NULL)
         return pv_no_memory(err);
-    enum pv_code code = list_keys(search->labels, search->n, arena, &keys, &n_keys, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(list_keys(search->labels, search->n, arena, &keys, &n_keys, err));
     double now = criterion(search, contexts->groups, contexts->n, sums, weights);
     while (contexts->n_keys < CONTEXTS_KEYS_MAX) {
         size_t found = n_keys;
@@ -217,17 +215,15 @@ enum pv_code contexts_find(const struct observation rows[],
     double *residuals = arena_array(arena, n, sizeof *residuals);
     double *weights = arena_array(arena, n, sizeof *weights);
     struct member *members = arena_array(arena, n, sizeof *members);
-    enum pv_code code = PV_OK;
     if (made.groups == NULL || residuals == NULL || weights == NULL || members == NULL)
         return pv_no_memory(err);
     const struct search search = {labels, n, residuals, weights, members};
     if (n >= CONTEXTS_LEAST_RUNS)
-        code = find_residuals(rows, n, arena, residuals, weights, err);
-    if (code == PV_OK && n >= CONTEXTS_LEAST_RUNS)
-        code = add_keys(&search, arena, &made, err);
-    if (code == PV_OK)
-        *contexts = made;
-    return code;
+        PV_TRY(find_residuals(rows, n, arena, residuals, weights, err));
+    if (n >= CONTEXTS_LEAST_RUNS)
+        PV_TRY(add_keys(&search, arena, &made, err));
+    *contexts = made;
+    return PV_OK;
 }
 
 size_t contexts_match(const struct context_labels labels[],

@@ -1,4 +1,5 @@
 #include "core/scaling/selection/cv_errors.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -85,13 +86,6 @@ static enum pv_code gather(const struct model_fit *const fits[],
 
 /* --- cells --- */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The executor counts of all runs that some fit used, ascending, each once. */
 static size_t list_counts(const struct held_run runs[], size_t n, double counts[])
 {
@@ -100,7 +94,7 @@ static size_t list_counts(const struct held_run runs[], size_t n, double counts[
     for (size_t i = 0; i < n; i++)
         if (runs[i].executors > 0)
             counts[used++] = runs[i].executors;
-    qsort(counts, used, sizeof *counts, ascending);
+    qsort(counts, used, sizeof *counts, order_by_double);
     for (size_t i = 0; i < used; i++)
         if (distinct == 0 || counts[i] > counts[distinct - 1])
             counts[distinct++] = counts[i];
@@ -174,9 +168,7 @@ enum pv_code held_out_make(const struct model_fit *const fits[],
     if (runs == NULL || counts == NULL || terms == NULL || made.errors == NULL ||
         made.weights == NULL)
         return pv_no_memory(err);
-    enum pv_code code = gather(fits, n_fits, n, by, arena, runs, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(gather(fits, n_fits, n, by, arena, runs, err));
     for (size_t i = 0; i < n; i++)
         made.runs += runs[i].common;
     if (by == HELD_OUT_RUNS)

@@ -152,12 +152,10 @@ static enum pv_code judge_all(struct model_selection *selection,
         if (selection->candidates[k].standing == MODEL_COMPARED &&
             !held_out_has_scales(&selection->candidates[k].fit))
             selection->candidates[k].standing = MODEL_NO_LEAVE_SCALE_OUT;
-    enum pv_code code = make_table(selection, HELD_OUT_RUNS, arena, &runs, err);
+    PV_TRY(make_table(selection, HELD_OUT_RUNS, arena, &runs, err));
     *table = runs;
-    if (code == PV_OK && selection->by_executors)
-        code = make_table(selection, HELD_OUT_SCALES, arena, table, err);
-    if (code != PV_OK)
-        return code;
+    if (selection->by_executors)
+        PV_TRY(make_table(selection, HELD_OUT_SCALES, arena, table, err));
     selection->compared = runs.runs;
     for (size_t k = 0; k < selection->n; k++) {
         struct model_candidate *candidate = &selection->candidates[k];
@@ -387,11 +385,8 @@ enum pv_code model_select(const struct observation rows[],
 {
     struct model_selection made = {.observations = n};
     struct held_out table;
-    enum pv_code code = fit_all(rows, n, arena, &made, err);
-    if (code == PV_OK)
-        code = judge_all(&made, arena, &table, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(fit_all(rows, n, arena, &made, err));
+    PV_TRY(judge_all(&made, arena, &table, err));
     size_t least = find_least(&made, false);
     if (least == made.n) {
         made.compared = 0;

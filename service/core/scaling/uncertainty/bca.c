@@ -1,17 +1,11 @@
 #include "core/scaling/uncertainty/bca.h"
+#include "base/order.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "core/numerics/quantile.h"
-
-static int ascending_order(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 double bca_acceleration(const double left_out[], size_t n)
 {
@@ -88,7 +82,7 @@ static size_t prepare(double values[], size_t n)
 {
     size_t known = drop_unknown(values, n);
     if (known > 1)
-        qsort(values, known, sizeof *values, ascending_order);
+        qsort(values, known, sizeof *values, order_by_double);
     return known;
 }
 

@@ -77,12 +77,9 @@ static enum pv_code make_tables(struct bootstrap *b, struct arena *arena, struct
     b->selected = arena_calloc(arena, b->selections, sizeof *b->selected);
     if (b->failed == NULL || b->selected == NULL)
         return pv_no_memory(err);
-    enum pv_code code = make_table(b->figures, order->resamples, arena, &b->resampled, err);
-    if (code == PV_OK)
-        code = make_table(order->n_points, order->resamples, arena, &b->next_run, err);
-    if (code == PV_OK)
-        code = make_table(b->figures, b->parts, arena, &b->left_out, err);
-    return code;
+    PV_TRY(make_table(b->figures, order->resamples, arena, &b->resampled, err));
+    PV_TRY(make_table(order->n_points, order->resamples, arena, &b->next_run, err));
+    return make_table(b->figures, b->parts, arena, &b->left_out, err);
 }
 
 static void plan_steps(struct bootstrap *b)
@@ -114,21 +111,15 @@ enum pv_code bootstrap_begin(const struct bootstrap_order *order,
     if (b == NULL)
         return pv_no_memory(err);
     b->order = *order;
-    enum pv_code code = resample_sort(order->rows, order->n, arena, &rows, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(resample_sort(order->rows, order->n, arena, &rows, err));
     b->order.rows = rows;
-    code = model_fit(order->kind, rows, order->n, order->weights, arena, &b->fit, err);
-    if (code == PV_OK)
-        code = resample_make(rows, &b->fit, count_parameters(&b->fit), arena, &b->from, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(model_fit(order->kind, rows, order->n, order->weights, arena, &b->fit, err));
+    PV_TRY(resample_make(rows, &b->fit, count_parameters(&b->fit), arena, &b->from, err));
     b->t = find_width(&b->from, order->confidence);
     plan_steps(b);
-    code = make_tables(b, arena, err);
-    if (code == PV_OK)
-        *made = b;
-    return code;
+    PV_TRY(make_tables(b, arena, err));
+    *made = b;
+    return PV_OK;
 }
 
 size_t bootstrap_steps(const struct bootstrap *b)
@@ -186,9 +177,7 @@ static enum pv_code resample_step(struct bootstrap *b,
 {
     bool fitted;
     size_t n = resample_draw(&b->from, rng, rows);
-    enum pv_code code = fit_into(b, rows, n, &b->resampled, i, scratch, &fitted, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(fit_into(b, rows, n, &b->resampled, i, scratch, &fitted, err));
     b->failed[i] = !fitted;
     for (size_t k = 0; fitted && k < b->order.n_points; k++) {
         double law = row_of(&b->resampled, b->order.kind->n_parameters + k)[i];
@@ -210,10 +199,9 @@ static enum pv_code selection_step(struct bootstrap *b,
     if (order == NULL)
         return pv_no_memory(err);
     size_t n = resample_leave_out(&b->from, b->cells_out, rng, order, rows);
-    enum pv_code code = model_select(rows, n, scratch, &selection, err);
-    if (code == PV_OK)
-        b->selected[i] = selection.selected == NULL ? NULL : selection.selected->kind;
-    return code;
+    PV_TRY(model_select(rows, n, scratch, &selection, err));
+    b->selected[i] = selection.selected == NULL ? NULL : selection.selected->kind;
+    return PV_OK;
 }
 
 static enum pv_code part_step(struct bootstrap *b,

@@ -292,22 +292,19 @@ enum pv_code resample_make(const struct observation rows[],
                            struct pv_error *err)
 {
     struct resample build = {.relative = fit->model.uncertainty.relative};
-    enum pv_code code = take_rows(rows, fit, arena, &build, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(take_rows(rows, fit, arena, &build, err));
     bool many = build.cells >= RESAMPLE_CASES_CELLS &&
                 build.cells >= RESAMPLE_CASES_CELLS_PER_PARAMETER * parameters;
     build.method = many || !is_positive(&build) ? RESAMPLE_CASES : RESAMPLE_RESIDUALS;
-    code = make_errors(fit, parameters, arena, &build, err);
-    if (code == PV_OK && build.method == RESAMPLE_CASES && build.cells <= parameters)
-        code = pv_fail(err, PV_E_TOO_FEW,
+    PV_TRY(make_errors(fit, parameters, arena, &build, err));
+    if (build.method == RESAMPLE_CASES && build.cells <= parameters)
+        return pv_fail(err, PV_E_TOO_FEW,
                        "the law says times that are not positive, and there are too few different "
                        "configurations to draw them anew");
-    if (code == PV_OK && build.method == RESAMPLE_CASES)
+    if (build.method == RESAMPLE_CASES)
         build.freedom = (double)(build.cells - parameters);
-    if (code == PV_OK)
-        *made = build;
-    return code;
+    *made = build;
+    return PV_OK;
 }
 
 /* --- drawing --- */

@@ -140,9 +140,7 @@ static enum pv_code make_line(const double n[],
                               struct pv_error *err)
 {
     struct linear_fit line;
-    enum pv_code code = regress(n, y, rows, 0, 2, scratch, &line, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(regress(n, y, rows, 0, 2, scratch, &line, err));
     double offset = line.coefficients[0];
     double slope = line.coefficients[1];
     *growth = (struct growth){.form = GROWTH_LINE,
@@ -181,9 +179,7 @@ static enum pv_code make_anchored(const double n[],
     double mean = 0;
     for (size_t i = 0; i < at_one; i++)
         mean += y[i] / (double)at_one;
-    enum pv_code code = power_law_fit(n + at_one, y + at_one, rows - at_one, start, &law, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(power_law_fit(n + at_one, y + at_one, rows - at_one, start, &law, err));
     make_power(&law, n, y, rows, growth);
     growth->form = GROWTH_ANCHORED;
     growth->at_one = mean;
@@ -247,10 +243,10 @@ static enum pv_code try_anchored(
     size_t at_one = count_at_one(n, rows);
     if (at_one == 0 || count_distinct(n + at_one, rows - at_one) < 3)
         return PV_OK;
-    enum pv_code code = make_anchored(n, y, rows, at_one, (double)NAN, &anchored, err);
-    if (code == PV_OK && anchored.bic + strong < best->bic)
+    PV_TRY(make_anchored(n, y, rows, at_one, (double)NAN, &anchored, err));
+    if (anchored.bic + strong < best->bic)
         *best = anchored;
-    return code;
+    return PV_OK;
 }
 
 static enum pv_code choose(const double n[],
@@ -263,20 +259,16 @@ static enum pv_code choose(const double n[],
     struct power_law law;
     struct growth best;
     struct growth line;
-    enum pv_code code = power_law_fit(n, y, rows, (double)NAN, &law, err);
-    if (code == PV_OK)
-        code = make_line(n, y, rows, scratch, &line, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(power_law_fit(n, y, rows, (double)NAN, &law, err));
+    PV_TRY(make_line(n, y, rows, scratch, &line, err));
     make_power(&law, n, y, rows, &best);
     if (!grows(&best, &line))
         make_constant(n, y, rows, &best);
     else if (line.coefficient > 0 && line.offset >= -1e-9 * line.coefficient)
         keep_better(&line, &best);
-    code = try_anchored(n, y, rows, &best, err);
-    if (code == PV_OK)
-        *growth = best;
-    return code;
+    PV_TRY(try_anchored(n, y, rows, &best, err));
+    *growth = best;
+    return PV_OK;
 }
 
 enum pv_code growth_fit(const double n[],
@@ -300,10 +292,9 @@ static enum pv_code refit_power(const double n[],
                                 struct pv_error *err)
 {
     struct power_law law;
-    enum pv_code code = power_law_fit(n, y, rows, start, &law, err);
-    if (code == PV_OK)
-        make_power(&law, n, y, rows, growth);
-    return code;
+    PV_TRY(power_law_fit(n, y, rows, start, &law, err));
+    make_power(&law, n, y, rows, growth);
+    return PV_OK;
 }
 
 enum pv_code growth_refit(const double n[],

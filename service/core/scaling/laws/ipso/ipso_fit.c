@@ -183,14 +183,14 @@ static enum pv_code fit_tasks(struct parts *parts, const struct parts *near, str
     for (size_t i = 0; i < parts->rows_n; i++)
         parts->y[i] = parts->rows[i].max_task_s;
     double start = near == NULL ? (double)NAN : near->task.exponent;
-    enum pv_code code = power_law_fit(parts->n, parts->y, parts->rows_n, start, &parts->task, err);
-    if (code == PV_OK && !parts->has_parallel) {
+    PV_TRY(power_law_fit(parts->n, parts->y, parts->rows_n, start, &parts->task, err));
+    if (!parts->has_parallel) {
         parts->workload = IPSO_FIXED_SIZE;
         parts->external = 0;
         parts->parallel_s = parts->task.coefficient;
         parts->parallel_variance = parts->task.covariance[0][0];
     }
-    return code;
+    return PV_OK;
 }
 
 /* --- internal scaling --- */
@@ -229,17 +229,14 @@ static enum pv_code fit_internal(struct parts *parts,
 {
     for (size_t i = 0; i < parts->rows_n; i++)
         parts->y[i] = parts->rows[i].serial_s;
-    enum pv_code code = fit_step(parts, near, scratch, err);
-    if (code == PV_OK)
-        code = near != NULL
-                   ? growth_refit(parts->n, parts->y, parts->rows_n, &near->serial, scratch,
-                                  &parts->serial, err)
-                   : growth_fit(parts->n, parts->y, parts->rows_n, scratch, &parts->serial, err);
+    PV_TRY(fit_step(parts, near, scratch, err));
+    PV_TRY(near != NULL
+               ? growth_refit(parts->n, parts->y, parts->rows_n, &near->serial, scratch,
+                              &parts->serial, err)
+               : growth_fit(parts->n, parts->y, parts->rows_n, scratch, &parts->serial, err));
     parts->tail = parts->serial;
-    if (code == PV_OK && parts->step.found)
-        code = fit_tail(parts, near, scratch, err);
-    if (code != PV_OK)
-        return code;
+    if (parts->step.found)
+        PV_TRY(fit_tail(parts, near, scratch, err));
     parts->serial_s = parts->step.found ? parts->step.before.offset + parts->step.before.slope
                                         : parts->serial.at_one;
     double reach =
@@ -304,15 +301,13 @@ static enum pv_code fit_parts(const struct ipso_observation rows[],
                               struct parts *parts,
                               struct pv_error *err)
 {
-    enum pv_code code = sort_rows(rows, n, scratch, parts, err);
+    PV_TRY(sort_rows(rows, n, scratch, parts, err));
     parts->told = told;
-    if (code == PV_OK && parts->has_parallel)
-        code = fit_external(parts, near, err);
-    if (code == PV_OK)
-        code = fit_tasks(parts, near, err);
-    if (code == PV_OK)
-        code = fit_internal(parts, near, scratch, err);
-    return code == PV_OK ? fit_induced(parts, near, err) : code;
+    if (parts->has_parallel)
+        PV_TRY(fit_external(parts, near, err));
+    PV_TRY(fit_tasks(parts, near, err));
+    PV_TRY(fit_internal(parts, near, scratch, err));
+    return fit_induced(parts, near, err);
 }
 
 static void put_values(const struct parts *parts, double p[IPSO_PARAMETERS])

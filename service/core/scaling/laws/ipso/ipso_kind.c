@@ -149,12 +149,10 @@ static enum pv_code fit_ipso(const struct model_data *data,
                                             .serial_s = data->rows[i].serial_s,
                                             .induced_s = data->rows[i].induced_s,
                                             .max_task_s = known_or_nan(data->rows[i].max_task_s)};
-    enum pv_code code = ipso_fit(rows, data->n, scratch, &found, err);
-    if (code == PV_OK)
-        code = ipso_leave_out(rows, data->n, scratch, left_out, err);
-    if (code == PV_OK)
-        put(&found, freedom, fit);
-    return code;
+    PV_TRY(ipso_fit(rows, data->n, scratch, &found, err));
+    PV_TRY(ipso_leave_out(rows, data->n, scratch, left_out, err));
+    put(&found, freedom, fit);
+    return PV_OK;
 }
 
 /* --- in words --- */

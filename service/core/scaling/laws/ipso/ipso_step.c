@@ -115,13 +115,9 @@ static enum pv_code fit_rivals(const double n[],
     struct growth growth;
     struct growth bent;
     double kink = (double)INFINITY;
-    enum pv_code code = growth_fit(n, y, rows, scratch, &growth, err);
-    if (code == PV_OK)
-        code = growth_fit_bent(n, y, rows, scratch, &bent, err);
-    if (code == PV_OK)
-        code = fit_kink(n, y, rows, scratch, &kink, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(growth_fit(n, y, rows, scratch, &growth, err));
+    PV_TRY(growth_fit_bent(n, y, rows, scratch, &bent, err));
+    PV_TRY(fit_kink(n, y, rows, scratch, &kink, err));
     *bic = fmin(fmin(growth.bic, bent.bic), growth_bic(kink, KINK_PARAMETERS, y, rows));
     *rss = fmin(growth.rss, bent.rss);
     return PV_OK;
@@ -160,9 +156,7 @@ static enum pv_code decide(const double n[],
         return PV_OK;
     double bic;
     double one_rss;
-    enum pv_code code = fit_rivals(n, y, rows, scratch, &bic, &one_rss, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(fit_rivals(n, y, rows, scratch, &bic, &one_rss, err));
     found.p_value = judge(one_rss, two_rss, y, rows, tried);
     found.found =
         growth_bic(two_rss, STEP_PARAMETERS, y, rows) < bic && found.p_value < significant;
