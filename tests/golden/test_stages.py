@@ -146,7 +146,7 @@ def run_faults(log, text):
     yield "problem size", int(words[1]), log.problem_size()
     yield "executors", int(words[2]), log.most or -1
     yield "duration", number(words[3]), ((log.end or log.last) - log.start) / 1000
-    yield "failed task time", number(re.search(r"time \S+/(\S+) added", text)[1]), log.failed_ms / 1000
+    yield "failed task time", number(re.search(r"^failed_task_time_s (\S+)$", text, re.M)[1]), log.failed_ms / 1000
     found = [(i, STAGE.match(line)) for i, line in enumerate(lines) if line.startswith("stage ")]
     yield "stages", [int(match[1]) for _, match in found], log.stages()
     for i, match in found:
