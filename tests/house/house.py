@@ -34,7 +34,7 @@ ROOMS = {
     "core/scaling/selection": ({"base", "core/history", "core/scaling/laws", "core/scaling/model"}, set(), CORE),
     "core/scaling/uncertainty": ({"base", "core/numerics", "core/scaling/model", "core/scaling/selection"}, set(), CORE),
     "core/scaling/experiments": ({"base", "core/history", "core/scaling/model"}, set(), CORE),
-    "core/scaling/drift": ({"base", "core/scaling/laws", "core/scaling/model"}, set(), CORE),
+    "core/scaling/drift": ({"base", "core/numerics", "core/scaling/laws", "core/scaling/model"}, set(), CORE),
     "core/diagnosis": ({"base", "core/scaling/laws", "core/scaling/model"}, set(), CORE),
     "core/advice": ({"base", "core/cluster", "core/deadline", "core/history", "core/numerics", "core/scaling/drift",
                      "core/scaling/model", "core/scaling/selection"}, set(), CORE),

@@ -9,6 +9,7 @@
 #include "core/deadline/job_from_run.h"
 #include "core/history/task_sketch.h"
 #include "core/numerics/permutation.h"
+#include "core/numerics/quantile.h"
 
 /* --- the recorded run --- */
 
@@ -314,19 +315,6 @@ double replay_count_tasks(const struct replay *replay, const struct replay_targe
     return sum;
 }
 
-/* The quantile p of n ascending values whose k-th stands at (k + 0.5) / n, linear in between. */
-static double quantile_of(const double *ascending, size_t n, double p)
-{
-    double position = p * (double)n - 0.5;
-    if (position <= 0.0)
-        return ascending[0];
-    size_t below = (size_t)position;
-    if (below + 1 >= n)
-        return ascending[n - 1];
-    double share = position - (double)below;
-    return ascending[below] * (1.0 - share) + ascending[below + 1] * share;
-}
-
 /* n durations with the recorded stage's distribution whose sum is work_s. */
 static void draw_durations(
     const double *ascending, size_t recorded, double work_s, double durations_s[], size_t n)
@@ -334,7 +322,7 @@ static void draw_durations(
     size_t step = mixing_step(n);
     double sum = 0.0;
     for (size_t i = 0, rank = step / 2 % n; i < n; i++, rank = (rank + step) % n) {
-        durations_s[i] = quantile_of(ascending, recorded, ((double)rank + 0.5) / (double)n);
+        durations_s[i] = quantile_midpoint(ascending, recorded, ((double)rank + 0.5) / (double)n);
         sum += durations_s[i];
     }
     double scale = sum > 0.0 ? work_s / sum : 0.0;

@@ -5,16 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- one record --- */
+#include "core/numerics/quantile.h"
 
-/* Percentiles are of type 7 everywhere (docs/design.md, "Words and units"); this is the 50th. */
-static double median(double values[], size_t n)
-{
-    if (n == 0)
-        return (double)NAN;
-    qsort(values, n, sizeof *values, order_by_double);
-    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
+/* --- one record --- */
 
 static void count_promise(struct track_promises *promises, const struct track_entry *entry)
 {
@@ -70,7 +63,7 @@ enum pv_code track_record_of(const struct track_entry entries[],
         errors[made.compared] = fabs(entries[i].error_percent);
         count_compared(&made, &entries[i]);
     }
-    made.median_ape_percent = median(errors, made.compared);
+    made.median_ape_percent = quantile_median(errors, made.compared);
     made.mape_percent /= (double)made.compared;
     made.mean_error_percent /= (double)made.compared;
     made.inside_interval /= (double)made.intervals;

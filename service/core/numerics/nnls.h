@@ -16,6 +16,8 @@ enum { NNLS_COLUMNS_MAX = 7 };
  * 23. The problem is first reduced by Householder reflections to k rows with the same solutions, so
  * that every step costs O(k^3).
  *
+ * GSL has no least squares with bounds.
+ *
  * x, weights as for linear_fit. A column that depends on those taken before it stays at 0.
  * passive[j] says that b[j] is free (> 0). The solution satisfies the Kuhn-Tucker conditions:
  * gradient x_j'W(y - Xb) = 0 where passive, <= 0 elsewhere, up to rounding.

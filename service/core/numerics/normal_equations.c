@@ -3,11 +3,14 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Of a scaled pivot: below it a column depends on those before. */
+/* Of a pivot as a share of its column: below it the column depends on those before. Products carry
+ * the square of the columns' condition, so this is a condition of 1e5: half the digits of a double
+ * are left for the coefficients. */
 static const double dependent = 1e-10;
-/* Of what a column once held: less is what rounding leaves of rows taken out. */
+/* Of what a column once held: less is what rounding leaves when thousands of rows were added and
+ * taken out again (1e4 operations of 1e-16 each). */
 static const double vanished = 1e-12;
-/* Of the lengths of column and y: a smaller product of them is rounding. */
+/* Of the lengths of column and y: a smaller product of them is rounding, for the same reason. */
 static const double rounding = 1e-12;
 
 void gram_init(struct gram *gram, size_t k)

@@ -6,8 +6,13 @@
 /*
  * Least squares with few coefficients >= 0 from sums of products, so that rows can be taken out
  * again and a fit to the others costs the same however many they are. Meant for laws that are tried
- * many times (shapes of them, with rows left out); what a fit's own numbers are is better told by
- * nonnegative.h, whose precision does not halve.
+ * many times (shapes of them, with rows left out); the numbers of a fit itself are better taken
+ * from nonnegative.h, which does not lose half of the digits to the products.
+ *
+ * The Cholesky factors are not gsl_linalg_cholesky_decomp1's: that calls the error handler where
+ * columns depend on each other, which is an everyday case here and means "try fewer columns", and
+ * one factorisation of 4 columns with it takes 0.9 us, where the whole search over sets of columns
+ * takes 1.5 us.
  */
 enum { GRAM_COLUMNS_MAX = 4 };
 

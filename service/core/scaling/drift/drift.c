@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/numerics/quantile.h"
 #include "core/scaling/laws/ernest.h"
 #include "core/scaling/model/fit.h"
 
@@ -280,12 +281,6 @@ struct deviations {
     size_t n;
 };
 
-static double median(double values[], size_t n)
-{
-    qsort(values, n, sizeof *values, order_by_double);
-    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 /* Median logarithm of the other runs at the place of run i; how many there are. */
 static size_t find_others(const struct watch_run runs[],
                           size_t first,
@@ -298,7 +293,7 @@ static size_t find_others(const struct watch_run runs[],
     for (size_t j = first; j < n; j++)
         if (j != i && is_same_place(&runs[j].seen, &runs[i].seen))
             room[others++] = log(runs[j].seen.duration_s);
-    *promised = others == 0 ? (double)NAN : median(room, others);
+    *promised = others == 0 ? (double)NAN : quantile_median(room, others);
     return others;
 }
 
@@ -334,7 +329,7 @@ static void weigh(const struct deviations *all,
         return;
     for (size_t i = 0; i < all->n; i++)
         room[i] = fabs(all->items[i].off);
-    double spread = fmax(noise, 1.4826 * median(room, all->n));
+    double spread = fmax(noise, 1.4826 * quantile_median(room, all->n));
     for (size_t i = 0; i < all->n; i++) {
         const struct deviation *item = &all->items[i];
         double far = fabs(item->off) / spread;
@@ -439,7 +434,7 @@ static double usual_share(const struct watch_run runs[], size_t n, double room[]
     for (size_t i = 0; i < n; i++)
         if (!isnan(runs[i].executors_share))
             room[known++] = runs[i].executors_share;
-    return known < WATCH_REPEATS ? (double)NAN : median(room, known);
+    return known < WATCH_REPEATS ? (double)NAN : quantile_median(room, known);
 }
 
 static void judge_trouble(const struct watch_run runs[],

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "core/numerics/quantile.h"
 
 double bca_acceleration(const double left_out[], size_t n)
