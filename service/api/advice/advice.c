@@ -68,8 +68,8 @@ struct consultation {
     struct curve curve; /* of the history, or what interruptions make of it */
     struct pricing pricing;
     struct advice advice;
-    struct beside_question beside_question;
-    struct beside_outcome beside;
+    struct joint_question beside_question;
+    struct joint_outcome beside;
     bool has_beside;
     struct stage_plan quotas;
     bool has_quotas;

@@ -358,7 +358,7 @@ static enum pv_code load_running(struct store_tx *tx,
                                  struct arena *arena,
                                  const struct codec_advice_running *running,
                                  size_t i,
-                                 struct beside_running *job,
+                                 struct joint_running *job,
                                  struct pv_error *err)
 {
     char pointer[64];
@@ -370,10 +370,10 @@ static enum pv_code load_running(struct store_tx *tx,
     if (runs.n == 0)
         return pv_fault(err, PV_PLACE_POINTER, pointer, "no_history",
                         "has no successful run with stages, executors and cores");
-    *job = (struct beside_running){.run = &runs.items[0],
-                                   .release_s = running->release_s,
-                                   .deadline_s = running->deadline_s,
-                                   .progress = running->progress};
+    *job = (struct joint_running){.run = &runs.items[0],
+                                  .release_s = running->release_s,
+                                  .deadline_s = running->deadline_s,
+                                  .progress = running->progress};
     return PV_OK;
 }
 
@@ -415,12 +415,12 @@ static enum pv_code load_all(struct api *api,
                              const struct codec_advice_request *asked,
                              const struct history_item *history,
                              int64_t problem_size,
-                             struct beside_question *question,
+                             struct joint_question *question,
                              struct pv_error *err)
 {
     struct arena *arena = request->arena;
     store_tx_auto_t *tx = NULL;
-    struct beside_running *jobs = arena_calloc(arena, asked->n_running, sizeof *jobs);
+    struct joint_running *jobs = arena_calloc(arena, asked->n_running, sizeof *jobs);
     if (jobs == NULL)
         return pv_no_memory(err);
     PV_TRY(api_read(api, request, &tx, err));
@@ -449,11 +449,11 @@ enum pv_code advice_history_beside(struct api *api,
                                    const struct history_item *history,
                                    const struct curve *curve,
                                    const struct advice *advice,
-                                   struct beside_question *question,
-                                   struct beside_outcome *outcome,
+                                   struct joint_question *question,
+                                   struct joint_outcome *outcome,
                                    struct pv_error *err)
 {
-    *question = (struct beside_question){
+    *question = (struct joint_question){
         .target = {curve->problem_size, advice->recommendation.executors,
                    curve->cores_per_executor},
         .predicted_duration_s = advice->recommendation.predicted_duration_s,
@@ -467,7 +467,7 @@ enum pv_code advice_history_beside(struct api *api,
         return code;
     struct arena scratch;
     arena_init(&scratch, (size_t)api->config->request_memory_bytes_max);
-    code = beside_check(question, request->arena, &scratch, outcome, err);
+    code = joint_feasibility_check(question, request->arena, &scratch, outcome, err);
     arena_fini(&scratch);
     return code;
 }

@@ -42,8 +42,8 @@ enum pv_code advice_history_beside(struct api *api,
                                    const struct history_item *history,
                                    const struct curve *curve,
                                    const struct advice *advice,
-                                   struct beside_question *question,
-                                   struct beside_outcome *outcome,
+                                   struct joint_question *question,
+                                   struct joint_outcome *outcome,
                                    struct pv_error *err) PV_MUSTCHECK;
 
 #endif

@@ -18,14 +18,14 @@ struct asked {
 
 /* --- encoding --- */
 
-static void write_promises(struct writer *w, const struct track_promises *promises)
+static void write_promises(struct writer *w, const struct accuracy_promises *promises)
 {
     writer_member_integer(w, "count", (int64_t)promises->runs);
     writer_member_number(w, "predicted_probability", promises->promised);
     writer_member_number(w, "observed_rate", promises->met);
 }
 
-static void write_record(struct writer *w, const struct track_record *record)
+static void write_record(struct writer *w, const struct accuracy *record)
 {
     writer_member_integer(w, "count", (int64_t)record->count);
     writer_member_integer(w, "runs_compared", (int64_t)record->compared);
@@ -40,21 +40,21 @@ static void write_record(struct writer *w, const struct track_record *record)
     writer_end_object(w);
 }
 
-static void write_calibration(struct writer *w, const struct track_record *record)
+static void write_calibration(struct writer *w, const struct accuracy *record)
 {
     writer_key(w, "calibration");
     writer_begin_array(w);
-    for (size_t i = 0; i < TRACK_BINS; i++) {
+    for (size_t i = 0; i < ACCURACY_BINS; i++) {
         writer_begin_object(w);
-        writer_member_number(w, "probability_from", (double)i / TRACK_BINS);
-        writer_member_number(w, "probability_to", (double)(i + 1) / TRACK_BINS);
+        writer_member_number(w, "probability_from", (double)i / ACCURACY_BINS);
+        writer_member_number(w, "probability_to", (double)(i + 1) / ACCURACY_BINS);
         write_promises(w, &record->bins[i]);
         writer_end_object(w);
     }
     writer_end_array(w);
 }
 
-static void write_group(struct writer *w, const char *key, const struct track_group *group)
+static void write_group(struct writer *w, const char *key, const struct accuracy_group *group)
 {
     writer_begin_object(w);
     writer_member_text(w, key, group->name);
@@ -66,17 +66,17 @@ static void write_group(struct writer *w, const char *key, const struct track_gr
 
 struct team_record {
     struct team_accuracy seen;
-    struct track_record total;
-    struct track_groups by_model;
-    struct track_groups by_application;
+    struct accuracy total;
+    struct accuracy_groups by_model;
+    struct accuracy_groups by_application;
 };
 
 static enum pv_code sum_up(struct arena *arena, struct team_record *made, struct pv_error *err)
 {
     const struct team_accuracy *seen = &made->seen;
-    PV_TRY(track_record_of(seen->entries, seen->n, arena, &made->total, err));
-    PV_TRY(track_record_by_model(seen->entries, seen->n, arena, &made->by_model, err));
-    return track_record_by_application(seen->entries, seen->n, arena, &made->by_application, err);
+    PV_TRY(accuracy_of(seen->entries, seen->n, arena, &made->total, err));
+    PV_TRY(accuracy_by_model(seen->entries, seen->n, arena, &made->by_model, err));
+    return accuracy_by_application(seen->entries, seen->n, arena, &made->by_application, err);
 }
 
 static enum pv_code load(struct api *api,
@@ -120,7 +120,7 @@ static enum pv_code write_page(struct api *api,
                                const struct team_record *made,
                                struct pv_error *err)
 {
-    const struct track_groups *all = &made->by_application;
+    const struct accuracy_groups *all = &made->by_application;
     struct writer w;
     struct cursor last = {.instant_us = RUN_NO_INSTANT};
     size_t at = 0;

@@ -232,7 +232,7 @@ static enum pv_code tell_drift(const struct run_observations *seen,
     struct writer w;
     model->drift_event = (struct strview){NULL, 0};
     if (watch->drift.drifts == 0 ||
-        (watch->drift.state != WATCH_DRIFTED && model->history_version == RUN_UNKNOWN))
+        (watch->drift.state != DRIFT_PRESENT && model->history_version == RUN_UNKNOWN))
         return PV_OK;
     writer_init(&w, arena);
     codec_drift_event_encode(&w, model->application, seen->history_version, watch);

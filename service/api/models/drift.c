@@ -16,14 +16,14 @@ static struct codec_watched_run name_run(const struct run_observations *seen, si
 
 static struct codec_light_run describe(const struct observation *row,
                                        const struct run_evidence *evidence,
-                                       const struct watch_verdict *verdict)
+                                       const struct drift_verdict *verdict)
 {
-    bool outlier = verdict->reason == WATCH_OUTLYING;
-    bool starved = verdict->reason == WATCH_STARVED;
+    bool outlier = verdict->reason == DRIFT_OUTLYING;
+    bool starved = verdict->reason == DRIFT_STARVED;
     bool few = starved && evidence->executors_asked > row->executors;
     return (struct codec_light_run){
         .run = {evidence->run_id, evidence->instant_us},
-        .reason = watch_reason_name(verdict->reason),
+        .reason = drift_reason_name(verdict->reason),
         .weight = verdict->weight,
         .duration_s = outlier ? row->duration_s : (double)NAN,
         .promised_s = verdict->promised_s,
@@ -31,7 +31,7 @@ static struct codec_light_run describe(const struct observation *row,
         .executors = starved ? row->executors : (double)NAN,
         .executors_asked = few ? evidence->executors_asked : (double)NAN,
         .executors_share = starved ? evidence->executors_share : (double)NAN,
-        .failed_share = verdict->reason == WATCH_FAILURES ? evidence->failed_share : (double)NAN};
+        .failed_share = verdict->reason == DRIFT_FAILURES ? evidence->failed_share : (double)NAN};
 }
 
 static struct codec_light_run describe_failure(const struct run_evidence *evidence)
@@ -51,7 +51,7 @@ static struct codec_light_run describe_failure(const struct run_evidence *eviden
 
 /* Runs that count less than in full, newest first, beside those that failed: two lists merged. */
 static void list_light(const struct run_observations *seen,
-                       const struct watch_verdict verdicts[],
+                       const struct drift_verdict verdicts[],
                        struct codec_light_run light[],
                        struct codec_watch *watch)
 {
@@ -63,11 +63,11 @@ static void list_light(const struct run_observations *seen,
         if (failure) {
             item = describe_failure(&seen->failures[f++]);
         } else {
-            const struct watch_verdict *verdict = &verdicts[turned(seen, i)];
+            const struct drift_verdict *verdict = &verdicts[turned(seen, i)];
             item = describe(&seen->rows[i], &seen->evidence[i], verdict);
             i++;
-            watch->faded += verdict->reason == WATCH_FADED;
-            if (verdict->reason == WATCH_FULL || verdict->reason == WATCH_FADED)
+            watch->faded += verdict->reason == DRIFT_FADED;
+            if (verdict->reason == DRIFT_FULL || verdict->reason == DRIFT_FADED)
                 continue;
         }
         watch->light_in_all++;
@@ -78,9 +78,9 @@ static void list_light(const struct run_observations *seen,
 }
 
 /* Executors of other sizes are compared by themselves, like other contexts. */
-static struct watch_run watched(const struct observation *row, const struct run_evidence *evidence)
+static struct drift_run watched(const struct observation *row, const struct run_evidence *evidence)
 {
-    struct watch_run run = {*row, evidence->executors_asked, evidence->executors_share,
+    struct drift_run run = {*row, evidence->executors_asked, evidence->executors_share,
                             evidence->failed_share};
     if (evidence->cores_per_executor >= 1)
         run.seen.context =
@@ -94,14 +94,14 @@ enum pv_code history_watch(struct run_observations *seen,
                            struct pv_error *err)
 {
     struct codec_watch made = {.n_light = 0};
-    struct watch_run *runs = arena_array(arena, seen->n, sizeof *runs);
-    struct watch_verdict *verdicts = arena_array(arena, seen->n, sizeof *verdicts);
+    struct drift_run *runs = arena_array(arena, seen->n, sizeof *runs);
+    struct drift_verdict *verdicts = arena_array(arena, seen->n, sizeof *verdicts);
     struct codec_light_run *light = arena_array(arena, HISTORY_WATCH_LISTED, sizeof *light);
     if (runs == NULL || verdicts == NULL || light == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < seen->n; i++)
         runs[i] = watched(&seen->rows[turned(seen, i)], &seen->evidence[turned(seen, i)]);
-    PV_TRY(watch_history(runs, seen->n, arena, verdicts, &made.drift, err));
+    PV_TRY(drift_watch(runs, seen->n, arena, verdicts, &made.drift, err));
     for (size_t i = 0; i < seen->n; i++)
         seen->rows[turned(seen, i)].weight = verdicts[i].weight;
     if (made.drift.drifts > 0) {

@@ -286,7 +286,7 @@ static void write_model(struct writer *w, const struct codec_advice_reply *reply
 
 static void write_beside_remedies(struct writer *w, const struct codec_advice_reply *reply)
 {
-    const struct beside_outcome *beside = reply->beside;
+    const struct joint_outcome *beside = reply->beside;
     if (!isnan(beside->deadline_s))
         writer_member_number(w, "deadline_s", beside->deadline_s);
     if (beside->min_total_cores != RUN_UNKNOWN) {
@@ -387,7 +387,7 @@ static void write_jobs(struct writer *w, const struct codec_advice_reply *reply,
 {
     writer_key(w, met ? "met" : "missed");
     writer_begin_array(w);
-    const struct beside_outcome *beside = reply->beside;
+    const struct joint_outcome *beside = reply->beside;
     for (size_t i = 0; beside != NULL && i < reply->request->n_running; i++)
         if (beside->running[i].met == met)
             writer_text(w, reply->request->running[i].application);

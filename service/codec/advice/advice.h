@@ -93,7 +93,7 @@ struct codec_advice_reply {
     const struct codec_history_context *context; /* n_keys == 0: labels make no difference */
     const char *context_message;
     const struct advice *advice;
-    const struct beside_outcome *beside;         /* NULL without running jobs */
+    const struct joint_outcome *beside;          /* NULL without running jobs */
     const struct stage_plan *quotas;             /* NULL: none could be made */
     const struct codec_experiments *experiments; /* NULL: not asked for */
     const struct pricing *pricing;

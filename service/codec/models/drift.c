@@ -18,7 +18,7 @@ static void encode_run(struct writer *w, const char *key, const struct codec_wat
 /* Which way, since when, by how much; null where nothing ever drifted. */
 static void encode_change(struct writer *w, const struct codec_watch *watch)
 {
-    const struct watch_drift *drift = &watch->drift;
+    const struct drift *drift = &watch->drift;
     bool drifted = drift->drifts > 0;
     writer_member_string(w, "direction", !drifted ? NULL : drift->slower ? "slower" : "faster");
     writer_member_number(w, "change_percent", drifted ? drift->change_percent : (double)NAN);
@@ -33,10 +33,10 @@ static void encode_change(struct writer *w, const struct codec_watch *watch)
 
 static void encode_drift(struct writer *w, const struct codec_watch *watch)
 {
-    const struct watch_drift *drift = &watch->drift;
+    const struct drift *drift = &watch->drift;
     writer_key(w, "drift");
     writer_begin_object(w);
-    writer_member_string(w, "state", watch_state_name(drift->state));
+    writer_member_string(w, "state", drift_state_name(drift->state));
     encode_change(w, watch);
     writer_member_integer(w, "drifts", (int64_t)drift->drifts);
     writer_member_integer(w, "runs_compared", (int64_t)drift->judged);
@@ -47,7 +47,7 @@ static void encode_drift(struct writer *w, const struct codec_watch *watch)
     writer_member_number(w, "faster", drift->down);
     writer_member_number(w, "reference_value", drift->rule.reference);
     writer_member_number(w, "threshold", drift->rule.threshold);
-    writer_member_number(w, "in_control_run_length", WATCH_RUN_LENGTH);
+    writer_member_number(w, "in_control_run_length", DRIFT_RUN_LENGTH);
     writer_end_object(w);
     writer_end_object(w);
 }

@@ -28,7 +28,7 @@ struct codec_light_run {
 };
 
 struct codec_watch {
-    struct watch_drift drift;
+    struct drift drift;
     struct codec_watched_run since;
     struct codec_watched_run detected;
     const struct codec_light_run *light; /* newest first */

@@ -323,9 +323,9 @@ static void encode_crest(struct writer *w,
                          const struct model_spread *spread,
                          double problem_size)
 {
-    struct surface_crest crest;
-    surface_crest_at(speedup->model, spread, problem_size, ridge_limit(speedup, problem_size),
-                     &crest);
+    struct best_executors crest;
+    best_executors_at(speedup->model, spread, problem_size, ridge_limit(speedup, problem_size),
+                      &crest);
     writer_begin_object(w);
     writer_member_number(w, "problem_size", problem_size);
     encode_point(w, speedup, problem_size, crest.executors, &crest.prediction);

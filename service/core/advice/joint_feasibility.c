@@ -33,7 +33,7 @@ stretch_job(struct edf_job *job, double scale, struct arena *arena, struct pv_er
 }
 
 /* The new application's job on the recommended configuration; *fixed_s: what needs no core. */
-static enum pv_code make_new_job(const struct beside_question *question,
+static enum pv_code make_new_job(const struct joint_question *question,
                                  struct arena *scratch,
                                  struct edf_job *job,
                                  double *fixed_s,
@@ -110,7 +110,7 @@ static double job_work(const struct edf_job *job)
     return sum;
 }
 
-static enum pv_code make_running_job(const struct beside_running *running,
+static enum pv_code make_running_job(const struct joint_running *running,
                                      struct arena *scratch,
                                      struct edf_job *job,
                                      struct pv_error *err)
@@ -126,7 +126,7 @@ static enum pv_code make_running_job(const struct beside_running *running,
     return drop_done(job, running->progress * job_work(job), scratch, err);
 }
 
-static enum pv_code make_running_jobs(const struct beside_question *question,
+static enum pv_code make_running_jobs(const struct joint_question *question,
                                       struct arena *scratch,
                                       struct edf_job jobs[],
                                       struct pv_error *err)
@@ -136,12 +136,12 @@ static enum pv_code make_running_jobs(const struct beside_question *question,
     return PV_OK;
 }
 
-static enum pv_code find_remedies(const struct beside_question *question,
+static enum pv_code find_remedies(const struct joint_question *question,
                                   const struct edf_job jobs[],
                                   double fixed_s,
                                   struct arena *arena,
                                   struct arena *scratch,
-                                  struct beside_outcome *outcome,
+                                  struct joint_outcome *outcome,
                                   struct pv_error *err)
 {
     struct edf_remedies remedies;
@@ -156,10 +156,10 @@ static enum pv_code find_remedies(const struct beside_question *question,
     return PV_OK;
 }
 
-static enum pv_code check_jobs(const struct beside_question *question,
+static enum pv_code check_jobs(const struct joint_question *question,
                                struct arena *arena,
                                struct arena *scratch,
-                               struct beside_outcome *outcome,
+                               struct joint_outcome *outcome,
                                struct pv_error *err)
 {
     size_t n = question->n_running;
@@ -177,7 +177,7 @@ static enum pv_code check_jobs(const struct beside_question *question,
     PV_TRY(edf_schedule(jobs, n + 1, question->cores, scratch, with, NULL, NULL, err));
     for (size_t i = 0; i < n; i++) {
         outcome->running[i] =
-            (struct beside_standing){alone[i].met, with[i].met, with[i].execution_s};
+            (struct joint_standing){alone[i].met, with[i].met, with[i].execution_s};
     }
     outcome->met = isnan(question->deadline_s) || with[n].met;
     outcome->execution_s = with[n].execution_s + fixed_s;
@@ -186,13 +186,13 @@ static enum pv_code check_jobs(const struct beside_question *question,
                         : find_remedies(question, jobs, fixed_s, arena, scratch, outcome, err);
 }
 
-enum pv_code beside_check(const struct beside_question *question,
-                          struct arena *arena,
-                          struct arena *scratch,
-                          struct beside_outcome *outcome,
-                          struct pv_error *err)
+enum pv_code joint_feasibility_check(const struct joint_question *question,
+                                     struct arena *arena,
+                                     struct arena *scratch,
+                                     struct joint_outcome *outcome,
+                                     struct pv_error *err)
 {
-    struct beside_outcome made = {.min_total_cores = RUN_UNKNOWN, .deadline_s = (double)NAN};
+    struct joint_outcome made = {.min_total_cores = RUN_UNKNOWN, .deadline_s = (double)NAN};
     made.running = arena_calloc(arena, question->n_running, sizeof *made.running);
     if (made.running == NULL)
         return pv_no_memory(err);
@@ -231,8 +231,8 @@ static void move_to_front(struct findings *list)
     list->items[0] = last;
 }
 
-static void explain_new_job(const struct beside_question *question,
-                            const struct beside_outcome *outcome,
+static void explain_new_job(const struct joint_question *question,
+                            const struct joint_outcome *outcome,
                             bool met_alone,
                             struct arena *arena,
                             struct advice *advice)
@@ -261,8 +261,8 @@ static void explain_new_job(const struct beside_question *question,
 }
 
 /* One warning for all running jobs that are late although (or because) the new one joins. */
-static void warn_of_late_jobs(const struct beside_question *question,
-                              const struct beside_outcome *outcome,
+static void warn_of_late_jobs(const struct joint_question *question,
+                              const struct joint_outcome *outcome,
                               const char *const names[],
                               bool because,
                               struct advice *advice)
@@ -289,8 +289,8 @@ static void warn_of_late_jobs(const struct beside_question *question,
     finding_number(note, "deadline_s", question->running[first].deadline_s);
 }
 
-enum pv_code joint_feasibility_explain(const struct beside_question *question,
-                                       const struct beside_outcome *outcome,
+enum pv_code joint_feasibility_explain(const struct joint_question *question,
+                                       const struct joint_outcome *outcome,
                                        const char *const names[],
                                        struct arena *arena,
                                        struct advice *advice,

@@ -20,48 +20,48 @@
  * rescaled to the recommended configuration and to its predicted duration; the part of it that
  * needs no core (initialization, driver) is taken off its deadline.
  */
-struct beside_running {
+struct joint_running {
     const struct run *run;
     double release_s;  /* relative to now; negative: already running */
     double deadline_s; /* > 0, from the release */
     double progress;   /* share of its task time that is done, 0..1; NAN: unknown */
 };
 
-struct beside_question {
+struct joint_question {
     const struct run *runs; /* of the new application, nearest in size first */
     size_t n_runs;
     struct replay_target target;
     double predicted_duration_s;
     double deadline_s; /* NAN: none, the new job goes last */
-    const struct beside_running *running;
+    const struct joint_running *running;
     size_t n_running;
     size_t cores; /* of the cluster */
     uint64_t task_budget;
 };
 
-struct beside_standing {
+struct joint_standing {
     bool met_alone; /* without the new job */
     bool met;       /* with it */
     double execution_s;
 };
 
-struct beside_outcome {
-    struct beside_standing *running; /* n_running */
-    bool met;                        /* the new job; true without a deadline */
-    double execution_s;              /* the new job, from now to its end */
-    double alone_s;                  /* the same without the running jobs */
-    bool has_remedies;               /* looked for when the new job misses */
-    int64_t min_total_cores;         /* RUN_UNKNOWN: none found */
-    bool exact;                      /* false: the search was cut by its budget */
+struct joint_outcome {
+    struct joint_standing *running; /* n_running */
+    bool met;                       /* the new job; true without a deadline */
+    double execution_s;             /* the new job, from now to its end */
+    double alone_s;                 /* the same without the running jobs */
+    bool has_remedies;              /* looked for when the new job misses */
+    int64_t min_total_cores;        /* RUN_UNKNOWN: none found */
+    bool exact;                     /* false: the search was cut by its budget */
     double deadline_s; /* that the new job would meet on these cores; NAN: none found */
 };
 
 /* Results live in `arena`; scratch is back at its mark. PV_E_TOO_FEW, PV_E_MEMORY. */
-enum pv_code beside_check(const struct beside_question *question,
-                          struct arena *arena,
-                          struct arena *scratch,
-                          struct beside_outcome *outcome,
-                          struct pv_error *err) PV_MUSTCHECK;
+enum pv_code joint_feasibility_check(const struct joint_question *question,
+                                     struct arena *arena,
+                                     struct arena *scratch,
+                                     struct joint_outcome *outcome,
+                                     struct pv_error *err) PV_MUSTCHECK;
 
 /*
  * What the jobs beside it mean for the advice: a reason, a warning for running jobs that are late
@@ -70,8 +70,8 @@ enum pv_code beside_check(const struct beside_question *question,
  * and objective_alone) and stands behind missed_beside_running. names: of the question's running
  * jobs, NUL-terminated, living as long as the advice. PV_E_MEMORY.
  */
-enum pv_code joint_feasibility_explain(const struct beside_question *question,
-                                       const struct beside_outcome *outcome,
+enum pv_code joint_feasibility_explain(const struct joint_question *question,
+                                       const struct joint_outcome *outcome,
                                        const char *const names[],
                                        struct arena *arena,
                                        struct advice *advice,

@@ -157,8 +157,8 @@ static const double many_light = 0.2;
 
 static void warn_of_runs(const struct predictor *predictor, struct advice *advice)
 {
-    const struct watch_drift *drift = &predictor->drift;
-    if (drift->state == WATCH_DRIFTED) {
+    const struct drift *drift = &predictor->drift;
+    if (drift->state == DRIFT_PRESENT) {
         struct finding *note = finding_add(
             &advice->warnings, "model_drifted",
             "The last %zu runs take %.3g percent %s than those before: older runs count less and "

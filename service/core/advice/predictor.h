@@ -27,7 +27,7 @@ struct predictor {
     size_t model_runs;          /* with these cores per executor, of the context asked about */
     double replay_mape_percent; /* NAN */
     size_t replay_runs;
-    struct watch_drift drift; /* of the runs' durations; filled in by who watched them */
+    struct drift drift; /* of the runs' durations; filled in by who watched them */
     size_t runs_watched;
     size_t runs_light;         /* of them, that count less for what they show themselves */
     const char *without_model; /* why there is none to take, where there is none: a clause */

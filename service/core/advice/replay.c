@@ -319,7 +319,7 @@ double replay_count_tasks(const struct replay *replay, const struct replay_targe
 static void draw_durations(
     const double *ascending, size_t recorded, double work_s, double durations_s[], size_t n)
 {
-    size_t step = mixing_step(n);
+    size_t step = permutation_step(n);
     double sum = 0.0;
     for (size_t i = 0, rank = step / 2 % n; i < n; i++, rank = (rank + step) % n) {
         durations_s[i] = quantile_midpoint(ascending, recorded, ((double)rank + 0.5) / (double)n);

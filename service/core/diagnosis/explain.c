@@ -22,7 +22,7 @@ const char *diagnosis_trend_name(enum diagnosis_trend trend)
 
 /* --- the six steps --- */
 
-static void tell_workload(const struct diagnosis_slice *slice, struct findings *steps)
+static void describe_workload(const struct diagnosis_slice *slice, struct findings *steps)
 {
     struct finding *step;
     if (slice->workload == IPSO_FIXED_SIZE) {
@@ -41,7 +41,7 @@ static void tell_workload(const struct diagnosis_slice *slice, struct findings *
     }
 }
 
-static void tell_measurements(const struct diagnosis_slice *slice, struct findings *steps)
+static void describe_measurements(const struct diagnosis_slice *slice, struct findings *steps)
 {
     const struct diagnosis_point *first = &slice->points[0];
     const struct diagnosis_point *last = &slice->points[slice->n_points - 1];
@@ -58,7 +58,7 @@ static void tell_measurements(const struct diagnosis_slice *slice, struct findin
     finding_number(step, "fastest_executors", slice->fastest);
 }
 
-static void tell_curve(const struct diagnosis_slice *slice, struct findings *steps)
+static void describe_curve(const struct diagnosis_slice *slice, struct findings *steps)
 {
     struct finding *step;
     if (slice->of_stages) {
@@ -79,7 +79,7 @@ static void tell_curve(const struct diagnosis_slice *slice, struct findings *ste
     finding_number(step, "cost_exponent", slice->cost.exponent);
 }
 
-static void tell_trend(const struct diagnosis_slice *slice, struct findings *steps)
+static void describe_trend(const struct diagnosis_slice *slice, struct findings *steps)
 {
     struct finding *step = NULL;
     switch (slice->trend) {
@@ -113,7 +113,7 @@ static void tell_trend(const struct diagnosis_slice *slice, struct findings *ste
     }
 }
 
-static void tell_type(const struct diagnosis_slice *slice, struct findings *steps)
+static void describe_type(const struct diagnosis_slice *slice, struct findings *steps)
 {
     static const char *const meaning[] = {
         "the intervals of its exponents leave open which",
@@ -139,7 +139,7 @@ static void write_exponent(const struct ipso_estimate *exponent, char out[64])
                        exponent->interval[1]);
 }
 
-static void tell_exponents(const struct diagnosis_slice *slice, struct findings *steps)
+static void describe_exponents(const struct diagnosis_slice *slice, struct findings *steps)
 {
     char delta[64];
     char gamma[64];
@@ -173,12 +173,12 @@ static void tell_exponents(const struct diagnosis_slice *slice, struct findings 
 
 void diagnosis_explain_steps(const struct diagnosis_slice *slice, struct findings *steps)
 {
-    tell_workload(slice, steps);
-    tell_measurements(slice, steps);
-    tell_curve(slice, steps);
-    tell_trend(slice, steps);
-    tell_type(slice, steps);
-    tell_exponents(slice, steps);
+    describe_workload(slice, steps);
+    describe_measurements(slice, steps);
+    describe_curve(slice, steps);
+    describe_trend(slice, steps);
+    describe_type(slice, steps);
+    describe_exponents(slice, steps);
 }
 
 /* --- causes --- */
@@ -210,7 +210,7 @@ static const struct diagnosis_point *find_shared(const struct diagnosis_slice *s
     return found;
 }
 
-static void tell_step(const struct step *found, struct findings *causes)
+static void describe_step(const struct step *found, struct findings *causes)
 {
     if (!found->found)
         return;
@@ -262,7 +262,7 @@ void diagnosis_explain_causes(const struct diagnosis_slice *slice, struct findin
         finding_number(cause, "fewest_executors", first->executors);
     }
     if (slice->of_stages)
-        tell_step(&slice->ipso.step, causes);
+        describe_step(&slice->ipso.step, causes);
 }
 
 /* --- loads --- */

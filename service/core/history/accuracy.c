@@ -9,7 +9,7 @@
 
 /* --- one record --- */
 
-static void count_promise(struct track_promises *promises, const struct track_entry *entry)
+static void count_promise(struct accuracy_promises *promises, const struct accuracy_entry *entry)
 {
     promises->runs++;
     promises->promised += entry->promised;
@@ -17,7 +17,7 @@ static void count_promise(struct track_promises *promises, const struct track_en
 }
 
 /* Sums become means; of nothing there is none. */
-static void close_promises(struct track_promises *promises)
+static void close_promises(struct accuracy_promises *promises)
 {
     promises->promised /= (double)promises->runs;
     promises->met /= (double)promises->runs;
@@ -26,11 +26,11 @@ static void close_promises(struct track_promises *promises)
 static size_t bin_of(double probability)
 {
     /* A product such as 0.3 x 10 may come out just below the whole number. */
-    double at = floor(probability * TRACK_BINS + 1e-9);
-    return at < 0 ? 0 : at >= TRACK_BINS ? TRACK_BINS - 1 : (size_t)at;
+    double at = floor(probability * ACCURACY_BINS + 1e-9);
+    return at < 0 ? 0 : at >= ACCURACY_BINS ? ACCURACY_BINS - 1 : (size_t)at;
 }
 
-static void count_compared(struct track_record *record, const struct track_entry *entry)
+static void count_compared(struct accuracy *record, const struct accuracy_entry *entry)
 {
     record->compared++;
     record->mape_percent += fabs(entry->error_percent);
@@ -46,13 +46,13 @@ static void count_compared(struct track_record *record, const struct track_entry
     }
 }
 
-enum pv_code track_record_of(const struct track_entry entries[],
-                             size_t n,
-                             struct arena *scratch,
-                             struct track_record *record,
-                             struct pv_error *err)
+enum pv_code accuracy_of(const struct accuracy_entry entries[],
+                         size_t n,
+                         struct arena *scratch,
+                         struct accuracy *record,
+                         struct pv_error *err)
 {
-    struct track_record made = {.count = n};
+    struct accuracy made = {.count = n};
     struct arena_mark mark = arena_mark(scratch);
     double *errors = arena_array(scratch, n, sizeof *errors);
     if (errors == NULL)
@@ -69,7 +69,7 @@ enum pv_code track_record_of(const struct track_entry entries[],
     made.inside_interval /= (double)made.intervals;
     made.nominal /= (double)made.intervals;
     close_promises(&made.deadlines);
-    for (size_t i = 0; i < TRACK_BINS; i++)
+    for (size_t i = 0; i < ACCURACY_BINS; i++)
         close_promises(&made.bins[i]);
     arena_rewind(scratch, mark);
     *record = made;
@@ -79,7 +79,7 @@ enum pv_code track_record_of(const struct track_entry entries[],
 /* --- groups --- */
 
 struct placed {
-    struct track_entry entry;
+    struct accuracy_entry entry;
     struct strview name;
     size_t at;
 };
@@ -99,16 +99,16 @@ static int by_name(const void *a, const void *b)
     return order != 0 ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-static enum pv_code group(const struct track_entry entries[],
+static enum pv_code group(const struct accuracy_entry entries[],
                           size_t n,
                           bool by_model,
                           struct arena *arena,
-                          struct track_groups *groups,
+                          struct accuracy_groups *groups,
                           struct pv_error *err)
 {
-    struct track_groups made = {.items = arena_array(arena, n, sizeof *made.items)};
+    struct accuracy_groups made = {.items = arena_array(arena, n, sizeof *made.items)};
     struct placed *placed = arena_array(arena, n, sizeof *placed);
-    struct track_entry *sorted = arena_array(arena, n, sizeof *sorted);
+    struct accuracy_entry *sorted = arena_array(arena, n, sizeof *sorted);
     if (made.items == NULL || placed == NULL || sorted == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
@@ -120,9 +120,9 @@ static enum pv_code group(const struct track_entry entries[],
     for (size_t first = 0, end = 0; first < n; first = end) {
         while (end < n && compare_names(placed[end].name, placed[first].name) == 0)
             end++;
-        struct track_group *item = &made.items[made.n++];
+        struct accuracy_group *item = &made.items[made.n++];
         item->name = placed[first].name;
-        enum pv_code code = track_record_of(sorted + first, end - first, arena, &item->record, err);
+        enum pv_code code = accuracy_of(sorted + first, end - first, arena, &item->record, err);
         if (code != PV_OK)
             return code;
     }
@@ -130,20 +130,20 @@ static enum pv_code group(const struct track_entry entries[],
     return PV_OK;
 }
 
-enum pv_code track_record_by_application(const struct track_entry entries[],
-                                         size_t n,
-                                         struct arena *arena,
-                                         struct track_groups *groups,
-                                         struct pv_error *err)
+enum pv_code accuracy_by_application(const struct accuracy_entry entries[],
+                                     size_t n,
+                                     struct arena *arena,
+                                     struct accuracy_groups *groups,
+                                     struct pv_error *err)
 {
     return group(entries, n, false, arena, groups, err);
 }
 
-enum pv_code track_record_by_model(const struct track_entry entries[],
-                                   size_t n,
-                                   struct arena *arena,
-                                   struct track_groups *groups,
-                                   struct pv_error *err)
+enum pv_code accuracy_by_model(const struct accuracy_entry entries[],
+                               size_t n,
+                               struct arena *arena,
+                               struct accuracy_groups *groups,
+                               struct pv_error *err)
 {
     return group(entries, n, true, arena, groups, err);
 }

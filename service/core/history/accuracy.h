@@ -11,7 +11,7 @@
 /* How well advice held: what it predicted and promised against the runs that followed it. */
 
 /* One run that names advice. */
-struct track_entry {
+struct accuracy_entry {
     struct strview application;
     struct strview model; /* that predicted */
     bool compared;        /* succeeded, and not known to have run on something else than advised */
@@ -24,16 +24,16 @@ struct track_entry {
 };
 
 /* Promises of about the same probability: p in [i/10, (i+1)/10), the last with 1. */
-enum { TRACK_BINS = 10 };
+enum { ACCURACY_BINS = 10 };
 
-struct track_promises {
+struct accuracy_promises {
     size_t runs;
     double promised; /* mean probability; NAN: no runs */
     double met;      /* share that met its deadline */
 };
 
 /* Everything but count is over those compared; NAN where there are none of a sort. */
-struct track_record {
+struct accuracy {
     size_t count;
     size_t compared;
     double mape_percent;
@@ -42,37 +42,37 @@ struct track_record {
     size_t intervals;          /* runs whose interval is known */
     double inside_interval;    /* share of them */
     double nominal;            /* mean confidence of them: what that share should be */
-    struct track_promises deadlines;
-    struct track_promises bins[TRACK_BINS];
+    struct accuracy_promises deadlines;
+    struct accuracy_promises bins[ACCURACY_BINS];
 };
 
 /* Sums run in the order given. PV_E_MEMORY. O(n log n). */
-enum pv_code track_record_of(const struct track_entry entries[],
-                             size_t n,
-                             struct arena *scratch,
-                             struct track_record *record,
-                             struct pv_error *err) PV_MUSTCHECK;
+enum pv_code accuracy_of(const struct accuracy_entry entries[],
+                         size_t n,
+                         struct arena *scratch,
+                         struct accuracy *record,
+                         struct pv_error *err) PV_MUSTCHECK;
 
-struct track_group {
+struct accuracy_group {
     struct strview name; /* at == NULL: unknown */
-    struct track_record record;
+    struct accuracy record;
 };
 
-struct track_groups {
-    struct track_group *items; /* by name, bytewise */
+struct accuracy_groups {
+    struct accuracy_group *items; /* by name, bytewise */
     size_t n;
 };
 
 /* A record for each application, or for each model. PV_E_MEMORY; groups->items lives in `arena`. */
-enum pv_code track_record_by_application(const struct track_entry entries[],
-                                         size_t n,
-                                         struct arena *arena,
-                                         struct track_groups *groups,
-                                         struct pv_error *err) PV_MUSTCHECK;
-enum pv_code track_record_by_model(const struct track_entry entries[],
-                                   size_t n,
-                                   struct arena *arena,
-                                   struct track_groups *groups,
-                                   struct pv_error *err) PV_MUSTCHECK;
+enum pv_code accuracy_by_application(const struct accuracy_entry entries[],
+                                     size_t n,
+                                     struct arena *arena,
+                                     struct accuracy_groups *groups,
+                                     struct pv_error *err) PV_MUSTCHECK;
+enum pv_code accuracy_by_model(const struct accuracy_entry entries[],
+                               size_t n,
+                               struct arena *arena,
+                               struct accuracy_groups *groups,
+                               struct pv_error *err) PV_MUSTCHECK;
 
 #endif

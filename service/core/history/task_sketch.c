@@ -47,7 +47,7 @@ enum pv_code task_sketch_spread(const struct task_group groups[],
     *n = count;
     if (count == 0)
         return PV_OK;
-    size_t step = mixing_step(count);
+    size_t step = permutation_step(count);
     size_t at = step / 2;
     for (size_t g = 0; g < n_groups; g++) {
         for (int64_t t = 0; t < groups[g].tasks; t++) {

@@ -10,7 +10,7 @@ static size_t greatest_divisor(size_t a, size_t b)
     return a;
 }
 
-size_t mixing_step(size_t n)
+size_t permutation_step(size_t n)
 {
     size_t step = (size_t)((double)n * 0.6180339887498949);
     step = step == 0 ? 1 : step;

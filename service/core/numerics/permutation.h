@@ -8,6 +8,6 @@
  * everywhere once, with small and large well mixed. The order in which durations drawn from a
  * distribution are handed to a scheduler. n >= 1.
  */
-size_t mixing_step(size_t n);
+size_t permutation_step(size_t n);
 
 #endif

@@ -14,7 +14,7 @@ static const char newest[] =
     " LEFT JOIN provisor.advice a ON a.team_id = $1 AND a.id = r.advice_id"
     " LEFT JOIN provisor.application p ON p.team_id = $1 AND p.id = r.application_id";
 
-static bool read_entry(struct row *row, int64_t *instant_us, struct track_entry *entry)
+static bool read_entry(struct row *row, int64_t *instant_us, struct accuracy_entry *entry)
 {
     *instant_us = row_instant(row);
     bool there = row_bool(row);

@@ -9,7 +9,7 @@
 enum { TEAM_ACCURACY_RUNS = 1000 };
 
 struct team_accuracy {
-    struct track_entry *entries; /* runs that name advice which is still there, newest first */
+    struct accuracy_entry *entries; /* runs that name advice which is still there, newest first */
     size_t n;
     bool newest_only;  /* there are more within the window: only the TEAM_ACCURACY_RUNS newest count
                         */

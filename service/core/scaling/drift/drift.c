@@ -9,33 +9,33 @@
 #include "core/scaling/laws/ernest.h"
 #include "core/scaling/model/fit.h"
 
-const char *watch_reason_name(enum watch_reason reason)
+const char *drift_reason_name(enum drift_reason reason)
 {
     switch (reason) {
-    case WATCH_FULL:
+    case DRIFT_FULL:
         return "full";
-    case WATCH_STARVED:
+    case DRIFT_STARVED:
         return "underprovisioned";
-    case WATCH_FAILURES:
+    case DRIFT_FAILURES:
         return "task_failures";
-    case WATCH_OUTLYING:
+    case DRIFT_OUTLYING:
         return "outlier";
-    case WATCH_FADED:
+    case DRIFT_FADED:
         return "before_drift";
     }
     return "";
 }
 
-const char *watch_state_name(enum watch_state state)
+const char *drift_state_name(enum drift_state state)
 {
     switch (state) {
-    case WATCH_UNKNOWN:
+    case DRIFT_UNKNOWN:
         return "unknown";
-    case WATCH_STABLE:
+    case DRIFT_STABLE:
         return "stable";
-    case WATCH_DRIFTED:
+    case DRIFT_PRESENT:
         return "drifted";
-    case WATCH_SETTLED:
+    case DRIFT_SETTLED:
         return "recovered";
     }
     return "";
@@ -50,7 +50,7 @@ struct errors {
 };
 
 struct chart {
-    const struct watch_run *runs;
+    const struct drift_run *runs;
     double *level; /* ln of the duration less the changes before it: all on one level */
     double *error; /* of each run; NAN: not compared */
     bool *learnt;  /* the run is part of what later ones are compared with */
@@ -134,9 +134,9 @@ static enum pv_code renew_law(struct chart *chart, size_t t, struct pv_error *er
 /* The normal quantile of an error, given those before it. */
 static double standardise(const struct errors *errors, double error, double widening)
 {
-    double freedom = WATCH_PRIOR_RUNS + errors->n;
+    double freedom = DRIFT_PRIOR_RUNS + errors->n;
     double variance =
-        (WATCH_PRIOR_RUNS * WATCH_PRIOR_SPREAD * WATCH_PRIOR_SPREAD + errors->squares) / freedom;
+        (DRIFT_PRIOR_RUNS * DRIFT_PRIOR_SPREAD * DRIFT_PRIOR_SPREAD + errors->squares) / freedom;
     double t = error / (sqrt(variance) * widening);
     double p = gsl_cdf_tdist_Q(fabs(t), freedom);
     return copysign(gsl_cdf_ugaussian_Qinv(fmax(p, 1e-12)), error);
@@ -145,8 +145,8 @@ static double standardise(const struct errors *errors, double error, double wide
 static void learn_error(struct errors *errors, double error)
 {
     double spread =
-        sqrt((WATCH_PRIOR_RUNS * WATCH_PRIOR_SPREAD * WATCH_PRIOR_SPREAD + errors->squares) /
-             (WATCH_PRIOR_RUNS + errors->n));
+        sqrt((DRIFT_PRIOR_RUNS * DRIFT_PRIOR_SPREAD * DRIFT_PRIOR_SPREAD + errors->squares) /
+             (DRIFT_PRIOR_RUNS + errors->n));
     double cut = fmin(fabs(error), CUSUM_ERROR_MAX * spread);
     errors->squares += cut * cut;
     errors->n++;
@@ -167,7 +167,7 @@ static double judge(struct chart *chart, size_t t, bool *repeat)
     const struct observation *seen = &chart->runs[t].seen;
     double mean;
     size_t n = find_repeats(chart, t, &mean);
-    *repeat = n >= WATCH_REPEATS;
+    *repeat = n >= DRIFT_REPEATS;
     if (!*repeat && chart->law_runs > 0) {
         struct model_law law = model_law(&chart->law.model);
         double promised_s = law.kind->duration_s(&law, seen->problem_size, seen->executors);
@@ -217,7 +217,7 @@ static size_t find_start(const struct chart *chart, size_t t, size_t runs, doubl
     return best;
 }
 
-static void note_drift(struct chart *chart, size_t t, bool slower, struct watch_drift *drift)
+static void note_drift(struct chart *chart, size_t t, bool slower, struct drift *drift)
 {
     double shift = chart->error[t];
     size_t first = find_start(chart, t, slower ? chart->cusum.n_up : chart->cusum.n_down, &shift);
@@ -234,7 +234,7 @@ static void note_drift(struct chart *chart, size_t t, bool slower, struct watch_
 }
 
 static enum pv_code
-watch_run(struct chart *chart, size_t t, struct watch_drift *drift, struct pv_error *err)
+drift_run(struct chart *chart, size_t t, struct drift *drift, struct pv_error *err)
 {
     bool repeat = false;
     enum pv_code code = renew_law(chart, t, err);
@@ -248,7 +248,7 @@ watch_run(struct chart *chart, size_t t, struct watch_drift *drift, struct pv_er
     }
     drift->judged++;
     enum cusum_signal signal = CUSUM_QUIET;
-    if (drift->judged > WATCH_WARM_UP)
+    if (drift->judged > DRIFT_WARM_UP)
         signal = cusum_add(&chart->cusum, &chart->rule, z / wave_factor(chart));
     if (signal != CUSUM_QUIET) {
         note_drift(chart, t, signal == CUSUM_UP, drift);
@@ -282,7 +282,7 @@ struct deviations {
 };
 
 /* Median logarithm of the other runs at the place of run i; how many there are. */
-static size_t find_others(const struct watch_run runs[],
+static size_t find_others(const struct drift_run runs[],
                           size_t first,
                           size_t n,
                           size_t i,
@@ -298,7 +298,7 @@ static size_t find_others(const struct watch_run runs[],
 }
 
 /* No other run lies on its far side, along either axis that was varied. */
-static bool is_at_an_end(const struct watch_run runs[], size_t first, size_t n, size_t i)
+static bool is_at_an_end(const struct drift_run runs[], size_t first, size_t n, size_t i)
 {
     const struct observation *seen = &runs[i].seen;
     bool fewer = false, more = false, smaller = false, larger = false, counts = false;
@@ -318,12 +318,12 @@ static bool is_at_an_end(const struct watch_run runs[], size_t first, size_t n, 
     return (counts && !(fewer && more)) || (sizes && !(smaller && larger));
 }
 
-/* Runs beyond WATCH_OUTLIER robust standard deviations count less the further they are off. */
+/* Runs beyond DRIFT_OUTLIER robust standard deviations count less the further they are off. */
 static void weigh(const struct deviations *all,
                   size_t least,
                   double noise,
                   double room[],
-                  struct watch_verdict verdicts[])
+                  struct drift_verdict verdicts[])
 {
     if (all->n < least)
         return;
@@ -333,21 +333,21 @@ static void weigh(const struct deviations *all,
     for (size_t i = 0; i < all->n; i++) {
         const struct deviation *item = &all->items[i];
         double far = fabs(item->off) / spread;
-        double weight = WATCH_OUTLIER / far * (WATCH_OUTLIER / far);
-        struct watch_verdict *verdict = &verdicts[item->run];
-        if (!(far > WATCH_OUTLIER) || verdict->weight <= weight)
+        double weight = DRIFT_OUTLIER / far * (DRIFT_OUTLIER / far);
+        struct drift_verdict *verdict = &verdicts[item->run];
+        if (!(far > DRIFT_OUTLIER) || verdict->weight <= weight)
             continue;
-        *verdict = (struct watch_verdict){fmax(weight, WATCH_LEAST_WEIGHT), WATCH_OUTLYING,
+        *verdict = (struct drift_verdict){fmax(weight, DRIFT_LEAST_WEIGHT), DRIFT_OUTLYING,
                                           exp(item->promised), far};
     }
 }
 
 /* Runs that are alone at their place, against the law fitted without them. */
-static enum pv_code compare_alone(const struct watch_run runs[],
+static enum pv_code compare_alone(const struct drift_run runs[],
                                   size_t first,
                                   size_t n,
                                   const bool alone[],
-                                  const struct watch_verdict verdicts[],
+                                  const struct drift_verdict verdicts[],
                                   struct arena *scratch,
                                   struct deviations *found,
                                   struct pv_error *err)
@@ -373,11 +373,11 @@ static enum pv_code compare_alone(const struct watch_run runs[],
     return PV_OK;
 }
 
-static enum pv_code weigh_outliers(const struct watch_run runs[],
+static enum pv_code weigh_outliers(const struct drift_run runs[],
                                    size_t first,
                                    size_t n,
                                    struct arena *scratch,
-                                   struct watch_verdict verdicts[],
+                                   struct drift_verdict verdicts[],
                                    struct pv_error *err)
 {
     struct deviations repeated = {arena_array(scratch, n, sizeof *repeated.items), 0};
@@ -398,89 +398,89 @@ static enum pv_code weigh_outliers(const struct watch_run runs[],
     }
     if (n_alone >= LEAST_ALONE)
         PV_TRY(compare_alone(runs, first, n, alone, verdicts, scratch, &single, err));
-    weigh(&repeated, LEAST_REPEATED, WATCH_NOISE, room, verdicts);
-    weigh(&single, LEAST_ALONE, WATCH_LAW_NOISE, room, verdicts);
+    weigh(&repeated, LEAST_REPEATED, DRIFT_NOISE, room, verdicts);
+    weigh(&single, LEAST_ALONE, DRIFT_LAW_NOISE, room, verdicts);
     return PV_OK;
 }
 
 /* --- what becomes of old runs --- */
 
-static void fade(size_t n, const struct watch_drift *drift, struct watch_verdict verdicts[])
+static void fade(size_t n, const struct drift *drift, struct drift_verdict verdicts[])
 {
     double left = pow(0.5, (double)(n - drift->since));
     for (size_t i = 0; i < drift->since; i++) {
-        verdicts[i].weight = fmax(left, WATCH_LEAST_WEIGHT);
-        verdicts[i].reason = WATCH_FADED;
+        verdicts[i].weight = fmax(left, DRIFT_LEAST_WEIGHT);
+        verdicts[i].reason = DRIFT_FADED;
     }
 }
 
-static void tell_state(size_t n, struct watch_drift *drift)
+static void set_state(size_t n, struct drift *drift)
 {
-    drift->state = drift->judged > 0 ? WATCH_STABLE : WATCH_UNKNOWN;
+    drift->state = drift->judged > 0 ? DRIFT_STABLE : DRIFT_UNKNOWN;
     if (drift->drifts == 0)
         return;
     drift->runs_since = n - drift->since;
     double old =
-        (double)drift->since * fmax(pow(0.5, (double)drift->runs_since), WATCH_LEAST_WEIGHT);
-    bool caught_up = n - drift->detected > WATCH_CAUGHT_UP && old < (double)drift->runs_since;
-    drift->state = caught_up ? WATCH_SETTLED : WATCH_DRIFTED;
+        (double)drift->since * fmax(pow(0.5, (double)drift->runs_since), DRIFT_LEAST_WEIGHT);
+    bool caught_up = n - drift->detected > DRIFT_CAUGHT_UP && old < (double)drift->runs_since;
+    drift->state = caught_up ? DRIFT_SETTLED : DRIFT_PRESENT;
 }
 
 /* What executors were there on the mean in most runs: some of the time none is, in any run. NAN:
  * too few tell. */
-static double usual_share(const struct watch_run runs[], size_t n, double room[])
+static double usual_share(const struct drift_run runs[], size_t n, double room[])
 {
     size_t known = 0;
     for (size_t i = 0; i < n; i++)
         if (!isnan(runs[i].executors_share))
             room[known++] = runs[i].executors_share;
-    return known < WATCH_REPEATS ? (double)NAN : quantile_median(room, known);
+    return known < DRIFT_REPEATS ? (double)NAN : quantile_median(room, known);
 }
 
-static void judge_trouble(const struct watch_run runs[],
+static void judge_trouble(const struct drift_run runs[],
                           size_t n,
                           double room[],
-                          struct watch_verdict verdicts[])
+                          struct drift_verdict verdicts[])
 {
     double usual = usual_share(runs, n, room);
     for (size_t i = 0; i < n; i++) {
         bool starved = runs[i].executors_asked > runs[i].seen.executors ||
-                       runs[i].executors_share < WATCH_STARVED_SHARE * usual;
-        bool failures = runs[i].failed_share > WATCH_FAILED_SHARE;
-        if ((!starved && !failures) || verdicts[i].weight < WATCH_TROUBLED_WEIGHT)
+                       runs[i].executors_share < DRIFT_STARVED_SHARE * usual;
+        bool failures = runs[i].failed_share > DRIFT_FAILED_SHARE;
+        if ((!starved && !failures) || verdicts[i].weight < DRIFT_TROUBLED_WEIGHT)
             continue;
-        verdicts[i].weight = WATCH_TROUBLED_WEIGHT;
-        verdicts[i].reason = starved ? WATCH_STARVED : WATCH_FAILURES;
+        verdicts[i].weight = DRIFT_TROUBLED_WEIGHT;
+        verdicts[i].reason = starved ? DRIFT_STARVED : DRIFT_FAILURES;
     }
 }
 
-enum pv_code watch_history(const struct watch_run runs[],
-                           size_t n,
-                           struct arena *scratch,
-                           struct watch_verdict verdicts[],
-                           struct watch_drift *drift,
-                           struct pv_error *err)
+enum pv_code drift_watch(const struct drift_run runs[],
+                         size_t n,
+                         struct arena *scratch,
+                         struct drift_verdict verdicts[],
+                         struct drift *drift,
+                         struct pv_error *err)
 {
     struct arena_mark before = arena_mark(scratch);
     struct chart chart = {.runs = runs,
                           .level = arena_array(scratch, n, sizeof(double)),
                           .error = arena_array(scratch, n, sizeof(double)),
                           .learnt = arena_calloc(scratch, n, sizeof(bool)),
-                          .rule = cusum_rule(WATCH_REFERENCE, WATCH_RUN_LENGTH),
+                          .rule = cusum_rule(DRIFT_REFERENCE, DRIFT_RUN_LENGTH),
                           .scratch = scratch};
-    struct watch_drift made = {.rule = chart.rule};
+    struct drift made = {.rule = chart.rule};
     enum pv_code code = PV_OK;
     if (chart.level == NULL || chart.error == NULL || chart.learnt == NULL)
         code = pv_no_memory(err);
     chart.mark = arena_mark(scratch);
     for (size_t t = 0; t < n && code == PV_OK; t++)
-        code = watch_run(&chart, t, &made, err);
+        code = drift_run(&chart, t, &made, err);
     for (size_t i = 0; i < n; i++)
-        verdicts[i] = (struct watch_verdict){1, WATCH_FULL, (double)NAN, (double)NAN};
+        verdicts[i] = (struct drift_verdict){1, DRIFT_FULL, (double)NAN, (double)NAN};
     if (code == PV_OK) {
         made.up = chart.cusum.up;
         made.down = chart.cusum.down;
-        tell_state(n, &made);
+        set_state(n, &made);
         fade(n, &made, verdicts);
         judge_trouble(runs, n, chart.level, verdicts);
         code = weigh_outliers(runs, made.since, n, scratch, verdicts, err);

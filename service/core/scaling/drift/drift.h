@@ -11,9 +11,9 @@
  * faster, and which runs speak for nothing but themselves?
  *
  * Drift. Each run is compared with what the runs before it promise: the mean logarithm of those
- * with its own N, m and context where there are WATCH_REPEATS of them, else a law fitted to all
+ * with its own N, m and context where there are DRIFT_REPEATS of them, else a law fitted to all
  * (Ernest, relative errors). The error, ln(actual / promised), is standardised by those before it
- * (Student's t with a prior of WATCH_PRIOR_RUNS runs of WATCH_PRIOR_SPREAD, mapped to the normal),
+ * (Student's t with a prior of DRIFT_PRIOR_RUNS runs of DRIFT_PRIOR_SPREAD, mapped to the normal),
  * wider by as much as successive errors resemble each other, so that seasons do not pass for drift,
  * and goes into a CUSUM (core/scaling/drift/cusum.h). While either side has something added up, the
  * runs concerned are not learnt from: a level that moves must not drag along what it is compared
@@ -21,74 +21,74 @@
  * what was promised moves with it, and the watch goes on from there: there may be several.
  *
  * Old runs fade: each run from the change on halves the weight of those before it, down to
- * WATCH_LEAST_WEIGHT, so that they still tell the shape of the law where nothing newer does. The
- * model has caught up when WATCH_CAUGHT_UP runs came after the one that gave the drift away,
+ * DRIFT_LEAST_WEIGHT, so that they still tell the shape of the law where nothing newer does. The
+ * model has caught up when DRIFT_CAUGHT_UP runs came after the one that gave the drift away,
  * without another, and those since the change weigh more than all older ones together.
  *
  * Outliers, among the runs since the last change: a run whose logarithm is more than
- * WATCH_OUTLIER robust standard deviations (1.4826 times the median absolute deviation, at least
- * WATCH_NOISE) from the median of the others with its own N, m and context counts
- * (WATCH_OUTLIER / deviations)^2. So a place where the law errs, such as few executors out of
+ * DRIFT_OUTLIER robust standard deviations (1.4826 times the median absolute deviation, at least
+ * DRIFT_NOISE) from the median of the others with its own N, m and context counts
+ * (DRIFT_OUTLIER / deviations)^2. So a place where the law errs, such as few executors out of
  * memory, makes none of its runs an outlier. A run that is alone at its place is compared with the
  * law fitted without it, unless it stands at an end of what was observed: nobody knows there.
  *
  * Starved runs, and those much of whose work failed, did not run as their executors would have:
- * they count WATCH_TROUBLED_WEIGHT.
+ * they count DRIFT_TROUBLED_WEIGHT.
  */
-enum { WATCH_REPEATS = 3, WATCH_WARM_UP = 6, WATCH_CAUGHT_UP = 3 };
+enum { DRIFT_REPEATS = 3, DRIFT_WARM_UP = 6, DRIFT_CAUGHT_UP = 3 };
 
-#define WATCH_PRIOR_RUNS 3.0
-#define WATCH_PRIOR_SPREAD 0.1
-#define WATCH_REFERENCE 0.5     /* of the CUSUM, in standard errors */
-#define WATCH_RUN_LENGTH 1000.0 /* runs between false alarms, on the mean */
-#define WATCH_OUTLIER 3.5
-#define WATCH_NOISE 0.02
-#define WATCH_LAW_NOISE 0.05
-#define WATCH_TROUBLED_WEIGHT 0.25
-#define WATCH_LEAST_WEIGHT 0.001
+#define DRIFT_PRIOR_RUNS 3.0
+#define DRIFT_PRIOR_SPREAD 0.1
+#define DRIFT_REFERENCE 0.5     /* of the CUSUM, in standard errors */
+#define DRIFT_RUN_LENGTH 1000.0 /* runs between false alarms, on the mean */
+#define DRIFT_OUTLIER 3.5
+#define DRIFT_NOISE 0.02
+#define DRIFT_LAW_NOISE 0.05
+#define DRIFT_TROUBLED_WEIGHT 0.25
+#define DRIFT_LEAST_WEIGHT 0.001
 /* A run is starved below that share of what runs usually have of their executors on the mean. */
-#define WATCH_STARVED_SHARE 0.75
+#define DRIFT_STARVED_SHARE 0.75
 /* Much of the work failed above that share of task time. */
-#define WATCH_FAILED_SHARE 0.1
+#define DRIFT_FAILED_SHARE 0.1
 
 /* A run of known duration. What is unknown is NAN. */
-struct watch_run {
+struct drift_run {
     struct observation seen;
     double executors_asked; /* for as many it asked; more than `executors`: few came */
     double executors_share; /* executors there on the mean, of `executors` */
     double failed_share;    /* of the task time that came to nothing */
 };
 
-enum watch_reason {
-    WATCH_FULL,    /* the run counts in full */
-    WATCH_STARVED, /* fewer executors than asked, or than it had at its best */
-    WATCH_FAILURES,
-    WATCH_OUTLYING,
-    WATCH_FADED /* from before a drift */
+enum drift_reason {
+    DRIFT_FULL,    /* the run counts in full */
+    DRIFT_STARVED, /* fewer executors than asked, or than it had at its best */
+    DRIFT_FAILURES,
+    DRIFT_OUTLYING,
+    DRIFT_FADED /* from before a drift */
 };
 
 /* Word for a reason, as it stands on the wire. */
-const char *watch_reason_name(enum watch_reason reason);
+const char *drift_reason_name(enum drift_reason reason);
 
-struct watch_verdict {
+struct drift_verdict {
     double weight;            /* (0, 1] */
-    enum watch_reason reason; /* the one that takes most off */
+    enum drift_reason reason; /* the one that takes most off */
     double promised_s;        /* of an outlier; NAN */
     double deviations;        /* robust standard deviations off; NAN */
 };
 
-enum watch_state {
-    WATCH_UNKNOWN, /* no run could be compared */
-    WATCH_STABLE,
-    WATCH_DRIFTED,
-    WATCH_SETTLED /* it drifted, and the model has caught up */
+enum drift_state {
+    DRIFT_UNKNOWN, /* no run could be compared */
+    DRIFT_STABLE,
+    DRIFT_PRESENT,
+    DRIFT_SETTLED /* it drifted, and the model has caught up */
 };
 
-const char *watch_state_name(enum watch_state state);
+const char *drift_state_name(enum drift_state state);
 
 /* The last drift, if any; indices are into the runs. */
-struct watch_drift {
-    enum watch_state state;
+struct drift {
+    enum drift_state state;
     size_t judged; /* runs that were compared */
     struct cusum_rule rule;
     double up; /* the sums as they stand */
@@ -109,11 +109,11 @@ struct watch_drift {
  * PV_E_MEMORY. No global state; the same runs have the same answer. About as many small fits as the
  * logarithm of n, and O(n^2) comparisons.
  */
-enum pv_code watch_history(const struct watch_run runs[],
-                           size_t n,
-                           struct arena *scratch,
-                           struct watch_verdict verdicts[],
-                           struct watch_drift *drift,
-                           struct pv_error *err) PV_MUSTCHECK;
+enum pv_code drift_watch(const struct drift_run runs[],
+                         size_t n,
+                         struct arena *scratch,
+                         struct drift_verdict verdicts[],
+                         struct drift *drift,
+                         struct pv_error *err) PV_MUSTCHECK;
 
 #endif

@@ -42,7 +42,7 @@ static const char *scaling_type(const struct model *model)
 }
 
 static enum pv_code fit_durations(const struct model_data *data,
-                                  const struct design *design,
+                                  const struct configurations *design,
                                   struct arena *scratch,
                                   double left_out[],
                                   double freedom[],
@@ -54,7 +54,8 @@ static enum pv_code fit_durations(const struct model_data *data,
         return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++)
         x[i] = 1 / data->rows[i].executors;
-    return share_fit_durations("amdahl", x, data, design, scratch, left_out, freedom, fit, err);
+    return serial_fraction_fit_durations("amdahl", x, data, design, scratch, left_out, freedom, fit,
+                                         err);
 }
 
 static enum pv_code fit_amdahl(const struct model_data *data,
@@ -64,9 +65,9 @@ static enum pv_code fit_amdahl(const struct model_data *data,
                                struct model_fit *fit,
                                struct pv_error *err)
 {
-    struct design design;
-    PV_TRY(design_survey(data, scratch, &design, err));
-    PV_TRY(design_require(&design, data, "amdahl", 2, 2, err));
+    struct configurations design;
+    PV_TRY(configurations_count(data, scratch, &design, err));
+    PV_TRY(configurations_require(&design, data, "amdahl", 2, 2, err));
     if (design.sizes > 1)
         finding_count(
             finding_add(&fit->warnings, "problem_size_varies",
@@ -76,8 +77,8 @@ static enum pv_code fit_amdahl(const struct model_data *data,
     if (data->form == MODEL_OF_DURATIONS)
         return fit_durations(data, &design, scratch, left_out, freedom, fit, err);
     fit->model.parameters[ETA].estimate =
-        share_fit(amdahl_speedup, data, left_out, &fit->model.uncertainty.covariance[ETA][ETA],
-                  &freedom[ETA]);
+        serial_fraction_fit(amdahl_speedup, data, left_out,
+                            &fit->model.uncertainty.covariance[ETA][ETA], &freedom[ETA]);
     fit->model.reference = MODEL_RATIO;
     return PV_OK;
 }

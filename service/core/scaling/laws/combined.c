@@ -189,12 +189,12 @@ static enum pv_code fit_combined(const struct model_data *data,
                                  struct model_fit *fit,
                                  struct pv_error *err)
 {
-    struct design design;
+    struct configurations design;
     double weights[MEMBERS];
-    PV_TRY(design_survey(data, scratch, &design, err));
+    PV_TRY(configurations_count(data, scratch, &design, err));
     /* Two counts, and equal weights, do where the third was left out to see what comes of that. */
     size_t least = data->whole ? 2 : 3;
-    PV_TRY(design_require(&design, data, "combined", least, least, err));
+    PV_TRY(configurations_require(&design, data, "combined", least, least, err));
     struct member *all = arena_array(scratch, MEMBERS, sizeof *all);
     struct model_component *components = arena_array(scratch, MEMBERS, sizeof *components);
     if (all == NULL || components == NULL)

@@ -13,15 +13,15 @@ static size_t count_distinct(double values[], size_t n)
     return distinct;
 }
 
-enum pv_code design_survey(const struct model_data *data,
-                           struct arena *scratch,
-                           struct design *design,
-                           struct pv_error *err)
+enum pv_code configurations_count(const struct model_data *data,
+                                  struct arena *scratch,
+                                  struct configurations *design,
+                                  struct pv_error *err)
 {
     double *values = arena_array(scratch, data->n, sizeof *values);
     if (values == NULL)
         return pv_no_memory(err);
-    *design = (struct design){.configurations = data->n > 0, .sizes = data->n > 0};
+    *design = (struct configurations){.configurations = data->n > 0, .sizes = data->n > 0};
     /* Rows are sorted by N, then m. */
     for (size_t i = 1; i < data->n; i++) {
         bool size = data->rows[i].problem_size > data->rows[i - 1].problem_size;
@@ -37,12 +37,12 @@ enum pv_code design_survey(const struct model_data *data,
     return PV_OK;
 }
 
-enum pv_code design_require(const struct design *design,
-                            const struct model_data *data,
-                            const char *kind,
-                            size_t configurations,
-                            size_t executors,
-                            struct pv_error *err)
+enum pv_code configurations_require(const struct configurations *design,
+                                    const struct model_data *data,
+                                    const char *kind,
+                                    size_t configurations,
+                                    size_t executors,
+                                    struct pv_error *err)
 {
     if (design->configurations < configurations)
         return pv_fail(err, PV_E_TOO_FEW,
@@ -58,10 +58,10 @@ enum pv_code design_require(const struct design *design,
     return PV_OK;
 }
 
-enum pv_code design_blame(const struct design *design,
-                          const struct model_data *data,
-                          const char *kind,
-                          struct pv_error *err)
+enum pv_code configurations_blame(const struct configurations *design,
+                                  const struct model_data *data,
+                                  const char *kind,
+                                  struct pv_error *err)
 {
     const char *missing = "runs whose problem_size and executors do not move in step";
     if (design->executors == 1)

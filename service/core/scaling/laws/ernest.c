@@ -41,12 +41,12 @@ static enum pv_code fit_ernest(const struct model_data *data,
                                struct model_fit *fit,
                                struct pv_error *err)
 {
-    struct design design;
+    struct configurations design;
     struct nonnegative_fit found;
     struct pv_error why = {0};
-    enum pv_code code = design_survey(data, scratch, &design, err);
+    enum pv_code code = configurations_count(data, scratch, &design, err);
     if (code == PV_OK)
-        code = design_require(&design, data, "ernest", COLUMNS, 3, err);
+        code = configurations_require(&design, data, "ernest", COLUMNS, 3, err);
     if (code != PV_OK)
         return code;
     double *x = arena_array(scratch, data->n, COLUMNS * sizeof *x);
@@ -64,7 +64,7 @@ static enum pv_code fit_ernest(const struct model_data *data,
     code = nonnegative_fit(x, data->n, COLUMNS, y, data->factors, scratch,
                            data->whole ? NULL : left_out, &found, &why);
     if (code == PV_E_SINGULAR)
-        return design_blame(&design, data, "ernest", err);
+        return configurations_blame(&design, data, "ernest", err);
     if (code != PV_OK)
         return pv_fail(err, code, "%s", why.detail);
     for (size_t j = 0; j < COLUMNS; j++) {

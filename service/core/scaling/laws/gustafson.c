@@ -41,7 +41,7 @@ static const char *scaling_type(const struct model *model)
 }
 
 static enum pv_code fit_durations(const struct model_data *data,
-                                  const struct design *design,
+                                  const struct configurations *design,
                                   struct arena *scratch,
                                   double left_out[],
                                   double freedom[],
@@ -60,7 +60,8 @@ static enum pv_code fit_durations(const struct model_data *data,
     for (size_t i = 0; i < data->n; i++)
         x[i] = data->rows[i].problem_size / data->rows[i].executors * executors / sizes;
     fit->model.parameters[SIZE].estimate = sizes / executors;
-    return share_fit_durations("gustafson", x, data, design, scratch, left_out, freedom, fit, err);
+    return serial_fraction_fit_durations("gustafson", x, data, design, scratch, left_out, freedom,
+                                         fit, err);
 }
 
 static enum pv_code fit_gustafson(const struct model_data *data,
@@ -70,10 +71,10 @@ static enum pv_code fit_gustafson(const struct model_data *data,
                                   struct model_fit *fit,
                                   struct pv_error *err)
 {
-    struct design design;
-    PV_TRY(design_survey(data, scratch, &design, err));
+    struct configurations design;
+    PV_TRY(configurations_count(data, scratch, &design, err));
     bool durations = data->form == MODEL_OF_DURATIONS;
-    PV_TRY(design_require(&design, data, "gustafson", 2, durations ? 1 : 2, err));
+    PV_TRY(configurations_require(&design, data, "gustafson", 2, durations ? 1 : 2, err));
     if (durations && design.shares == 1)
         return pv_fail(
             err, PV_E_SINGULAR,
@@ -88,7 +89,7 @@ static enum pv_code fit_gustafson(const struct model_data *data,
                 "gustafson is a law of one problem_size per executor; these observations hold %zu",
                 design.shares),
             design.shares);
-    fit->model.parameters[ETA].estimate = share_fit(
+    fit->model.parameters[ETA].estimate = serial_fraction_fit(
         scaled, data, left_out, &fit->model.uncertainty.covariance[ETA][ETA], &freedom[ETA]);
     fit->model.reference = MODEL_RATIO;
     return PV_OK;

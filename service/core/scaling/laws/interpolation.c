@@ -437,7 +437,7 @@ check_dense(const struct builder *b, const struct whole *whole, struct pv_error 
         100 * whole->held / whole->weight, b->data->n);
 }
 
-static void tell_sizes(const struct builder *b, struct model_fit *fit)
+static void set_sizes(const struct builder *b, struct model_fit *fit)
 {
     const struct model_tables *t = &fit->model.tables;
     size_t apart = 0;
@@ -484,7 +484,7 @@ static enum pv_code fit_interpolation(const struct model_data *data,
     fit->model.tables.knots = knots;
     fit->model.tables.n_knots = n;
     freedom[0] = data->n > n ? (double)(data->n - n) : 0;
-    tell_sizes(&b, fit);
+    set_sizes(&b, fit);
     if (!data->whole)
         leave_out(&b, &whole, room, left_out);
     return PV_OK;

@@ -338,12 +338,12 @@ static enum pv_code fit_family(const struct family *family,
                                struct model_fit *fit,
                                struct pv_error *err)
 {
-    struct design design;
+    struct configurations design;
     struct found best;
     struct trial *trial = NULL;
     struct absence without = {.row = data->n, .from = 1, .to = 0};
-    PV_TRY(design_survey(data, scratch, &design, err));
-    PV_TRY(design_require(&design, data, family->name, 2, 2, err));
+    PV_TRY(configurations_count(data, scratch, &design, err));
+    PV_TRY(configurations_require(&design, data, family->name, 2, 2, err));
     PV_TRY(make_trial(family, data, design.sizes, scratch, &trial, err));
     find_best(trial, without, &best);
     start_from(trial, &best, &fit->model);

@@ -9,7 +9,7 @@
 enum { GRID = 33, STEPS = 60 };
 
 struct problem {
-    share_law law;
+    serial_fraction_law law;
     const struct model_data *data;
 };
 
@@ -40,11 +40,11 @@ static double find_start(const struct descent *d)
     return best;
 }
 
-double share_fit(share_law law,
-                 const struct model_data *data,
-                 double left_out[],
-                 double *variance,
-                 double *freedom)
+double serial_fraction_fit(serial_fraction_law law,
+                           const struct model_data *data,
+                           double left_out[],
+                           double *variance,
+                           double *freedom)
 {
     struct problem problem = {law, data};
     const struct descent d = {
@@ -89,15 +89,15 @@ static void share_of_line(const double line[2],
     }
 }
 
-enum pv_code share_fit_durations(const char *name,
-                                 const double x[],
-                                 const struct model_data *data,
-                                 const struct design *design,
-                                 struct arena *scratch,
-                                 double left_out[],
-                                 double freedom[],
-                                 struct model_fit *fit,
-                                 struct pv_error *err)
+enum pv_code serial_fraction_fit_durations(const char *name,
+                                           const double x[],
+                                           const struct model_data *data,
+                                           const struct configurations *design,
+                                           struct arena *scratch,
+                                           double left_out[],
+                                           double freedom[],
+                                           struct model_fit *fit,
+                                           struct pv_error *err)
 {
     struct nonnegative_fit line;
     struct pv_error why = {0};
@@ -114,7 +114,7 @@ enum pv_code share_fit_durations(const char *name,
     enum pv_code code = nonnegative_fit(columns, data->n, 2, y, data->factors, scratch,
                                         data->whole ? NULL : left_out, &line, &why);
     if (code == PV_E_SINGULAR)
-        return design_blame(design, data, name, err);
+        return configurations_blame(design, data, name, err);
     if (code != PV_OK)
         return pv_fail(err, code, "%s", why.detail);
     const double part[2][2] = {{line.covariance[0][0], line.covariance[0][1]},

@@ -5,18 +5,18 @@
 
 /* A speedup law of one parameter, the share eta in [0, 1] that runs in parallel; *slope is dS/deta.
  */
-typedef double (*share_law)(double eta, double executors, double *slope);
+typedef double (*serial_fraction_law)(double eta, double executors, double *slope);
 
 /*
  * eta of least squared relative error over the speedups of `data`, inside [0, 1], from the best
  * of a grid (core/numerics/levenberg_marquardt.h); each row left out by descending anew. *variance:
  * of eta, 0 where it lies on a bound or cannot be told; *freedom: n - 1. O(n^2).
  */
-double share_fit(share_law law,
-                 const struct model_data *data,
-                 double left_out[],
-                 double *variance,
-                 double *freedom);
+double serial_fraction_fit(serial_fraction_law law,
+                           const struct model_data *data,
+                           double left_out[],
+                           double *variance,
+                           double *freedom);
 
 /* First two parameters of every kind that is such a law. */
 enum { SHARE_ETA, SHARE_SEQUENTIAL, SHARE_PARAMETERS };
@@ -27,14 +27,14 @@ enum { SHARE_ETA, SHARE_SEQUENTIAL, SHARE_PARAMETERS };
  * left_out are filled in as a kind's fit must. x: one regressor a row. name: of the kind.
  * PV_E_SINGULAR names what the design lacks; PV_E_MEMORY.
  */
-enum pv_code share_fit_durations(const char *name,
-                                 const double x[],
-                                 const struct model_data *data,
-                                 const struct design *design,
-                                 struct arena *scratch,
-                                 double left_out[],
-                                 double freedom[],
-                                 struct model_fit *fit,
-                                 struct pv_error *err) PV_MUSTCHECK;
+enum pv_code serial_fraction_fit_durations(const char *name,
+                                           const double x[],
+                                           const struct model_data *data,
+                                           const struct configurations *design,
+                                           struct arena *scratch,
+                                           double left_out[],
+                                           double freedom[],
+                                           struct model_fit *fit,
+                                           struct pv_error *err) PV_MUSTCHECK;
 
 #endif

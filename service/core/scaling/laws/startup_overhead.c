@@ -191,13 +191,13 @@ static size_t differentiate(const struct startup *fit, double m, double row[3], 
     return k;
 }
 
-static enum pv_code tell_variance(const double executors[],
-                                  const double times_s[],
-                                  const double weights[],
-                                  size_t n,
-                                  struct arena *scratch,
-                                  struct startup *fit,
-                                  struct pv_error *err)
+static enum pv_code set_variance(const double executors[],
+                                 const double times_s[],
+                                 const double weights[],
+                                 size_t n,
+                                 struct arena *scratch,
+                                 struct startup *fit,
+                                 struct pv_error *err)
 {
     struct linear_fit linear;
     struct pv_error why = {0};
@@ -274,7 +274,7 @@ enum pv_code startup_fit(const double executors[],
     made.saturates = made.epsilon > 0 && best.theta < largest;
     if (made.epsilon == 0)
         made.theta = largest;
-    enum pv_code code = tell_variance(executors, times_s, weights, n, scratch, &made, err);
+    enum pv_code code = set_variance(executors, times_s, weights, n, scratch, &made, err);
     if (code == PV_OK && left_out_s != NULL)
         leave_out(&g, &best, executors, times_s, weights, n, left_out_s);
     arena_rewind(scratch, mark);

@@ -144,10 +144,10 @@ static void find_start(const struct descent *d, bool durations, double best[])
 /* --- the fit --- */
 
 static enum pv_code
-require(const struct design *design, const struct model_data *data, struct pv_error *err)
+require(const struct configurations *design, const struct model_data *data, struct pv_error *err)
 {
     bool durations = data->form == MODEL_OF_DURATIONS;
-    enum pv_code code = design_require(design, data, "sun_ni", durations ? 4 : 3, 2, err);
+    enum pv_code code = configurations_require(design, data, "sun_ni", durations ? 4 : 3, 2, err);
     if (code != PV_OK)
         return code;
     if (design->sizes < 2)
@@ -183,14 +183,14 @@ static enum pv_code check_known(const struct model_data *data,
     return PV_OK;
 }
 
-static void tell_parameters(const struct model_data *data,
-                            const struct descent *d,
-                            double squares,
-                            const double p[],
-                            double inverse[DESCENT_MAX][DESCENT_MAX],
-                            size_t freed,
-                            double freedom[],
-                            struct model *model)
+static void set_parameters(const struct model_data *data,
+                           const struct descent *d,
+                           double squares,
+                           const double p[],
+                           double inverse[DESCENT_MAX][DESCENT_MAX],
+                           size_t freed,
+                           double freedom[],
+                           struct model *model)
 {
     double left = data->n > freed ? (double)(data->n - freed) : 0;
     double scale = 0;
@@ -246,13 +246,13 @@ static enum pv_code fit_sun_ni(const struct model_data *data,
                                struct model_fit *fit,
                                struct pv_error *err)
 {
-    struct design design;
+    struct configurations design;
     struct descent_sums sums;
     double p[DESCENT_MAX] = {0};
     double inverse[DESCENT_MAX][DESCENT_MAX];
     size_t freed = 0;
     bool durations = data->form == MODEL_OF_DURATIONS;
-    PV_TRY(design_survey(data, scratch, &design, err));
+    PV_TRY(configurations_count(data, scratch, &design, err));
     PV_TRY(require(&design, data, err));
     double *logs = arena_array(scratch, data->n, sizeof *logs);
     if (logs == NULL)
@@ -271,7 +271,7 @@ static enum pv_code fit_sun_ni(const struct model_data *data,
     (void)descent_polish(&d, 1e-12, p);
     descent_sum(&d, p, d.n, &sums);
     PV_TRY(check_known(data, &d, &sums, p, inverse, &freed, err));
-    tell_parameters(data, &d, sums.squares, p, inverse, freed, freedom, &fit->model);
+    set_parameters(data, &d, sums.squares, p, inverse, freed, freedom, &fit->model);
     fit->model.parameters[SIZE].estimate = problem.size;
     fit->model.reference = durations ? MODEL_EXTRAPOLATED : MODEL_RATIO;
     if (p[GROWTH] >= GROWTH_MAX)
@@ -286,7 +286,7 @@ static enum pv_code fit_sun_ni(const struct model_data *data,
     return PV_OK;
 }
 
-static void tell_growth(const struct model *model, struct findings *findings)
+static void describe_growth(const struct model *model, struct findings *findings)
 {
     const struct model_parameter *growth = &model->parameters[GROWTH];
     const char *like = growth->estimate < 0.25   ? "hardly at all, as in Amdahl's law"
@@ -306,7 +306,7 @@ static void describe(const struct model *model, struct findings *findings)
     const struct model_law law = model_law(model);
     double size;
     double m;
-    tell_growth(model, findings);
+    describe_growth(model, findings);
     if (!describe_corner(model, &size, &m))
         return;
     double ratio = law.p[ETA] * work(law.p, size) / (1 - law.p[ETA]);

@@ -348,8 +348,10 @@ make_starts(struct problem *problem, struct start starts[], size_t *n_starts, st
     return PV_OK;
 }
 
-static enum pv_code
-solve(struct problem *problem, const struct design *design, double p[], struct pv_error *err)
+static enum pv_code solve(struct problem *problem,
+                          const struct configurations *design,
+                          double p[],
+                          struct pv_error *err)
 {
     size_t n = 0;
     double least = (double)INFINITY;
@@ -358,7 +360,7 @@ solve(struct problem *problem, const struct design *design, double p[], struct p
         return pv_no_memory(err);
     enum pv_code code = make_starts(problem, starts, &n, err);
     if (code == PV_OK && n == 0)
-        return design_blame(design, problem->data, "usba", err);
+        return configurations_blame(design, problem->data, "usba", err);
     const struct descent d = make_descent(problem);
     n = n < STARTS_MAX ? n : STARTS_MAX;
     /* Some steps tell which starts lead anywhere. */
@@ -424,11 +426,11 @@ static double squares_at(struct problem *problem, const double p[])
     return descent_squares(&d, u, d.n);
 }
 
-static enum pv_code tell_parameters(struct problem *problem,
-                                    const double p[],
-                                    double freedom[],
-                                    struct model *model,
-                                    struct pv_error *err)
+static enum pv_code set_estimates(struct problem *problem,
+                                  const double p[],
+                                  double freedom[],
+                                  struct model *model,
+                                  struct pv_error *err)
 {
     struct linear_fit linear;
     struct pv_error why = {0};
@@ -474,7 +476,7 @@ static void ratio_leave_out(struct problem *problem, const double p[], double le
 }
 
 static enum pv_code fit_ratio(const struct model_data *data,
-                              const struct design *design,
+                              const struct configurations *design,
                               struct arena *scratch,
                               double left_out[],
                               double freedom[],
@@ -494,7 +496,7 @@ static enum pv_code fit_ratio(const struct model_data *data,
     fit->model.reference = MODEL_RATIO;
     enum pv_code code = solve(&problem, design, p, err);
     if (code == PV_OK)
-        code = tell_parameters(&problem, p, freedom, &fit->model, err);
+        code = set_estimates(&problem, p, freedom, &fit->model, err);
     if (code != PV_OK)
         return code;
     double variance = fit->model.uncertainty.covariance[USBA_GAMMA][USBA_GAMMA];
@@ -505,7 +507,7 @@ static enum pv_code fit_ratio(const struct model_data *data,
                           "gamma is not significant (p > %g) and was left out", USBA_SIGNIFICANT);
         code = solve(&problem, design, p, err);
         if (code == PV_OK)
-            code = tell_parameters(&problem, p, freedom, &fit->model, err);
+            code = set_estimates(&problem, p, freedom, &fit->model, err);
         fit->model.parameters[USBA_GAMMA].dropped = true;
         if (code != PV_OK)
             return code;
@@ -614,7 +616,7 @@ enum pv_code usba_set_parallel(const double c[4],
 
 struct parallel {
     const struct model_data *data;
-    const struct design *design;
+    const struct configurations *design;
     struct arena *scratch;
     const double *times_s;
     double t1_s;        /* mean over the runs at N = m = 1; NAN without any */
@@ -757,7 +759,7 @@ static enum pv_code choose_form(const struct parallel *part,
     pv_error_clear(err);
     code = fit_linear(part, part->data->n, false, y, linear, &why);
     if (code == PV_E_SINGULAR)
-        return design_blame(part->design, part->data, "usba", err);
+        return configurations_blame(part->design, part->data, "usba", err);
     if (code == PV_OK)
         code = set_parameters(part, linear, &fit->model, freedom, err);
     if (code != PV_OK)
@@ -825,7 +827,7 @@ static enum pv_code leave_out(const struct parallel *part,
 }
 
 static enum pv_code prepare(const struct model_data *data,
-                            const struct design *design,
+                            const struct configurations *design,
                             struct arena *scratch,
                             struct parallel *part,
                             struct pv_error *err)
@@ -851,7 +853,7 @@ static enum pv_code prepare(const struct model_data *data,
 }
 
 static enum pv_code fit_durations(const struct model_data *data,
-                                  const struct design *design,
+                                  const struct configurations *design,
                                   struct arena *scratch,
                                   double left_out[],
                                   double freedom[],
@@ -887,10 +889,10 @@ static enum pv_code fit_usba(const struct model_data *data,
                              struct model_fit *fit,
                              struct pv_error *err)
 {
-    struct design design;
+    struct configurations design;
     bool speedups = data->form == MODEL_OF_SPEEDUPS;
-    PV_TRY(design_survey(data, scratch, &design, err));
-    PV_TRY(design_require(&design, data, "usba", speedups ? 7 : 4, speedups ? 3 : 2, err));
+    PV_TRY(configurations_count(data, scratch, &design, err));
+    PV_TRY(configurations_require(&design, data, "usba", speedups ? 7 : 4, speedups ? 3 : 2, err));
     if (speedups)
         return fit_ratio(data, &design, scratch, left_out, freedom, fit, err);
     return fit_durations(data, &design, scratch, left_out, freedom, fit, err);

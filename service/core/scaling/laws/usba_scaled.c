@@ -38,7 +38,7 @@ static size_t turn(const struct model_law *law, double problem_size, double m[])
 }
 
 static enum pv_code fit_parallel(const struct model_data *data,
-                                 const struct design *design,
+                                 const struct configurations *design,
                                  struct arena *scratch,
                                  double left_out[],
                                  double freedom[],
@@ -63,7 +63,7 @@ static enum pv_code fit_parallel(const struct model_data *data,
     enum pv_code code = nonnegative_fit(x, data->n, COLUMNS, times_s, data->factors, scratch,
                                         data->whole ? NULL : left_out, &found, &why);
     if (code == PV_E_SINGULAR)
-        return design_blame(design, data, "usba_scaled", err);
+        return configurations_blame(design, data, "usba_scaled", err);
     if (code != PV_OK)
         return pv_fail(err, code, "%s", why.detail);
     for (size_t a = 0; a < COLUMNS; a++)
@@ -81,12 +81,12 @@ static enum pv_code fit_usba_scaled(const struct model_data *data,
                                     struct model_fit *fit,
                                     struct pv_error *err)
 {
-    struct design design;
+    struct configurations design;
     double *before_s = arena_array(scratch, data->n, sizeof *before_s);
     if (before_s == NULL)
         return pv_no_memory(err);
-    PV_TRY(design_survey(data, scratch, &design, err));
-    PV_TRY(design_require(&design, data, "usba_scaled", COLUMNS, 2, err));
+    PV_TRY(configurations_count(data, scratch, &design, err));
+    PV_TRY(configurations_require(&design, data, "usba_scaled", COLUMNS, 2, err));
     PV_TRY(fit_parallel(data, &design, scratch, left_out, freedom, fit, err));
     PV_TRY(usba_set_startup(data, scratch, before_s, freedom, fit, err));
     for (size_t i = 0; !data->whole && i < data->n; i++)

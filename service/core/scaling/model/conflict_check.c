@@ -30,7 +30,7 @@ static double value_of(const struct observation *row, enum model_form form)
 
 static void judge(const struct observation *row, const struct seen *seen, struct worst *worst)
 {
-    if (seen->rows < 2 || !(seen->most > CONTRADICTION_FACTOR * seen->least))
+    if (seen->rows < 2 || !(seen->most > CONFLICT_FACTOR * seen->least))
         return;
     worst->concerned += seen->rows;
     if (worst->row == NULL || seen->most * worst->seen.least > worst->seen.most * seen->least) {
@@ -69,7 +69,7 @@ static bool is_same_point(const struct observation *a, const struct observation 
     return !apart;
 }
 
-void contradiction_warn(const struct model_data *data, struct model_fit *fit)
+void conflict_check(const struct model_data *data, struct model_fit *fit)
 {
     struct worst worst = {.row = NULL};
     for (size_t from = 0; from < data->n;) {

@@ -44,7 +44,7 @@ void describe_limit(struct findings *findings, const char *what, double limit, d
 }
 
 /* A law that falls below zero has its "best" where it says nothing any more. */
-static void tell_below_zero(struct findings *findings, double size, double executors)
+static void describe_below_zero(struct findings *findings, double size, double executors)
 {
     struct finding *finding =
         finding_add(findings, "below_zero",
@@ -67,7 +67,7 @@ void describe_peak(const struct model *model, struct findings *findings)
     struct model_prediction there = predict(model, size, m);
     struct finding *finding;
     if (there.duration_s <= 0) {
-        tell_below_zero(findings, size, m);
+        describe_below_zero(findings, size, m);
         return;
     }
     if (m >= most)

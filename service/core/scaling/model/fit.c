@@ -178,7 +178,7 @@ static enum pv_code select_rows(const struct model_kind *kind,
     data->knows_initialization = known > 0;
     if (skip && data->form == MODEL_OF_DURATIONS)
         compare_with_stages(data, fit);
-    contradiction_warn(data, fit);
+    conflict_check(data, fit);
     if (stages && data->n < own)
         finding_count(finding_add(&fit->warnings, "stages_unknown",
                                   "%zu observations without measured stages were left out",
@@ -237,7 +237,7 @@ static void set_range(const struct model_data *data, struct model_uncertainty *u
     }
 }
 
-static void tell_parameters(struct model *model, const double freedom[])
+static void set_parameters(struct model *model, const double freedom[])
 {
     for (size_t j = 0; j < model->kind->n_parameters; j++) {
         struct model_parameter *parameter = &model->parameters[j];
@@ -249,10 +249,10 @@ static void tell_parameters(struct model *model, const double freedom[])
     }
 }
 
-static void tell_residuals(const struct model_data *data,
-                           const size_t index[],
-                           const double left_out[],
-                           struct model_fit *fit)
+static void set_residuals(const struct model_data *data,
+                          const size_t index[],
+                          const double left_out[],
+                          struct model_fit *fit)
 {
     struct model_spread none = MODEL_NO_SPREAD;
     struct model bare = fit->model;
@@ -277,7 +277,7 @@ static void tell_residuals(const struct model_data *data,
 }
 
 /* Leaves scores[] ready for the interval; returns the sum of squared residuals. */
-static double sum_up(struct model_fit *fit, bool relative, struct group_score scores[])
+static double summarise_errors(struct model_fit *fit, bool relative, struct group_score scores[])
 {
     double all = 0;
     double mean = 0;
@@ -306,18 +306,18 @@ static double sum_up(struct model_fit *fit, bool relative, struct group_score sc
     return weighted;
 }
 
-static enum pv_code tell_uncertainty(const struct model_data *data,
-                                     double freedom,
-                                     struct arena *arena,
-                                     struct model_fit *fit,
-                                     struct pv_error *err)
+static enum pv_code set_uncertainty(const struct model_data *data,
+                                    double freedom,
+                                    struct arena *arena,
+                                    struct model_fit *fit,
+                                    struct pv_error *err)
 {
     struct model_uncertainty *u = &fit->model.uncertainty;
     struct group_score *scores = arena_array(arena, fit->n, sizeof *scores);
     if (scores == NULL)
         return pv_no_memory(err);
     u->relative = data->form == MODEL_OF_SPEEDUPS || data->weights == MODEL_RELATIVE;
-    double squares = sum_up(fit, u->relative, scores);
+    double squares = summarise_errors(fit, u->relative, scores);
     u->observations = fit->n;
     u->confidence = default_confidence;
     /* The first parameter of every kind belongs to the part of the law that leaves least. */
@@ -383,12 +383,12 @@ static enum pv_code finish(const struct model_data *data,
     if (fit->residuals == NULL)
         return pv_no_memory(err);
     fit->n = data->n;
-    tell_parameters(&fit->model, freedom);
-    tell_residuals(data, index, left_out, fit);
+    set_parameters(&fit->model, freedom);
+    set_residuals(data, index, left_out, fit);
     set_range(data, &fit->model.uncertainty);
-    PV_TRY(tell_uncertainty(data, freedom[0], arena, fit, err));
+    PV_TRY(set_uncertainty(data, freedom[0], arena, fit, err));
     if (data->form == MODEL_OF_DURATIONS)
-        PV_TRY(holdout_judge(data, arena, fit, err));
+        PV_TRY(grouped_cv_run(data, arena, fit, err));
     if (!is_finite(fit))
         return pv_fail(err, PV_E_SINGULAR, "the observations give no finite parameters");
     qsort(fit->residuals, fit->n, sizeof *fit->residuals, by_observation);

@@ -43,7 +43,7 @@ static enum pv_code make_axis(const struct observation rows[],
 /* Neighbouring values share a block, as evenly as they can. */
 static void assign_blocks(const struct gap_axis *axis, struct holdout *holdout)
 {
-    holdout->n_blocks = axis->n < HOLDOUT_BLOCKS ? axis->n : HOLDOUT_BLOCKS;
+    holdout->n_blocks = axis->n < GROUPED_CV_BLOCKS ? axis->n : GROUPED_CV_BLOCKS;
     for (size_t i = 0; i < holdout->data->n; i++) {
         double value = value_of(&holdout->data->rows[i], holdout->axis);
         size_t at = 0;
@@ -156,10 +156,10 @@ static enum pv_code judge_axis(struct holdout *holdout,
                             scratch, table, err);
 }
 
-enum pv_code holdout_judge(const struct model_data *data,
-                           struct arena *scratch,
-                           struct model_fit *fit,
-                           struct pv_error *err)
+enum pv_code grouped_cv_run(const struct model_data *data,
+                            struct arena *scratch,
+                            struct model_fit *fit,
+                            struct pv_error *err)
 {
     struct model_uncertainty *u = &fit->model.uncertainty;
     double *left_out = arena_array(scratch, data->n, sizeof *left_out);

@@ -7,9 +7,9 @@
  * What a law that was fitted without some executor counts, or without some problem sizes, makes of
  * the runs with them. Leaving out one run at a time tells little of that where each count was run
  * several times: the others of its kind remain. So whole counts are left out, neighbours together
- * where there are more than HOLDOUT_BLOCKS of them.
+ * where there are more than GROUPED_CV_BLOCKS of them.
  */
-enum { HOLDOUT_BLOCKS = 8 };
+enum { GROUPED_CV_BLOCKS = 8 };
 
 /*
  * data  the rows of a fit of durations.
@@ -20,9 +20,9 @@ enum { HOLDOUT_BLOCKS = 8 };
  * fitted are passed over; fewer than two blocks tell nothing. Costs as many fits as there are
  * blocks on both axes. PV_E_MEMORY.
  */
-enum pv_code holdout_judge(const struct model_data *data,
-                           struct arena *scratch,
-                           struct model_fit *fit,
-                           struct pv_error *err) PV_MUSTCHECK;
+enum pv_code grouped_cv_run(const struct model_data *data,
+                            struct arena *scratch,
+                            struct model_fit *fit,
+                            struct pv_error *err) PV_MUSTCHECK;
 
 #endif

@@ -44,11 +44,11 @@ double surface_relative_speedup(const struct model *model,
     return problem_size / base->problem_size * there.duration_s / prediction->duration_s;
 }
 
-void surface_crest_at(const struct model *model,
-                      const struct model_spread *spread,
-                      double problem_size,
-                      double most,
-                      struct surface_crest *crest)
+void best_executors_at(const struct model *model,
+                       const struct model_spread *spread,
+                       double problem_size,
+                       double most,
+                       struct best_executors *crest)
 {
     crest->executors = model_best_executors(model, problem_size, most, &crest->rising);
     model_predict(model, spread, problem_size, crest->executors, &crest->prediction);

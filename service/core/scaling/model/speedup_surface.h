@@ -30,15 +30,15 @@ double surface_relative_speedup(const struct model *model,
                                 const struct model_prediction *prediction);
 
 /* The executors in [1, most] of least duration for a problem size: a point of the ridge. */
-struct surface_crest {
+struct best_executors {
     double executors;
     bool rising; /* `most` is the best only because it is the most */
     struct model_prediction prediction;
 };
-void surface_crest_at(const struct model *model,
-                      const struct model_spread *spread,
-                      double problem_size,
-                      double most,
-                      struct surface_crest *crest);
+void best_executors_at(const struct model *model,
+                       const struct model_spread *spread,
+                       double problem_size,
+                       double most,
+                       struct best_executors *crest);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "core/scaling/model/grouped_cv.h"
 
-bool held_out_has_scales(const struct model_fit *fit)
+bool cv_errors_has_scales(const struct model_fit *fit)
 {
     for (size_t i = 0; i < fit->n; i++)
         if (!isfinite(fit->residuals[i].left_scale_out))
@@ -18,16 +18,16 @@ bool held_out_has_scales(const struct model_fit *fit)
 
 static int by_value(const void *a, const void *b)
 {
-    const struct held_out_term *x = a;
-    const struct held_out_term *y = b;
+    const struct cv_term *x = a;
+    const struct cv_term *y = b;
     if (x->value != y->value)
         return x->value > y->value ? 1 : -1;
     return (x->weight > y->weight) - (x->weight < y->weight);
 }
 
-static struct held_out_term mean_of(struct held_out_term terms[], size_t n)
+static struct cv_term mean_of(struct cv_term terms[], size_t n)
 {
-    struct held_out_term mean = {0, 0};
+    struct cv_term mean = {0, 0};
     qsort(terms, n, sizeof *terms, by_value);
     for (size_t i = 0; i < n; i++) {
         mean.value += terms[i].weight * terms[i].value;
@@ -47,16 +47,16 @@ struct held_run {
     double *errors;
 };
 
-static double error_of(const struct model_residual *r, enum held_out_by by)
+static double error_of(const struct model_residual *r, enum cv_by by)
 {
-    double predicted = by == HELD_OUT_RUNS ? r->left_out : r->left_scale_out;
+    double predicted = by == CV_BY_RUNS ? r->left_out : r->left_scale_out;
     return 100 * fabs(predicted - r->actual) / r->actual;
 }
 
 static enum pv_code gather(const struct model_fit *const fits[],
                            size_t n_fits,
                            size_t n,
-                           enum held_out_by by,
+                           enum cv_by by,
                            struct arena *arena,
                            struct held_run runs[],
                            struct pv_error *err)
@@ -110,7 +110,7 @@ cell_of(const struct held_run *run, const double counts[], size_t distinct, size
     return rank * cells / distinct;
 }
 
-static void fill_runs(const struct held_run runs[], size_t n, struct held_out *table)
+static void fill_runs(const struct held_run runs[], size_t n, struct cv_errors *table)
 {
     for (size_t i = 0; i < n; i++) {
         if (!runs[i].common)
@@ -125,18 +125,18 @@ static void fill_runs(const struct held_run runs[], size_t n, struct held_out *t
 static void fill_scales(const struct held_run runs[],
                         size_t n,
                         double counts[],
-                        struct held_out_term terms[],
-                        struct held_out *table)
+                        struct cv_term terms[],
+                        struct cv_errors *table)
 {
     size_t distinct = list_counts(runs, n, counts);
-    size_t most = distinct < HOLDOUT_BLOCKS ? distinct : HOLDOUT_BLOCKS;
+    size_t most = distinct < GROUPED_CV_BLOCKS ? distinct : GROUPED_CV_BLOCKS;
     for (size_t c = 0; c < most; c++) {
-        struct held_out_term mean = {0, 0};
+        struct cv_term mean = {0, 0};
         for (size_t k = 0; k < table->fits; k++) {
             size_t held = 0;
             for (size_t i = 0; i < n; i++)
                 if (runs[i].common && cell_of(&runs[i], counts, distinct, most) == c)
-                    terms[held++] = (struct held_out_term){runs[i].errors[k], runs[i].weight};
+                    terms[held++] = (struct cv_term){runs[i].errors[k], runs[i].weight};
             if (held == 0)
                 break;
             mean = mean_of(terms, held);
@@ -147,21 +147,21 @@ static void fill_scales(const struct held_run runs[],
     }
 }
 
-enum pv_code held_out_make(const struct model_fit *const fits[],
-                           size_t n_fits,
-                           size_t n,
-                           enum held_out_by by,
-                           struct arena *arena,
-                           struct held_out *table,
-                           struct pv_error *err)
+enum pv_code cv_errors_make(const struct model_fit *const fits[],
+                            size_t n_fits,
+                            size_t n,
+                            enum cv_by by,
+                            struct arena *arena,
+                            struct cv_errors *table,
+                            struct pv_error *err)
 {
-    struct held_out made = {.fits = n_fits};
+    struct cv_errors made = {.fits = n_fits};
     size_t size;
     if (__builtin_mul_overflow(n_fits, n, &size))
         return pv_no_memory(err);
     struct held_run *runs = arena_array(arena, n, sizeof *runs);
     double *counts = arena_array(arena, n, sizeof *counts);
-    struct held_out_term *terms = arena_array(arena, n, sizeof *terms);
+    struct cv_term *terms = arena_array(arena, n, sizeof *terms);
     made.room = terms;
     made.errors = arena_array(arena, size, sizeof *made.errors);
     made.weights = arena_array(arena, n, sizeof *made.weights);
@@ -171,7 +171,7 @@ enum pv_code held_out_make(const struct model_fit *const fits[],
     PV_TRY(gather(fits, n_fits, n, by, arena, runs, err));
     for (size_t i = 0; i < n; i++)
         made.runs += runs[i].common;
-    if (by == HELD_OUT_RUNS)
+    if (by == CV_BY_RUNS)
         fill_runs(runs, n, &made);
     else
         fill_scales(runs, n, counts, terms, &made);
@@ -185,29 +185,28 @@ enum pv_code held_out_make(const struct model_fit *const fits[],
 
 /* --- means --- */
 
-double held_out_mean(const struct held_out *table, size_t fit)
+double cv_errors_mean(const struct cv_errors *table, size_t fit)
 {
     for (size_t c = 0; c < table->cells; c++)
-        table->room[c] =
-            (struct held_out_term){table->errors[fit * table->cells + c], table->weights[c]};
+        table->room[c] = (struct cv_term){table->errors[fit * table->cells + c], table->weights[c]};
     return table->cells == 0 ? (double)NAN : mean_of(table->room, table->cells).value;
 }
 
-static double difference_at(const struct held_out *table, size_t a, size_t b, size_t cell)
+static double difference_at(const struct cv_errors *table, size_t a, size_t b, size_t cell)
 {
     return table->errors[a * table->cells + cell] - table->errors[b * table->cells + cell];
 }
 
-double held_out_noise(const struct held_out *table, size_t a, size_t b)
+double cv_errors_noise(const struct cv_errors *table, size_t a, size_t b)
 {
     if (table->cells < 2)
         return 0;
     for (size_t c = 0; c < table->cells; c++)
-        table->room[c] = (struct held_out_term){difference_at(table, a, b, c), table->weights[c]};
+        table->room[c] = (struct cv_term){difference_at(table, a, b, c), table->weights[c]};
     double mean = mean_of(table->room, table->cells).value;
     for (size_t c = 0; c < table->cells; c++) {
         double off = difference_at(table, a, b, c) - mean;
-        table->room[c] = (struct held_out_term){off * off, table->weights[c]};
+        table->room[c] = (struct cv_term){off * off, table->weights[c]};
     }
     return sqrt(mean_of(table->room, table->cells).value / (double)(table->cells - 1));
 }

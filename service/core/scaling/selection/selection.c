@@ -120,14 +120,14 @@ static bool can_leave_scales_out(const struct model_selection *selection)
     for (size_t k = 0; k < selection->n; k++)
         if (selection->candidates[k].standing == MODEL_COMPARED &&
             selection->candidates[k].kind == &combined_kind)
-            return held_out_has_scales(&selection->candidates[k].fit);
+            return cv_errors_has_scales(&selection->candidates[k].fit);
     return false;
 }
 
 static enum pv_code make_table(const struct model_selection *selection,
-                               enum held_out_by by,
+                               enum cv_by by,
                                struct arena *arena,
-                               struct held_out *table,
+                               struct cv_errors *table,
                                struct pv_error *err)
 {
     const struct model_fit **fits = arena_array(arena, selection->n, sizeof *fits);
@@ -137,25 +137,25 @@ static enum pv_code make_table(const struct model_selection *selection,
         const struct model_candidate *candidate = &selection->candidates[k];
         fits[k] = candidate->standing == MODEL_COMPARED ? &candidate->fit : NULL;
     }
-    return held_out_make(fits, selection->n, selection->observations, by, arena, table, err);
+    return cv_errors_make(fits, selection->n, selection->observations, by, arena, table, err);
 }
 
 /* Both tables; what is compared is taken from *table. */
 static enum pv_code judge_all(struct model_selection *selection,
                               struct arena *arena,
-                              struct held_out *table,
+                              struct cv_errors *table,
                               struct pv_error *err)
 {
-    struct held_out runs;
+    struct cv_errors runs;
     selection->by_executors = can_leave_scales_out(selection);
     for (size_t k = 0; selection->by_executors && k < selection->n; k++)
         if (selection->candidates[k].standing == MODEL_COMPARED &&
-            !held_out_has_scales(&selection->candidates[k].fit))
+            !cv_errors_has_scales(&selection->candidates[k].fit))
             selection->candidates[k].standing = MODEL_NO_LEAVE_SCALE_OUT;
-    PV_TRY(make_table(selection, HELD_OUT_RUNS, arena, &runs, err));
+    PV_TRY(make_table(selection, CV_BY_RUNS, arena, &runs, err));
     *table = runs;
     if (selection->by_executors)
-        PV_TRY(make_table(selection, HELD_OUT_SCALES, arena, table, err));
+        PV_TRY(make_table(selection, CV_BY_SCALES, arena, table, err));
     selection->compared = runs.runs;
     for (size_t k = 0; k < selection->n; k++) {
         struct model_candidate *candidate = &selection->candidates[k];
@@ -163,9 +163,9 @@ static enum pv_code judge_all(struct model_selection *selection,
             continue;
         /* Where no run is common to all, each is judged by the runs it used. */
         candidate->loo_mape_percent =
-            runs.cells > 0 ? held_out_mean(&runs, k) : candidate->fit.loo_mape_percent;
+            runs.cells > 0 ? cv_errors_mean(&runs, k) : candidate->fit.loo_mape_percent;
         if (selection->by_executors)
-            candidate->scale_mape_percent = held_out_mean(table, k);
+            candidate->scale_mape_percent = cv_errors_mean(table, k);
         candidate->compared_mape_percent = selection->by_executors && table->cells > 0
                                                ? candidate->scale_mape_percent
                                                : candidate->loo_mape_percent;
@@ -196,14 +196,14 @@ static size_t find_least(const struct model_selection *selection, bool single)
     return least;
 }
 
-static void tell_noise(struct model_selection *selection, const struct held_out *table, size_t best)
+static void set_noise(struct model_selection *selection, const struct cv_errors *table, size_t best)
 {
     double least = selection->candidates[best].compared_mape_percent;
     for (size_t k = 0; k < selection->n; k++) {
         struct model_candidate *candidate = &selection->candidates[k];
         if (candidate->standing != MODEL_COMPARED)
             continue;
-        double noise = k == best ? 0 : fmin(held_out_noise(table, k, best), noise_share * least);
+        double noise = k == best ? 0 : fmin(cv_errors_noise(table, k, best), noise_share * least);
         candidate->difference_percent = candidate->compared_mape_percent - least;
         candidate->noise_percent = fmax(noise, rounding_percent);
         candidate->close = candidate->difference_percent <= candidate->noise_percent;
@@ -231,7 +231,7 @@ static size_t prefer_law(const struct model_selection *selection, size_t least)
 /* Of the single kinds that tie with the base the one with the fewest parameters, of these the one
  * with the least error; of those that rounding alone tells apart the first. */
 static size_t
-choose_single(const struct model_selection *selection, const struct held_out *table, size_t base)
+choose_single(const struct model_selection *selection, const struct cv_errors *table, size_t base)
 {
     size_t chosen = base;
     double least = selection->candidates[base].compared_mape_percent;
@@ -242,7 +242,7 @@ choose_single(const struct model_selection *selection, const struct held_out *ta
             other->parameters > so_far->parameters)
             continue;
         double behind = other->compared_mape_percent - least;
-        double tie = fmin(held_out_noise(table, k, base), tie_share * least);
+        double tie = fmin(cv_errors_noise(table, k, base), tie_share * least);
         if (behind > fmax(tie, rounding_percent))
             continue;
         double gain = so_far->compared_mape_percent - other->compared_mape_percent;
@@ -255,7 +255,7 @@ choose_single(const struct model_selection *selection, const struct held_out *ta
 
 /* Is a single kind better than the combination by more than chance gives? */
 static bool is_clearly_better(const struct model_selection *selection,
-                              const struct held_out *table,
+                              const struct cv_errors *table,
                               size_t single,
                               size_t combined)
 {
@@ -266,10 +266,10 @@ static bool is_clearly_better(const struct model_selection *selection,
     if (table->cells < 2)
         return false;
     double t = gsl_cdf_tdist_Pinv(1 - chance, (double)(table->cells - 1));
-    return gain > t * held_out_noise(table, combined, single);
+    return gain > t * cv_errors_noise(table, combined, single);
 }
 
-static void choose(struct model_selection *selection, const struct held_out *table)
+static void choose(struct model_selection *selection, const struct cv_errors *table)
 {
     size_t combined = selection->n;
     size_t single = find_least(selection, true);
@@ -384,7 +384,7 @@ enum pv_code model_select(const struct observation rows[],
                           struct pv_error *err)
 {
     struct model_selection made = {.observations = n};
-    struct held_out table;
+    struct cv_errors table;
     PV_TRY(fit_all(rows, n, arena, &made, err));
     PV_TRY(judge_all(&made, arena, &table, err));
     size_t least = find_least(&made, false);
@@ -392,7 +392,7 @@ enum pv_code model_select(const struct observation rows[],
         made.compared = 0;
         explain_none(&made);
     } else {
-        tell_noise(&made, &table, least);
+        set_noise(&made, &table, least);
         choose(&made, &table);
         explain(&made, &made.candidates[least]);
     }

@@ -286,7 +286,7 @@ static void clip(double interval[2], double low, double high)
             interval[i] = fmin(fmax(interval[i], low), high);
 }
 
-static void tell_parameters(const struct bootstrap *b, double room[], struct bootstrap_result *made)
+static void set_parameters(const struct bootstrap *b, double room[], struct bootstrap_result *made)
 {
     for (size_t j = 0; j < b->order.kind->n_parameters; j++) {
         const struct model_parameter_rule *rule = &b->order.kind->rules[j];
@@ -357,7 +357,7 @@ enum pv_code bootstrap_finish(const struct bootstrap *b,
     made.choices = arena_calloc(arena, b->selections + 1, sizeof *made.choices);
     if (room == NULL || made.predictions == NULL || made.choices == NULL)
         return pv_no_memory(err);
-    tell_parameters(b, room, &made);
+    set_parameters(b, room, &made);
     tell_predictions(b, room, made.predictions);
     count_choices(b, &made);
     *result = made;

@@ -327,13 +327,13 @@ Test(advise, a_stage_taken_to_follow_the_cores_is_no_straggler)
     cr_assert(!has(&advice.warnings, "stages_assumed_to_follow_cores"));
 }
 
-static struct advice look_beside(double deadline_s, const struct beside_outcome *outcome, size_t n)
+static struct advice look_beside(double deadline_s, const struct joint_outcome *outcome, size_t n)
 {
     static const char *const names[] = {"hourly", "daily"};
-    static const struct beside_running running[] = {{.deadline_s = 30.0}, {.deadline_s = 40.0}};
+    static const struct joint_running running[] = {{.deadline_s = 30.0}, {.deadline_s = 40.0}};
     struct advise_question asked = question(ADVISE_MIN_EXECUTORS, deadline_s);
     struct advice advice = ask(&asked);
-    struct beside_question beside = {
+    struct joint_question beside = {
         .deadline_s = deadline_s, .running = running, .n_running = n, .cores = 40};
     struct pv_error err = {0};
     cr_assert_eq(joint_feasibility_explain(&beside, outcome, names, &arena, &advice, &err), PV_OK);
@@ -343,8 +343,8 @@ static struct advice look_beside(double deadline_s, const struct beside_outcome 
 /* What stops the job stands first; what was found without the others says so. */
 Test(advise, missed_beside_running_comes_first)
 {
-    struct beside_standing late[] = {{false, false, 50.0}, {false, false, 60.0}};
-    struct beside_outcome outcome = {
+    struct joint_standing late[] = {{false, false, 50.0}, {false, false, 60.0}};
+    struct joint_outcome outcome = {
         .running = late, .met = false, .execution_s = 57.5, .alone_s = 31.0};
     struct advice advice = look_beside(34.0, &outcome, 1);
     cr_assert(!advice.feasible);
@@ -370,8 +370,8 @@ Test(advise, missed_beside_running_comes_first)
 /* One job misses, two miss. */
 Test(advise, late_jobs_in_words)
 {
-    struct beside_standing late[] = {{false, false, 50.0}, {false, false, 60.0}};
-    struct beside_outcome outcome = {.running = late, .met = true};
+    struct joint_standing late[] = {{false, false, 50.0}, {false, false, 60.0}};
+    struct joint_outcome outcome = {.running = late, .met = true};
     struct advice advice = look_beside(34.0, &outcome, 1);
     cr_assert_not_null(
         strstr(message(&advice.warnings, "running_jobs_late"), "1 running job misses"));

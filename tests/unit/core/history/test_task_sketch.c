@@ -174,7 +174,7 @@ Test(task_sketch, a_mixing_step_comes_by_everywhere)
 {
     for (size_t n = 1; n < 300; n++) {
         bool seen[300] = {false};
-        for (size_t i = 0, at = 0; i < n; i++, at = (at + mixing_step(n)) % n) {
+        for (size_t i = 0, at = 0; i < n; i++, at = (at + permutation_step(n)) % n) {
             cr_assert(!seen[at], "%zu twice of %zu", at, n);
             seen[at] = true;
         }

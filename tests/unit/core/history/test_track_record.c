@@ -18,27 +18,27 @@ static void teardown(void)
 
 TestSuite(track_record, .init = setup, .fini = teardown, .timeout = 30);
 
-static struct track_entry entry(const char *application, const char *model, double error_percent)
+static struct accuracy_entry entry(const char *application, const char *model, double error_percent)
 {
-    return (struct track_entry){.application = strview_of(application),
-                                .model = strview_of(model),
-                                .compared = true,
-                                .error_percent = error_percent,
-                                .confidence = (double)NAN,
-                                .promised = (double)NAN};
+    return (struct accuracy_entry){.application = strview_of(application),
+                                   .model = strview_of(model),
+                                   .compared = true,
+                                   .error_percent = error_percent,
+                                   .confidence = (double)NAN,
+                                   .promised = (double)NAN};
 }
 
-static struct track_record sum_up(const struct track_entry entries[], size_t n)
+static struct accuracy sum_up(const struct accuracy_entry entries[], size_t n)
 {
-    struct track_record record;
+    struct accuracy record;
     struct pv_error err = {0};
-    cr_assert_eq(track_record_of(entries, n, &arena, &record, &err), PV_OK);
+    cr_assert_eq(accuracy_of(entries, n, &arena, &record, &err), PV_OK);
     return record;
 }
 
 Test(track_record, of_nothing_nothing_is_known)
 {
-    struct track_record record = sum_up(NULL, 0);
+    struct accuracy record = sum_up(NULL, 0);
     cr_expect_eq(record.count, 0);
     cr_expect(isnan(record.mape_percent) && isnan(record.median_ape_percent));
     cr_expect(isnan(record.mean_error_percent) && isnan(record.inside_interval));
@@ -48,10 +48,10 @@ Test(track_record, of_nothing_nothing_is_known)
 /* Errors 10, -20, 40 and one that does not count. */
 Test(track_record, errors_have_a_mean_a_median_and_a_bias)
 {
-    struct track_entry entries[] = {entry("a", "usba", 10), entry("a", "usba", -20),
-                                    entry("a", "usba", 40), entry("a", "usba", 900)};
+    struct accuracy_entry entries[] = {entry("a", "usba", 10), entry("a", "usba", -20),
+                                       entry("a", "usba", 40), entry("a", "usba", 900)};
     entries[3].compared = false;
-    struct track_record record = sum_up(entries, 4);
+    struct accuracy record = sum_up(entries, 4);
     cr_expect_eq(record.count, 4);
     cr_expect_eq(record.compared, 3);
     cr_expect_float_eq(record.mape_percent, 70.0 / 3, 1e-12);
@@ -64,14 +64,14 @@ Test(track_record, errors_have_a_mean_a_median_and_a_bias)
 /* Two of three intervals held, asked at 0.9, 0.9 and 0.6: 0.67 against 0.8. */
 Test(track_record, coverage_stands_beside_what_was_asked)
 {
-    struct track_entry entries[] = {entry("a", "usba", 1), entry("a", "usba", 1),
-                                    entry("a", "usba", 1), entry("a", "usba", 1)};
+    struct accuracy_entry entries[] = {entry("a", "usba", 1), entry("a", "usba", 1),
+                                       entry("a", "usba", 1), entry("a", "usba", 1)};
     for (size_t i = 0; i < 3; i++) {
         entries[i].inside_known = true;
         entries[i].inside = i > 0;
         entries[i].confidence = i < 2 ? 0.9 : 0.6;
     }
-    struct track_record record = sum_up(entries, 4);
+    struct accuracy record = sum_up(entries, 4);
     cr_expect_eq(record.intervals, 3);
     cr_expect_float_eq(record.inside_interval, 2.0 / 3, 1e-12);
     cr_expect_float_eq(record.nominal, 0.8, 1e-12);
@@ -82,14 +82,14 @@ Test(track_record, promises_are_held_against_deadlines_by_tenths)
 {
     const double promised[] = {0.3, 0.95, 1, 0.99, 0.05};
     const bool met[] = {true, true, false, true, false};
-    struct track_entry entries[6];
+    struct accuracy_entry entries[6];
     for (size_t i = 0; i < 5; i++) {
         entries[i] = entry("a", "usba", 0);
         entries[i].promised = promised[i];
         entries[i].met = met[i];
     }
     entries[5] = entry("a", "usba", 0);
-    struct track_record record = sum_up(entries, 6);
+    struct accuracy record = sum_up(entries, 6);
     cr_expect_eq(record.deadlines.runs, 5);
     cr_expect_float_eq(record.deadlines.promised, 3.29 / 5, 1e-12);
     cr_expect_float_eq(record.deadlines.met, 0.6, 1e-12);
@@ -104,17 +104,17 @@ Test(track_record, promises_are_held_against_deadlines_by_tenths)
 
 Test(track_record, groups_stand_by_name)
 {
-    const struct track_entry entries[] = {entry("b", "usba", 10), entry("a", "replay", -30),
-                                          entry("b", "replay", 20), entry("ab", "usba", 5)};
-    struct track_groups groups;
+    const struct accuracy_entry entries[] = {entry("b", "usba", 10), entry("a", "replay", -30),
+                                             entry("b", "replay", 20), entry("ab", "usba", 5)};
+    struct accuracy_groups groups;
     struct pv_error err = {0};
-    cr_assert_eq(track_record_by_application(entries, 4, &arena, &groups, &err), PV_OK);
+    cr_assert_eq(accuracy_by_application(entries, 4, &arena, &groups, &err), PV_OK);
     cr_assert_eq(groups.n, 3);
     cr_expect(strview_is(groups.items[0].name, "a"));
     cr_expect(strview_is(groups.items[1].name, "ab"));
     cr_expect(strview_is(groups.items[2].name, "b"));
     cr_expect_float_eq(groups.items[2].record.mape_percent, 15, 1e-12);
-    cr_assert_eq(track_record_by_model(entries, 4, &arena, &groups, &err), PV_OK);
+    cr_assert_eq(accuracy_by_model(entries, 4, &arena, &groups, &err), PV_OK);
     cr_assert_eq(groups.n, 2);
     cr_expect_float_eq(groups.items[0].record.mean_error_percent, -5, 1e-12);
     cr_expect_eq(groups.items[1].record.count, 2);

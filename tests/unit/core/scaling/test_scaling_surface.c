@@ -50,8 +50,8 @@ Test(scaling_surface, the_crest_is_the_least_duration)
     for (size_t j = 0; j < 4; j++)
         model.parameters[j].estimate = estimates[j];
     struct model_spread none = MODEL_NO_SPREAD;
-    struct surface_crest crest;
-    surface_crest_at(&model, &none, 64, 64, &crest);
+    struct best_executors crest;
+    best_executors_at(&model, &none, 64, 64, &crest);
     cr_expect_eq(crest.executors, 16);
     cr_expect(!crest.rising);
     cr_expect_float_eq(crest.prediction.duration_s, 36, 1e-12);
@@ -59,7 +59,7 @@ Test(scaling_surface, the_crest_is_the_least_duration)
     struct surface_base base = {8, 2};
     cr_expect_float_eq(surface_relative_speedup(&model, &base, 64, &crest.prediction),
                        8 * 25.5 / 36, 1e-12);
-    surface_crest_at(&model, &none, 64, 10, &crest);
+    best_executors_at(&model, &none, 64, 10, &crest);
     cr_expect_eq(crest.executors, 10);
     cr_expect(crest.rising);
 }

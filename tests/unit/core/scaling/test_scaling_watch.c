@@ -10,8 +10,8 @@
 enum { RUNS_MAX = 400 };
 
 static struct arena arena;
-static struct watch_run runs[RUNS_MAX];
-static struct watch_verdict verdicts[RUNS_MAX];
+static struct drift_run runs[RUNS_MAX];
+static struct drift_verdict verdicts[RUNS_MAX];
 
 static void start(void)
 {
@@ -36,7 +36,7 @@ static void draw(size_t n, double noise, struct rng *rng)
 {
     for (size_t i = 0; i < n; i++) {
         double m = (double)(2u << (i % 4));
-        runs[i] = (struct watch_run){
+        runs[i] = (struct drift_run){
             model_seen(64, m, law(m) * exp(noise * rng_normal(rng)), (double)NAN), (double)NAN,
             (double)NAN, (double)NAN};
     }
@@ -48,10 +48,10 @@ static void shift(size_t from, size_t to, double factor)
         runs[i].seen.duration_s *= factor;
 }
 
-static struct watch_drift watch(size_t n)
+static struct drift watch(size_t n)
 {
-    struct watch_drift drift;
-    cr_assert_eq(watch_history(runs, n, &arena, verdicts, &drift, NULL), PV_OK);
+    struct drift drift;
+    cr_assert_eq(drift_watch(runs, n, &arena, verdicts, &drift, NULL), PV_OK);
     return drift;
 }
 
@@ -105,11 +105,11 @@ Test(scaling_watch, a_shift_is_seen_within_a_few_runs)
         draw(50, 0.05, &rng);
         shift(40, 50, slower ? 1.25 : 1 / 1.25);
         size_t n = 41;
-        struct watch_drift drift = watch(n);
+        struct drift drift = watch(n);
         while (drift.drifts == 0 && n < 50)
             drift = watch(++n);
         cr_assert_eq(drift.drifts, 1, "trial %zu", trial);
-        cr_expect_eq(drift.state, WATCH_DRIFTED);
+        cr_expect_eq(drift.state, DRIFT_PRESENT);
         cr_expect_eq(drift.detected, n - 1);
         cr_expect_eq(drift.slower, slower);
         cr_expect(drift.since >= 37 && drift.since <= 43, "since %zu", drift.since);
@@ -118,7 +118,7 @@ Test(scaling_watch, a_shift_is_seen_within_a_few_runs)
         cr_expect(verdicts[0].weight < 0.6 && verdicts[n - 1].weight == 1);
         delay += (double)(n - 40) / 100;
         drift = watch(50);
-        cr_expect_eq(drift.state, WATCH_SETTLED);
+        cr_expect_eq(drift.state, DRIFT_SETTLED);
         cr_expect(verdicts[0].weight < 0.01);
     }
     cr_log_info("mean delay %.2f runs", delay);
@@ -142,10 +142,10 @@ Test(scaling_watch, seasons_and_single_outliers_are_no_drift)
     for (size_t trial = 0; trial < 40; trial++) {
         draw(60, 0.04, &rng);
         runs[45].seen.duration_s *= trial % 2 == 0 ? 4 : 0.3;
-        struct watch_drift drift = watch(60);
+        struct drift drift = watch(60);
         cr_expect_eq(drift.drifts, 0, "trial %zu", trial);
-        cr_expect_eq(verdicts[45].reason, WATCH_OUTLYING);
-        cr_expect(verdicts[45].weight < 0.1 && verdicts[45].deviations > WATCH_OUTLIER);
+        cr_expect_eq(verdicts[45].reason, DRIFT_OUTLYING);
+        cr_expect(verdicts[45].weight < 0.1 && verdicts[45].deviations > DRIFT_OUTLIER);
         cr_expect_float_eq(verdicts[45].promised_s, law(runs[45].seen.executors),
                            0.1 * law(runs[45].seen.executors));
     }
@@ -159,7 +159,7 @@ Test(scaling_watch, a_repeated_cliff_is_no_outlier)
     draw(40, 0.03, &rng);
     for (size_t i = 0; i < 40; i += 4)
         runs[i].seen.duration_s *= 5;
-    struct watch_drift drift = watch(40);
+    struct drift drift = watch(40);
     cr_expect_eq(drift.drifts, 0);
     for (size_t i = 0; i < 40; i++)
         cr_expect(verdicts[i].weight > 0.5, "run %zu weighs %g", i, verdicts[i].weight);
@@ -176,22 +176,22 @@ Test(scaling_watch, starved_runs_and_failures_count_less)
     runs[9].failed_share = 0.3;
     runs[11].executors_share = 0.72;
     (void)watch(20);
-    cr_expect_eq(verdicts[3].reason, WATCH_STARVED);
-    cr_expect_eq(verdicts[7].reason, WATCH_STARVED);
-    cr_expect_eq(verdicts[9].reason, WATCH_FAILURES);
-    cr_expect_eq(verdicts[11].reason, WATCH_FULL);
-    cr_expect_eq(verdicts[7].weight, WATCH_TROUBLED_WEIGHT);
+    cr_expect_eq(verdicts[3].reason, DRIFT_STARVED);
+    cr_expect_eq(verdicts[7].reason, DRIFT_STARVED);
+    cr_expect_eq(verdicts[9].reason, DRIFT_FAILURES);
+    cr_expect_eq(verdicts[11].reason, DRIFT_FULL);
+    cr_expect_eq(verdicts[7].weight, DRIFT_TROUBLED_WEIGHT);
 }
 
 /* Few runs, or runs that were never repeated and obey no law, say nothing. */
 Test(scaling_watch, without_comparison_nothing_is_known)
 {
     struct rng rng = rng_make(19, 0);
-    cr_expect_eq(watch(0).state, WATCH_UNKNOWN);
+    cr_expect_eq(watch(0).state, DRIFT_UNKNOWN);
     draw(3, 0.05, &rng);
-    cr_expect_eq(watch(3).state, WATCH_UNKNOWN);
+    cr_expect_eq(watch(3).state, DRIFT_UNKNOWN);
     draw(20, 0.05, &rng);
-    cr_expect_eq(watch(20).state, WATCH_STABLE);
+    cr_expect_eq(watch(20).state, DRIFT_STABLE);
 }
 
 /* The same application in hours instead of seconds drifts alike; and twice asked is the same. */
@@ -200,12 +200,12 @@ Test(scaling_watch, the_unit_of_time_changes_nothing)
     struct rng rng = rng_make(23, 0);
     draw(60, 0.05, &rng);
     shift(45, 60, 1.3);
-    struct watch_drift one = watch(60);
-    struct watch_drift again = watch(60);
+    struct drift one = watch(60);
+    struct drift again = watch(60);
     cr_expect_eq(one.up, again.up);
     cr_expect_eq(one.change_percent, again.change_percent);
     shift(0, 60, 1.0 / 3600);
-    struct watch_drift hours = watch(60);
+    struct drift hours = watch(60);
     cr_expect_eq(hours.drifts, one.drifts);
     cr_expect_eq(hours.since, one.since);
     cr_expect_float_eq(hours.change_percent, one.change_percent, 1e-6);
