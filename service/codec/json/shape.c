@@ -218,47 +218,48 @@ static void encode_value(struct writer *w,
                          const void *context)
 {
     const void *value = at_const(object, member->at);
-    writer_key(w, member->name);
+    const char *name = member->name;
     switch (member->kind) {
     case SHAPE_KIND_NUMBER:
-        writer_number(w, *(const double *)value);
+        writer_member_number(w, name, *(const double *)value);
         break;
     case SHAPE_KIND_COUNT:
-        if (*(const int64_t *)value < 0)
-            writer_null(w);
-        else
-            writer_integer(w, *(const int64_t *)value);
+        writer_member_count(w, name, *(const int64_t *)value);
         break;
     case SHAPE_KIND_INTEGER:
+        writer_key(w, name);
         if (*(const int64_t *)value == INT64_MIN)
             writer_null(w);
         else
             writer_integer(w, *(const int64_t *)value);
         break;
     case SHAPE_KIND_BOOLEAN:
-        writer_boolean(w, *(const bool *)value);
+        writer_member_boolean(w, name, *(const bool *)value);
         break;
     case SHAPE_KIND_TEXT:
     case SHAPE_KIND_NAME:
-        writer_text(w, *(const struct strview *)value);
+        writer_member_text(w, name, *(const struct strview *)value);
         break;
     case SHAPE_KIND_INSTANT:
-        writer_instant(w, *(const int64_t *)value);
+        writer_member_instant(w, name, *(const int64_t *)value);
         break;
     case SHAPE_KIND_ID:
-        writer_string(w, *(const char *)value == '\0' ? NULL : value);
+        writer_member_string(w, name, *(const char *)value == '\0' ? NULL : value);
         break;
     case SHAPE_KIND_LABELS:
+        writer_key(w, name);
         shape_encode_labels(w, *(struct run_label *const *)value,
                             *(const size_t *)at_const(object, member->n_at));
         break;
     case SHAPE_KIND_WORD:
-        writer_string(w, member->words[*(const unsigned *)value]);
+        writer_member_string(w, name, member->words[*(const unsigned *)value]);
         break;
     case SHAPE_KIND_OBJECT:
+        writer_key(w, name);
         shape_encode(w, member->of, value, 0, context);
         break;
     case SHAPE_KIND_OBJECTS:
+        writer_key(w, name);
         encode_objects(w, member, object, context);
         break;
     case SHAPE_KIND_CODE:
