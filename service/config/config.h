@@ -95,7 +95,7 @@ struct config {
     int64_t advice_retention_days;
     int64_t audit_retention_days;
     int64_t outbox_retention_days; /* of delivered events */
-    int64_t thin_after_days;
+    int64_t task_summary_after_days;
     int64_t partition_months_ahead;
     /* what clusters report */
     int64_t samples_max;

@@ -119,7 +119,7 @@ const struct setting settings[] = {
     INTEGER(advice_retention_days, "d", 0, 36500, "0", "advice older than this is deleted; 0: none is"),
     INTEGER(audit_retention_days, "d", 0, 36500, "0", "audit entries older than this are deleted, but none younger than 30 days; 0: none are"),
     INTEGER(outbox_retention_days, "d", 0, 36500, "7", "delivered events older than this are deleted; 0: none are"),
-    INTEGER(thin_after_days, "d", 0, 36500, "0", "task times of runs older than this are replaced by a summary of their distribution; 0: never"),
+    INTEGER(task_summary_after_days, "d", 0, 36500, "0", "task times of runs older than this are replaced by a summary of their distribution; 0: never"),
     INTEGER(partition_months_ahead, "", 0, 24, "3", "months for which partitions are created ahead of time"),
 
     INTEGER(samples_max, "", 1, 1000000, "1000", "items of a report of a cluster (speeds and outages); more are 422"),

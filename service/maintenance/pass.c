@@ -470,8 +470,8 @@ thin_listed(struct pass *pass, struct arena *arena, bool *go_on, struct pv_error
     struct unthinned *runs = NULL;
     size_t n = 0;
     size_t done = 0;
-    enum pv_code first = store_unthinned_list(pass->store, arena, pass->config->thin_after_days,
-                                              LISTED, &runs, &n, err);
+    enum pv_code first = store_unthinned_list(
+        pass->store, arena, pass->config->task_summary_after_days, LISTED, &runs, &n, err);
     bool sound = first == PV_OK;
     for (size_t i = 0; sound && *go_on && i < n; i++) {
         struct pv_error why = {.code = PV_OK};
@@ -492,7 +492,7 @@ thin_listed(struct pass *pass, struct arena *arena, bool *go_on, struct pv_error
 
 static enum pv_code thin_runs(struct pass *pass, struct pv_error *err)
 {
-    bool go_on = pass->config->thin_after_days > 0;
+    bool go_on = pass->config->task_summary_after_days > 0;
     enum pv_code first = PV_OK;
     while (go_on) {
         struct arena arena;

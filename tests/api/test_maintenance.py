@@ -329,10 +329,10 @@ def test_old_task_times_are_thinned_to_a_sketch(kept, alpha, name):
     path = "/v1/applications/%s/runs/" % name
     before = alpha.get(path + old + "?include=tasks").json()
     whole_young = alpha.get(path + young + "?include=tasks").json()
-    done = maintain(kept, thin_after_days=90)
+    done = maintain(kept, task_summary_after_days=90)
     assert (done["runs_thinned"], done["stages_thinned"]) == (1, 1)
     after = alpha.get(path + old + "?include=tasks").json()
-    assert after.pop("task_times_summarized") is True
+    assert before.pop("task_times_summarized") is False and after.pop("task_times_summarized") is True
     times = before["stages"][0].pop("task_durations_s")
     sketch = after["stages"][0].pop("task_time_summary")
     assert after == before, "all else is as it was, the short stage's list included"
@@ -341,7 +341,7 @@ def test_old_task_times_are_thinned_to_a_sketch(kept, alpha, name):
     assert [g["mean_s"] for g in sketch] == sorted(g["mean_s"] for g in sketch) and len(sketch) <= 66
     assert sum(g["tasks"] * g["mean_s"] for g in sketch) == pytest.approx(sum(times), rel=1e-14)
     assert alpha.get(path + young + "?include=tasks").json() == whole_young
-    assert maintain(kept, thin_after_days=90)["stages_thinned"] == 0, "once"
+    assert maintain(kept, task_summary_after_days=90)["stages_thinned"] == 0, "once"
 
 
 def test_runs_that_cannot_be_removed_keep_no_others(kept, alpha):
@@ -376,19 +376,19 @@ def test_a_run_that_cannot_be_thinned_keeps_no_other_from_it(kept, alpha, name):
                 " WHEN (OLD.run_id = '%s') EXECUTE FUNCTION public.refuse_update()" % stuck)
     try:
         with pytest.raises(subprocess.CalledProcessError):
-            maintain(kept, thin_after_days=90)
+            maintain(kept, task_summary_after_days=90)
         path = "/v1/applications/%s/runs/" % name
         assert alpha.get(path + other + "?include=tasks").json()["task_times_summarized"] is True
         assert "task_durations_s" in alpha.get(path + stuck + "?include=tasks").json()["stages"][0]
     finally:
         admin(kept, "DROP TRIGGER refuse_update ON provisor.run_stage; DROP FUNCTION public.refuse_update()")
-    assert maintain(kept, thin_after_days=90)["runs_thinned"] == 1
+    assert maintain(kept, task_summary_after_days=90)["runs_thinned"] == 1
 
 
 def test_a_sketch_is_taken_where_a_list_is(kept, alpha, name):
     """What a thinned run replies can be sent again and is the same stage; nonsense is refused with its place."""
     first = alpha.post("/v1/applications/%s/runs" % name, long_run(100, 4, 1000, 3), status=201).json()["id"]
-    maintain(kept, thin_after_days=90)
+    maintain(kept, task_summary_after_days=90)
     stages = alpha.get("/v1/applications/%s/runs/%s?include=tasks" % (name, first)).json()["stages"]
     assert "task_time_summary" in stages[0]
     run = long_run(50, 4, 1000, 3)
@@ -427,10 +427,10 @@ def test_advice_of_a_thinned_history_is_the_same_but_for_a_little(kept, alpha, n
     advice, models, profile = look()
     run = [r["id"] for r in alpha.get(app + "/runs").json()["items"]][0]
     alpha.delete(app + "/runs/" + run)
-    assert maintain(kept, thin_after_days=30)["runs_thinned"] == 4
+    assert maintain(kept, task_summary_after_days=30)["runs_thinned"] == 4
     thin_advice, thin_models, thin_profile = look()
     for document in (models, thin_models, profile, thin_profile):
-        for word in ("history_version", "fitted_at", "run_id", "id", "runs", "latest_run_id", "recorded_at"):
+        for word in ("history_version", "fitted_at", "run_id", "id", "source_runs", "latest_run_id", "recorded_at"):
             document.pop(word, None)
     assert models == thin_models and profile == thin_profile
     assert advice["recommendation"]["executors"] == thin_advice["recommendation"]["executors"]

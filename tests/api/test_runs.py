@@ -5,6 +5,8 @@ import uuid
 
 import pytest
 
+from test_eventlogs import tiny_log, upload
+
 RUN = {"problem_size": 64, "executors": 16, "cores_per_executor": 4, "duration_s": 412.7, "initialization_s": 9.1,
        "started_at": "2026-01-05T10:00:00Z", "succeeded": True, "advice_id": None, "labels": {"branch": "main"},
        "stages": [{"id": 0, "name": "map", "parents": [], "task_durations_s": [3.1, 2.9, 3.0], "task_time_s": 9.0,
@@ -25,7 +27,7 @@ def test_the_example_of_the_contract_comes_back_as_it_was_sent(client, name):
             assert got[key] == value, key
     for key, value in RUN["stages"][0].items():
         assert got["stages"][0][key] == value, key
-    assert "stages" not in made.json() and "warnings" not in got
+    assert "stages" not in made.json() and got["warnings"] == []
     assert client.get("/v1/runs/" + got["id"] + "?include=stages,tasks").json() == got
 
 
@@ -253,3 +255,14 @@ def test_without_stages_there_is_no_profile(client, name):
     client.get("/v1/applications/%s/profile" % name, 404)
     client.post(runs_of(name), SMALL, 201)
     client.get("/v1/applications/%s/profile" % name, 404)
+
+
+def test_a_run_has_the_same_members_whatever_it_came_from(client, name):
+    """What only a log says is null or empty in a run that was sent as JSON."""
+    body = {"problem_size": 8, "executors": 2, "cores_per_executor": 2, "duration_s": 16.5}
+    sent = client.post("/v1/applications/%s/runs" % name, body, 201).json()
+    logged = upload(client, name, tiny_log()).json()
+    assert set(sent) == set(logged)
+    assert sent["spark_version"] is None and sent["gc_time_s"] is None and sent["jobs"] is None
+    assert sent["warnings"] == [] and sent["resource_profiles"] == [] and sent["task_times_summarized"] is False
+    assert client.get("/v1/runs/" + sent["id"]).json() == sent

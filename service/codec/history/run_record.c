@@ -206,8 +206,7 @@ static const struct shape_member members[] = {
     {"advice_id", SHAPE_ID(T, advice_id), .flags = NULLABLE},
     {"labels", SHAPE_LABELS(T, labels, n_labels), .flags = NULLABLE,
      SHAPE_LIMIT(struct codec_run_limits, labels)},
-    {"task_times_summarized", SHAPE_BOOLEAN(T, tasks_thinned),
-     .flags = NULLABLE | SHAPE_OMIT_UNKNOWN},
+    {"task_times_summarized", SHAPE_BOOLEAN(T, tasks_thinned), .flags = NULLABLE},
     {"log_digest", SHAPE_CODE, .flags = LOG_FLAGS | OF_RECORD, .decode = decode_digest,
      .encode = encode_digest},
     {"log_complete", SHAPE_BOOLEAN(T, ended), .flags = LOG_FLAGS | OF_RECORD | SHAPE_TRUE},
@@ -232,7 +231,7 @@ static const struct shape_member members[] = {
 const struct shape codec_run_shape = {.request = "RunRecord",
                                       .reply = "Run",
                                       .reply_without = OF_RECORD,
-                                      .reply_sometimes = OF_LOG | STAGES,
+                                      .reply_sometimes = STAGES,
                                       SHAPE_OF(members, T)};
 
 /* --- reading --- */
@@ -274,7 +273,8 @@ void codec_run_encode(struct writer *w,
     const struct codec_run_context context = {.application = application,
                                               .with_tasks = (include & CODEC_RUN_TASKS) != 0};
     unsigned without = (include & CODEC_RUN_RECORD) != 0 ? OF_REPLY : OF_RECORD;
-    if (!run->from_log)
+    /* A reply has the same members whatever the run came from; in a record those of a log make it one. */
+    if (!run->from_log && (include & CODEC_RUN_RECORD) != 0)
         without |= OF_LOG;
     if ((include & (CODEC_RUN_STAGES | CODEC_RUN_TASKS)) == 0)
         without |= STAGES;
