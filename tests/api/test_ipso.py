@@ -51,7 +51,7 @@ def test_the_peak_is_where_the_predictions_are_best(client):
                                                        peak["executors"] + 1))
     assert top == pytest.approx(peak["speedup"]) and below <= top >= above
     assert any(f["code"] == "peak" and f["evidence"]["executors"] == peak["executors"]
-               for f in fitted["description"])
+               for f in fitted["findings"])
 
 
 @pytest.mark.parametrize("name, workload", [

@@ -48,6 +48,7 @@ def test_the_walk_through_works_as_printed(place):
     def adapt(text):
         if build:
             text = re.sub(r"^\./run\b(?! --stop)", "./run --build-dir " + shlex.quote(build), text, flags=re.M)
+            text = text.replace("build-run/", shlex.quote(build) + "/")
         text = text.replace("8080", str(port)).replace("--data-dir var", "--data-dir %s/var" % folder)
         text = re.sub(r"(?<![\w/$])var/|\$PWD/var/", "%s/var/" % folder, text)
         # -f would hide the body of the one request that is wrong on purpose.

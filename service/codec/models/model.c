@@ -191,7 +191,7 @@ static void encode_peak(struct writer *w, const struct model_peak *peak)
 }
 
 /* What the law says of the application, in sentences with the numbers beside them. */
-static void encode_description(struct writer *w, const struct model *model)
+static void encode_findings(struct writer *w, const struct model *model)
 {
     struct findings findings = {.arena = w->arena};
     model_describe(model, &findings);
@@ -210,7 +210,7 @@ void codec_model_quality_encode(struct writer *w, const struct model_fit *fit)
     writer_end_object(w);
     writer_member_string(w, "scaling_type", fit->scaling_type);
     encode_peak(w, &fit->peak);
-    encode_description(w, &fit->model);
+    encode_findings(w, &fit->model);
     codec_findings_encode(w, "warnings", &fit->warnings);
 }
 

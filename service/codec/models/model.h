@@ -26,7 +26,7 @@ void codec_model_fit_decode(const struct codec_node *node,
                             size_t most,
                             struct codec_model_fit *request);
 
-/* The members "fit", "scaling_type", "peak", "description" and "warnings" of a reply: how good it
+/* The members "fit", "scaling_type", "peak", "findings" and "warnings" of a reply: how good it
  * is and what it says. */
 void codec_model_quality_encode(struct writer *w, const struct model_fit *fit);
 

@@ -399,7 +399,11 @@ static void advice_is_kept_byte_for_byte(struct arena *arena)
     CHECK(strview_equal(back.document, first.document));
     CHECK(strview_equal(back.request, first.request) && back.created_us == first.created_us);
     CHECK(same_double(back.predicted_duration_s, 531.1) && isnan(back.deadline_s));
-    struct advice_filter filter = {.before_us = RUN_NO_INSTANT, .limit = 1};
+    struct advice_filter filter = {.since_us = RUN_NO_INSTANT,
+                                   .until_us = RUN_NO_INSTANT,
+                                   .feasible = RUN_UNKNOWN,
+                                   .before_us = RUN_NO_INSTANT,
+                                   .limit = 1};
     struct advice_list list;
     DO(store_advice_list(tx, arena, &filter, &list, &err));
     CHECK(list.n == 1 && list.more && strcmp(list.items[0].id, second.id) == 0);
