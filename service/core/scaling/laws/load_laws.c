@@ -1,3 +1,68 @@
+/*
+ * How the load laws are fitted, and how they are fitted again without each run.
+ *
+ * Model. For problem size N on m executors
+ *
+ *     T(N, m) = fixed + grows N + shared s(N, m) + extra z(N, m),    all coefficients >= 0
+ *
+ *     load_per_executor    s = N / m               z absent
+ *     power_law            s = N / m^exponent      z absent
+ *     memory_spill         s = N / m               z = N / m^2
+ *     memory_cliff         s = N / m               z = N where m < below, else 0
+ *
+ * With exponent 1 or extra 0 each is Amdahl's law (AFIPS 1967) for several problem sizes. N / m is
+ * the load of an executor, of which USBA has the logarithm (USBA eq. 3.15). N / m^2 is that load
+ * times 1 / m: a loss for each unit of load that grows as fewer executors, and so less memory, hold
+ * the same data and read them again more often. The jump of the cliff is the step of IPSO's
+ * internal scaling (IPSO section 2.5, TeraSort), over executors.
+ *
+ * Objective: the sum over runs of (f_i (T_i - prediction))^2, where f_i is the square root of the
+ * run's weight, divided by T_i if relative errors were asked for. The constraints keep every
+ * prediction, at any (N, m), above or at 0.
+ *
+ * Given the shape (exponent, below) the law is linear: prediction = x'b. The minimum then depends
+ * on the data through three sums only,
+ *
+ *     A = sum f^2 x x'     g = sum f^2 T x     h = sum f^2 T^2
+ *
+ * as the objective is h - 2 g'b + b'A b. gram_solve (core/numerics/normal_equations.h) finds the
+ * b >= 0 that minimises it by trying the 15 sets of columns. Shapes come from a small grid, one
+ * triple of sums each, and the best of them is taken: the objective is not convex in the shape, and
+ * histories seldom have the executor counts to determine it better than the grid does.
+ *
+ * Runs of one (N, m) have the same x. With W the sum of their f^2, mean their weighted mean time
+ * and Q the weighted squares about it, sum f^2 (T - x'b)^2 = W (mean - x'b)^2 + Q. So such a cell
+ * is one row of weight W, and Q, which no b can lower, is added to h.
+ *
+ * Leaving out. Without run i the sums are A - f^2 x x', g - f^2 T x, h - f^2 T^2. A fit to the
+ * other runs therefore costs the same however many they are, and it can afford to choose the shape
+ * again: an error with the shape kept would be too small, since the shape was chosen with that run
+ * in view. Leaving out a range of executor counts subtracts whole cells in the same way.
+ *
+ * The sums square the condition of the columns and lose half of the digits. That is enough to
+ * choose and to predict; once shape and positive columns are known, the coefficients are estimated
+ * again from the rows (settle), by core/numerics/nonnegative.h, which does not form products, and
+ * the covariance with them. It holds for the shape chosen; how uncertain the shape itself is shows
+ * only in the left-out errors.
+ *
+ * Guards.
+ *   - With one problem size N is a multiple of the constant column. `grows` is left out then; what
+ *     belongs to it goes into `fixed`.
+ *   - A column that a law does not have is 0 in every row; gram_solve leaves such a column at 0.
+ *   - The plain shape is tried first, exponents by their distance from it, and a later one must
+ *     lower the objective by more than 1e-9 of h. Equal fits so keep the plainest law, and
+ *     rounding, which differs between machines, does not decide.
+ *   - A cut needs two executor counts above it. With one, the jump would be read from a single
+ *     count, which the extra coefficient fits exactly whatever the law. The same is required of
+ *     what remains when runs are left out: a run that alone has its executor count takes that with
+ *     it.
+ *   - Two configurations and two executor counts are required: less cannot separate `fixed` from
+ *     `shared`.
+ *
+ * Cost, for n runs in c cells and S <= 16 shapes: O(n + S c) for the sums, O(S) for each run left
+ * out (O(S + n) for memory_cliff, which looks for others with the same count), O(S c) for each
+ * range left out.
+ */
 #include "core/scaling/laws/load_laws.h"
 #include "base/order.h"
 

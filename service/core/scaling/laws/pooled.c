@@ -1,3 +1,67 @@
+/*
+ * How curves over executors are estimated from the runs of many label groups at once: a linear
+ * mixed model (N. M. Laird, J. H. Ware, Biometrics 38, 1982) by EM (A. P. Dempster, N. M. Laird, D.
+ * B. Rubin, "Maximum likelihood from incomplete data via the EM algorithm", J. R. Statist. Soc. B
+ * 39, 1977). No source of the other laws has such a model.
+ *
+ * Model. y = ln T. A curve u is the runs of one context (set of labels) and problem size N. It has
+ * heights h_u at d fixed executor counts, the ticks, and is straight in ln m between them. A cell
+ * is the runs of a curve on m executors; the mean of their y is
+ *
+ *     y_c = a_c'h_u + error,    V(error) = max(v / w_c, 0.01^2)
+ *
+ * a_c holds 1 - f at the tick below m and f at the one above, f = ln(m/below)/ln(above/below), and
+ * w_c is the sum of the weights. v is the variance of runs about their cell's mean, pooled over all
+ * cells: with runs repeated, sum w (y - mean)^2 / sum (runs - 1). The curves are drawn from
+ *
+ *     h_u ~ Normal(level + slope x_u, S),    x_u = ln N_u - mean ln N
+ *
+ * with S a full d x d covariance. Unknown: level, slope, S, and every h_u.
+ *
+ * E step: given level, slope and S, the distribution of h_u given its cells is normal. It is built
+ * up cell by cell, which needs no matrix inverse: with k = S a_c and z = a_c'k + V(error),
+ *
+ *     h <- h + (k/z) (y_c - a_c'h)        S <- S - k k'/z
+ *
+ * exact for normal errors and the same in any order of cells. Call the result h_u, V_u. A curve
+ * with many cells ends at its own data, one without any at the mean curve; in between, S says how
+ * far what was seen at some ticks moves the others.
+ *
+ * M step: the values that maximise the expected likelihood of the completed curves. Since the x_u
+ * add up to 0, level and slope separate at each tick:
+ *
+ *     level = mean of h_u        slope = sum x_u h_u / (sum x_u^2 (1 + 1/n))
+ *     S     = (sum (V_u + r_u r_u') + d P) / (n + d),    r_u = h_u - level - slope x_u
+ *
+ * for n curves. 1 + 1/n shrinks the slope as one more curve of typical |x| and no rise would. P is
+ * 0.02 times the mean variance of a height, times the identity: as if d more curves had been seen
+ * that scatter little, and independently at each tick. With fewer curves than ticks S would
+ * otherwise approach a singular matrix, by which some shapes of curves are impossible.
+ *
+ * Start: level the mean of all cells, slope 0, S their variance with correlation 0.9 between ticks,
+ * as curves mostly lie higher or lower as a whole. 40 steps are always taken, without a test of
+ * convergence, so that the time is predictable.
+ *
+ * Result: exp(h_u) of the own curves as knots for interpolation.c. That is the median of T, not its
+ * mean. Own runs of one size cannot show a rise with N; a second curve, at 2 N with slope ln 2
+ * added, carries over what the other contexts show of it.
+ *
+ * Left-out errors. Without a run its cell's mean is corrected, and the curve is built up again from
+ * the remaining cells. If none remains, the nearest own size is used, moved by slope. level, slope,
+ * S are kept: one run among many moves them little, and fitting again would cost 40 steps for
+ * each run. The errors are slightly too small by that.
+ *
+ * Guards.
+ *   - No cell is known better than 0.01 (1 % of T) however often it was repeated: repetitions do
+ *     not average out what they have in common, such as the day. It also keeps z > 0.
+ *   - Without any repeated cell v cannot be estimated; 0.03^2, a scatter of 3 %, is assumed.
+ *   - All sizes equal: slope is 0, as 0/0 would be undefined.
+ *   - A remainder below 1e-9 of a cell's weight is rounding, and the cell counts as left out whole.
+ *   - At most 12 ticks and 64 own sizes, evenly spread, bound the time and the size of the model.
+ *
+ * Cost: O(n log n) to sort n runs, O((curves + cells) d^2) for each of 40 steps, and for each own
+ * run left out O(d^2) times the cells of its curve.
+ */
 #include "core/scaling/laws/pooled.h"
 
 #include <math.h>

@@ -26,7 +26,7 @@
  * twice the size, tells what the others say of sizes.
  *
  * PV_E_TOO_FEW: fewer than POOLED_CURVES curves of other contexts. PV_E_SINGULAR: one executor
- * count. PV_E_MEMORY. O(curves cells ticks^2).
+ * count. PV_E_MEMORY. O((curves + cells) ticks^2), and O(cells of a curve ticks^2) for each own run.
  */
 enum { POOLED_CURVES = 3, POOLED_TICKS = 12 };
 

@@ -1,3 +1,74 @@
+/*
+ * How the growth of a measured time with the scale-out degree is estimated. IPSO needs this for
+ * IN(n) = W_s(n)/W_s(1) (IPSO eq. 2.4), of which the source gives only the order for large n
+ * (eq. 2.14); the forms and the choice among them are ours.
+ *
+ * Model. Rows (n_i, y_i), n_i >= 1, with independent normal errors of one unknown variance:
+ *
+ *     y(n) = at_one           for n <= 1
+ *     y(n) = a + c n^e        for n > 1
+ *
+ * and each form fixes some of the numbers:
+ *
+ *     constant    a = 0, e = 0, at_one = c           1 number, the mean of y
+ *     power       a = 0, at_one = c                  2 numbers, c and e
+ *     line        e = 1, at_one = a + c              2 numbers, a and c
+ *     anchored    a = 0, at_one of its own           3 numbers
+ *     bent        at_one = a + c                     3 numbers
+ *
+ * Objective: the sum of squared residuals of y itself. On logarithms the smallest times, which are
+ * measured worst, would weigh as much as the largest, and a time of 0 could not be used.
+ *
+ * Solutions. Constant and line are linear. In the power law c follows from e, c = sum x y / sum x^2
+ * with x = n^e, which leaves a search in one variable (core/numerics/power_regression.h). In a bent
+ * line a and c follow from e as a regression of y on x; e is searched on a grid and then by thirds.
+ * An anchored curve separates: at_one is the mean of the rows at n = 1, and the power law is fitted
+ * to the others.
+ *
+ * Choice. With the variance at its estimate rss/rows, minus twice the log likelihood is
+ * rows ln(rss/rows) plus a constant, so that for k numbers
+ *
+ *     BIC = rows ln(rss/rows) + k ln(rows).
+ *
+ * BIC alone would accept growth on weak evidence: with few rows its price of a second number is
+ * low. So there are two stages. First a test: the form is constant unless the exponent of the power
+ * or the slope of the line differs from 0 by Student's t at 95 %. Then BIC decides between power
+ * and line. Both are needed: a merge that costs a + c n looks like n^e with e < 1, and a power law
+ * extrapolated in its place grows too slowly. An anchored curve, with one number more and one
+ * observation (n = 1) all for itself, must be better by 6, which is strong evidence.
+ *
+ * Uncertainty. Every form states a covariance of (at_one, c, e), since IPSO's alpha and delta need
+ * these three. It is s^2 (J'J)^-1 with s^2 = rss/(rows - k) and J the derivatives of y by a, c, e:
+ *
+ *     dy/da = 1    dy/dc = n^e    dy/de = c n^e ln n
+ *
+ * With at_one = a + c, V(at_one) = V(a) + 2 V(a, c) + V(c) and V(at_one, c) = V(a, c) + V(c).
+ * The power law takes its own, which allows for unequal scatter (power_regression.c). Where a form
+ * fixes e, the exponent would appear to be known exactly. It is not, so its variance is that of the
+ * smallest form in which e is free, taken at the fixed value: for a constant, J = (1, c ln n) at
+ * e = 0 gives V(e) = s^2 / (c^2 sum (ln n - mean)^2); for a line, J = (1, n, c n ln n) at e = 1.
+ *
+ * Guards.
+ *   - Exact data leave rss = 0, and ln 0 would beat any number of parameters. rss counts as at
+ *     least 1e-18 sum y^2: residuals of a billionth of the values are rounding.
+ *   - Two rows leave no degrees of freedom and so no test: there an exponent beyond 0.05 counts as
+ *     growth.
+ *   - A line is considered only if it rises and does not start below 0 (but for rounding): times
+ *     below 0 at small n are no explanation.
+ *   - Equal BIC (within 1e-9) keeps the power law, so that rounding does not decide.
+ *   - An anchored curve needs three distinct n above 1, one more than its power law has numbers.
+ *   - The exponent of a bent line stays above 0.05. Towards 0, n^e approaches 1 + e ln n; a and c
+ *     then run off to opposite infinities, although the curve hardly changes.
+ *   - Sums of a bent line are taken about the means, because a nearly flat curve would otherwise be
+ *     lost to cancellation.
+ *
+ * Refits (growth_refit) keep the form, so that a prediction without some rows measures the error of
+ * that form and does not choose again. An anchored curve whose rows at n = 1 are all left out is
+ * refitted as a power law.
+ *
+ * Cost: O(rows) time and memory; a power law evaluates the sum of squares about 100 times, a bent
+ * line 200 times.
+ */
 #include "core/scaling/laws/ipso/growth_law.h"
 
 #include <gsl/gsl_cdf.h>

@@ -1,3 +1,85 @@
+/*
+ * How IPSO's parameters are estimated from measured runs.
+ *
+ * Model (IPSO eqs. 2.1 to 2.9). A job on n units has parallel work W_p(n), serial work W_s(n) and
+ * work W_o(n) that scaling out itself induces. It takes
+ *
+ *     T(n) = E[max T_p(n)] + W_s(n) + W_o(n)             (denominator of eq. 2.7)
+ *
+ * and its speedup is (W_p(n) + W_s(n)) / T(n). The factors and their laws are
+ *
+ *     EX = W_p(n)/W_p(1)        n^x                                            (eq. 2.3)
+ *     IN = W_s(n)/W_s(1)        (a + c n^i)/W_s(1)   for n > 1                 (eq. 2.4)
+ *     q  = n W_o(n)/W_p(n)      beta n^gamma         for n > 1, q(1) = 0       (eqs. 2.6, 2.15)
+ *     E[max T_p(n)]             t n^u                (the example of eq. 2.18 fits a curve, too)
+ *
+ * Objective. The times are measured one by one, so that each law is fitted to its own column by
+ * least squares on the values. One fit to the sum T(n) could not separate them: over the few
+ * executor counts of a history t n^u, c n^i and beta n^gamma are nearly collinear.
+ *
+ * Steps, in this order because each needs the one before:
+ *
+ * 1. x: power law of W_p. The paper knows the two cases x = 0 (fixed size) and x = 1 (fixed time)
+ *    (eq. 2.13). If the 95 % interval of x holds exactly one of these, x is set to it and W_p(1) is
+ *    estimated again, as sum n^x W_p / sum n^2x: the noise of the exponent would otherwise enter
+ *    delta and decide the type. If it holds both or neither the workload is mixed and x stays as it
+ *    is. The caller may know the case, which then overrides the test. Without W_p the size is
+ *    fixed.
+ * 2. t, u: power law of the longest task. Without such a measure all tasks are alike (deterministic
+ *    form, eq. 2.10): t = W_p(1), u = x - 1. Without W_p, W_p(1) = t: the law's value at n = 1, the
+ *    time of the one task that does everything.
+ * 3. IN: growth_law.c, and beyond a step, if ipso_step.c finds one, the growth of the rows there.
+ *    W_s(1) is the law's value at 1, not the measured one, and eta = W_p(1)/(W_p(1) + W_s(1)) (eq.
+ *    2.9). The leading terms of EX/IN ~ alpha n^delta (eqs. 2.5, 2.14) are
+ *
+ *        n^x / (c n^i / W_s(1)),   so that   alpha = W_s(1)/c   and   delta = x - i.
+ *
+ *    The offset a does not appear in them; it is a parameter of its own, used in predictions.
+ * 4. Fixed size: serial work cannot grow in proportion to anything, so IN = 1, alpha = 1, delta = 0
+ *    by definition, and what W_s gained since n = 1 belongs to W_o (IPSO section 2.4). No step is
+ *    looked for: it would be part of that gain.
+ * 5. beta, gamma: power law of n W_o/W_p over the rows with n > 1. Overhead measured at n = 1 was
+ *    not induced by scaling out; it is reported and not used. W_p is the row's own where it was
+ *    measured, since q is relative to it.
+ *
+ * Uncertainty. beta, gamma, t, u and W_p(1) have the covariance of their fits. eta, alpha and delta
+ * are functions of W_p(1), W_s(1), c, i, x, and get theirs by first order from the derivatives
+ *
+ *     eta:    W_s/(W_p + W_s)^2 by W_p,  -W_p/(W_p + W_s)^2 by W_s     (both at n = 1)
+ *     alpha:  1/c by W_s(1),  -W_s(1)/c^2 by c
+ *     delta:  1 by x,  -1 by i
+ *
+ * where the columns are taken to be independent of each other and W_s(1), c, i share the covariance
+ * of one growth fit. With a step W_s(1) is from the line before it and c, i from the rows beyond;
+ * the variance of W_s(1) is then not counted.
+ *
+ * Bounds. With r = W_s(1)/W_p(1) = 1/eta - 1 eq. 2.10 reads S = (EX + r IN)/(EX (1 + q)/n + r IN).
+ * Letting n grow:
+ *
+ *     IIIt,1   EX = n, IN -> n/alpha, q/n -> 0        S -> 1 + alpha/r
+ *     IIIt,2   EX = n, IN -> n/alpha, q = beta n      S -> (alpha + r)/(alpha beta + r)
+ *              the same with delta > 0 or r = 0       S -> 1/beta
+ *     IIIs,1   EX = IN = 1, q/n -> 0                  S -> 1 + 1/r
+ *     IIIs,2   EX = IN = 1, q = beta n                S -> (1 + r)/(beta + r)
+ *
+ * Guards.
+ *   - A constant W_s whose interval reaches 0 is no serial part, nor is a W_s(1) not above 0. Then
+ *     eta = 1, eqs. 2.14 and 2.5 are undefined, and eq. 2.17 holds.
+ *   - W_o that is 0 everywhere gives beta = 0 even if there are too few rows for a law.
+ *   - Where gamma's interval holds both 0 and 1 but W_o is below a hundredth of every duration,
+ *     gamma counts as 0: growth of so little cannot be measured, nor does it matter.
+ *   - A line in IN grows with order 1, so that in a fixed-time series delta is 0 exactly; likewise
+ *     1 for a constant. Their intervals would only reflect noise.
+ *   - A peak beyond the observed counts is believed only where gamma > 1 (type IV). Other types have
+ *     none, so theirs would come from the noise of the exponents.
+ *   - Rows are sorted first, so that sums are the same whatever order the caller has.
+ *   - Leave-one-out fits keep workload and forms of the fit to all rows and start at its exponents:
+ *     they measure the error of this law. At most 64 of them are made; with more rows, every 64th
+ *     row is left out together.
+ *
+ * Cost: O(n log n) for sorting, O(n) for each law, O(n^2) for the search of a step; leaving out
+ * repeats the laws 64 times at most, with the step where it was.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
