@@ -128,7 +128,11 @@ static void *run_load(void *argument)
 static size_t count_advice(struct store_tx *tx, struct arena *arena)
 {
     struct pv_error err = {0};
-    struct advice_filter filter = {.before_us = RUN_NO_INSTANT, .limit = 500};
+    struct advice_filter filter = {.since_us = RUN_NO_INSTANT,
+                                   .until_us = RUN_NO_INSTANT,
+                                   .feasible = RUN_UNKNOWN,
+                                   .before_us = RUN_NO_INSTANT,
+                                   .limit = 500};
     struct advice_list list;
     size_t n = 0;
     do {
