@@ -152,43 +152,36 @@ static enum pv_code consult(struct api *api,
                             struct consultation *made,
                             struct pv_error *err)
 {
-    enum pv_code code = decode(api->config, request, &made->asked, err);
-    if (code == PV_OK && !request->may_compute &&
-        (made->asked.include & (CODEC_ADVICE_NEXT_EXPERIMENTS | CODEC_ADVICE_COPY_PLAN)) != 0)
+    const struct codec_advice_request *asked = &made->asked;
+    PV_TRY(decode(api->config, request, &made->asked, err));
+    if (!request->may_compute &&
+        (asked->include & (CODEC_ADVICE_NEXT_EXPERIMENTS | CODEC_ADVICE_COPY_PLAN)) != 0)
         return PV_E_DEFER;
-    if (code == PV_OK && made->asked.n_clusters > 0)
-        code = advice_copies_check(api, request, &made->asked, err);
-    if (code == PV_OK)
-        code = advice_terms_load(api, request, &made->asked, &made->terms, err);
-    if (code == PV_OK)
-        code = fault_at_history(
-            advice_history_curve(api, request, &made->asked, &made->history, err), err);
-    if (code == PV_OK)
-        code = pricing_advise(&made->history->curve, &made->asked.question, &made->terms.pricing,
-                              request->arena, &made->curve, &made->advice, &made->pricing, err);
-    if (code == PV_OK)
-        code = pricing_explain(&made->terms.pricing, &made->pricing, &made->asked.question,
-                               &made->advice, err);
-    if (code == PV_OK)
-        code = advice_terms_explain(&made->terms, &made->asked, &made->advice, err);
-    const struct predictor *predictor = code == PV_OK ? &made->history->predictor : NULL;
-    if (predictor != NULL && (predictor->has_replay || predictor->has_model))
-        code = predictor_explain(predictor, &made->history->curve, &made->advice, err);
-    if (code == PV_OK)
-        code = advice_context_explain(&made->history->context, &made->asked, request->arena,
-                                      &made->advice, err);
-    if (code == PV_OK && made->asked.n_running > 0)
-        code = look_beside(api, request, made, err);
-    if (code == PV_OK && (made->asked.include & CODEC_ADVICE_STAGES) != 0)
-        code = quotas_plan(&made->history->stages, &made->asked.question,
-                           made->history->curve.cores_per_executor, request->arena, &made->advice,
-                           &made->quotas, &made->has_quotas, err);
-    if (code == PV_OK && (made->asked.include & CODEC_ADVICE_NEXT_EXPERIMENTS) != 0)
-        code = look_for_experiments(api, request, made, err);
-    if (code == PV_OK && (made->asked.include & CODEC_ADVICE_COPY_PLAN) != 0)
-        code = advice_copies_plan(api, request, &made->asked, made->history, &made->advice,
-                                  &made->copies, err);
-    return code;
+    if (asked->n_clusters > 0)
+        PV_TRY(advice_copies_check(api, request, &made->asked, err));
+    PV_TRY(advice_terms_load(api, request, &made->asked, &made->terms, err));
+    PV_TRY(fault_at_history(advice_history_curve(api, request, &made->asked, &made->history, err),
+                            err));
+    const struct history_item *history = made->history;
+    PV_TRY(pricing_advise(&history->curve, &asked->question, &made->terms.pricing, request->arena,
+                          &made->curve, &made->advice, &made->pricing, err));
+    PV_TRY(pricing_explain(&made->terms.pricing, &made->pricing, &asked->question, &made->advice,
+                           err));
+    PV_TRY(advice_terms_explain(&made->terms, asked, &made->advice, err));
+    if (history->predictor.has_replay || history->predictor.has_model)
+        PV_TRY(predictor_explain(&history->predictor, &history->curve, &made->advice, err));
+    PV_TRY(advice_context_explain(&history->context, asked, request->arena, &made->advice, err));
+    if (asked->n_running > 0)
+        PV_TRY(look_beside(api, request, made, err));
+    if ((asked->include & CODEC_ADVICE_STAGES) != 0)
+        PV_TRY(quotas_plan(&history->stages, &asked->question, history->curve.cores_per_executor,
+                           request->arena, &made->advice, &made->quotas, &made->has_quotas, err));
+    if ((asked->include & CODEC_ADVICE_NEXT_EXPERIMENTS) != 0)
+        PV_TRY(look_for_experiments(api, request, made, err));
+    if ((asked->include & CODEC_ADVICE_COPY_PLAN) != 0)
+        PV_TRY(advice_copies_plan(api, request, &made->asked, made->history, &made->advice,
+                                  &made->copies, err));
+    return PV_OK;
 }
 
 static void count_advice(const struct consultation *made, bool dry_run)

@@ -84,15 +84,15 @@ static void describe_trend(const struct diagnosis_slice *slice, struct findings 
     struct finding *step = NULL;
     switch (slice->trend) {
     case DIAGNOSIS_UNCLEAR:
-        step = finding_add(steps, "trend", "these runs leave open how the speedup goes on");
+        (void)finding_add(steps, "trend", "these runs leave open how the speedup goes on");
         break;
     case DIAGNOSIS_LINEAR:
-        step = finding_add(steps, "trend",
-                           "the speedup grows as the executors do, as Gustafson's law has it");
+        (void)finding_add(steps, "trend",
+                          "the speedup grows as the executors do, as Gustafson's law has it");
         break;
     case DIAGNOSIS_RISES:
-        step = finding_add(steps, "trend",
-                           "the speedup grows without bound, but slower than the executors do");
+        (void)finding_add(steps, "trend",
+                          "the speedup grows without bound, but slower than the executors do");
         break;
     case DIAGNOSIS_LEVELS_OFF:
         step =

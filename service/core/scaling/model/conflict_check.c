@@ -42,7 +42,7 @@ static void judge(const struct observation *row, const struct seen *seen, struct
 /* The rows [from, to) of one (N, m). */
 static void look(const struct model_data *data, size_t from, size_t to, struct worst *worst)
 {
-    struct seen by_context[MODEL_CONTEXTS_MAX + 1];
+    struct seen by_context[MODEL_CONTEXTS_MAX + 1] = {{0, 0, 0}};
     size_t contexts = 1;
     for (size_t i = from; i < to; i++)
         if (data->rows[i].context >= contexts)
