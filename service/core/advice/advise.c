@@ -193,6 +193,7 @@ static double deadline_that_would_do(const struct view *view)
     }
     if (best == NULL)
         return (double)NAN;
+    /* From about the spacing of doubles: rounding of the quantile may fall just short of it. */
     for (double step = 1e-15; step < 1e-6 && standing_at(view, best, least_s) < CONFIDENT;
          step *= 2.0)
         least_s *= 1.0 + step;
@@ -291,6 +292,7 @@ static enum pv_code list_alternatives(const struct view *view,
 
 static void judge_history(const struct curve *curve, struct advice *advice)
 {
+    /* More than the prior counts for (CURVE_PRIOR_FREEDOM); from here on models compete, too. */
     enum { ENOUGH_RUNS = 5 };
     if (curve->runs < ENOUGH_RUNS) {
         advice->data_needed_runs = ENOUGH_RUNS - (int64_t)curve->runs;
@@ -452,6 +454,7 @@ struct bound {
  */
 static struct bound bound_of_chain(const struct curve_point *point)
 {
+    /* Half: one task that takes most of the longest chain is what to look at. */
     if (point->longest_task_s <= 0.5 * point->critical_path_s)
         return (struct bound){"critical_path", "the chain of stages with their longest tasks"};
     if (point->longest_follows_cores)
@@ -482,6 +485,7 @@ static void explain_bound(struct explanation *e)
     double overhead_s = point->tasks * point->overhead_per_task_s;
     struct bound bound = bound_of(point, share_s);
     char overhead[160] = "";
+    /* Half a percent of the work: less is not worth a sentence. */
     if (overhead_s > 0.005 * point->work_s)
         (void)snprintf(overhead, sizeof overhead,
                        " Of the %.6g s of work %.6g s are no recorded task time but overhead: %.3g "
@@ -546,6 +550,7 @@ static void warn_assumed(struct explanation *e)
 
 static void warn_history(struct explanation *e)
 {
+    /* As many as the prior counts for (CURVE_PRIOR_FREEDOM): below it the prior outweighs them. */
     enum { FEW_RUNS = 3 };
     const struct curve *curve = e->curve;
     if (curve->runs < FEW_RUNS) {

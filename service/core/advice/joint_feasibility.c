@@ -5,6 +5,7 @@
 
 #include "core/deadline/job_from_run.h"
 
+/* Later than any job ends, and finite, as schedules compute with it. */
 static const double no_deadline_s = 1e12;
 static const double least_deadline_s = 1e-9; /* a deadline the fixed part alone exceeds */
 

@@ -5,6 +5,7 @@
 
 #include "core/advice/model_curve.h"
 
+/* Errors that differ by less differ by rounding; the replay is kept then. */
 static const double tie_percent = 1e-6;
 
 static bool has_point_within(const struct curve *curve, int64_t least, int64_t most)

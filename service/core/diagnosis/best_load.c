@@ -12,6 +12,7 @@
 #include "base/order.h"
 #include "core/diagnosis/diagnosis_internal.h"
 
+/* Always as many, so that no tolerance decides; a balanced table is done after the first. */
 enum { SWEEPS = 200 };
 
 /* A load is worse, and not just by chance, when an executor does this much less. */

@@ -228,6 +228,7 @@ static void describe_step(const struct step *found, struct findings *causes)
 
 void diagnosis_explain_causes(const struct diagnosis_slice *slice, struct findings *causes)
 {
+    /* Of the duration: runs of one configuration scatter by as much. */
     static const double worth_telling = 0.03;
     const struct diagnosis_point *first = find_shared(slice, false);
     const struct diagnosis_point *last = find_shared(slice, true);

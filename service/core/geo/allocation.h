@@ -13,7 +13,8 @@
 /* The working state of a planner: the copies that each task has or has been granted, and the slots
  * and bandwidth that the clusters have left. */
 
-/* Values this close, relatively, are equal. */
+/* Values this close, relatively, are equal: what rounding leaves of sums of some thousand doubles,
+ * and far less than anything measured differs by. */
 #define ALLOCATION_TIE 1e-12
 
 /* A task and its copies. */

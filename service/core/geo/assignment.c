@@ -6,7 +6,8 @@
 
 #define NONE SIZE_MAX
 
-/* Looks at a pair of clusters, or of a task and a cluster, that are spent on searches. */
+/* Looks at a pair of clusters, or of a task and a cluster, that are spent on searches. Counted and
+ * not timed, so that a problem has the same answer on every machine. */
 static const double WORK_LEAST = 5e7;
 static const double WORK_PER_PAIR = 16;
 

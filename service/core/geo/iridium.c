@@ -28,6 +28,7 @@
 static const double SLOWEST = 1e-6;
 /* Of a task, so that rounding of quotients costs none. */
 static const double WHOLE = 1e-9;
+/* More than any interval of doubles within WHOLE needs; the bound is for rounding. */
 enum { HALVINGS = 200 };
 
 /* --- how many --- */

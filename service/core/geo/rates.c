@@ -63,6 +63,8 @@ struct geo_rates {
 
 /* --- interruption --- */
 
+/* In the units of geo_rates.work: a millisecond between two questions. The others are estimates of
+ * what a look-up and the distribution of an input take; only their order of magnitude matters. */
 enum { ASK_EVERY = 1000000, WORK_A_LOOK = 20, WORK_AN_INPUT = 800 };
 
 static void work(struct geo_rates *rates, size_t more)

@@ -7,6 +7,7 @@
 /* What is remembered of rates is forgotten when it takes more than this. */
 enum { KEPT_BYTES_MAX = 96 << 20, WORK_BYTES = 1 << 20 };
 
+/* Longer than any task waits, and finite, as planners compute with it. */
 #define FOREVER_S 1e12
 
 static const struct geo_planner *planner_of(const struct planner_adapter *adapter)

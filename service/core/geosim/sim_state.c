@@ -4,7 +4,7 @@
 
 #include "core/geosim/draws.h"
 
-/* Gates are full to within this share, as those of a plan are. */
+/* Gates are full to within this share, as those of a plan are (ALLOCATION_TIE). */
 #define TIE 1e-12
 
 const struct geosim_task *sim_state_task(const struct sim_state *state, uint32_t task)

@@ -37,6 +37,11 @@
  */
 enum { DRIFT_REPEATS = 3, DRIFT_WARM_UP = 6, DRIFT_CAUGHT_UP = 3 };
 
+/* The prior is that of replays (CURVE_PRIOR_FREEDOM, CURVE_PRIOR_SPREAD). Half a standard error is
+ * the reference that finds a shift of one soonest (E. S. Page, "Continuous inspection schemes",
+ * Biometrika 41, 1954). 3.5 is the usual bound of robust scores (B. Iglewicz, D. C. Hoaglin, "How
+ * to Detect and Handle Outliers", 1993). The others are our choice; DRIFT_NOISE is the least that
+ * runs of one configuration scatter by, DRIFT_LAW_NOISE the least that a law errs by. */
 #define DRIFT_PRIOR_RUNS 3.0
 #define DRIFT_PRIOR_SPREAD 0.1
 #define DRIFT_REFERENCE 0.5     /* of the CUSUM, in standard errors */

@@ -298,6 +298,7 @@ static void drop_little(struct experiments_state *state,
                         double gains[],
                         double cuts[])
 {
+    /* Percent: an interval that narrows by less does not narrow. */
     static const double some_percent = 1e-3;
     double most = state->model == NULL ? 0 : fill_cuts(state, choice, cuts);
     const double *worth = most < some_percent ? gains : cuts;

@@ -38,6 +38,7 @@
  * Ties (to one part in 10^9) go to the run that costs less, then to the smaller one.
  */
 enum { EXPERIMENTS_MAX = 20 };
+/* Of what the best run does: a run that does less is not suggested. */
 #define EXPERIMENTS_WORTH 0.1
 
 enum experiments_criterion { EXPERIMENTS_D_OPTIMAL, EXPERIMENTS_CHEAPEST };

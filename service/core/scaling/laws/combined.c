@@ -13,7 +13,8 @@ enum { MEMBERS = 4 };
 static const struct model_kind *const members[MEMBERS] = {&load_kind, &power_kind, &spill_kind,
                                                           &cliff_kind};
 
-/* Of |ln(predicted / actual)|: a law that errs more is not told from one that errs by this. */
+/* Of |ln(predicted / actual)|, a factor of 20: a law that errs by more, or predicts 0, counts as
+ * erring by this. How useless it is does not matter. */
 static const double worst_error = 3;
 /* Below it errors are those of measurement and rounding; no law gets all the weight for less. */
 static const double least_error = 1e-3;

@@ -6,7 +6,7 @@
 #include "core/scaling/laws/configurations.h"
 #include "core/scaling/model/describe.h"
 
-/* Standard error of a median over that of a mean, for normal noise. */
+/* Standard error of a median over that of a mean, for normal noise: sqrt(pi/2). */
 static const double median_loss = 1.2533;
 /* So many standard errors count as noise. */
 static const double within = 2;

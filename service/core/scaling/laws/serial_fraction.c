@@ -6,6 +6,7 @@
 #include "core/numerics/levenberg_marquardt.h"
 #include "core/numerics/nonnegative.h"
 
+/* eta in steps of 1/32, near enough for the descent that follows; its steps are only bounded. */
 enum { GRID = 33, STEPS = 60 };
 
 struct problem {

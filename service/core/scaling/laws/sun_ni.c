@@ -7,8 +7,10 @@
 #include "core/scaling/model/describe.h"
 
 enum { ETA, GROWTH, SEQUENTIAL, SIZE, PARAMETERS };
+/* A bound for the descent: the valley of eta and growth can be long and flat. */
 enum { STEPS = 200 };
 
+/* The cube, as dense matrix products grow with their side. Steeper is taken for noise. */
 #define GROWTH_MAX 3
 
 static const struct model_parameter_rule rules[PARAMETERS] = {

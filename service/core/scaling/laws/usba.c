@@ -157,6 +157,8 @@ void usba_describe_startup(const struct model *model, struct findings *findings)
  * starts lie on both sides of each executor count.
  */
 
+/* Of the starts (a theta in each of GAPS_MAX gaps, five ratios) the STARTS_MAX of least squares get
+ * STEPS_FIRST steps; the best KEPT_MAX of these go on to STEPS_MAX. */
 enum { FREE_MAX = 6, GAPS_MAX = 8, STARTS_MAX = 5, STEPS_FIRST = 12, KEPT_MAX = 2, STEPS_MAX = 60 };
 
 /* Of ln r: beyond it initialization or all the rest is nothing. */
@@ -326,6 +328,8 @@ static bool fill_start(struct problem *problem,
 static enum pv_code
 make_starts(struct problem *problem, struct start starts[], size_t *n_starts, struct pv_error *err)
 {
+    /* t0/T1, each about three times the last, around 0.5 to 2.1: with those the source's table
+     * 3.1(a) gives its table 3.3. */
     static const double ratios[] = {0.05, 0.2, 0.6, 1.5, 5};
     double thetas[GAPS_MAX];
     size_t n = problem->data->n;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Relatively: counts and sizes that differ by less are one, but for rounding. */
 static const double same = 1e-9;
 
 void gap_axis_make(double values[], size_t n, struct gap_axis *axis)

@@ -107,6 +107,7 @@ static enum pv_code check_form(const struct model_kind *kind,
  */
 static void compare_with_stages(const struct model_data *data, struct model_fit *fit)
 {
+    /* A tenth: smaller gaps between stages are usual. */
     static const double tolerance = 0.1;
     size_t known = 0;
     size_t differ = 0;

@@ -7,8 +7,13 @@
 #include "core/scaling/laws/load_laws.h"
 #include "core/scaling/model/fit.h"
 
+/* A difference of BIC: very strong evidence (R. E. Kass, A. E. Raftery, "Bayes factors", JASA 90,
+ * 1995). */
 static const double strong_evidence = 10;
+/* Of ln T: no law is believed to be closer than half a percent, so that data without noise do not
+ * make every label significant. */
 static const double least_residual = 0.005;
+/* On the mean: a law of three coefficients needs as many. */
 enum { RUNS_PER_GROUP = 3 };
 
 static int compare_text(struct strview a, struct strview b)

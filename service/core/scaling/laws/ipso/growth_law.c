@@ -77,6 +77,7 @@
 
 #include "core/numerics/least_squares.h"
 
+/* An exponent this near to 0 counts as 0 (docs/design.md, "Scaling types"). */
 static const double few_points = 0.05;
 
 double growth_reach(double variance, double freedom)
@@ -432,6 +433,7 @@ bend(const double n[], const double y[], size_t rows, double exponent, struct gr
 
 static void search_bend(const double n[], const double y[], size_t rows, struct growth *growth)
 {
+    /* Below: see the guards above. Above: steeper than any overhead in the source (gamma 2). */
     static const double least = 0.05;
     static const double most = 4;
     static const double step = 0.1;

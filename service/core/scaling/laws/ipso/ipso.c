@@ -66,6 +66,7 @@ static double speedup_at(const double p[], double n)
  * neighbours of the best. */
 struct ipso_peak ipso_find_peak(const double p[IPSO_PARAMETERS], double most)
 {
+    /* Between counts 5 % apart the laws change by little. */
     static const double ratio = 1.05;
     double best = 1;
     double top = speedup_at(p, 1);
