@@ -5,7 +5,8 @@
 #include "base/uuid.h"
 #include "store/advice/accuracy.h"
 
-/* GET /v1/applications/{name}/accuracy: what advice predicted beside what its followers took. */
+/* GET /v1/applications/{name}/accuracy: what advice predicted, and what its
+ * followers took. */
 
 static void write_side(struct writer *w,
                        const char *key,

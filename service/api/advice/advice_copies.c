@@ -38,7 +38,7 @@ enum pv_code advice_copies_check(struct api *api,
 
 /* --- the tasks --- */
 
-/* Those of the nearest run that tells them; where none does, the nearest says what it lacks. */
+/* Those of the nearest run that has them; where none does, the nearest says what it lacks. */
 static enum pv_code find_in_runs(const struct run runs[],
                                  size_t n,
                                  const struct replay_target *target,
@@ -145,7 +145,7 @@ static enum pv_code name_clusters(struct arena *arena,
     return PV_OK;
 }
 
-/* Where the input may lie: what was told, else everywhere. */
+/* Where the input may lie: as specified, else everywhere. */
 static size_t *list_inputs(struct arena *arena, const struct codec_advice_request *asked, size_t *n)
 {
     *n = asked->n_inputs;
@@ -271,7 +271,7 @@ static size_t find_nearest_source(const struct codec_copy_plan *plan, size_t ope
     return nearest;
 }
 
-/* Names that are too long for the reply are not told. */
+/* Names that are too long for the reply are left out. */
 static enum pv_code
 refuse_operation(struct strview stage, struct strview application, struct pv_error *err)
 {
@@ -283,7 +283,7 @@ refuse_operation(struct strview stage, struct strview application, struct pv_err
                    stage.n > 0 ? "; " : "", (int)application.n, application.at);
 }
 
-/* The application stands in for a stage that was observed farther away than it, or nowhere. */
+/* The application is used for a stage that was observed farther away than it, or nowhere. */
 static enum pv_code settle_operations(struct arena *arena,
                                       struct codec_copy_plan *plan,
                                       struct tasks *tasks,

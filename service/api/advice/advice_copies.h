@@ -11,7 +11,7 @@
  *
  * The tasks are those of the recommended configuration (core/advice/first_stages.h), cut evenly;
  * their ids are "stage.task". The input lies in `inputs`, one task's in one of them, in turns;
- * where that is not told, in all of the clusters. The operation is the name of the stage, or that
+ * where that is not given, in all of the clusters. The operation is the name of the stage, or that
  * of the application where that was observed nearer: by one of the clusters before one of their
  * machine types before any other. All slots are taken to be idle.
  */

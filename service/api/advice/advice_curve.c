@@ -120,7 +120,7 @@ enum pv_code advice_curve_replay(const struct config *config,
 
 /* --- replay or model --- */
 
-/* Models know executors, not their cores: only runs on executors like those asked for tell. */
+/* Models know executors, not their cores: only runs on executors like those asked for count. */
 static struct observation *observe(const struct run_duration_list *list,
                                    const unsigned of[],
                                    int64_t cores_per_executor,

@@ -95,7 +95,7 @@ static enum pv_code refuse_runs(size_t looked_at, const char *why, struct pv_err
                    why);
 }
 
-/* What an application's history tells, as loaded; `lack`: why no run can be replayed. */
+/* What an application's history holds, as loaded; `lack`: why no run can be replayed. */
 struct history {
     struct advice_context context;
     struct run_list own;  /* the nearest of the context; none where there is but one */
@@ -202,7 +202,7 @@ static enum pv_code predict_from(const struct config *config,
                                             replayed == PV_OK, item, &lack);
     if (code == PV_E_TOO_FEW && replayed == PV_E_TOO_FEW && runs->n > 0)
         return refuse_runs(runs->n, why.detail, err);
-    if (code == PV_E_TOO_FEW) /* what a replay lacks tells more */
+    if (code == PV_E_TOO_FEW) /* what a replay lacks is more useful to know */
         return pv_fail(err, replayed, "%s", why.detail);
     return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", lack.detail);
 }
@@ -351,7 +351,7 @@ enum pv_code advice_history_curve(struct api *api,
     return load(api, request, asked, found, item, err);
 }
 
-/* --- beside running jobs --- */
+/* --- with running jobs --- */
 
 /* The recorded run that stands for running job i. */
 static enum pv_code load_running(struct store_tx *tx,

@@ -8,7 +8,7 @@
 
 /*
  * What an advice knows: the curve of its application, from the cache where it is fresh, else from
- * the nearest runs; and the recorded runs of the jobs beside it.
+ * the nearest runs; and the recorded runs of the jobs that already run.
  */
 
 /*
@@ -32,7 +32,7 @@ enum pv_code advice_history_runs(struct api *api,
                                  struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * Schedule the recommended configuration beside asked->running, of the runs that `history` is from.
+ * Schedule the recommended configuration with asked->running, of the runs that `history` is from.
  * *question and *outcome live in the request's arena, names[i] too (NUL-terminated). Faults:
  * /running/i/application without such an application or without a usable run.
  */

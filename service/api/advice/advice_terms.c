@@ -15,7 +15,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* K of the cluster, where it tells both. */
+/* K of the cluster, where it specifies both. */
 static enum pv_code count_cores(const struct api *api,
                                 const struct cluster_traits *traits,
                                 int64_t *cores,
@@ -63,7 +63,7 @@ static enum pv_code take_size(const struct api *api,
         asked->cores_per_executor = traits->cores_per_executor;
     if (asked->n_running == 0)
         return PV_OK;
-    /* Beside running jobs: max_executors in the request can stand in for what it does not tell. */
+    /* With running jobs max_executors in the request replaces what the cluster does not say. */
     asked->cluster_cores = cores;
     if (cores == RUN_UNKNOWN && !asked->has_max_executors)
         PV_TRY(named_cluster_need(cluster, traits->executors, "executors", CLUSTER_AT, err));
@@ -138,7 +138,7 @@ enum pv_code advice_terms_load(struct api *api,
     return PV_OK;
 }
 
-/* --- what is told of it --- */
+/* --- what is reported of it --- */
 
 static const char *or_unknown(int64_t n, char text[24])
 {

@@ -5,7 +5,7 @@
 #include "core/history/run.h"
 
 /*
- * Count how a run that was just stored turned out beside the advice it followed: inside the predicted
+ * Count how a run that was just stored compares with the advice it followed: inside the predicted
  * interval or not, deadline met or missed. Reads the advice, where the run names one; what cannot be
  * read is not counted.
  */

@@ -64,7 +64,7 @@ enum history_state history_cache_find(struct history_cache *cache,
                                       uint64_t now_ns,
                                       const struct history_item **item);
 
-/* The item still tells the history that was read at read_ns (before asking): fresh again. */
+/* The item still is the history that was read at read_ns (before asking): fresh again. */
 void history_cache_confirm(struct history_cache *cache,
                            const struct history_item *item,
                            uint64_t read_ns);

@@ -10,7 +10,7 @@
 #include "store/clusters/cluster.h"
 #include "store/clusters/price_book.h"
 
-/* /v1/clusters: what a team tells of its clusters, once for every use. */
+/* /v1/clusters: what a team specifies of its clusters, once for every use. */
 
 static const char *const no_parameters[] = {NULL};
 

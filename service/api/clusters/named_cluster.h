@@ -4,7 +4,7 @@
 #include "api/api.h"
 #include "store/clusters/cluster.h"
 
-/* A registered cluster that a request names where it could tell the size itself. */
+/* A registered cluster that a request names where it could give the size itself. */
 
 /* pointer: of the name in the body. PV_E_INVALID with a fault there when there is none. */
 enum pv_code named_cluster_load(struct api *api,

@@ -23,7 +23,7 @@ static enum pv_code decode(const struct config *config,
     return api_body_close(&body);
 }
 
-/* All cores of the cluster that is named, where the request does not tell how many. */
+/* All cores of the cluster that is named, where the request does not say how many. */
 static enum pv_code load_cluster(struct api *api,
                                  struct http_request *request,
                                  struct codec_contention *asked,

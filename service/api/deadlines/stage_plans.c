@@ -14,7 +14,7 @@
 /* POST /v1/stage-plans: deadlines and cores stage by stage, from numbers in the request or the run
  * of an application that is nearest in size. */
 
-/* What the reply tells of a plan from history. */
+/* What the reply says of a plan from history. */
 struct source {
     struct strview application;
     char run_id[37]; /* "" where the stages stood in the request */

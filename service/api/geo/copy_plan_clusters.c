@@ -10,7 +10,7 @@
 
 /* --- faults --- */
 
-/* At a member of cluster m, or at the name that is all that the request tells of it. */
+/* At a member of cluster m, or at the name that is all that the request gives of it. */
 static enum pv_code fault_at(const struct codec_copy_plan *asked,
                              size_t m,
                              const char *member,
@@ -285,7 +285,7 @@ static size_t count_pairs(const struct registered *registered, const bool sends[
     return registered->n == 0 ? 0 : senders * (registered->n - 1);
 }
 
-/* Those from place i to all others but the ones that the request tells. */
+/* Those from place i to all others but the ones that the request gives. */
 static void add_links(const struct registered *registered,
                       size_t i,
                       const struct by_sender *sorted,

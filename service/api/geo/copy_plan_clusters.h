@@ -8,7 +8,7 @@
  * Fill in what a request for a copy plan leaves to registered clusters: slots, gates, and how
  * likely a cluster is unreachable from what is registered; speeds, and failing that the
  * probability, from what was reported of them (core/geo/performance_book.h). slot_s, where the
- * request does not tell it, is the shortest that one of them tells, else a second; a probability of
+ * request does not give it, is the shortest that one of them gives, else a second; a probability of
  * slots of another length is converted.
  *
  * asked->origin says afterwards where what was looked up is from. What it points at lives in the

@@ -3,7 +3,7 @@
 #include "api/routes.h"
 #include "api/shared/reply.h"
 
-/* POST /v1/simulations. The request is checked as a whole and told with all defaults; the work is
+/* POST /v1/simulations. The request is checked as a whole and stored with all defaults; the work is
  * an operation (simulation_run.c). */
 
 static enum pv_code read_request(const struct api *api,

@@ -14,7 +14,7 @@
 /* The applications of a team: named, with labels and a retention of their runs. */
 
 /*
- * The representation also tells how many runs are kept, so its tag moves with the history as well
+ * The representation also states how many runs are kept, so its tag moves with the history as well
  * as with the application's own fields.
  */
 static void make_etag(const struct application *application, char out[HTTP_ETAG_TEXT])

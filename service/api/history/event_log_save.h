@@ -47,7 +47,7 @@ bool log_save_again(enum pv_code code, unsigned *attempt);
 /*
  * All of it in a transaction of its own, tried again where that helps: *run as it is stored
  * (RUN_UNCHANGED: the stored one, without stages). Without save->application it is the one that the
- * log names; *application tells which as soon as it is known, also on failure, in `arena`. Errors
+ * log names; *application says which as soon as it is known, also on failure, in `arena`. Errors
  * as above and of log_name_application; nothing half done.
  */
 enum pv_code log_save(const struct log_save *save,

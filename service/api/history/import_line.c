@@ -119,7 +119,7 @@ enum pv_code import_line_same(
     return code;
 }
 
-/* The time a run tells of itself; 0 where it tells none, or one that is yet to come. */
+/* The time a run states of itself; 0 where it states none, or one that is yet to come. */
 static uint64_t own_ms(const struct run *run, int64_t now_us)
 {
     int64_t us = run->started_us != RUN_NO_INSTANT ? run->started_us : run->recorded_us;

@@ -16,7 +16,7 @@ struct import_line {
 
 /*
  * Decode. What is at fault goes into err with pointers such as /3/stages/0/parents and the number
- * of the line in the detail, beside what is there already; the result is then err's code.
+ * of the line in the detail, after what is there already; the result is then err's code.
  * Everything run points at lives in arena. now_us: ids may not lie in the future.
  */
 enum pv_code import_line_decode(const struct config *config,
@@ -47,7 +47,7 @@ enum pv_code import_line_name(struct arena *arena,
 void import_line_other_id(const char id[37], const char application_id[37], char other[37]);
 
 /*
- * Do both tell the same, but for their ids, the moment of recording and the durations of single
+ * Do both say the same, except for their ids, the moment of recording and the durations of single
  * tasks (which a history may have thinned out)? PV_E_MEMORY.
  */
 enum pv_code import_line_same(struct arena *arena,

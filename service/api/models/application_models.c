@@ -23,7 +23,7 @@ struct asker {
     bool may_fit;
 };
 
-/* What besides the history decides about the models. */
+/* What apart from the history decides about the models. */
 static enum pv_code
 make_recipe(const struct api *api, struct arena *arena, const char **recipe, struct pv_error *err)
 {
@@ -95,7 +95,7 @@ enum pv_code application_models_refuse(const struct application_model *model, st
 
 /* --- fitting --- */
 
-/* The runs that models are for: those of the context alone. */
+/* The runs that models are for: only those of the context. */
 static enum pv_code keep_own(const struct run_observations *seen,
                              struct arena *arena,
                              struct run_observations *own,
@@ -219,9 +219,9 @@ static enum pv_code select_for(const struct run_observations *seen,
 }
 
 /*
- * A drift that the model has not caught up with is told of, and one that came and went since the
+ * A drift that the model has not caught up with is reported, and one that came and went since the
  * models were last kept; but not one found in a history that is fitted for the first time, which
- * may be years back. The store tells of each once.
+ * may be years back. The store reports each once.
  */
 static enum pv_code tell_drift(const struct run_observations *seen,
                                const struct codec_watch *watch,

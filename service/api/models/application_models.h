@@ -75,8 +75,8 @@ struct application_refit {
 };
 
 /*
- * Fit every kind to the history as it is now, whether it changed or not; keeping it is the
- * caller's. Everything lives in the arena. PV_E_NOT_FOUND.
+ * Fit every kind to the history as it is now, whether it changed or not; storing it is up to
+ * the caller. Everything lives in the arena. PV_E_NOT_FOUND.
  */
 enum pv_code application_models_refit(struct api *api,
                                       struct arena *arena,

@@ -49,7 +49,7 @@ static struct codec_light_run describe_failure(const struct run_evidence *eviden
                                     .failed_share = evidence->failed_share};
 }
 
-/* Runs that count less than in full, newest first, beside those that failed: two lists merged. */
+/* Runs that count less than in full, newest first, and those that failed: two lists merged. */
 static void list_light(const struct run_observations *seen,
                        const struct drift_verdict verdicts[],
                        struct codec_light_run light[],

@@ -10,7 +10,7 @@ enum { HISTORY_WATCH_LISTED = 50 };
 
 /*
  * Watch the observed runs (core/scaling/drift/drift.h): sets the weight of each row, which fits
- * honour, and says what is to be told. Names in *watch are borrowed from `seen`; the list lives in
+ * honour, and says what to report. Names in *watch are borrowed from `seen`; the list lives in
  * `arena`. PV_E_MEMORY.
  */
 enum pv_code history_watch(struct run_observations *seen,

@@ -11,7 +11,7 @@
 struct api_experiments {
     struct experiment_bounds bounds;
     struct experiments_question question;
-    const struct run_label *labels; /* of the runs to tell from; none: those of the latest run */
+    const struct run_label *labels; /* of the runs to go by; none: those of the latest run */
     size_t n_labels;
     double price_per_executor_hour; /* NAN: unknown */
     struct experiment_region region;

@@ -9,7 +9,7 @@
  * Applications whose history changed, waiting for one thread that fits their models. An application
  * is in it once, however many runs arrive: it becomes due settle_ms after the first of them. What
  * arrives while it is being fitted makes it wait once more. Bounded, and all its memory is taken at
- * the start, so that telling it never fails for want of memory. Safe from any thread; taken from by
+ * the start, so that adding never fails for want of memory. Safe from any thread; taken from by
  * one.
  */
 struct fit_queue;

@@ -11,7 +11,7 @@
 
 /* GET /v1/applications/{name}/models and /speedup: what the history teaches of how it scales. */
 
-/* The document as it is kept, with what the last refit told if that is of the same history. */
+/* The document as it is kept, with what the last refit found if that is of the same history. */
 static enum pv_code tell_models(struct http_request *request,
                                 const struct application_model *model,
                                 struct http_response *response,
@@ -78,7 +78,7 @@ read_kind(const struct http_request *request, const struct model_kind **kind, st
     size_t used = 0;
     for (size_t i = 0; model_kinds[i] != NULL && used < sizeof known; i++) {
         if (model_kinds[i]->forms == MODEL_OF_STAGES)
-            continue; /* fitted to measured stages, it stands beside no other */
+            continue; /* fitted to measured stages, it cannot be compared with others */
         int n = snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ",
                          model_kinds[i]->name);
         used += n > 0 ? (size_t)n : 0;

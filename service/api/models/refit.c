@@ -7,7 +7,7 @@
 #include "api/shared/reply.h"
 
 /*
- * POST /v1/applications/{name}/refit. What can be known early is told early, from the models that
+ * POST /v1/applications/{name}/refit. What can be known early is said early, from the models that
  * are kept of the history; the work itself is an operation (refit_run.c).
  */
 

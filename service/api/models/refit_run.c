@@ -195,7 +195,7 @@ take_steps(struct refit *refit, struct bootstrap *bootstrap, struct pv_error *er
     return code;
 }
 
-/* A kind that could be fitted but of whose errors nothing can be told is an answer, too. */
+/* A kind that could be fitted but of whose errors nothing is known is an answer, too. */
 static enum pv_code
 fit_plainly(struct refit *refit, const struct pv_error *why, struct pv_error *err)
 {

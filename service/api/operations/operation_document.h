@@ -10,7 +10,7 @@ void operation_document_write(struct writer *w,
                               bool detailed);
 
 /* When a running one will have done its total if it goes on as it did in this attempt;
- * RUN_NO_INSTANT while there is nothing to tell it from. As of updated_at, so that one version of
+ * RUN_NO_INSTANT while nothing can show it. As of updated_at, so that one version of
  * an operation has one estimate. */
 int64_t operation_estimate_end(const struct operation_row *operation);
 

@@ -21,7 +21,7 @@ METRIC_GAUGE(waiters,
 enum {
     POLL_MS = 200,
     ASKED_AT_ONCE = 1000,
-    WAITERS_A_STREAM = 2 /* as many replies may wait as streams be open, beside them */
+    WAITERS_A_STREAM = 2 /* as many replies may wait as streams be open, in addition */
 };
 
 struct waiter {

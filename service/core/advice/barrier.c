@@ -57,7 +57,7 @@ static bool was_awaited(const struct record *record, size_t a, size_t s, double 
     return record->end_s[a] <= record->start_s[s] + at_once_s && record->end_s[a] > parents_done_s;
 }
 
-/* The stages s waited for besides its parents, into `found`; returns how many. */
+/* The stages s waited for in addition to its parents, into `found`; returns how many. */
 static size_t
 find_awaited(const struct edf_job *job, const struct record *record, size_t s, size_t found[])
 {

@@ -21,7 +21,7 @@ struct first_stage {
  * stages live in `arena`, in the order of the run; scratch is back at its mark.
  *
  * PV_E_TOO_FEW, and a clause in the detail: the run has no stages or they lack task times, one that
- * comes first does not tell input_bytes, or none reads from storage. PV_E_MEMORY.
+ * comes first does not hold input_bytes, or none reads from storage. PV_E_MEMORY.
  */
 enum pv_code first_stages_find(const struct run runs[],
                                size_t n,

@@ -48,8 +48,7 @@ static double widen(const struct widening *by, double spread)
     return hypot(by->sensitivity * spread, by->deviation) / spread;
 }
 
-/* The deviation stands as a part of its own besides, for one that has no spread cannot be widened.
- */
+/* The deviation is a part of its own as well, because a part without spread cannot be widened. */
 static void interrupt_predictive(const struct predictive *predictive,
                                  const struct widening *by,
                                  double expected_s,

@@ -10,11 +10,11 @@
 #include "core/history/run.h"
 
 /*
- * Does the deadline hold beside jobs that already run? All of them, the new one included, are
+ * Can the deadline be met while other jobs are running? All of them, the new one included, are
  * scheduled by Clairvoyance EDF on the cores of the cluster.
  *
  * A running job is the recorded run nearest to it. Its release may be negative: it is then
- * scheduled from that instant on, first beside the other running jobs alone, so that at instant 0,
+ * scheduled from that instant on, first with the other running jobs only, so that at instant 0,
  * when the new job joins, as much of it is done as the cores allowed. Where its progress is known,
  * only the rest of its task time is scheduled, from instant 0 on. The new job is the nearest run
  * rescaled to the recommended configuration and to its predicted duration; the part of it that
@@ -64,7 +64,7 @@ enum pv_code joint_feasibility_check(const struct joint_question *question,
                                      struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * What the jobs beside it mean for the advice: a reason, a warning for running jobs that are late
+ * What the running jobs mean for the advice: a reason, a warning for running jobs that are late
  * or that the new job makes late, and feasible = false where the new job itself misses its
  * deadline; what was found for the new job alone is then marked as such (codes deadline_met_alone
  * and objective_alone) and stands behind missed_beside_running. names: of the question's running

@@ -28,7 +28,7 @@ static bool is_believable(const struct maker *maker, double executors, double du
     return executors <= most || duration_s >= maker->edge_s * most / executors * (1 - 1e-9);
 }
 
-/* What no run tells of starts from the prior that replays start from. */
+/* What no run shows starts from the prior that replays start from. */
 static void fall_back(const struct maker *maker, double executors, struct predictive *predictive)
 {
     const struct model_uncertainty *u = &maker->model->uncertainty;

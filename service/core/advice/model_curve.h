@@ -9,8 +9,8 @@
  * that replays give (core/advice/curve.h), so that everything that chooses from one works alike.
  *
  * How long a run may take is the model's own distribution (model_predictive in
- * core/scaling/model/predict.h), so that an advice and the model's own interval agree. Where no run
- * tells of a place, ln T is Student-t as replays start from: three runs' worth of 10 percent, which
+ * core/scaling/model/predict.h), so that advice and the model's own interval agree. Where no run
+ * covers a place, ln T is Student-t as replays start from: three runs' worth of 10 percent, which
  * grow by as much again for each width of the range observed.
  *
  * Beyond the executors observed a model is believed as long as it promises no more than linear

@@ -22,14 +22,14 @@ struct pricing_terms {
     struct price price;
     /* where it is from */
     enum pricing_source source;
-    const char *currency; /* NULL: not told */
+    const char *currency; /* NULL: not given */
     const char *book;     /* NULL: the request's own */
     const char *subject;  /* the cluster or the machine type that the book prices; NULL likewise */
 };
 
 /* What the recommendation costs and why. */
 struct pricing {
-    bool known;                 /* false: there is no price; nothing else is told */
+    bool known;                 /* false: there is no price; nothing else is set */
     enum pricing_market market; /* the one taken: on demand or spot */
     double per_executor_hour;
     double on_demand_cost; /* of the recommended executors, uninterrupted */

@@ -26,7 +26,7 @@ enum pv_code quotas_take_run(const struct run *run,
                              struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * Plan, and say from which run, or why there is no plan, among advice->reasons. *planned tells
+ * Plan, and say from which run, or why there is no plan, among advice->reasons. *planned says
  * whether *plan was made: it takes a deadline and stages. PV_E_MEMORY.
  */
 enum pv_code quotas_plan(const struct quota_source *source,

@@ -178,7 +178,7 @@ static double within(double value, double low, double high)
  */
 static void learn_work(struct stage_law *law, const struct stage_sighting seen[], size_t n)
 {
-    const double least = 1e-4; /* (ln 1.01)^2: differences below a percent tell nothing */
+    const double least = 1e-4; /* (ln 1.01)^2: differences below a percent prove nothing */
     bool machines = follows_any_machines(law);
     struct moments m = measure_moments(law->follows, seen, n);
     law->work_exponent = 1.0;

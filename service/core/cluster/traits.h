@@ -6,8 +6,8 @@
 #include "base/strview.h"
 
 /*
- * What a team tells of a cluster of its own (docs/design.md, "Clusters"): each use takes the
- * members it needs. RUN_UNKNOWN, NAN and at == NULL are what was not told.
+ * What a team specifies of its own cluster (docs/design.md, "Clusters"): each use takes the
+ * members it needs. RUN_UNKNOWN, NAN and at == NULL are what was not specified.
  */
 struct cluster_traits {
     /* where jobs run: deadlines, admissions, advice */

@@ -76,7 +76,7 @@ static void sift_down(struct edf_replay *replay, size_t at, size_t n)
     }
 }
 
-/* Heapsort: the order is total, and qsort could not be told of the deadlines without a global. */
+/* Heapsort: the order is total, and qsort could not be given the deadlines without a global. */
 void edf_replay_order(struct edf_replay *replay, const double deadlines_s[])
 {
     const struct edf_plan *plan = replay->plan;

@@ -21,7 +21,7 @@ struct stage_plan_stage {
     double input_records;      /* NAN or 0: not known */
     double nominal_rate_per_s; /* records a core gets through; NAN or 0: not known */
     bool skipped;
-    double pinned_cores;      /* > 0: stands in place of the estimate; NAN: not pinned */
+    double pinned_cores;      /* > 0: replaces the estimate; NAN: not pinned */
     double pinned_deadline_s; /* > 0: taken as given, counts as spent; NAN: not pinned */
 };
 

@@ -8,8 +8,8 @@
 /*
  * Why an application scales as it does (IPSO section 2.5.2): its history is cut into series in
  * which either the problem size N or the load of an executor N/m stays, and each is named after
- * IPSO's types. Where stages were measured the factors EX, IN and q tell why; durations alone tell
- * what, but not why.
+ * IPSO's types. Where stages were measured the factors EX, IN and q explain why; durations alone
+ * show what happens, but not why.
  */
 
 /* A run that succeeded. Unknown is NAN. */
@@ -72,7 +72,7 @@ struct diagnosis_slice {
     bool has_cost;
     enum ipso_order cost_order;
     enum diagnosis_trend trend;
-    char type[16];  /* "IIIt,1"; "IIIt" where durations do not tell which; "undetermined" */
+    char type[16];  /* "IIIt,1"; "IIIt" where durations do not show which; "undetermined" */
     double peak;    /* executors beyond which more harms; NAN: none found */
     double bound;   /* of the speedup against one executor; NAN */
     double fastest; /* of the counts that ran */

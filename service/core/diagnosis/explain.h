@@ -17,7 +17,7 @@ void diagnosis_explain_causes(const struct diagnosis_slice *slice, struct findin
 /* The best load of an executor and what ends it; nothing where loads cannot be compared. */
 void diagnosis_explain_load(const struct diagnosis_best_load *best, struct findings *findings);
 
-/* What would tell more. unmeasured: runs whose stages are still to be measured. */
+/* What would explain more. unmeasured: runs whose stages are still to be measured. */
 void diagnosis_explain_missing(const struct diagnosis *diagnosis,
                                size_t unmeasured,
                                struct findings *missing);

@@ -89,7 +89,7 @@ static enum diagnosis_trend trend_of(enum ipso_type type)
 
 /* --- by durations --- */
 
-/* Orders of the form that tells best: constant, power, line or bent line. */
+/* Orders of the form that fits best: constant, power, line or bent line. */
 static enum pv_code fit_cost(const struct series *series,
                              struct arena *arena,
                              struct diagnosis_slice *slice,

@@ -36,7 +36,7 @@ static const size_t ASSIGNMENT_NONE = SIZE_MAX;
  * Working memory is in `arena`. PV_E_MEMORY or PV_OK.
  *
  * Time: O(n_tasks n_clusters) where room is ample; a search that moves others costs at most
- * O(n_clusters^2) beside the upkeep of what can move where. Searches stop after a fixed amount of
+ * O(n_clusters^2), and the upkeep of what can move where. Searches stop after a fixed amount of
  * work, and what is placed by then stays: the greatest costs are looked at first.
  */
 enum pv_code assignment_solve(const struct assignment *assignment,

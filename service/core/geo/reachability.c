@@ -49,7 +49,7 @@ static double fade_at(const struct fade *fade, int64_t at_us)
     return exp2(-seconds(at_us, fade->now_us) / fade->half_life_s);
 }
 
-/* The integral of it. expm1, because an outage is short beside a half-life. */
+/* The integral of it. expm1, because an outage is short compared with a half-life. */
 static double fade_between(const struct fade *fade, int64_t from_us, int64_t until_us)
 {
     double rate = log(2) / fade->half_life_s;

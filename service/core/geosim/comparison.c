@@ -76,7 +76,7 @@ static bool is_better(const struct standing *a, const struct standing *b)
     return a->done != b->done ? a->done > b->done : a->mean < b->mean;
 }
 
-/* The best one but `besides`; SIZE_MAX: there is none. */
+/* The best one except `besides`; SIZE_MAX: there is none. */
 static size_t
 find_best(const double *const flow_s[], size_t n_policies, size_t n_workflows, size_t besides)
 {

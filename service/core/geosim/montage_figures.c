@@ -26,7 +26,7 @@ struct sight {
     double of_parents;   /* put out by them */
 };
 
-/* Sizes that differ by less tell nothing of a slope: then in proportion is the best guess. */
+/* Sizes that differ by less do not determine a slope; the best guess then is proportionality. */
 static const double VARY_FROM = 0.03;
 
 static double mean_of(const double values[], size_t n)

@@ -32,7 +32,7 @@ struct geosim_law {
 };
 
 struct geosim_step_figures {
-    double raw_bytes; /* read besides what parents put out */
+    double raw_bytes; /* read in addition to what parents put out */
     double raw_rsd;
     double share; /* of its parents' output that it reads */
     struct geosim_law work_s;

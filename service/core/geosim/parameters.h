@@ -30,7 +30,7 @@ struct geosim_progress {
 struct geosim_counts {
     size_t finished; /* workflows */
     size_t copies;   /* started */
-    size_t extra;    /* of those, beside another copy of their task */
+    size_t extra;    /* of those, while another copy of their task ran */
     size_t lost;     /* ended by an outage */
     size_t losers;   /* ended because a sibling was first */
     size_t stopped;  /* ended by the planner */

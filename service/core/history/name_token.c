@@ -208,7 +208,7 @@ bool name_token_matches(enum name_token token, struct strview text)
 
 /* --- beginnings --- */
 
-/* The characters of which a kind consists that is told character by character, or NULL. */
+/* The characters of which a kind consists that is recognised character by character, or NULL. */
 static bool (*characters_of(enum name_token token))(char)
 {
     switch ((unsigned)token) {

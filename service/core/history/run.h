@@ -130,7 +130,7 @@ struct run {
     int64_t cores_per_executor;
     double duration_s;
     double initialization_s;
-    /* How much it counts beside others, (0, 1]; 0: in full. Never stored. */
+    /* Its weight relative to others, (0, 1]; 0: in full. Never stored. */
     double weight;
     int64_t started_us;  /* RUN_NO_INSTANT when unknown */
     int64_t recorded_us; /* when the store took it; RUN_NO_INSTANT before */

@@ -6,7 +6,7 @@
 #include "core/history/run.h"
 
 /* Where the time of a run went, as IPSO wants to know it (docs/design.md, "Where the time of a run
- * went"). Seconds; NAN where the run does not tell. */
+ * went"). Seconds; NAN where the run lacks them. */
 struct run_measures {
     double parallel_s; /* task time added up over the stages */
     double max_task_s; /* task time of the busiest core, added up over the stages */
@@ -22,7 +22,7 @@ struct run_measures {
  *
  *   - Skipped stages take no part. A stage whose tasks are unknown leaves max_task_s and induced_s
  *     unknown; a run without stages leaves all unknown.
- *   - A stage that is shorter than its busiest core (more cores than told, or tasks that overlap)
+ *   - A stage that is shorter than its busiest core (more cores than stated, or tasks that overlap)
  *     induces nothing.
  *   - Time with a stage running is what the log says, else the union of the stages' intervals, else
  *     (no starts known) their durations one after another.

@@ -6,7 +6,7 @@
 /* All unknown. */
 struct run_metrics run_metrics_unknown(void);
 
-/* What only an event log tells becomes unknown: of a stage, and of a run without its stages.
+/* What only an event log contains becomes unknown: of a stage, and of a run without its stages.
  * Figures: RUN_FIGURES, metrics and resources; a log of another engine has the totals but not these.
  */
 void run_stage_clear_log(struct run_stage *stage);

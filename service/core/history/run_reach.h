@@ -4,8 +4,8 @@
 #include "core/history/run.h"
 
 /*
- * Whether a telling of a run reaches at least as far as another of the same run: a log is read
- * while it is written, and its tellings may arrive in any order. One that has ended reaches as far
+ * Whether a report of a run reaches at least as far as another of the same run: a log is read
+ * while it is written, and its reports may arrive in any order. One that has ended reaches as far
  * as any; one that has not, never as far as one that has. Of two that have not, that with the later
  * last event reaches further, then that with more tasks, stages, jobs. What is unknown is behind
  * what is known.

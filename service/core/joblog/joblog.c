@@ -5,7 +5,7 @@
 
 struct joblog {
     struct joblog_limits limits;
-    char head[MAPREDUCE_MAGIC]; /* held back until they tell the kind */
+    char head[MAPREDUCE_MAGIC]; /* held back until they determine the kind */
     size_t n_head;
     enum pv_code failed; /* making the reader failed; sticky */
     /* One of them once the kind is known. */

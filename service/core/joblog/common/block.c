@@ -21,7 +21,7 @@ struct block {
     uint64_t close; /* } or ] */
 };
 
-/* What one block tells the next. */
+/* What one block hands to the next. */
 struct depth {
     uint64_t in_string; /* all ones when the block before ended within a string */
     uint64_t escape;    /* 1 when it ended with a backslash that escapes the first byte here */
@@ -55,7 +55,7 @@ static inline uint64_t find_quotes(struct depth *depth, const struct block *bloc
 }
 
 /*
- * Follow the brackets of a block. `odd`: bit i tells whether the quotes up to byte i are odd in
+ * Follow the brackets of a block. `odd`: bit i says whether the quotes up to byte i are odd in
  * number. The index behind the bracket that closes the outermost level, or -1.
  */
 static inline int follow(struct depth *depth, const struct block *block, uint64_t odd)

@@ -101,7 +101,7 @@ bool json_text_is(struct json_text text, struct strview plain);
 
 /*
  * Resolve escapes into out: valid UTF-8 whatever the log holds; bad bytes, lone surrogates and
- * control characters become U+FFFD. Returns the length. *cut tells that the text did not fit
+ * control characters become U+FFFD. Returns the length. *cut says that the text did not fit
  * whole; it then ends at the last whole character.
  */
 size_t json_text_decode(struct json_text text, char *out, size_t capacity, bool *cut);

@@ -1,5 +1,5 @@
 /*
- * From what a history told to a run: mapreduce.h says by which definitions.
+ * From what a history reported to a run: mapreduce.h says by which definitions.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -244,7 +244,7 @@ static enum pv_code take_started(struct mapreduce *log,
     PV_TRY(get_attempt(log, event, sound, &attempt, err));
     if (attempt == NULL)
         return PV_OK;
-    /* A master that took over may tell of a launch again. */
+    /* A master that took over may report a launch again. */
     bool again = attempt->launched;
     attempt->launched = true;
     attempt->start_ms = mapreduce_see_time(log, event->start_ms);

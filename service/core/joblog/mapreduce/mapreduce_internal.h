@@ -38,7 +38,7 @@ enum attempt_state {
 struct job_attempt {
     enum task_kind kind;
     enum attempt_state state;
-    bool launched; /* an event told of its start */
+    bool launched; /* an event reported its start */
     int64_t task;  /* number of the task among its kind */
     int64_t start_ms;
     int64_t finish_ms;

@@ -35,7 +35,7 @@ static const struct row table[] = {
     ROW("SparkListenerBlockManagerRemoved", event_clock),
     ROW(SQL "SparkListenerSQLExecutionStart", event_clock),
     ROW(SQL "SparkListenerSQLExecutionEnd", event_clock),
-    /* Since 3.1 every exclusion is told under both names. */
+    /* Since 3.1 every exclusion is reported under both names. */
     ROW(SCHEDULER "ExecutorExcluded", event_executor_excluded),
     ROW(SCHEDULER "ExecutorExcludedForStage", event_executor_excluded),
     ROW(SCHEDULER "ExecutorBlacklisted", event_executor_excluded),

@@ -1,4 +1,4 @@
-/* Events about the application as a whole, and those that only tell the time. */
+/* Events about the application as a whole, and those that only give a time. */
 #include <string.h>
 
 #include "core/joblog/common/privacy.h"

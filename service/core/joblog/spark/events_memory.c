@@ -1,4 +1,4 @@
-/* Peaks of memory that executors report beside their tasks: logged at the end of a stage where
+/* Peaks of memory that executors report apart from their tasks: logged at the end of a stage where
  * spark.eventLog.logStageExecutorMetrics is set, and of the driver in its heartbeats. */
 #include "core/joblog/spark/events.h"
 

@@ -153,7 +153,7 @@ static void see_submission(struct sparklog *log, struct attempt *attempt, int64_
         log->first_stage_ms = ms;
 }
 
-/* Read a stage event up to its attempt; *attempt stays NULL when the line tells of no stage. */
+/* Read a stage event up to its attempt; *attempt stays NULL when the line names no stage. */
 static enum pv_code take_stage(struct sparklog *log,
                                struct json *line,
                                struct stage_info *info,

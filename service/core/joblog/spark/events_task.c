@@ -92,7 +92,7 @@ static const struct json_field start_fields[] = {
 };
 static const struct json_shape start_shape = JSON_SHAPE(start_fields);
 
-/* Read a task event and find its stage; *stage stays NULL when the line tells of none. */
+/* Read a task event and find its stage; *stage stays NULL when the line names none. */
 static enum pv_code take_task(struct sparklog *log,
                               struct json *line,
                               const struct json_shape *shape,

@@ -1,4 +1,4 @@
-/* Jobs and stages run beside each other, so the time of all of them is a union of intervals. */
+/* Jobs and stages run concurrently, so the time of all of them is a union of intervals. */
 #include <math.h>
 #include <stdlib.h>
 

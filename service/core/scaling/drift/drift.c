@@ -161,7 +161,7 @@ static double wave_factor(const struct chart *chart)
     return sqrt((1 + r) / (1 - r));
 }
 
-/* Compare run t; its error and standardised error, NAN where nothing tells. */
+/* Compare run t; its error and standardised error, NAN where there is nothing to compare with. */
 static double judge(struct chart *chart, size_t t, bool *repeat)
 {
     const struct observation *seen = &chart->runs[t].seen;
@@ -427,7 +427,7 @@ static void set_state(size_t n, struct drift *drift)
 }
 
 /* What executors were there on the mean in most runs: some of the time none is, in any run. NAN:
- * too few tell. */
+ * too few state it. */
 static double usual_share(const struct drift_run runs[], size_t n, double room[])
 {
     size_t known = 0;

@@ -21,7 +21,7 @@
  * what was promised moves with it, and the watch goes on from there: there may be several.
  *
  * Old runs fade: each run from the change on halves the weight of those before it, down to
- * DRIFT_LEAST_WEIGHT, so that they still tell the shape of the law where nothing newer does. The
+ * DRIFT_LEAST_WEIGHT, so that they still show the shape of the law where nothing newer does. The
  * model has caught up when DRIFT_CAUGHT_UP runs came after the one that gave the drift away,
  * without another, and those since the change weigh more than all older ones together.
  *

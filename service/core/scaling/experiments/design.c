@@ -6,7 +6,7 @@
 
 #include "core/scaling/experiments/design_internal.h"
 
-/* A run errs by a tenth where nothing tells how much, and never by less than a hundredth. */
+/* A run errs by a tenth where nothing shows how much, and never by less than a hundredth. */
 static const double assumed_noise = 0.1;
 static const double least_noise = 0.01;
 /* What counts as more: one part in 10^9, so that ties are ties on every machine. */
@@ -243,7 +243,7 @@ static double gain_of(const struct experiments_state *state,
         return gain_gap(state, choice, run);
     if (state->question->criterion == EXPERIMENTS_D_OPTIMAL)
         return gain_information(choice, run);
-    /* What is asked about can only be told once the effects can be told apart. */
+    /* What is asked about can only be estimated once the effects can be told apart. */
     return state->model == NULL ? log1p(gain_information(choice, run))
                                 : gain_certainty(state, choice, run);
 }
@@ -385,7 +385,7 @@ static void exchange(const struct experiments_state *state, struct choice *choic
     }
 }
 
-/* The same runs, the one that tells most first. */
+/* The same runs, the most informative first. */
 static void put_in_order(const struct experiments_state *state, struct choice *choice)
 {
     struct choice ordered = {.known = state->known};

@@ -62,7 +62,7 @@ enum experiments_reason {
     EXPERIMENTS_NEW_EXECUTORS, /* all others have one executor count */
     EXPERIMENTS_NEW_SIZE,      /* all others have one problem size */
     EXPERIMENTS_NEW_SHARE,     /* all others have one N/m */
-    EXPERIMENTS_REPEATS,       /* a configuration that is there: tells noise from effect */
+    EXPERIMENTS_REPEATS,       /* a configuration that is there: separates noise from effect */
     EXPERIMENTS_WIDENS,        /* beyond the range of the others */
     EXPERIMENTS_WIDEST_GAP,
     EXPERIMENTS_LEAST_CERTAIN,

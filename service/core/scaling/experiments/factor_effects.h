@@ -4,7 +4,7 @@
 #include "core/scaling/model/law.h"
 
 /*
- * What a run at (N, m) could tell of a law: the change of the time there by each of its parameters,
+ * What a run at (N, m) could show of a law: the change of the time there by each of its parameters,
  * as shares of that time.
  *
  * Every effect is scaled so that, over the region looked at, it makes the whole time at the most.
@@ -24,7 +24,7 @@ enum { EFFECTS_POTENTIAL = 5, EFFECTS_MAX = MODEL_PARAMETERS_MAX + EFFECTS_POTEN
  *
  *     T(N, m) = unit_s (fixed + N/m)
  *
- * of which the unit is NAN as long as there is no run to tell it.
+ * of which the unit is NAN as long as there is no run that shows it.
  */
 struct effects_law {
     const struct model *model; /* NULL: the law above */

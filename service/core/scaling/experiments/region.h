@@ -15,7 +15,7 @@
 enum {
     EXPERIMENT_SIZES_MAX = 8,      /* observed, where none are given */
     EXPERIMENT_ASKED_MAX = 16,     /* executor counts asked about, where none are given */
-    EXPERIMENT_EXECUTORS_MOST = 32 /* where there are no runs to tell, and nobody says */
+    EXPERIMENT_EXECUTORS_MOST = 32 /* where neither runs nor the request say */
 };
 
 struct experiment_bounds {

@@ -9,7 +9,7 @@
  *     S(n) = eta n + 1 - eta
  *
  * for a problem that grows along with the executors. Durations: the law says that T is the same for
- * all n as long as each executor gets as much as the one had; so a series of one N/m tells T1 and
+ * all n as long as each executor gets as much as the one had; so a series of one N/m shows T1 and
  * nothing of eta. Runs of other N/m do: with N0 = `size_per_executor`, the mean N/m observed (sum
  * of N over sum of m),
  *

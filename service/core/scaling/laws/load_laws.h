@@ -12,17 +12,18 @@
  *     memory_spill       T(N, m) = fixed + grows N + shared N / m + spill N / m^2
  *     memory_cliff       T(N, m) = fixed + grows N + shared N / m + excess N where m < below
  *
- * `load_per_executor` is Amdahl's law (AFIPS 1967) for more than one problem size. The others say what public
- * histories show and it cannot: work that divides better or worse than evenly; data that no longer
- * fit in memory and are read again and again the fuller an executor is; and a sudden loss below
+ * `load_per_executor` is Amdahl's law (AFIPS 1967) for more than one problem size. The others
+ * say what public histories show and it cannot: work that divides better or worse than evenly; data
+ * that no longer fit in memory and are read again and again the fuller an executor is; and a sudden loss below
  * some executor count, where a cache no longer holds them (the step-wise IN(n) of IPSO,
  * docs/design.md, "Speedup laws and IPSO"). All coefficients are >= 0, so that none of them ever
  * promises a time below 0.
  *
  * Least squares by the weights asked for. The shape (exponent: quarters from 1/4 to 3; below:
- * between two executor counts that were seen, with at least two above) is tried out: few runs tell
- * it no finer. Of shapes that fit alike the plainest is taken. With one problem size only,
- * `grows` is 0, not told from `fixed`. A run left out is left out of the choice of shape, too.
+ * between two executor counts that were seen, with at least two above) is tried out: few runs
+ * determine it no finer. Of shapes that fit alike the plainest is taken. With one problem size,
+ * `grows` is 0: it cannot be separated from `fixed`. A run left out is left out of the choice of
+ * shape, too.
  *
  * PV_E_TOO_FEW, PV_E_SINGULAR: fewer than two executor counts.
  */

@@ -4,7 +4,7 @@
 #include "core/scaling/model/law.h"
 
 /*
- * What runs with other labels teach of the runs asked about (docs/design.md, "Other kinds of
+ * What runs with other labels show of the runs asked about (docs/design.md, "Other kinds of
  * models").
  *
  * Over executors, ln T of the runs of one context (observation.context: a set of labels) and
@@ -23,7 +23,7 @@
  *
  * The model holds the own curves as knots (as core/scaling/laws/interpolation.h reads them), so
  * that predicting needs no other run; where the own runs have one problem size, a second curve, of
- * twice the size, tells what the others say of sizes.
+ * twice the size, carries what the others show of sizes.
  *
  * PV_E_TOO_FEW: fewer than POOLED_CURVES curves of other contexts. PV_E_SINGULAR: one executor
  * count. PV_E_MEMORY. O((curves + cells) ticks^2), and O(cells of a curve ticks^2) for each own run.

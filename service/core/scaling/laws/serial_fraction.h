@@ -10,7 +10,7 @@ typedef double (*serial_fraction_law)(double eta, double executors, double *slop
 /*
  * eta of least squared relative error over the speedups of `data`, inside [0, 1], from the best
  * of a grid (core/numerics/levenberg_marquardt.h); each row left out by descending anew. *variance:
- * of eta, 0 where it lies on a bound or cannot be told; *freedom: n - 1. O(n^2).
+ * of eta, 0 where it lies on a bound or is not determined; *freedom: n - 1. O(n^2).
  */
 double serial_fraction_fit(serial_fraction_law law,
                            const struct model_data *data,

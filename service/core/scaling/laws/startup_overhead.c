@@ -173,7 +173,7 @@ static struct line search(const struct groups *g, size_t from, size_t to)
 
 /* --- what is known of the parameters --- */
 
-/* Derivatives of the time by t0, epsilon, theta, for those the data can tell. */
+/* Derivatives of the time by t0, epsilon, theta, for those the data determine. */
 static size_t differentiate(const struct startup *fit, double m, double row[3], size_t which[3])
 {
     bool inner = fit->epsilon > 0 && fit->epsilon < 1;

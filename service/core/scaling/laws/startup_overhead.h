@@ -27,7 +27,7 @@ struct startup {
     bool saturates; /* theta lies below the largest m: the data show it */
     double variance;
     double freedom;
-    /* Of t0_s, epsilon, theta, in that order; 0 where the data cannot tell (theta that does not
+    /* Of t0_s, epsilon, theta, in that order; 0 where the data leave it open (theta that does not
      * show, epsilon on a bound). */
     double covariance[3][3];
 };

@@ -19,7 +19,7 @@
  *
  * Durations: eta, b and T1; speedups: eta and b on relative error; by
  * core/numerics/levenberg_marquardt.h, each row left out by descending anew. At one problem size g
- * is one number that no observation tells from eta: such a fit is refused, as is one where nothing
+ * is one number that nothing separates from eta: such a fit is refused, as is one where nothing
  * runs in parallel and g has no effect.
  */
 extern const struct model_kind sun_ni_kind;

@@ -367,7 +367,7 @@ static enum pv_code solve(struct problem *problem,
         return configurations_blame(design, problem->data, "usba", err);
     const struct descent d = make_descent(problem);
     n = n < STARTS_MAX ? n : STARTS_MAX;
-    /* Some steps tell which starts lead anywhere. */
+    /* A few steps show which starts lead anywhere. */
     for (size_t s = 0; code == PV_OK && s < n; s++)
         starts[s].sum = descent_find(&d, d.n, STEPS_FIRST, 1e-6, starts[s].u);
     qsort(starts, n, sizeof *starts, by_sum);
@@ -384,7 +384,7 @@ static enum pv_code solve(struct problem *problem,
 
 /* --- what is known of the parameters --- */
 
-/* Which free parameters the data can tell: not those on a bound. */
+/* Which free parameters the data determine: not those on a bound. */
 static size_t select_known(const struct problem *problem, const double p[], size_t known[])
 {
     size_t n = 0;
@@ -397,7 +397,7 @@ static size_t select_known(const struct problem *problem, const double p[], size
     return n;
 }
 
-/* Least squares of the linearised law. PV_E_SINGULAR: nothing can be told. */
+/* Least squares of the linearised law. PV_E_SINGULAR: nothing is determined. */
 static enum pv_code linearise(struct problem *problem,
                               const double p[],
                               const size_t known[],

@@ -22,7 +22,7 @@
  * a lone one leaves the extrapolated form behind.
  *
  * Unlike the paper: T is duration - initialization and not the sum of stage times, and gamma is
- * dropped when its p-value exceeds 0.05, or when the problem sizes do not tell it from the rest.
+ * dropped when its p-value exceeds 0.05, or when the problem sizes do not separate it.
  *
  * Speedups: nonlinear least squares with t0/T1 = `initialization_ratio`.
  */

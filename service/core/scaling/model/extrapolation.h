@@ -10,7 +10,7 @@
  * down where runs were seen: between two neighbours at distances a and b it has the standard
  * deviation sqrt(a b / (a + b)), beyond the ends sqrt(a) - and since nothing ties it down there, a
  * law that is off goes on being off, which adds as much again for each width of the range. So an
- * error at one place, divided by the gap there, tells of the error at another.
+ * error at one place, divided by the gap there, indicates the error at another.
  */
 enum { GAP_VALUES_MAX = 64 };
 

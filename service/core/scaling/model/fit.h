@@ -13,8 +13,8 @@
  * weights  of durations; speedups are always fitted on relative error.
  * arena    holds fit->residuals and working memory.
  *
- * PV_E_TOO_FEW    fewer distinct (N, m) than the kind needs; the detail tells how many there are
- * PV_E_SINGULAR   the rows do not tell the effects apart; the detail tells what is missing
+ * PV_E_TOO_FEW    fewer distinct (N, m) than the kind needs; the detail says how many there are
+ * PV_E_SINGULAR   the rows do not separate the effects; the detail says what is missing
  * PV_E_INVALID    rows of a form that the kind does not take, or of two forms
  * PV_E_MEMORY
  * *fit is written only on PV_OK. No global state.

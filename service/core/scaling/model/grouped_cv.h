@@ -5,7 +5,7 @@
 
 /*
  * What a law that was fitted without some executor counts, or without some problem sizes, makes of
- * the runs with them. Leaving out one run at a time tells little of that where each count was run
+ * the runs with them. Leaving out one run at a time shows little of that where each count was run
  * several times: the others of its kind remain. So whole counts are left out, neighbours together
  * where there are more than GROUPED_CV_BLOCKS of them.
  */
@@ -17,7 +17,7 @@ enum { GROUPED_CV_BLOCKS = 8 };
  * Fills in the tables of fit->model.uncertainty that answer questions where nothing was observed
  * (scores per unit of gap, core/scaling/model/extrapolation.h), the axes, and left_scale_out of
  * fit->residuals, which must be in the order of the rows. Blocks without which the kind cannot be
- * fitted are passed over; fewer than two blocks tell nothing. Costs as many fits as there are
+ * fitted are passed over; fewer than two blocks prove nothing. Costs as many fits as there are
  * blocks on both axes. PV_E_MEMORY.
  */
 enum pv_code grouped_cv_run(const struct model_data *data,

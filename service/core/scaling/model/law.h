@@ -74,7 +74,7 @@ struct model_component;
 enum {
     MODEL_KNOTS_MAX = 1024,
     MODEL_COMPONENTS_MAX = 8,
-    MODEL_CONTEXTS_MAX = 256 /* that runs are told apart into */
+    MODEL_CONTEXTS_MAX = 256 /* that runs are divided into */
 };
 
 /* A time that was seen (or smoothed) at one (N, m). */
@@ -138,7 +138,7 @@ struct model_kind {
     const char *name;
     unsigned forms;            /* that it can be fitted to */
     bool wants_initialization; /* rows without one are left out if others have it */
-    unsigned tables;           /* MODEL_HAS_*: what its models have besides parameters */
+    unsigned tables;           /* MODEL_HAS_*: what its models have in addition to parameters */
     bool pools;                /* it learns from runs of other contexts, too */
     const struct model_parameter_rule *rules;
     size_t n_parameters;

@@ -15,7 +15,7 @@ struct observation {
     double initialization_s; /* 0 to duration_s; NAN: unknown */
     double speedup;          /* > 0; NAN where duration_s is given */
     double stages_s;         /* durations of the stages added up; 0: unknown. Only compared. */
-    /* How much the run counts beside the others: its share of a sum of squares, of a mean error, of
+    /* How much the run counts: its share of a sum of squares, of a mean error, of
      * a leave-one-out error. Less than 1 for outliers and for old runs that fade. 0: 1. */
     double weight;
     /* Which of the label contexts of a history it belongs to: 0 or 1 the one a fit is for; others

@@ -51,14 +51,14 @@ static double parameter_variance(const struct model_uncertainty *u,
 /* Where a question stands to what was observed. */
 struct place {
     double gap;         /* along both axes */
-    bool new_executors; /* the scores of that axis tell of it */
+    bool new_executors; /* the scores of that axis apply */
     bool new_sizes;
     double widths; /* by which the seen scores widen, 1 or more */
     double half_s; /* of the fit's own distribution, for t = 1; NAN: unknown */
-    bool open;     /* nothing tells of it */
+    bool open;     /* nothing is known of it */
 };
 
-/* The scores of one axis stand in for the other's where that has none. */
+/* Where one axis has no scores, the other's are used. */
 static struct place find_place(const struct model *model,
                                const struct model_law *law,
                                double size,

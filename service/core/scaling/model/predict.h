@@ -47,7 +47,7 @@ void model_predict(const struct model *model,
 /*
  * The distribution behind that interval, of a model of durations: predictive_interval gives the
  * same ends. Borrows the model's tables. false: the law gives no time above 0 there. `predictive`
- * without parts: no run tells.
+ * without parts: no run shows it.
  */
 bool model_predictive(const struct model *model,
                       double problem_size,

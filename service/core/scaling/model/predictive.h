@@ -54,7 +54,7 @@ struct group_score {
  * Scores by groups, such as of the runs of a scale-out that were left out together, are those of
  * CV+ (R. Foygel Barber and others, "Predictive inference with the jackknife+", Annals of
  * Statistics 49, 2021): what n / (n + 1) is to be had is shared among the groups, each as its
- * heaviest run counts, and within a group by weight, so that no scale-out tells more for having
+ * heaviest run counts, and within a group by weight, so that no scale-out counts more for having
  * been run more often. That is calibrated on the mean rather than guaranteed: with K groups a
  * promise that always holds would end at K / (K + 1) (Y. Lee, R. Foygel Barber, R. Willett,
  * "Distribution-free inference with hierarchical data", 2023), which five scale-outs make 83
@@ -105,7 +105,7 @@ struct predictive {
     size_t n; /* 0: nothing is known but the median */
 };
 
-/* Parts whose scale is not a number above 0, or whose table is empty, tell nothing and are dropped.
+/* Parts whose scale is not a number above 0, or whose table is empty, mean nothing and are dropped.
  */
 void predictive_add(struct predictive *predictive, struct predictive_part part);
 

@@ -13,7 +13,7 @@
 size_t surface_ticks(double values[], size_t n, size_t most, double ticks[]);
 
 /* The smallest configuration measured: least problem size, and the least executors seen with it
- * (n >= 1). Where (1, 1) cannot run, speedups are told relative to it (USBA eqs 3.6, 3.11). */
+ * (n >= 1). Where (1, 1) cannot run, speedups are relative to it (USBA eqs 3.6, 3.11). */
 struct surface_base {
     double problem_size;
     double executors;

@@ -114,7 +114,7 @@ static enum pv_code fit_all(const struct observation rows[],
 /* --- errors on what was left out --- */
 
 /* By executor counts where the combination of laws could be judged so: fewer than three counts
- * tell nothing of a fourth, nor do speedups of a law that was not tried on them. */
+ * show nothing of a fourth, nor do speedups of a law that was not tried on them. */
 static bool can_leave_scales_out(const struct model_selection *selection)
 {
     for (size_t k = 0; k < selection->n; k++)

@@ -22,7 +22,7 @@
  *
  * The combination of laws (core/scaling/laws/combined.h) is taken unless that single kind is
  * clearly better: by a one-sided t-test of the paired differences at 5 percent, or with a tenth of
- * the error, or exact. Which of many kinds looks best on few runs is mostly luck, and the mean of
+ * the error, or exact. Which of many kinds looks best on few runs is mostly chance, and the mean of
  * laws that part errs less than that one does. A kind that learns from runs of other contexts
  * (core/scaling/laws/pooled.h) is taken where it errs less than what would be taken without it.
  *
@@ -32,7 +32,7 @@
 /* Why a candidate takes part in the comparison or not. */
 enum model_standing {
     MODEL_COMPARED,
-    MODEL_NOT_FITTED,         /* code and detail tell why */
+    MODEL_NOT_FITTED,         /* code and detail say why */
     MODEL_NO_LEAVE_ONE_OUT,   /* without some run a parameter is not determined */
     MODEL_NO_LEAVE_SCALE_OUT, /* nor without some executor count, by which others are compared */
     MODEL_FEW_RUNS_USED,      /* it can use less than half of the runs */
@@ -51,7 +51,7 @@ struct model_candidate {
     double compared_mape_percent; /* the one of both that decides; NAN: not compared */
     double difference_percent;    /* to the least of them; NAN: not compared */
     double noise_percent;         /* within which that difference counts as none */
-    bool close;                   /* it does: the data hardly tell it from the best */
+    bool close;                   /* it does: the data hardly separate it from the best */
 };
 
 struct model_selection {

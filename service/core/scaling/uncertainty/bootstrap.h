@@ -45,7 +45,7 @@ struct bootstrap;
 /*
  * Fit the kind and make room for all answers in `arena`, which has to outlive *made.
  *
- * What model_fit answers where the kind cannot be fitted; PV_E_TOO_FEW where nothing tells how far
+ * What model_fit answers where the kind cannot be fitted; PV_E_TOO_FEW where nothing shows how far
  * the law is off (resample_make); PV_E_MEMORY.
  */
 enum pv_code bootstrap_begin(const struct bootstrap_order *order,

@@ -6,7 +6,7 @@
 
 /* Lack of fit that chance would bring more often than this counts as none. */
 static const double lack_of_fit_level = 0.1;
-/* A row that nearly determines its own prediction tells little of the errors by its residual. */
+/* A row that nearly determines its own prediction shows little of the errors in its residual. */
 static const double least_freedom = 0.1;
 /* Of what the law says: a drawn time stays above it. */
 static const double least_share = 0.05;
@@ -123,7 +123,7 @@ static double scaled(const struct model_residual *r, double error, bool relative
     return sqrt(r->weight) * (relative ? error / r->predicted : error);
 }
 
-/* What is not determined without that row has no error that tells anything: NAN. */
+/* What is not determined without that row has no meaningful error: NAN. */
 static double corrected_error(const struct model_residual *r, bool relative)
 {
     double error = r->actual - r->predicted;

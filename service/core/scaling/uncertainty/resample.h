@@ -16,7 +16,7 @@
  * A. C. Davison, D. V. Hinkley, "Bootstrap Methods and their Application", 1997, sections 6.2.3
  * and 6.2.4; C. A. Field, A. H. Welsh, "Bootstrapping clustered data", JRSS B 69, 2007.
  *
- * Residuals are divided by the root of 1 - leverage, as told by the fits without a run. Where cells
+ * Residuals are divided by the root of 1 - leverage, as shown by fits without a run. Where cells
  * differ from the law by more than their runs differ among themselves (F test of lack of fit at one
  * in ten), an error has two parts, one that a cell's runs share and one of each run, so that
  * repeating a run does not pass for learning the law. A run of less weight has errors larger by the
@@ -60,7 +60,7 @@ enum pv_code resample_sort(const struct observation rows[],
  * parameters  that it estimated
  *
  * PV_E_TOO_FEW  there are no more runs, or no more cells with an error of their own, than
- *               parameters: nothing tells how far the law is off
+ *               parameters: nothing shows how far the law is off
  * PV_E_MEMORY; *made is written only on PV_OK.
  */
 enum pv_code resample_make(const struct observation rows[],

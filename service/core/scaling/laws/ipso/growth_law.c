@@ -238,7 +238,7 @@ static enum pv_code make_line(const double n[],
     return PV_OK;
 }
 
-/* Rows at 1 tell at_one and the others the power law. They stand first. */
+/* Rows at 1, which come first, determine at_one, and the others the power law. */
 static enum pv_code make_anchored(const double n[],
                                   const double y[],
                                   size_t rows,
@@ -300,7 +300,7 @@ static bool grows(const struct growth *power, const struct growth *line)
 
 static void keep_better(const struct growth *other, struct growth *best)
 {
-    /* Of two that tell the data as well, the first stays. */
+    /* Of two that fit the data equally well, the first stays. */
     if (other->bic < best->bic - 1e-9)
         *best = *other;
 }

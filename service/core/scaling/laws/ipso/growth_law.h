@@ -9,9 +9,9 @@
  *
  *     y(n) = offset + coefficient n^exponent.
  *
- * IPSO's internal scaling is known by its order for large n only (IPSO eq. 2.14). A power law alone
- * would take a merge that costs something in any case, and so much a task besides, for one that
- * grows slower than it does; therefore lines compete with powers.
+ * IPSO's internal scaling is known by its order for large n only (IPSO eq. 2.14). A merge with a
+ * fixed cost and a cost per task looks to a power law like one that grows more slowly than it does;
+ * therefore lines compete with powers.
  */
 enum growth_form {
     GROWTH_CONSTANT, /* offset 0, exponent 0 */

@@ -88,7 +88,7 @@
 
 enum { LEFT_OUT_PARTS = 64 };
 
-/* Overhead below this share of every duration, whose growth cannot be told, counts as none. */
+/* Overhead below this share of every duration, whose growth is unclear, counts as none. */
 static const double negligible = 0.01;
 /* More units than any cluster has: what peaks beyond has no peak. */
 static const double peak_most = 1e9;
