@@ -12,10 +12,10 @@
  *     memory_spill       T(N, m) = fixed + grows N + shared N / m + spill N / m^2
  *     memory_cliff       T(N, m) = fixed + grows N + shared N / m + excess N where m < below
  *
- * `load_per_executor` is Amdahl's law (AFIPS 1967) for more than one problem size. The others
- * say what public histories show and it cannot: work that divides better or worse than evenly; data
- * that no longer fit in memory and are read again and again the fuller an executor is; and a sudden loss below
- * some executor count, where a cache no longer holds them (the step-wise IN(n) of IPSO,
+ * `load_per_executor` is Amdahl's law (AFIPS 1967) for more than one problem size. The others say
+ * what public histories show and it cannot: work that divides better or worse than evenly; data
+ * that no longer fit in memory and are read again and again the fuller an executor is; and a sudden
+ * loss below some executor count, where a cache no longer holds them (the step-wise IN(n) of IPSO,
  * docs/design.md, "Speedup laws and IPSO"). All coefficients are >= 0, so that none of them ever
  * promises a time below 0.
  *
