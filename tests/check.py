@@ -207,10 +207,11 @@ def pytest(paths, kind=None, *options, **env):
     paths = [paths] if isinstance(paths, str) else paths
     if kind:
         env["PROVISOR_BUILD"] = directory_of(kind)
-    with tempfile.TemporaryDirectory(prefix="provisor-check-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="provisor-check-", ignore_cleanup_errors=True) as scratch:
         report = pathlib.Path(scratch) / "report.xml"
+        # Its own folder of temporary files: every pytest that starts closes the shared one to other users for a moment.
         result = run([PYTHON, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", "-rs", "--durations=5",
-                      "--junitxml", report, *options, *(ROOT / path for path in paths)], cwd=ROOT, env=environment(**env))
+                      "--basetemp", pathlib.Path(scratch) / "tmp", "--junitxml", report, *options, *(ROOT / path for path in paths)], cwd=ROOT, env=environment(**env))
         say("\n".join(line for line in result.stdout.splitlines()
                       if not re.match(r"[.sxFE]+ +\[ *\d+%\]$|bringing up nodes|-+ generated xml|$", line)))
         if result.returncode == 5:
