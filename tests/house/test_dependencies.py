@@ -39,18 +39,18 @@ def test_an_include_that_points_outwards_is_found(tmp_path, room, line):
     assert any("bad.c" in f for f in faults), faults
 
 
-# Cycles that are still to be undone.
+# Cycles that are still to be undone; one that is gone leaves the list.
 CYCLES = {
     ("api/api", "api/models/application_models", "api/models/fitter"), ("api/shared/cursor", "api/shared/cursor_seal"),
     ("codec/models/fitted_model", "codec/models/model", "codec/models/model_labels"),
-    ("core/geosim/asking", "core/geosim/board", "core/geosim/engine"), ("http/exchange", "http/server"),
+    ("http/exchange", "http/server"),
     ("core/joblog/spark/events", "core/joblog/spark/profile", "core/joblog/spark/sparklog"),
     ("ingest/bundle", "ingest/container", "ingest/ingest", "ingest/peek", "ingest/stream", "ingest/text"),
     ("operation/operation", "operation/runner")}
 
 
 def test_no_modules_include_each_other():
-    assert [c for c in house.include_cycles() if c not in CYCLES] == []
+    assert set(house.include_cycles()) == CYCLES
 
 
 @pytest.mark.parametrize("files, cycles", [
