@@ -174,7 +174,7 @@ def test_waiting_takes_no_threads(make_service):
     service.start()
     table = Table(service)
     client = service.client(token)
-    made = table.queue("alpha", {"steps": 40, "step_ms": 50})
+    made = table.queue("alpha", {"steps": 120, "step_ms": 50})
 
     def hold(_):
         return service.client(token).get("/v1/operations/" + made, headers={"Prefer": "wait=15"}).json()["status"]
@@ -189,7 +189,7 @@ def test_waiting_takes_no_threads(make_service):
         began = time.monotonic()
         for _ in range(20):
             client.get("/v1/applications")
-        assert time.monotonic() - began < 1.0
+        assert time.monotonic() - began < 3.0, "the work goes on for five seconds more: nobody waited for it"
         assert {f.result() for f in held + followed} == {"succeeded"}
     table.close()
 
