@@ -25,6 +25,7 @@ from contract import Contract
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests"))
 from databases import Template, new_database  # noqa: E402
+from patience import PATIENCE  # noqa: E402
 from ports import free_port  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("PROVISOR_BUILD", ROOT / "build")).resolve()
@@ -158,7 +159,7 @@ class Service:
     def base_url(self):
         return "http://127.0.0.1:%d" % self.port
 
-    def wait_ready(self, seconds=30):
+    def wait_ready(self, seconds=PATIENCE):
         end = time.monotonic() + seconds
         while True:
             assert self.process.poll() is None, "provisord ended: " + self.log.read_text()[-2000:]
@@ -175,7 +176,7 @@ class Service:
         if self.process is None:
             return None
         self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(timeout=40)
+        status = self.process.wait(timeout=PATIENCE)
         self.process = None
         return status
 

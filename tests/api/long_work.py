@@ -9,6 +9,8 @@ import uuid
 import psycopg2
 import requests
 
+from patience import PATIENCE
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LAB = pathlib.Path(os.environ.get("PROVISOR_BUILD", ROOT / "build")).resolve() / "tests" / "fault" / "provisord_lab"
 ENDED = ("succeeded", "failed", "cancelled")
@@ -56,7 +58,7 @@ class Table:
         return made
 
 
-def wait_for(client, operation, wanted=ENDED, seconds=20):
+def wait_for(client, operation, wanted=ENDED, seconds=PATIENCE):
     """The operation once its status is one of these."""
     end = time.monotonic() + seconds
     while True:
@@ -70,7 +72,7 @@ def wait_for(client, operation, wanted=ENDED, seconds=20):
 class Stream:
     """Server-sent events of an operation: (id, event, data), as an EventSource would take them."""
 
-    def __init__(self, service, token, operation, last=None, timeout=30, query=""):
+    def __init__(self, service, token, operation, last=None, timeout=PATIENCE, query=""):
         head = {"Authorization": "Bearer " + token, "Accept": "text/event-stream"}
         if last is not None:
             head["Last-Event-ID"] = str(last)

@@ -9,6 +9,7 @@ import uuid
 import psycopg2
 import pytest
 
+from patience import PATIENCE
 from test_eventlogs import tiny_log
 
 RUN = {"problem_size": 8, "executors": 2, "cores_per_executor": 2, "duration_s": 16.5}
@@ -172,7 +173,7 @@ ARRIVALS = {
 
 
 def wait_until_somebody_waits(connection):
-    end = time.monotonic() + 20
+    end = time.monotonic() + PATIENCE
     with connection.cursor() as cursor:
         while True:
             cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))")

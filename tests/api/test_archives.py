@@ -15,6 +15,7 @@ import zipfile
 
 import pytest
 
+from patience import PATIENCE
 from test_eventlogs import event, runs_of, tiny_log, upload, zstd
 from test_log_memory import MIB, highest_growth, long_log
 
@@ -356,7 +357,7 @@ def send_half(service, client, name, data):
     return sock
 
 
-def wait_for(what, seconds=10):
+def wait_for(what, seconds=PATIENCE):
     end = time.monotonic() + seconds
     while not what() and time.monotonic() < end:
         time.sleep(0.05)

@@ -11,6 +11,8 @@ import uuid
 import pytest
 import requests
 
+from patience import PATIENCE
+
 LOGS = [  # path, how it is sent
     ("rapids/profiling/eventlog-gpu-dsv2.zstd", "as it is"),
     ("rapids/profiling/eventlog_dsv1.zstd", "as it is"),
@@ -337,7 +339,7 @@ def test_metrics_count_bytes_and_lines(client, service, name):
     plain = b"".join(lines[:4] + [b"not json\n"] + lines[4:])
     sent = gzip.compress(plain)
     upload(client, name, sent)
-    end = time.monotonic() + 5  # the upload is over a moment after its answer
+    end = time.monotonic() + PATIENCE  # the upload is over a moment after its answer
     while time.monotonic() < end:
         grown = {k: v - before.get(k, 0) for k, v in counters(service).items()}
         if grown.get("provisor_ingest_bytes_total{form=\"sent\"}"):

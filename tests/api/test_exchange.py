@@ -7,6 +7,8 @@ import uuid
 import pytest
 import requests
 
+from patience import PATIENCE
+
 SMALL = {"problem_size": 8, "executors": 2, "cores_per_executor": 2, "duration_s": 16.5}
 STAGES = [{"id": 0, "name": "map", "parents": [], "task_durations_s": [3.1, 2.9, 3.0, 1 / 3], "duration_s": 6.4,
            "input_records": 1000000},
@@ -134,7 +136,7 @@ def test_exports_are_bounded_in_number_and_a_reader_that_stops_is_cut(slow):
     problem = client.get(runs_of("big") + "/export", 503)
     assert "exports_max" in problem.json()["detail"] and int(problem.headers["Retry-After"]) > 0
     assert client.get(runs_of("big") + "?limit=1", timeout=5).json()["items"], "others are served meanwhile"
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while client.get(runs_of("big") + "/export", {200, 503}, stream=True).status_code == 503:
         assert time.monotonic() < end, "the places of readers that stopped are not given back"
         time.sleep(0.2)

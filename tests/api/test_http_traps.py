@@ -18,6 +18,7 @@ import time
 import pytest
 
 from exposition import parse
+from patience import PATIENCE, SLOWDOWN
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("PROVISOR_BUILD", ROOT / "build")).resolve()
@@ -55,7 +56,7 @@ class Server:
             s.sendall(("%s %s HTTP/1.1\r\nHost: h\r\n%s%s\r\n" % (method, target, headers, length)).encode("latin1") + body)
             return Reply(s, head=method == "HEAD")
 
-    def terminate(self, timeout=20):
+    def terminate(self, timeout=PATIENCE):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         code = self.process.wait(timeout=timeout)
@@ -124,7 +125,7 @@ def is_closed(s, within=5):
         return False
 
 
-def wait_until(condition, seconds=10):
+def wait_until(condition, seconds=PATIENCE):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():
@@ -616,7 +617,7 @@ def test_deadlines():
         reply = server.ask("GET", "/v1/slow?ms=3000")
         assert reply.status == 503 and reply.problem()["type"] == "/problems/timeout"
         assert "retry-after" in reply.headers
-        assert 0.4 < time.monotonic() - start < 1.5
+        assert 0.4 < time.monotonic() - start < 1.5 * SLOWDOWN
 
         def trickle(first, most):
             s = server.connect()
@@ -715,7 +716,7 @@ def test_drain_ends_in_time_whatever_runs():
         server.process.send_signal(signal.SIGTERM)
         replies = [Reply(s) for s in late]
         assert [r.status for r in replies] == [503] * 6
-        assert time.monotonic() - start < 2.5
+        assert time.monotonic() - start < 2.5 * SLOWDOWN
         assert all("shutting down" in r.problem()["detail"] for r in replies)
         assert server.terminate() == 0
         assert "begun 1 ended 1" in server.last_words

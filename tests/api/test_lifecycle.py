@@ -14,6 +14,7 @@ import pytest
 import requests
 
 from conftest import PROVISORD, ROOT
+from patience import PATIENCE, SLOWDOWN
 
 
 def lines(service):
@@ -108,7 +109,7 @@ def test_a_free_port_is_logged(make_service):
     service.start(wait=False)
     def bound():
         return [line["port"] for line in lines(service) if line["event"] == "http.listening"]
-    wait_for(bound, 10, "no port in the log")
+    wait_for(bound, PATIENCE, "no port in the log")
     service.port = bound()[0]
     assert service.port != 0
     service.wait_ready()
@@ -170,10 +171,10 @@ def test_sigterm_drains(make_service):
     slow = Slow(service, token, b'{"name": "late"}')
     time.sleep(0.3)
     service.process.send_signal(signal.SIGTERM)
-    wait_for(lambda: "service.draining" in events(service), 5, "no word of draining")
+    wait_for(lambda: "service.draining" in events(service), PATIENCE, "no word of draining")
     assert service.process.poll() is None, "a request is under way"
     assert slow.finish() == 201
-    assert service.process.wait(timeout=20) == 0
+    assert service.process.wait(timeout=PATIENCE) == 0
     assert events(service)[-1] == "service.ended"
     service.process = None
     service.start()
@@ -188,7 +189,7 @@ def test_readiness_goes_first_and_the_listener_a_while_later(make_service):
     client = service.client(token)
     wait_for(lambda: client.get("/readyz", (200, 503), token=False).status_code == 503, 2, "still ready")
     client.get("/v1/applications")
-    assert service.process.wait(timeout=20) == 0
+    assert service.process.wait(timeout=PATIENCE) == 0
     service.process = None
 
 
@@ -200,8 +201,8 @@ def test_a_request_that_never_ends_holds_the_end_up_no_longer_than_drain_s(make_
     time.sleep(0.3)
     begun = time.monotonic()
     service.process.send_signal(signal.SIGTERM)
-    assert service.process.wait(timeout=20) == 0
-    assert 0.8 < time.monotonic() - begun < 6
+    assert service.process.wait(timeout=PATIENCE) == 0
+    assert 0.8 < time.monotonic() - begun < 6 * SLOWDOWN
     service.process = None
     slow.socket.close()
 
@@ -213,12 +214,12 @@ def test_a_second_signal_ends_at_once(make_service):
     slow = Slow(service, token, b'{"name": "never"}')
     time.sleep(0.3)
     service.process.send_signal(signal.SIGTERM)
-    wait_for(lambda: "service.draining" in events(service), 5, "no word of draining")
+    wait_for(lambda: "service.draining" in events(service), PATIENCE, "no word of draining")
     time.sleep(0.2)
     begun = time.monotonic()
     service.process.send_signal(signal.SIGTERM)
-    assert service.process.wait(timeout=10) == -signal.SIGTERM
-    assert time.monotonic() - begun < 1
+    assert service.process.wait(timeout=PATIENCE) == -signal.SIGTERM
+    assert time.monotonic() - begun < 1 * SLOWDOWN
     service.process = None
     slow.socket.close()
 
@@ -228,7 +229,7 @@ def test_the_database_may_be_down_at_start_and_may_restart(make_service):
     token = service.token("alpha")
     service.stop_database()
     service.start(wait=False)
-    wait_for(lambda: "http.listening" in events(service), 10, "does not listen without its database")
+    wait_for(lambda: "http.listening" in events(service), PATIENCE, "does not listen without its database")
     assert requests.get(service.base_url + "/healthz", timeout=5).status_code == 200
     ready = requests.get(service.base_url + "/readyz", timeout=10)
     assert ready.status_code == 503 and int(ready.headers["Retry-After"]) >= 1
@@ -237,8 +238,8 @@ def test_the_database_may_be_down_at_start_and_may_restart(make_service):
 
     service.start_database()
     up = time.monotonic()
-    service.wait_ready(seconds=10)
-    assert time.monotonic() - up < 1, "ready within a second of PostgreSQL"
+    service.wait_ready()
+    assert time.monotonic() - up < 1 * SLOWDOWN, "ready within a second of PostgreSQL"
     client = service.client(token)
     client.post("/v1/applications", {"name": "kept"}, 201)
 
@@ -247,7 +248,7 @@ def test_the_database_may_be_down_at_start_and_may_restart(make_service):
     outage = client.request("GET", "/v1/applications", (200, 503))
     assert outage.status_code == 503 and int(outage.headers["Retry-After"]) >= 1
     service.start_database()
-    service.wait_ready(seconds=10)
+    service.wait_ready()
     assert client.get("/v1/applications/kept").json()["name"] == "kept"
     assert service.process.poll() is None, "the same process all along"
 
