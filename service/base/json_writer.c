@@ -249,6 +249,50 @@ void writer_member_instant(struct writer *w, const char *key, int64_t us)
     writer_instant(w, us);
 }
 
+void writer_member_null(struct writer *w, const char *key)
+{
+    writer_key(w, key);
+    writer_null(w);
+}
+
+void writer_member_numbers(struct writer *w, const char *key, const double values[], size_t n)
+{
+    writer_member_array(w, key);
+    for (size_t i = 0; i < n; i++)
+        writer_number(w, values[i]);
+    writer_end_array(w);
+}
+
+void writer_member_object(struct writer *w, const char *key)
+{
+    writer_key(w, key);
+    writer_begin_object(w);
+}
+
+void writer_member_array(struct writer *w, const char *key)
+{
+    writer_key(w, key);
+    writer_begin_array(w);
+}
+
+bool writer_member_object_or_null(struct writer *w, const char *key, bool known)
+{
+    if (known)
+        writer_member_object(w, key);
+    else
+        writer_member_null(w, key);
+    return known;
+}
+
+bool writer_member_array_or_null(struct writer *w, const char *key, bool known)
+{
+    if (known)
+        writer_member_array(w, key);
+    else
+        writer_member_null(w, key);
+    return known;
+}
+
 const char *writer_finish(struct writer *w, size_t *n)
 {
     put(w, "", 1);

@@ -53,6 +53,15 @@ void writer_member_boolean(struct writer *w, const char *key, bool value);
 void writer_member_text(struct writer *w, const char *key, struct strview text);
 void writer_member_string(struct writer *w, const char *key, const char *text);
 void writer_member_instant(struct writer *w, const char *key, int64_t us);
+void writer_member_null(struct writer *w, const char *key);
+void writer_member_numbers(struct writer *w, const char *key, const double values[], size_t n);
+
+/* A member that is an object or array: its key, and its beginning. Where it is not known, null
+ * instead, and false: there is nothing to end. */
+void writer_member_object(struct writer *w, const char *key);
+void writer_member_array(struct writer *w, const char *key);
+bool writer_member_object_or_null(struct writer *w, const char *key, bool known);
+bool writer_member_array_or_null(struct writer *w, const char *key, bool known);
 
 /* Behind a complete value: a line feed, and another value may follow (NDJSON). */
 void writer_end_line(struct writer *w);

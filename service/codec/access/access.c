@@ -45,8 +45,7 @@ void codec_token_decode(const struct codec_node *node, struct codec_token *token
 
 static void encode_scopes(struct writer *w, unsigned scopes)
 {
-    writer_key(w, "scopes");
-    writer_begin_array(w);
+    writer_member_array(w, "scopes");
     for (unsigned i = 0; i < SCOPE_WORDS; i++)
         if ((scopes & 1u << i) != 0)
             writer_string(w, codec_scope_words[i]);

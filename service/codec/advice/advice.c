@@ -240,8 +240,7 @@ struct strview codec_advice_job_name(const struct codec_advice_request *request)
 
 static void write_interval(struct writer *w, const struct advise_choice *choice)
 {
-    writer_key(w, "interval_s");
-    writer_begin_array(w);
+    writer_member_array(w, "interval_s");
     writer_number(w, choice->lower_s);
     writer_number(w, choice->upper_s);
     writer_end_array(w);
@@ -250,8 +249,7 @@ static void write_interval(struct writer *w, const struct advise_choice *choice)
 static void write_recommendation(struct writer *w, const struct codec_advice_reply *reply)
 {
     const struct advise_choice *choice = &reply->advice->recommendation;
-    writer_key(w, "recommendation");
-    writer_begin_object(w);
+    writer_member_object(w, "recommendation");
     writer_member_integer(w, "executors", choice->executors);
     writer_member_integer(w, "cores_per_executor", reply->curve->cores_per_executor);
     writer_member_number(w, "predicted_duration_s", choice->predicted_duration_s);
@@ -272,8 +270,7 @@ static bool is_extrapolated(const struct codec_advice_reply *reply)
 
 static void write_model(struct writer *w, const struct codec_advice_reply *reply)
 {
-    writer_key(w, "model");
-    writer_begin_object(w);
+    writer_member_object(w, "model");
     writer_member_string(w, "kind",
                          reply->curve->model_kind == NULL ? "replay" : reply->curve->model_kind);
     writer_member_number(w, "loo_mape_percent", reply->curve->loo_mape_percent);
@@ -301,8 +298,7 @@ static void write_beside_remedies(struct writer *w, const struct codec_advice_re
 static void write_remedies(struct writer *w, const struct codec_advice_reply *reply)
 {
     const struct advise_remedies *remedies = &reply->advice->remedies;
-    writer_key(w, "remedies");
-    writer_begin_object(w);
+    writer_member_object(w, "remedies");
     if (reply->beside != NULL && reply->beside->has_remedies) {
         write_beside_remedies(w, reply);
     } else {
@@ -321,12 +317,8 @@ static void write_pricing(struct writer *w, const struct codec_advice_reply *rep
     const struct pricing_terms *terms = reply->terms;
     bool spot = pricing->market == PRICING_SPOT;
     bool own = terms->source == PRICING_OF_REQUEST;
-    writer_key(w, "pricing");
-    if (!pricing->known) {
-        writer_null(w);
+    if (!writer_member_object_or_null(w, "pricing", pricing->known))
         return;
-    }
-    writer_begin_object(w);
     writer_member_string(w, "market", pricing_market_name(pricing->market));
     writer_member_string(w, "currency", terms->currency);
     writer_member_number(w, "price_per_executor_hour", pricing->per_executor_hour);
@@ -346,8 +338,7 @@ static void write_pricing(struct writer *w, const struct codec_advice_reply *rep
 
 static void write_alternatives(struct writer *w, const struct advice *advice)
 {
-    writer_key(w, "alternatives");
-    writer_begin_array(w);
+    writer_member_array(w, "alternatives");
     for (size_t i = 0; i < advice->n_alternatives; i++) {
         const struct advise_choice *choice = &advice->alternatives[i];
         writer_begin_object(w);
@@ -363,12 +354,8 @@ static void write_alternatives(struct writer *w, const struct advice *advice)
 
 static void write_quotas(struct writer *w, const struct stage_plan *quotas)
 {
-    writer_key(w, "stages");
-    if (quotas == NULL) {
-        writer_null(w);
+    if (!writer_member_array_or_null(w, "stages", quotas != NULL))
         return;
-    }
-    writer_begin_array(w);
     for (size_t i = 0; i < quotas->n_steps; i++) {
         const struct stage_plan_step *step = &quotas->steps[i];
         writer_begin_object(w);
@@ -385,8 +372,7 @@ static void write_quotas(struct writer *w, const struct stage_plan *quotas)
 /* Names of the jobs that meet their deadline (or miss it). */
 static void write_jobs(struct writer *w, const struct codec_advice_reply *reply, bool met)
 {
-    writer_key(w, met ? "met" : "missed");
-    writer_begin_array(w);
+    writer_member_array(w, met ? "met" : "missed");
     const struct joint_outcome *beside = reply->beside;
     for (size_t i = 0; beside != NULL && i < reply->request->n_running; i++)
         if (beside->running[i].met == met)
@@ -398,8 +384,7 @@ static void write_jobs(struct writer *w, const struct codec_advice_reply *reply,
 
 static void write_contention(struct writer *w, const struct codec_advice_reply *reply)
 {
-    writer_key(w, "contention");
-    writer_begin_object(w);
+    writer_member_object(w, "contention");
     writer_member_boolean(w, "with_running", reply->beside != NULL);
     write_jobs(w, reply, true);
     write_jobs(w, reply, false);
@@ -416,27 +401,20 @@ static void write_count_member(struct writer *w, const char *key, int64_t value)
 /* Sorted by key (docs/design.md, "Spark properties"); what the job had before is not known here. */
 static void write_spark(struct writer *w, const struct codec_advice_reply *reply)
 {
-    writer_key(w, "spark");
-    writer_begin_object(w);
-    writer_key(w, "properties");
-    writer_begin_object(w);
+    writer_member_object(w, "spark");
+    writer_member_object(w, "properties");
     write_count_member(w, "spark.executor.cores", reply->curve->cores_per_executor);
     write_count_member(w, "spark.executor.instances", reply->advice->recommendation.executors);
     writer_end_object(w);
-    writer_key(w, "changes");
-    writer_begin_array(w);
+    writer_member_array(w, "changes");
     writer_end_array(w);
     writer_end_object(w);
 }
 
 static void write_data_needed(struct writer *w, const struct advice *advice)
 {
-    writer_key(w, "data_needed");
-    if (advice->data_needed_runs == 0) {
-        writer_null(w);
+    if (!writer_member_object_or_null(w, "data_needed", advice->data_needed_runs > 0))
         return;
-    }
-    writer_begin_object(w);
     writer_member_integer(w, "runs", advice->data_needed_runs);
     writer_member_string(w, "why", advice->data_needed_why);
     writer_end_object(w);

@@ -13,12 +13,8 @@ static double age_s(const struct codec_cluster_performance *shown, int64_t newes
 
 static void encode_distribution(struct writer *w, const struct speeds *speeds)
 {
-    writer_key(w, "distribution");
-    if (speeds->n == 0) {
-        writer_null(w);
+    if (!writer_member_array_or_null(w, "distribution", speeds->n > 0))
         return;
-    }
-    writer_begin_array(w);
     for (size_t i = 0; i < speeds->n; i++) {
         writer_begin_array(w);
         writer_number(w, speeds->value[i]);
@@ -47,8 +43,7 @@ static void encode_entry(struct writer *w,
 static void
 encode_processing(struct writer *w, const struct codec_cluster_performance *shown, bool own)
 {
-    writer_key(w, "processing");
-    writer_begin_array(w);
+    writer_member_array(w, "processing");
     for (size_t i = 0; i < shown->ask->n_operations; i++) {
         const struct performance_entry *entry =
             performance_book_processing(shown->book, shown->place, i);
@@ -69,8 +64,7 @@ static bool is_asked(const struct codec_cluster_performance *shown, size_t from)
 
 static void encode_transfers(struct writer *w, const struct codec_cluster_performance *shown)
 {
-    writer_key(w, "transfers");
-    writer_begin_array(w);
+    writer_member_array(w, "transfers");
     for (size_t from = 0; from < shown->ask->n_places; from++) {
         const struct performance_entry *entry =
             performance_book_transfer(shown->book, from, shown->place);
@@ -95,8 +89,7 @@ static void encode_alike(struct writer *w,
     const struct performance_entry *entry =
         performance_book_transfer(shown->book, first, shown->place);
     writer_begin_object(w);
-    writer_key(w, "from_clusters");
-    writer_begin_array(w);
+    writer_member_array(w, "from_clusters");
     for (size_t from = first; from < shown->ask->n_places; from++) {
         if (!is_asked(shown, from) ||
             performance_book_transfer(shown->book, from, shown->place) != entry)
@@ -113,11 +106,9 @@ static void encode_fallbacks(struct writer *w, const struct codec_cluster_perfor
 {
     bool *written = arena_calloc(w->arena, shown->ask->n_places, sizeof *written);
     w->failed = w->failed || written == NULL;
-    writer_key(w, "fallbacks");
-    writer_begin_object(w);
+    writer_member_object(w, "fallbacks");
     encode_processing(w, shown, false);
-    writer_key(w, "transfers");
-    writer_begin_array(w);
+    writer_member_array(w, "transfers");
     for (size_t from = 0; written != NULL && from < shown->ask->n_places; from++)
         if (!written[from] && is_asked(shown, from) &&
             performance_book_transfer(shown->book, from, shown->place)->source !=
@@ -131,8 +122,7 @@ static void encode_fallbacks(struct writer *w, const struct codec_cluster_perfor
 
 static void encode_prior(struct writer *w, const struct reachability_prior *prior)
 {
-    writer_key(w, "prior");
-    writer_begin_object(w);
+    writer_member_object(w, "prior");
     writer_member_number(w, "mean_time_between_outages_s", prior->mean_time_between_outages_s);
     writer_member_number(w, "mean_outage_s", prior->mean_outage_s);
     writer_member_number(w, "prior_weight_s", prior->weight_s);
@@ -142,8 +132,7 @@ static void encode_prior(struct writer *w, const struct reachability_prior *prio
 static void encode_availability(struct writer *w, const struct codec_cluster_performance *shown)
 {
     const struct unreachable_entry *entry = performance_book_unreachable(shown->book, shown->place);
-    writer_key(w, "availability");
-    writer_begin_object(w);
+    writer_member_object(w, "availability");
     writer_member_number(w, "slot_s", shown->ask->places[shown->place].slot_s);
     writer_member_number(w, "outage_probability", entry->probability);
     writer_member_string(w, "source", unreachable_source_name(entry->source));

@@ -111,8 +111,7 @@ void codec_contention_encode(struct writer *w,
     writer_begin_object(w);
     writer_member_boolean(w, "contention", outcome->contention);
     writer_member_number(w, "requested_cores", outcome->requested_cores);
-    writer_key(w, "allocations");
-    writer_begin_array(w);
+    writer_member_array(w, "allocations");
     for (size_t i = 0; i < request->n; i++) {
         writer_begin_object(w);
         writer_member_text(w, "name", request->names[i]);

@@ -234,8 +234,7 @@ static void encode_jobs(struct writer *w,
                         const struct codec_feasibility *request,
                         const struct edf_outcome outcomes[])
 {
-    writer_key(w, "jobs");
-    writer_begin_array(w);
+    writer_member_array(w, "jobs");
     for (size_t i = 0; i < request->n_jobs; i++) {
         writer_begin_object(w);
         writer_member_text(w, "name", request->sources[i].name);
@@ -251,8 +250,7 @@ static void encode_jobs(struct writer *w,
 
 static void encode_metrics(struct writer *w, const struct edf_metrics *metrics)
 {
-    writer_key(w, "metrics");
-    writer_begin_object(w);
+    writer_member_object(w, "metrics");
     writer_member_integer(w, "advance", (int64_t)metrics->advance);
     writer_member_integer(w, "delayed", (int64_t)metrics->delayed);
     writer_member_number(w, "epsilon", metrics->epsilon);
@@ -268,12 +266,10 @@ static void encode_remedies(struct writer *w,
                             const struct codec_feasibility *request,
                             const struct edf_remedies *remedies)
 {
-    writer_key(w, "remedies");
-    writer_begin_object(w);
+    writer_member_object(w, "remedies");
     if (remedies->has_min_total_cores)
         writer_member_integer(w, "min_total_cores", (int64_t)remedies->min_total_cores);
-    writer_key(w, "deadlines_s");
-    writer_begin_object(w);
+    writer_member_object(w, "deadlines_s");
     for (size_t i = 0; i < request->n_jobs; i++) {
         if (isnan(remedies->deadlines_s[i]))
             continue;

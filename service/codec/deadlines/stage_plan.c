@@ -232,8 +232,7 @@ void codec_stage_plan_decode(const struct codec_node *node,
 void codec_stage_plan_encode(struct writer *w, const struct stage_plan *plan)
 {
     writer_member_boolean(w, "feasible", plan->feasible);
-    writer_key(w, "stages");
-    writer_begin_array(w);
+    writer_member_array(w, "stages");
     for (size_t i = 0; i < plan->n_steps; i++) {
         const struct stage_plan_step *step = &plan->steps[i];
         writer_begin_object(w);

@@ -12,8 +12,7 @@ encode_who(struct writer *w, const struct codec_copy_plan *request, size_t job, 
 static void
 encode_copies(struct writer *w, const struct codec_copy_plan *request, const struct geo_plan *plan)
 {
-    writer_key(w, "copies");
-    writer_begin_array(w);
+    writer_member_array(w, "copies");
     for (size_t i = 0; i < plan->n_copies; i++) {
         const struct geo_plan_copy *copy = &plan->copies[i];
         writer_begin_object(w);
@@ -32,14 +31,12 @@ encode_copies(struct writer *w, const struct codec_copy_plan *request, const str
 static void
 encode_tasks(struct writer *w, const struct codec_copy_plan *request, const struct geo_plan *plan)
 {
-    writer_key(w, "tasks");
-    writer_begin_array(w);
+    writer_member_array(w, "tasks");
     for (size_t i = 0; i < plan->n_tasks; i++) {
         const struct geo_plan_task *task = &plan->tasks[i];
         writer_begin_object(w);
         encode_who(w, request, task->job, task->task);
-        writer_key(w, "clusters");
-        writer_begin_array(w);
+        writer_member_array(w, "clusters");
         for (size_t k = 0; k < task->n_clusters; k++)
             writer_text(w, request->clusters[task->clusters[k]]);
         writer_end_array(w);
@@ -54,8 +51,7 @@ encode_tasks(struct writer *w, const struct codec_copy_plan *request, const stru
 static void
 encode_waiting(struct writer *w, const struct codec_copy_plan *request, const struct geo_plan *plan)
 {
-    writer_key(w, "waiting");
-    writer_begin_array(w);
+    writer_member_array(w, "waiting");
     for (size_t i = 0; i < plan->n_waiting; i++) {
         const struct geo_plan_waiting *waiting = &plan->waiting[i];
         writer_begin_object(w);
@@ -70,8 +66,7 @@ static void encode_cancellations(struct writer *w,
                                  const struct codec_copy_plan *request,
                                  const struct geo_plan *plan)
 {
-    writer_key(w, "cancellations");
-    writer_begin_array(w);
+    writer_member_array(w, "cancellations");
     for (size_t i = 0; i < plan->n_cancellations; i++) {
         const struct geo_plan_cancellation *stop = &plan->cancellations[i];
         writer_begin_object(w);
@@ -85,8 +80,7 @@ static void encode_cancellations(struct writer *w,
 static void
 encode_shares(struct writer *w, const struct codec_copy_plan *request, const struct geo_plan *plan)
 {
-    writer_key(w, "shares");
-    writer_begin_array(w);
+    writer_member_array(w, "shares");
     for (size_t i = 0; i < plan->n_shares; i++) {
         writer_begin_object(w);
         writer_member_text(w, "job", request->jobs[plan->shares[i].job]);
@@ -99,8 +93,7 @@ encode_shares(struct writer *w, const struct codec_copy_plan *request, const str
 static void
 encode_use(struct writer *w, const struct codec_copy_plan *request, const struct geo_plan *plan)
 {
-    writer_key(w, "utilization");
-    writer_begin_array(w);
+    writer_member_array(w, "utilization");
     for (size_t m = 0; m < request->problem.n_clusters; m++) {
         writer_begin_object(w);
         writer_member_text(w, "cluster", request->clusters[m]);
@@ -117,12 +110,8 @@ static void encode_epsilon(struct writer *w, const struct codec_copy_plan *reque
 {
     const struct geo_system_load *load = &request->load;
     writer_member_number(w, "epsilon", geo_parameters_get(&request->parameters, "epsilon"));
-    writer_key(w, "epsilon_choice");
-    if (!request->epsilon_is_auto) {
-        writer_null(w);
+    if (!writer_member_object_or_null(w, "epsilon_choice", request->epsilon_is_auto))
         return;
-    }
-    writer_begin_object(w);
     writer_member_number(w, "load", load->load);
     writer_member_integer(w, "slots", load->slots);
     writer_member_integer(w, "busy_slots", load->busy_slots);

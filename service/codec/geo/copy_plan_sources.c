@@ -159,8 +159,7 @@ static void encode_processing(struct writer *w,
                               const struct codec_copy_plan *request,
                               const struct looked_up_list *list)
 {
-    writer_key(w, "processing");
-    writer_begin_array(w);
+    writer_member_array(w, "processing");
     for (size_t i = 0; i < list->n; i++) {
         const struct looked_up *item = &list->items[i];
         writer_begin_object(w);
@@ -177,8 +176,7 @@ static void encode_transfers(struct writer *w,
                              const struct looked_up_list *list)
 {
     const struct codec_copy_plan_origin *origin = &request->origin;
-    writer_key(w, "transfers");
-    writer_begin_array(w);
+    writer_member_array(w, "transfers");
     for (size_t i = 0; i < list->n; i++) {
         const struct looked_up *item = &list->items[i];
         writer_begin_object(w);
@@ -197,8 +195,7 @@ static void
 encode_unreachable(struct writer *w, const struct codec_copy_plan *request, const bool used[])
 {
     const struct codec_copy_plan_origin *origin = &request->origin;
-    writer_key(w, "outage_probabilities");
-    writer_begin_array(w);
+    writer_member_array(w, "outage_probabilities");
     for (size_t m = 0; m < request->problem.n_clusters; m++) {
         if (!used[m] || origin->place[m] == SIZE_MAX || request->places[m].has_unreachable)
             continue;

@@ -148,8 +148,7 @@ void codec_geo_parameters_encode(struct writer *w, const struct geo_parameters *
     if (planner->n_parameters == 0)
         return;
     if (nested) {
-        writer_key(w, planner->name);
-        writer_begin_object(w);
+        writer_member_object(w, planner->name);
     }
     for (size_t i = 0; i < planner->n_parameters; i++)
         encode_value(w, &planner->parameters[i], parameters->value[i]);

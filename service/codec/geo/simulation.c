@@ -146,17 +146,12 @@ void codec_simulation_encode(struct writer *w, const struct codec_simulation *as
     writer_member_string(w, "kind", "geo");
     simulation_encode_workload(w, asked);
     simulation_encode_topology(w, &asked->world);
-    writer_key(w, "policies");
-    writer_begin_array(w);
+    writer_member_array(w, "policies");
     for (size_t i = 0; i < asked->n_policies; i++)
         encode_policy(w, &asked->policies[i]);
     writer_end_array(w);
     writer_member_text(w, "baseline", asked->policies[asked->baseline].name);
-    writer_key(w, "arrival_rates_per_s");
-    writer_begin_array(w);
-    for (size_t i = 0; i < asked->n_rates; i++)
-        writer_number(w, asked->arrival_rates_per_s[i]);
-    writer_end_array(w);
+    writer_member_numbers(w, "arrival_rates_per_s", asked->arrival_rates_per_s, asked->n_rates);
     writer_member_integer(w, "repetitions", (int64_t)asked->repetitions);
     writer_member_integer(w, "seed", asked->seed);
     writer_member_number(w, "slot_s", asked->world.slot_s);

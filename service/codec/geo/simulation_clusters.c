@@ -119,8 +119,7 @@ void simulation_decode_topology(const struct codec_node *top,
 
 static void encode_range(struct writer *w, const char *key, const struct geosim_range *range)
 {
-    writer_key(w, key);
-    writer_begin_array(w);
+    writer_member_array(w, key);
     writer_number(w, range->low);
     writer_number(w, range->high);
     writer_end_array(w);
@@ -128,8 +127,7 @@ static void encode_range(struct writer *w, const char *key, const struct geosim_
 
 void simulation_encode_topology(struct writer *w, const struct geosim_world_parameters *terms)
 {
-    writer_key(w, "topology");
-    writer_begin_object(w);
+    writer_member_object(w, "topology");
     writer_member_integer(w, "cluster_count", (int64_t)terms->n_clusters);
     writer_member_integer(w, "links_per_cluster", (int64_t)terms->links);
     writer_member_number(w, "slots_factor", terms->slots_factor);
@@ -138,8 +136,7 @@ void simulation_encode_topology(struct writer *w, const struct geosim_world_para
     writer_member_number(w, "outage_s", terms->outage_s);
     for (int i = 0; i < GEOSIM_SCALES; i++) {
         const struct geosim_scale_parameters *scale = &terms->scales[i];
-        writer_key(w, geosim_scale_name((enum geosim_scale)i));
-        writer_begin_object(w);
+        writer_member_object(w, geosim_scale_name((enum geosim_scale)i));
         if (i != GEOSIM_SMALL)
             writer_member_number(w, "share", scale->share);
         encode_range(w, "slots_range", &scale->slots);

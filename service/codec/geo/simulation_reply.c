@@ -16,8 +16,7 @@ static void encode_spread(struct writer *w, const struct comparison_spread *spre
     writer_member_number(w, "mean", factor * spread->mean);
     for (size_t i = 0; i < COMPARISON_QUANTILES; i++)
         writer_member_number(w, quantile_keys[i], factor * spread->quantiles[i]);
-    writer_key(w, "cdf");
-    writer_begin_array(w);
+    writer_member_array(w, "cdf");
     for (size_t i = 0; i < COMPARISON_CURVE && spread->n > 0; i++) {
         writer_begin_array(w);
         writer_number(w, factor * spread->curve[i]);
@@ -42,8 +41,7 @@ static void encode_counts(struct writer *w, const struct geosim_counts *counts, 
                 {"tasks_rerun", counts->reruns},
                 {"outages_begun", counts->outages},
                 {"plans_made", counts->plans}};
-    writer_key(w, "counts");
-    writer_begin_object(w);
+    writer_member_object(w, "counts");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         writer_member_number(w, rows[i].key, (double)rows[i].count / repetitions);
     writer_end_object(w);
@@ -108,8 +106,7 @@ static void encode_best(struct writer *w,
                                          "another policy");
         }
     }
-    writer_key(w, "best");
-    writer_begin_object(w);
+    writer_member_object(w, "best");
     writer_member_text(w, "name", name);
     writer_member_string(w, "code", code);
     writer_member_string(w, "message", text);
@@ -123,8 +120,7 @@ static void encode_rate(struct writer *w, const struct codec_simulation_result *
     const struct codec_simulation_outcome *outcomes = &result->outcomes[rate * asked->n_policies];
     writer_begin_object(w);
     writer_member_number(w, "arrival_rate_per_s", asked->arrival_rates_per_s[rate]);
-    writer_key(w, "policies");
-    writer_begin_array(w);
+    writer_member_array(w, "policies");
     for (size_t i = 0; i < asked->n_policies; i++)
         encode_outcome(w, result, i, &outcomes[i], outcomes[asked->baseline].flow_s.mean);
     writer_end_array(w);
@@ -134,8 +130,7 @@ static void encode_rate(struct writer *w, const struct codec_simulation_result *
 
 static void encode_world(struct writer *w, const struct geosim_world *world)
 {
-    writer_key(w, "topology");
-    writer_begin_object(w);
+    writer_member_object(w, "topology");
     for (int scale = 0; scale < GEOSIM_SCALES; scale++) {
         int64_t slots = 0;
         int64_t n = 0;
@@ -144,8 +139,7 @@ static void encode_world(struct writer *w, const struct geosim_world *world)
                 n++;
                 slots += world->clusters[i].slots;
             }
-        writer_key(w, geosim_scale_name((enum geosim_scale)scale));
-        writer_begin_object(w);
+        writer_member_object(w, geosim_scale_name((enum geosim_scale)scale));
         writer_member_integer(w, "count", n);
         writer_member_integer(w, "slots", slots);
         writer_end_object(w);
@@ -179,15 +173,13 @@ void codec_simulation_result_encode(struct writer *w, const struct codec_simulat
     writer_member_integer(w, "repetitions", (int64_t)asked->repetitions);
     writer_member_text(w, "baseline", asked->policies[asked->baseline].name);
     encode_world(w, result->world);
-    writer_key(w, "workload");
-    writer_begin_object(w);
+    writer_member_object(w, "workload");
     writer_member_integer(w, "workflows", (int64_t)asked->workload.n_workflows);
     writer_member_integer(w, "task_count", result->tasks);
     writer_member_number(w, "work_s", result->work_s);
     writer_member_number(w, "input_bytes", result->bytes);
     writer_end_object(w);
-    writer_key(w, "loads");
-    writer_begin_array(w);
+    writer_member_array(w, "loads");
     for (size_t i = 0; i < asked->n_rates; i++)
         encode_rate(w, result, i);
     writer_end_array(w);

@@ -280,13 +280,11 @@ void simulation_decode_workload(const struct codec_node *top,
 static void encode_montage(struct writer *w, const struct codec_simulation *asked)
 {
     const struct geosim_workload_parameters *terms = &asked->workload;
-    writer_key(w, "sizes");
-    writer_begin_array(w);
+    writer_member_array(w, "sizes");
     for (size_t i = 0; i < terms->n_sizes; i++) {
         writer_begin_object(w);
         writer_member_number(w, "share", terms->sizes[i].share);
-        writer_key(w, "task_range");
-        writer_begin_array(w);
+        writer_member_array(w, "task_range");
         writer_integer(w, (int64_t)terms->sizes[i].least);
         writer_integer(w, (int64_t)terms->sizes[i].most);
         writer_end_array(w);
@@ -295,8 +293,7 @@ static void encode_montage(struct writer *w, const struct codec_simulation *aske
     writer_end_array(w);
     if (asked->by_template_figures)
         return;
-    writer_key(w, "montage_surveys");
-    writer_begin_array(w);
+    writer_member_array(w, "montage_surveys");
     for (size_t i = 0; i < BUILT_IN; i++)
         if (asked->montage_surveys[i])
             writer_string(w, surveys[i].name);
@@ -306,8 +303,7 @@ static void encode_montage(struct writer *w, const struct codec_simulation *aske
 void simulation_encode_workload(struct writer *w, const struct codec_simulation *asked)
 {
     const struct geosim_workload_parameters *terms = &asked->workload;
-    writer_key(w, "workload");
-    writer_begin_object(w);
+    writer_member_object(w, "workload");
     writer_member_integer(w, "workflows", (int64_t)terms->n_workflows);
     writer_member_string(w, "workflow_source", workflow_sources[terms->n_recordings > 0]);
     if (terms->n_recordings == 0)
@@ -316,8 +312,7 @@ void simulation_encode_workload(struct writer *w, const struct codec_simulation 
     writer_member_number(w, "size_scale", terms->scaling.bytes);
     writer_member_number(w, "medium_share", terms->medium_share);
     if (asked->n_templates > 0) {
-        writer_key(w, "templates");
-        writer_begin_array(w);
+        writer_member_array(w, "templates");
         for (size_t i = 0; i < asked->n_templates; i++)
             writer_raw(w, asked->templates[i]);
         writer_end_array(w);

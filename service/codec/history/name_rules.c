@@ -69,8 +69,7 @@ void codec_name_rules_encode(struct writer *w,
 {
     writer_begin_object(w);
     writer_member_boolean(w, "customized", customized);
-    writer_key(w, "rules");
-    writer_begin_array(w);
+    writer_member_array(w, "rules");
     for (size_t i = 0; i < n; i++) {
         writer_begin_object(w);
         writer_member_text(w, "name", rules[i].name);
@@ -132,8 +131,7 @@ void codec_name_fold_encode(struct writer *w,
     writer_member_text(w, "name", name);
     writer_member_text(w, "application", folding->application);
     writer_member_boolean(w, "exists", exists);
-    writer_key(w, "rules");
-    writer_begin_array(w);
+    writer_member_array(w, "rules");
     for (size_t i = 0; i < folding->n_applied; i++)
         writer_text(w, rules[folding->applied[i]].name);
     writer_end_array(w);

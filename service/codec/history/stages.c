@@ -52,8 +52,7 @@ static void encode_parents(struct writer *w, const void *object, const void *con
 {
     const struct run_stage *stage = object;
     (void)context;
-    writer_key(w, "parents");
-    writer_begin_array(w);
+    writer_member_array(w, "parents");
     for (size_t i = 0; i < stage->n_parents; i++)
         writer_integer(w, stage->parents[i]);
     writer_end_array(w);
@@ -215,8 +214,7 @@ static double mean_task_s(const struct run_stage *stage)
 
 static void encode_sketch(struct writer *w, const struct run_stage *stage)
 {
-    writer_key(w, "task_time_summary");
-    writer_begin_array(w);
+    writer_member_array(w, "task_time_summary");
     for (size_t g = 0; g < stage->n_task_sketch; g++) {
         writer_begin_object(w);
         writer_member_integer(w, "tasks", stage->task_sketch[g].tasks);
@@ -238,8 +236,7 @@ static void encode_tasks(struct writer *w, const void *object, const void *conte
     if (stage->n_task_sketch > 0) {
         encode_sketch(w, stage);
     } else if (stage->task_durations_s != NULL) {
-        writer_key(w, "task_durations_s");
-        writer_begin_array(w);
+        writer_member_array(w, "task_durations_s");
         for (int64_t i = 0; i < stage->n_tasks; i++)
             writer_number(w, stage->task_durations_s[i]);
         writer_end_array(w);
@@ -548,12 +545,8 @@ void codec_stages_decode_member(const struct codec_node *node, const void *limit
 void codec_stages_encode_member(struct writer *w, const void *object, const void *context)
 {
     const struct run *run = object;
-    writer_key(w, "stages");
-    if (!run->has_stages) {
-        writer_null(w);
+    if (!writer_member_array_or_null(w, "stages", run->has_stages))
         return;
-    }
-    writer_begin_array(w);
     for (size_t i = 0; i < run->n_stages; i++)
         shape_encode(w, &codec_stage_shape, &run->stages[i], 0, context);
     writer_end_array(w);

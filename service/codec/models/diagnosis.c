@@ -11,8 +11,7 @@ static void encode_estimate(struct writer *w, const char *key, const struct ipso
 {
     if (isnan(estimate->value))
         return;
-    writer_key(w, key);
-    writer_begin_object(w);
+    writer_member_object(w, key);
     writer_member_number(w, "estimate", estimate->value);
     writer_member_number(w, "std_error", estimate->std_error);
     writer_key(w, "interval");
@@ -50,8 +49,7 @@ static void encode_parameters(struct writer *w, const struct diagnosis_slice *sl
                 {"gamma", IPSO_GAMMA},
                 {"task_time_s", IPSO_TASK_TIME},
                 {"task_exponent", IPSO_TASK_EXPONENT}};
-    writer_key(w, "parameters");
-    writer_begin_object(w);
+    writer_member_object(w, "parameters");
     if (slice->of_stages) {
         for (size_t i = 0; i < sizeof told / sizeof *told; i++)
             encode_estimate(w, told[i].name, &slice->ipso.parameters[told[i].at]);
@@ -64,12 +62,8 @@ static void encode_parameters(struct writer *w, const struct diagnosis_slice *sl
 
 static void encode_step(struct writer *w, const struct step *step, double unit)
 {
-    writer_key(w, "step");
-    if (!step->found) {
-        writer_null(w);
+    if (!writer_member_object_or_null(w, "step", step->found))
         return;
-    }
-    writer_begin_object(w);
     writer_member_number(w, "last_before", step->last_before);
     writer_member_number(w, "first_after", step->first_after);
     writer_member_number(w, "slope_before", step->before.slope / unit);
@@ -104,12 +98,8 @@ static void encode_point(struct writer *w, const struct diagnosis_point *point)
 
 static void encode_peak(struct writer *w, const struct diagnosis_slice *slice)
 {
-    writer_key(w, "peak");
-    if (isnan(slice->peak)) {
-        writer_null(w);
+    if (!writer_member_object_or_null(w, "peak", !isnan(slice->peak)))
         return;
-    }
-    writer_begin_object(w);
     writer_member_number(w, "executors", slice->peak);
     writer_member_number(w, "speedup", slice->of_stages ? slice->ipso.peak.speedup : (double)NAN);
     writer_member_boolean(w, "within_observed",
@@ -142,8 +132,7 @@ static void encode_slice(struct writer *w, const struct diagnosis_slice *slice)
     codec_findings_encode(w, "causes", &causes);
     diagnosis_explain_steps(slice, &steps);
     codec_findings_encode(w, "procedure", &steps);
-    writer_key(w, "points");
-    writer_begin_array(w);
+    writer_member_array(w, "points");
     for (size_t i = 0; i < slice->n_points; i++)
         encode_point(w, &slice->points[i]);
     writer_end_array(w);
@@ -155,12 +144,8 @@ static void encode_slice(struct writer *w, const struct diagnosis_slice *slice)
 static void encode_best_load(struct writer *w, const struct diagnosis_best_load *best)
 {
     struct findings findings = {.arena = w->arena};
-    writer_key(w, "best_load");
-    if (best->n == 0) {
-        writer_null(w);
+    if (!writer_member_object_or_null(w, "best_load", best->n > 0))
         return;
-    }
-    writer_begin_object(w);
     writer_member_number(w, "load_per_executor", best->loads[best->best].load);
     writer_member_number(w, "limit_load_per_executor",
                          best->limited ? best->loads[best->limit].load : (double)NAN);
@@ -168,8 +153,7 @@ static void encode_best_load(struct writer *w, const struct diagnosis_best_load 
     encode_step(w, &best->step, 1);
     diagnosis_explain_load(best, &findings);
     codec_findings_encode(w, "findings", &findings);
-    writer_key(w, "loads");
-    writer_begin_array(w);
+    writer_member_array(w, "loads");
     for (size_t l = 0; l < best->n; l++) {
         writer_begin_object(w);
         writer_member_number(w, "load_per_executor", best->loads[l].load);
@@ -186,8 +170,7 @@ static void encode_best_load(struct writer *w, const struct diagnosis_best_load 
 
 static void encode_runs(struct writer *w, const struct codec_diagnosis *all)
 {
-    writer_key(w, "history");
-    writer_begin_object(w);
+    writer_member_object(w, "history");
     writer_member_integer(w, "runs", all->runs);
     writer_member_integer(w, "examined", (int64_t)all->looked_at);
     writer_member_integer(w, "runs_used", (int64_t)all->diagnosis->runs);
@@ -206,8 +189,7 @@ void codec_diagnosis_encode(struct writer *w, const struct codec_diagnosis *all)
     writer_member_text(w, "application", all->application);
     writer_member_integer(w, "history_version", all->history_version);
     encode_runs(w, all);
-    writer_key(w, "slices");
-    writer_begin_array(w);
+    writer_member_array(w, "slices");
     for (size_t i = 0; i < all->diagnosis->n; i++)
         encode_slice(w, &all->diagnosis->slices[i]);
     writer_end_array(w);

@@ -4,12 +4,8 @@
 
 static void encode_run(struct writer *w, const char *key, const struct codec_watched_run *run)
 {
-    writer_key(w, key);
-    if (run->run_id == NULL) {
-        writer_null(w);
+    if (!writer_member_object_or_null(w, key, run->run_id != NULL))
         return;
-    }
-    writer_begin_object(w);
     writer_member_string(w, "run_id", run->run_id);
     writer_member_instant(w, "at", run->instant_us);
     writer_end_object(w);
@@ -34,15 +30,13 @@ static void encode_change(struct writer *w, const struct codec_watch *watch)
 static void encode_drift(struct writer *w, const struct codec_watch *watch)
 {
     const struct drift *drift = &watch->drift;
-    writer_key(w, "drift");
-    writer_begin_object(w);
+    writer_member_object(w, "drift");
     writer_member_string(w, "state", drift_state_name(drift->state));
     encode_change(w, watch);
     writer_member_integer(w, "drifts", (int64_t)drift->drifts);
     writer_member_integer(w, "runs_compared", (int64_t)drift->judged);
     writer_member_integer(w, "runs_discounted", (int64_t)watch->faded);
-    writer_key(w, "cusum");
-    writer_begin_object(w);
+    writer_member_object(w, "cusum");
     writer_member_number(w, "slower", drift->up);
     writer_member_number(w, "faster", drift->down);
     writer_member_number(w, "reference_value", drift->rule.reference);
@@ -65,8 +59,7 @@ static void encode_light(struct writer *w, const struct codec_light_run *light)
     writer_member_instant(w, "at", light->run.instant_us);
     writer_member_string(w, "reason", light->reason);
     writer_member_number(w, "weight", light->weight);
-    writer_key(w, "evidence");
-    writer_begin_object(w);
+    writer_member_object(w, "evidence");
     encode_known(w, "duration_s", light->duration_s);
     encode_known(w, "expected_duration_s", light->promised_s);
     encode_known(w, "deviations", light->deviations);
@@ -82,8 +75,7 @@ void codec_watch_encode(struct writer *w, const struct codec_watch *watch)
 {
     encode_drift(w, watch);
     writer_member_integer(w, "down_weighted_count", (int64_t)watch->light_in_all);
-    writer_key(w, "down_weighted");
-    writer_begin_array(w);
+    writer_member_array(w, "down_weighted");
     for (size_t i = 0; i < watch->n_light; i++)
         encode_light(w, &watch->light[i]);
     writer_end_array(w);

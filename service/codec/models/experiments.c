@@ -71,8 +71,7 @@ static void write_reasons(struct writer *w, const struct experiment *item)
 {
     char text[200] = "";
     write_sentence(item, text, sizeof text);
-    writer_key(w, "reasons");
-    writer_begin_array(w);
+    writer_member_array(w, "reasons");
     writer_begin_object(w);
     writer_member_string(w, "code", experiments_reason_name(item->reason));
     writer_member_string(w, "message", text);
@@ -104,11 +103,7 @@ void codec_experiments_encode_items(struct writer *w, const struct codec_experim
 
 static void write_ends(struct writer *w, const char *key, const double ends[2])
 {
-    writer_key(w, key);
-    writer_begin_array(w);
-    writer_number(w, ends[0]);
-    writer_number(w, ends[1]);
-    writer_end_array(w);
+    writer_member_numbers(w, key, ends, 2);
 }
 
 /* Ends that are open are null; an interval of which nothing is known is, too. */
@@ -126,11 +121,9 @@ static void write_asked(struct writer *w, const struct codec_experiments *experi
     const struct experiments_plan *plan = experiments->plan;
     const double unknown[2] = {(double)NAN, (double)NAN};
     bool one = region->n_asked == 1;
-    writer_key(w, "asked");
-    writer_begin_object(w);
+    writer_member_object(w, "asked");
     writer_member_integer(w, "problem_size", (int64_t)region->problem_size);
-    writer_key(w, "executor_counts");
-    writer_begin_array(w);
+    writer_member_array(w, "executor_counts");
     for (size_t i = 0; i < region->n_asked; i++)
         writer_integer(w, (int64_t)region->asked[i].executors);
     writer_end_array(w);
@@ -143,10 +136,8 @@ static void write_asked(struct writer *w, const struct codec_experiments *experi
 static void write_allowed(struct writer *w, const struct codec_experiments *experiments)
 {
     const struct experiment_region *region = experiments->region;
-    writer_key(w, "allowed");
-    writer_begin_object(w);
-    writer_key(w, "problem_sizes");
-    writer_begin_array(w);
+    writer_member_object(w, "allowed");
+    writer_member_array(w, "problem_sizes");
     for (size_t i = 0; i < region->n_sizes; i++)
         writer_integer(w, (int64_t)region->problem_sizes[i]);
     writer_end_array(w);

@@ -19,13 +19,11 @@ static void encode_reasons(struct writer *w, const struct model_selection *selec
 {
     const struct model_candidate *chosen = selection->selected;
     const struct model_candidate *best = find_best(selection);
-    writer_key(w, "reasons");
-    writer_begin_array(w);
+    writer_member_array(w, "reasons");
     writer_begin_object(w);
     writer_member_string(w, "code", selection->code);
     writer_member_string(w, "message", selection->message);
-    writer_key(w, "evidence");
-    writer_begin_object(w);
+    writer_member_object(w, "evidence");
     writer_member_integer(w, "runs_compared", (int64_t)selection->compared);
     writer_member_string(w, "left_out", selection->by_executors ? "executor_counts" : "runs");
     if (chosen != NULL && best != NULL) {
@@ -38,8 +36,7 @@ static void encode_reasons(struct writer *w, const struct model_selection *selec
     }
     if (selection->single != NULL)
         writer_member_string(w, "best_single_model", selection->single->kind->name);
-    writer_key(w, "near_ties");
-    writer_begin_array(w);
+    writer_member_array(w, "near_ties");
     for (size_t k = 0; k < selection->n; k++)
         if (selection->candidates[k].close && &selection->candidates[k] != chosen)
             writer_string(w, selection->candidates[k].kind->name);
@@ -53,12 +50,8 @@ static void encode_reasons(struct writer *w, const struct model_selection *selec
 
 static void encode_comparison(struct writer *w, const struct model_candidate *candidate)
 {
-    writer_key(w, "comparison");
-    if (candidate->standing != MODEL_COMPARED) {
-        writer_null(w);
+    if (!writer_member_object_or_null(w, "comparison", candidate->standing == MODEL_COMPARED))
         return;
-    }
-    writer_begin_object(w);
     writer_member_number(w, "loo_mape_percent", candidate->loo_mape_percent);
     writer_member_number(w, "scale_out_mape_percent", candidate->scale_mape_percent);
     writer_member_number(w, "difference_percent", candidate->difference_percent);
@@ -73,17 +66,13 @@ static void encode_unfitted(struct writer *w, const struct model_candidate *cand
                                           "fit",        "scaling_type", "peak"};
     writer_member_string(w, "model", candidate->kind->name);
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
-        writer_key(w, unknown[i]);
-        writer_null(w);
+        writer_member_null(w, unknown[i]);
     }
-    writer_key(w, "findings");
-    writer_begin_array(w);
+    writer_member_array(w, "findings");
     writer_end_array(w);
-    writer_key(w, "warnings");
-    writer_begin_array(w);
+    writer_member_array(w, "warnings");
     writer_end_array(w);
-    writer_key(w, "error");
-    writer_begin_object(w);
+    writer_member_object(w, "error");
     writer_member_string(w, "code", pv_code_name(candidate->code));
     writer_member_string(w, "message", candidate->detail);
     writer_end_object(w);
@@ -103,8 +92,7 @@ static void encode_candidate(struct writer *w,
     } else {
         codec_model_encode(w, &candidate->fit.model);
         codec_model_quality_encode(w, &candidate->fit);
-        writer_key(w, "error");
-        writer_null(w);
+        writer_member_null(w, "error");
     }
     writer_end_object(w);
 }
@@ -113,12 +101,8 @@ static void encode_candidate(struct writer *w,
 
 static void encode_base(struct writer *w, const char *key, const struct surface_base *base)
 {
-    writer_key(w, key);
-    if (!(base->problem_size >= 1)) {
-        writer_null(w);
+    if (!writer_member_object_or_null(w, key, base->problem_size >= 1))
         return;
-    }
-    writer_begin_object(w);
     writer_member_number(w, "problem_size", base->problem_size);
     writer_member_number(w, "executors", base->executors);
     writer_end_object(w);
@@ -126,17 +110,12 @@ static void encode_base(struct writer *w, const char *key, const struct surface_
 
 static void encode_numbers(struct writer *w, const char *key, const double values[], size_t n)
 {
-    writer_key(w, key);
-    writer_begin_array(w);
-    for (size_t i = 0; i < n; i++)
-        writer_number(w, values[i]);
-    writer_end_array(w);
+    writer_member_numbers(w, key, values, n);
 }
 
 static void encode_observations(struct writer *w, const struct codec_history_models *models)
 {
-    writer_key(w, "history");
-    writer_begin_object(w);
+    writer_member_object(w, "history");
     writer_member_integer(w, "runs", models->runs);
     writer_member_integer(w, "examined", (int64_t)models->looked_at);
     writer_member_integer(w, "runs_used", (int64_t)models->used);
@@ -160,8 +139,7 @@ void codec_history_context_encode(struct writer *w,
         return;
     }
     writer_begin_object(w);
-    writer_key(w, "labels");
-    writer_begin_object(w);
+    writer_member_object(w, "labels");
     for (size_t k = 0; k < context->n_keys; k++) {
         struct strview value = context_label_value(context->labels, context->keys[k]);
         writer_key_view(w, context->keys[k]);
@@ -198,8 +176,7 @@ static void encode_selection(struct writer *w, const struct model_selection *sel
     writer_member_string(w, "selected_model",
                          selection->selected == NULL ? NULL : selection->selected->kind->name);
     encode_reasons(w, selection);
-    writer_key(w, "candidates");
-    writer_begin_array(w);
+    writer_member_array(w, "candidates");
     for (size_t k = 0; k < selection->n; k++)
         encode_candidate(w, selection, &selection->candidates[k]);
     writer_end_array(w);
@@ -340,8 +317,7 @@ static void encode_row(struct writer *w,
 {
     writer_begin_object(w);
     writer_member_number(w, "problem_size", problem_size);
-    writer_key(w, "points");
-    writer_begin_array(w);
+    writer_member_array(w, "points");
     for (size_t j = 0; j < speedup->n_executors; j++) {
         struct model_prediction prediction;
         model_predict(speedup->model, spread, problem_size, speedup->executors[j], &prediction);
@@ -365,19 +341,16 @@ void codec_speedup_encode(struct writer *w, const struct codec_speedup *speedup)
     writer_member_boolean(w, "has_speedup_law", speedup->model->kind->speedup != NULL);
     writer_member_number(w, "confidence", u->confidence);
     encode_base(w, "relative_to", speedup->smallest);
-    writer_key(w, "observed");
-    writer_begin_object(w);
+    writer_member_object(w, "observed");
     encode_numbers(w, "problem_size_range", u->problem_size, 2);
     encode_numbers(w, "executors_range", u->executors, 2);
     writer_end_object(w);
     encode_numbers(w, "executor_counts", speedup->executors, speedup->n_executors);
-    writer_key(w, "surface");
-    writer_begin_array(w);
+    writer_member_array(w, "surface");
     for (size_t i = 0; i < speedup->n_sizes; i++)
         encode_row(w, speedup, &spread, speedup->problem_sizes[i]);
     writer_end_array(w);
-    writer_key(w, "best_executors_by_size");
-    writer_begin_array(w);
+    writer_member_array(w, "best_executors_by_size");
     for (size_t i = 0; i < speedup->n_sizes; i++)
         encode_crest(w, speedup, &spread, speedup->problem_sizes[i]);
     writer_end_array(w);

@@ -125,14 +125,12 @@ void codec_model_fit_decode(const struct codec_node *node,
 
 static void encode_parameters(struct writer *w, const struct model *model)
 {
-    writer_key(w, "parameters");
-    writer_begin_object(w);
+    writer_member_object(w, "parameters");
     for (size_t j = 0; j < model->kind->n_parameters; j++) {
         const struct model_parameter *parameter = &model->parameters[j];
         if (isnan(parameter->estimate))
             continue;
-        writer_key(w, model->kind->rules[j].name);
-        writer_begin_object(w);
+        writer_member_object(w, model->kind->rules[j].name);
         writer_member_number(w, "estimate", parameter->estimate);
         writer_member_number(w, "std_error", parameter->std_error);
         writer_member_number(w, "p_value", parameter->p_value);
@@ -161,8 +159,7 @@ void codec_model_encode(struct writer *w, const struct model *model)
 
 static void encode_residuals(struct writer *w, const struct model_fit *fit)
 {
-    writer_key(w, "residuals");
-    writer_begin_array(w);
+    writer_member_array(w, "residuals");
     for (size_t i = 0; i < fit->n; i++) {
         const struct model_residual *residual = &fit->residuals[i];
         writer_begin_object(w);
@@ -178,12 +175,8 @@ static void encode_residuals(struct writer *w, const struct model_fit *fit)
 
 static void encode_peak(struct writer *w, const struct model_peak *peak)
 {
-    writer_key(w, "peak");
-    if (!(peak->executors > 0)) {
-        writer_null(w);
+    if (!writer_member_object_or_null(w, "peak", peak->executors > 0))
         return;
-    }
-    writer_begin_object(w);
     writer_member_number(w, "problem_size", peak->problem_size);
     writer_member_number(w, "executors", peak->executors);
     writer_member_number(w, "speedup", peak->speedup);
@@ -200,8 +193,7 @@ static void encode_findings(struct writer *w, const struct model *model)
 
 void codec_model_quality_encode(struct writer *w, const struct model_fit *fit)
 {
-    writer_key(w, "fit");
-    writer_begin_object(w);
+    writer_member_object(w, "fit");
     writer_member_integer(w, "observations", (int64_t)fit->n);
     writer_member_number(w, "r_squared", fit->r_squared);
     writer_member_number(w, "mape_percent", fit->mape_percent);
@@ -370,8 +362,7 @@ void codec_model_interval_encode(struct writer *w,
         codec_model_pair_encode(w, "interval_s", prediction->interval_s);
         return;
     }
-    writer_key(w, "interval_s");
-    writer_null(w);
+    writer_member_null(w, "interval_s");
 }
 
 void codec_model_prediction_encode(struct writer *w,

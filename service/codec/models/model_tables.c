@@ -58,8 +58,7 @@ const struct model_kind *codec_model_choice_decode(const struct codec_node *node
 
 static void encode_knots(struct writer *w, const struct model_tables *tables)
 {
-    writer_key(w, "knots");
-    writer_begin_array(w);
+    writer_member_array(w, "knots");
     for (size_t i = 0; i < tables->n_knots; i++) {
         writer_begin_array(w);
         writer_number(w, tables->knots[i].problem_size);
@@ -76,8 +75,7 @@ static void encode_component(struct writer *w, const struct model_component *com
     writer_begin_object(w);
     writer_member_string(w, "model", law->kind->name);
     writer_member_number(w, "weight", component->weight);
-    writer_key(w, "parameters");
-    writer_begin_object(w);
+    writer_member_object(w, "parameters");
     for (size_t j = 0; j < law->kind->n_parameters; j++)
         if (!isnan(law->p[j]))
             writer_member_number(w, law->kind->rules[j].name, law->p[j]);
@@ -93,13 +91,11 @@ void codec_model_tables_encode(struct writer *w, const struct model *model)
     unsigned has = model->kind->tables;
     if (has == 0)
         return;
-    writer_key(w, "tables");
-    writer_begin_object(w);
+    writer_member_object(w, "tables");
     if ((has & MODEL_HAS_KNOTS) != 0)
         encode_knots(w, tables);
     if ((has & MODEL_HAS_COMPONENTS) != 0) {
-        writer_key(w, "components");
-        writer_begin_array(w);
+        writer_member_array(w, "components");
         for (size_t i = 0; i < tables->n_components; i++)
             encode_component(w, &tables->components[i]);
         writer_end_array(w);

@@ -9,11 +9,7 @@ static const double NUMBER_MAX = 1e300;
 
 void codec_model_pair_encode(struct writer *w, const char *key, const double pair[2])
 {
-    writer_key(w, key);
-    writer_begin_array(w);
-    writer_number(w, pair[0]);
-    writer_number(w, pair[1]);
-    writer_end_array(w);
+    writer_member_numbers(w, key, pair, 2);
 }
 
 /* Null: not known. */
@@ -23,30 +19,23 @@ static void encode_range(struct writer *w, const char *key, const double range[2
         codec_model_pair_encode(w, key, range);
         return;
     }
-    writer_key(w, key);
-    writer_null(w);
+    writer_member_null(w, key);
 }
 
 static void encode_numbers(struct writer *w, const char *key, const double values[], size_t n)
 {
-    writer_key(w, key);
-    writer_begin_array(w);
-    for (size_t i = 0; i < n; i++)
-        writer_number(w, values[i]);
-    writer_end_array(w);
+    writer_member_numbers(w, key, values, n);
 }
 
 /* {"alpha": {"alpha": .., "beta": ..}, ..}: the pairs that are not 0. */
 static void encode_covariance(struct writer *w, const struct model *model)
 {
     size_t n = model->kind->n_parameters;
-    writer_key(w, "covariance");
-    writer_begin_object(w);
+    writer_member_object(w, "covariance");
     for (size_t a = 0; a < n; a++) {
         if (!(model->uncertainty.covariance[a][a] > 0))
             continue;
-        writer_key(w, model->kind->rules[a].name);
-        writer_begin_object(w);
+        writer_member_object(w, model->kind->rules[a].name);
         for (size_t b = 0; b < n; b++)
             if (model->uncertainty.covariance[a][b] != 0)
                 writer_member_number(w, model->kind->rules[b].name,
@@ -58,12 +47,8 @@ static void encode_covariance(struct writer *w, const struct model *model)
 
 static void encode_table(struct writer *w, const char *key, const struct score_table *table)
 {
-    writer_key(w, key);
-    if (table->n == 0) {
-        writer_null(w);
+    if (!writer_member_object_or_null(w, key, table->n > 0))
         return;
-    }
-    writer_begin_object(w);
     encode_numbers(w, "values", table->scores, table->n);
     encode_numbers(w, "levels", table->levels, table->n);
     writer_member_number(w, "spread", table->spread);
@@ -73,8 +58,7 @@ static void encode_table(struct writer *w, const char *key, const struct score_t
 
 static void encode_scores(struct writer *w, const struct model_uncertainty *u)
 {
-    writer_key(w, "scores");
-    writer_begin_object(w);
+    writer_member_object(w, "scores");
     encode_table(w, "seen", &u->seen);
     encode_table(w, "new_executors", &u->new_executors);
     encode_table(w, "new_problem_sizes", &u->new_sizes);
@@ -83,8 +67,7 @@ static void encode_scores(struct writer *w, const struct model_uncertainty *u)
 
 static void encode_observed(struct writer *w, const struct model_uncertainty *u)
 {
-    writer_key(w, "observed");
-    writer_begin_object(w);
+    writer_member_object(w, "observed");
     encode_numbers(w, "executor_counts", u->seen_executors.values, u->seen_executors.n);
     encode_numbers(w, "problem_sizes", u->seen_sizes.values, u->seen_sizes.n);
     writer_end_object(w);
@@ -93,12 +76,8 @@ static void encode_observed(struct writer *w, const struct model_uncertainty *u)
 void codec_model_uncertainty_encode(struct writer *w, const struct model *model)
 {
     const struct model_uncertainty *u = &model->uncertainty;
-    writer_key(w, "uncertainty");
-    if (u->observations == 0) {
-        writer_null(w);
+    if (!writer_member_object_or_null(w, "uncertainty", u->observations > 0))
         return;
-    }
-    writer_begin_object(w);
     writer_member_integer(w, "observation_count", (int64_t)u->observations);
     writer_member_number(w, "confidence", u->confidence);
     writer_member_number(w, "degrees_of_freedom", u->freedom);

@@ -129,12 +129,8 @@ void codec_refit_encode(struct writer *w, const struct codec_refit *asked)
 
 static void encode_interval(struct writer *w, const char *key, const double interval[2])
 {
-    writer_key(w, key);
-    if (isnan(interval[0])) {
-        writer_null(w);
+    if (!writer_member_array_or_null(w, key, !isnan(interval[0])))
         return;
-    }
-    writer_begin_array(w);
     writer_number(w, interval[0]);
     writer_number(w, interval[1]);
     writer_end_array(w);
@@ -143,14 +139,12 @@ static void encode_interval(struct writer *w, const char *key, const double inte
 static void encode_parameters(struct writer *w, const struct bootstrap_result *bootstrap)
 {
     const struct model_kind *kind = bootstrap->fit->model.kind;
-    writer_key(w, "parameters");
-    writer_begin_object(w);
+    writer_member_object(w, "parameters");
     for (size_t j = 0; j < kind->n_parameters; j++) {
         const struct bootstrap_figure *figure = &bootstrap->parameters[j];
         if (isnan(figure->estimate))
             continue;
-        writer_key(w, kind->rules[j].name);
-        writer_begin_object(w);
+        writer_member_object(w, kind->rules[j].name);
         writer_member_number(w, "estimate", figure->estimate);
         writer_member_number(w, "std_error", figure->std_error);
         encode_interval(w, "interval", figure->interval);
@@ -161,8 +155,7 @@ static void encode_parameters(struct writer *w, const struct bootstrap_result *b
 
 static void encode_predictions(struct writer *w, const struct bootstrap_result *bootstrap)
 {
-    writer_key(w, "predictions");
-    writer_begin_array(w);
+    writer_member_array(w, "predictions");
     for (size_t k = 0; k < bootstrap->n_predictions; k++) {
         const struct bootstrap_prediction *there = &bootstrap->predictions[k];
         writer_begin_object(w);
@@ -181,12 +174,8 @@ static void
 encode_bootstrap(struct writer *w, const struct codec_refit_result *result, bool with_predictions)
 {
     const struct bootstrap_result *bootstrap = result->bootstrap;
-    writer_key(w, "bootstrap");
-    if (bootstrap == NULL) {
-        writer_null(w);
+    if (!writer_member_object_or_null(w, "bootstrap", bootstrap != NULL))
         return;
-    }
-    writer_begin_object(w);
     writer_member_string(w, "method", resample_method_name(bootstrap->method));
     writer_member_number(w, "confidence", result->asked->confidence);
     writer_member_integer(w, "seed", result->asked->seed);
@@ -203,17 +192,13 @@ encode_bootstrap(struct writer *w, const struct codec_refit_result *result, bool
 
 static void encode_stability(struct writer *w, const struct bootstrap_result *bootstrap)
 {
-    writer_key(w, "selection_stability");
-    if (bootstrap == NULL || bootstrap->selections == 0) {
-        writer_null(w);
+    if (!writer_member_object_or_null(w, "selection_stability",
+                                      bootstrap != NULL && bootstrap->selections > 0))
         return;
-    }
-    writer_begin_object(w);
     writer_member_integer(w, "selections", (int64_t)bootstrap->selections);
     writer_member_integer(w, "configurations_left_out", (int64_t)bootstrap->left_out);
     writer_member_integer(w, "undecided", (int64_t)bootstrap->undecided);
-    writer_key(w, "models");
-    writer_begin_array(w);
+    writer_member_array(w, "models");
     for (size_t k = 0; k < bootstrap->n_choices; k++) {
         const struct bootstrap_choice *choice = &bootstrap->choices[k];
         writer_begin_object(w);
@@ -274,12 +259,10 @@ static void encode_warnings(struct writer *w, const struct codec_refit_result *r
 
 static void encode_selection(struct writer *w, const struct model_selection *selection)
 {
-    writer_key(w, "selection");
-    writer_begin_object(w);
+    writer_member_object(w, "selection");
     writer_member_string(w, "selected_model",
                          selection->selected == NULL ? NULL : selection->selected->kind->name);
-    writer_key(w, "reasons");
-    writer_begin_array(w);
+    writer_member_array(w, "reasons");
     writer_begin_object(w);
     writer_member_string(w, "code", selection->code);
     writer_member_string(w, "message", selection->message);
