@@ -22,7 +22,7 @@ static const struct joblog_limits limits = {
 
 static enum pv_code take_plain(void *context, const char *bytes, size_t n, struct pv_error *err)
 {
-    return sparklog_feed(context, bytes, n, err);
+    return log_reader_feed(context, bytes, n, err);
 }
 
 static enum pv_code drop_plain(void *context, const char *bytes, size_t n, struct pv_error *err)
@@ -56,7 +56,7 @@ static void print(struct joblog_counts counts, const struct run *run)
 }
 
 static int
-read_log(struct decompressor *framing, struct sparklog *log, const char *path, bool only_decode)
+read_log(struct decompressor *framing, struct log_reader *log, const char *path, bool only_decode)
 {
     struct pv_error err;
     pv_error_clear(&err);
@@ -66,9 +66,9 @@ read_log(struct decompressor *framing, struct sparklog *log, const char *path, b
     int file = open(path, O_RDONLY | O_CLOEXEC);
     enum pv_code code = read_file(file, framing, &err);
     if (code == PV_OK && !only_decode) {
-        code = sparklog_finish(log, &arena, &run, &err);
+        code = log_reader_finish(log, &arena, &run, &err);
         if (code == PV_OK)
-            print(sparklog_counts(log), &run);
+            print(log_reader_counts(log), &run);
     }
     if (code != PV_OK)
         fprintf(stderr, "%s: %s\n", path, pv_code_name(code));
@@ -87,11 +87,11 @@ int main(int argc, char **argv)
     }
     const struct compression_limits wide = {
         .total_bytes = 1ULL << 40, .ratio = 1e6, .window_log_max = 27};
-    struct sparklog *log = sparklog_create(&limits);
+    struct log_reader *log = log_reader_create(&sparklog_kind, &limits);
     struct decompressor *framing =
         decompressor_create(&wide, only_decode ? drop_plain : take_plain, log);
     int status = log == NULL || framing == NULL ? 1 : read_log(framing, log, argv[2], only_decode);
     decompressor_destroy(framing);
-    sparklog_destroy(log);
+    log_reader_destroy(log);
     return status;
 }

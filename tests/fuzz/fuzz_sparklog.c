@@ -36,7 +36,7 @@ static void require_sane(const struct run *run)
 /* The run as text, or the code in place of one. */
 static char *read(const uint8_t *data, size_t n, size_t piece, enum pv_code *code)
 {
-    struct sparklog *log = sparklog_create(&limits);
+    struct log_reader *log = log_reader_create(&sparklog_kind, &limits);
     FUZZ_REQUIRE(log != NULL);
     struct arena arena;
     arena_init(&arena, 0);
@@ -44,15 +44,16 @@ static char *read(const uint8_t *data, size_t n, size_t piece, enum pv_code *cod
     char *text = NULL;
     *code = PV_OK;
     for (size_t at = 0; at < n && *code == PV_OK; at += piece)
-        *code = sparklog_feed(log, (const char *)data + at, n - at < piece ? n - at : piece, NULL);
+        *code =
+            log_reader_feed(log, (const char *)data + at, n - at < piece ? n - at : piece, NULL);
     if (*code == PV_OK)
-        *code = sparklog_finish(log, &arena, &run, NULL);
+        *code = log_reader_finish(log, &arena, &run, NULL);
     if (*code == PV_OK) {
         require_sane(&run);
         text = run_text(&run);
     }
     arena_fini(&arena);
-    sparklog_destroy(log);
+    log_reader_destroy(log);
     return text;
 }
 

@@ -35,14 +35,14 @@ static int print_plain(const char *path)
 }
 
 static enum pv_code print_parts(
-    int n, char *const parts[], struct sparklog *log, struct arena *arena, struct pv_error *err)
+    int n, char *const parts[], struct log_reader *log, struct arena *arena, struct pv_error *err)
 {
     enum pv_code code = PV_OK;
     for (int i = 0; i < n && code == PV_OK; i++)
         code = read_log(parts[i], 65536, log, err);
     struct run run;
     if (code == PV_OK)
-        code = sparklog_finish(log, arena, &run, err);
+        code = log_reader_finish(log, arena, &run, err);
     if (code != PV_OK)
         return code;
     char *text = run_text(&run);
@@ -61,12 +61,12 @@ int main(int argc, char **argv)
     arena_init(&arena, 0);
     struct pv_error err;
     pv_error_clear(&err);
-    struct sparklog *log = sparklog_create(&wide_limits);
+    struct log_reader *log = log_reader_create(&sparklog_kind, &wide_limits);
     enum pv_code code =
         log == NULL ? PV_E_MEMORY : print_parts(argc - 1, argv + 1, log, &arena, &err);
     if (code != PV_OK)
         fprintf(stderr, "%s: %s\n", pv_code_name(code), err.detail);
-    sparklog_destroy(log);
+    log_reader_destroy(log);
     arena_fini(&arena);
     return code != PV_OK;
 }

@@ -16,7 +16,7 @@ const char *shared_directory(void)
 
 static enum pv_code to_log(void *context, const char *bytes, size_t n, struct pv_error *err)
 {
-    return sparklog_feed(context, bytes, n, err);
+    return log_reader_feed(context, bytes, n, err);
 }
 
 static enum pv_code read_file(
@@ -33,7 +33,7 @@ static enum pv_code read_file(
     return code == PV_OK ? decompressor_finish(framing, truncated, err) : code;
 }
 
-enum pv_code read_log(const char *path, size_t piece, struct sparklog *log, struct pv_error *err)
+enum pv_code read_log(const char *path, size_t piece, struct log_reader *log, struct pv_error *err)
 {
     FILE *file = fopen(path, "rb");
     if (file == NULL)
@@ -45,7 +45,7 @@ enum pv_code read_log(const char *path, size_t piece, struct sparklog *log, stru
     enum pv_code code =
         framing == NULL ? PV_E_MEMORY : read_file(file, piece, framing, &truncated, err);
     if (truncated)
-        sparklog_note_truncated(log);
+        log_reader_note_truncated(log);
     decompressor_destroy(framing);
     (void)fclose(file);
     return code;

@@ -7,7 +7,7 @@
 
 /* Read a file through a framing of its own into `log`, in pieces of `piece` bytes. PV_E_NOT_FOUND
  * when the file cannot be read. */
-enum pv_code read_log(const char *path, size_t piece, struct sparklog *log, struct pv_error *err);
+enum pv_code read_log(const char *path, size_t piece, struct log_reader *log, struct pv_error *err);
 
 /* $PROVISOR_SHARED, else ../shared beside the source tree. */
 const char *shared_directory(void);

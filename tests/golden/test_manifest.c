@@ -163,7 +163,7 @@ static void join(char path[PATH_MAX_BYTES], const char *root, const char *file)
 static enum pv_code feed_parts(const char *root,
                                const char *directory,
                                FILE *manifest,
-                               struct sparklog *log,
+                               struct log_reader *log,
                                struct pv_error *err)
 {
     long here = ftell(manifest);
@@ -180,8 +180,11 @@ static enum pv_code feed_parts(const char *root,
     return code;
 }
 
-static enum pv_code feed_row(
-    const char *root, const char *file, FILE *manifest, struct sparklog *log, struct pv_error *err)
+static enum pv_code feed_row(const char *root,
+                             const char *file,
+                             FILE *manifest,
+                             struct log_reader *log,
+                             struct pv_error *err)
 {
     if (file[strlen(file) - 1] == '/')
         return feed_parts(root, file, manifest, log, err);
@@ -202,7 +205,7 @@ static void check_refusal(struct check *check, enum pv_code code, const struct p
 static int check_row(const char *root, const struct table *table, FILE *manifest)
 {
     struct check check = {table, cell(table, "file"), 0};
-    struct sparklog *log = sparklog_create(&wide_limits);
+    struct log_reader *log = log_reader_create(&sparklog_kind, &wide_limits);
     struct arena arena;
     arena_init(&arena, 0);
     struct pv_error err;
@@ -211,8 +214,8 @@ static int check_row(const char *root, const struct table *table, FILE *manifest
     enum pv_code code = feed_row(root, check.file, manifest, log, &err);
     expect(&check, code == PV_OK, err.detail);
     if (code == PV_OK) {
-        code = sparklog_finish(log, &arena, &run, &err);
-        struct joblog_counts counts = sparklog_counts(log);
+        code = log_reader_finish(log, &arena, &run, &err);
+        struct joblog_counts counts = log_reader_counts(log);
         if (cell(table, "app_start_ms")[0] == '\0')
             check_refusal(&check, code, &err);
         else if (code != PV_OK)
@@ -221,7 +224,7 @@ static int check_row(const char *root, const struct table *table, FILE *manifest
             check_run(&check, &run, &counts);
     }
     arena_fini(&arena);
-    sparklog_destroy(log);
+    log_reader_destroy(log);
     return check.faults;
 }
 

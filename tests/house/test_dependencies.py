@@ -44,7 +44,6 @@ CYCLES = {
     ("api/api", "api/models/application_models", "api/models/fitter"), ("api/shared/cursor", "api/shared/cursor_seal"),
     ("codec/models/fitted_model", "codec/models/model", "codec/models/model_labels"),
     ("http/exchange", "http/server"),
-    ("core/joblog/spark/events", "core/joblog/spark/profile", "core/joblog/spark/sparklog"),
     ("ingest/bundle", "ingest/container", "ingest/ingest", "ingest/peek", "ingest/stream", "ingest/text"),
     ("operation/operation", "operation/runner")}
 

@@ -35,3 +35,16 @@ void run_clear_figures(struct run *run)
     run->resources = NULL;
     run->n_resources = 0;
 }
+
+void run_stage_skip(struct run_stage *stage)
+{
+    stage->skipped = true;
+    stage->n_tasks = RUN_UNKNOWN;
+    stage->task_duration_s = (double)NAN;
+    stage->task_time_s = (double)NAN;
+    stage->duration_s = (double)NAN;
+    stage->started_s = (double)NAN;
+    stage->input_records = (double)NAN;
+    stage->nominal_rate_per_s = (double)NAN;
+    run_stage_clear_log(stage);
+}

@@ -13,4 +13,7 @@ void run_stage_clear_log(struct run_stage *stage);
 void run_clear_log(struct run *run);
 void run_clear_figures(struct run *run);
 
+/* A stage of a log that never ran: everything but what describes it becomes unknown. */
+void run_stage_skip(struct run_stage *stage);
+
 #endif

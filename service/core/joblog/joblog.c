@@ -7,10 +7,8 @@ struct joblog {
     struct joblog_limits limits;
     char head[MAPREDUCE_MAGIC]; /* held back until they determine the kind */
     size_t n_head;
-    enum pv_code failed; /* making the reader failed; sticky */
-    /* One of them once the kind is known. */
-    struct sparklog *spark;
-    struct mapreduce *mapreduce;
+    enum pv_code failed;       /* making the reader failed; sticky */
+    struct log_reader *reader; /* NULL until the kind is known */
 };
 
 struct joblog *joblog_create(const struct joblog_limits *limits)
@@ -25,87 +23,66 @@ void joblog_destroy(struct joblog *log)
 {
     if (log == NULL)
         return;
-    sparklog_destroy(log->spark);
-    mapreduce_destroy(log->mapreduce);
+    log_reader_destroy(log->reader);
     free(log);
 }
 
 enum joblog_kind joblog_kind(const struct joblog *log)
 {
-    if (log->mapreduce != NULL)
-        return JOBLOG_MAPREDUCE;
-    return log->spark != NULL ? JOBLOG_SPARK : JOBLOG_UNDECIDED;
-}
-
-static enum pv_code pass_on(struct joblog *log, const char *bytes, size_t n, struct pv_error *err)
-{
-    return log->mapreduce != NULL ? mapreduce_feed(log->mapreduce, bytes, n, err)
-                                  : sparklog_feed(log->spark, bytes, n, err);
+    if (log->reader == NULL)
+        return JOBLOG_UNDECIDED;
+    return log->reader->kind == &mapreduce_kind ? JOBLOG_MAPREDUCE : JOBLOG_SPARK;
 }
 
 /* Make the reader that the head asks for and give it the head. */
 static enum pv_code decide(struct joblog *log, struct pv_error *err)
 {
-    if (joblog_kind(log) != JOBLOG_UNDECIDED)
+    if (log->reader != NULL)
         return PV_OK;
     if (log->failed != PV_OK)
         return pv_fail(err, log->failed, "the reader has failed before");
-    if (mapreduce_recognise(log->head, log->n_head))
-        log->mapreduce = mapreduce_create(&log->limits);
-    else
-        log->spark = sparklog_create(&log->limits);
-    if (joblog_kind(log) == JOBLOG_UNDECIDED) {
+    bool mapreduce = mapreduce_recognise(log->head, log->n_head);
+    log->reader = log_reader_create(mapreduce ? &mapreduce_kind : &sparklog_kind, &log->limits);
+    if (log->reader == NULL) {
         log->failed = PV_E_MEMORY;
         return pv_no_memory(err);
     }
-    return pass_on(log, log->head, log->n_head, err);
+    return log_reader_feed(log->reader, log->head, log->n_head, err);
 }
 
 enum pv_code joblog_feed(struct joblog *log, const char *bytes, size_t n, struct pv_error *err)
 {
     if (n == 0)
         return log->failed;
-    if (joblog_kind(log) == JOBLOG_UNDECIDED) {
+    if (log->reader == NULL) {
         size_t wanted = sizeof log->head - log->n_head;
         size_t taken = n < wanted ? n : wanted;
         memcpy(log->head + log->n_head, bytes, taken);
         log->n_head += taken;
         if (taken < wanted)
             return log->failed;
-        enum pv_code code = decide(log, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(decide(log, err));
         bytes += taken;
         n -= taken;
     }
-    return pass_on(log, bytes, n, err);
+    return log_reader_feed(log->reader, bytes, n, err);
 }
 
 void joblog_note_truncated(struct joblog *log)
 {
-    if (decide(log, NULL) != PV_OK)
-        return;
-    if (log->mapreduce != NULL)
-        mapreduce_note_truncated(log->mapreduce);
-    else
-        sparklog_note_truncated(log->spark);
+    if (decide(log, NULL) == PV_OK)
+        log_reader_note_truncated(log->reader);
 }
 
 enum pv_code
 joblog_finish(struct joblog *log, struct arena *arena, struct run *run, struct pv_error *err)
 {
-    enum pv_code code = decide(log, err);
-    if (code != PV_OK)
-        return code;
-    return log->mapreduce != NULL ? mapreduce_finish(log->mapreduce, arena, run, err)
-                                  : sparklog_finish(log->spark, arena, run, err);
+    PV_TRY(decide(log, err));
+    return log_reader_finish(log->reader, arena, run, err);
 }
 
 struct joblog_counts joblog_counts(const struct joblog *log)
 {
-    if (log->mapreduce != NULL)
-        return mapreduce_counts(log->mapreduce);
-    if (log->spark != NULL)
-        return sparklog_counts(log->spark);
-    return (struct joblog_counts){.bytes = log->n_head};
+    return log->reader != NULL ? log_reader_counts(log->reader)
+                               : (struct joblog_counts){.bytes = log->n_head};
 }

@@ -5,9 +5,9 @@
 #include "core/joblog/spark/sparklog.h"
 
 /*
- * A reader of whatever kind of log comes: Spark's event logs or Hadoop's job histories, told apart
+ * A reader of whatever kind of log comes: Spark's event logs or Hadoop's job histories, recognised
  * by their first bytes. Anything that is not a job history is read as an event log. Bytes, limits,
- * errors and results as in sparklog.h and mapreduce.h. One reader belongs to one thread at a time.
+ * errors and results as in log_reader.h. One reader belongs to one thread at a time.
  */
 struct joblog;
 

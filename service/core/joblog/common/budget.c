@@ -2,15 +2,16 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { FIRST_CAPACITY = 8 };
 
-enum pv_code budget_grow(struct budget *budget,
-                         void **items,
-                         size_t *capacity,
-                         size_t need,
-                         size_t size,
-                         struct pv_error *err)
+enum pv_code budget_grow_bytes(struct budget *budget,
+                               void *items_address,
+                               size_t *capacity,
+                               size_t need,
+                               size_t size,
+                               struct pv_error *err)
 {
     if (need <= *capacity)
         return PV_OK;
@@ -23,11 +24,13 @@ enum pv_code budget_grow(struct budget *budget,
         held > budget->limit - bytes)
         return pv_fail(err, PV_E_LIMIT, "reading the log takes more than %zu bytes of memory",
                        budget->limit);
-    void *grown = realloc(*items, bytes);
+    void *items; /* copied as bytes: the pointer's own type is not known here */
+    memcpy(&items, items_address, sizeof items);
+    void *grown = realloc(items, bytes);
     if (grown == NULL)
         return pv_no_memory(err);
     budget->used = held + bytes;
-    *items = grown;
+    memcpy(items_address, &grown, sizeof grown);
     *capacity = wanted;
     return PV_OK;
 }

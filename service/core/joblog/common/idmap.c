@@ -66,12 +66,7 @@ static enum pv_code grow(struct idmap *map, struct budget *budget, struct pv_err
     size_t wanted = map->capacity == 0 ? FIRST_SLOTS : map->capacity * 2;
     for (;; wanted *= 2) {
         struct idmap grown = {NULL, 0, 0};
-        void *slots = NULL;
-        enum pv_code code =
-            budget_grow(budget, &slots, &grown.capacity, wanted, sizeof *grown.slots, err);
-        if (code != PV_OK)
-            return code;
-        grown.slots = slots;
+        PV_TRY(budget_grow(budget, grown.slots, grown.capacity, wanted, err));
         memset(grown.slots, 0, grown.capacity * sizeof *grown.slots);
         if (place_all(&grown, map)) {
             idmap_fini(map, budget);
@@ -85,11 +80,8 @@ static enum pv_code grow(struct idmap *map, struct budget *budget, struct pv_err
 enum pv_code idmap_insert(
     struct idmap *map, struct budget *budget, int64_t key, uint32_t value, struct pv_error *err)
 {
-    while (map->n >= map->capacity / 2 || !place(map, key, value)) {
-        enum pv_code code = grow(map, budget, err);
-        if (code != PV_OK)
-            return code;
-    }
+    while (map->n >= map->capacity / 2 || !place(map, key, value))
+        PV_TRY(grow(map, budget, err));
     return PV_OK;
 }
 

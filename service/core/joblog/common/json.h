@@ -99,6 +99,9 @@ int64_t json_number(struct strview word);
 /* Equal after escapes are resolved? */
 bool json_text_is(struct json_text text, struct strview plain);
 
+/* The whole text with its NUL into out, or "" and false when it does not fit. */
+bool json_text_keep(struct json_text text, char *out, size_t capacity);
+
 /*
  * Resolve escapes into out: valid UTF-8 whatever the log holds; bad bytes, lone surrogates and
  * control characters become U+FFFD. Returns the length. *cut says that the text did not fit

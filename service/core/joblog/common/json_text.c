@@ -144,3 +144,11 @@ bool json_text_is(struct json_text text, struct strview plain)
     size_t n = json_text_decode(text, decoded, sizeof decoded, &cut);
     return !cut && strview_equal((struct strview){decoded, n}, plain);
 }
+
+bool json_text_keep(struct json_text text, char *out, size_t capacity)
+{
+    bool cut;
+    size_t n = json_text_decode(text, out, capacity - 1, &cut);
+    out[cut ? 0 : n] = '\0';
+    return !cut;
+}

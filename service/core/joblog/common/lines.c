@@ -13,11 +13,7 @@ hold(struct lines *lines, struct budget *budget, const char *bytes, size_t n, st
         lines->n_carry = 0;
         return PV_OK;
     }
-    void *carry = lines->carry;
-    enum pv_code code = budget_grow(budget, &carry, &lines->capacity, lines->n_carry + n, 1, err);
-    if (code != PV_OK)
-        return code;
-    lines->carry = carry;
+    PV_TRY(budget_grow(budget, lines->carry, lines->capacity, lines->n_carry + n, err));
     memcpy(lines->carry + lines->n_carry, bytes, n);
     lines->n_carry += n;
     return PV_OK;
@@ -47,9 +43,7 @@ static enum pv_code end_line(struct lines *lines,
 {
     struct strview line = {bytes, n};
     if (lines->n_carry > 0) {
-        enum pv_code code = hold(lines, budget, bytes, n, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(hold(lines, budget, bytes, n, err));
         line = (struct strview){lines->carry, lines->n_carry};
         lines->n_carry = 0;
     }
@@ -66,9 +60,7 @@ enum pv_code lines_feed(struct lines *lines,
     const char *end = bytes + n;
     const char *newline;
     while (bytes < end && (newline = memchr(bytes, '\n', (size_t)(end - bytes))) != NULL) {
-        enum pv_code code = end_line(lines, budget, bytes, (size_t)(newline - bytes), sink, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(end_line(lines, budget, bytes, (size_t)(newline - bytes), sink, err));
         bytes = newline + 1;
     }
     return hold(lines, budget, bytes, (size_t)(end - bytes), err);

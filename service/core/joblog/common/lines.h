@@ -39,6 +39,21 @@ enum pv_code lines_feed(struct lines *lines,
 enum pv_code
 lines_finish(struct lines *lines, const struct lines_sink *sink, struct pv_error *err) PV_MUSTCHECK;
 
+static inline bool lines_is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Without the blanks around it. */
+static inline struct strview lines_trim(struct strview line)
+{
+    for (; line.n > 0 && lines_is_blank(line.at[line.n - 1]); line.n--)
+        ;
+    for (; line.n > 0 && lines_is_blank(line.at[0]); line.n--)
+        line.at++;
+    return line;
+}
+
 void lines_fini(struct lines *lines, struct budget *budget);
 
 #endif

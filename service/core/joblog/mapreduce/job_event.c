@@ -133,11 +133,8 @@ static bool read_line(struct json *json, struct job_event *event)
 
 bool job_event_read(struct strview line, struct job_event *event)
 {
-    *event = (struct job_event){.submit_ms = NO_INSTANT,
-                                .start_ms = NO_INSTANT,
-                                .finish_ms = NO_INSTANT,
-                                .maps = -1,
-                                .reduces = -1};
+    *event = (struct job_event){
+        .submit_ms = NO_TIME, .start_ms = NO_TIME, .finish_ms = NO_TIME, .maps = -1, .reduces = -1};
     struct json json = json_over(line);
     return read_line(&json, event);
 }

@@ -5,9 +5,7 @@
 #include <stdint.h>
 
 #include "core/joblog/common/json.h"
-
-/* An instant that an event does not hold. */
-#define NO_INSTANT INT64_MIN
+#include "core/joblog/common/log_reader.h"
 
 /* What attempts count; -1 where a history does not say. */
 struct job_work {

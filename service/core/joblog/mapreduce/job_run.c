@@ -27,42 +27,29 @@ struct side {
     struct job_work work;
 };
 
-static double seconds(int64_t ms)
-{
-    return (double)ms / 1000.0;
-}
-
-static int64_t add(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 /* By kind and task; of one task the successful attempt that finished first comes first. */
 static int compare_attempts(const void *a, const void *b)
 {
     const struct job_attempt *left = a;
     const struct job_attempt *right = b;
-    if (left->kind != right->kind)
-        return left->kind < right->kind ? -1 : 1;
-    if (left->task != right->task)
-        return left->task < right->task ? -1 : 1;
-    bool left_won = left->state == ATTEMPT_SUCCEEDED;
-    bool right_won = right->state == ATTEMPT_SUCCEEDED;
-    if (left_won != right_won)
-        return left_won ? -1 : 1;
-    int order = order_by_int64(&left->finish_ms, &right->finish_ms);
-    return order != 0 ? order : order_by_int64(&left->start_ms, &right->start_ms);
+    int order = compare_int64(left->kind, right->kind);
+    if (order == 0)
+        order = compare_int64(left->task, right->task);
+    if (order == 0)
+        order = (right->state == ATTEMPT_SUCCEEDED) - (left->state == ATTEMPT_SUCCEEDED);
+    if (order == 0)
+        order = compare_int64(left->finish_ms, right->finish_ms);
+    return order != 0 ? order : compare_int64(left->start_ms, right->start_ms);
 }
 
 /* --- the attempts of one kind --- */
 
 static void add_success(struct mapreduce *log, struct side *side, const struct job_attempt *attempt)
 {
-    log->notices[NOTICE_BAD_TIME] += !attempt->launched;
+    log->reader.notices[NOTICE_BAD_TIME] += !attempt->launched;
     side->succeeded++;
-    side->task_ms = add(side->task_ms, attempt->ran_ms);
-    if (attempt->finish_ms != NO_INSTANT && attempt->finish_ms > side->last_ms)
+    side->task_ms = log_add(side->task_ms, attempt->ran_ms);
+    if (attempt->finish_ms != NO_TIME && attempt->finish_ms > side->last_ms)
         side->last_ms = attempt->finish_ms;
     job_work_add(&side->work, &attempt->work);
 }
@@ -70,9 +57,9 @@ static void add_success(struct mapreduce *log, struct side *side, const struct j
 static void add_attempt(struct mapreduce *log, struct side *side, struct job_attempt *attempt)
 {
     int64_t start_ms = attempt->start_ms;
-    if (start_ms != NO_INSTANT && (side->first_ms == NO_INSTANT || start_ms < side->first_ms))
+    if (start_ms != NO_TIME && (side->first_ms == NO_TIME || start_ms < side->first_ms))
         side->first_ms = start_ms;
-    attempt->ran_ms = mapreduce_elapsed(log, start_ms, attempt->finish_ms);
+    attempt->ran_ms = log_reader_elapsed(&log->reader, start_ms, attempt->finish_ms);
     switch (attempt->state) {
     case ATTEMPT_SUCCEEDED:
         add_success(log, side, attempt);
@@ -81,7 +68,7 @@ static void add_attempt(struct mapreduce *log, struct side *side, struct job_att
     case ATTEMPT_FAILED:
         side->killed += attempt->state == ATTEMPT_KILLED;
         side->unsuccessful++;
-        side->unsuccessful_ms = add(side->unsuccessful_ms, attempt->ran_ms);
+        side->unsuccessful_ms = log_add(side->unsuccessful_ms, attempt->ran_ms);
         break;
     case ATTEMPT_RUNNING:
         break;
@@ -94,8 +81,8 @@ static struct side take_side(struct mapreduce *log, enum task_kind kind, size_t 
     struct side side = {.kind = kind,
                         .attempts = log->n_attempts == 0 ? NULL : log->attempts + *taken,
                         .planned = log->planned[kind],
-                        .first_ms = NO_INSTANT,
-                        .last_ms = NO_INSTANT,
+                        .first_ms = NO_TIME,
+                        .last_ms = NO_TIME,
                         .work = job_work_unknown};
     int64_t won = -1; /* the task whose successful attempt has been seen */
     for (; *taken < log->n_attempts && log->attempts[*taken].kind == kind; (*taken)++, side.n++) {
@@ -120,7 +107,7 @@ static int64_t tasks_of(const struct side *side)
 
 static int64_t end_of(const struct mapreduce *log)
 {
-    return log->finish_ms != NO_INSTANT ? log->finish_ms : log->last_ms;
+    return log->finish_ms != NO_TIME ? log->finish_ms : log->reader.last_ms;
 }
 
 static size_t collect_lives(const struct mapreduce *log, int64_t *starts, int64_t *ends)
@@ -128,9 +115,9 @@ static size_t collect_lives(const struct mapreduce *log, int64_t *starts, int64_
     size_t n = 0;
     for (size_t i = 0; i < log->n_attempts; i++) {
         const struct job_attempt *attempt = &log->attempts[i];
-        if (attempt->start_ms == NO_INSTANT)
+        if (attempt->start_ms == NO_TIME)
             continue;
-        int64_t end = attempt->finish_ms != NO_INSTANT ? attempt->finish_ms : end_of(log);
+        int64_t end = attempt->finish_ms != NO_TIME ? attempt->finish_ms : end_of(log);
         starts[n] = attempt->start_ms;
         ends[n++] = end > attempt->start_ms ? end : attempt->start_ms;
     }
@@ -169,7 +156,7 @@ static bool count_executors(const struct mapreduce *log, struct arena *arena, st
 static bool set_tasks(const struct side *side, struct arena *arena, struct run_stage *stage)
 {
     stage->n_tasks = side->succeeded;
-    stage->task_time_s = seconds(side->task_ms);
+    stage->task_time_s = log_seconds(side->task_ms);
     stage->task_duration_s = (double)NAN;
     if (side->succeeded == 0)
         return true;
@@ -180,7 +167,7 @@ static bool set_tasks(const struct side *side, struct arena *arena, struct run_s
     size_t n = 0;
     for (size_t i = 0; i < side->n; i++)
         if (side->attempts[i].state == ATTEMPT_SUCCEEDED)
-            durations[n++] = seconds(side->attempts[i].ran_ms);
+            durations[n++] = log_seconds(side->attempts[i].ran_ms);
     stage->task_durations_s = durations;
     return true;
 }
@@ -189,12 +176,14 @@ static void set_times(struct mapreduce *log, const struct side *side, struct run
 {
     stage->duration_s = (double)NAN;
     stage->started_s = (double)NAN;
-    if (side->first_ms == NO_INSTANT)
+    if (side->first_ms == NO_TIME)
         return;
-    if (side->last_ms != NO_INSTANT)
-        stage->duration_s = seconds(mapreduce_elapsed(log, side->first_ms, side->last_ms));
-    if (log->submit_ms != NO_INSTANT)
-        stage->started_s = seconds(mapreduce_elapsed(log, log->submit_ms, side->first_ms));
+    if (side->last_ms != NO_TIME)
+        stage->duration_s =
+            log_seconds(log_reader_elapsed(&log->reader, side->first_ms, side->last_ms));
+    if (log->submit_ms != NO_TIME)
+        stage->started_s =
+            log_seconds(log_reader_elapsed(&log->reader, log->submit_ms, side->first_ms));
 }
 
 /* A history cannot tell "no records" from "not counted", so 0 is unknown. */
@@ -208,7 +197,7 @@ static void set_records(const struct side *side, struct run_stage *stage)
 
 static double seconds_known(int64_t ms)
 {
-    return ms < 0 ? (double)NAN : seconds(ms);
+    return ms < 0 ? (double)NAN : log_seconds(ms);
 }
 
 /* What a map hands to reduces is shuffled; of a job without them it is output. */
@@ -234,18 +223,6 @@ static void set_metrics(const struct side *side, bool reduces, struct run_stage 
     metrics->gc_time_s = seconds_known(work->gc_ms);
 }
 
-static void set_skipped(struct run_stage *stage)
-{
-    stage->skipped = true;
-    stage->n_tasks = RUN_UNKNOWN;
-    stage->task_duration_s = (double)NAN;
-    stage->task_time_s = (double)NAN;
-    stage->duration_s = (double)NAN;
-    stage->started_s = (double)NAN;
-    stage->input_records = (double)NAN;
-    stage->nominal_rate_per_s = (double)NAN;
-}
-
 static bool set_stage(struct mapreduce *log,
                       const struct side *side,
                       bool reduces,
@@ -261,7 +238,7 @@ static bool set_stage(struct mapreduce *log,
         stage->n_parents = 1;
     }
     if (side->n == 0) {
-        set_skipped(stage);
+        run_stage_skip(stage);
         return true;
     }
     set_times(log, side, stage);
@@ -311,7 +288,7 @@ static void sum_metrics(struct run *run)
 {
 #define ADD_COUNT(name)                                                                            \
     if (from->name >= 0)                                                                           \
-        sum->name = sum->name < 0 ? from->name : add(sum->name, from->name);
+        sum->name = sum->name < 0 ? from->name : log_add(sum->name, from->name);
 #define ADD_SECONDS(name)                                                                          \
     if (!isnan(from->name))                                                                        \
         sum->name = isnan(sum->name) ? from->name : sum->name + from->name;
@@ -357,9 +334,9 @@ static void count_waits(struct mapreduce *log, const struct side sides[TASK_KIND
     const struct side *reduces = &sides[TASK_REDUCE];
     for (size_t i = 0; i < reduces->n; i++) {
         const struct job_attempt *attempt = &reduces->attempts[i];
-        log->notices[NOTICE_WAITED] += attempt->state == ATTEMPT_SUCCEEDED &&
-                                       attempt->start_ms != NO_INSTANT &&
-                                       attempt->start_ms < sides[TASK_MAP].last_ms;
+        log->reader.notices[NOTICE_WAITED] += attempt->state == ATTEMPT_SUCCEEDED &&
+                                              attempt->start_ms != NO_TIME &&
+                                              attempt->start_ms < sides[TASK_MAP].last_ms;
     }
 }
 
@@ -370,12 +347,12 @@ static void set_counts(const struct side sides[TASK_KINDS], struct run *run)
     for (size_t i = 0; i < TASK_KINDS; i++) {
         run->tasks_succeeded += sides[i].succeeded;
         run->tasks_failed += sides[i].unsuccessful;
-        task_ms = add(task_ms, sides[i].task_ms);
-        unsuccessful_ms = add(unsuccessful_ms, sides[i].unsuccessful_ms);
+        task_ms = log_add(task_ms, sides[i].task_ms);
+        unsuccessful_ms = log_add(unsuccessful_ms, sides[i].unsuccessful_ms);
     }
     run->jobs = 1;
-    run->task_time_s = seconds(task_ms);
-    run->failed_task_time_s = seconds(unsuccessful_ms);
+    run->task_time_s = log_seconds(task_ms);
+    run->failed_task_time_s = log_seconds(unsuccessful_ms);
     int64_t maps = tasks_of(&sides[TASK_MAP]);
     run->problem_size = maps > 0 ? maps : RUN_UNKNOWN;
 }
@@ -384,7 +361,7 @@ static int64_t first_launch(const struct side sides[TASK_KINDS])
 {
     int64_t first = sides[TASK_MAP].first_ms;
     int64_t reduce = sides[TASK_REDUCE].first_ms;
-    return first == NO_INSTANT || (reduce != NO_INSTANT && reduce < first) ? reduce : first;
+    return first == NO_TIME || (reduce != NO_TIME && reduce < first) ? reduce : first;
 }
 
 static void
@@ -392,50 +369,26 @@ set_job_times(struct mapreduce *log, const struct side sides[TASK_KINDS], struct
 {
     int64_t submit = log->submit_ms;
     int64_t launch = first_launch(sides);
-    run->started_us = submit == NO_INSTANT ? RUN_NO_INSTANT : submit * US_PER_MS;
+    run->started_us = submit == NO_TIME ? RUN_NO_INSTANT : submit * US_PER_MS;
     run->duration_s = (double)NAN;
     run->initialization_s = (double)NAN;
-    if (submit == NO_INSTANT)
+    if (submit == NO_TIME)
         return;
-    run->duration_s = seconds(mapreduce_elapsed(log, submit, end_of(log)));
-    if (launch != NO_INSTANT)
-        run->initialization_s = seconds(mapreduce_elapsed(log, submit, launch));
-}
-
-static bool copy_text(struct arena *arena, const char *text, struct strview *to)
-{
-    *to = (struct strview){NULL, 0};
-    if (text[0] == '\0')
-        return true;
-    *to = arena_copy(arena, strview_of(text));
-    return to->at != NULL;
+    run->duration_s = log_seconds(log_reader_elapsed(&log->reader, submit, end_of(log)));
+    if (launch != NO_TIME)
+        run->initialization_s = log_seconds(log_reader_elapsed(&log->reader, submit, launch));
 }
 
 static bool set_identity(const struct mapreduce *log, struct arena *arena, struct run *run)
 {
-    return copy_text(arena, log->job_id, &run->spark_application_id) &&
-           copy_text(arena, log->job_name, &run->log_name);
-}
-
-static bool set_warnings(const struct mapreduce *log, struct arena *arena, struct run *run)
-{
-#define NOTICE_TEXT(notice, code, message) {code, message},
-    static const struct {
-        const char *code;
-        const char *message;
-    } texts[] = {MAPREDUCE_NOTICES(NOTICE_TEXT)};
-#undef NOTICE_TEXT
-    run->warnings.arena = arena;
-    for (size_t i = 0; i < NOTICE_COUNT; i++)
-        if (log->notices[i] > 0)
-            finding_number(finding_add(&run->warnings, texts[i].code, "%s", texts[i].message),
-                           "count", (double)log->notices[i]);
-    return !run->warnings.failed;
+    return log_text_copy(arena, log->job_id, &run->spark_application_id) &&
+           log_text_copy(arena, log->job_name, &run->log_name);
 }
 
 enum pv_code
-job_run_build(struct mapreduce *log, struct arena *arena, struct run *run, struct pv_error *err)
+job_run_build(struct log_reader *reader, struct arena *arena, struct run *run, struct pv_error *err)
 {
+    struct mapreduce *log = (struct mapreduce *)reader;
     if (!log->named) {
         (void)pv_fault(err, PV_PLACE_POINTER, "", "no_application_start",
                        "the body holds no JOB_SUBMITTED: it is not the history of a MapReduce job");
@@ -451,13 +404,13 @@ job_run_build(struct mapreduce *log, struct arena *arena, struct run *run, struc
                         .ended = log->ended,
                         .succeeded = log->ended && log->succeeded};
     run_clear_figures(&built);
-    log->notices[NOTICE_NO_END] = !log->ended;
+    log->reader.notices[NOTICE_NO_END] = !log->ended;
     set_job_times(log, sides, &built);
     set_counts(sides, &built);
     count_waits(log, sides);
     /* Warnings last: what was built before may have added some. */
     if (!count_executors(log, arena, &built) || !build_stages(log, sides, arena, &built) ||
-        !set_identity(log, arena, &built) || !set_warnings(log, arena, &built))
+        !set_identity(log, arena, &built) || !log_reader_warn(reader, arena, &built))
         return pv_no_memory(err);
     set_figures(log, sides, &built);
     *run = built;

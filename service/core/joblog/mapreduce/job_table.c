@@ -6,19 +6,10 @@
 
 /* --- the job --- */
 
-/* Keep a text that names something, whole or not at all. */
-static bool keep(struct json_text text, char *out, size_t capacity)
-{
-    bool cut;
-    size_t n = json_text_decode(text, out, capacity - 1, &cut);
-    out[cut ? 0 : n] = '\0';
-    return !cut;
-}
-
 static void take_name(struct mapreduce *log, struct json_text name)
 {
-    if (keep(name, log->job_name, sizeof log->job_name))
-        privacy_application_name(&log->limits.privacy, log->job_name, sizeof log->job_name);
+    if (json_text_keep(name, log->job_name, sizeof log->job_name))
+        privacy_application_name(&log->reader.limits.privacy, log->job_name, sizeof log->job_name);
 }
 
 /* Is the event one of this job's? The first that names a job says which one it is. */
@@ -27,23 +18,23 @@ static bool is_ours(struct mapreduce *log, const struct job_event *event)
     char id[sizeof log->job_id];
     if (event->job_id.at == NULL)
         return false;
-    bool whole =
-        keep(event->job_id, id, sizeof id) && privacy_id(&log->limits.privacy, id, sizeof id);
+    bool whole = json_text_keep(event->job_id, id, sizeof id) &&
+                 privacy_id(&log->reader.limits.privacy, id, sizeof id);
     if (!log->named) {
         log->named = true;
-        log->notices[NOTICE_BAD_ID] += !whole;
+        log->reader.notices[NOTICE_BAD_ID] += !whole;
         memcpy(log->job_id, id, sizeof id);
         return true;
     }
     bool ours = strcmp(id, log->job_id) == 0;
-    log->notices[NOTICE_OTHER_JOB] += !ours;
+    log->reader.notices[NOTICE_OTHER_JOB] += !ours;
     return ours;
 }
 
 static void see_submission(struct mapreduce *log, const struct job_event *event)
 {
-    if (event->submit_ms != NO_INSTANT && log->submit_ms == NO_INSTANT)
-        log->submit_ms = mapreduce_see_time(log, event->submit_ms);
+    if (event->submit_ms != NO_TIME && log->submit_ms == NO_TIME)
+        log->submit_ms = log_reader_see_time(&log->reader, event->submit_ms);
 }
 
 static enum pv_code take_submitted(struct mapreduce *log,
@@ -89,10 +80,10 @@ end_job(struct mapreduce *log, const struct job_event *event, bool *sound, bool 
     *sound = event->job_id.at != NULL;
     if (!is_ours(log, event))
         return PV_OK;
-    log->finish_ms = mapreduce_see_time(log, event->finish_ms);
+    log->finish_ms = log_reader_see_time(&log->reader, event->finish_ms);
     log->ended = true;
     log->succeeded = succeeded;
-    log->notices[NOTICE_FAILED_JOB] = !succeeded;
+    log->reader.notices[NOTICE_FAILED_JOB] = !succeeded;
     return PV_OK;
 }
 
@@ -120,9 +111,9 @@ take_master(struct mapreduce *log, const struct job_event *event, bool *sound, s
     (void)err;
     (void)sound;
     log->masters++;
-    log->notices[NOTICE_MASTER_AGAIN] = log->masters - 1;
-    if (event->start_ms != NO_INSTANT)
-        (void)mapreduce_see_time(log, event->start_ms);
+    log->reader.notices[NOTICE_MASTER_AGAIN] = log->masters - 1;
+    if (event->start_ms != NO_TIME)
+        (void)log_reader_see_time(&log->reader, event->start_ms);
     return PV_OK;
 }
 
@@ -132,10 +123,10 @@ take_task(struct mapreduce *log, const struct job_event *event, bool *sound, str
 {
     (void)err;
     (void)sound;
-    if (event->start_ms != NO_INSTANT)
-        (void)mapreduce_see_time(log, event->start_ms);
-    if (event->finish_ms != NO_INSTANT)
-        (void)mapreduce_see_time(log, event->finish_ms);
+    if (event->start_ms != NO_TIME)
+        (void)log_reader_see_time(&log->reader, event->start_ms);
+    if (event->finish_ms != NO_TIME)
+        (void)log_reader_see_time(&log->reader, event->finish_ms);
     return PV_OK;
 }
 
@@ -196,20 +187,14 @@ static int64_t pack(const struct attempt_name *name)
 static enum pv_code
 add_attempt(struct mapreduce *log, const struct attempt_name *name, struct pv_error *err)
 {
-    if (log->n_attempts >= log->limits.tasks || log->n_attempts >= UINT32_MAX)
+    if (log->n_attempts >= log->reader.limits.tasks || log->n_attempts >= UINT32_MAX)
         return pv_fail(err, PV_E_LIMIT, "the history holds more than %zu attempts of tasks",
-                       log->limits.tasks);
-    void *attempts = log->attempts;
-    enum pv_code code = budget_grow(&log->budget, &attempts, &log->attempts_capacity,
-                                    log->n_attempts + 1, sizeof *log->attempts, err);
-    if (code != PV_OK)
-        return code;
-    log->attempts = attempts;
-    code = idmap_insert(&log->attempt_at, &log->budget, pack(name), (uint32_t)log->n_attempts, err);
-    if (code != PV_OK)
-        return code;
+                       log->reader.limits.tasks);
+    struct budget *budget = &log->reader.budget;
+    PV_TRY(budget_grow(budget, log->attempts, log->attempts_capacity, log->n_attempts + 1, err));
+    PV_TRY(idmap_insert(&log->attempt_at, budget, pack(name), (uint32_t)log->n_attempts, err));
     log->attempts[log->n_attempts++] = (struct job_attempt){
-        .kind = name->kind, .task = name->task, .start_ms = NO_INSTANT, .finish_ms = NO_INSTANT};
+        .kind = name->kind, .task = name->task, .start_ms = NO_TIME, .finish_ms = NO_TIME};
     return PV_OK;
 }
 
@@ -247,7 +232,7 @@ static enum pv_code take_started(struct mapreduce *log,
     /* A master that took over may report a launch again. */
     bool again = attempt->launched;
     attempt->launched = true;
-    attempt->start_ms = mapreduce_see_time(log, event->start_ms);
+    attempt->start_ms = log_reader_see_time(&log->reader, event->start_ms);
     log->speculative += !again && event->avataar.at != NULL &&
                         json_text_is(event->avataar, strview_of("SPECULATIVE"));
     return PV_OK;
@@ -266,7 +251,7 @@ static enum pv_code take_finished(struct mapreduce *log,
     PV_TRY(get_attempt(log, event, sound, &attempt, err));
     if (attempt == NULL)
         return PV_OK;
-    attempt->finish_ms = mapreduce_see_time(log, event->finish_ms);
+    attempt->finish_ms = log_reader_see_time(&log->reader, event->finish_ms);
     attempt->state = ATTEMPT_SUCCEEDED;
     attempt->work = work;
     return PV_OK;
@@ -282,7 +267,7 @@ static enum pv_code stop_attempt(struct mapreduce *log,
     PV_TRY(get_attempt(log, event, sound, &attempt, err));
     if (attempt == NULL)
         return PV_OK;
-    int64_t finish_ms = mapreduce_see_time(log, event->finish_ms);
+    int64_t finish_ms = log_reader_see_time(&log->reader, event->finish_ms);
     /* Its output was lost: it ran no longer than it did. */
     if (attempt->state == ATTEMPT_SUCCEEDED)
         log->lost++;

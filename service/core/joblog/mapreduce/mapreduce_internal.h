@@ -1,20 +1,12 @@
 #ifndef CORE_JOBLOG_MAPREDUCE_MAPREDUCE_INTERNAL_H
 #define CORE_JOBLOG_MAPREDUCE_MAPREDUCE_INTERNAL_H
 
-#include "core/joblog/common/budget.h"
 #include "core/joblog/common/idmap.h"
-#include "core/joblog/common/lines.h"
+#include "core/joblog/common/log_reader.h"
 #include "core/joblog/mapreduce/job_event.h"
-#include "core/joblog/mapreduce/mapreduce.h"
 
 /* Things that did not stop the reader: X(enumerator, code of the warning, detail). */
 #define MAPREDUCE_NOTICES(X)                                                                       \
-    X(NOTICE_DAMAGED_LINE, "damaged_lines", "lines that are not an event were passed over")        \
-    X(NOTICE_LINE_TOO_LONG, "line_too_long", "lines over the allowed length were passed over")     \
-    X(NOTICE_TRUNCATED, "truncated", "the compressed stream ends within a frame")                  \
-    X(NOTICE_NO_END, "no_application_end", "the history ends before the job does")                 \
-    X(NOTICE_BACKWARDS, "time_went_backwards", "ends before starts were taken as no time at all")  \
-    X(NOTICE_BAD_TIME, "time_unusable", "instants are missing or lie outside years 1970 to 9999")  \
     X(NOTICE_OTHER_JOB, "several_applications", "events of other jobs were passed over")           \
     X(NOTICE_BAD_ID, "application_id_unusable", "the id of the job cannot be kept")                \
     X(NOTICE_FAILED_JOB, "failed_jobs", "the job failed or was killed")                            \
@@ -23,7 +15,7 @@
       "reduces launched before the last map had ended; their durations hold the wait for it")
 
 #define MAPREDUCE_NOTICE_ENUM(notice, code, detail) notice,
-enum notice { MAPREDUCE_NOTICES(MAPREDUCE_NOTICE_ENUM) NOTICE_COUNT };
+enum { MAPREDUCE_NOTICE_BEFORE = LOG_NOTICE_OWN - 1, MAPREDUCE_NOTICES(MAPREDUCE_NOTICE_ENUM) };
 #undef MAPREDUCE_NOTICE_ENUM
 
 enum task_kind { TASK_MAP, TASK_REDUCE, TASK_KINDS };
@@ -47,18 +39,12 @@ struct job_attempt {
 };
 
 struct mapreduce {
-    struct joblog_limits limits;
-    struct budget budget;
-    enum pv_code failed; /* sticky */
-    struct lines lines;
-    uint64_t bytes;
-    int64_t notices[NOTICE_COUNT];
+    struct log_reader reader;
     char job_id[256];
     char job_name[1024]; /* "" when there is none, or one too long to be a name */
     int64_t submit_ms;
     int64_t finish_ms;
-    int64_t last_ms; /* the latest instant of any event */
-    bool named;      /* an event named the job */
+    bool named; /* an event named the job */
     bool ended;
     bool succeeded;
     int64_t masters;
@@ -71,12 +57,6 @@ struct mapreduce {
     size_t attempts_capacity;
 };
 
-/* Check and note an instant of an event; NO_INSTANT when it is absent or unusable (counted). */
-int64_t mapreduce_see_time(struct mapreduce *log, int64_t ms);
-
-/* later - earlier; 0 when one is unknown; 0, and counted, when time went backwards. */
-int64_t mapreduce_elapsed(struct mapreduce *log, int64_t earlier_ms, int64_t later_ms);
-
 /* What an event does (job_table.c). NULL for an event that is passed over. Applied only when the
  * whole line was sound; *sound becomes false when the event cannot be used after all. */
 typedef enum pv_code (*job_take)(struct mapreduce *log,
@@ -85,8 +65,8 @@ typedef enum pv_code (*job_take)(struct mapreduce *log,
                                  struct pv_error *err);
 job_take job_table_find(struct json_text type);
 
-/* The run of what has been gathered (job_run.c); sorts the attempts. */
-enum pv_code job_run_build(struct mapreduce *log,
+/* The run of what has been gathered (job_run.c, log_kind.build); sorts the attempts. */
+enum pv_code job_run_build(struct log_reader *reader,
                            struct arena *arena,
                            struct run *run,
                            struct pv_error *err) PV_MUSTCHECK;

@@ -1,7 +1,7 @@
 #ifndef CORE_JOBLOG_SPARK_EVENTS_H
 #define CORE_JOBLOG_SPARK_EVENTS_H
 
-#include "core/joblog/spark/sparklog_internal.h"
+#include "core/joblog/spark/state.h"
 
 /*
  * The events that the reader knows. An event is a row of the table in events.c and a function in

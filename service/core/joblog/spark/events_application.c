@@ -4,18 +4,9 @@
 #include "core/joblog/common/privacy.h"
 #include "core/joblog/spark/events.h"
 
-/* Keep a text that identifies something. False when it is too long to be kept whole. */
-static bool keep(struct json_text text, char *out, size_t capacity)
-{
-    bool cut;
-    size_t n = json_text_decode(text, out, capacity - 1, &cut);
-    out[cut ? 0 : n] = '\0';
-    return !cut;
-}
-
 static void keep_version(struct json_text text, char *out, size_t capacity)
 {
-    if (!keep(text, out, capacity) || !privacy_is_version(out))
+    if (!json_text_keep(text, out, capacity) || !privacy_is_version(out))
         out[0] = '\0';
 }
 
@@ -24,8 +15,9 @@ static void keep_id(struct sparklog *log, struct json_text text, char *out, size
 {
     if (text.at == NULL)
         return;
-    if (!keep(text, out, capacity) || !privacy_id(&log->limits.privacy, out, capacity))
-        log->notices[NOTICE_BAD_ID]++;
+    if (!json_text_keep(text, out, capacity) ||
+        !privacy_id(&log->reader.limits.privacy, out, capacity))
+        log->reader.notices[NOTICE_BAD_ID]++;
 }
 
 struct version {
@@ -83,15 +75,17 @@ enum pv_code event_application_start(struct sparklog *log, struct json *line, st
         {NULL, 0, false}, {NULL, 0, false}, {NULL, 0, false}, NO_TIME};
     if (!events_read(line, &start_shape, &event))
         return PV_OK;
-    int64_t start_ms = sparklog_see_time(log, event.timestamp);
+    int64_t start_ms = log_reader_see_time(&log->reader, event.timestamp);
     if (application->started) {
-        log->notices[NOTICE_STARTED_AGAIN]++;
+        log->reader.notices[NOTICE_STARTED_AGAIN]++;
         return PV_OK;
     }
     application->started = true;
     application->start_ms = start_ms;
-    if (event.name.at != NULL && keep(event.name, application->name, sizeof application->name))
-        privacy_application_name(&log->limits.privacy, application->name, sizeof application->name);
+    if (event.name.at != NULL &&
+        json_text_keep(event.name, application->name, sizeof application->name))
+        privacy_application_name(&log->reader.limits.privacy, application->name,
+                                 sizeof application->name);
     keep_id(log, event.id, application->id, sizeof application->id);
     keep_id(log, event.attempt_id, application->attempt_id, sizeof application->attempt_id);
     return PV_OK;
@@ -118,8 +112,8 @@ enum pv_code event_application_end(struct sparklog *log, struct json *line, stru
     /* A context shut down from outside says so before it cancels what still runs. One of the two
      * alone may be an event that Spark lost. */
     log->application.interrupted = log->jobs_open > 0 && log->attempts_open > 0;
-    log->notices[NOTICE_OPEN_JOB] = log->jobs_open;
-    log->application.end_ms = sparklog_see_time(log, event.timestamp);
+    log->reader.notices[NOTICE_OPEN_JOB] = log->jobs_open;
+    log->application.end_ms = log_reader_see_time(&log->reader, event.timestamp);
     /* A JVM's int, whatever stands there. */
     if (event.exit_code != RUN_NO_EXIT_CODE)
         event.exit_code = event.exit_code < INT32_MIN   ? INT32_MIN
@@ -177,6 +171,7 @@ enum pv_code event_clock(struct sparklog *log, struct json *line, struct pv_erro
     struct clock_event event = {NO_TIME, NO_TIME};
     if (events_read(line, &clock_shape, &event) &&
         (event.timestamp != NO_TIME || event.time != NO_TIME))
-        (void)sparklog_see_time(log, event.timestamp != NO_TIME ? event.timestamp : event.time);
+        (void)log_reader_see_time(&log->reader,
+                                  event.timestamp != NO_TIME ? event.timestamp : event.time);
     return PV_OK;
 }

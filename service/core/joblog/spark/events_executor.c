@@ -40,11 +40,10 @@ static enum pv_code get_executor(struct sparklog *log,
     }
     if (log->n_executors >= UINT32_MAX)
         return pv_fail(err, PV_E_LIMIT, "the log holds too many executors");
-    void *executors = log->executors;
-    PV_TRY(budget_grow(&log->budget, &executors, &log->executors_capacity, log->n_executors + 1,
-                       sizeof *log->executors, err));
-    log->executors = executors;
-    PV_TRY(idmap_insert(&log->executor_at, &log->budget, key, (uint32_t)log->n_executors, err));
+    PV_TRY(budget_grow(&log->reader.budget, log->executors, log->executors_capacity,
+                       log->n_executors + 1, err));
+    PV_TRY(
+        idmap_insert(&log->executor_at, &log->reader.budget, key, (uint32_t)log->n_executors, err));
     *executor = &log->executors[log->n_executors++];
     **executor =
         (struct executor){.cores = RUN_UNKNOWN, .profile = RUN_UNKNOWN, .since_ms = NO_TIME};
@@ -58,7 +57,7 @@ struct profile *sparklog_get_profile(struct sparklog *log, int64_t id)
             return &log->profiles[i];
     }
     if (log->n_profiles == PROFILES_MAX) {
-        log->notices[NOTICE_PROFILES]++;
+        log->reader.notices[NOTICE_PROFILES]++;
         return NULL;
     }
     struct profile *profile = &log->profiles[log->n_profiles++];
@@ -105,7 +104,7 @@ enum pv_code event_executor_added(struct sparklog *log, struct json *line, struc
     struct executor_event event = nothing;
     if (!events_read(line, &executor_shape, &event))
         return PV_OK;
-    event.timestamp = sparklog_see_time(log, event.timestamp);
+    event.timestamp = log_reader_see_time(&log->reader, event.timestamp);
     log->executors_added++;
     if (event.cores > log->cores_most)
         log->cores_most = event.cores;
@@ -122,9 +121,10 @@ static void go(struct sparklog *log, struct executor *executor, int64_t at_ms)
     if (!executor->alive)
         return;
     if (executor->cores > 0)
-        executor->core_ms = sparklog_add(
-            executor->core_ms,
-            sparklog_times(executor->cores, sparklog_elapsed(log, executor->since_ms, at_ms)));
+        executor->core_ms =
+            log_add(executor->core_ms,
+                    sparklog_times(executor->cores,
+                                   log_reader_elapsed(&log->reader, executor->since_ms, at_ms)));
     executor->alive = false;
     count_alive(log, executor, -1);
 }
@@ -134,7 +134,7 @@ enum pv_code event_executor_removed(struct sparklog *log, struct json *line, str
     struct executor_event event = nothing;
     if (!events_read(line, &executor_shape, &event))
         return PV_OK;
-    int64_t at_ms = sparklog_see_time(log, event.timestamp);
+    int64_t at_ms = log_reader_see_time(&log->reader, event.timestamp);
     log->executors_removed++;
     if (event.id.at == NULL)
         return PV_OK;
@@ -164,7 +164,7 @@ static bool read_exclusion(struct sparklog *log, struct json *line, struct exclu
     if (!events_read(line, &exclusion_shape, event))
         return false;
     if (event->time != NO_TIME)
-        (void)sparklog_see_time(log, event->time);
+        (void)log_reader_see_time(&log->reader, event->time);
     return true;
 }
 
@@ -188,7 +188,7 @@ enum pv_code event_node_excluded(struct sparklog *log, struct json *line, struct
     int64_t key = idmap_key_of(event.host.at, event.host.n);
     if (idmap_find(&log->nodes_excluded, key) != NULL)
         return PV_OK;
-    return idmap_insert(&log->nodes_excluded, &log->budget, key, 1, err);
+    return idmap_insert(&log->nodes_excluded, &log->reader.budget, key, 1, err);
 }
 
 struct profile_event {

@@ -24,11 +24,8 @@ static enum pv_code take_ids(struct sparklog *log, struct strview raw, struct pv
     while (json_next_element(&json, &started)) {
         int64_t id;
         struct stage *stage;
-        if (!json_read_int(&json, &id) || id < 0)
-            continue;
-        enum pv_code code = sparklog_get_stage(log, id, &stage, err);
-        if (code != PV_OK)
-            return code;
+        if (json_read_int(&json, &id) && id >= 0)
+            PV_TRY(sparklog_get_stage(log, id, &stage, err));
     }
     return PV_OK;
 }
@@ -44,15 +41,9 @@ get_job(struct sparklog *log, int64_t id, struct job **job, struct pv_error *err
     }
     if (log->n_jobs_seen >= UINT32_MAX)
         return pv_fail(err, PV_E_LIMIT, "the log holds too many jobs");
-    void *jobs = log->jobs_seen;
-    enum pv_code code = budget_grow(&log->budget, &jobs, &log->jobs_capacity, log->n_jobs_seen + 1,
-                                    sizeof *log->jobs_seen, err);
-    if (code != PV_OK)
-        return code;
-    log->jobs_seen = jobs;
-    code = idmap_insert(&log->job_at, &log->budget, id, (uint32_t)log->n_jobs_seen, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(budget_grow(&log->reader.budget, log->jobs_seen, log->jobs_capacity,
+                       log->n_jobs_seen + 1, err));
+    PV_TRY(idmap_insert(&log->job_at, &log->reader.budget, id, (uint32_t)log->n_jobs_seen, err));
     *job = &log->jobs_seen[log->n_jobs_seen++];
     **job = (struct job){NO_TIME, NO_TIME, false};
     log->jobs_open++;
@@ -65,10 +56,10 @@ open_job(struct sparklog *log, int64_t id, int64_t submitted_ms, struct pv_error
     if (id < 0)
         return PV_OK;
     struct job *job;
-    enum pv_code code = get_job(log, id, &job, err);
-    if (code == PV_OK && job->submitted_ms == NO_TIME)
+    PV_TRY(get_job(log, id, &job, err));
+    if (job->submitted_ms == NO_TIME)
         job->submitted_ms = submitted_ms;
-    return code;
+    return PV_OK;
 }
 
 /* Also of a job whose start was lost: its end alone says that it does not run any more. */
@@ -78,9 +69,9 @@ close_job(struct sparklog *log, int64_t id, int64_t completed_ms, struct pv_erro
     if (id < 0)
         return PV_OK;
     struct job *job;
-    enum pv_code code = get_job(log, id, &job, err);
-    if (code != PV_OK || job->ended)
-        return code;
+    PV_TRY(get_job(log, id, &job, err));
+    if (job->ended)
+        return PV_OK;
     job->ended = true;
     job->completed_ms = completed_ms;
     log->jobs_open--;
@@ -98,7 +89,7 @@ enum pv_code event_job_start(struct sparklog *log, struct json *line, struct pv_
     }
     log->jobs++;
     if (event.submitted != NO_TIME)
-        event.submitted = sparklog_see_time(log, event.submitted);
+        event.submitted = log_reader_see_time(&log->reader, event.submitted);
     PV_TRY(open_job(log, event.id, event.submitted, err));
     if (event.stages.at != NULL)
         return events_describe_stages(log, event.stages, err);
@@ -129,8 +120,8 @@ enum pv_code event_job_end(struct sparklog *log, struct json *line, struct pv_er
     if (!events_read(line, &job_end_shape, &event))
         return PV_OK;
     if (event.completed != NO_TIME)
-        event.completed = sparklog_see_time(log, event.completed);
+        event.completed = log_reader_see_time(&log->reader, event.completed);
     if (event.result.at != NULL && !json_text_is(event.result, strview_of("JobSucceeded")))
-        log->notices[NOTICE_FAILED_JOB]++;
+        log->reader.notices[NOTICE_FAILED_JOB]++;
     return close_job(log, event.id, event.completed, err);
 }

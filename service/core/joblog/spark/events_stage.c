@@ -46,21 +46,18 @@ static enum pv_code
 add_parent(struct sparklog *log, struct stage *stage, int64_t id, struct pv_error *err)
 {
     if (id < 0 || id >= stage->id) {
-        log->notices[NOTICE_LATER_PARENT]++;
+        log->reader.notices[NOTICE_LATER_PARENT]++;
         return PV_OK;
     }
     for (size_t i = 0; i < stage->n_parents; i++) {
         if (stage->parents[i] == id)
             return PV_OK;
     }
-    if (stage->n_parents >= log->limits.stages)
-        return pv_fail(err, PV_E_LIMIT, "a stage has more than %zu parents", log->limits.stages);
-    void *parents = stage->parents;
-    enum pv_code code = budget_grow(&log->budget, &parents, &stage->parents_capacity,
-                                    stage->n_parents + 1, sizeof *stage->parents, err);
-    if (code != PV_OK)
-        return code;
-    stage->parents = parents;
+    if (stage->n_parents >= log->reader.limits.stages)
+        return pv_fail(err, PV_E_LIMIT, "a stage has more than %zu parents",
+                       log->reader.limits.stages);
+    PV_TRY(budget_grow(&log->reader.budget, stage->parents, stage->parents_capacity,
+                       stage->n_parents + 1, err));
     stage->parents[stage->n_parents++] = id;
     return PV_OK;
 }
@@ -72,11 +69,8 @@ take_parents(struct sparklog *log, struct stage *stage, struct strview raw, stru
     bool started = false;
     while (raw.at != NULL && json_next_element(&json, &started)) {
         int64_t id;
-        if (!json_read_int(&json, &id))
-            continue;
-        enum pv_code code = add_parent(log, stage, id, err);
-        if (code != PV_OK)
-            return code;
+        if (json_read_int(&json, &id))
+            PV_TRY(add_parent(log, stage, id, err));
     }
     return PV_OK;
 }
@@ -85,14 +79,10 @@ static enum pv_code
 take_name(struct sparklog *log, struct stage *stage, struct json_text text, struct pv_error *err)
 {
     char name[SCREEN_NAME_MAX];
-    size_t n = privacy_stage_name(&log->limits.privacy, text, name);
+    size_t n = privacy_stage_name(&log->reader.limits.privacy, text, name);
     if (n == 0)
         return PV_OK;
-    void *copy = stage->name;
-    enum pv_code code = budget_grow(&log->budget, &copy, &stage->name_capacity, n, 1, err);
-    if (code != PV_OK)
-        return code;
-    stage->name = copy;
+    PV_TRY(budget_grow(&log->reader.budget, stage->name, stage->name_capacity, n, err));
     stage->n_name = n;
     memcpy(stage->name, name, n);
     return PV_OK;
@@ -128,12 +118,11 @@ static enum pv_code get_attempt(struct sparklog *log,
             return PV_OK;
     }
     /* The stage itself was counted as its first attempt. */
-    if (stage->n_attempts > 0 && log->n_attempts >= log->limits.stages)
-        return pv_fail(err, PV_E_LIMIT, "the log holds more than %zu stages", log->limits.stages);
-    void *attempts = stage->attempts;
-    PV_TRY(budget_grow(&log->budget, &attempts, &stage->attempts_capacity, stage->n_attempts + 1,
-                       sizeof *stage->attempts, err));
-    stage->attempts = attempts;
+    if (stage->n_attempts > 0 && log->n_attempts >= log->reader.limits.stages)
+        return pv_fail(err, PV_E_LIMIT, "the log holds more than %zu stages",
+                       log->reader.limits.stages);
+    PV_TRY(budget_grow(&log->reader.budget, stage->attempts, stage->attempts_capacity,
+                       stage->n_attempts + 1, err));
     log->n_attempts += stage->n_attempts > 0;
     log->attempts_open++;
     *attempt = &stage->attempts[stage->n_attempts++];
@@ -145,7 +134,7 @@ static void see_submission(struct sparklog *log, struct attempt *attempt, int64_
 {
     if (ms == NO_TIME)
         return;
-    ms = sparklog_see_time(log, ms);
+    ms = log_reader_see_time(&log->reader, ms);
     if (ms == NO_TIME)
         return;
     attempt->submitted_ms = ms;
@@ -192,7 +181,7 @@ enum pv_code event_stage_completed(struct sparklog *log, struct json *line, stru
     log->attempts_open -= !attempt->completed;
     attempt->completed = true;
     attempt->failed = info.failure.at != NULL;
-    attempt->completed_ms = sparklog_see_time(log, info.completed);
+    attempt->completed_ms = log_reader_see_time(&log->reader, info.completed);
     if (attempt->failed)
         log->stages_failed++;
     else

@@ -110,7 +110,7 @@ static enum pv_code take_task(struct sparklog *log,
     }
     PV_TRY(sparklog_get_stage(log, event->stage, stage, err));
     (*stage)->ran = true;
-    event->launch = sparklog_see_time(log, event->launch);
+    event->launch = log_reader_see_time(&log->reader, event->launch);
     return PV_OK;
 }
 
@@ -124,10 +124,11 @@ enum pv_code event_task_start(struct sparklog *log, struct json *line, struct pv
 static enum pv_code keep_task(
     struct sparklog *log, struct stage *stage, int64_t index, int64_t ms, struct pv_error *err)
 {
-    if (log->n_tasks >= log->limits.tasks)
-        return pv_fail(err, PV_E_LIMIT, "the log holds more than %zu tasks", log->limits.tasks);
+    if (log->n_tasks >= log->reader.limits.tasks)
+        return pv_fail(err, PV_E_LIMIT, "the log holds more than %zu tasks",
+                       log->reader.limits.tasks);
     enum pv_code code =
-        tasks_add(&stage->tasks, &log->budget, index, stage->tasks_planned, ms, err);
+        tasks_add(&stage->tasks, &log->reader.budget, index, stage->tasks_planned, ms, err);
     log->n_tasks += code == PV_OK;
     return code;
 }
@@ -140,8 +141,8 @@ static enum pv_code succeed(struct sparklog *log,
 {
     PV_TRY(keep_task(log, stage, event->index, ms, err));
     log->tasks_succeeded++;
-    log->task_ms = sparklog_add(log->task_ms, ms);
-    stage->task_ms = sparklog_add(stage->task_ms, ms);
+    log->task_ms = log_add(log->task_ms, ms);
+    stage->task_ms = log_add(stage->task_ms, ms);
     return PV_OK;
 }
 
@@ -149,7 +150,7 @@ static void fail(struct sparklog *log, struct stage *stage, struct json_text rea
 {
     log->tasks_failed++;
     stage->tasks_failed++;
-    log->failed_task_ms = sparklog_add(log->failed_task_ms, ms);
+    log->failed_task_ms = log_add(log->failed_task_ms, ms);
     if (reason.at == NULL)
         return;
     log->tasks_killed += json_text_is(reason, strview_of("TaskKilled"));
@@ -163,8 +164,8 @@ enum pv_code event_task_end(struct sparklog *log, struct json *line, struct pv_e
     PV_TRY(take_task(log, line, &end_shape, &event, &stage, err));
     if (stage == NULL)
         return PV_OK;
-    int64_t finish = sparklog_see_time(log, event.finish);
-    int64_t ms = sparklog_elapsed(log, event.launch, finish);
+    int64_t finish = log_reader_see_time(&log->reader, event.finish);
+    int64_t ms = log_reader_elapsed(&log->reader, event.launch, finish);
     bool succeeded = event.reason.at != NULL && json_text_is(event.reason, strview_of("Success"));
     if (succeeded)
         PV_TRY(succeed(log, stage, &event, ms, err));

@@ -1,29 +1,18 @@
 /* From what the log said to a run: the application, its warnings and its properties. */
-#include "core/joblog/spark/profile.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/order.h"
+#include "core/joblog/spark/profile.h"
+#include "core/joblog/spark/state.h"
 
 enum { US_PER_MS = 1000 };
 
-double profile_seconds(int64_t ms)
+static int64_t end_of(const struct sparklog *log)
 {
-    return (double)ms / 1000.0;
-}
-
-static bool copy_text(struct arena *arena, const char *text, struct strview *to)
-{
-    if (text[0] == '\0') {
-        *to = (struct strview){NULL, 0};
-        return true;
-    }
-    *to = arena_copy(arena, strview_of(text));
-    return to->at != NULL;
-}
-
-int64_t profile_end(const struct sparklog *log)
-{
-    return log->application.end_ms != NO_TIME ? log->application.end_ms : log->last_ms;
+    return log->application.end_ms != NO_TIME ? log->application.end_ms : log->reader.last_ms;
 }
 
 static void set_times(struct sparklog *log, struct run *run)
@@ -34,9 +23,10 @@ static void set_times(struct sparklog *log, struct run *run)
     run->initialization_s = (double)NAN;
     if (start == NO_TIME)
         return;
-    run->duration_s = profile_seconds(sparklog_elapsed(log, start, profile_end(log)));
+    run->duration_s = log_seconds(log_reader_elapsed(&log->reader, start, end_of(log)));
     if (log->first_stage_ms != NO_TIME)
-        run->initialization_s = profile_seconds(sparklog_elapsed(log, start, log->first_stage_ms));
+        run->initialization_s =
+            log_seconds(log_reader_elapsed(&log->reader, start, log->first_stage_ms));
 }
 
 static void set_counts(const struct sparklog *log, struct run *run)
@@ -46,8 +36,8 @@ static void set_counts(const struct sparklog *log, struct run *run)
     run->stages_failed = log->stages_failed;
     run->tasks_succeeded = log->tasks_succeeded;
     run->tasks_failed = log->tasks_failed;
-    run->task_time_s = profile_seconds(log->task_ms);
-    run->failed_task_time_s = profile_seconds(log->failed_task_ms);
+    run->task_time_s = log_seconds(log->task_ms);
+    run->failed_task_time_s = log_seconds(log->failed_task_ms);
     run->executors_added = log->executors_added;
     run->exit_code = log->application.exit_code;
     run->tasks_killed = log->tasks_killed;
@@ -67,10 +57,10 @@ static bool set_texts(const struct sparklog *log, struct arena *arena, struct ru
     const char *version = application->log_version[0] != '\0' ? application->log_version
                                                               : application->metadata_version;
     memcpy(run->advice_id, log->properties.advice_id, sizeof run->advice_id);
-    return copy_text(arena, application->name, &run->log_name) &&
-           copy_text(arena, application->id, &run->spark_application_id) &&
-           copy_text(arena, application->attempt_id, &run->spark_attempt_id) &&
-           copy_text(arena, version, &run->spark_version);
+    return log_text_copy(arena, application->name, &run->log_name) &&
+           log_text_copy(arena, application->id, &run->spark_application_id) &&
+           log_text_copy(arena, application->attempt_id, &run->spark_attempt_id) &&
+           log_text_copy(arena, version, &run->spark_version);
 }
 
 static bool set_properties(const struct sparklog *log, struct arena *arena, struct run *run)
@@ -84,27 +74,155 @@ static bool set_properties(const struct sparklog *log, struct arena *arena, stru
             continue;
         struct run_label *property = &run->spark_properties[run->n_spark_properties++];
         property->key = strview_of(properties_key(i)); /* lives as long as the program */
-        if (!copy_text(arena, value, &property->value))
+        if (!log_text_copy(arena, value, &property->value))
             return false;
     }
     return true;
 }
 
-static bool set_warnings(const struct sparklog *log, struct arena *arena, struct run *run)
+/* --- jobs and stages run concurrently, so the time of all of them is a union of intervals --- */
+
+static int compare_intervals(const void *a, const void *b)
 {
-#define NOTICE_TEXT(notice, code, message) {code, message},
-    static const struct {
-        const char *code;
-        const char *message;
-    } texts[] = {SPARKLOG_NOTICES(NOTICE_TEXT)};
-#undef NOTICE_TEXT
-    run->warnings.arena = arena;
-    for (size_t i = 0; i < NOTICE_COUNT; i++)
-        if (log->notices[i] > 0)
-            finding_number(finding_add(&run->warnings, texts[i].code, "%s", texts[i].message),
-                           "count", (double)log->notices[i]);
-    return !run->warnings.failed;
+    const struct interval *left = a;
+    const struct interval *right = b;
+    return compare_int64(left->from_ms, right->from_ms);
 }
+
+int64_t profile_union_length(struct interval *intervals, size_t n)
+{
+    if (n == 0)
+        return 0;
+    qsort(intervals, n, sizeof *intervals, compare_intervals);
+    int64_t length = 0;
+    int64_t reached = NO_TIME;
+    for (size_t i = 0; i < n; i++) {
+        int64_t from = intervals[i].from_ms > reached ? intervals[i].from_ms : reached;
+        if (intervals[i].to_ms > from) {
+            length += intervals[i].to_ms - from;
+            reached = intervals[i].to_ms;
+        }
+    }
+    return length;
+}
+
+/* What did not end lasts to the end of the run. False when it is not known when it began. */
+static bool
+make_interval(const struct sparklog *log, int64_t from_ms, int64_t to_ms, struct interval *out)
+{
+    if (from_ms == NO_TIME)
+        return false;
+    int64_t to = to_ms == NO_TIME ? end_of(log) : to_ms;
+    *out = (struct interval){from_ms, to < from_ms ? from_ms : to};
+    return true;
+}
+
+static bool set_job_time(struct sparklog *log, struct arena *arena, struct run *run)
+{
+    struct arena_mark mark = arena_mark(arena);
+    struct interval *intervals = arena_array(arena, log->n_jobs_seen, sizeof *intervals);
+    if (intervals == NULL)
+        return false;
+    size_t n = 0;
+    for (size_t i = 0; i < log->n_jobs_seen; i++) {
+        const struct job *job = &log->jobs_seen[i];
+        n += make_interval(log, job->submitted_ms, job->completed_ms, &intervals[n]);
+        if (job->submitted_ms != NO_TIME && job->completed_ms != NO_TIME)
+            (void)log_reader_elapsed(&log->reader, job->submitted_ms,
+                                     job->completed_ms); /* counts */
+    }
+    /* Spark 1.0 to 1.1 do not say when their jobs ran. */
+    bool known = n > 0 || log->n_jobs_seen == 0;
+    run->job_time_s = known ? log_seconds(profile_union_length(intervals, n)) : (double)NAN;
+    arena_rewind(arena, mark);
+    return true;
+}
+
+/* Every attempt, also one that failed: the cluster was at work. */
+static bool set_stage_time(const struct sparklog *log, struct arena *arena, struct run *run)
+{
+    struct arena_mark mark = arena_mark(arena);
+    struct interval *intervals = arena_array(arena, log->n_attempts, sizeof *intervals);
+    if (intervals == NULL)
+        return false;
+    size_t n = 0;
+    for (size_t i = 0; i < log->n_stages; i++) {
+        for (size_t k = 0; k < log->stages[i].n_attempts; k++) {
+            const struct attempt *attempt = &log->stages[i].attempts[k];
+            n += make_interval(log, attempt->submitted_ms, attempt->completed_ms, &intervals[n]);
+        }
+    }
+    run->stage_time_s = log_seconds(profile_union_length(intervals, n));
+    arena_rewind(arena, mark);
+    return true;
+}
+
+/* --- what the executors held, together and by resource profile --- */
+
+/* Core milliseconds of one executor; those that never left stayed to the end. */
+static int64_t core_ms(struct sparklog *log, const struct executor *executor)
+{
+    if (!executor->alive)
+        return executor->core_ms;
+    int64_t since = executor->since_ms == NO_TIME ? log->application.start_ms : executor->since_ms;
+    int64_t end = end_of(log);
+    int64_t ms = since == NO_TIME || end == NO_TIME || end < since ? 0 : end - since;
+    return log_add(executor->core_ms, sparklog_times(executor->cores, ms));
+}
+
+static void set_core_time(struct sparklog *log, struct run *run)
+{
+    int64_t sum = 0;
+    bool any = false;
+    for (size_t i = 0; i < log->n_executors; i++) {
+        const struct executor *executor = &log->executors[i];
+        if (!executor->added)
+            continue;
+        any = true;
+        if (executor->cores <= 0) {
+            run->core_s = (double)NAN;
+            return;
+        }
+        sum = log_add(sum, core_ms(log, executor));
+        log->reader.notices[NOTICE_MIXED_CORES] += executor->cores < log->cores_most;
+    }
+    run->core_s = any ? log_seconds(sum) : (double)NAN;
+}
+
+static int compare_profiles(const void *a, const void *b)
+{
+    const struct profile *left = a;
+    const struct profile *right = b;
+    return compare_int64(left->id, right->id);
+}
+
+/* What executors really had counts before what was asked for. */
+static struct run_resources resources_of(const struct profile *profile)
+{
+    int64_t memory = profile->memory_mib > 0 ? sparklog_times(profile->memory_mib, INT64_C(1) << 20)
+                                             : RUN_UNKNOWN;
+    return (struct run_resources){
+        .id = profile->id,
+        .executors = profile->most,
+        .cores_per_executor = profile->cores_most > 0 ? profile->cores_most : profile->cores_asked,
+        .executor_memory_bytes = memory,
+        .cores_per_task = profile->task_cpus};
+}
+
+static bool set_resources(struct sparklog *log, struct arena *arena, struct run *run)
+{
+    run->resources = arena_calloc(arena, log->n_profiles, sizeof *run->resources);
+    if (run->resources == NULL)
+        return false;
+    if (log->n_profiles > 0)
+        qsort(log->profiles, log->n_profiles, sizeof *log->profiles, compare_profiles);
+    for (size_t i = 0; i < log->n_profiles; i++)
+        run->resources[i] = resources_of(&log->profiles[i]);
+    run->n_resources = log->n_profiles;
+    return true;
+}
+
+/* --- the whole --- */
 
 /* An exit code is the application's own word; without one, being stopped at work is failing. */
 static bool succeeded(const struct application *application)
@@ -115,8 +233,9 @@ static bool succeeded(const struct application *application)
 }
 
 enum pv_code
-profile_build(struct sparklog *log, struct arena *arena, struct run *run, struct pv_error *err)
+profile_build(struct log_reader *reader, struct arena *arena, struct run *run, struct pv_error *err)
 {
+    struct sparklog *log = (struct sparklog *)reader;
     if (!log->application.started) {
         (void)pv_fault(err, PV_PLACE_POINTER, "", "no_application_start",
                        "the body holds no SparkListenerApplicationStart: it is not a Spark event "
@@ -129,17 +248,15 @@ profile_build(struct sparklog *log, struct arena *arena, struct run *run, struct
                         .ended = application->ended,
                         .succeeded = succeeded(application)};
     if (!application->ended)
-        log->notices[NOTICE_NO_END] = 1;
+        log->reader.notices[NOTICE_NO_END] = 1;
     set_times(log, &built);
     set_counts(log, &built);
-    enum pv_code code = profile_build_stages(log, arena, &built, err);
-    if (code != PV_OK)
-        return code;
-    if (!profile_build_executors(log, arena, &built) || !profile_build_times(log, arena, &built))
-        return pv_no_memory(err);
+    PV_TRY(profile_build_stages(log, arena, &built, err));
+    set_core_time(log, &built);
     /* Warnings last: what was built before may have added some. */
-    if (!set_texts(log, arena, &built) || !set_properties(log, arena, &built) ||
-        !set_warnings(log, arena, &built))
+    if (!set_resources(log, arena, &built) || !set_job_time(log, arena, &built) ||
+        !set_stage_time(log, arena, &built) || !set_texts(log, arena, &built) ||
+        !set_properties(log, arena, &built) || !log_reader_warn(reader, arena, &built))
         return pv_no_memory(err);
     *run = built;
     return PV_OK;

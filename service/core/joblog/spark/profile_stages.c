@@ -7,14 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/history/run_metrics.h"
 #include "core/joblog/spark/profile.h"
+#include "core/joblog/spark/state.h"
 
 static int compare_stages(const void *a, const void *b)
 {
     const struct stage *left = a;
     const struct stage *right = b;
-    return (left->id > right->id) - (left->id < right->id);
+    return compare_int64(left->id, right->id);
 }
 
 static bool has_success(const struct stage *stage)
@@ -37,7 +39,7 @@ collect_intervals(struct sparklog *log, const struct stage *stage, struct interv
         if (!attempt->completed || (success && attempt->failed) ||
             attempt->submitted_ms == NO_TIME || attempt->completed_ms == NO_TIME)
             continue;
-        int64_t ms = sparklog_elapsed(log, attempt->submitted_ms, attempt->completed_ms);
+        int64_t ms = log_reader_elapsed(&log->reader, attempt->submitted_ms, attempt->completed_ms);
         out[n++] = (struct interval){attempt->submitted_ms, attempt->submitted_ms + ms};
     }
     return n;
@@ -63,13 +65,13 @@ set_duration(struct sparklog *log, struct stage *stage, struct arena *arena, str
     if (intervals == NULL)
         return false;
     size_t n = collect_intervals(log, stage, intervals);
-    out->duration_s = n == 0 ? (double)NAN : profile_seconds(profile_union_length(intervals, n));
+    out->duration_s = n == 0 ? (double)NAN : log_seconds(profile_union_length(intervals, n));
     /* Without an attempt that counts the stage still began. */
     int64_t started = n == 0 ? first_submission(stage) : intervals[0].from_ms;
     arena_rewind(arena, mark);
     bool known = started != NO_TIME && log->application.start_ms != NO_TIME;
     out->started_s =
-        known ? profile_seconds(sparklog_elapsed(log, log->application.start_ms, started))
+        known ? log_seconds(log_reader_elapsed(&log->reader, log->application.start_ms, started))
               : (double)NAN;
     return true;
 }
@@ -80,7 +82,7 @@ set_tasks(struct sparklog *log, struct stage *stage, struct arena *arena, struct
 {
     size_t n = stage->tasks.n;
     out->n_tasks = (int64_t)n;
-    out->task_time_s = profile_seconds(stage->task_ms);
+    out->task_time_s = log_seconds(stage->task_ms);
     out->task_duration_s = n == 0 ? (double)NAN : out->task_time_s / (double)n;
     if (n == 0)
         return true;
@@ -88,7 +90,7 @@ set_tasks(struct sparklog *log, struct stage *stage, struct arena *arena, struct
     if (durations == NULL)
         return false;
     tasks_list_s(&stage->tasks, durations);
-    tasks_fini(&stage->tasks, &log->budget);
+    tasks_fini(&stage->tasks, &log->reader.budget);
     out->task_durations_s = durations;
     return true;
 }
@@ -121,8 +123,8 @@ static int64_t written_by_parents(const struct sparklog *log, const struct stage
     for (size_t i = 0; i < stage->n_parents; i++) {
         const struct stage *parent = find(log, stage->parents[i]);
         if (parent != NULL)
-            sum = sparklog_add(sum, sparklog_add(counted(parent, AMOUNT_SHUFFLE_WRITE_RECORDS),
-                                                 counted(parent, AMOUNT_OUTPUT_RECORDS)));
+            sum = log_add(sum, log_add(counted(parent, AMOUNT_SHUFFLE_WRITE_RECORDS),
+                                       counted(parent, AMOUNT_OUTPUT_RECORDS)));
     }
     return sum;
 }
@@ -147,7 +149,7 @@ static int64_t sum(int64_t a, int64_t b)
 {
     if (a < 0 || b < 0)
         return a < 0 ? b : a;
-    return sparklog_add(a, b);
+    return log_add(a, b);
 }
 
 static double seconds_of(int64_t amount, double per_second)
@@ -186,7 +188,6 @@ static struct run_metrics metrics_of_all(struct sparklog *log)
 static bool set_identity(const struct stage *stage, struct arena *arena, struct run_stage *out)
 {
     out->id = stage->id;
-    out->skipped = !stage->ran;
     out->n_parents = stage->n_parents;
     if (stage->name != NULL) {
         out->name = arena_copy(arena, (struct strview){stage->name, stage->n_name});
@@ -203,27 +204,15 @@ static bool set_identity(const struct stage *stage, struct arena *arena, struct 
     return true;
 }
 
-static void set_skipped(struct run_stage *out)
-{
-    out->n_tasks = RUN_UNKNOWN;
-    out->task_duration_s = (double)NAN;
-    out->task_time_s = (double)NAN;
-    out->duration_s = (double)NAN;
-    out->started_s = (double)NAN;
-    out->input_records = (double)NAN;
-    out->nominal_rate_per_s = (double)NAN;
-    run_stage_clear_log(out);
-}
-
 static bool
 set_stage(struct sparklog *log, struct stage *stage, struct arena *arena, struct run_stage *out)
 {
     if (!set_identity(stage, arena, out))
         return false;
-    if (out->skipped)
-        set_skipped(out);
+    if (!stage->ran)
+        run_stage_skip(out);
     out->resource_profile_id = stage->resource_profile;
-    if (out->skipped)
+    if (!stage->ran)
         return true;
     if (!set_tasks(log, stage, arena, out) || !set_duration(log, stage, arena, out))
         return false;
@@ -259,9 +248,7 @@ static enum pv_code add_lost_parents(struct sparklog *log, struct pv_error *err)
     for (size_t i = 0; i < log->n_stages; i++) {
         for (size_t k = 0; k < log->stages[i].n_parents; k++) {
             struct stage *parent;
-            enum pv_code code = sparklog_get_stage(log, log->stages[i].parents[k], &parent, err);
-            if (code != PV_OK)
-                return code;
+            PV_TRY(sparklog_get_stage(log, log->stages[i].parents[k], &parent, err));
         }
     }
     return PV_OK;

@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include "base/order.h"
+#include "core/joblog/common/log_reader.h"
+
 /* Slots reach a few times further than there are tasks: tasks end out of order, by as many as run
  * at once. */
 enum { REACH_FACTOR = 4, REACH_AT_FIRST = 256 };
@@ -21,9 +24,7 @@ static enum pv_code stretch(
     /* All of the stage at once, if that is not far away: nothing is then left over. */
     if (planned > 0 && (uint64_t)planned > need && (uint64_t)planned <= reach(tasks))
         need = (size_t)planned;
-    void *slots = tasks->slots;
-    PV_TRY(budget_grow(budget, &slots, &tasks->slots_capacity, need, sizeof *tasks->slots, err));
-    tasks->slots = slots;
+    PV_TRY(budget_grow(budget, tasks->slots, tasks->slots_capacity, need, err));
     while (tasks->n_slots <= index)
         tasks->slots[tasks->n_slots++] = -1;
     return PV_OK;
@@ -32,10 +33,7 @@ static enum pv_code stretch(
 static enum pv_code put_aside(
     struct tasks *tasks, struct budget *budget, int64_t index, int64_t ms, struct pv_error *err)
 {
-    void *asides = tasks->asides;
-    PV_TRY(budget_grow(budget, &asides, &tasks->asides_capacity, tasks->n_asides + 1,
-                       sizeof *tasks->asides, err));
-    tasks->asides = asides;
+    PV_TRY(budget_grow(budget, tasks->asides, tasks->asides_capacity, tasks->n_asides + 1, err));
     uint32_t at = index < 0 || index > UINT32_MAX ? UINT32_MAX : (uint32_t)index;
     tasks->asides[tasks->n_asides] = (struct aside){ms, at, (uint32_t)tasks->n_asides};
     tasks->n_asides++;
@@ -65,14 +63,8 @@ static int compare_asides(const void *a, const void *b)
 {
     const struct aside *left = a;
     const struct aside *right = b;
-    if (left->index != right->index)
-        return left->index < right->index ? -1 : 1;
-    return (left->order > right->order) - (left->order < right->order);
-}
-
-static double seconds(int64_t ms)
-{
-    return (double)ms / 1000.0;
+    int order = compare_int64(left->index, right->index);
+    return order != 0 ? order : compare_int64(left->order, right->order);
 }
 
 void tasks_list_s(struct tasks *tasks, double out[])
@@ -83,12 +75,12 @@ void tasks_list_s(struct tasks *tasks, double out[])
     size_t aside = 0;
     for (size_t i = 0; i < tasks->n_slots; i++) {
         if (tasks->slots[i] >= 0)
-            out[used++] = seconds(tasks->slots[i]);
+            out[used++] = log_seconds(tasks->slots[i]);
         for (; aside < tasks->n_asides && tasks->asides[aside].index <= i; aside++)
-            out[used++] = seconds(tasks->asides[aside].ms);
+            out[used++] = log_seconds(tasks->asides[aside].ms);
     }
     for (; aside < tasks->n_asides; aside++)
-        out[used++] = seconds(tasks->asides[aside].ms);
+        out[used++] = log_seconds(tasks->asides[aside].ms);
 }
 
 void tasks_fini(struct tasks *tasks, struct budget *budget)

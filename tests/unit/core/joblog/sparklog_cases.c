@@ -21,7 +21,7 @@ void reading_init(struct reading *reading,
 {
     memset(reading, 0, sizeof *reading);
     arena_init(&reading->arena, 0);
-    struct sparklog *log = sparklog_create(limits);
+    struct log_reader *log = log_reader_create(&sparklog_kind, limits);
     if (log == NULL) {
         reading->code = PV_E_MEMORY;
         return;
@@ -30,11 +30,11 @@ void reading_init(struct reading *reading,
     piece = piece == 0 ? n + 1 : piece;
     for (size_t at = 0; at < n && reading->code == PV_OK; at += piece)
         reading->code =
-            sparklog_feed(log, text + at, n - at < piece ? n - at : piece, &reading->err);
+            log_reader_feed(log, text + at, n - at < piece ? n - at : piece, &reading->err);
     if (reading->code == PV_OK)
-        reading->code = sparklog_finish(log, &reading->arena, &reading->run, &reading->err);
-    reading->counts = sparklog_counts(log);
-    sparklog_destroy(log);
+        reading->code = log_reader_finish(log, &reading->arena, &reading->run, &reading->err);
+    reading->counts = log_reader_counts(log);
+    log_reader_destroy(log);
 }
 
 void reading_fini(struct reading *reading)

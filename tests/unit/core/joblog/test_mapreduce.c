@@ -63,17 +63,17 @@ static void read_job(struct reading *reading, const char *text, size_t piece)
 {
     memset(reading, 0, sizeof *reading);
     arena_init(&reading->arena, 0);
-    struct mapreduce *log = mapreduce_create(&case_limits);
+    struct log_reader *log = log_reader_create(&mapreduce_kind, &case_limits);
     cr_assert_not_null(log);
     size_t n = strlen(text);
     piece = piece == 0 ? n + 1 : piece;
     for (size_t at = 0; at < n && reading->code == PV_OK; at += piece)
         reading->code =
-            mapreduce_feed(log, text + at, n - at < piece ? n - at : piece, &reading->err);
+            log_reader_feed(log, text + at, n - at < piece ? n - at : piece, &reading->err);
     if (reading->code == PV_OK)
-        reading->code = mapreduce_finish(log, &reading->arena, &reading->run, &reading->err);
-    reading->counts = mapreduce_counts(log);
-    mapreduce_destroy(log);
+        reading->code = log_reader_finish(log, &reading->arena, &reading->run, &reading->err);
+    reading->counts = log_reader_counts(log);
+    log_reader_destroy(log);
 }
 
 /* Two maps, one of them after a failure and one raced by a copy; two reduces, one of which waits.
@@ -462,29 +462,29 @@ Test(mapreduce, limits_stop_the_reader)
 {
     struct joblog_limits limits = case_limits;
     limits.tasks = 1;
-    struct mapreduce *log = mapreduce_create(&limits);
+    struct log_reader *log = log_reader_create(&mapreduce_kind, &limits);
     struct pv_error err = {.code = PV_OK};
-    cr_assert_eq(mapreduce_feed(log, whole(), strlen(whole()), &err), PV_E_LIMIT);
+    cr_assert_eq(log_reader_feed(log, whole(), strlen(whole()), &err), PV_E_LIMIT);
     cr_assert_not_null(strstr(err.detail, "more than 1 attempts"));
     struct arena arena;
     struct run run;
     arena_init(&arena, 0);
-    cr_assert_eq(mapreduce_finish(log, &arena, &run, NULL), PV_E_LIMIT);
+    cr_assert_eq(log_reader_finish(log, &arena, &run, NULL), PV_E_LIMIT);
     arena_fini(&arena);
-    mapreduce_destroy(log);
+    log_reader_destroy(log);
 }
 
 Test(mapreduce, a_cut_stream_is_truncated_and_not_damaged)
 {
-    struct mapreduce *log = mapreduce_create(&case_limits);
+    struct log_reader *log = log_reader_create(&mapreduce_kind, &case_limits);
     struct reading r = {.code = PV_OK};
     arena_init(&r.arena, 0);
-    cr_assert_eq(mapreduce_feed(log, whole(), strlen(whole()) - 40, NULL), PV_OK);
-    mapreduce_note_truncated(log);
-    cr_assert_eq(mapreduce_finish(log, &r.arena, &r.run, NULL), PV_OK);
+    cr_assert_eq(log_reader_feed(log, whole(), strlen(whole()) - 40, NULL), PV_OK);
+    log_reader_note_truncated(log);
+    cr_assert_eq(log_reader_finish(log, &r.arena, &r.run, NULL), PV_OK);
     cr_assert_eq(reading_warning(&r, "truncated"), 1);
     cr_assert_eq(reading_warning(&r, "damaged_lines"), 0);
     cr_assert_eq(reading_warning(&r, "no_application_end"), 1);
-    mapreduce_destroy(log);
+    log_reader_destroy(log);
     arena_fini(&r.arena);
 }

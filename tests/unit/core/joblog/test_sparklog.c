@@ -443,19 +443,20 @@ Test(sparklog, a_cut_stream_ends_its_last_line)
 {
     static const char part[] = APP_START(1000) "{\"Event\":\"SparkListenerTaskEnd\",\"Sta";
     static const char next[] = APP_END(3000);
-    struct sparklog *log = sparklog_create(&case_limits);
+    struct log_reader *log = log_reader_create(&sparklog_kind, &case_limits);
     struct arena arena;
     arena_init(&arena, 0);
     struct run run;
-    cr_assert_eq(sparklog_feed(log, part, sizeof part - 1, NULL), PV_OK);
-    sparklog_note_truncated(log);
-    cr_assert_eq(sparklog_feed(log, next, sizeof next - 1, NULL), PV_OK);
-    cr_assert_eq(sparklog_finish(log, &arena, &run, NULL), PV_OK);
+    cr_assert_eq(log_reader_feed(log, part, sizeof part - 1, NULL), PV_OK);
+    log_reader_note_truncated(log);
+    cr_assert_eq(log_reader_feed(log, next, sizeof next - 1, NULL), PV_OK);
+    cr_assert_eq(log_reader_finish(log, &arena, &run, NULL), PV_OK);
     expect(run.duration_s, 2.0);
     cr_assert_eq(run.warnings.n, 1);
     cr_assert_str_eq(run.warnings.items[0].code, "truncated");
     cr_assert_eq(finding_value(&run.warnings.items[0], "count"), 1);
-    cr_assert_neq(sparklog_feed(log, next, 1, NULL), PV_OK, "a finished reader takes nothing more");
+    cr_assert_neq(log_reader_feed(log, next, 1, NULL), PV_OK,
+                  "a finished reader takes nothing more");
     arena_fini(&arena);
-    sparklog_destroy(log);
+    log_reader_destroy(log);
 }

@@ -1,12 +1,10 @@
-#ifndef CORE_JOBLOG_SPARK_SPARKLOG_INTERNAL_H
-#define CORE_JOBLOG_SPARK_SPARKLOG_INTERNAL_H
+#ifndef CORE_JOBLOG_SPARK_STATE_H
+#define CORE_JOBLOG_SPARK_STATE_H
 
-#include "core/joblog/common/budget.h"
 #include "core/joblog/common/idmap.h"
 #include "core/joblog/common/json.h"
-#include "core/joblog/common/lines.h"
+#include "core/joblog/common/log_reader.h"
 #include "core/joblog/spark/properties.h"
-#include "core/joblog/spark/sparklog.h"
 #include "core/joblog/spark/tasks.h"
 
 /*
@@ -14,17 +12,8 @@
  * events_*.c fill it, profile.c makes the run of it.
  */
 
-/* An instant that the log does not hold. */
-#define NO_TIME INT64_MIN
-
 /* Things that did not stop the reader: X(enumerator, code of the warning, detail). */
 #define SPARKLOG_NOTICES(X)                                                                        \
-    X(NOTICE_DAMAGED_LINE, "damaged_lines", "lines that are not an event were passed over")        \
-    X(NOTICE_LINE_TOO_LONG, "line_too_long", "lines over the allowed length were passed over")     \
-    X(NOTICE_TRUNCATED, "truncated", "the compressed stream ends within a frame")                  \
-    X(NOTICE_NO_END, "no_application_end", "the log ends before the application does")             \
-    X(NOTICE_BACKWARDS, "time_went_backwards", "ends before starts were taken as no time at all")  \
-    X(NOTICE_BAD_TIME, "time_unusable", "instants are missing or lie outside years 1970 to 9999")  \
     X(NOTICE_STARTED_AGAIN, "several_applications", "later application starts were passed over")   \
     X(NOTICE_BAD_ID, "application_id_unusable", "an application or attempt id cannot be kept")     \
     X(NOTICE_LATER_PARENT, "parents_dropped", "parents that do not come before their stage")       \
@@ -35,7 +24,7 @@
     X(NOTICE_PROFILES, "resource_profiles_dropped", "more resource profiles than are kept")
 
 #define SPARKLOG_NOTICE_ENUM(notice, code, detail) notice,
-enum notice { SPARKLOG_NOTICES(SPARKLOG_NOTICE_ENUM) NOTICE_COUNT };
+enum { SPARKLOG_NOTICE_BEFORE = LOG_NOTICE_OWN - 1, SPARKLOG_NOTICES(SPARKLOG_NOTICE_ENUM) };
 #undef SPARKLOG_NOTICE_ENUM
 
 /*
@@ -131,7 +120,7 @@ struct application {
     char id[256];
     char attempt_id[256];
     char log_version[64];      /* SparkListenerLogStart */
-    char metadata_version[64]; /* DBCEventLoggingListenerMetadata, which stands in its place */
+    char metadata_version[64]; /* DBCEventLoggingListenerMetadata, which some logs have instead */
     bool started;
     bool ended;
     int64_t start_ms;
@@ -141,15 +130,9 @@ struct application {
 };
 
 struct sparklog {
-    struct joblog_limits limits;
-    struct budget budget;
-    enum pv_code failed; /* sticky */
-    struct lines lines;
-    uint64_t bytes;
-    int64_t notices[NOTICE_COUNT];
+    struct log_reader reader;
     struct application application;
     struct properties properties;
-    int64_t last_ms; /* the latest instant of any event */
     int64_t first_stage_ms;
     int64_t jobs;
     int64_t stages_completed;
@@ -189,16 +172,15 @@ struct sparklog {
     size_t n_tasks;    /* kept */
 };
 
-/* Check and note an instant of an event; NO_TIME when it is absent or unusable (counted). */
-int64_t sparklog_see_time(struct sparklog *log, int64_t ms);
-
 /* The stage of an id, made when it is new. PV_E_LIMIT, PV_E_MEMORY. */
 enum pv_code sparklog_get_stage(struct sparklog *log,
                                 int64_t id,
                                 struct stage **stage,
                                 struct pv_error *err) PV_MUSTCHECK;
 
-void sparklog_stage_fini(struct stage *stage, struct budget *budget);
+/* log_kind.init and log_kind.fini. */
+void sparklog_init(struct log_reader *reader);
+void sparklog_fini(struct log_reader *reader);
 
 /* Amounts of an event or stage before anything is known. */
 extern const struct amounts amounts_unknown;
@@ -215,13 +197,7 @@ void sparklog_raise(struct sparklog *log, int64_t *peak, int64_t bytes);
 /* A profile of that id, made when it is new; NULL when there are too many. */
 struct profile *sparklog_get_profile(struct sparklog *log, int64_t id);
 
-/* a + b, held at the ends of the range. */
-int64_t sparklog_add(int64_t a, int64_t b);
-
 /* a * b of two that are not negative, held at the end of the range. */
 int64_t sparklog_times(int64_t a, int64_t b);
-
-/* later - earlier; 0, and counted, when time went backwards. */
-int64_t sparklog_elapsed(struct sparklog *log, int64_t earlier_ms, int64_t later_ms);
 
 #endif

@@ -1,0 +1,143 @@
+#include "core/joblog/common/log_reader.h"
+
+#include <stdlib.h>
+
+/* The end of year 9999: what an instant of a run can hold. */
+static const int64_t LATEST_MS = INT64_C(253402300799999);
+
+static const struct log_notice common_notices[LOG_NOTICE_OWN] = {
+    [NOTICE_DAMAGED_LINE] = {"damaged_lines", "lines that are not an event were passed over"},
+    [NOTICE_LINE_TOO_LONG] = {"line_too_long", "lines over the allowed length were passed over"},
+    [NOTICE_TRUNCATED] = {"truncated", "the compressed stream ends within a frame"},
+    [NOTICE_NO_END] = {"no_application_end", NULL}, /* in the words of the kind */
+    [NOTICE_BACKWARDS] = {"time_went_backwards", "ends before starts were taken as no time at all"},
+    [NOTICE_BAD_TIME] = {"time_unusable", "instants are missing or lie outside years 1970 to 9999"},
+};
+
+struct log_reader *log_reader_create(const struct log_kind *kind,
+                                     const struct joblog_limits *limits)
+{
+    struct log_reader *reader = calloc(1, kind->size);
+    if (reader == NULL)
+        return NULL;
+    reader->kind = kind;
+    reader->limits = *limits;
+    reader->budget.limit = limits->memory_bytes;
+    reader->lines.longest = limits->line_bytes;
+    reader->last_ms = NO_TIME;
+    kind->init(reader);
+    return reader;
+}
+
+void log_reader_destroy(struct log_reader *reader)
+{
+    if (reader == NULL)
+        return;
+    reader->kind->fini(reader);
+    lines_fini(&reader->lines, &reader->budget);
+    free(reader);
+}
+
+static void note_too_long(void *context)
+{
+    struct log_reader *reader = context;
+    reader->notices[NOTICE_LINE_TOO_LONG]++;
+}
+
+static struct lines_sink sink_of(struct log_reader *reader)
+{
+    return (struct lines_sink){reader->kind->line, note_too_long, reader};
+}
+
+enum pv_code
+log_reader_feed(struct log_reader *reader, const char *bytes, size_t n, struct pv_error *err)
+{
+    if (reader->failed != PV_OK)
+        return pv_fail(err, reader->failed, "the reader has failed before");
+    if (n == 0)
+        return PV_OK;
+    reader->bytes += n;
+    struct lines_sink sink = sink_of(reader);
+    reader->failed = lines_feed(&reader->lines, &reader->budget, bytes, n, &sink, err);
+    return reader->failed;
+}
+
+void log_reader_note_truncated(struct log_reader *reader)
+{
+    reader->notices[NOTICE_TRUNCATED]++;
+    if (reader->failed != PV_OK)
+        return;
+    /* The line the cut went through ends here, so that it does not spoil the first line of the next
+     * part. If it is not whole, that is what `truncated` says already. */
+    int64_t damaged = reader->notices[NOTICE_DAMAGED_LINE];
+    struct lines_sink sink = sink_of(reader);
+    reader->failed = lines_finish(&reader->lines, &sink, NULL);
+    reader->notices[NOTICE_DAMAGED_LINE] = damaged;
+}
+
+enum pv_code log_reader_finish(struct log_reader *reader,
+                               struct arena *arena,
+                               struct run *run,
+                               struct pv_error *err)
+{
+    if (reader->failed != PV_OK)
+        return pv_fail(err, reader->failed, "the reader has failed before");
+    struct lines_sink sink = sink_of(reader);
+    reader->failed = lines_finish(&reader->lines, &sink, err);
+    if (reader->failed != PV_OK)
+        return reader->failed;
+    reader->failed = PV_E_INTERNAL; /* building sorts: nothing more can be taken */
+    return reader->kind->build(reader, arena, run, err);
+}
+
+struct joblog_counts log_reader_counts(const struct log_reader *reader)
+{
+    return (struct joblog_counts){reader->bytes, reader->lines.count,
+                                  (uint64_t)reader->notices[NOTICE_DAMAGED_LINE]};
+}
+
+int64_t log_reader_see_time(struct log_reader *reader, int64_t ms)
+{
+    if (ms < reader->kind->earliest_ms || ms > LATEST_MS) {
+        reader->notices[NOTICE_BAD_TIME]++;
+        return NO_TIME;
+    }
+    if (ms > reader->last_ms)
+        reader->last_ms = ms;
+    return ms;
+}
+
+int64_t log_reader_elapsed(struct log_reader *reader, int64_t earlier_ms, int64_t later_ms)
+{
+    if (earlier_ms == NO_TIME || later_ms == NO_TIME)
+        return 0;
+    if (later_ms >= earlier_ms)
+        return later_ms - earlier_ms;
+    reader->notices[NOTICE_BACKWARDS]++;
+    return 0;
+}
+
+bool log_reader_warn(const struct log_reader *reader, struct arena *arena, struct run *run)
+{
+    const struct log_kind *kind = reader->kind;
+    run->warnings.arena = arena;
+    for (size_t i = 0; i < LOG_NOTICE_OWN + kind->n_notices; i++) {
+        if (reader->notices[i] <= 0)
+            continue;
+        struct log_notice notice =
+            i < LOG_NOTICE_OWN ? common_notices[i] : kind->notices[i - LOG_NOTICE_OWN];
+        finding_number(finding_add(&run->warnings, notice.code, "%s",
+                                   i == NOTICE_NO_END ? kind->end_missing : notice.message),
+                       "count", (double)reader->notices[i]);
+    }
+    return !run->warnings.failed;
+}
+
+bool log_text_copy(struct arena *arena, const char *text, struct strview *to)
+{
+    *to = (struct strview){NULL, 0};
+    if (text[0] == '\0')
+        return true;
+    *to = arena_copy(arena, strview_of(text));
+    return to->at != NULL;
+}
