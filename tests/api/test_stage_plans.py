@@ -57,6 +57,17 @@ def test_stages_from_history_are_those_of_the_nearest_run(client, name):
     assert answer["stages"] == inline["stages"], "task time, not wall clock"
 
 
+def test_stages_in_every_form_that_a_run_has_them(client):
+    """The same plan for task times added up, one by one, and by number and mean."""
+    def stages(**form):
+        return [dict({"id": 0, "input_records": 5000}, **form), {"id": 1, "parents": [0], "duration_s": 20}]
+    wanted = plan(client, deadline_s=60, stages=stages(duration_s=100, nominal_rate_per_s=50))
+    for form in ({"task_time_s": 100, "nominal_rate_per_s": 50}, {"task_durations_s": [40, 60]},
+                 {"tasks": 4, "task_duration_s": 25}):
+        assert plan(client, deadline_s=60, stages=stages(**form)) == wanted
+    refuse(client, "/stages/0/duration_s", deadline_s=60, stages=stages(duration_s=100, tasks=4, task_duration_s=25))
+
+
 def test_a_changed_graph_is_told(client, name):
     store_run(client, name)
     store_run(client, name, problem_size=100, stages=[{"id": 0, "parents": [], "tasks": 1, "task_duration_s": 10}])

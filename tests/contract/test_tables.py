@@ -18,7 +18,7 @@ import bundle  # noqa: E402
 SCHEMAS = yaml.load(bundle.bundle(), bundle.LOADER)["components"]["schemas"]
 TYPES = {"number": "number", "count": "integer", "integer": "integer", "boolean": "boolean", "text": "string",
          "name": "string", "instant": "string", "id": "string", "word": "string", "labels": "object", "object": "object",
-         "objects": "array"}
+         "objects": "array", "range": "array", "words": "array"}
 
 
 def read_tables(text):
@@ -69,7 +69,7 @@ def resolve(schema, schemas):
 
 def bound_faults(member, schema):
     kind, flags = member["kind"], member["flags"]
-    want = {}
+    want, found = {}, []
     if kind in ("count", "integer"):
         want = {"minimum": member["least"], "maximum": member["most"]}
     elif kind == "number":
@@ -81,10 +81,18 @@ def bound_faults(member, schema):
         want = {"minLength": member["least"] or None, "maxLength": member["most"]}
     elif kind == "objects":
         want = {"minItems": member["least"] or None, "maxItems": member["most"]}
+    elif kind == "words":
+        items = schema["items"].get("enum")
+        want = {"minItems": member["least"] or None, "maxItems": schema.get("maxItems")}
+        found = [] if member["words"] == items and schema.get("uniqueItems") else ["words"]
+    elif kind == "range":
+        ends = {"kind": "number", "flags": flags, "low": member["low"], "high": member["high"]}
+        want = {"minItems": 2, "maxItems": 2}
+        found = bound_faults(ends, schema["items"])
     elif kind == "word":
         return [] if member["words"] == [w for w in schema.get("enum", []) if w] else ["words"]
     bounds = ("minimum", "maximum", "exclusiveMinimum", "minLength", "maxLength", "minItems", "maxItems")
-    return ["%s is %s, the table has %s" % (b, schema.get(b), want.get(b)) for b in bounds
+    return found + ["%s is %s, the table has %s" % (b, schema.get(b), want.get(b)) for b in bounds
             if want and schema.get(b) != want.get(b)]
 
 

@@ -8,7 +8,7 @@
 #include "codec/deadlines/stage_plan.h"
 #include "fuzz_body.h"
 
-static const struct codec_stage_plan_limits limits = {.stages = 16, .cores = 100000};
+static const struct codec_stage_plan_limits limits = {.stages = 16, .tasks = 100, .cores = 100000};
 
 static void require_steps(const struct codec_stage_plan *asked, const struct stage_plan *plan)
 {

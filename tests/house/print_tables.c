@@ -28,6 +28,10 @@ static const char *kind_name(enum shape_kind kind)
         return "count";
     case SHAPE_KIND_INTEGER:
         return "integer";
+    case SHAPE_KIND_SIZE:
+        return "count";
+    case SHAPE_KIND_RANGE:
+        return "range";
     case SHAPE_KIND_BOOLEAN:
         return "boolean";
     case SHAPE_KIND_TEXT:
@@ -42,6 +46,8 @@ static const char *kind_name(enum shape_kind kind)
         return "labels";
     case SHAPE_KIND_WORD:
         return "word";
+    case SHAPE_KIND_WORDS:
+        return "words";
     case SHAPE_KIND_OBJECT:
         return "object";
     case SHAPE_KIND_OBJECTS:
@@ -87,7 +93,7 @@ static void print_members(const struct shape *shape)
         else
             printf(" -");
         printf(" %.17g", member->low);
-        if (member->high == 0)
+        if (member->high == 0 || member->limit != 0)
             printf(" -");
         else
             printf(" %.17g", member->high);

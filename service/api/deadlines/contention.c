@@ -16,7 +16,7 @@ static enum pv_code decode(const struct config *config,
                            struct pv_error *err)
 {
     const struct codec_contention_limits limits = {.applications = (size_t)config->jobs_max,
-                                                   .cores = (double)config->cores_max};
+                                                   .cores = config->cores_max};
     struct api_body body;
     PV_TRY(api_body_open(config, request, &body, err));
     codec_contention_decode(&body.top, &limits, asked);

@@ -23,7 +23,7 @@ static enum pv_code decode(const struct config *config,
         .jobs = (size_t)config->jobs_max,
         .stages = (size_t)config->stages_max,
         .tasks = (size_t)config->tasks_max,
-        .cores = (size_t)config->cores_max,
+        .cores = config->cores_max,
     };
     struct api_body body;
     PV_TRY(api_body_open(config, request, &body, err));

@@ -27,6 +27,7 @@ static enum pv_code decode(const struct config *config,
                            struct pv_error *err)
 {
     const struct codec_stage_plan_limits limits = {.stages = (size_t)config->stages_max,
+                                                   .tasks = config->tasks_max,
                                                    .cores = config->cores_max};
     struct api_body body;
     PV_TRY(api_body_open(config, request, &body, err));

@@ -4,102 +4,102 @@
 
 #include "codec/json/names.h"
 
-static const double SECONDS_MAX = 1e12;
-static const double CORES_MAX = 1e12; /* that an application may ask for */
-static const int64_t TASKS_MAX = 1000000000000;
-static const double RATE_MIN = 1e-9;
-static const double RATE_MAX = 1e18;
+/* Rates that are divided by. */
+#define RATE_MIN 1e-9
 /* The one of the thesis's example. It scales the weights of speed, not the cores they lead to. */
 static const double AVERAGE_NOMINAL_RATE = 1e6;
 
-static double known_or(double value, double otherwise)
-{
-    return isnan(value) ? otherwise : value;
-}
+#define A struct codec_contention_application
+static const struct shape_member application_members[] = {
+    {"name", SHAPE_NAME(A, name), .flags = CODEC_REQUIRED},
+    {"requested_cores", SHAPE_NUMBER(A, numbers.requested_cores), .flags = CODEC_REQUIRED,
+     .high = CODEC_COUNT_MAX},
+    {"time_to_complete_s", SHAPE_NUMBER(A, numbers.time_to_complete_s), .flags = CODEC_NULLABLE,
+     .low = -CODEC_SECONDS_MAX, .high = CODEC_SECONDS_MAX},
+    {"nominal_rate", SHAPE_NUMBER(A, numbers.nominal_rate), .flags = CODEC_NULLABLE,
+     .high = CODEC_RATE_MAX},
+    {"remaining_tasks", SHAPE_COUNT(A, remaining_tasks), .flags = CODEC_NULLABLE,
+     .most = CODEC_ID_MAX},
+};
+const struct shape codec_contention_application_shape = {.request = "ContendingApplication",
+                                                         SHAPE_OF(application_members, A)};
 
-static const struct contention_strategy *decode_strategy(const struct codec_node *top)
+/* What a strategy needs must be there, and not null. */
+static void require(const struct codec_node *node, bool needed, const char *key)
 {
-    const char *words[CONTENTION_STRATEGIES + 1] = {NULL};
-    for (size_t i = 0; i < CONTENTION_STRATEGIES; i++)
-        words[i] = contention_strategies[i].name;
-    return &contention_strategies[codec_choice(top, "strategy", CODEC_OPTIONAL, words,
-                                               CONTENTION_PROPORTIONAL)];
-}
-
-static void decode_terms(const struct codec_node *top,
-                         const struct codec_contention_limits *limits,
-                         struct contention_terms *terms)
-{
-    terms->gamma = known_or(codec_number(top, "gamma", CODEC_OPTIONAL, 0, 1), 1);
-    bool named = json_object_get(top->json, "cluster") != NULL;
-    terms->max_cores =
-        codec_number(top, "max_cores", (named ? CODEC_OPTIONAL : CODEC_REQUIRED) | CODEC_ABOVE, 0,
-                     limits->cores);
-    terms->average_nominal_rate =
-        known_or(codec_number(top, "average_nominal_rate", CODEC_NULLABLE, RATE_MIN, RATE_MAX),
-                 AVERAGE_NOMINAL_RATE);
-}
-
-static unsigned flags_of(const struct contention_strategy *strategy, enum contention_needs what)
-{
-    return (strategy->needs & what) != 0 ? CODEC_REQUIRED : CODEC_NULLABLE;
+    if (needed && !codec_present(node, key))
+        codec_fault_member(node, key, "required", "is required by this strategy");
 }
 
 static void decode_application(const struct codec_node *node,
-                               const struct contention_strategy *strategy,
+                               unsigned needs,
                                struct strview *name,
                                struct contention_application *out)
 {
-    static const char *const known[] = {"name",         "requested_cores", "time_to_complete_s",
-                                        "nominal_rate", "remaining_tasks", NULL};
-    *name = (struct strview){NULL, 0};
+    struct codec_contention_application sent;
     if (!codec_expect_object(node))
         return;
-    codec_refuse_unknown(node, known);
-    *name = codec_name(node, "name", CODEC_REQUIRED);
-    out->requested_cores = codec_number(node, "requested_cores", CODEC_REQUIRED, 0, CORES_MAX);
-    out->time_to_complete_s =
-        codec_number(node, "time_to_complete_s", flags_of(strategy, CONTENTION_NEEDS_TIME),
-                     -SECONDS_MAX, SECONDS_MAX);
-    int64_t tasks = codec_integer(node, "remaining_tasks",
-                                  flags_of(strategy, CONTENTION_NEEDS_TASKS), 0, TASKS_MAX);
-    out->remaining_tasks = tasks == RUN_UNKNOWN ? (double)NAN : (double)tasks;
-    /* An application of unknown speed has rate 0, which only a strategy that divides by it minds.
-     */
-    bool divides = (strategy->needs & CONTENTION_NEEDS_RATE) != 0;
-    out->nominal_rate =
-        codec_number(node, "nominal_rate", flags_of(strategy, CONTENTION_NEEDS_RATE),
-                     divides ? RATE_MIN : 0, RATE_MAX);
+    shape_decode(node, &codec_contention_application_shape, NULL, &sent);
+    require(node, (needs & CONTENTION_NEEDS_TIME) != 0, "time_to_complete_s");
+    require(node, (needs & CONTENTION_NEEDS_TASKS) != 0, "remaining_tasks");
+    require(node, (needs & CONTENTION_NEEDS_RATE) != 0, "nominal_rate");
+    /* An application of unknown speed has rate 0, which only a strategy that divides by it minds. */
+    if ((needs & CONTENTION_NEEDS_RATE) != 0 && sent.numbers.nominal_rate < RATE_MIN)
+        codec_fault_member(node, "nominal_rate", "out_of_range", "must be at least %.15g",
+                           RATE_MIN);
+    *name = sent.name;
+    *out = sent.numbers;
+    out->remaining_tasks =
+        sent.remaining_tasks == RUN_UNKNOWN ? (double)NAN : (double)sent.remaining_tasks;
 }
+
+static void decode_applications(const struct codec_node *top, const void *limits, void *object)
+{
+    struct codec_contention *request = object;
+    struct codec_node list;
+    request->names = codec_list(top, "applications", CODEC_REQUIRED, 1,
+                                ((const struct codec_contention_limits *)limits)->applications,
+                                sizeof *request->names, &list, &request->n);
+    request->applications = codec_allocate(top, request->n, sizeof *request->applications);
+    if (request->applications == NULL || request->n == 0)
+        return;
+    for (size_t i = 0; i < request->n; i++) {
+        struct codec_node item = codec_item(&list, i);
+        decode_application(&item, contention_strategies[request->strategy_index].needs,
+                           &request->names[i], &request->applications[i]);
+    }
+    codec_refuse_same_names(&list, request->names, request->n, "another application has this name");
+}
+
+/* In the order of contention_strategies. */
+static const char *const strategies[] = {"edf_all",      "edf_pure", "edf_proportional",
+                                         "proportional", "speed",    NULL};
+
+#define R struct codec_contention
+#define L struct codec_contention_limits
+static const struct shape_member members[] = {
+    {"strategy", SHAPE_WORD(R, strategy_index, strategies), .flags = SHAPE_KEEP},
+    {"gamma", SHAPE_NUMBER(R, terms.gamma), .flags = SHAPE_KEEP, .high = 1},
+    {"max_cores", SHAPE_NUMBER(R, terms.max_cores), .flags = CODEC_ABOVE, SHAPE_LIMIT(L, cores)},
+    {"average_nominal_rate", SHAPE_NUMBER(R, terms.average_nominal_rate),
+     .flags = CODEC_NULLABLE | SHAPE_KEEP, .low = RATE_MIN, .high = CODEC_RATE_MAX},
+    {"cluster", SHAPE_NAME(R, cluster)},
+    {"applications", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_applications},
+};
+const struct shape codec_contention_shape = {.request = "ContentionRequest", SHAPE_OF(members, R)};
 
 void codec_contention_decode(const struct codec_node *node,
                              const struct codec_contention_limits *limits,
                              struct codec_contention *request)
 {
-    static const char *const known[] = {
-        "strategy", "gamma", "max_cores", "average_nominal_rate", "applications", "cluster", NULL};
-    *request = (struct codec_contention){0};
-    codec_refuse_unknown(node, known);
-    request->strategy = decode_strategy(node);
-    decode_terms(node, limits, &request->terms);
-    request->cluster = codec_name(node, "cluster", CODEC_OPTIONAL);
-    struct codec_node list =
-        codec_array(node, "applications", CODEC_REQUIRED, 1, limits->applications);
-    if (list.json == NULL)
-        return;
-    size_t n = json_array_size(list.json);
-    request->names = arena_array(list.reader->arena, n, sizeof *request->names);
-    request->applications = arena_calloc(list.reader->arena, n, sizeof *request->applications);
-    if (request->names == NULL || request->applications == NULL) {
-        (void)pv_no_memory(list.reader->err);
-        return;
-    }
-    request->n = n;
-    for (size_t i = 0; i < n; i++) {
-        struct codec_node item = codec_item(&list, i);
-        decode_application(&item, request->strategy, &request->names[i], &request->applications[i]);
-    }
-    codec_refuse_same_names(&list, request->names, n, "another application has this name");
+    *request = (struct codec_contention){
+        .strategy_index = CONTENTION_PROPORTIONAL,
+        .terms = {.gamma = 1, .average_nominal_rate = AVERAGE_NOMINAL_RATE}};
+    shape_decode(node, &codec_contention_shape, limits, request);
+    request->strategy = &contention_strategies[request->strategy_index];
+    if (json_object_get(node->json, "cluster") == NULL &&
+        json_object_get(node->json, "max_cores") == NULL)
+        codec_fault_member(node, "max_cores", "required", "is required");
 }
 
 void codec_contention_encode(struct writer *w,

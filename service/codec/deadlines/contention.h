@@ -3,17 +3,28 @@
 
 #include "base/json_writer.h"
 #include "codec/json/finding.h"
-#include "codec/json/reader.h"
+#include "codec/json/shape.h"
 #include "core/deadline/contention.h"
 
 /* What a client may ask for; from struct config. */
 struct codec_contention_limits {
     size_t applications;
-    double cores;
+    int64_t cores;
 };
+
+/* An application as it was sent. */
+struct codec_contention_application {
+    struct strview name;
+    struct contention_application numbers; /* but for remaining_tasks */
+    int64_t remaining_tasks;
+};
+
+extern const struct shape codec_contention_shape;
+extern const struct shape codec_contention_application_shape;
 
 /* POST /v1/contention (docs/design.md, "Core allocations"). */
 struct codec_contention {
+    unsigned strategy_index;
     const struct contention_strategy *strategy;
     struct contention_terms terms;
     struct strview cluster; /* at == NULL: none; else it gives max_cores where that is NAN */

@@ -2,131 +2,47 @@
 
 #include <math.h>
 
-#include "codec/history/run.h"
+#include "codec/deadlines/job_source.h"
 #include "codec/json/names.h"
 #include "core/deadline/job_from_run.h"
 
-static const double SECONDS_MAX = 1e12;
 /* A deadline of less than a nanosecond would only make percentages overflow. */
-static const double DEADLINE_MIN = 1e-9;
-
-static void decode_cluster(const struct codec_node *top,
-                           const struct codec_feasibility_limits *limits,
-                           struct codec_feasibility *request)
-{
-    static const char *const known[] = {"executors", "cores_per_executor", NULL};
-    if (json_is_string(json_object_get(top->json, "cluster"))) {
-        request->cluster = codec_name(top, "cluster", CODEC_REQUIRED);
-        return;
-    }
-    struct codec_node cluster = codec_object(top, "cluster", CODEC_REQUIRED);
-    if (cluster.json == NULL)
-        return;
-    codec_refuse_unknown(&cluster, known);
-    int64_t most = limits->cores > INT64_MAX ? INT64_MAX : (int64_t)limits->cores;
-    int64_t executors = codec_integer(&cluster, "executors", CODEC_REQUIRED, 1, most);
-    int64_t each = codec_integer(&cluster, "cores_per_executor", CODEC_REQUIRED, 1, most);
-    int64_t cores;
-    if (executors < 1 || each < 1)
-        return;
-    if (__builtin_mul_overflow(executors, each, &cores) || cores > most)
-        codec_fault(&cluster, "out_of_range", "has more than %lld cores (cores_max)",
-                    (long long)most);
-    else
-        request->cores = (size_t)cores;
-}
-
-static void decode_include(const struct codec_node *top, struct codec_feasibility *request)
-{
-    struct codec_node list = codec_array(top, "include", CODEC_OPTIONAL, 0, 8);
-    for (size_t i = 0; i < json_array_size(list.json); i++) {
-        struct codec_node item = codec_item(&list, i);
-        const char *word = json_string_value(item.json);
-        if (word == NULL)
-            codec_fault(&item, "wrong_type", "must be a string");
-        else if (strcmp(word, "schedule") != 0)
-            codec_fault(&item, "not_allowed", "must be: schedule");
-        else if (request->with_schedule)
-            codec_fault(&item, "duplicate", "is listed twice");
-        else
-            request->with_schedule = true;
-    }
-}
+#define DEADLINE_MIN 1e-9
 
 /* --- jobs --- */
 
-/* Of a job that is to be scheduled the tasks are known. */
-static void refuse_null(const struct codec_node *stage, const char *key, const char *wanted)
-{
-    if (json_is_null(json_object_get(stage->json, key)))
-        codec_fault_member(stage, key, "wrong_type", "must be %s", wanted);
-}
+#define S struct codec_feasibility_source
+static const struct shape_member job_members[] = {
+    {"name", SHAPE_NAME(S, name), .flags = CODEC_REQUIRED},
+    {"release_s", SHAPE_NUMBER(S, release_s), .flags = SHAPE_KEEP, .low = -CODEC_SECONDS_MAX,
+     .high = CODEC_SECONDS_MAX},
+    {"deadline_s", SHAPE_NUMBER(S, deadline_s), .flags = CODEC_REQUIRED, .low = DEADLINE_MIN,
+     .high = CODEC_SECONDS_MAX},
+    {"overhead_per_task_s", SHAPE_NUMBER(S, overhead_s), .high = CODEC_SECONDS_MAX},
+    {"stages", SHAPE_CODE}, /* decode_job */
+    {"application", SHAPE_CODE},
+    {"problem_size", SHAPE_CODE},
+};
+const struct shape codec_job_shape = {.request = "Job", SHAPE_OF(job_members, S)};
 
-/* A recorded stage may hold more than a planned one, leave its tasks out or tell them twice. */
+/* A recorded stage may hold more than one that is to be scheduled, and may leave its tasks out. */
 static void check_stage(const struct codec_node *stage)
 {
     static const char *const known[] = {"id",    "parents",         "task_durations_s",
                                         "tasks", "task_duration_s", NULL};
-    if (!codec_expect_object(stage))
-        return;
+    static const char *const types[] = {"an array", "an integer", "a number"};
     codec_refuse_unknown(stage, known);
-    refuse_null(stage, "task_durations_s", "an array");
-    refuse_null(stage, "tasks", "an integer");
-    refuse_null(stage, "task_duration_s", "a number");
     bool listed = codec_present(stage, "task_durations_s");
-    for (size_t i = 3; i < 5; i++)
-        if (listed && codec_present(stage, known[i]))
+    for (size_t i = 2; i < 5; i++) {
+        if (json_is_null(json_object_get(stage->json, known[i])))
+            codec_fault_member(stage, known[i], "wrong_type", "must be %s", types[i - 2]);
+        else if (i > 2 && listed && codec_present(stage, known[i]))
             codec_fault_member(stage, known[i], "conflict",
                                "must be left out where task_durations_s is given");
+    }
     if (!listed && !codec_present(stage, "tasks") && !codec_present(stage, "task_duration_s"))
         codec_fault_member(stage, "task_durations_s", "required",
                            "is required, or tasks with task_duration_s");
-}
-
-/* The stages of a job in the request: read as those of a run, then taken over. */
-static void decode_stages(const struct codec_node *node,
-                          const struct codec_feasibility_limits *limits,
-                          struct edf_job *job)
-{
-    struct codec_reader *reader = node->reader;
-    struct codec_node list = codec_array(node, "stages", CODEC_REQUIRED, 1, limits->stages);
-    if (list.json == NULL)
-        return;
-    size_t faults = reader->err->n_faults;
-    for (size_t i = 0; i < json_array_size(list.json); i++) {
-        struct codec_node stage = codec_item(&list, i);
-        check_stage(&stage);
-    }
-    if (reader->err->n_faults != faults)
-        return;
-    const struct codec_run_limits run_limits = {.stages = (int64_t)limits->stages,
-                                                .tasks = (int64_t)limits->tasks};
-    struct run run = {.duration_s = (double)NAN};
-    codec_stages_decode(&list, &run_limits, &run);
-    if (reader->err->n_faults != faults || !run.has_stages)
-        return;
-    enum pv_code code = edf_job_from_run(&run, reader->arena, job, reader->err);
-    if (code != PV_OK)
-        (void)pv_fail(reader->err, code, "the stages of a job cannot be taken over");
-}
-
-static void decode_source(const struct codec_node *node,
-                          const struct codec_feasibility_limits *limits,
-                          struct edf_job *job,
-                          struct codec_feasibility_source *source)
-{
-    source->application = codec_name(node, "application", CODEC_OPTIONAL);
-    source->problem_size =
-        codec_integer(node, "problem_size", CODEC_OPTIONAL, 1, CODEC_PROBLEM_SIZE_MAX);
-    if (json_object_get(node->json, "application") == NULL) {
-        decode_stages(node, limits, job);
-        if (source->problem_size != RUN_UNKNOWN)
-            codec_fault_member(node, "problem_size", "conflict",
-                               "goes with application, not with stages");
-    } else if (json_object_get(node->json, "stages") != NULL) {
-        codec_fault_member(node, "application", "conflict",
-                           "must be left out where stages are given");
-    }
 }
 
 static void decode_job(const struct codec_node *node,
@@ -134,31 +50,21 @@ static void decode_job(const struct codec_node *node,
                        struct edf_job *job,
                        struct codec_feasibility_source *source)
 {
-    static const char *const known[] = {
-        "name",   "release_s",   "deadline_s",   "overhead_per_task_s",
-        "stages", "application", "problem_size", NULL};
+    struct codec_reader *reader = node->reader;
+    const struct codec_run_limits run_limits = {.stages = (int64_t)limits->stages,
+                                                .tasks = (int64_t)limits->tasks};
+    struct run run;
     if (!codec_expect_object(node))
         return;
-    codec_refuse_unknown(node, known);
-    source->name = codec_name(node, "name", CODEC_REQUIRED);
-    double release = codec_number(node, "release_s", CODEC_OPTIONAL, -SECONDS_MAX, SECONDS_MAX);
-    job->release_s = isnan(release) ? 0 : release;
-    job->deadline_s = codec_number(node, "deadline_s", CODEC_REQUIRED, DEADLINE_MIN, SECONDS_MAX);
-    source->overhead_s = codec_number(node, "overhead_per_task_s", CODEC_OPTIONAL, 0, SECONDS_MAX);
-    decode_source(node, limits, job, source);
+    shape_decode(node, &codec_job_shape, NULL, source);
+    bool listed = codec_job_source_decode(node, &run_limits, check_stage, &source->application,
+                                          &source->problem_size, &run);
+    enum pv_code code = listed ? edf_job_from_run(&run, reader->arena, job, reader->err) : PV_OK;
+    if (code != PV_OK)
+        (void)pv_fail(reader->err, code, "the stages of a job cannot be used");
+    job->release_s = source->release_s;
+    job->deadline_s = source->deadline_s;
     job->overhead_per_task_s = isnan(source->overhead_s) ? 0 : source->overhead_s;
-}
-
-static void check_names(const struct codec_node *list, const struct codec_feasibility *request)
-{
-    struct strview *names = arena_array(list->reader->arena, request->n_jobs, sizeof *names);
-    if (names == NULL) {
-        (void)pv_no_memory(list->reader->err);
-        return;
-    }
-    for (size_t i = 0; i < request->n_jobs; i++)
-        names[i] = request->sources[i].name;
-    codec_refuse_same_names(list, names, request->n_jobs, "another job has this name");
 }
 
 static size_t tasks_of(const struct edf_job *job)
@@ -193,39 +99,80 @@ check_tasks(const struct codec_node *list, const struct codec_feasibility *reque
     }
 }
 
-static void decode_jobs(const struct codec_node *top,
-                        const struct codec_feasibility_limits *limits,
-                        struct codec_feasibility *request)
+static void decode_jobs(const struct codec_node *top, const void *limits, void *object)
 {
-    struct codec_node list = codec_array(top, "jobs", CODEC_REQUIRED, 1, limits->jobs);
-    if (list.json == NULL)
-        return;
-    size_t n = json_array_size(list.json);
-    request->jobs = arena_calloc(list.reader->arena, n, sizeof *request->jobs);
-    request->sources = arena_calloc(list.reader->arena, n, sizeof *request->sources);
-    if (request->jobs == NULL || request->sources == NULL) {
-        (void)pv_no_memory(list.reader->err);
-        return;
-    }
-    request->n_jobs = n;
-    for (size_t i = 0; i < n; i++) {
+    const struct codec_feasibility_limits *most = limits;
+    struct codec_feasibility *request = object;
+    struct codec_node list;
+    request->sources = codec_list(top, "jobs", CODEC_REQUIRED, 1, most->jobs,
+                                  sizeof *request->sources, &list, &request->n_jobs);
+    request->jobs = codec_allocate(top, request->n_jobs, sizeof *request->jobs);
+    struct strview *names = codec_allocate(top, request->n_jobs, sizeof *names);
+    if (request->jobs == NULL || names == NULL)
+        request->n_jobs = 0;
+    for (size_t i = 0; i < request->n_jobs; i++) {
         struct codec_node item = codec_item(&list, i);
-        decode_job(&item, limits, &request->jobs[i], &request->sources[i]);
+        decode_job(&item, most, &request->jobs[i], &request->sources[i]);
+        names[i] = request->sources[i].name;
     }
-    check_names(&list, request);
-    check_tasks(&list, request, limits->tasks);
+    if (request->n_jobs > 0)
+        codec_refuse_same_names(&list, names, request->n_jobs, "another job has this name");
+    check_tasks(&list, request, most->tasks);
 }
+
+/* --- the request --- */
+
+#define C struct codec_feasibility_cluster
+#define L struct codec_feasibility_limits
+static const struct shape_member cluster_members[] = {
+    {"executors", SHAPE_COUNT(C, executors), .flags = CODEC_REQUIRED, .least = 1,
+     SHAPE_LIMIT(L, cores)},
+    {"cores_per_executor", SHAPE_COUNT(C, cores_per_executor), .flags = CODEC_REQUIRED, .least = 1,
+     SHAPE_LIMIT(L, cores)},
+};
+const struct shape codec_feasibility_cluster_shape = {.request = "Cluster",
+                                                      SHAPE_OF(cluster_members, C)};
+
+static void decode_cluster(const struct codec_node *top, const void *limits, void *object)
+{
+    struct codec_feasibility *request = object;
+    int64_t most = ((const struct codec_feasibility_limits *)limits)->cores;
+    struct codec_feasibility_cluster size;
+    if (json_is_string(json_object_get(top->json, "cluster"))) {
+        request->cluster = codec_name(top, "cluster", CODEC_REQUIRED);
+        return;
+    }
+    struct codec_node cluster = codec_object(top, "cluster", CODEC_REQUIRED);
+    if (cluster.json == NULL)
+        return;
+    shape_decode(&cluster, &codec_feasibility_cluster_shape, limits, &size);
+    if (size.executors < 1 || size.cores_per_executor < 1)
+        return;
+    if (size.executors > most / size.cores_per_executor)
+        codec_fault(&cluster, "out_of_range", "has more than %lld cores (cores_max)",
+                    (long long)most);
+    else
+        request->cores = (size_t)(size.executors * size.cores_per_executor);
+}
+
+static const char *const include_words[] = {"schedule", NULL};
+
+#define F struct codec_feasibility
+static const struct shape_member members[] = {
+    {"cluster", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_cluster},
+    {"jobs", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_jobs},
+    {"include", SHAPE_WORDS(F, include, include_words)},
+};
+const struct shape codec_feasibility_shape = {.request = "FeasibilityRequest",
+                                              SHAPE_OF(members, F)};
 
 void codec_feasibility_decode(const struct codec_node *node,
                               const struct codec_feasibility_limits *limits,
                               struct codec_feasibility *request)
 {
-    static const char *const known[] = {"cluster", "jobs", "include", NULL};
     *request = (struct codec_feasibility){0};
-    codec_refuse_unknown(node, known);
-    decode_cluster(node, limits, request);
-    decode_jobs(node, limits, request);
-    decode_include(node, request);
+    shape_decode(node, &codec_feasibility_shape, limits, request);
+    request->with_schedule = request->include != 0;
 }
 
 /* --- the reply --- */

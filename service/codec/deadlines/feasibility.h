@@ -2,7 +2,7 @@
 #define CODEC_DEADLINES_FEASIBILITY_H
 
 #include "base/json_writer.h"
-#include "codec/json/reader.h"
+#include "codec/json/shape.h"
 #include "core/deadline/clairvoyant_edf.h"
 
 /* What a client may ask for; from struct config. */
@@ -10,21 +10,33 @@ struct codec_feasibility_limits {
     size_t jobs;
     size_t stages; /* of one job */
     size_t tasks;  /* over all jobs */
-    size_t cores;  /* executors x cores_per_executor */
+    int64_t cores; /* executors x cores_per_executor */
 };
 
-/* Where a job comes from, and what it is called. */
+struct codec_feasibility_cluster {
+    int64_t executors;
+    int64_t cores_per_executor;
+};
+
+/* A job as it was sent. */
 struct codec_feasibility_source {
     struct strview name;
+    double release_s;
+    double deadline_s;
     struct strview application; /* at == NULL: the job stands in the request itself */
     int64_t problem_size;       /* RUN_UNKNOWN: that of the latest run */
     double overhead_s;          /* NAN: none was sent */
 };
 
+extern const struct shape codec_feasibility_shape;
+extern const struct shape codec_feasibility_cluster_shape;
+extern const struct shape codec_job_shape;
+
 /* POST /v1/feasibility (docs/design.md, "Clairvoyance EDF"). */
 struct codec_feasibility {
-    struct strview cluster; /* a registered one; at == NULL: its size is told */
+    struct strview cluster; /* a registered one; at == NULL: its size is in the request */
     size_t cores;           /* 0 until the caller gives those of the registered one */
+    unsigned include;       /* bits of the words sent */
     bool with_schedule;
     struct edf_job *jobs; /* those from history have no stages until the caller gives them */
     struct codec_feasibility_source *sources; /* sources[i] belongs to jobs[i] */

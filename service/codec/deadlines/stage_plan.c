@@ -3,171 +3,109 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "codec/history/run.h"
+#include "codec/deadlines/job_source.h"
 #include "codec/json/names.h"
 
-static const double SECONDS_MAX = 1e12;
 /* Less than a nanosecond would only make quotients overflow. */
-static const double SECONDS_MIN = 1e-9;
-static const double QUANTUM_MIN = 1e-6;
-static const double OVERSCALE_MAX = 1e6;
-static const int64_t ID_MAX = 1000000000000;
-
-static double known_or(double value, double otherwise)
-{
-    return isnan(value) ? otherwise : value;
-}
-
-/* A named cluster gives what the request does not tell. */
-static void
-decode_cluster(const struct codec_node *top, int64_t most, struct codec_stage_plan *request)
-{
-    request->cluster = codec_name(top, "cluster", CODEC_OPTIONAL);
-    unsigned flags =
-        json_object_get(top->json, "cluster") == NULL ? CODEC_REQUIRED : CODEC_OPTIONAL;
-    int64_t executors = codec_integer(top, "executors", flags, 1, most);
-    int64_t each = codec_integer(top, "cores_per_executor", flags, 1, most);
-    int64_t cores;
-    struct stage_plan_terms *out = &request->terms;
-    out->executors = executors < 1 ? (double)NAN : (double)executors;
-    out->cores_per_executor = each < 1 ? (double)NAN : (double)each;
-    if (executors < 1 || each < 1)
-        return;
-    if (__builtin_mul_overflow(executors, each, &cores) || cores > most)
-        codec_fault_member(top, "executors", "out_of_range",
-                           "with cores_per_executor there are more than %lld cores (cores_max)",
-                           (long long)most);
-}
-
-static void decode_terms(const struct codec_node *top, int64_t cores, struct stage_plan_terms *out)
-{
-    out->deadline_s = codec_number(top, "deadline_s", CODEC_REQUIRED, SECONDS_MIN, SECONDS_MAX);
-    out->alpha =
-        known_or(codec_number(top, "alpha", CODEC_OPTIONAL | CODEC_ABOVE, 0, 1), STAGE_PLAN_ALPHA);
-    out->beta = known_or(codec_number(top, "beta", CODEC_OPTIONAL, 0, 1), STAGE_WEIGHT_BETA);
-    out->overscale = known_or(codec_number(top, "overscale", CODEC_OPTIONAL, 1, OVERSCALE_MAX),
-                              STAGE_PLAN_OVERSCALE);
-    out->core_quantum =
-        known_or(codec_number(top, "core_quantum", CODEC_OPTIONAL, QUANTUM_MIN, (double)cores),
-                 STAGE_PLAN_CORE_QUANTUM);
-}
+#define SECONDS_MIN 1e-9
+#define OVERSCALE_MAX 1e6
 
 /* --- stages --- */
 
-/* A recorded stage may hold more than a planned one, and may leave its duration out. */
-static bool check_stage(const struct codec_node *stage)
+/* A recorded stage may hold more than a planned one, and may leave all its times out. */
+static void check_stage(const struct codec_node *stage)
 {
     static const char *const known[] = {
-        "id", "parents", "duration_s", "skipped", "input_records", "nominal_rate_per_s", NULL};
-    if (!codec_expect_object(stage))
-        return false;
+        "task_time_s", "task_durations_s", "tasks",   "task_duration_s", "duration_s",
+        "id",          "parents",          "skipped", "input_records",   "nominal_rate_per_s",
+        NULL};
+    size_t tasks = 0; /* members of the tasks' times */
     codec_refuse_unknown(stage, known);
+    for (size_t i = 0; i < 4; i++)
+        tasks += codec_present(stage, known[i]);
     bool skipped = json_is_true(json_object_get(stage->json, "skipped"));
-    if (!skipped)
-        (void)codec_number(stage, "duration_s", CODEC_REQUIRED, SECONDS_MIN, SECONDS_MAX);
-    return !skipped;
+    if (tasks > 0 && codec_present(stage, "duration_s"))
+        codec_fault_member(stage, "duration_s", "conflict",
+                           "is the sum of the tasks' times here: it must be left out where those "
+                           "are given otherwise");
+    else if (tasks == 0 && !skipped && json_object_get(stage->json, "duration_s") == NULL)
+        codec_fault_member(stage, "duration_s", "required",
+                           "is required, or task_time_s, task_durations_s, or tasks with "
+                           "task_duration_s");
+    else if (tasks == 0 && !skipped)
+        (void)codec_number(stage, "duration_s", 0, SECONDS_MIN, CODEC_SECONDS_MAX);
 }
 
+/* As of a run from history, a stage that takes no time has no part in the plan. */
 static struct stage_plan_stage planned(const struct run_stage *stage)
 {
+    double duration_s = isnan(stage->duration_s) ? stage->task_time_s : stage->duration_s;
     return (struct stage_plan_stage){.id = stage->id,
-                                     .duration_s = stage->duration_s,
+                                     .duration_s = duration_s,
                                      .input_records = stage->input_records,
                                      .nominal_rate_per_s = stage->nominal_rate_per_s,
-                                     .skipped = stage->skipped,
+                                     .skipped = stage->skipped || duration_s < SECONDS_MIN,
                                      .pinned_cores = (double)NAN,
                                      .pinned_deadline_s = (double)NAN};
 }
 
-/* Read as the stages of a run, for their graph, then taken over. */
-static void
-decode_stages(const struct codec_node *top, size_t most, struct codec_stage_plan *request)
+static void decode_source(const struct codec_node *top, const void *limits, void *object)
 {
-    struct codec_reader *reader = top->reader;
-    struct codec_node list = codec_array(top, "stages", CODEC_REQUIRED, 1, most);
-    size_t n = json_array_size(list.json);
+    const struct codec_stage_plan_limits *most = limits;
+    struct codec_stage_plan *request = object;
+    const struct codec_run_limits run_limits = {.stages = (int64_t)most->stages,
+                                                .tasks = most->tasks};
+    struct run run;
     size_t n_planned = 0;
-    size_t faults = reader->err->n_faults;
-    for (size_t i = 0; i < n; i++) {
-        struct codec_node stage = codec_item(&list, i);
-        n_planned += check_stage(&stage);
-    }
-    if (list.json == NULL || reader->err->n_faults != faults)
+    if (!codec_job_source_decode(top, &run_limits, check_stage, &request->application,
+                                 &request->problem_size, &run))
         return;
-    if (n_planned == 0)
-        codec_fault(&list, "too_few_items", "needs at least one stage that is not skipped");
-    const struct codec_run_limits run_limits = {.stages = (int64_t)most};
-    struct run run = {.duration_s = (double)NAN};
-    codec_stages_decode(&list, &run_limits, &run);
-    if (reader->err->n_faults != faults || !run.has_stages)
+    request->stages = codec_allocate(top, run.n_stages, sizeof *request->stages);
+    if (request->stages == NULL)
         return;
-    request->stages = arena_array(reader->arena, n, sizeof *request->stages);
-    if (request->stages == NULL) {
-        (void)pv_no_memory(reader->err);
-        return;
-    }
-    request->n_stages = n;
-    for (size_t i = 0; i < n; i++)
+    request->n_stages = run.n_stages;
+    for (size_t i = 0; i < run.n_stages; i++) {
         request->stages[i] = planned(&run.stages[i]);
-}
-
-static void
-decode_source(const struct codec_node *top, size_t most, struct codec_stage_plan *request)
-{
-    request->application = codec_name(top, "application", CODEC_OPTIONAL);
-    request->problem_size =
-        codec_integer(top, "problem_size", CODEC_OPTIONAL, 1, CODEC_PROBLEM_SIZE_MAX);
-    if (json_object_get(top->json, "application") == NULL) {
-        decode_stages(top, most, request);
-        if (request->problem_size != RUN_UNKNOWN)
-            codec_fault_member(top, "problem_size", "conflict",
-                               "goes with application, not with stages");
-    } else if (json_object_get(top->json, "stages") != NULL) {
-        codec_fault_member(top, "application", "conflict",
-                           "must be left out where stages are given");
+        n_planned += !request->stages[i].skipped;
     }
+    if (n_planned == 0)
+        codec_fault_member(top, "stages", "too_few_items",
+                           "needs at least one stage that is not skipped and takes time");
 }
 
 /* --- pins --- */
 
-static void
-decode_pin(const struct codec_node *node, int64_t cores_max, struct codec_stage_plan_pin *pin)
-{
-    static const char *const known[] = {"id", "cores", "deadline_s", NULL};
-    *pin = (struct codec_stage_plan_pin){RUN_UNKNOWN, (double)NAN, (double)NAN};
-    if (!codec_expect_object(node))
-        return;
-    codec_refuse_unknown(node, known);
-    pin->id = codec_integer(node, "id", CODEC_REQUIRED, 0, ID_MAX);
-    pin->cores = codec_number(node, "cores", CODEC_NULLABLE | CODEC_ABOVE, 0, (double)cores_max);
-    pin->deadline_s = codec_number(node, "deadline_s", CODEC_NULLABLE, SECONDS_MIN, SECONDS_MAX);
-    if (!codec_present(node, "cores") && !codec_present(node, "deadline_s"))
-        codec_fault(node, "required", "needs cores, deadline_s or both");
-}
+#define P struct codec_stage_plan_pin
+#define L struct codec_stage_plan_limits
+static const struct shape_member pin_members[] = {
+    {"id", SHAPE_COUNT(P, id), .flags = CODEC_REQUIRED, .most = CODEC_ID_MAX},
+    {"cores", SHAPE_NUMBER(P, cores), .flags = CODEC_NULLABLE | CODEC_ABOVE, SHAPE_LIMIT(L, cores)},
+    {"deadline_s", SHAPE_NUMBER(P, deadline_s), .flags = CODEC_NULLABLE, .low = SECONDS_MIN,
+     .high = CODEC_SECONDS_MAX},
+};
+const struct shape codec_stage_plan_pin_shape = {.request = "PinnedStage",
+                                                 SHAPE_OF(pin_members, P)};
 
-static void decode_pins(const struct codec_node *top,
-                        const struct codec_stage_plan_limits *limits,
-                        struct codec_stage_plan *request)
+static void decode_pins(const struct codec_node *top, const void *limits, void *object)
 {
-    struct codec_node list = codec_array(top, "pinned", CODEC_OPTIONAL, 0, limits->stages);
-    size_t n = json_array_size(list.json);
-    if (n == 0)
-        return;
-    struct arena *arena = list.reader->arena;
-    struct codec_stage_plan_pin *pins = arena_array(arena, n, sizeof *pins);
-    int64_t *ids = arena_array(arena, n, sizeof *ids);
-    if (pins == NULL || ids == NULL) {
-        (void)pv_no_memory(list.reader->err);
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
+    struct codec_stage_plan *request = object;
+    struct codec_node list;
+    request->pins =
+        codec_list(top, "pinned", 0, 0, ((const struct codec_stage_plan_limits *)limits)->stages,
+                   sizeof *request->pins, &list, &request->n_pins);
+    int64_t *ids = codec_allocate(top, request->n_pins, sizeof *ids);
+    for (size_t i = 0; ids != NULL && i < request->n_pins; i++) {
         struct codec_node item = codec_item(&list, i);
-        decode_pin(&item, limits->cores, &pins[i]);
-        ids[i] = pins[i].id;
+        ids[i] = RUN_UNKNOWN;
+        if (!codec_expect_object(&item))
+            continue;
+        shape_decode(&item, &codec_stage_plan_pin_shape, limits, &request->pins[i]);
+        ids[i] = request->pins[i].id;
+        if (!codec_present(&item, "cores") && !codec_present(&item, "deadline_s"))
+            codec_fault(&item, "required", "needs cores, deadline_s or both");
     }
-    codec_refuse_same_ids(&list, ids, n, "this stage is pinned already");
-    request->pins = pins;
-    request->n_pins = n;
+    if (ids != NULL)
+        codec_refuse_same_ids(&list, ids, request->n_pins, "this stage is pinned already");
 }
 
 /* Stages ascend by id. NULL: there is none. */
@@ -207,24 +145,61 @@ enum pv_code codec_stage_plan_pin(struct codec_stage_plan *request, struct pv_er
     return code;
 }
 
+/* --- the request --- */
+
+#define R struct codec_stage_plan
+enum { KEEP = SHAPE_KEEP };
+static const struct shape_member members[] = {
+    {"deadline_s", SHAPE_NUMBER(R, terms.deadline_s), .flags = CODEC_REQUIRED, .low = SECONDS_MIN,
+     .high = CODEC_SECONDS_MAX},
+    {"alpha", SHAPE_NUMBER(R, terms.alpha), .flags = CODEC_ABOVE | KEEP, .high = 1},
+    {"beta", SHAPE_NUMBER(R, terms.beta), .flags = KEEP, .high = 1},
+    {"overscale", SHAPE_NUMBER(R, terms.overscale), .flags = KEEP, .low = 1, .high = OVERSCALE_MAX},
+    {"core_quantum", SHAPE_NUMBER(R, terms.core_quantum), .flags = KEEP, .low = 1e-6,
+     SHAPE_LIMIT(L, cores)},
+    {"cluster", SHAPE_NAME(R, cluster)},
+    {"executors", SHAPE_COUNT(R, executors), .least = 1, SHAPE_LIMIT(L, cores)},
+    {"cores_per_executor", SHAPE_COUNT(R, cores_per_executor), .least = 1, SHAPE_LIMIT(L, cores)},
+    {"stages", SHAPE_CODE, .decode = decode_source},
+    {"application", SHAPE_CODE}, /* with the stages */
+    {"problem_size", SHAPE_CODE},
+    {"pinned", SHAPE_CODE, .decode = decode_pins},
+};
+const struct shape codec_stage_plan_shape = {.request = "StagePlanRequest", SHAPE_OF(members, R)};
+
+/* A named cluster has what the request does not specify. */
+static void
+check_cores(const struct codec_node *node, int64_t most, const struct codec_stage_plan *request)
+{
+    static const char *const keys[] = {"executors", "cores_per_executor"};
+    for (size_t i = 0; i < 2; i++)
+        if (json_object_get(node->json, "cluster") == NULL &&
+            json_object_get(node->json, keys[i]) == NULL)
+            codec_fault_member(node, keys[i], "required", "is required");
+    if (request->cores_per_executor > 0 && request->executors > most / request->cores_per_executor)
+        codec_fault_member(node, "executors", "out_of_range",
+                           "with cores_per_executor there are more than %lld cores (cores_max)",
+                           (long long)most);
+}
+
 void codec_stage_plan_decode(const struct codec_node *node,
                              const struct codec_stage_plan_limits *limits,
                              struct codec_stage_plan *request)
 {
-    static const char *const known[] = {
-        "deadline_s",         "alpha",   "beta",   "overscale",   "core_quantum",
-        "executors",          "stages",  "pinned", "application", "problem_size",
-        "cores_per_executor", "cluster", NULL};
-    *request = (struct codec_stage_plan){0};
-    codec_refuse_unknown(node, known);
-    decode_terms(node, limits->cores, &request->terms);
-    decode_cluster(node, limits->cores, request);
-    decode_source(node, limits->stages, request);
-    decode_pins(node, limits, request);
-    if (request->stages == NULL)
-        return;
-    enum pv_code code = codec_stage_plan_pin(request, node->reader->err);
-    (void)code; /* kept in the reader's error, like every fault */
+    struct stage_plan_terms *terms = &request->terms;
+    *request = (struct codec_stage_plan){.terms = {.alpha = STAGE_PLAN_ALPHA,
+                                                   .beta = STAGE_WEIGHT_BETA,
+                                                   .overscale = STAGE_PLAN_OVERSCALE,
+                                                   .core_quantum = STAGE_PLAN_CORE_QUANTUM}};
+    shape_decode(node, &codec_stage_plan_shape, limits, request);
+    check_cores(node, limits->cores, request);
+    terms->executors = request->executors < 1 ? (double)NAN : (double)request->executors;
+    terms->cores_per_executor =
+        request->cores_per_executor < 1 ? (double)NAN : (double)request->cores_per_executor;
+    if (request->stages != NULL) {
+        enum pv_code code = codec_stage_plan_pin(request, node->reader->err);
+        (void)code; /* kept in the reader's error, like every fault */
+    }
 }
 
 /* --- the reply --- */

@@ -2,12 +2,13 @@
 #define CODEC_DEADLINES_STAGE_PLAN_H
 
 #include "base/json_writer.h"
-#include "codec/json/reader.h"
+#include "codec/json/shape.h"
 #include "core/deadline/stage_plan.h"
 
 /* What a client may ask for; from struct config. */
 struct codec_stage_plan_limits {
     size_t stages;
+    int64_t tasks; /* of all stages */
     int64_t cores; /* executors x cores_per_executor */
 };
 
@@ -17,9 +18,14 @@ struct codec_stage_plan_pin {
     double deadline_s; /* NAN: not pinned */
 };
 
+extern const struct shape codec_stage_plan_shape;
+extern const struct shape codec_stage_plan_pin_shape;
+
 /* POST /v1/stage-plans (docs/design.md, "Stage plans"). */
 struct codec_stage_plan {
     struct stage_plan_terms terms;
+    int64_t executors; /* as sent; RUN_UNKNOWN: NAN in the terms */
+    int64_t cores_per_executor;
     struct strview cluster;          /* at == NULL: none; else it gives the terms' executors and
                                         cores_per_executor where they are NAN */
     struct strview application;      /* at == NULL: the stages stand in the request itself */
@@ -33,7 +39,8 @@ struct codec_stage_plan {
 /*
  * Faults: unknown members; types and ranges; more cores or stages than `limits` allow; both
  * `stages` and `application`, or neither; a stage id twice (at the second one), a parent that is no
- * stage, a circle of parents; a stage not skipped without a duration, or no stage but skipped ones;
+ * stage, a circle of parents; a stage not skipped without a duration or times of its tasks, or with both;
+ * no stage that takes time;
  * pins as codec_stage_plan_pin says.
  *
  * The request lives in the reader's arena and is complete only when codec_result says PV_OK.

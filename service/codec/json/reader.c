@@ -231,6 +231,30 @@ struct codec_node codec_array(
     return node;
 }
 
+void *codec_allocate(const struct codec_node *node, size_t n, size_t size)
+{
+    void *made = arena_calloc(node->reader->arena, n, size);
+    if (made == NULL)
+        (void)pv_no_memory(node->reader->err);
+    return made;
+}
+
+void *codec_list(const struct codec_node *object,
+                 const char *key,
+                 unsigned flags,
+                 size_t least,
+                 size_t most,
+                 size_t size,
+                 struct codec_node *list,
+                 size_t *n)
+{
+    *list = codec_array(object, key, flags, least, most);
+    void *items =
+        list->json == NULL ? NULL : codec_allocate(list, json_array_size(list->json), size);
+    *n = items == NULL ? 0 : json_array_size(list->json);
+    return items;
+}
+
 double codec_as_number(const struct codec_node *node, unsigned flags, double low, double high)
 {
     if (!json_is_number(node->json)) {
@@ -352,18 +376,63 @@ bool codec_is_name(struct strview text)
     return characters <= 255;
 }
 
-struct strview codec_name(const struct codec_node *object, const char *key, unsigned flags)
+struct strview codec_as_name(const struct codec_node *node)
 {
-    struct codec_node node = wanted(object, key, flags);
-    struct strview text = borrowed_text(&node);
+    struct strview text = borrowed_text(node);
     if (text.at == NULL)
         return text;
     if (!codec_is_name(text)) {
-        codec_fault(&node, "invalid_name",
-                    "must be 1 to 255 characters without control characters");
+        codec_fault(node, "invalid_name", "must be 1 to 255 characters without control characters");
         return (struct strview){NULL, 0};
     }
-    return keep(&node, text);
+    return keep(node, text);
+}
+
+struct strview codec_name(const struct codec_node *object, const char *key, unsigned flags)
+{
+    struct codec_node node = wanted(object, key, flags);
+    return codec_as_name(&node);
+}
+
+struct strview codec_string(const struct codec_node *node)
+{
+    return (struct strview){json_string_value(node->json), json_string_length(node->json)};
+}
+
+/* SIZE_MAX and a fault: it is none of them. */
+static size_t
+find_word(const struct codec_node *node, struct strview text, const char *const words[])
+{
+    const char *all = "";
+    for (size_t i = 0; words[i] != NULL; i++) {
+        if (strview_is(text, words[i]))
+            return i;
+        if (all != NULL)
+            all = arena_printf(node->reader->arena, "%s%s%s", all, i == 0 ? "" : ", ", words[i]);
+    }
+    codec_fault(node, "not_allowed", "must be one of: %s", all == NULL ? "(no memory)" : all);
+    return SIZE_MAX;
+}
+
+unsigned codec_words(const struct codec_node *object,
+                     const char *key,
+                     unsigned flags,
+                     size_t least,
+                     const char *const words[])
+{
+    enum { WORDS_MAX = 64 };
+    unsigned found = 0;
+    struct codec_node list = codec_array(object, key, flags, least, WORDS_MAX);
+    for (size_t i = 0; list.json != NULL && i < json_array_size(list.json); i++) {
+        struct codec_node item = codec_item(&list, i);
+        struct strview text = borrowed_text(&item);
+        size_t word = text.at == NULL ? SIZE_MAX : find_word(&item, text, words);
+        if (word != SIZE_MAX && (found & 1U << word) != 0)
+            codec_fault(&item, "duplicate", "is listed twice");
+        else if (word != SIZE_MAX)
+            found |= 1U << word;
+    }
+    return found;
 }
 
 size_t codec_choice(const struct codec_node *object,
@@ -374,17 +443,8 @@ size_t codec_choice(const struct codec_node *object,
 {
     struct codec_node node = wanted(object, key, flags);
     struct strview text = borrowed_text(&node);
-    if (text.at == NULL)
-        return absent;
-    const char *all = "";
-    for (size_t i = 0; words[i] != NULL; i++) {
-        if (strview_is(text, words[i]))
-            return i;
-        if (all != NULL)
-            all = arena_printf(node.reader->arena, "%s%s%s", all, i == 0 ? "" : ", ", words[i]);
-    }
-    codec_fault(&node, "not_allowed", "must be one of: %s", all == NULL ? "(no memory)" : all);
-    return absent;
+    size_t word = text.at == NULL ? SIZE_MAX : find_word(&node, text, words);
+    return word == SIZE_MAX ? absent : word;
 }
 
 int64_t codec_instant(const struct codec_node *object, const char *key, unsigned flags)
@@ -437,11 +497,9 @@ void codec_labels(const struct codec_node *object,
         codec_fault(&map, "too_many_items", "may hold at most %zu labels, has %zu", most, count);
         return;
     }
-    struct run_label *all = arena_calloc(map.reader->arena, count, sizeof *all);
-    if (all == NULL) {
-        (void)pv_no_memory(map.reader->err);
+    struct run_label *all = codec_allocate(&map, count, sizeof *all);
+    if (all == NULL)
         return;
-    }
     size_t i = 0;
     const char *name;
     json_t *value;

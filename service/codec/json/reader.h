@@ -78,6 +78,20 @@ struct codec_node codec_array(
     const struct codec_node *object, const char *key, unsigned flags, size_t least, size_t most);
 bool codec_expect_object(const struct codec_node *node); /* for items */
 
+/* n cleared things of a size in the reader's arena; NULL, and the reader's error, where there is no
+ * memory. */
+void *codec_allocate(const struct codec_node *node, size_t n, size_t size);
+/* An array and room for what its items become, *n things of a size. NULL when the array is absent
+ * or at fault, or memory is exhausted: *n is 0 then. */
+void *codec_list(const struct codec_node *object,
+                 const char *key,
+                 unsigned flags,
+                 size_t least,
+                 size_t most,
+                 size_t size,
+                 struct codec_node *list,
+                 size_t *n);
+
 /* Scalars: absent gives the last argument (or NAN, RUN_UNKNOWN, {NULL, 0}). Bounds are inclusive.
  */
 double codec_number(
@@ -108,7 +122,19 @@ void codec_labels(const struct codec_node *object,
                   struct run_label **labels,
                   size_t *n);
 
-/* The node itself as a number (for items of arrays). */
+/* Which of the words (NULL-terminated, at most 32) the array lists: bit i for words[i]. Each may be
+ * there once; an absent array is 0. */
+unsigned codec_words(const struct codec_node *object,
+                     const char *key,
+                     unsigned flags,
+                     size_t least,
+                     const char *const words[]);
+
+/* A string node, borrowed from jansson; at == NULL when it is none. */
+struct strview codec_string(const struct codec_node *node);
+
+/* The node itself as a name or a number (for items of arrays). */
+struct strview codec_as_name(const struct codec_node *node);
 double codec_as_number(const struct codec_node *node, unsigned flags, double low, double high);
 int64_t codec_as_integer(const struct codec_node *node, int64_t low, int64_t high);
 

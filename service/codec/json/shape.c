@@ -52,16 +52,12 @@ static void decode_objects(const struct codec_node *node,
                            const void *limits,
                            void *object)
 {
-    struct codec_node list = codec_array(node, member->name, member->flags, (size_t)member->least,
-                                         (size_t)most_of(member, limits));
-    size_t n = json_array_size(list.json);
-    char *items = arena_calloc(node->reader->arena, n, member->of->size);
+    struct codec_node list;
+    size_t n;
+    char *items = codec_list(node, member->name, member->flags, (size_t)member->least,
+                             (size_t)most_of(member, limits), member->of->size, &list, &n);
     *(void **)at(object, member->at) = items;
-    *(size_t *)at(object, member->n_at) = items == NULL ? 0 : n;
-    if (items == NULL) {
-        (void)pv_no_memory(node->reader->err);
-        return;
-    }
+    *(size_t *)at(object, member->n_at) = n;
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(&list, i);
         if (codec_expect_object(&item))
@@ -79,6 +75,28 @@ static void decode_object(const struct codec_node *node,
         shape_decode(&part, member->of, limits, at(object, member->at));
 }
 
+static double high_of(const struct shape_member *member, const void *limits)
+{
+    if (member->limit > 0)
+        return (double)most_of(member, limits);
+    return member->high == 0 ? (double)INFINITY : member->high;
+}
+
+static void decode_range(const struct codec_node *node,
+                         const struct shape_member *member,
+                         const void *limits,
+                         double range[2])
+{
+    struct codec_node pair = codec_array(node, member->name, member->flags, 2, 2);
+    range[0] = range[1] = (double)NAN;
+    for (size_t i = 0; pair.json != NULL && i < 2; i++) {
+        struct codec_node end = codec_item(&pair, i);
+        range[i] = codec_as_number(&end, member->flags, member->low, high_of(member, limits));
+    }
+    if (range[0] > range[1])
+        codec_fault(&pair, "out_of_range", "begins above its end");
+}
+
 static void decode_member(const struct codec_node *node,
                           const struct shape_member *member,
                           const void *limits,
@@ -89,8 +107,7 @@ static void decode_member(const struct codec_node *node,
     void *value = at(object, member->at);
     switch (member->kind) {
     case SHAPE_KIND_NUMBER:
-        *(double *)value = codec_number(node, name, flags, member->low,
-                                        member->high == 0 ? (double)INFINITY : member->high);
+        *(double *)value = codec_number(node, name, flags, member->low, high_of(member, limits));
         break;
     case SHAPE_KIND_COUNT:
         *(int64_t *)value =
@@ -101,6 +118,13 @@ static void decode_member(const struct codec_node *node,
         if (codec_present(node, name) || (flags & CODEC_REQUIRED) != 0)
             *(int64_t *)value =
                 codec_integer(node, name, flags, member->least, most_of(member, limits));
+        break;
+    case SHAPE_KIND_SIZE:
+        *(size_t *)value =
+            (size_t)codec_integer(node, name, flags, member->least, most_of(member, limits));
+        break;
+    case SHAPE_KIND_RANGE:
+        decode_range(node, member, limits, value);
         break;
     case SHAPE_KIND_BOOLEAN:
         *(bool *)value = codec_boolean(node, name, flags, (flags & SHAPE_TRUE) != 0);
@@ -123,7 +147,11 @@ static void decode_member(const struct codec_node *node,
                      at(object, member->n_at));
         break;
     case SHAPE_KIND_WORD:
-        *(unsigned *)value = (unsigned)codec_choice(node, name, flags, member->words, 0);
+        *(unsigned *)value = (unsigned)codec_choice(
+            node, name, flags, member->words, (flags & SHAPE_KEEP) != 0 ? *(unsigned *)value : 0);
+        break;
+    case SHAPE_KIND_WORDS:
+        *(unsigned *)value = codec_words(node, name, flags, (size_t)member->least, member->words);
         break;
     case SHAPE_KIND_OBJECT:
         decode_object(node, member, limits, object);
@@ -151,6 +179,10 @@ void shape_decode(const struct codec_node *node,
         if (member->given_at > 0)
             *(bool *)at(object, member->given_at - 1) =
                 json_object_get(node->json, member->name) != NULL;
+        json_t *sent = json_object_get(node->json, member->name);
+        if ((member->flags & SHAPE_KEEP) != 0 &&
+            (sent == NULL || (json_is_null(sent) && (member->flags & CODEC_NULLABLE) != 0)))
+            continue;
         decode_member(node, member, limits, object);
     }
 }
@@ -180,6 +212,7 @@ static bool is_unknown(const struct shape_member *member, const void *value)
 {
     switch (member->kind) {
     case SHAPE_KIND_NUMBER:
+    case SHAPE_KIND_RANGE:
         return isnan(*(const double *)value);
     case SHAPE_KIND_COUNT:
         return *(const int64_t *)value < 0;
@@ -233,6 +266,15 @@ static void encode_value(struct writer *w,
         else
             writer_integer(w, *(const int64_t *)value);
         break;
+    case SHAPE_KIND_SIZE:
+        writer_member_count(w, name, (int64_t) * (const size_t *)value);
+        break;
+    case SHAPE_KIND_RANGE:
+        if (isnan(*(const double *)value))
+            writer_member_null(w, name);
+        else
+            writer_member_numbers(w, name, value, 2);
+        break;
     case SHAPE_KIND_BOOLEAN:
         writer_member_boolean(w, name, *(const bool *)value);
         break;
@@ -253,6 +295,13 @@ static void encode_value(struct writer *w,
         break;
     case SHAPE_KIND_WORD:
         writer_member_string(w, name, member->words[*(const unsigned *)value]);
+        break;
+    case SHAPE_KIND_WORDS:
+        writer_member_array(w, name);
+        for (size_t i = 0; member->words[i] != NULL; i++)
+            if ((*(const unsigned *)value & 1U << i) != 0)
+                writer_string(w, member->words[i]);
+        writer_end_array(w);
         break;
     case SHAPE_KIND_OBJECT:
         writer_key(w, name);

@@ -17,13 +17,16 @@ enum shape_kind {
     SHAPE_KIND_NUMBER,  /* double; unknown: NAN */
     SHAPE_KIND_COUNT,   /* int64_t; unknown: RUN_UNKNOWN */
     SHAPE_KIND_INTEGER, /* int64_t of either sign; unknown: INT64_MIN */
+    SHAPE_KIND_SIZE,    /* size_t; unknown: SIZE_MAX */
     SHAPE_KIND_BOOLEAN, /* bool */
+    SHAPE_KIND_RANGE,   /* two doubles from `low` to `high`, not descending; unknown: NAN */
     SHAPE_KIND_TEXT,    /* struct strview; unknown: at == NULL; least and most in bytes */
     SHAPE_KIND_NAME,    /* likewise, by the rule of names */
     SHAPE_KIND_INSTANT, /* int64_t, microseconds; unknown: RUN_NO_INSTANT */
     SHAPE_KIND_ID,      /* char[37], a UUID; unknown: "" */
     SHAPE_KIND_LABELS,  /* struct run_label * and their number */
     SHAPE_KIND_WORD,    /* unsigned or enum: the place of the word in `words` */
+    SHAPE_KIND_WORDS,   /* unsigned or enum: a list of words, bit i for words[i] */
     SHAPE_KIND_OBJECT,  /* a struct by the shape `of`, part of this one */
     SHAPE_KIND_OBJECTS, /* a pointer to structs by the shape `of`, and their number */
     SHAPE_KIND_CODE     /* by `decode` and `encode`; either may be NULL */
@@ -35,7 +38,8 @@ enum shape_flags {
     SHAPE_WRITE_ONLY = 1 << 5,   /* in requests alone */
     SHAPE_OMIT_UNKNOWN = 1 << 6, /* replies leave it out where it is unknown (false) */
     SHAPE_TRUE = 1 << 7,         /* booleans: true where absent */
-    SHAPE_KNOWN = 1 << 8         /* null in requests, but never in replies */
+    SHAPE_KNOWN = 1 << 8,        /* null in requests, but never in replies */
+    SHAPE_KEEP = 1 << 20         /* where it is absent (or null) the struct keeps what it holds */
 };
 /* Flags that a shape gives a meaning of its own: shape_encode leaves out, shape_has finds. */
 #define SHAPE_GROUP(n) (1 << (9 + (n)))
@@ -73,6 +77,8 @@ struct shape {
 #define SHAPE_NUMBER(T, path) .kind = SHAPE_KIND_NUMBER, .at = SHAPE_OFFSET(T, path, double : 1)
 #define SHAPE_COUNT(T, path) .kind = SHAPE_KIND_COUNT, .at = SHAPE_OFFSET(T, path, int64_t : 1)
 #define SHAPE_INTEGER(T, path) .kind = SHAPE_KIND_INTEGER, .at = SHAPE_OFFSET(T, path, int64_t : 1)
+#define SHAPE_SIZE(T, path) .kind = SHAPE_KIND_SIZE, .at = SHAPE_OFFSET(T, path, size_t : 1)
+#define SHAPE_RANGE(T, path) .kind = SHAPE_KIND_RANGE, .at = offsetof(T, path)
 #define SHAPE_BOOLEAN(T, path) .kind = SHAPE_KIND_BOOLEAN, .at = SHAPE_OFFSET(T, path, bool : 1)
 #define SHAPE_TEXT(T, path) .kind = SHAPE_KIND_TEXT, .at = SHAPE_OFFSET(T, path, struct strview : 1)
 #define SHAPE_NAME(T, path)                                                                        \
@@ -85,6 +91,8 @@ struct shape {
     .n_at = SHAPE_OFFSET(T, count, size_t : 1)
 #define SHAPE_WORD(T, path, list)                                                                  \
     .kind = SHAPE_KIND_WORD, .at = SHAPE_OFFSET(T, path, unsigned : 1, int : 1), .words = (list)
+#define SHAPE_WORDS(T, path, list)                                                                 \
+    .kind = SHAPE_KIND_WORDS, .at = SHAPE_OFFSET(T, path, unsigned : 1, int : 1), .words = (list)
 #define SHAPE_OBJECT(T, path, shape)                                                               \
     .kind = SHAPE_KIND_OBJECT, .at = offsetof(T, path), .of = (shape)
 #define SHAPE_OBJECTS(T, path, count, shape)                                                       \
@@ -92,14 +100,14 @@ struct shape {
     .n_at = SHAPE_OFFSET(T, count, size_t : 1), .of = (shape)
 #define SHAPE_CODE .kind = SHAPE_KIND_CODE
 #define SHAPE_GIVEN(T, path) .given_at = 1 + SHAPE_OFFSET(T, path, bool : 1)
-/* The most there may be is in the limits, a struct of the caller. */
+/* The most there may be, or the highest number, is in the limits, a struct of the caller. */
 #define SHAPE_LIMIT(L, path) .limit = 1 + SHAPE_OFFSET(L, path, int64_t : 1)
 
 #define SHAPE_OF(list, T) .members = (list), .n = sizeof(list) / sizeof *(list), .size = sizeof(T)
 
 /*
  * Read the members of an object into the struct: each member that may be sent gets a value, unknown
- * where it is absent, null or at fault; the rest of the struct stays as it is. Faults are those of
+ * where it is absent, null (SHAPE_KEEP: what it had) or at fault; the rest of the struct stays as it is. Faults are those of
  * the getters in reader.h, first the unknown members, then by row. limits: what SHAPE_LIMIT refers
  * to; NULL where no row has one.
  */

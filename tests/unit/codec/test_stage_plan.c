@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static const struct codec_stage_plan_limits limits = {.stages = 4, .cores = 1000};
+static const struct codec_stage_plan_limits limits = {.stages = 4, .tasks = 100, .cores = 1000};
 static const struct codec_bounds bounds = {.depth = 64, .values = 1000000};
 
 /* What a body decodes to; lives until the next one. */
@@ -53,6 +53,25 @@ Test(codec_stage_plan, stages_are_put_in_order_of_id_and_pins_on_their_stages)
     cr_expect(asked.stages[1].skipped);
 }
 
+Test(codec_stage_plan, the_time_of_a_stage_is_that_of_its_tasks_in_whatever_form)
+{
+    static const char *const forms[] = {"\"duration_s\": 12", "\"task_time_s\": 12",
+                                        "\"task_durations_s\": [3, 4, 5]",
+                                        "\"tasks\": 3, \"task_duration_s\": 4",
+                                        "\"task_time_s\": 12, \"task_durations_s\": [3, 4, 5]"};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        char body[300];
+        (void)snprintf(body, sizeof body, "{" TERMS ", \"stages\": [{\"id\": 0, %s}]}", forms[i]);
+        cr_assert_eq(decode(body), PV_OK, "%s", body);
+        cr_expect(asked.stages[0].duration_s == 12 && !asked.stages[0].skipped, "%s", body);
+    }
+    cr_assert_eq(decode("{" TERMS ", \"stages\": [{\"id\": 0, \"tasks\": 3, \"task_duration_s\": 4,"
+                        "\"input_records\": 24}, {\"id\": 1, \"tasks\": 0}]}"),
+                 PV_OK);
+    cr_expect(asked.stages[0].nominal_rate_per_s == 2);
+    cr_expect(asked.stages[1].skipped, "no task, no time");
+}
+
 Test(codec_stage_plan, stages_from_history_are_left_to_the_caller)
 {
     cr_assert_eq(decode("{" TERMS ", \"application\": \"etl\", \"problem_size\": 64,"
@@ -83,8 +102,18 @@ static const struct {
     {"{" TERMS ", \"stages\": [{\"id\": 0, \"duration_s\": null}]}", "/stages/0/duration_s",
      "wrong_type"},
     {"{" TERMS ", \"stages\": [{\"duration_s\": 1}]}", "/stages/0/id", "required"},
-    {"{" TERMS ", \"stages\": [{\"id\": 0, \"duration_s\": 1, \"tasks\": 4}]}", "/stages/0/tasks",
-     "unknown_field"},
+    {"{" TERMS ", \"stages\": [{\"id\": 0, \"duration_s\": 1, \"tasks\": 4}]}",
+     "/stages/0/duration_s", "conflict"},
+    {"{" TERMS ", \"stages\": [{\"id\": 0, \"duration_s\": 1, \"task_time_s\": 1}]}",
+     "/stages/0/duration_s", "conflict"},
+    {"{" TERMS ", \"stages\": [{\"id\": 0, \"tasks\": 4}]}", "/stages/0/task_duration_s",
+     "required"},
+    {"{" TERMS ", \"stages\": [{\"id\": 0, \"tasks\": 101, \"task_duration_s\": 1}]}",
+     "/stages/0/tasks", "out_of_range"},
+    {"{" TERMS ", \"stages\": [{\"id\": 0, \"task_durations_s\": [0, 0]}]}", "/stages",
+     "too_few_items"},
+    {"{" TERMS ", \"stages\": [{\"id\": 0, \"duration_s\": 1, \"attempts\": 1}]}",
+     "/stages/0/attempts", "unknown_field"},
     {"{" TERMS ", \"stages\": [{\"id\": 3, \"duration_s\": 1}, {\"id\": 3, \"duration_s\": 1}]}",
      "/stages/1/id", "duplicate"},
     {"{" TERMS ", \"stages\": [{\"id\": 3, \"duration_s\": 1, \"parents\": [4]}]}",
