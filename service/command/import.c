@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "api/access/access.h"
+#include "api/access/authenticate.h"
 #include "codec/history/run.h"
 #include "command/command.h"
 #include "command/words.h"

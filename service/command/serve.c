@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "api/access/access.h"
+#include "api/access/authenticate.h"
 #include "api/advice/history_cache.h"
 #include "api/api.h"
 #include "api/models/fitter.h"

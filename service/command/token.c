@@ -58,7 +58,7 @@ static enum pv_code read_service_key(const char *owner, unsigned char key[32], s
 }
 
 static enum pv_code
-make_token(const char *owner, const char *team, struct token_row *row, struct pv_error *err)
+make_token(const char *owner, const char *team, struct token *row, struct pv_error *err)
 {
     unsigned char key[32];
     enum pv_code code = read_service_key(owner, key, err);
@@ -87,13 +87,13 @@ static int create(const struct config *config,
         return usage("create needs --team, a name of 1 to 255 characters");
     if (name == NULL || !codec_is_name(strview_of(name)))
         return usage("create needs --name, a name of 1 to 255 characters");
-    struct token_row row = {.team_name = strview_of(team),
-                            .name = strview_of(name),
-                            .scopes = scopes == NULL ? 0 : words_scopes(scopes),
-                            .created_us = clock_wall_us(),
-                            .expires_us = RUN_NO_INSTANT,
-                            .last_used_us = RUN_NO_INSTANT,
-                            .revoked_us = RUN_NO_INSTANT};
+    struct token row = {.team = strview_of(team),
+                        .name = strview_of(name),
+                        .scopes = scopes == NULL ? 0 : words_scopes(scopes),
+                        .created_us = clock_wall_us(),
+                        .expires_us = RUN_NO_INSTANT,
+                        .last_used_us = RUN_NO_INSTANT,
+                        .revoked_us = RUN_NO_INSTANT};
     if (row.scopes == 0)
         return usage("create needs --scopes, some of read,write,admin");
     int64_t seconds;
@@ -117,10 +117,10 @@ static void print_instant(int64_t us)
     printf("\t%s", text);
 }
 
-static void print_token(const struct token_row *row)
+static void print_token(const struct token *row)
 {
-    printf("%s\t%.*s\t%.*s\t%s%s%s", row->id, (int)row->team_name.n, row->team_name.at,
-           (int)row->name.n, row->name.at, (row->scopes & SCOPE_READ) != 0 ? "r" : "-",
+    printf("%s\t%.*s\t%.*s\t%s%s%s", row->id, (int)row->team.n, row->team.at, (int)row->name.n,
+           row->name.at, (row->scopes & SCOPE_READ) != 0 ? "r" : "-",
            (row->scopes & SCOPE_WRITE) != 0 ? "w" : "-",
            (row->scopes & SCOPE_ADMIN) != 0 ? "a" : "-");
     print_instant(row->created_us);

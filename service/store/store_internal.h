@@ -129,33 +129,34 @@ enum pv_code tx_query(struct store_tx *tx,
                       const struct sql *sql,
                       PGresult **result,
                       struct pv_error *err) PV_MUSTCHECK;
+
+/* --- across teams, for the command line, as the schema's owner (access/owner.c) --- */
+
+/* One transaction of nobody's team that sees all of them, closed wherever its block is left:
+ * `registry_auto_t registry = {0};`. */
+struct registry {
+    struct store *store;
+    struct store_tx *tx;
+};
+#define registry_auto_t __attribute__((cleanup(registry_close))) struct registry
+void registry_close(struct registry *registry);
 /* PV_E_FORBIDDEN unless the role may do what the schema's owner may: for any other the registry of
- * teams and tokens is empty or refused, which would say nothing of why (owner.c). */
-enum pv_code tx_check_owner(struct store_tx *tx, struct pv_error *err) PV_MUSTCHECK;
-
-/* --- across teams, for the command line, as the schema's owner (owner.c) --- */
-
-/* One transaction of nobody's team that sees all of them. Both are closed by registry_close. */
+ * teams and tokens is empty or refused, which would say nothing of why. */
 enum pv_code registry_open(const char *owner_conninfo,
                            enum store_mode mode,
-                           struct store **store,
-                           struct store_tx **tx,
+                           struct registry *registry,
                            struct pv_error *err) PV_MUSTCHECK;
-void registry_close(struct store *store, struct store_tx **tx);
-/* A setting for the length of the transaction. */
-enum pv_code registry_set(struct store_tx *tx,
-                          const char *setting,
-                          const char *value,
-                          struct pv_error *err) PV_MUSTCHECK;
 /* From here on it is a transaction of that team. */
 enum pv_code
 registry_enter(struct store_tx *tx, const char team_id[37], struct pv_error *err) PV_MUSTCHECK;
 /* The team that the statement finds; `missing` says what there is not when it finds none. */
 enum pv_code registry_read_team(struct store_tx *tx,
-                                struct sql *sql,
+                                const struct sql *sql,
                                 const char *missing,
                                 char team_id[37],
                                 struct pv_error *err) PV_MUSTCHECK;
+
+/* --- lists --- */
 
 /*
  * tx_query of a list: a statement whose rows come in the order of an index and end with a LIMIT.

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/shared/cursor_seal.h"
+#include "api/shared/cursor.h"
 #include "base/uuid.h"
 #include "fuzz.h"
 #include "http/token.h"

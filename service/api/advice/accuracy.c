@@ -1,8 +1,7 @@
 #include <stdio.h>
 
 #include "api/routes.h"
-#include "api/shared/reply.h"
-#include "base/uuid.h"
+#include "api/shared/list.h"
 #include "store/advice/accuracy.h"
 
 /* GET /v1/applications/{name}/accuracy: what advice predicted, and what its
@@ -67,65 +66,27 @@ static void encode_summary(struct writer *w, const struct accuracy_summary *summ
     writer_end_object(w);
 }
 
-static enum pv_code write_page(struct api *api,
-                               struct http_request *request,
-                               struct http_response *response,
-                               const char *scope,
-                               const struct accuracy_list *list,
-                               struct pv_error *err)
-{
-    struct writer w;
-    struct cursor last = {.instant_us = RUN_NO_INSTANT};
-    writer_init(&w, request->arena);
-    writer_begin_object(&w);
-    encode_summary(&w, &list->summary);
-    writer_key(&w, "items");
-    writer_begin_array(&w);
-    for (size_t i = 0; i < list->n; i++)
-        encode_item(&w, &list->items[i]);
-    if (list->more) {
-        last.instant_us = list->items[list->n - 1].instant_us;
-        (void)snprintf(last.text, sizeof last.text, "%s", list->items[list->n - 1].run_id);
-    }
-    return api_reply_page(api, request, response, &w, scope, list->more ? &last : NULL, err);
-}
-
-static enum pv_code load(struct api *api,
-                         struct http_request *request,
-                         const struct accuracy_filter *filter,
-                         struct accuracy_list *list,
-                         struct pv_error *err)
-{
-    store_tx_auto_t *tx = NULL;
-    struct application application;
-    PV_TRY(api_read(api, request, &tx, err));
-    PV_TRY(store_application_find(tx, request->arena, http_path_parameter(request, "name"),
-                                  &application, err));
-    return store_accuracy_list(tx, request->arena, &application, filter, list, err);
-}
-
 enum pv_code accuracy_list(void *context,
                            struct http_request *request,
                            struct http_response *response,
                            struct pv_error *err)
 {
     static const char *const allowed[] = {"limit", "cursor", NULL};
-    struct api *api = context;
-    struct accuracy_filter filter = {.before_us = RUN_NO_INSTANT};
-    struct accuracy_list list = {.items = NULL};
-    struct cursor cursor;
-    bool has = false;
+    struct application application;
+    struct accuracy_list page;
+    api_list_auto_t list = {0};
     PV_TRY(http_check_query(request, allowed, err));
-    const char *scope = arena_printf(request->arena, "/v1/applications/accuracy name=%s",
-                                     http_path_parameter(request, "name"));
-    if (scope == NULL)
-        return pv_no_memory(err);
-    PV_TRY(cursor_read(api, request, scope, &filter.limit, &cursor, &has, err));
-    if (has) {
-        filter.before_us = cursor.instant_us;
-        if (!uuid_parse(cursor.text, filter.before_id))
-            return pv_fail(err, PV_E_SYNTAX, "the cursor is damaged");
-    }
-    PV_TRY(load(api, request, &filter, &list, err));
-    return write_page(api, request, response, scope, &list, err);
+    PV_TRY(api_list_begin(context, request, &list, err));
+    struct accuracy_filter filter = {.limit = list.limit, .before_us = list.after.instant_us};
+    (void)snprintf(filter.before_id, sizeof filter.before_id, "%.36s", list.after.text);
+    PV_TRY(store_application_find(list.tx, request->arena, http_path_parameter(request, "name"),
+                                  &application, err));
+    PV_TRY(store_accuracy_list(list.tx, request->arena, &application, &filter, &page, err));
+    encode_summary(&list.w, &page.summary);
+    api_list_items(&list);
+    for (size_t i = 0; i < page.n; i++)
+        encode_item(&list.w, &page.items[i]);
+    const struct accuracy_row *last = page.more ? &page.items[page.n - 1] : NULL;
+    return api_list_reply(context, request, response, &list, last == NULL ? NULL : last->run_id,
+                          last == NULL ? RUN_NO_INSTANT : last->instant_us, err);
 }

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/advice/advice_context.h"
@@ -7,7 +8,7 @@
 #include "api/advice/advice_terms.h"
 #include "api/models/experiments.h"
 #include "api/routes.h"
-#include "api/shared/cursor.h"
+#include "api/shared/list.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
@@ -370,18 +371,15 @@ enum pv_code advice_get(void *context,
 
 /* --- GET /v1/advice --- */
 
-static enum pv_code read_filter(struct api *api,
-                                struct http_request *request,
-                                const char **scope,
+static enum pv_code read_filter(struct http_request *request,
                                 struct advice_filter *filter,
+                                const char **scope,
                                 struct pv_error *err)
 {
     static const char *const known[] = {"application", "since",  "until", "feasible",
                                         "limit",       "cursor", NULL};
     bool feasible = false;
-    struct cursor cursor;
-    bool has = false;
-    *filter = (struct advice_filter){.before_us = RUN_NO_INSTANT, .feasible = RUN_UNKNOWN};
+    *filter = (struct advice_filter){.feasible = RUN_UNKNOWN};
     PV_TRY(http_check_query(request, known, err));
     PV_TRY(api_query_instant(request, "since", &filter->since_us, err));
     PV_TRY(api_query_instant(request, "until", &filter->until_us, err));
@@ -392,42 +390,12 @@ static enum pv_code read_filter(struct api *api,
     if (filter->application_name != NULL && !codec_is_name(strview_of(filter->application_name)))
         return pv_fault(err, PV_PLACE_PARAMETER, "application", "invalid_name",
                         "is 1 to 255 characters without control characters");
+    /* Of the values, not of the query: `true` has several spellings. */
     *scope = arena_printf(
         request->arena, "/v1/advice since=%lld until=%lld feasible=%lld application=%s",
         (long long)filter->since_us, (long long)filter->until_us, (long long)filter->feasible,
         filter->application_name == NULL ? "" : filter->application_name);
-    if (*scope == NULL)
-        return pv_no_memory(err);
-    PV_TRY(cursor_read(api, request, *scope, &filter->limit, &cursor, &has, err));
-    if (has) {
-        filter->before_us = cursor.instant_us;
-        if (!uuid_parse(cursor.text, filter->before_id))
-            return pv_fail(err, PV_E_SYNTAX, "the cursor is damaged");
-    }
-    return PV_OK;
-}
-
-static enum pv_code reply_list(struct api *api,
-                               struct http_request *request,
-                               const char *scope,
-                               const struct advice_list *list,
-                               struct http_response *response,
-                               struct pv_error *err)
-{
-    struct writer w;
-    writer_init(&w, request->arena);
-    writer_begin_object(&w);
-    writer_key(&w, "items");
-    writer_begin_array(&w);
-    for (size_t i = 0; i < list->n; i++)
-        writer_raw(&w, list->items[i].document);
-    struct cursor next = {0};
-    if (list->more) {
-        const struct advice_row *last = &list->items[list->n - 1];
-        next.instant_us = last->created_us;
-        memcpy(next.text, last->id, sizeof last->id);
-    }
-    return api_reply_page(api, request, response, &w, scope, list->more ? &next : NULL, err);
+    return *scope == NULL ? pv_no_memory(err) : PV_OK;
 }
 
 enum pv_code advice_list(void *context,
@@ -435,14 +403,19 @@ enum pv_code advice_list(void *context,
                          struct http_response *response,
                          struct pv_error *err)
 {
-    struct api *api = context;
-    store_tx_auto_t *tx = NULL;
     struct advice_filter filter;
-    struct advice_list list;
-    const char *scope = NULL;
-    PV_TRY(read_filter(api, request, &scope, &filter, err));
-    PV_TRY(api_read(api, request, &tx, err));
-    PV_TRY(store_advice_list(tx, request->arena, &filter, &list, err));
-    store_rollback(&tx);
-    return reply_list(api, request, scope, &list, response, err);
+    struct advice_list page;
+    api_list_auto_t list = {0};
+    PV_TRY(read_filter(request, &filter, &list.scope, err));
+    PV_TRY(api_list_begin(context, request, &list, err));
+    filter.limit = list.limit;
+    filter.before_us = list.after.instant_us;
+    (void)snprintf(filter.before_id, sizeof filter.before_id, "%.36s", list.after.text);
+    PV_TRY(store_advice_list(list.tx, request->arena, &filter, &page, err));
+    api_list_items(&list);
+    for (size_t i = 0; i < page.n; i++)
+        writer_raw(&list.w, page.items[i].document);
+    const struct advice_row *last = page.more ? &page.items[page.n - 1] : NULL;
+    return api_list_reply(context, request, response, &list, last == NULL ? NULL : last->id,
+                          last == NULL ? RUN_NO_INSTANT : last->created_us, err);
 }

@@ -1,20 +1,12 @@
-#include <stdio.h>
 #include <string.h>
 
 #include "api/routes.h"
+#include "api/shared/list.h"
 #include "api/shared/query.h"
-#include "api/shared/reply.h"
 #include "core/history/accuracy.h"
 #include "store/advice/team_accuracy.h"
 
 /* GET /v1/accuracy: how advice held over all applications of the team. */
-
-struct asked {
-    int64_t since_us;
-    int64_t until_us;
-    size_t limit;
-    const char *after; /* name of the last application seen; NULL: first page */
-};
 
 /* --- encoding --- */
 
@@ -65,6 +57,8 @@ static void write_group(struct writer *w, const char *key, const struct accuracy
 /* --- what it is made of --- */
 
 struct team_record {
+    int64_t since_us;
+    int64_t until_us;
     struct team_accuracy seen;
     struct accuracy total;
     struct accuracy_groups by_model;
@@ -79,24 +73,10 @@ static enum pv_code sum_up(struct arena *arena, struct team_record *made, struct
     return accuracy_by_application(seen->entries, seen->n, arena, &made->by_application, err);
 }
 
-static enum pv_code load(struct api *api,
-                         struct http_request *request,
-                         const struct asked *asked,
-                         struct team_record *made,
-                         struct pv_error *err)
+static void write_head(struct writer *w, const struct team_record *made)
 {
-    store_tx_auto_t *tx = NULL;
-    PV_TRY(api_read(api, request, &tx, err));
-    PV_TRY(store_team_accuracy(tx, request->arena, asked->since_us, asked->until_us, &made->seen,
-                               err));
-    store_rollback(&tx);
-    return sum_up(request->arena, made, err);
-}
-
-static void write_head(struct writer *w, const struct asked *asked, const struct team_record *made)
-{
-    writer_member_instant(w, "since", asked->since_us);
-    writer_member_instant(w, "until", asked->until_us);
+    writer_member_instant(w, "since", made->since_us);
+    writer_member_instant(w, "until", made->until_us);
     if (made->seen.newest_only)
         writer_member_integer(w, "newest", TEAM_ACCURACY_RUNS);
     writer_member_instant(w, "oldest_at", made->seen.oldest_us);
@@ -112,55 +92,32 @@ static void write_head(struct writer *w, const struct asked *asked, const struct
     writer_end_array(w);
 }
 
-static enum pv_code write_page(struct api *api,
-                               struct http_request *request,
-                               struct http_response *response,
-                               const char *scope,
-                               const struct asked *asked,
-                               const struct team_record *made,
-                               struct pv_error *err)
-{
-    const struct accuracy_groups *all = &made->by_application;
-    struct writer w;
-    struct cursor last = {.instant_us = RUN_NO_INSTANT};
-    size_t at = 0;
-    size_t written = 0;
-    writer_init(&w, request->arena);
-    writer_begin_object(&w);
-    write_head(&w, asked, made);
-    writer_key(&w, "items");
-    writer_begin_array(&w);
-    /* Names stand bytewise, and so do C strings in strcmp. */
-    while (asked->after != NULL && at < all->n && strcmp(all->items[at].name.at, asked->after) <= 0)
-        at++;
-    for (; at < all->n && written < asked->limit; at++, written++)
-        write_group(&w, "application", &all->items[at]);
-    bool more = at < all->n && written > 0;
-    if (more)
-        (void)snprintf(last.text, sizeof last.text, "%s", all->items[at - 1].name.at);
-    return api_reply_page(api, request, response, &w, scope, more ? &last : NULL, err);
-}
-
 enum pv_code team_accuracy_list(void *context,
                                 struct http_request *request,
                                 struct http_response *response,
                                 struct pv_error *err)
 {
     static const char *const allowed[] = {"since", "until", "limit", "cursor", NULL};
-    struct api *api = context;
-    struct asked asked = {.after = NULL};
     struct team_record made = {.seen = {.n = 0}};
-    struct cursor cursor;
-    bool has = false;
+    const struct accuracy_groups *all = &made.by_application;
+    api_list_auto_t list = {0};
+    size_t at = 0;
     PV_TRY(http_check_query(request, allowed, err));
-    PV_TRY(api_query_instant(request, "since", &asked.since_us, err));
-    PV_TRY(api_query_instant(request, "until", &asked.until_us, err));
-    const char *scope = arena_printf(request->arena, "/v1/accuracy since=%lld until=%lld",
-                                     (long long)asked.since_us, (long long)asked.until_us);
-    if (scope == NULL)
-        return pv_no_memory(err);
-    PV_TRY(cursor_read(api, request, scope, &asked.limit, &cursor, &has, err));
-    asked.after = has ? cursor.text : NULL;
-    PV_TRY(load(api, request, &asked, &made, err));
-    return write_page(api, request, response, scope, &asked, &made, err);
+    PV_TRY(api_query_instant(request, "since", &made.since_us, err));
+    PV_TRY(api_query_instant(request, "until", &made.until_us, err));
+    PV_TRY(api_list_begin(context, request, &list, err));
+    PV_TRY(store_team_accuracy(list.tx, request->arena, made.since_us, made.until_us, &made.seen,
+                               err));
+    store_rollback(&list.tx);
+    PV_TRY(sum_up(request->arena, &made, err));
+    write_head(&list.w, &made);
+    api_list_items(&list);
+    /* Names stand bytewise, and so do C strings in strcmp. */
+    while (list.continued && at < all->n && strcmp(all->items[at].name.at, list.after.text) <= 0)
+        at++;
+    size_t end = all->n - at > list.limit ? at + list.limit : all->n;
+    for (; at < end; at++)
+        write_group(&list.w, "application", &all->items[at]);
+    return api_list_reply(context, request, response, &list,
+                          end < all->n ? all->items[end - 1].name.at : NULL, RUN_NO_INSTANT, err);
 }

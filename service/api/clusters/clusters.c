@@ -1,7 +1,5 @@
-#include <stdio.h>
-
 #include "api/routes.h"
-#include "api/shared/cursor.h"
+#include "api/shared/list.h"
 #include "api/shared/put_resource.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
@@ -71,66 +69,23 @@ static enum pv_code read_filter(struct api *api,
     return PV_OK;
 }
 
-/* What a cursor belongs to: these filters. Lengths keep them apart. */
-static const char *make_scope(struct http_request *request, const struct cluster_filter *filter)
-{
-    const char *book = filter->price_book == NULL ? "" : filter->price_book;
-    const char *type = filter->machine_type == NULL ? "" : filter->machine_type;
-    const char *scope = arena_printf(request->arena, "clusters %zu:%s%zu:%s", strlen(book), book,
-                                     strlen(type), type);
-    for (size_t i = 0; i < filter->n_labels && scope != NULL; i++)
-        scope = arena_printf(request->arena, "%s %zu:%s%zu:%s", scope, filter->labels[i].key.n,
-                             filter->labels[i].key.at, filter->labels[i].value.n,
-                             filter->labels[i].value.at);
-    return scope;
-}
-
-static enum pv_code write_page(struct api *api,
-                               struct http_request *request,
-                               struct http_response *response,
-                               const char *scope,
-                               const struct cluster_list *list,
-                               struct pv_error *err)
-{
-    struct writer w;
-    writer_init(&w, request->arena);
-    writer_begin_object(&w);
-    writer_key(&w, "items");
-    writer_begin_array(&w);
-    for (size_t i = 0; i < list->n; i++)
-        codec_cluster_encode(&w, &list->items[i]);
-    struct cursor last = {.instant_us = RUN_NO_INSTANT};
-    if (list->more)
-        (void)snprintf(last.text, sizeof last.text, "%s", list->items[list->n - 1].name.at);
-    return api_reply_page(api, request, response, &w, scope, list->more ? &last : NULL, err);
-}
-
 enum pv_code clusters_list(void *context,
                            struct http_request *request,
                            struct http_response *response,
                            struct pv_error *err)
 {
-    struct api *api = context;
     struct cluster_filter filter;
-    struct cluster_list list = {.items = NULL};
-    store_tx_auto_t *tx = NULL;
-    struct cursor cursor;
-    size_t limit = 0;
-    bool has = false;
-    enum pv_code code = read_filter(api, request, &filter, err);
-    const char *scope = code == PV_OK ? make_scope(request, &filter) : NULL;
-    if (code == PV_OK && scope == NULL)
-        code = pv_no_memory(err);
-    if (code == PV_OK)
-        code = cursor_read(api, request, scope, &limit, &cursor, &has, err);
-    if (code == PV_OK)
-        code = api_read(api, request, &tx, err);
-    if (code != PV_OK)
-        return code;
-    code =
-        store_cluster_list(tx, request->arena, &filter, has ? cursor.text : "", limit, &list, err);
-    store_rollback(&tx);
-    return code == PV_OK ? write_page(api, request, response, scope, &list, err) : code;
+    struct cluster_list page;
+    api_list_auto_t list = {0};
+    PV_TRY(read_filter(context, request, &filter, err));
+    PV_TRY(api_list_begin(context, request, &list, err));
+    PV_TRY(store_cluster_list(list.tx, request->arena, &filter, list.after.text, list.limit, &page,
+                              err));
+    api_list_items(&list);
+    for (size_t i = 0; i < page.n; i++)
+        codec_cluster_encode(&list.w, &page.items[i]);
+    return api_list_reply(context, request, response, &list,
+                          page.more ? page.items[page.n - 1].name.at : NULL, RUN_NO_INSTANT, err);
 }
 
 /* --- writing --- */
@@ -202,7 +157,7 @@ static enum pv_code put(struct api *api,
                ? store_cluster_update(tx, request->arena, cluster, err)
                : store_cluster_insert(tx, request->arena, api->config->clusters_max, cluster, err));
     if (!found)
-        PV_TRY(put_resource_add_location(request, response, "/v1/clusters", name, err));
+        PV_TRY(api_reply_location(request, response, "/v1/clusters", name, err));
     return reply(request, response, found ? 200 : 201, cluster, err);
 }
 

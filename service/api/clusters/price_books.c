@@ -1,7 +1,7 @@
 #include <stdio.h>
 
 #include "api/routes.h"
-#include "api/shared/cursor.h"
+#include "api/shared/list.h"
 #include "api/shared/put_resource.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
@@ -97,26 +97,6 @@ enum pv_code price_books_get(void *context,
     return reply(request, response, 200, &book, form, err);
 }
 
-static enum pv_code write_page(struct api *api,
-                               struct http_request *request,
-                               struct http_response *response,
-                               const char *scope,
-                               const struct price_book_list *list,
-                               struct pv_error *err)
-{
-    struct writer w;
-    writer_init(&w, request->arena);
-    writer_begin_object(&w);
-    writer_key(&w, "items");
-    writer_begin_array(&w);
-    for (size_t i = 0; i < list->n; i++)
-        codec_price_book_encode(&w, &list->items[i], false);
-    struct cursor last = {.instant_us = RUN_NO_INSTANT};
-    if (list->more)
-        (void)snprintf(last.text, sizeof last.text, "%s", list->items[list->n - 1].name.at);
-    return api_reply_page(api, request, response, &w, scope, list->more ? &last : NULL, err);
-}
-
 static enum pv_code
 read_currency(const struct http_request *request, const char **currency, struct pv_error *err)
 {
@@ -133,24 +113,19 @@ enum pv_code price_books_list(void *context,
                               struct pv_error *err)
 {
     static const char *const allowed[] = {"limit", "cursor", "currency", NULL};
-    struct api *api = context;
-    struct price_book_list list = {.items = NULL};
-    store_tx_auto_t *tx = NULL;
-    struct cursor cursor;
-    char scope[32] = "price-books";
+    struct price_book_list page;
+    api_list_auto_t list = {0};
     const char *currency = NULL;
-    size_t limit = 0;
-    bool has = false;
     PV_TRY(http_check_query(request, allowed, err));
     PV_TRY(read_currency(request, &currency, err));
-    if (currency != NULL)
-        (void)snprintf(scope, sizeof scope, "price-books %s", currency);
-    PV_TRY(cursor_read(api, request, scope, &limit, &cursor, &has, err));
-    PV_TRY(api_read(api, request, &tx, err));
-    PV_TRY(store_price_book_list(tx, request->arena, currency, has ? cursor.text : "", limit, &list,
-                                 err));
-    store_rollback(&tx);
-    return write_page(api, request, response, scope, &list, err);
+    PV_TRY(api_list_begin(context, request, &list, err));
+    PV_TRY(store_price_book_list(list.tx, request->arena, currency, list.after.text, list.limit,
+                                 &page, err));
+    api_list_items(&list);
+    for (size_t i = 0; i < page.n; i++)
+        codec_price_book_encode(&list.w, &page.items[i], false);
+    return api_list_reply(context, request, response, &list,
+                          page.more ? page.items[page.n - 1].name.at : NULL, RUN_NO_INSTANT, err);
 }
 
 /* --- writing --- */
@@ -217,7 +192,7 @@ static enum pv_code put(struct api *api,
                  : store_price_book_insert(tx, request->arena, api->config->price_books_max, book,
                                            err));
     if (!found)
-        PV_TRY(put_resource_add_location(request, response, "/v1/price-books", name, err));
+        PV_TRY(api_reply_location(request, response, "/v1/price-books", name, err));
     return reply(request, response, found ? 200 : 201, book, FORM_JSON, err);
 }
 

@@ -3,7 +3,7 @@
 
 #include "api/advice/history_cache.h"
 #include "api/routes.h"
-#include "api/shared/cursor.h"
+#include "api/shared/list.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
@@ -64,12 +64,7 @@ static enum pv_code insert(struct http_request *request,
                            struct pv_error *err)
 {
     PV_TRY(store_application_insert(tx, request->arena, application, err));
-    const char *name = api_percent_encode(request->arena, application->name.at);
-    const char *location =
-        name == NULL ? NULL : arena_printf(request->arena, "/v1/applications/%s", name);
-    if (location == NULL)
-        return pv_no_memory(err);
-    http_response_header(request, response, "Location", location);
+    PV_TRY(api_reply_location(request, response, "/v1/applications", application->name.at, err));
     return reply(request, response, 201, application, err);
 }
 
@@ -90,64 +85,23 @@ enum pv_code applications_create(void *context,
     return api_write_commit(request, response, &write, err);
 }
 
-static enum pv_code write_page(struct api *api,
-                               struct http_request *request,
-                               struct http_response *response,
-                               const char *scope,
-                               bool by_last_run,
-                               const struct application_list *list,
-                               struct pv_error *err)
-{
-    struct writer w;
-    writer_init(&w, request->arena);
-    writer_begin_object(&w);
-    writer_key(&w, "items");
-    writer_begin_array(&w);
-    for (size_t i = 0; i < list->n; i++)
-        codec_application_encode(&w, &list->items[i]);
-    struct cursor last = {.instant_us = RUN_NO_INSTANT};
-    if (list->more) {
-        const struct application *item = &list->items[list->n - 1];
-        (void)snprintf(last.text, sizeof last.text, "%s", item->name.at);
-        last.instant_us = by_last_run ? item->last_run_us : RUN_NO_INSTANT;
-    }
-    return api_reply_page(api, request, response, &w, scope, list->more ? &last : NULL, err);
-}
-
-/* ?name_prefix=, ?label=, ?sort=, and the page. */
+/* ?name_prefix=, ?label= and ?sort=. */
 static enum pv_code read_filter(struct api *api,
                                 struct http_request *request,
-                                const char **scope,
                                 struct application_filter *filter,
                                 struct pv_error *err)
 {
     static const char *const allowed[] = {"name_prefix", "label*", "sort", "limit", "cursor", NULL};
     static const char *const sorts[] = {"name", "last_run", NULL};
+    const char *prefix = http_query(request, "name_prefix");
     struct run_label *labels;
-    struct cursor *cursor = arena_calloc(request->arena, 1, sizeof *cursor);
     size_t sort;
-    bool has = false;
-    if (cursor == NULL)
-        return pv_no_memory(err);
-    *filter = (struct application_filter){.before_us = RUN_NO_INSTANT};
+    *filter = (struct application_filter){.name_prefix = prefix == NULL ? "" : prefix};
     PV_TRY(http_check_query(request, allowed, err));
     PV_TRY(api_query_labels(api, request, &labels, &filter->n_labels, err));
     PV_TRY(api_query_word(request, "sort", sorts, &sort, err));
     filter->labels = labels;
     filter->by_last_run = sort == 1;
-    const char *prefix = http_query(request, "name_prefix");
-    filter->name_prefix = prefix == NULL ? "" : prefix;
-    *scope = arena_printf(request->arena, "applications sort=%zu name_prefix=%s", sort,
-                          filter->name_prefix);
-    for (size_t i = 0; i < filter->n_labels && *scope != NULL; i++)
-        *scope = arena_printf(request->arena, "%s label=%.*s:%.*s", *scope, (int)labels[i].key.n,
-                              labels[i].key.at, (int)labels[i].value.n, labels[i].value.at);
-    if (*scope == NULL)
-        return pv_no_memory(err);
-    PV_TRY(cursor_read(api, request, *scope, &filter->limit, cursor, &has, err));
-    filter->after = has ? cursor->text : "";
-    if (has)
-        filter->before_us = cursor->instant_us;
     return PV_OK;
 }
 
@@ -156,16 +110,22 @@ enum pv_code applications_list(void *context,
                                struct http_response *response,
                                struct pv_error *err)
 {
-    struct api *api = context;
-    const char *scope = NULL;
     struct application_filter filter;
-    struct application_list list = {.items = NULL};
-    PV_TRY(read_filter(api, request, &scope, &filter, err));
-    store_tx_auto_t *tx = NULL;
-    PV_TRY(api_read(api, request, &tx, err));
-    PV_TRY(store_application_list(tx, request->arena, &filter, &list, err));
-    store_rollback(&tx);
-    return write_page(api, request, response, scope, filter.by_last_run, &list, err);
+    struct application_list page;
+    api_list_auto_t list = {0};
+    PV_TRY(read_filter(context, request, &filter, err));
+    PV_TRY(api_list_begin(context, request, &list, err));
+    filter.limit = list.limit;
+    filter.after = list.after.text;
+    filter.before_us = list.after.instant_us;
+    PV_TRY(store_application_list(list.tx, request->arena, &filter, &page, err));
+    api_list_items(&list);
+    for (size_t i = 0; i < page.n; i++)
+        codec_application_encode(&list.w, &page.items[i]);
+    const struct application *last = page.more ? &page.items[page.n - 1] : NULL;
+    return api_list_reply(context, request, response, &list, last == NULL ? NULL : last->name.at,
+                          last != NULL && filter.by_last_run ? last->last_run_us : RUN_NO_INSTANT,
+                          err);
 }
 
 enum pv_code applications_get(void *context,

@@ -4,7 +4,7 @@
 #include "api/advice/advised_runs.h"
 #include "api/history/run_reply.h"
 #include "api/routes.h"
-#include "api/shared/cursor.h"
+#include "api/shared/list.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
@@ -167,75 +167,29 @@ static enum pv_code read_list_query(struct api *api,
     return api_query_instant(request, "until", &query->until_us, err);
 }
 
-/* What a cursor belongs to: this application and these filters. Lengths keep labels apart. */
-static const char *make_scope(struct http_request *request,
-                              const struct application *application,
-                              const struct list_query *query)
-{
-    const char *scope = arena_printf(request->arena, "runs %s %" PRId64 " %" PRId64,
-                                     application->id, query->since_us, query->until_us);
-    for (size_t i = 0; i < query->n_labels && scope != NULL; i++)
-        scope = arena_printf(request->arena, "%s %zu:%s%zu:%s", scope, query->labels[i].key.n,
-                             query->labels[i].key.at, query->labels[i].value.n,
-                             query->labels[i].value.at);
-    return scope;
-}
-
-static enum pv_code write_page(struct api *api,
-                               struct http_request *request,
-                               struct http_response *response,
-                               const struct application *application,
-                               const struct list_query *query,
-                               const struct run_list *list,
-                               struct pv_error *err)
-{
-    struct writer w;
-    writer_init(&w, request->arena);
-    writer_begin_object(&w);
-    writer_key(&w, "items");
-    writer_begin_array(&w);
-    for (size_t i = 0; i < list->n; i++)
-        codec_run_encode(&w, &list->items[i], application->name, query->include);
-    struct cursor last = {.instant_us = RUN_NO_INSTANT};
-    if (list->more) {
-        last.instant_us = list->instants_us[list->n - 1];
-        (void)snprintf(last.text, sizeof last.text, "%s", list->items[list->n - 1].id);
-    }
-    const char *scope = make_scope(request, application, query);
-    if (scope == NULL)
-        return pv_no_memory(err);
-    return api_reply_page(api, request, response, &w, scope, list->more ? &last : NULL, err);
-}
-
 /* With its stages a page could be of any size: it ends early where it would hold more stages or
  * tasks than one run may have. */
 static enum pv_code load_page(struct api *api,
                               struct http_request *request,
-                              struct store_tx *tx,
-                              const struct application *application,
+                              const struct api_list *list,
                               const struct list_query *query,
-                              struct run_list *list,
+                              struct application *application,
+                              struct run_list *page,
                               struct pv_error *err)
 {
-    const char *scope = make_scope(request, application, query);
-    if (scope == NULL)
-        return pv_no_memory(err);
-    struct cursor cursor;
-    bool has = false;
     struct run_filter filter = {.since_us = query->since_us,
                                 .until_us = query->until_us,
                                 .labels = query->labels,
                                 .n_labels = query->n_labels,
-                                .before_us = RUN_NO_INSTANT,
+                                .limit = list->limit,
+                                .before_us = list->after.instant_us,
                                 .with = store_with(query->include),
                                 .stages_most = (size_t)api->config->stages_max,
                                 .tasks_most = (size_t)api->config->tasks_max};
-    PV_TRY(cursor_read(api, request, scope, &filter.limit, &cursor, &has, err));
-    if (has) {
-        filter.before_us = cursor.instant_us;
-        (void)snprintf(filter.before_id, sizeof filter.before_id, "%.36s", cursor.text);
-    }
-    return store_run_list(tx, request->arena, application, &filter, list, err);
+    (void)snprintf(filter.before_id, sizeof filter.before_id, "%.36s", list->after.text);
+    PV_TRY(store_application_find(list->tx, request->arena, http_path_parameter(request, "name"),
+                                  application, err));
+    return store_run_list(list->tx, request->arena, application, &filter, page, err);
 }
 
 enum pv_code runs_list(void *context,
@@ -243,16 +197,17 @@ enum pv_code runs_list(void *context,
                        struct http_response *response,
                        struct pv_error *err)
 {
-    struct api *api = context;
     struct list_query query = {.include = 0};
-    PV_TRY(read_list_query(api, request, &query, err));
-    store_tx_auto_t *tx = NULL;
-    PV_TRY(api_read(api, request, &tx, err));
     struct application application;
-    struct run_list list = {.items = NULL};
-    PV_TRY(store_application_find(tx, request->arena, http_path_parameter(request, "name"),
-                                  &application, err));
-    PV_TRY(load_page(api, request, tx, &application, &query, &list, err));
-    store_rollback(&tx);
-    return write_page(api, request, response, &application, &query, &list, err);
+    struct run_list page;
+    api_list_auto_t list = {0};
+    PV_TRY(read_list_query(context, request, &query, err));
+    PV_TRY(api_list_begin(context, request, &list, err));
+    PV_TRY(load_page(context, request, &list, &query, &application, &page, err));
+    api_list_items(&list);
+    for (size_t i = 0; i < page.n; i++)
+        codec_run_encode(&list.w, &page.items[i], application.name, query.include);
+    return api_list_reply(context, request, response, &list,
+                          page.more ? page.items[page.n - 1].id : NULL,
+                          page.more ? page.instants_us[page.n - 1] : RUN_NO_INSTANT, err);
 }

@@ -1,9 +1,11 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "api/operations/operation_accept.h"
 #include "api/operations/operation_document.h"
 #include "api/operations/operation_kinds.h"
 #include "api/routes.h"
+#include "api/shared/list.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "base/uuid.h"
@@ -133,72 +135,24 @@ read_filter(struct http_request *request, struct operation_filter *filter, struc
     return code;
 }
 
-/* What a cursor belongs to: this collection under these filters. */
-static const char *scope_of(struct http_request *request, const struct operation_filter *filter)
-{
-    return arena_printf(
-        request->arena, "/v1/operations status=%s kind=%s since=%lld until=%lld application=%s",
-        filter->status == NULL ? "" : filter->status, filter->kind == NULL ? "" : filter->kind,
-        (long long)filter->since_us, (long long)filter->until_us,
-        filter->application_name == NULL ? "" : filter->application_name);
-}
-
-static enum pv_code read_place(struct api *api,
-                               struct http_request *request,
-                               const char *scope,
-                               struct operation_filter *filter,
-                               struct pv_error *err)
-{
-    struct cursor cursor;
-    bool has = false;
-    PV_TRY(cursor_read(api, request, scope, &filter->limit, &cursor, &has, err));
-    if (!has)
-        return PV_OK;
-    filter->before_us = cursor.instant_us;
-    return uuid_parse(cursor.text, filter->before_id)
-               ? PV_OK
-               : pv_fail(err, PV_E_SYNTAX, "the cursor is damaged");
-}
-
-static enum pv_code reply_list(struct api *api,
-                               struct http_request *request,
-                               const char *scope,
-                               const struct operation_list *list,
-                               struct http_response *response,
-                               struct pv_error *err)
-{
-    struct writer w;
-    writer_init(&w, request->arena);
-    writer_begin_object(&w);
-    writer_key(&w, "items");
-    writer_begin_array(&w);
-    for (size_t i = 0; i < list->n; i++)
-        operation_document_write(&w, &list->items[i], false);
-    struct cursor next = {0};
-    if (list->more) {
-        const struct operation_row *last = &list->items[list->n - 1];
-        next.instant_us = last->created_us;
-        memcpy(next.text, last->id, sizeof last->id);
-    }
-    return api_reply_page(api, request, response, &w, scope, list->more ? &next : NULL, err);
-}
-
 enum pv_code operations_list(void *context,
                              struct http_request *request,
                              struct http_response *response,
                              struct pv_error *err)
 {
-    struct api *api = context;
-    store_tx_auto_t *tx = NULL;
     struct operation_filter filter;
-    struct operation_list list;
+    struct operation_list page;
+    api_list_auto_t list = {0};
     PV_TRY(read_filter(request, &filter, err));
-    const char *scope = scope_of(request, &filter);
-    if (scope == NULL)
-        return pv_no_memory(err);
-    PV_TRY(read_place(api, request, scope, &filter, err));
-    PV_TRY(api_read(api, request, &tx, err));
-    PV_TRY(store_operation_list(tx, request->arena, &filter, &list, err));
-    store_rollback(&tx);
-    return reply_list(api, request, scope, &list, response, err);
+    PV_TRY(api_list_begin(context, request, &list, err));
+    filter.limit = list.limit;
+    filter.before_us = list.after.instant_us;
+    (void)snprintf(filter.before_id, sizeof filter.before_id, "%.36s", list.after.text);
+    PV_TRY(store_operation_list(list.tx, request->arena, &filter, &page, err));
+    api_list_items(&list);
+    for (size_t i = 0; i < page.n; i++)
+        operation_document_write(&list.w, &page.items[i], false);
+    const struct operation_row *last = page.more ? &page.items[page.n - 1] : NULL;
+    return api_list_reply(context, request, response, &list, last == NULL ? NULL : last->id,
+                          last == NULL ? RUN_NO_INSTANT : last->created_us, err);
 }

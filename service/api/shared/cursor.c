@@ -1,71 +1,88 @@
 #include "api/shared/cursor.h"
 
-#include <stdlib.h>
+#include <sodium.h>
 #include <string.h>
 
-#include "api/shared/cursor_seal.h"
-#include "core/history/run.h"
+enum {
+    VERSION = 1,
+    MAC_BYTES = 16,
+    INSTANT_AT = 1 + MAC_BYTES,
+    TEXT_AT = INSTANT_AT + 8,
+    TEXT_MAX = sizeof((struct cursor *)0)->text - 1,
+    RAW_MAX = TEXT_AT + TEXT_MAX
+};
 
-static enum pv_code read_limit(const struct config *config,
-                               const struct http_request *request,
-                               size_t *limit,
-                               struct pv_error *err)
+/* A length before each part, so that no two lists of parts read alike. */
+static void absorb(crypto_generichash_state *state, const void *bytes, size_t n)
 {
-    const char *text = http_query(request, "limit");
-    *limit = (size_t)config->page_default;
-    if (text == NULL)
-        return PV_OK;
-    size_t digits = strspn(text, "0123456789");
-    long long value =
-        digits > 0 && digits < 10 && text[digits] == '\0' ? strtoll(text, NULL, 10) : 0;
-    if (value < 1 || value > config->page_max)
-        return pv_fault(err, PV_PLACE_PARAMETER, "limit", "out_of_range",
-                        "must be an integer from 1 to %lld", (long long)config->page_max);
-    *limit = (size_t)value;
-    return PV_OK;
+    uint64_t length = n;
+    (void)crypto_generichash_update(state, (const unsigned char *)&length, sizeof length);
+    (void)crypto_generichash_update(state, bytes, n);
 }
 
-enum pv_code cursor_read(struct api *api,
-                         struct http_request *request,
-                         const char *scope,
-                         size_t *limit,
-                         struct cursor *cursor,
-                         bool *has,
-                         struct pv_error *err)
+static void seal_mac(const unsigned char key[32],
+                     const char *team_id,
+                     const char *scope,
+                     const unsigned char *sealed,
+                     size_t n,
+                     unsigned char mac[MAC_BYTES])
 {
-    *has = false;
-    *cursor = (struct cursor){.instant_us = RUN_NO_INSTANT};
-    enum pv_code code = read_limit(api->config, request, limit, err);
-    const char *text = http_query(request, "cursor");
-    if (code != PV_OK || text == NULL)
-        return code;
-    unsigned char key[32];
-    code = api_service_key(api, key, err);
-    if (code != PV_OK)
-        return code;
-    if (!cursor_unseal(key, request->principal.team_id, scope, text, cursor)) {
-        code = pv_fail(err, PV_E_SYNTAX,
-                       "the cursor is not one that this collection with these filters gave out");
-        (void)pv_fault(err, PV_PLACE_PARAMETER, "cursor", "invalid_cursor",
-                       "start again without a cursor, or keep the filters of the first page");
-        return code;
-    }
-    *has = true;
-    return PV_OK;
+    static const char purpose[] = "provisor cursor 1";
+    crypto_generichash_state state;
+    (void)crypto_generichash_init(&state, key, 32, MAC_BYTES);
+    absorb(&state, purpose, sizeof purpose);
+    absorb(&state, team_id, strlen(team_id));
+    absorb(&state, scope, strlen(scope));
+    absorb(&state, sealed, n);
+    (void)crypto_generichash_final(&state, mac, MAC_BYTES);
 }
 
-enum pv_code cursor_write(struct api *api,
-                          struct http_request *request,
-                          const char *scope,
-                          const struct cursor *last,
-                          const char **text,
-                          struct pv_error *err)
+char *cursor_seal(const unsigned char key[32],
+                  const char *team_id,
+                  const char *scope,
+                  const struct cursor *cursor,
+                  struct arena *arena)
 {
-    unsigned char key[32];
-    PV_TRY(api_service_key(api, key, err));
-    char *sealed = cursor_seal(key, request->principal.team_id, scope, last, request->arena);
-    if (sealed == NULL)
-        return pv_no_memory(err);
-    *text = sealed;
-    return PV_OK;
+    unsigned char raw[RAW_MAX];
+    size_t n = strnlen(cursor->text, TEXT_MAX);
+    uint64_t instant = (uint64_t)cursor->instant_us;
+    raw[0] = VERSION;
+    for (size_t i = 0; i < 8; i++)
+        raw[INSTANT_AT + i] = (unsigned char)(instant >> (56 - 8 * i));
+    memcpy(raw + TEXT_AT, cursor->text, n);
+    seal_mac(key, team_id, scope, raw + INSTANT_AT, 8 + n, raw + 1);
+
+    size_t length =
+        sodium_base64_encoded_len(TEXT_AT + n, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    char *text = arena_alloc(arena, length);
+    if (text != NULL)
+        (void)sodium_bin2base64(text, length, raw, TEXT_AT + n,
+                                sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    return text;
+}
+
+bool cursor_unseal(const unsigned char key[32],
+                   const char *team_id,
+                   const char *scope,
+                   const char *text,
+                   struct cursor *cursor)
+{
+    unsigned char raw[RAW_MAX];
+    size_t n = 0;
+    const char *end = NULL;
+    if (sodium_base642bin(raw, sizeof raw, text, strlen(text), NULL, &n, &end,
+                          sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0 ||
+        *end != '\0' || n < TEXT_AT || raw[0] != VERSION)
+        return false;
+    unsigned char mac[MAC_BYTES];
+    seal_mac(key, team_id, scope, raw + INSTANT_AT, n - INSTANT_AT, mac);
+    if (sodium_memcmp(mac, raw + 1, MAC_BYTES) != 0)
+        return false;
+    uint64_t instant = 0;
+    for (size_t i = 0; i < 8; i++)
+        instant = instant << 8 | raw[INSTANT_AT + i];
+    memcpy(&cursor->instant_us, &instant, sizeof instant);
+    memcpy(cursor->text, raw + TEXT_AT, n - TEXT_AT);
+    cursor->text[n - TEXT_AT] = '\0';
+    return true;
 }

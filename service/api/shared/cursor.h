@@ -1,33 +1,35 @@
 #ifndef API_SHARED_CURSOR_H
 #define API_SHARED_CURSOR_H
 
-#include "api/api.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/*
- * Cursors of collections: base64url of version, a scope word with the filters' digest, the sort key
- * and a MAC. A cursor of another collection, another filter or another service is 400, never a
- * silent first page.
- */
+#include "base/arena.h"
+
+/* The place in a collection behind which its next page begins. */
 struct cursor {
     int64_t instant_us; /* RUN_NO_INSTANT for collections sorted by text */
     char text[256 * 4]; /* id or name of the last item seen */
 };
 
-/* ?limit= and ?cursor=. scope: template plus filters as text. *has: a cursor was sent. */
-enum pv_code cursor_read(struct api *api,
-                         struct http_request *request,
-                         const char *scope,
-                         size_t *limit,
-                         struct cursor *cursor,
-                         bool *has,
-                         struct pv_error *err) PV_MUSTCHECK;
+/*
+ * A cursor as text and back, under a key: base64url of version, MAC, instant and text. The MAC
+ * covers the team and the scope, the collection with its filters, so a cursor opens only where it
+ * was made.
+ */
 
-/* The cursor after `last`, in the request's arena. */
-enum pv_code cursor_write(struct api *api,
-                          struct http_request *request,
-                          const char *scope,
-                          const struct cursor *last,
-                          const char **text,
-                          struct pv_error *err) PV_MUSTCHECK;
+/* Text of a cursor in the arena; NULL when memory is exhausted. */
+char *cursor_seal(const unsigned char key[32],
+                  const char *team_id,
+                  const char *scope,
+                  const struct cursor *cursor,
+                  struct arena *arena);
+
+/* false: not a cursor, or one of another team, scope or key. *cursor is untouched then. */
+bool cursor_unseal(const unsigned char key[32],
+                   const char *team_id,
+                   const char *scope,
+                   const char *text,
+                   struct cursor *cursor);
 
 #endif

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/shared/reply.h"
-
 enum { REFERRERS_TOLD = PV_FAULTS_MAX, NAME_TOLD = 120 };
 
 void put_resource_etag(const char id[37], int64_t version, char out[HTTP_ETAG_TEXT])
@@ -42,21 +40,6 @@ enum pv_code put_resource_check(const struct http_request *request,
     if (holds_any(request, etags, http_none_match_holds))
         return pv_fail(err, PV_E_PRECONDITION, "%s is there already, at version %s", what,
                        etags[0]);
-    return PV_OK;
-}
-
-enum pv_code put_resource_add_location(struct http_request *request,
-                                       struct http_response *response,
-                                       const char *collection,
-                                       const char *name,
-                                       struct pv_error *err)
-{
-    const char *encoded = api_percent_encode(request->arena, name);
-    const char *location =
-        encoded == NULL ? NULL : arena_printf(request->arena, "%s/%s", collection, encoded);
-    if (location == NULL)
-        return pv_no_memory(err);
-    http_response_header(request, response, "Location", location);
     return PV_OK;
 }
 

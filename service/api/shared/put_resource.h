@@ -23,13 +23,6 @@ enum pv_code put_resource_check(const struct http_request *request,
                                 const char *what,
                                 struct pv_error *err) PV_MUSTCHECK;
 
-/* 201 and Location of a resource that was made: its path as the template has it. */
-enum pv_code put_resource_add_location(struct http_request *request,
-                                       struct http_response *response,
-                                       const char *collection,
-                                       const char *name,
-                                       struct pv_error *err) PV_MUSTCHECK;
-
 /* PV_E_CONFLICT that says who refers to the thing (locked by this), PV_OK when nobody does. */
 enum pv_code put_resource_refuse_referenced(struct store_tx *tx,
                                             struct arena *arena,

@@ -71,42 +71,17 @@ const char *api_percent_encode(struct arena *arena, const char *text)
     return out;
 }
 
-/* The value of Link: the same path and query with the new cursor. NULL when memory is exhausted. */
-static const char *link_to(struct http_request *request, const char *cursor)
+enum pv_code api_reply_location(struct http_request *request,
+                                struct http_response *response,
+                                const char *collection,
+                                const char *name,
+                                struct pv_error *err)
 {
-    char *link = arena_printf(request->arena, "<%s?cursor=%s", request->path, cursor);
-    for (size_t i = 0; link != NULL && i < request->n_query; i++) {
-        if (strcmp(request->query[i].name, "cursor") == 0)
-            continue;
-        const char *name = api_percent_encode(request->arena, request->query[i].name);
-        const char *value = api_percent_encode(request->arena, request->query[i].value);
-        if (name == NULL || value == NULL)
-            return NULL;
-        link = arena_printf(request->arena, "%s&%s=%s", link, name, value);
-    }
-    return link == NULL ? NULL : arena_printf(request->arena, "%s>; rel=\"next\"", link);
-}
-
-enum pv_code api_reply_page(struct api *api,
-                            struct http_request *request,
-                            struct http_response *response,
-                            struct writer *w,
-                            const char *scope,
-                            const struct cursor *next,
-                            struct pv_error *err)
-{
-    const char *cursor = NULL;
-    if (next != NULL) {
-        enum pv_code code = cursor_write(api, request, scope, next, &cursor, err);
-        if (code != PV_OK)
-            return code;
-        const char *link = link_to(request, cursor);
-        if (link == NULL)
-            return pv_no_memory(err);
-        http_response_header(request, response, "Link", link);
-    }
-    writer_end_array(w);
-    writer_member_string(w, "next_cursor", cursor);
-    writer_end_object(w);
-    return api_reply(response, 200, w, err);
+    const char *encoded = api_percent_encode(request->arena, name);
+    const char *location =
+        encoded == NULL ? NULL : arena_printf(request->arena, "%s/%s", collection, encoded);
+    if (location == NULL)
+        return pv_no_memory(err);
+    http_response_header(request, response, "Location", location);
+    return PV_OK;
 }

@@ -1,7 +1,7 @@
 #ifndef API_SHARED_REPLY_H
 #define API_SHARED_REPLY_H
 
-#include "api/shared/cursor.h"
+#include "api/api.h"
 #include "base/json_writer.h"
 #include "codec/json/reader.h"
 
@@ -38,20 +38,14 @@ enum pv_code api_reply(struct http_response *response,
 /* 204, no body. */
 void api_reply_empty(struct http_response *response);
 
+/* The Location of what was made: the collection's path, and the name as one segment of it. */
+enum pv_code api_reply_location(struct http_request *request,
+                                struct http_response *response,
+                                const char *collection,
+                                const char *name,
+                                struct pv_error *err) PV_MUSTCHECK;
+
 /* text percent-encoded for one path segment or query value; NULL when memory is exhausted. */
 const char *api_percent_encode(struct arena *arena, const char *text);
-
-/*
- * End of a page {"items": [...], "next_cursor": ...}: called behind the last item, with the array
- * and the object still open. next: the cursor of the last item, NULL when nothing follows; then a
- * Link header with the same query leads there (RFC 8288).
- */
-enum pv_code api_reply_page(struct api *api,
-                            struct http_request *request,
-                            struct http_response *response,
-                            struct writer *w,
-                            const char *scope,
-                            const struct cursor *next,
-                            struct pv_error *err) PV_MUSTCHECK;
 
 #endif

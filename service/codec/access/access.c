@@ -2,9 +2,11 @@
 
 #include <string.h>
 
+_Static_assert(SCOPE_READ == 1 && SCOPE_WRITE == 2 && SCOPE_ADMIN == 4,
+               "the order of codec_scope_words");
 const char *const codec_scope_words[] = {"read", "write", "admin", NULL};
 
-enum { SCOPE_WORDS = 3 };
+enum { SCOPE_WORDS = 3, NULLABLE = CODEC_NULLABLE, REPLY = SHAPE_READ_ONLY };
 
 /* Bit of the word at a node; 0 with a fault. */
 static unsigned decode_scope(const struct codec_node *item)
@@ -17,84 +19,96 @@ static unsigned decode_scope(const struct codec_node *item)
     return 0;
 }
 
-static unsigned decode_scopes(const struct codec_node *node)
+static void decode_scopes(const struct codec_node *node, const void *limits, void *object)
 {
+    struct token *token = object;
     struct codec_node array = codec_array(node, "scopes", CODEC_REQUIRED, 1, SCOPE_WORDS);
-    unsigned scopes = 0;
+    (void)limits;
     for (size_t i = 0; array.json != NULL && i < json_array_size(array.json); i++) {
         struct codec_node item = codec_item(&array, i);
         unsigned scope = decode_scope(&item);
-        if ((scopes & scope) != 0)
+        if ((token->scopes & scope) != 0)
             codec_fault(&item, "duplicate", "is named twice");
-        scopes |= scope;
+        token->scopes |= scope;
     }
-    return scopes;
 }
 
-void codec_token_decode(const struct codec_node *node, struct codec_token *token)
+static void encode_scopes(struct writer *w, const void *object, const void *context)
 {
-    static const char *const known[] = {"name", "scopes", "expires_at", "team", NULL};
-    codec_refuse_unknown(node, known);
-    *token = (struct codec_token){
-        .name = codec_name(node, "name", CODEC_REQUIRED),
-        .scopes = decode_scopes(node),
-        .expires_us = codec_instant(node, "expires_at", CODEC_NULLABLE),
-        .team = codec_name(node, "team", CODEC_OPTIONAL),
-    };
-}
-
-static void encode_scopes(struct writer *w, unsigned scopes)
-{
-    writer_member_array(w, "scopes");
+    const struct token *token = object;
+    (void)context;
+    writer_key(w, "scopes");
+    writer_begin_array(w);
     for (unsigned i = 0; i < SCOPE_WORDS; i++)
-        if ((scopes & 1u << i) != 0)
+        if ((token->scopes & 1u << i) != 0)
             writer_string(w, codec_scope_words[i]);
     writer_end_array(w);
 }
 
-void codec_token_encode(struct writer *w, const struct codec_token *token)
+#define T struct token
+static const struct shape_member token_members[] = {
+    {"id", SHAPE_ID(T, id), .flags = REPLY},
+    {"team", SHAPE_NAME(T, team)},
+    {"name", SHAPE_NAME(T, name), .flags = CODEC_REQUIRED},
+    {"scopes", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_scopes,
+     .encode = encode_scopes},
+    {"created_at", SHAPE_INSTANT(T, created_us), .flags = REPLY},
+    {"expires_at", SHAPE_INSTANT(T, expires_us), .flags = NULLABLE},
+    {"last_used_at", SHAPE_INSTANT(T, last_used_us), .flags = REPLY | NULLABLE},
+    {"revoked_at", SHAPE_INSTANT(T, revoked_us), .flags = REPLY | NULLABLE},
+    {"token", SHAPE_TEXT(T, text), .flags = REPLY | SHAPE_GROUP(0)},
+};
+const struct shape codec_token_shape = {.request = "TokenCreate",
+                                        .reply = "Token",
+                                        .reply_without = SHAPE_GROUP(0),
+                                        SHAPE_OF(token_members, T)};
+const struct shape codec_token_created_shape = {.reply = "TokenCreated",
+                                                SHAPE_OF(token_members, T)};
+
+void codec_token_decode(const struct codec_node *node, struct token *token)
 {
-    writer_begin_object(w);
-    writer_member_string(w, "id", token->id);
-    writer_member_text(w, "team", token->team);
-    writer_member_text(w, "name", token->name);
-    encode_scopes(w, token->scopes);
-    writer_member_instant(w, "created_at", token->created_us);
-    writer_member_instant(w, "expires_at", token->expires_us);
-    writer_member_instant(w, "last_used_at", token->last_used_us);
-    writer_member_instant(w, "revoked_at", token->revoked_us);
-    if (token->text != NULL)
-        writer_member_string(w, "token", token->text);
-    writer_end_object(w);
+    *token = (struct token){.scopes = 0};
+    shape_decode(node, &codec_token_shape, NULL, token);
 }
 
-void codec_team_decode(const struct codec_node *node, struct strview *name)
+void codec_token_encode(struct writer *w, const struct token *token)
 {
-    static const char *const known[] = {"name", NULL};
-    codec_refuse_unknown(node, known);
-    *name = codec_name(node, "name", CODEC_REQUIRED);
+    shape_encode(w, &codec_token_shape, token, token->text.at == NULL ? SHAPE_GROUP(0) : 0, NULL);
 }
 
-void codec_team_encode(struct writer *w, const char *id, struct strview name, int64_t created_us)
+#define M struct team
+static const struct shape_member team_members[] = {
+    {"id", SHAPE_ID(M, id), .flags = REPLY},
+    {"name", SHAPE_NAME(M, name), .flags = CODEC_REQUIRED},
+    {"created_at", SHAPE_INSTANT(M, created_us), .flags = REPLY},
+};
+const struct shape codec_team_shape = {
+    .request = "TeamCreate", .reply = "Team", SHAPE_OF(team_members, M)};
+
+void codec_team_decode(const struct codec_node *node, struct team *team)
 {
-    writer_begin_object(w);
-    writer_member_string(w, "id", id);
-    writer_member_text(w, "name", name);
-    writer_member_instant(w, "created_at", created_us);
-    writer_end_object(w);
+    *team = (struct team){.id = ""};
+    shape_decode(node, &codec_team_shape, NULL, team);
 }
 
-void codec_audit_encode(struct writer *w, const struct codec_audit *audit)
+void codec_team_encode(struct writer *w, const struct team *team)
 {
-    bool by_token = audit->token_id[0] != '\0';
-    struct strview none = {NULL, 0};
-    writer_begin_object(w);
-    writer_member_string(w, "id", audit->id);
-    writer_member_instant(w, "at", audit->at_us);
-    writer_member_text(w, "actor", audit->actor);
-    writer_member_string(w, "token_id", by_token ? audit->token_id : NULL);
-    writer_member_text(w, "action", audit->action);
-    writer_member_text(w, "subject", audit->subject);
-    writer_member_text(w, "request_id", audit->request_id.n == 0 ? none : audit->request_id);
-    writer_end_object(w);
+    shape_encode(w, &codec_team_shape, team, 0, NULL);
+}
+
+#define A struct audit_record
+static const struct shape_member audit_members[] = {
+    {"id", SHAPE_ID(A, id), .flags = REPLY},
+    {"at", SHAPE_INSTANT(A, at_us), .flags = REPLY},
+    {"actor", SHAPE_TEXT(A, actor), .flags = REPLY},
+    {"token_id", SHAPE_ID(A, token_id), .flags = REPLY | NULLABLE},
+    {"action", SHAPE_TEXT(A, action), .flags = REPLY},
+    {"subject", SHAPE_TEXT(A, subject), .flags = REPLY},
+    {"request_id", SHAPE_TEXT(A, request_id), .flags = REPLY | NULLABLE},
+};
+const struct shape codec_audit_shape = {.reply = "AuditRecord", SHAPE_OF(audit_members, A)};
+
+void codec_audit_encode(struct writer *w, const struct audit_record *audit)
+{
+    shape_encode(w, &codec_audit_shape, audit, 0, NULL);
 }

@@ -1,39 +1,22 @@
 #ifndef STORE_ACCESS_ACCESS_H
 #define STORE_ACCESS_ACCESS_H
 
-#include "core/history/run.h"
+#include "base/access.h"
 #include "store/store.h"
 
-/*
- * Teams, tokens, audit. A token reads prv_<id>_<secret>_<checksum>; only a keyed BLAKE2b hash of
- * the secret is stored. Making and checking the text is http/token.c's; this file keeps rows.
- */
-enum { TOKEN_HASH_BYTES = 32 };
-
-struct token_row {
-    char id[37];
-    char team_id[37];
-    struct strview team_name;
-    struct strview name; /* what its owner calls it */
-    unsigned scopes;
-    unsigned char hash[TOKEN_HASH_BYTES];
-    int64_t created_us;
-    int64_t expires_us;   /* RUN_NO_INSTANT: never */
-    int64_t last_used_us; /* RUN_NO_INSTANT: never; kept to about a minute */
-    int64_t revoked_us;   /* RUN_NO_INSTANT: live */
-};
+/* Teams, tokens, audit. */
 struct token_list {
-    struct token_row *items;
+    struct token *items;
     size_t n;
     bool more;
 };
-struct team_row {
-    char id[37];
-    struct strview name;
-    int64_t created_us;
-};
 struct team_list {
-    struct team_row *items;
+    struct team *items;
+    size_t n;
+    bool more;
+};
+struct audit_list {
+    struct audit_record *items; /* newest first */
     size_t n;
     bool more;
 };
@@ -45,12 +28,12 @@ struct team_list {
 enum pv_code store_token_lookup(struct store *store,
                                 struct arena *arena,
                                 const char *token_id,
-                                struct token_row *token,
+                                struct token *token,
                                 struct pv_error *err) PV_MUSTCHECK;
 
 /* Tokens of the transaction's team. after_id "" for the first page; ascending by id. */
 enum pv_code
-store_token_insert(struct store_tx *tx, struct token_row *token, struct pv_error *err) PV_MUSTCHECK;
+store_token_insert(struct store_tx *tx, struct token *token, struct pv_error *err) PV_MUSTCHECK;
 enum pv_code store_token_list(struct store_tx *tx,
                               struct arena *arena,
                               const char *after_id,
@@ -69,7 +52,7 @@ store_token_revoke(struct store_tx *tx, const char *token_id, struct pv_error *e
 enum pv_code store_team_insert(struct store_tx *tx,
                                struct arena *arena,
                                struct strview name,
-                               struct team_row *team,
+                               struct team *team,
                                struct pv_error *err) PV_MUSTCHECK;
 enum pv_code store_team_list(struct store_tx *tx,
                              struct arena *arena,
@@ -84,7 +67,7 @@ enum pv_code store_team_list(struct store_tx *tx,
  */
 enum pv_code store_bootstrap_token(const char *owner_conninfo,
                                    const char *team_name,
-                                   struct token_row *token,
+                                   struct token *token,
                                    struct pv_error *err) PV_MUSTCHECK;
 
 /* Likewise: the tokens of that team (NULL: of all), newest last; PV_E_NOT_FOUND: no such team. */
@@ -110,20 +93,6 @@ enum pv_code store_owner_token_revoke(const char *owner_conninfo,
 enum pv_code
 store_service_key(struct store *store, unsigned char key[32], struct pv_error *err) PV_MUSTCHECK;
 
-struct audit_row {
-    char id[37];
-    char token_id[37];
-    struct strview actor;
-    struct strview action;  /* "run.insert" */
-    struct strview subject; /* what it was done to */
-    struct strview request_id;
-    int64_t at_us;
-};
-struct audit_list {
-    struct audit_row *items; /* newest first */
-    size_t n;
-    bool more;
-};
 enum pv_code store_audit_list(struct store_tx *tx,
                               struct arena *arena,
                               const char *before_id,

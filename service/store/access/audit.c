@@ -1,22 +1,17 @@
 #include "store/access/access.h"
-#include "store/store_internal.h"
+#include "store/sql/columns.h"
 
-static enum pv_code read_audit(const PGresult *result,
-                               size_t at,
-                               struct arena *arena,
-                               struct audit_row *audit,
-                               struct pv_error *err)
-{
-    struct row row = row_at(result, (int)at, arena);
-    row_uuid(&row, audit->id);
-    row_uuid(&row, audit->token_id);
-    audit->actor = row_text(&row);
-    audit->action = row_text(&row);
-    audit->subject = row_text(&row);
-    audit->request_id = row_text(&row);
-    audit->at_us = row_instant(&row);
-    return row_done(&row, err);
-}
+#define A struct audit_record
+static const struct column of_audit[] = {
+    {"id", COLUMN_ID(A, id)},
+    {"token_id", COLUMN_ID(A, token_id)},
+    {"actor", COLUMN_TEXT(A, actor)},
+    {"action", COLUMN_TEXT(A, action)},
+    {"subject", COLUMN_TEXT(A, subject)},
+    {"nullif(request_id, '')", COLUMN_TEXT(A, request_id)},
+    {"at", COLUMN_INSTANT(A, at_us)},
+};
+static const struct columns columns = {"audit", COLUMNS_OF(of_audit, A)};
 
 /* Ids are UUIDv7: their order is the order of time. */
 enum pv_code store_audit_list(struct store_tx *tx,
@@ -26,22 +21,16 @@ enum pv_code store_audit_list(struct store_tx *tx,
                               struct audit_list *list,
                               struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "SELECT {audit} FROM provisor.audit"
+        " WHERE team_id = $1 AND id < coalesce($2, 'ffffffff-ffff-ffff-ffff-ffffffffffff')"
+        " ORDER BY id DESC LIMIT $3",
+        .of = {&columns}};
     struct sql sql;
-    tx_sql(tx, &sql,
-           "SELECT id, token_id, actor, action, subject, request_id, at FROM provisor.audit"
-           " WHERE team_id = $1 AND id < coalesce($2, 'ffffffff-ffff-ffff-ffff-ffffffffffff')"
-           " ORDER BY id DESC LIMIT $3");
+    result_auto_t *result = NULL;
+    tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, before_id);
     sql_int(&sql, (int64_t)limit + 1);
-    result_auto_t *result = NULL;
     PV_TRY(tx_query(tx, &sql, &result, err));
-    size_t there = row_count(result);
-    struct audit_list read = {.n = there > limit ? limit : there, .more = there > limit};
-    read.items = arena_calloc(arena, read.n, sizeof *read.items);
-    if (read.items == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < read.n; i++)
-        PV_TRY(read_audit(result, i, arena, &read.items[i], err));
-    *list = read;
-    return PV_OK;
+    return columns_read_list(result, limit, arena, &columns, list, err);
 }

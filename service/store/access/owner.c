@@ -1,16 +1,19 @@
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "store/access/access.h"
-#include "store/store_internal.h"
+#include "store/access/access_internal.h"
+#include "threads/clock.h"
 
 /*
- * Tokens across teams, for the command line: as the schema's owner, who alone has the policies that
- * provisor.registry switches on (0001, row level security).
+ * Teams and tokens across teams, for the command line: as the schema's owner, who alone has the
+ * policies that provisor.registry switches on (0001, row level security).
  */
 
-enum pv_code
-registry_set(struct store_tx *tx, const char *setting, const char *value, struct pv_error *err)
+static enum pv_code set_for_transaction(struct store_tx *tx,
+                                        const char *setting,
+                                        const char *value,
+                                        struct pv_error *err)
 {
     struct sql sql;
     sql_init(&sql, &tx->scratch, "SELECT set_config($1, $2, true)");
@@ -19,19 +22,17 @@ registry_set(struct store_tx *tx, const char *setting, const char *value, struct
     return tx_defer(tx, &sql, err);
 }
 
-enum pv_code tx_check_owner(struct store_tx *tx, struct pv_error *err)
+static enum pv_code check_owner(struct store_tx *tx, struct pv_error *err)
 {
     struct sql sql;
+    result_auto_t *result = NULL;
     sql_init(&sql, &tx->scratch,
              "SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE nspname = 'provisor'");
-    result_auto_t *result = NULL;
     PV_TRY(tx_query(tx, &sql, &result, err));
-    bool owner = true; /* without a schema the next statement says so */
-    if (row_count(result) > 0) {
-        struct row row = row_at(result, 0, NULL);
-        owner = row_bool(&row);
-    }
-    return owner
+    if (row_count(result) == 0)
+        return PV_OK; /* without a schema the next statement says so */
+    struct row row = row_at(result, 0, NULL);
+    return row_bool(&row)
                ? PV_OK
                : pv_fail(err, PV_E_FORBIDDEN,
                          "this takes the role that owns the schema: database_owner_url names it "
@@ -41,95 +42,37 @@ enum pv_code tx_check_owner(struct store_tx *tx, struct pv_error *err)
 
 enum pv_code registry_open(const char *owner_conninfo,
                            enum store_mode mode,
-                           struct store **store,
-                           struct store_tx **tx,
+                           struct registry *registry,
                            struct pv_error *err)
 {
-    *store = store_open(&(struct store_options){.conninfo = owner_conninfo,
-                                                .connections_max = 1,
-                                                .wait_ms = 5000,
-                                                .statement_timeout_ms = 30000},
-                        err);
-    if (*store == NULL)
+    const struct principal nobody = {.actor = "command line"};
+    registry->store = store_open(&(struct store_options){.conninfo = owner_conninfo,
+                                                         .connections_max = 1,
+                                                         .wait_ms = 5000,
+                                                         .statement_timeout_ms = 30000},
+                                 err);
+    if (registry->store == NULL)
         return err->code;
-    struct principal nobody = {0};
-    (void)snprintf(nobody.actor, sizeof nobody.actor, "command line");
-    PV_TRY(store_begin(*store, &nobody, "", mode, tx, err));
-    PV_TRY(tx_check_owner(*tx, err));
-    return registry_set(*tx, "provisor.registry", "on", err);
+    PV_TRY(store_begin(registry->store, &nobody, "", mode, &registry->tx, err));
+    PV_TRY(check_owner(registry->tx, err));
+    return set_for_transaction(registry->tx, "provisor.registry", "on", err);
 }
 
-void registry_close(struct store *store, struct store_tx **tx)
+void registry_close(struct registry *registry)
 {
-    store_rollback(tx);
-    if (store != NULL)
-        store_close(store);
+    store_rollback(&registry->tx);
+    if (registry->store != NULL)
+        store_close(registry->store);
 }
 
 enum pv_code registry_enter(struct store_tx *tx, const char team_id[37], struct pv_error *err)
 {
     memcpy(tx->who.team_id, team_id, sizeof tx->who.team_id);
-    return registry_set(tx, "provisor.team_id", team_id, err);
-}
-
-static void read_listed(struct row *row, struct token_row *token)
-{
-    row_uuid(row, token->id);
-    row_uuid(row, token->team_id);
-    token->team_name = row_text(row);
-    token->name = row_text(row);
-    token->scopes = (unsigned)row_int(row);
-    token->created_us = row_instant(row);
-    token->expires_us = row_instant(row);
-    token->last_used_us = row_instant(row);
-    token->revoked_us = row_instant(row);
-}
-
-static enum pv_code list_registry(struct store_tx *tx,
-                                  struct arena *arena,
-                                  const char *team_name,
-                                  struct token_list *list,
-                                  struct pv_error *err)
-{
-    struct sql sql;
-    sql_init(&sql, &tx->scratch,
-             "SELECT t.id, t.team_id, m.name, t.name, t.scopes, t.created_at, t.expires_at,"
-             " t.last_used_at, t.revoked_at"
-             " FROM provisor.token t JOIN provisor.team m ON m.team_id = t.team_id"
-             " WHERE $1 IS NULL OR m.name = $1 ORDER BY t.id");
-    sql_text(&sql, strview_of(team_name));
-    result_auto_t *result = NULL;
-    PV_TRY(tx_query(tx, &sql, &result, err));
-    struct token_list read = {.n = row_count(result)};
-    read.items = arena_calloc(arena, read.n, sizeof *read.items);
-    if (read.items == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < read.n; i++) {
-        struct row row = row_at(result, (int)i, arena);
-        read_listed(&row, &read.items[i]);
-        PV_TRY(row_done(&row, err));
-    }
-    *list = read;
-    return PV_OK;
-}
-
-enum pv_code store_owner_token_list(const char *owner_conninfo,
-                                    struct arena *arena,
-                                    const char *team_name,
-                                    struct token_list *list,
-                                    struct pv_error *err)
-{
-    struct store *store = NULL;
-    struct store_tx *tx = NULL;
-    enum pv_code code = registry_open(owner_conninfo, STORE_READ, &store, &tx, err);
-    if (code == PV_OK)
-        code = list_registry(tx, arena, team_name, list, err);
-    registry_close(store, &tx);
-    return code;
+    return set_for_transaction(tx, "provisor.team_id", team_id, err);
 }
 
 enum pv_code registry_read_team(struct store_tx *tx,
-                                struct sql *sql,
+                                const struct sql *sql,
                                 const char *missing,
                                 char team_id[37],
                                 struct pv_error *err)
@@ -148,43 +91,72 @@ enum pv_code store_owner_team_find(const char *owner_conninfo,
                                    char team_id[37],
                                    struct pv_error *err)
 {
-    struct store *store = NULL;
-    struct store_tx *tx = NULL;
-    enum pv_code code = registry_open(owner_conninfo, STORE_READ, &store, &tx, err);
-    if (code == PV_OK) {
-        struct sql sql;
-        sql_init(&sql, &tx->scratch, "SELECT team_id FROM provisor.team WHERE name = $1");
-        sql_text(&sql, strview_of(team_name));
-        code = registry_read_team(tx, &sql, "team", team_id, err);
-    }
-    registry_close(store, &tx);
-    return code;
+    registry_auto_t registry = {0};
+    struct sql sql;
+    PV_TRY(registry_open(owner_conninfo, STORE_READ, &registry, err));
+    sql_init(&sql, &registry.tx->scratch, "SELECT team_id FROM provisor.team WHERE name = $1");
+    sql_text(&sql, strview_of(team_name));
+    return registry_read_team(registry.tx, &sql, "team", team_id, err);
 }
 
+/* Makes the team when it is missing. */
 static enum pv_code
-find_team_of(struct store_tx *tx, const char *token_id, char team_id[37], struct pv_error *err)
+ensure_team(struct store_tx *tx, const char *name, char team_id[37], struct pv_error *err)
 {
+    char id[37];
     struct sql sql;
-    sql_init(&sql, &tx->scratch, "SELECT team_id FROM provisor.token WHERE id = $1");
-    sql_uuid(&sql, token_id);
-    return registry_read_team(tx, &sql, "token", team_id, err);
+    clock_uuid7(id);
+    sql_init(&sql, &tx->scratch, "SELECT provisor.ensure_team($1, $2)");
+    sql_uuid(&sql, id);
+    sql_text(&sql, strview_of(name));
+    return registry_read_team(tx, &sql, "team", team_id, err);
+}
+
+enum pv_code store_bootstrap_token(const char *owner_conninfo,
+                                   const char *team_name,
+                                   struct token *token,
+                                   struct pv_error *err)
+{
+    registry_auto_t registry = {0};
+    char team_id[37];
+    PV_TRY(registry_open(owner_conninfo, STORE_WRITE, &registry, err));
+    memcpy(registry.tx->who.token_id, token->id, sizeof token->id);
+    PV_TRY(ensure_team(registry.tx, team_name, team_id, err));
+    PV_TRY(registry_enter(registry.tx, team_id, err));
+    PV_TRY(store_token_insert(registry.tx, token, err));
+    return store_commit(&registry.tx, err);
+}
+
+enum pv_code store_owner_token_list(const char *owner_conninfo,
+                                    struct arena *arena,
+                                    const char *team_name,
+                                    struct token_list *list,
+                                    struct pv_error *err)
+{
+    static struct columns_statement statement = {"SELECT {token} FROM " TOKENS
+                                                 " WHERE $1 IS NULL OR team_name = $1 ORDER BY id",
+                                                 .of = {&token_columns}};
+    registry_auto_t registry = {0};
+    struct sql sql;
+    result_auto_t *result = NULL;
+    PV_TRY(registry_open(owner_conninfo, STORE_READ, &registry, err));
+    sql_columns(&sql, &registry.tx->scratch, &statement);
+    sql_text(&sql, strview_of(team_name));
+    PV_TRY(tx_query(registry.tx, &sql, &result, err));
+    return columns_read_list(result, SIZE_MAX, arena, &token_columns, list, err);
 }
 
 enum pv_code
 store_owner_token_revoke(const char *owner_conninfo, const char *token_id, struct pv_error *err)
 {
-    struct store *store = NULL;
-    struct store_tx *tx = NULL;
+    registry_auto_t registry = {0};
+    struct sql sql;
     char team_id[37];
-    enum pv_code code = registry_open(owner_conninfo, STORE_WRITE, &store, &tx, err);
-    if (code == PV_OK)
-        code = find_team_of(tx, token_id, team_id, err);
-    if (code == PV_OK)
-        code = registry_enter(tx, team_id, err);
-    if (code == PV_OK)
-        code = store_token_revoke(tx, token_id, err);
-    if (code == PV_OK)
-        code = store_commit(&tx, err);
-    registry_close(store, &tx);
-    return code;
+    PV_TRY(registry_open(owner_conninfo, STORE_WRITE, &registry, err));
+    sql_init(&sql, &registry.tx->scratch, "SELECT team_id FROM provisor.token WHERE id = $1");
+    sql_uuid(&sql, token_id);
+    PV_TRY(registry_read_team(registry.tx, &sql, "token", team_id, err));
+    PV_TRY(registry_enter(registry.tx, team_id, err));
+    PV_TRY(store_token_revoke(registry.tx, token_id, err));
+    return store_commit(&registry.tx, err);
 }

@@ -51,30 +51,13 @@ enum pv_code store_owner_operation_list(const char *owner_conninfo,
                                         size_t *n,
                                         struct pv_error *err)
 {
-    struct store *store = NULL;
-    struct store_tx *tx = NULL;
-    PGresult *result = NULL;
-    enum pv_code code = registry_open(owner_conninfo, STORE_READ, &store, &tx, err);
-    if (code == PV_OK) {
-        struct sql sql;
-        list_query(tx, team_name, filter, &sql);
-        code = tx_query(tx, &sql, &result, err);
-    }
-    if (code == PV_OK)
-        code = read_listed(result, arena, items, n, err);
-    PQclear(result);
-    registry_close(store, &tx);
-    return code;
-}
-
-static enum pv_code enter_team_of(struct store_tx *tx, const char *id, struct pv_error *err)
-{
+    registry_auto_t registry = {0};
     struct sql sql;
-    char team_id[37];
-    sql_init(&sql, &tx->scratch, "SELECT team_id FROM provisor.operation WHERE id = $1");
-    sql_uuid(&sql, id);
-    PV_TRY(registry_read_team(tx, &sql, "operation", team_id, err));
-    return registry_enter(tx, team_id, err);
+    result_auto_t *result = NULL;
+    PV_TRY(registry_open(owner_conninfo, STORE_READ, &registry, err));
+    list_query(registry.tx, team_name, filter, &sql);
+    PV_TRY(tx_query(registry.tx, &sql, &result, err));
+    return read_listed(result, arena, items, n, err);
 }
 
 enum pv_code store_owner_operation_cancel(const char *owner_conninfo,
@@ -89,22 +72,22 @@ enum pv_code store_owner_operation_cancel(const char *owner_conninfo,
                                           struct operation_row *operation,
                                           struct pv_error *err)
 {
-    struct store *store = NULL;
-    struct store_tx *tx = NULL;
+    registry_auto_t registry = {0};
+    struct sql sql;
+    char team_id[37];
     bool changed = false;
-    enum pv_code code = registry_open(owner_conninfo, STORE_WRITE, &store, &tx, err);
-    if (code == PV_OK)
-        code = enter_team_of(tx, id, err);
-    if (code == PV_OK)
-        code = store_operation_cancel(tx, arena, id, keep_s, operation, &changed, err);
-    if (code == PV_OK && changed && operation_has_ended(operation->status)) {
+    PV_TRY(registry_open(owner_conninfo, STORE_WRITE, &registry, err));
+    sql_init(&sql, &registry.tx->scratch, "SELECT team_id FROM provisor.operation WHERE id = $1");
+    sql_uuid(&sql, id);
+    PV_TRY(registry_read_team(registry.tx, &sql, "operation", team_id, err));
+    PV_TRY(registry_enter(registry.tx, team_id, err));
+    PV_TRY(store_operation_cancel(registry.tx, arena, id, keep_s, operation, &changed, err));
+    if (changed && operation_has_ended(operation->status)) {
         const char *data = event(arena, operation->id, operation->kind, operation->application_name,
                                  operation->status);
-        code = data == NULL ? pv_no_memory(err)
-                            : store_operation_tell(tx, operation, strview_of(data), err);
+        if (data == NULL)
+            return pv_no_memory(err);
+        PV_TRY(store_operation_tell(registry.tx, operation, strview_of(data), err));
     }
-    if (code == PV_OK)
-        code = store_commit(&tx, err);
-    registry_close(store, &tx);
-    return code;
+    return store_commit(&registry.tx, err);
 }

@@ -132,6 +132,13 @@ void tx_columns(struct store_tx *tx, struct sql *sql, struct columns_statement *
     sql->exhausted |= text == NULL;
 }
 
+void sql_columns(struct sql *sql, struct arena *arena, struct columns_statement *statement)
+{
+    const char *text = text_of(statement);
+    sql_init(sql, arena, text == NULL ? "" : text);
+    sql->exhausted |= text == NULL;
+}
+
 /* --- parameters --- */
 
 static const void *at_const(const void *object, size_t offset)
@@ -166,6 +173,9 @@ void columns_bind(struct sql *sql, const struct columns *columns, const void *ob
             break;
         case COLUMN_KIND_BOOLEAN:
             sql_bool(sql, *(const bool *)value);
+            break;
+        case COLUMN_KIND_BITS:
+            sql_int(sql, *(const unsigned *)value);
             break;
         case COLUMN_KIND_TEXT:
             sql_text(sql, *(const struct strview *)value);
@@ -276,6 +286,9 @@ void columns_read(struct row *row, const struct columns *columns, void *object)
         case COLUMN_KIND_BOOLEAN:
             *(bool *)value = row_bool(row);
             break;
+        case COLUMN_KIND_BITS:
+            *(unsigned *)value = (unsigned)row_int(row);
+            break;
         case COLUMN_KIND_TEXT:
             *(struct strview *)value = row_text(row);
             break;
@@ -294,4 +307,37 @@ void columns_read(struct row *row, const struct columns *columns, void *object)
             break;
         }
     }
+}
+
+enum pv_code columns_read_row(const PGresult *result,
+                              size_t at,
+                              struct arena *arena,
+                              const struct columns *columns,
+                              void *object,
+                              struct pv_error *err)
+{
+    struct row row = row_at(result, (int)at, arena);
+    columns_read(&row, columns, object);
+    return row_done(&row, err);
+}
+
+enum pv_code columns_read_items(const PGresult *result,
+                                size_t limit,
+                                struct arena *arena,
+                                const struct columns *columns,
+                                void *items_address,
+                                size_t *n,
+                                bool *more,
+                                struct pv_error *err)
+{
+    size_t there = row_count(result);
+    *more = there > limit;
+    *n = *more ? limit : there;
+    char *items = arena_calloc(arena, *n, columns->size);
+    if (items == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < *n; i++)
+        PV_TRY(columns_read_row(result, i, arena, columns, items + i * columns->size, err));
+    memcpy(items_address, &items, sizeof items);
+    return PV_OK;
 }

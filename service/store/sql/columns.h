@@ -15,6 +15,7 @@ enum column_kind {
     COLUMN_KIND_INTEGER, /* int64_t of either sign; unknown: INT64_MIN */
     COLUMN_KIND_NUMBER,  /* double */
     COLUMN_KIND_BOOLEAN, /* bool */
+    COLUMN_KIND_BITS,    /* unsigned */
     COLUMN_KIND_TEXT,    /* struct strview */
     COLUMN_KIND_ID,      /* char[37] */
     COLUMN_KIND_INSTANT, /* int64_t */
@@ -45,6 +46,7 @@ struct columns {
     .kind = COLUMN_KIND_INTEGER, .at = COLUMN_OFFSET(T, path, int64_t : 1)
 #define COLUMN_NUMBER(T, path) .kind = COLUMN_KIND_NUMBER, .at = COLUMN_OFFSET(T, path, double : 1)
 #define COLUMN_BOOLEAN(T, path) .kind = COLUMN_KIND_BOOLEAN, .at = COLUMN_OFFSET(T, path, bool : 1)
+#define COLUMN_BITS(T, path) .kind = COLUMN_KIND_BITS, .at = COLUMN_OFFSET(T, path, unsigned : 1)
 #define COLUMN_TEXT(T, path)                                                                       \
     .kind = COLUMN_KIND_TEXT, .at = COLUMN_OFFSET(T, path, struct strview : 1)
 #define COLUMN_ID(T, path) .kind = COLUMN_KIND_ID, .at = COLUMN_OFFSET(T, path, char * : 1)
@@ -73,6 +75,8 @@ struct columns_statement {
 
 /* Begin a statement of tx, like tx_sql. Lack of memory shows when it is sent. */
 void tx_columns(struct store_tx *tx, struct sql *sql, struct columns_statement *statement);
+/* Likewise without the team as $1, like sql_init. */
+void sql_columns(struct sql *sql, struct arena *arena, struct columns_statement *statement);
 
 /* The parameters of {x:values}: of one struct, or an array for each over n structs. */
 void columns_bind(struct sql *sql, const struct columns *columns, const void *object);
@@ -80,5 +84,31 @@ void columns_bind_all(struct sql *sql, const struct columns *columns, const void
 
 /* The columns of {x} from where the row stands. */
 void columns_read(struct row *row, const struct columns *columns, void *object);
+
+/* Row `at` of a result, which has the columns and no others. */
+enum pv_code columns_read_row(const PGresult *result,
+                              size_t at,
+                              struct arena *arena,
+                              const struct columns *columns,
+                              void *object,
+                              struct pv_error *err) PV_MUSTCHECK;
+
+/*
+ * The rows of such a result as the items of a list, {items, n, more}. Where the statement asked for
+ * one row more than the limit, that row is only said, in `more`.
+ */
+#define columns_read_list(result, limit, arena, columns, list, err)                                \
+    columns_read_items((result), (limit), (arena), (columns), (void *)&(list)->items, &(list)->n,  \
+                       &(list)->more, (err))
+
+/* What the macro stands on; items_address is the address of the pointer to the items. */
+enum pv_code columns_read_items(const PGresult *result,
+                                size_t limit,
+                                struct arena *arena,
+                                const struct columns *columns,
+                                void *items_address,
+                                size_t *n,
+                                bool *more,
+                                struct pv_error *err) PV_MUSTCHECK;
 
 #endif

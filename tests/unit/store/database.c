@@ -47,7 +47,7 @@ struct principal database_team(const struct database *database, const char *name
     clock_uuid7(who.token_id);
     char team[80];
     (void)snprintf(team, sizeof team, "%s %s", name, who.token_id);
-    struct token_row token = {
+    struct token token = {
         .name = strview_of("test"), .scopes = 7, .hash = {1, 2, 3}, .expires_us = RUN_NO_INSTANT};
     memcpy(token.id, who.token_id, sizeof token.id);
     DO(store_bootstrap_token(database->owner_url, team, &token, &err));

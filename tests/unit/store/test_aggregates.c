@@ -498,14 +498,14 @@ static void runs_are_held_against_the_advice_they_follow(struct arena *arena)
 static void tokens_are_found_revoked_and_noted(struct arena *arena)
 {
     struct principal who = database_team(&db, "tokens");
-    struct token_row token = {.name = strview_of("ci"),
-                              .scopes = SCOPE_READ,
-                              .hash = {9},
-                              .expires_us = INT64_C(4102444800000000)};
+    struct token token = {.name = strview_of("ci"),
+                          .scopes = SCOPE_READ,
+                          .hash = {9},
+                          .expires_us = INT64_C(4102444800000000)};
     struct store_tx *tx = begin(&who, STORE_WRITE);
     DO(store_token_insert(tx, &token, &err));
     DO(store_commit(&tx, &err));
-    struct token_row found;
+    struct token found;
     DO(store_token_lookup(db.store, arena, token.id, &found, &err));
     CHECK(strcmp(found.team_id, who.team_id) == 0 && found.scopes == SCOPE_READ);
     CHECK(memcmp(found.hash, token.hash, TOKEN_HASH_BYTES) == 0);

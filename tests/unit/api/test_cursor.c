@@ -1,4 +1,4 @@
-#include "api/shared/cursor_seal.h"
+#include "api/shared/cursor.h"
 
 #include <criterion/criterion.h>
 #include <sodium.h>

@@ -1,5 +1,5 @@
-#ifndef API_ACCESS_ACCESS_H
-#define API_ACCESS_ACCESS_H
+#ifndef API_ACCESS_AUTHENTICATE_H
+#define API_ACCESS_AUTHENTICATE_H
 
 #include "api/api.h"
 

@@ -1,0 +1,72 @@
+#include "api/access/authenticate.h"
+
+#include <sodium.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "base/instant.h"
+#include "http/token.h"
+#include "store/access/access.h"
+#include "threads/clock.h"
+
+enum { LOOKUP_MEMORY = 64 * 1024 };
+
+static enum pv_code refuse_token(struct pv_error *err)
+{
+    pv_error_clear(err);
+    return pv_fail(err, PV_E_UNAUTHENTICATED, "the token is not valid");
+}
+
+static bool token_is_live(const struct token *row)
+{
+    return row->revoked_us == INSTANT_UNKNOWN &&
+           (row->expires_us == INSTANT_UNKNOWN || row->expires_us > clock_wall_us());
+}
+
+/* Cut at a character's border: the actor stands in JSON. */
+static void copy_actor(struct strview name, char *actor, size_t size)
+{
+    size_t n = name.n < size ? name.n : size - 1;
+    while (n > 0 && !strview_is_utf8((struct strview){name.at, n}))
+        n--;
+    memcpy(actor, name.at, n);
+    actor[n] = '\0';
+}
+
+static enum pv_code check_secret(struct api *api,
+                                 struct arena *arena,
+                                 const char *id,
+                                 const unsigned char *secret,
+                                 struct principal *who,
+                                 struct pv_error *err)
+{
+    unsigned char key[32];
+    struct token row;
+    PV_TRY(api_service_key(api, key, err));
+    enum pv_code code = store_token_lookup(api->store, arena, id, &row, err);
+    if (code == PV_E_NOT_FOUND)
+        return refuse_token(err);
+    PV_TRY(code);
+    if (!token_matches(key, id, secret, row.hash) || !token_is_live(&row))
+        return refuse_token(err);
+    *who = (struct principal){.scopes = row.scopes};
+    memcpy(who->team_id, row.team_id, sizeof who->team_id);
+    memcpy(who->token_id, row.id, sizeof who->token_id);
+    copy_actor(row.name, who->actor, sizeof who->actor);
+    return PV_OK;
+}
+
+enum pv_code
+api_authenticate(void *context, const char *token, struct principal *who, struct pv_error *err)
+{
+    char id[37];
+    unsigned char secret[TOKEN_SECRET];
+    if (!token_parse(token, id, secret))
+        return refuse_token(err);
+    struct arena arena;
+    arena_init(&arena, LOOKUP_MEMORY);
+    enum pv_code code = check_secret(context, &arena, id, secret, who, err);
+    arena_fini(&arena);
+    sodium_memzero(secret, sizeof secret);
+    return code;
+}

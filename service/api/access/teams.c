@@ -1,0 +1,50 @@
+#include "api/routes.h"
+#include "api/shared/list.h"
+#include "api/shared/reply.h"
+#include "api/shared/write.h"
+#include "codec/access/access.h"
+#include "store/access/access.h"
+
+/* /v1/teams: for the operators' team. */
+
+enum pv_code team_create(void *context,
+                         struct http_request *request,
+                         struct http_response *response,
+                         struct pv_error *err)
+{
+    struct api *api = context;
+    struct api_body body;
+    struct team team;
+    struct writer w;
+    api_write_auto_t write = {0};
+    bool replayed;
+    PV_TRY(api_body_open(api->config, request, &body, err));
+    codec_team_decode(&body.top, &team);
+    PV_TRY(api_body_close(&body));
+    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
+    if (replayed)
+        return PV_OK;
+    PV_TRY(store_team_insert(write.tx, request->arena, team.name, &team, err));
+    writer_init(&w, request->arena);
+    codec_team_encode(&w, &team);
+    PV_TRY(api_reply(response, 201, &w, err));
+    return api_write_commit(request, response, &write, err);
+}
+
+enum pv_code team_list(void *context,
+                       struct http_request *request,
+                       struct http_response *response,
+                       struct pv_error *err)
+{
+    static const char *const allowed[] = {"limit", "cursor", NULL};
+    struct team_list page;
+    api_list_auto_t list = {0};
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(api_list_begin(context, request, &list, err));
+    PV_TRY(store_team_list(list.tx, request->arena, list.after.text, list.limit, &page, err));
+    api_list_items(&list);
+    for (size_t i = 0; i < page.n; i++)
+        codec_team_encode(&list.w, &page.items[i]);
+    return api_list_reply(context, request, response, &list,
+                          page.more ? page.items[page.n - 1].id : NULL, RUN_NO_INSTANT, err);
+}

@@ -1,0 +1,47 @@
+#ifndef BASE_ACCESS_H
+#define BASE_ACCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/principal.h"
+#include "base/strview.h"
+
+/*
+ * Teams, their tokens and the audit, as rows and on the wire. Instants that have not come are
+ * INSTANT_UNKNOWN. A token reads prv_<id>_<secret>_<checksum> (http/token.h); of the secret only a
+ * keyed BLAKE2b hash is stored.
+ */
+enum { TOKEN_HASH_BYTES = 32 };
+
+struct token {
+    char id[37];
+    char team_id[37];
+    struct strview team; /* its name */
+    struct strview name; /* what its owner calls it */
+    unsigned scopes;
+    unsigned char hash[TOKEN_HASH_BYTES];
+    int64_t created_us;
+    int64_t expires_us;   /* unknown: never */
+    int64_t last_used_us; /* kept to about a minute */
+    int64_t revoked_us;   /* unknown: live */
+    struct strview text;  /* the token itself, where it has just been made */
+};
+
+struct team {
+    char id[37];
+    struct strview name;
+    int64_t created_us;
+};
+
+struct audit_record {
+    char id[37];
+    char token_id[37]; /* "": none */
+    struct strview actor;
+    struct strview action;  /* "run.insert" */
+    struct strview subject; /* what it was done to */
+    struct strview request_id;
+    int64_t at_us;
+};
+
+#endif

@@ -1,0 +1,13 @@
+#ifndef STORE_ACCESS_ACCESS_INTERNAL_H
+#define STORE_ACCESS_ACCESS_INTERNAL_H
+
+#include "store/access/access.h"
+#include "store/sql/columns.h"
+
+/* All of a token but its hash, as {token}; of TOKENS, where several rows are read. */
+extern const struct columns token_columns;
+#define TOKENS                                                                                     \
+    "(SELECT x.*, m.name AS team_name FROM provisor.token x"                                       \
+    " JOIN provisor.team m ON m.team_id = x.team_id) t"
+
+#endif
