@@ -228,9 +228,8 @@ def pytest(paths, kind=None, *options, **env):
 
 
 # A service and a PostgreSQL a process, and whole files of tests in one: modules share what they start.
-# A process a core: more would end sooner, and what waits for something by the clock would then wait in vain
-# now and then.
-SPREAD = ("-n", CORES, "--dist", "loadfile", "--max-worker-restart", "4")
+# One process more than there are cores, because tests often wait.
+SPREAD = ("-n", CORES + 1, "--dist", "loadfile", "--max-worker-restart", "4")
 
 
 def c_files():
