@@ -105,11 +105,34 @@ static size_t write_shorter(const struct decimal *exact, int n, double value, ch
     return 0;
 }
 
+size_t writer_format_integer(int64_t value, char out[24])
+{
+    char digits[24];
+    size_t first = sizeof digits;
+    size_t n = 0;
+    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    do {
+        digits[--first] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    if (value < 0)
+        out[n++] = '-';
+    memcpy(out + n, digits + first, sizeof digits - first);
+    n += sizeof digits - first;
+    out[n] = '\0';
+    return n;
+}
+
 size_t writer_format_number(double value, char out[32])
 {
     /* Whole numbers, the common case, need no search for digits. */
-    if (value == floor(value) && fabs(value) < 1e15)
-        return (size_t)snprintf(out, 32, "%.1f", value);
+    if (value == floor(value) && fabs(value) < 1e15) {
+        size_t minus = value == 0 && signbit(value) ? 1 : 0; /* -0.0 */
+        out[0] = '-';
+        size_t n = minus + writer_format_integer((int64_t)value, out + minus);
+        memcpy(out + n, ".0", 3);
+        return n + 2;
+    }
     struct decimal exact = decimal_of(value);
     for (int n = DIGITS_LEAST; n < DIGITS_MOST; n++) {
         size_t length = write_shorter(&exact, n, value, out);

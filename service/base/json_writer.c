@@ -1,7 +1,6 @@
 #include "base/json_writer.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/instant.h"
@@ -136,9 +135,29 @@ void writer_key_view(struct writer *w, struct strview key)
     w->after_key = true;
 }
 
+/* Most keys are plain: they are copied once, with all that goes around them. */
 void writer_key(struct writer *w, const char *key)
 {
-    writer_key_view(w, strview_of(key));
+    size_t n = strlen(key);
+    if (!reserve(w, n + 4))
+        return;
+    char *at = w->text + w->n;
+    if (!w->after_key && w->comma[w->depth])
+        *at++ = ',';
+    *at++ = '"';
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)key[i];
+        if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f) {
+            writer_key_view(w, (struct strview){key, n});
+            return;
+        }
+        *at++ = key[i];
+    }
+    *at++ = '"';
+    *at++ = ':';
+    w->n = (size_t)(at - w->text);
+    w->comma[w->depth] = true;
+    w->after_key = true;
 }
 
 void writer_number(struct writer *w, double value)
@@ -156,8 +175,7 @@ void writer_integer(struct writer *w, int64_t value)
 {
     before_value(w);
     char text[24];
-    int n = snprintf(text, sizeof text, "%lld", (long long)value);
-    put(w, text, (size_t)n);
+    put(w, text, writer_format_integer(value, text));
 }
 
 void writer_boolean(struct writer *w, bool value)

@@ -71,5 +71,6 @@ const char *writer_finish(struct writer *w, size_t *n);
 
 /* Shortest decimal form that reads back as `value` (finite). Returns its length. */
 size_t writer_format_number(double value, char out[32]);
+size_t writer_format_integer(int64_t value, char out[24]);
 
 #endif

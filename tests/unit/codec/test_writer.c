@@ -87,7 +87,9 @@ Test(writer, numbers_are_short_and_exact)
                 {1e300, "1e+300"},
                 {-2.5, "-2.5"},
                 {0, "0.0"},
+                {-0.0, "-0.0"},
                 {16, "16.0"},
+                {-999999999999999.0, "-999999999999999.0"},
                 {0.001, "0.001"},
                 {1.25e-5, "1.25e-05"},
                 {0.00099999999999999999, "0.001"},
@@ -111,6 +113,24 @@ Test(writer, numbers_are_short_and_exact)
         if (value != floor(value))
             cr_assert_eq(strlen(text), shortest(value), "%s", text);
     }
+}
+
+Test(writer, integers_and_keys_are_exact_at_their_ends)
+{
+    struct arena arena;
+    arena_init(&arena, 0);
+    struct writer w;
+    writer_init(&w, &arena);
+    writer_begin_object(&w);
+    writer_member_integer(&w, "least", INT64_MIN);
+    writer_member_integer(&w, "a \"quoted\"\n key", INT64_MAX);
+    writer_member_integer(&w, "", 0);
+    writer_end_object(&w);
+    size_t n;
+    cr_assert_str_eq(writer_finish(&w, &n),
+                     "{\"least\":-9223372036854775808,"
+                     "\"a \\\"quoted\\\"\\n key\":9223372036854775807,\"\":0}");
+    arena_fini(&arena);
 }
 
 Test(writer, running_out_of_memory_is_told_at_the_end)
