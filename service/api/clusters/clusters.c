@@ -32,22 +32,28 @@ static enum pv_code reply(struct http_request *request,
 
 /* --- reading --- */
 
+static enum pv_code find(struct store_tx *tx,
+                         struct http_request *request,
+                         struct cluster *cluster,
+                         struct pv_error *err)
+{
+    bool found = false;
+    PV_TRY(store_cluster_look(tx, request->arena, http_path_parameter(request, "name"), cluster,
+                              &found, err));
+    return found ? PV_OK : pv_fail(err, PV_E_NOT_FOUND, "there is no cluster of that name");
+}
+
 enum pv_code clusters_get(void *context,
                           struct http_request *request,
                           struct http_response *response,
                           struct pv_error *err)
 {
-    struct api *api = context;
     store_tx_auto_t *tx = NULL;
     struct cluster cluster;
-    bool found = false;
     PV_TRY(http_check_query(request, no_parameters, err));
-    PV_TRY(api_read(api, request, &tx, err));
-    PV_TRY(store_cluster_look(tx, request->arena, http_path_parameter(request, "name"), &cluster,
-                              &found, err));
+    PV_TRY(api_read(context, request, &tx, err));
+    PV_TRY(find(tx, request, &cluster, err));
     store_rollback(&tx);
-    if (!found)
-        return pv_fail(err, PV_E_NOT_FOUND, "there is no cluster of that name");
     return reply(request, response, 200, &cluster, err);
 }
 
@@ -95,15 +101,10 @@ decode(struct api *api, struct http_request *request, struct cluster *sent, stru
 {
     const struct codec_cluster_limits limits = {.labels = api->config->labels_max,
                                                 .cores = api->config->cores_max};
-    json_t *json = NULL;
-    enum pv_code code = api_parse(api->config, request, &json, err);
-    if (code != PV_OK)
-        return code;
-    struct codec_reader reader = {request->arena, err};
-    struct codec_node top = codec_top(&reader, json);
-    codec_cluster_decode(&top, &limits, sent);
-    json_decref(json);
-    return codec_result(&reader);
+    struct api_body body;
+    PV_TRY(api_body_open(api->config, request, &body, err));
+    codec_cluster_decode(&body.top, &limits, sent);
+    return api_body_close(&body);
 }
 
 /* The book named becomes its id. */
@@ -181,37 +182,24 @@ enum pv_code clusters_put(void *context,
     return api_write_commit(request, response, &write, err);
 }
 
-static enum pv_code
-take_away(struct http_request *request, struct store_tx *tx, struct pv_error *err)
-{
-    struct cluster cluster;
-    bool found = false;
-    enum pv_code code = store_registry_lock(tx, err);
-    if (code == PV_OK)
-        code = store_cluster_look(tx, request->arena, http_path_parameter(request, "name"),
-                                  &cluster, &found, err);
-    if (code == PV_OK && !found)
-        return pv_fail(err, PV_E_NOT_FOUND, "there is no cluster of that name");
-    if (code == PV_OK)
-        code = check(request, &cluster, true, err);
-    if (code == PV_OK)
-        code = put_resource_refuse_referenced(tx, request->arena, REFERENCE_TO_CLUSTER, cluster.id,
-                                              err);
-    return code == PV_OK ? store_cluster_delete(tx, &cluster, err) : code;
-}
-
 enum pv_code clusters_delete(void *context,
                              struct http_request *request,
                              struct http_response *response,
                              struct pv_error *err)
 {
+    struct cluster cluster;
     api_write_auto_t write = {0};
     bool replayed = false;
     PV_TRY(http_check_query(request, no_parameters, err));
     PV_TRY(api_write_begin(context, request, response, NULL, &write, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(take_away(request, write.tx, err));
+    PV_TRY(store_registry_lock(write.tx, err));
+    PV_TRY(find(write.tx, request, &cluster, err));
+    PV_TRY(check(request, &cluster, true, err));
+    PV_TRY(put_resource_refuse_referenced(write.tx, request->arena, REFERENCE_TO_CLUSTER,
+                                          cluster.id, err));
+    PV_TRY(store_cluster_delete(write.tx, &cluster, err));
     api_reply_empty(response);
     return api_write_commit(request, response, &write, err);
 }

@@ -75,25 +75,32 @@ read_form(const struct http_request *request, enum form *form, struct pv_error *
                : pv_fault(err, PV_PLACE_PARAMETER, "format", "not_allowed", "is json or csv");
 }
 
+static enum pv_code find(struct store_tx *tx,
+                         struct http_request *request,
+                         bool with_rows,
+                         struct price_book *book,
+                         struct pv_error *err)
+{
+    bool found = false;
+    PV_TRY(store_price_book_look(tx, request->arena, http_path_parameter(request, "name"),
+                                 with_rows, book, &found, err));
+    return found ? PV_OK : pv_fail(err, PV_E_NOT_FOUND, "there is no price book of that name");
+}
+
 enum pv_code price_books_get(void *context,
                              struct http_request *request,
                              struct http_response *response,
                              struct pv_error *err)
 {
     static const char *const allowed[] = {"format", NULL};
-    struct api *api = context;
     store_tx_auto_t *tx = NULL;
     struct price_book book;
     enum form form = FORM_JSON;
-    bool found = false;
     PV_TRY(http_check_query(request, allowed, err));
     PV_TRY(read_form(request, &form, err));
-    PV_TRY(api_read(api, request, &tx, err));
-    PV_TRY(store_price_book_look(tx, request->arena, http_path_parameter(request, "name"), true,
-                                 &book, &found, err));
+    PV_TRY(api_read(context, request, &tx, err));
+    PV_TRY(find(tx, request, true, &book, err));
     store_rollback(&tx);
-    if (!found)
-        return pv_fail(err, PV_E_NOT_FOUND, "there is no price book of that name");
     return reply(request, response, 200, &book, form, err);
 }
 
@@ -130,34 +137,23 @@ enum pv_code price_books_list(void *context,
 
 /* --- writing --- */
 
-static enum pv_code decode_json(struct api *api,
-                                struct http_request *request,
-                                struct price_book *sent,
-                                struct pv_error *err)
-{
-    static const char *const no_parameters[] = {NULL};
-    const struct codec_price_book_limits limits = {.rows = api->config->prices_max};
-    struct api_body body;
-    PV_TRY(http_check_query(request, no_parameters, err));
-    PV_TRY(api_body_open(api->config, request, &body, err));
-    codec_price_book_decode(&body.top, &limits, sent);
-    return api_body_close(&body);
-}
-
 static enum pv_code
 decode(struct api *api, struct http_request *request, struct price_book *sent, struct pv_error *err)
 {
     static const char *const allowed[] = {"currency", NULL};
+    const struct codec_price_book_limits limits = {.rows = api->config->prices_max};
     const char *currency = NULL;
-    if (!http_fields_are_csv(request))
-        return decode_json(api, request, sent, err);
-    enum pv_code code = http_check_query(request, allowed, err);
-    if (code == PV_OK)
-        code = read_currency(request, &currency, err);
-    if (code == PV_OK)
-        code = codec_price_csv_decode((struct strview){request->body, request->body_n}, currency,
+    struct api_body body;
+    bool csv = http_fields_are_csv(request);
+    PV_TRY(http_check_query(request, csv ? allowed : allowed + 1, err));
+    if (csv) {
+        PV_TRY(read_currency(request, &currency, err));
+        return codec_price_csv_decode((struct strview){request->body, request->body_n}, currency,
                                       (size_t)api->config->prices_max, request->arena, sent, err);
-    return code;
+    }
+    PV_TRY(api_body_open(api->config, request, &body, err));
+    codec_price_book_decode(&body.top, &limits, sent);
+    return api_body_close(&body);
 }
 
 static enum pv_code check(const struct http_request *request,
@@ -218,38 +214,25 @@ enum pv_code price_books_put(void *context,
     return api_write_commit(request, response, &write, err);
 }
 
-static enum pv_code
-take_away(struct http_request *request, struct store_tx *tx, struct pv_error *err)
-{
-    struct price_book book;
-    bool found = false;
-    enum pv_code code = store_registry_lock(tx, err);
-    if (code == PV_OK)
-        code = store_price_book_look(tx, request->arena, http_path_parameter(request, "name"),
-                                     false, &book, &found, err);
-    if (code == PV_OK && !found)
-        return pv_fail(err, PV_E_NOT_FOUND, "there is no price book of that name");
-    if (code == PV_OK)
-        code = check(request, &book, true, err);
-    if (code == PV_OK)
-        code = put_resource_refuse_referenced(tx, request->arena, REFERENCE_TO_PRICE_BOOK, book.id,
-                                              err);
-    return code == PV_OK ? store_price_book_delete(tx, &book, err) : code;
-}
-
 enum pv_code price_books_delete(void *context,
                                 struct http_request *request,
                                 struct http_response *response,
                                 struct pv_error *err)
 {
     static const char *const no_parameters[] = {NULL};
+    struct price_book book;
     api_write_auto_t write = {0};
     bool replayed = false;
     PV_TRY(http_check_query(request, no_parameters, err));
     PV_TRY(api_write_begin(context, request, response, NULL, &write, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(take_away(request, write.tx, err));
+    PV_TRY(store_registry_lock(write.tx, err));
+    PV_TRY(find(write.tx, request, false, &book, err));
+    PV_TRY(check(request, &book, true, err));
+    PV_TRY(put_resource_refuse_referenced(write.tx, request->arena, REFERENCE_TO_PRICE_BOOK,
+                                          book.id, err));
+    PV_TRY(store_price_book_delete(write.tx, &book, err));
     api_reply_empty(response);
     return api_write_commit(request, response, &write, err);
 }

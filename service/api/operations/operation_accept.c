@@ -145,8 +145,6 @@ enum pv_code api_operation_accept(struct api *api,
         return PV_OK;
     PV_TRY(submit(api, request, response, write.tx, asked, &operation, err));
     PV_TRY(api_write_commit(request, response, &write, err));
-    if (replayed)
-        return PV_OK;
     operation_runner_wake(api->operations);
     return api_operation_hold(api, request, &operation);
 }

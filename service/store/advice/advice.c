@@ -1,38 +1,61 @@
 #include "store/advice/advice.h"
 
-#include "store/store_internal.h"
+#include "store/sql/columns.h"
+
+/* What a list shows of it, and the rest. */
+#define A struct advice_row
+static const struct column of_headline[] = {
+    {"id", COLUMN_ID(A, id)},
+    {"application_id", COLUMN_ID(A, application_id)},
+    {"application_name", COLUMN_TEXT(A, application_name)},
+    {"objective", COLUMN_TEXT(A, objective)},
+    {"feasible", COLUMN_BOOLEAN(A, feasible)},
+    {"executors", COLUMN_COUNT(A, executors)},
+    {"predicted_duration_s", COLUMN_NUMBER(A, predicted_duration_s)},
+    {"deadline_s", COLUMN_NUMBER(A, deadline_s)},
+    {"document", COLUMN_JSON(A, document)},
+    {"created_at", COLUMN_INSTANT(A, created_us), .computed = true},
+};
+static const struct columns headline = {"headline", COLUMNS_OF(of_headline, A)};
+
+static const struct column of_details[] = {
+    {"request", COLUMN_JSON(A, request)},
+    {"problem_size", COLUMN_COUNT(A, problem_size)},
+    {"cores_per_executor", COLUMN_COUNT(A, cores_per_executor)},
+    {"lower_s", COLUMN_NUMBER(A, lower_s)},
+    {"upper_s", COLUMN_NUMBER(A, upper_s)},
+    {"confidence", COLUMN_NUMBER(A, confidence)},
+    {"model_kind", COLUMN_TEXT(A, model_kind)},
+    {"deadline_probability", COLUMN_NUMBER(A, deadline_probability)},
+};
+static const struct columns details = {"details", COLUMNS_OF(of_details, A)};
 
 static enum pv_code
 insert(struct store_tx *tx, const struct advice_row *advice, struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "INSERT INTO provisor.advice (team_id, created_at, {headline:written}, {details:written})"
+        " VALUES ($1, coalesce($2, now()), {headline:values}, {details:values})",
+        .of = {&headline, &details}};
     struct sql sql;
-    tx_sql(tx, &sql,
-           "INSERT INTO provisor.advice (team_id, id, application_id, application_name, objective,"
-           " feasible, executors, predicted_duration_s, deadline_s, request, document, created_at,"
-           " problem_size, cores_per_executor, lower_s, upper_s, confidence, model_kind,"
-           " deadline_probability)"
-           " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12, now()), $13, $14,"
-           " $15, $16, $17, $18, $19)");
+    tx_columns(tx, &sql, &statement);
     sql.repeated = true;
-    sql_uuid(&sql, advice->id);
-    sql_uuid(&sql, advice->application_id);
-    sql_text(&sql, advice->application_name);
-    sql_text(&sql, advice->objective);
-    sql_bool(&sql, advice->feasible);
-    sql_count(&sql, advice->executors);
-    sql_double(&sql, advice->predicted_duration_s);
-    sql_double(&sql, advice->deadline_s);
-    sql_json(&sql, advice->request);
-    sql_json(&sql, advice->document);
     sql_instant(&sql, advice->created_us > 0 ? advice->created_us : RUN_NO_INSTANT);
-    sql_count(&sql, advice->problem_size);
-    sql_count(&sql, advice->cores_per_executor);
-    sql_double(&sql, advice->lower_s);
-    sql_double(&sql, advice->upper_s);
-    sql_double(&sql, advice->confidence);
-    sql_text(&sql, advice->model_kind);
-    sql_double(&sql, advice->deadline_probability);
+    columns_bind(&sql, &headline, advice);
+    columns_bind(&sql, &details, advice);
     return tx_defer(tx, &sql, err);
+}
+
+static enum pv_code insert_and_tell(struct store_tx *tx,
+                                    const struct advice_row *advice,
+                                    struct strview event_data,
+                                    struct pv_error *err)
+{
+    store_tell_of(tx, advice->application_id);
+    PV_TRY(insert(tx, advice, err));
+    PV_TRY(journal_audit(tx, "advice.insert", "advice", strview_of(advice->id), err));
+    PV_TRY(journal_event(tx, "advice.created", event_data, err));
+    return advice->feasible ? PV_OK : journal_event(tx, "deadline.infeasible", event_data, err);
 }
 
 enum pv_code store_advice_insert_commit(struct store_tx **tx,
@@ -40,52 +63,11 @@ enum pv_code store_advice_insert_commit(struct store_tx **tx,
                                         struct strview event_data,
                                         struct pv_error *err)
 {
-    store_tell_of(*tx, advice->application_id);
-    enum pv_code code = insert(*tx, advice, err);
-    if (code == PV_OK)
-        code = journal_audit(*tx, "advice.insert", "advice", strview_of(advice->id), err);
-    if (code == PV_OK)
-        code = journal_event(*tx, "advice.created", event_data, err);
-    if (code == PV_OK && !advice->feasible)
-        code = journal_event(*tx, "deadline.infeasible", event_data, err);
+    enum pv_code code = insert_and_tell(*tx, advice, event_data, err);
     if (code == PV_OK)
         return store_commit(tx, err);
     store_rollback(tx);
     return code;
-}
-
-#define HEADLINE                                                                                   \
-    "id, application_id, application_name, objective, feasible, executors, predicted_duration_s,"  \
-    " deadline_s, document, created_at"
-
-static enum pv_code read_advice(const PGresult *result,
-                                size_t at,
-                                struct arena *arena,
-                                bool whole,
-                                struct advice_row *advice,
-                                struct pv_error *err)
-{
-    struct row row = row_at(result, (int)at, arena);
-    struct advice_row a = {0};
-    row_uuid(&row, a.id);
-    row_uuid(&row, a.application_id);
-    a.application_name = row_text(&row);
-    a.objective = row_text(&row);
-    a.feasible = row_bool(&row);
-    a.executors = row_int(&row);
-    a.predicted_duration_s = row_double(&row);
-    a.deadline_s = row_double(&row);
-    a.document = row_text(&row);
-    a.created_us = row_instant(&row);
-    if (whole) {
-        a.request = row_text(&row);
-        a.cores_per_executor = row_int(&row);
-        a.lower_s = row_double(&row);
-        a.upper_s = row_double(&row);
-    }
-    PV_TRY(row_done(&row, err));
-    *advice = a;
-    return PV_OK;
 }
 
 enum pv_code store_advice_find(struct store_tx *tx,
@@ -94,32 +76,35 @@ enum pv_code store_advice_find(struct store_tx *tx,
                                struct advice_row *advice,
                                struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "SELECT {headline}, {details} FROM provisor.advice WHERE team_id = $1 AND id = $2",
+        .of = {&headline, &details}};
     struct sql sql;
-    tx_sql(tx, &sql,
-           "SELECT " HEADLINE ", request, cores_per_executor, lower_s, upper_s FROM "
-           "provisor.advice WHERE team_id = $1 AND id = $2");
-    sql_uuid(&sql, id);
     result_auto_t *result = NULL;
+    tx_columns(tx, &sql, &statement);
+    sql_uuid(&sql, id);
     PV_TRY(tx_query(tx, &sql, &result, err));
     if (row_count(result) == 0)
         return pv_fail(err, PV_E_NOT_FOUND, "there is no advice of that id");
-    return read_advice(result, 0, arena, true, advice, err);
+    struct row row = row_at(result, 0, arena);
+    columns_read(&row, &headline, advice);
+    columns_read(&row, &details, advice);
+    return row_done(&row, err);
 }
 
 /* Two statements rather than "$2 IS NULL OR ...", so that each walks its own index. */
 static void list_query(struct store_tx *tx, const struct advice_filter *filter, struct sql *sql)
 {
+#define LISTED                                                                                     \
+    "SELECT {headline} FROM provisor.advice WHERE team_id = $1"                                    \
+    " AND (created_at, id) < ($2, $3) AND created_at >= $5 AND created_at < $6"                    \
+    " AND ($7::bigint IS NULL OR feasible = ($7::bigint = 1))"
+#define NEWEST " ORDER BY created_at DESC, id DESC LIMIT $4"
+    static struct columns_statement of_team = {LISTED NEWEST, .of = {&headline}};
+    static struct columns_statement of_application = {LISTED " AND application_name = $8" NEWEST,
+                                                      .of = {&headline}};
     bool all = filter->application_name == NULL;
-    tx_sql(
-        tx, sql,
-        all ? "SELECT " HEADLINE " FROM provisor.advice WHERE team_id = $1"
-              " AND (created_at, id) < ($2, $3) AND created_at >= $5 AND created_at < $6"
-              " AND ($7::bigint IS NULL OR feasible = ($7::bigint = 1))"
-              " ORDER BY created_at DESC, id DESC LIMIT $4"
-            : "SELECT " HEADLINE " FROM provisor.advice WHERE team_id = $1"
-              " AND (created_at, id) < ($2, $3) AND created_at >= $5 AND created_at < $6"
-              " AND ($7::bigint IS NULL OR feasible = ($7::bigint = 1)) AND application_name = $8"
-              " ORDER BY created_at DESC, id DESC LIMIT $4");
+    tx_columns(tx, sql, all ? &of_team : &of_application);
     sql_bound(sql, filter->before_us, "infinity");
     sql_uuid(sql, filter->before_us == RUN_NO_INSTANT ? "ffffffff-ffff-ffff-ffff-ffffffffffff"
                                                       : filter->before_id);
@@ -141,14 +126,5 @@ enum pv_code store_advice_list(struct store_tx *tx,
     list_query(tx, filter, &sql);
     result_auto_t *result = NULL;
     PV_TRY(tx_walk(tx, &sql, &result, err));
-    size_t there = row_count(result);
-    struct advice_list read = {.more = there > filter->limit};
-    read.n = read.more ? filter->limit : there;
-    read.items = arena_calloc(arena, read.n, sizeof *read.items);
-    if (read.items == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < read.n; i++)
-        PV_TRY(read_advice(result, i, arena, false, &read.items[i], err));
-    *list = read;
-    return PV_OK;
+    return columns_read_list(result, filter->limit, arena, &headline, list, err);
 }

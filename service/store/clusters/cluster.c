@@ -1,5 +1,6 @@
 #include "store/clusters/cluster.h"
 
+#include "store/clusters/reference.h"
 #include "store/sql/columns.h"
 #include "threads/clock.h"
 
@@ -30,20 +31,6 @@ static const struct columns columns = {"cluster", COLUMNS_OF(of_cluster, C)};
 #define WITH_BOOK                                                                                  \
     " LEFT JOIN provisor.price_book b ON b.team_id = c.team_id AND b.id = c.price_book_id"
 
-static enum pv_code read_cluster(const PGresult *result,
-                                 size_t at,
-                                 struct arena *arena,
-                                 struct cluster *cluster,
-                                 struct pv_error *err)
-{
-    struct row row = row_at(result, (int)at, arena);
-    struct cluster c;
-    columns_read(&row, &columns, &c);
-    PV_TRY(row_done(&row, err));
-    *cluster = c;
-    return PV_OK;
-}
-
 /* One row or none; *found tells. */
 static enum pv_code query_one(struct store_tx *tx,
                               const struct sql *sql,
@@ -56,7 +43,7 @@ static enum pv_code query_one(struct store_tx *tx,
     PV_TRY(tx_query(tx, sql, &result, err));
     *found = row_count(result) > 0;
     if (*found)
-        PV_TRY(read_cluster(result, 0, arena, cluster, err));
+        PV_TRY(columns_read_row(result, 0, arena, &columns, cluster, err));
     return PV_OK;
 }
 
@@ -109,21 +96,6 @@ enum pv_code store_cluster_of_names(struct store_tx *tx,
     return PV_OK;
 }
 
-static enum pv_code check_room(struct store_tx *tx, int64_t most, struct pv_error *err)
-{
-    struct sql sql;
-    result_auto_t *result = NULL;
-    tx_sql(tx, &sql, "SELECT count(*) FROM provisor.cluster WHERE team_id = $1");
-    PV_TRY(tx_query(tx, &sql, &result, err));
-    struct row row = row_at(result, 0, NULL);
-    int64_t there = row_int(&row);
-    return there < most ? PV_OK
-                        : pv_fail(err, PV_E_LIMIT,
-                                  "the team has %lld clusters already, as many as it may "
-                                  "(clusters_max)",
-                                  (long long)there);
-}
-
 /* Prices may have named it before it came. */
 static enum pv_code
 adopt_prices(struct store_tx *tx, const struct cluster *made, struct pv_error *err)
@@ -152,7 +124,7 @@ enum pv_code store_cluster_insert(struct store_tx *tx,
     struct sql sql;
     struct cluster stored;
     clock_uuid7(id);
-    PV_TRY(check_room(tx, most, err));
+    PV_TRY(store_registry_check_number(tx, REFERENCE_TO_CLUSTER, most, err));
     tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, id);
     sql_text(&sql, cluster->name);
@@ -194,14 +166,8 @@ store_cluster_delete(struct store_tx *tx, const struct cluster *cluster, struct 
     struct sql sql;
     tx_sql(tx, &sql, "DELETE FROM provisor.cluster WHERE team_id = $1 AND id = $2");
     sql_uuid(&sql, cluster->id);
-    enum pv_code code = tx_defer(tx, &sql, err);
-    return code == PV_OK ? journal_audit(tx, "cluster.delete", "cluster", cluster->name, err)
-                         : code;
-}
-
-static struct strview optional(const char *text)
-{
-    return text == NULL ? (struct strview){NULL, 0} : strview_of(text);
+    PV_TRY(tx_defer(tx, &sql, err));
+    return journal_audit(tx, "cluster.delete", "cluster", cluster->name, err);
 }
 
 enum pv_code store_cluster_list(struct store_tx *tx,
@@ -225,18 +191,10 @@ enum pv_code store_cluster_list(struct store_tx *tx,
     result_auto_t *result = NULL;
     tx_columns(tx, &sql, &statement);
     sql_text(&sql, strview_of(after));
-    sql_text(&sql, optional(filter->price_book));
-    sql_text(&sql, optional(filter->machine_type));
+    sql_text(&sql, strview_of(filter->price_book));
+    sql_text(&sql, strview_of(filter->machine_type));
     sql_pairs(&sql, filter->labels, filter->n_labels);
     sql_int(&sql, (int64_t)limit + 1);
     PV_TRY(tx_query(tx, &sql, &result, err));
-    size_t there = row_count(result);
-    struct cluster_list read = {.n = there > limit ? limit : there, .more = there > limit};
-    read.items = arena_calloc(arena, read.n, sizeof *read.items);
-    if (read.items == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < read.n; i++)
-        PV_TRY(read_cluster(result, i, arena, &read.items[i], err));
-    *list = read;
-    return PV_OK;
+    return columns_read_list(result, limit, arena, &columns, list, err);
 }

@@ -1,5 +1,6 @@
 #include "store/clusters/price_book.h"
 
+#include "store/clusters/reference.h"
 #include "store/sql/columns.h"
 #include "threads/clock.h"
 
@@ -25,20 +26,6 @@ static const struct column price_list[] = {
 };
 static const struct columns price_columns = {"price", COLUMNS_OF(price_list, P)};
 
-static enum pv_code read_book(const PGresult *result,
-                              size_t at,
-                              struct arena *arena,
-                              struct price_book *book,
-                              struct pv_error *err)
-{
-    struct row row = row_at(result, (int)at, arena);
-    struct price_book b = {.rows = NULL};
-    columns_read(&row, &book_columns, &b);
-    PV_TRY(row_done(&row, err));
-    *book = b;
-    return PV_OK;
-}
-
 static enum pv_code
 read_rows(struct store_tx *tx, struct arena *arena, struct price_book *book, struct pv_error *err)
 {
@@ -47,24 +34,13 @@ read_rows(struct store_tx *tx, struct arena *arena, struct price_book *book, str
         " ORDER BY position",
         .of = {&price_columns}};
     struct sql sql;
-    PGresult *result;
+    result_auto_t *result = NULL;
+    bool more;
     tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, book->id);
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code != PV_OK)
-        return code;
-    size_t n = row_count(result);
-    book->rows = arena_calloc(arena, n, sizeof *book->rows);
-    if (book->rows == NULL)
-        code = pv_no_memory(err);
-    for (size_t i = 0; code == PV_OK && i < n; i++) {
-        struct row row = row_at(result, (int)i, arena);
-        columns_read(&row, &price_columns, &book->rows[i]);
-        code = row_done(&row, err);
-    }
-    PQclear(result);
-    book->n_rows = n;
-    return code;
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    return columns_read_items(result, SIZE_MAX, arena, &price_columns, &book->rows, &book->n_rows,
+                              &more, err);
 }
 
 enum pv_code store_price_book_look(struct store_tx *tx,
@@ -84,25 +60,11 @@ enum pv_code store_price_book_look(struct store_tx *tx,
     sql.repeated = true;
     sql_text(&sql, strview_of(name));
     PV_TRY(tx_query(tx, &sql, &result, err));
+    *book = (struct price_book){.rows = NULL};
     *found = row_count(result) > 0;
     if (*found)
-        PV_TRY(read_book(result, 0, arena, book, err));
+        PV_TRY(columns_read_row(result, 0, arena, &book_columns, book, err));
     return *found && with_rows ? read_rows(tx, arena, book, err) : PV_OK;
-}
-
-static enum pv_code check_room(struct store_tx *tx, int64_t most, struct pv_error *err)
-{
-    struct sql sql;
-    result_auto_t *result = NULL;
-    tx_sql(tx, &sql, "SELECT count(*) FROM provisor.price_book WHERE team_id = $1");
-    PV_TRY(tx_query(tx, &sql, &result, err));
-    struct row row = row_at(result, 0, NULL);
-    int64_t there = row_int(&row);
-    return there < most ? PV_OK
-                        : pv_fail(err, PV_E_LIMIT,
-                                  "the team has %lld price books already, as many as it may "
-                                  "(price_books_max)",
-                                  (long long)there);
 }
 
 /* The rows, each led to the cluster it names where that is there. */
@@ -135,7 +97,7 @@ static enum pv_code finish_write(struct store_tx *tx,
     PV_TRY(tx_query(tx, sql, &result, err));
     if (row_count(result) == 0)
         return pv_fail(err, PV_E_RETRY, "the price book has just been deleted");
-    PV_TRY(read_book(result, 0, arena, &stored, err));
+    PV_TRY(columns_read_row(result, 0, arena, &book_columns, &stored, err));
     stored.rows = book->rows;
     stored.n_rows = book->n_rows;
     PV_TRY(insert_rows(tx, &stored, err));
@@ -157,7 +119,7 @@ enum pv_code store_price_book_insert(struct store_tx *tx,
     char id[37];
     struct sql sql;
     clock_uuid7(id);
-    PV_TRY(check_room(tx, most, err));
+    PV_TRY(store_registry_check_number(tx, REFERENCE_TO_PRICE_BOOK, most, err));
     tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, id);
     sql_text(&sql, book->name);
@@ -191,9 +153,8 @@ store_price_book_delete(struct store_tx *tx, const struct price_book *book, stru
     struct sql sql;
     tx_sql(tx, &sql, "DELETE FROM provisor.price_book WHERE team_id = $1 AND id = $2");
     sql_uuid(&sql, book->id);
-    enum pv_code code = tx_defer(tx, &sql, err);
-    return code == PV_OK ? journal_audit(tx, "price_book.delete", "price_book", book->name, err)
-                         : code;
+    PV_TRY(tx_defer(tx, &sql, err));
+    return journal_audit(tx, "price_book.delete", "price_book", book->name, err);
 }
 
 enum pv_code store_price_book_list(struct store_tx *tx,
@@ -215,15 +176,7 @@ enum pv_code store_price_book_list(struct store_tx *tx,
     sql_text(&sql, currency == NULL ? (struct strview){NULL, 0} : strview_of(currency));
     sql_int(&sql, (int64_t)limit + 1);
     PV_TRY(tx_query(tx, &sql, &result, err));
-    size_t there = row_count(result);
-    struct price_book_list read = {.n = there > limit ? limit : there, .more = there > limit};
-    read.items = arena_calloc(arena, read.n, sizeof *read.items);
-    if (read.items == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < read.n; i++)
-        PV_TRY(read_book(result, i, arena, &read.items[i], err));
-    *list = read;
-    return PV_OK;
+    return columns_read_list(result, limit, arena, &book_columns, list, err);
 }
 
 enum pv_code store_price_find(struct store_tx *tx,

@@ -39,4 +39,10 @@ enum pv_code store_reference_list(struct store_tx *tx,
  */
 enum pv_code store_registry_lock(struct store_tx *tx, struct pv_error *err) PV_MUSTCHECK;
 
+/* PV_E_LIMIT where the team has `most` of the kind. */
+enum pv_code store_registry_check_number(struct store_tx *tx,
+                                         enum reference_kind kind,
+                                         int64_t most,
+                                         struct pv_error *err) PV_MUSTCHECK;
+
 #endif

@@ -4,21 +4,20 @@
 
 #include "store/operations/operation_internal.h"
 
-static const char *const words[] = {[OPERATION_QUEUED] = "queued",
-                                    [OPERATION_RUNNING] = "running",
-                                    [OPERATION_SUCCEEDED] = "succeeded",
-                                    [OPERATION_FAILED] = "failed",
-                                    [OPERATION_CANCELLED] = "cancelled"};
+const char *const operation_status_words[] = {
+    [OPERATION_QUEUED] = "queued",       [OPERATION_RUNNING] = "running",
+    [OPERATION_SUCCEEDED] = "succeeded", [OPERATION_FAILED] = "failed",
+    [OPERATION_CANCELLED] = "cancelled", NULL};
 
 const char *operation_status_word(enum operation_status status)
 {
-    return words[status];
+    return operation_status_words[status];
 }
 
 bool operation_status_parse(const char *word, enum operation_status *status)
 {
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strcmp(words[i], word) != 0)
+    for (size_t i = 0; operation_status_words[i] != NULL; i++) {
+        if (strcmp(operation_status_words[i], word) != 0)
             continue;
         *status = (enum operation_status)i;
         return true;
@@ -31,50 +30,45 @@ bool operation_has_ended(enum operation_status status)
     return status != OPERATION_QUEUED && status != OPERATION_RUNNING;
 }
 
-enum operation_status row_operation_status(struct row *row)
-{
-    enum operation_status status = OPERATION_FAILED;
-    struct strview word = row_text(row);
-    if (word.at == NULL || !operation_status_parse(word.at, &status))
-        row->failed = true;
-    return status;
-}
+#define O struct operation_row
+static const struct column of_operation[] = {
+    {"id", COLUMN_ID(O, id)},
+    {"kind", COLUMN_TEXT(O, kind)},
+    {"application_id", COLUMN_ID(O, application_id)},
+    {"application_name", COLUMN_TEXT(O, application_name)},
+    {"token_id", COLUMN_ID(O, token_id)},
+    {"actor", COLUMN_TEXT(O, actor)},
+    {"scopes", COLUMN_BITS(O, scopes)},
+    {"request_id", COLUMN_TEXT(O, request_id)},
+    {"trace_id", COLUMN_TEXT(O, trace_id)},
+    {"status", COLUMN_WORD(O, status, operation_status_words), .computed = true},
+    {"done", COLUMN_COUNT(O, done), .computed = true},
+    {"total", COLUMN_COUNT(O, total), .computed = true},
+    {"unit", COLUMN_TEXT(O, unit), .computed = true},
+    {"attempt", COLUMN_COUNT(O, attempt), .computed = true},
+    {"attempt_done", COLUMN_COUNT(O, attempt_done), .computed = true},
+    {"losses", COLUMN_COUNT(O, losses), .computed = true},
+    {"events", COLUMN_COUNT(O, events), .computed = true},
+    {"version", COLUMN_COUNT(O, version), .computed = true},
+    {"error", COLUMN_TEXT(O, error), .computed = true},
+    {"o.created_at", COLUMN_INSTANT(O, created_us), .computed = true},
+    {"started_at", COLUMN_INSTANT(O, started_us), .computed = true},
+    {"updated_at", COLUMN_INSTANT(O, updated_us), .computed = true},
+    {"finished_at", COLUMN_INSTANT(O, finished_us), .computed = true},
+    {"expires_at", COLUMN_INSTANT(O, expires_us), .computed = true},
+    {"cancel_asked_at", COLUMN_INSTANT(O, cancel_asked_us), .computed = true},
+    {"CASE o.status WHEN 'queued' THEN 1 + (SELECT count(*) FROM provisor.operation q"
+     " WHERE q.team_id = o.team_id AND q.status = 'queued'"
+     " AND (q.created_at, q.id) < (o.created_at, o.id)) END",
+     COLUMN_COUNT(O, position), .computed = true},
+};
+const struct columns operation_columns = {"operation", COLUMNS_OF(of_operation, O)};
 
-enum pv_code row_operation(struct row *row, struct operation_row *operation, struct pv_error *err)
-{
-    struct operation_row o = {0};
-    row_uuid(row, o.id);
-    o.kind = row_text(row);
-    row_uuid(row, o.application_id);
-    o.application_name = row_text(row);
-    row_uuid(row, o.token_id);
-    o.actor = row_text(row);
-    o.scopes = (unsigned)row_int(row);
-    o.request_id = row_text(row);
-    o.trace_id = row_text(row);
-    o.status = row_operation_status(row);
-    o.done = row_int(row);
-    o.total = row_int(row);
-    o.unit = row_text(row);
-    o.attempt = row_int(row);
-    o.attempt_done = row_int(row);
-    o.losses = row_int(row);
-    o.events = row_int(row);
-    o.version = row_int(row);
-    o.error = row_text(row);
-    o.created_us = row_instant(row);
-    o.started_us = row_instant(row);
-    o.updated_us = row_instant(row);
-    o.finished_us = row_instant(row);
-    o.expires_us = row_instant(row);
-    o.cancel_asked_us = row_instant(row);
-    o.position = row_int(row);
-    o.request = row_text(row);
-    o.result = row_text(row);
-    PV_TRY(row_done(row, err));
-    *operation = o;
-    return PV_OK;
-}
+static const struct column of_documents[] = {
+    {"request", COLUMN_JSON(O, request)},
+    {"result", COLUMN_JSON(O, result)},
+};
+const struct columns operation_documents = {"documents", COLUMNS_OF(of_documents, O)};
 
 /* --- submit --- */
 
@@ -100,19 +94,17 @@ static enum pv_code check_queued(struct store_tx *tx, int64_t queued_max, struct
                    (long long)queued);
 }
 
-/* The next values of a row: what is to be done, and who asks. */
-static void add_values(struct sql *sql, struct store_tx *tx, const struct operation_row *operation)
+/* The row that is written: what is to be done, and who asks for it. */
+static struct operation_row row_of(const struct store_tx *tx, const struct operation_row *operation)
 {
-    sql_uuid(sql, operation->id);
-    sql_text(sql, operation->kind);
-    sql_uuid(sql, operation->application_id);
-    sql_text(sql, operation->application_name);
-    sql_uuid(sql, tx->who.token_id);
-    sql_text(sql, strview_of(tx->who.actor));
-    sql_int(sql, (int64_t)tx->who.scopes);
-    sql_text(sql, strview_of(tx->request_id));
-    sql_text(sql, operation->trace_id.at == NULL ? strview_of("") : operation->trace_id);
-    sql_json(sql, operation->request);
+    struct operation_row row = *operation;
+    memcpy(row.token_id, tx->who.token_id, sizeof row.token_id);
+    row.actor = strview_of(tx->who.actor);
+    row.scopes = tx->who.scopes;
+    row.request_id = strview_of(tx->request_id);
+    if (row.trace_id.at == NULL)
+        row.trace_id = strview_of("");
+    return row;
 }
 
 static enum pv_code submit(struct store_tx *tx,
@@ -130,13 +122,16 @@ enum pv_code store_operation_insert(struct store_tx *tx,
                                     int64_t queued_max,
                                     struct pv_error *err)
 {
-    PV_TRY(check_queued(tx, queued_max, err));
+    static struct columns_statement statement = {
+        "INSERT INTO provisor.operation (team_id, request, {operation:written})"
+        " VALUES ($1, $2, {operation:values})",
+        .of = {&operation_columns}};
+    const struct operation_row row = row_of(tx, operation);
     struct sql sql;
-    tx_sql(tx, &sql,
-           "INSERT INTO provisor.operation (team_id, id, kind, application_id, application_name,"
-           " token_id, actor, scopes, request_id, trace_id, request)"
-           " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)");
-    add_values(&sql, tx, operation);
+    PV_TRY(check_queued(tx, queued_max, err));
+    tx_columns(tx, &sql, &statement);
+    sql_json(&sql, operation->request);
+    columns_bind(&sql, &operation_columns, &row);
     return submit(tx, &sql, operation, err);
 }
 
@@ -146,34 +141,22 @@ enum pv_code store_operation_adopt(struct store_tx *tx,
                                    int64_t lease_ms,
                                    struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "INSERT INTO provisor.operation (team_id, request, status, attempt, started_at, worker,"
+        " lease_until, {operation:written}) VALUES ($1, $2, 'running', 1, now(), $3,"
+        " clock_timestamp() + $4 * interval '1 millisecond', {operation:values})",
+        .of = {&operation_columns}};
+    const struct operation_row row = row_of(tx, operation);
     struct sql sql;
-    tx_sql(tx, &sql,
-           "INSERT INTO provisor.operation (team_id, id, kind, application_id, application_name,"
-           " token_id, actor, scopes, request_id, trace_id, request, status, attempt, started_at,"
-           " worker, lease_until)"
-           " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'running', 1, now(), $12,"
-           " clock_timestamp() + $13 * interval '1 millisecond')");
-    add_values(&sql, tx, operation);
+    tx_columns(tx, &sql, &statement);
+    sql_json(&sql, operation->request);
     sql_text(&sql, strview_of(worker));
     sql_int(&sql, lease_ms);
+    columns_bind(&sql, &operation_columns, &row);
     return submit(tx, &sql, operation, err);
 }
 
 /* --- find, list --- */
-
-static enum pv_code read_one(const PGresult *result,
-                             struct arena *arena,
-                             struct operation_row *operation,
-                             struct pv_error *err)
-{
-    if (row_count(result) == 0)
-        return pv_fail(err, PV_E_NOT_FOUND, "there is no operation of that id");
-    struct row row = row_at(result, 0, arena);
-    if (row_bool(&row))
-        return pv_fail(err, PV_E_GONE,
-                       "what became of the operation was kept until its expires_at");
-    return row_operation(&row, operation, err);
-}
 
 enum pv_code store_operation_find(struct store_tx *tx,
                                   struct arena *arena,
@@ -181,26 +164,37 @@ enum pv_code store_operation_find(struct store_tx *tx,
                                   struct operation_row *operation,
                                   struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "SELECT coalesce(o.expires_at <= now(), false), {operation}, {documents}"
+        " FROM provisor.operation o WHERE o.team_id = $1 AND o.id = $2",
+        .of = {&operation_columns, &operation_documents}};
     struct sql sql;
-    tx_sql(tx, &sql,
-           "SELECT coalesce(o.expires_at <= now(), false), " OPERATION_COLUMNS
-           ", o.request, o.result"
-           " FROM provisor.operation o WHERE o.team_id = $1 AND o.id = $2");
-    sql_uuid(&sql, id);
     result_auto_t *result = NULL;
+    tx_columns(tx, &sql, &statement);
+    sql_uuid(&sql, id);
     PV_TRY(tx_query(tx, &sql, &result, err));
-    return read_one(result, arena, operation, err);
+    if (row_count(result) == 0)
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no operation of that id");
+    struct row row = row_at(result, 0, arena);
+    if (row_bool(&row))
+        return pv_fail(err, PV_E_GONE,
+                       "what became of the operation was kept until its expires_at");
+    columns_read(&row, &operation_columns, operation);
+    columns_read(&row, &operation_documents, operation);
+    return row_done(&row, err);
 }
 
 static void list_query(struct store_tx *tx, const struct operation_filter *filter, struct sql *sql)
 {
-    tx_sql(tx, sql,
-           "SELECT " OPERATION_COLUMNS ", NULL, NULL FROM provisor.operation o"
-           " WHERE o.team_id = $1 AND (o.created_at, o.id) < ($2, $3)"
-           " AND o.created_at >= $4 AND (o.expires_at IS NULL OR o.expires_at > now())"
-           " AND ($5 IS NULL OR o.status = $5) AND ($6 IS NULL OR o.kind = $6)"
-           " AND ($7 IS NULL OR o.application_name = $7)"
-           " ORDER BY o.created_at DESC, o.id DESC LIMIT $8");
+    static struct columns_statement statement = {
+        "SELECT {operation} FROM provisor.operation o"
+        " WHERE o.team_id = $1 AND (o.created_at, o.id) < ($2, $3)"
+        " AND o.created_at >= $4 AND (o.expires_at IS NULL OR o.expires_at > now())"
+        " AND ($5 IS NULL OR o.status = $5) AND ($6 IS NULL OR o.kind = $6)"
+        " AND ($7 IS NULL OR o.application_name = $7)"
+        " ORDER BY o.created_at DESC, o.id DESC LIMIT $8",
+        .of = {&operation_columns}};
+    tx_columns(tx, sql, &statement);
     bool paged = filter->before_us != RUN_NO_INSTANT;
     sql_bound(sql, paged ? filter->before_us : filter->until_us, "infinity");
     /* Nothing created at `until` itself lies before the least id. */
@@ -224,18 +218,7 @@ enum pv_code store_operation_list(struct store_tx *tx,
     list_query(tx, filter, &sql);
     result_auto_t *result = NULL;
     PV_TRY(tx_walk(tx, &sql, &result, err));
-    size_t there = row_count(result);
-    struct operation_list read = {.more = there > filter->limit};
-    read.n = read.more ? filter->limit : there;
-    read.items = arena_calloc(arena, read.n, sizeof *read.items);
-    if (read.items == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < read.n; i++) {
-        struct row row = row_at(result, (int)i, arena);
-        PV_TRY(row_operation(&row, &read.items[i], err));
-    }
-    *list = read;
-    return PV_OK;
+    return columns_read_list(result, filter->limit, arena, &operation_columns, list, err);
 }
 
 /* --- cancel --- */

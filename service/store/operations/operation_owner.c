@@ -5,13 +5,15 @@ static void list_query(struct store_tx *tx,
                        const struct operation_filter *filter,
                        struct sql *sql)
 {
-    sql_init(sql, &tx->scratch,
-             "SELECT m.name, o.worker, " OPERATION_COLUMNS ", NULL, NULL"
-             " FROM provisor.operation o JOIN provisor.team m ON m.team_id = o.team_id"
-             " WHERE ($1 IS NULL OR m.name = $1) AND ($2 IS NULL OR o.status = $2)"
-             " AND ($3 IS NULL OR o.kind = $3) AND ($4 IS NULL OR o.application_name = $4)"
-             " AND o.created_at >= $5 AND NOT o.expired ORDER BY o.created_at DESC, o.id DESC"
-             " LIMIT $6");
+    static struct columns_statement statement = {
+        "SELECT m.name, o.worker, {operation}"
+        " FROM provisor.operation o JOIN provisor.team m ON m.team_id = o.team_id"
+        " WHERE ($1 IS NULL OR m.name = $1) AND ($2 IS NULL OR o.status = $2)"
+        " AND ($3 IS NULL OR o.kind = $3) AND ($4 IS NULL OR o.application_name = $4)"
+        " AND o.created_at >= $5 AND NOT o.expired ORDER BY o.created_at DESC, o.id DESC"
+        " LIMIT $6",
+        .of = {&operation_columns}};
+    sql_columns(sql, &tx->scratch, &statement);
     sql_text(sql, strview_of(team_name));
     sql_text(sql, strview_of(filter->status));
     sql_text(sql, strview_of(filter->kind));
@@ -34,9 +36,8 @@ static enum pv_code read_listed(const PGresult *result,
         struct row row = row_at(result, (int)i, arena);
         read[i].team_name = row_text(&row);
         read[i].worker = row_text(&row);
-        enum pv_code code = row_operation(&row, &read[i].operation, err);
-        if (code != PV_OK)
-            return code;
+        columns_read(&row, &operation_columns, &read[i].operation);
+        PV_TRY(row_done(&row, err));
     }
     *items = read;
     *n = there;

@@ -34,24 +34,19 @@ enum pv_code store_operation_watch(struct store *store,
     return PV_OK;
 }
 
-static enum pv_code read_event(const PGresult *result,
-                               size_t at,
-                               struct arena *arena,
-                               struct operation_event *event,
-                               struct pv_error *err)
-{
-    struct row row = row_at(result, (int)at, arena);
-    event->number = row_int(&row);
-    event->is_progress = row_bool(&row);
-    event->status = row_operation_status(&row);
-    event->cancelling = row_bool(&row);
-    event->attempt = row_int(&row);
-    event->done = row_int(&row);
-    event->total = row_int(&row);
-    event->unit = row_text(&row);
-    event->at_us = row_instant(&row);
-    return row_done(&row, err);
-}
+#define E struct operation_event
+static const struct column of_event[] = {
+    {"number", COLUMN_COUNT(E, number)},
+    {"is_progress", COLUMN_BOOLEAN(E, is_progress)},
+    {"status", COLUMN_WORD(E, status, operation_status_words)},
+    {"cancelling", COLUMN_BOOLEAN(E, cancelling)},
+    {"attempt", COLUMN_COUNT(E, attempt)},
+    {"done", COLUMN_COUNT(E, done)},
+    {"total", COLUMN_COUNT(E, total)},
+    {"unit", COLUMN_TEXT(E, unit)},
+    {"at", COLUMN_INSTANT(E, at_us)},
+};
+static const struct columns event_columns = {"event", COLUMNS_OF(of_event, E)};
 
 enum pv_code store_operation_events(struct store_tx *tx,
                                     struct arena *arena,
@@ -62,26 +57,20 @@ enum pv_code store_operation_events(struct store_tx *tx,
                                     size_t *n,
                                     struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "SELECT {event} FROM provisor.operation_event"
+        " WHERE team_id = $1 AND operation_id = $2 AND number > $3 ORDER BY number LIMIT $4",
+        .of = {&event_columns}};
     struct sql sql;
-    tx_sql(tx, &sql,
-           "SELECT number, is_progress, status, cancelling, attempt, done, total, unit, at"
-           " FROM provisor.operation_event WHERE team_id = $1 AND operation_id = $2 AND number > $3"
-           " ORDER BY number LIMIT $4");
+    result_auto_t *result = NULL;
+    bool more;
+    tx_columns(tx, &sql, &statement);
     sql.repeated = true;
     sql_uuid(&sql, id);
     sql_int(&sql, after);
     sql_int(&sql, (int64_t)limit);
-    result_auto_t *result = NULL;
     PV_TRY(tx_query(tx, &sql, &result, err));
-    size_t there = row_count(result);
-    struct operation_event *read = arena_calloc(arena, there, sizeof *read);
-    if (read == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < there; i++)
-        PV_TRY(read_event(result, i, arena, &read[i], err));
-    *events = read;
-    *n = there;
-    return PV_OK;
+    return columns_read_items(result, limit, arena, &event_columns, events, n, &more, err);
 }
 
 /* --- housekeeping --- */
@@ -89,14 +78,11 @@ enum pv_code store_operation_events(struct store_tx *tx,
 static enum pv_code
 count_rows(struct store_tx *tx, struct sql *sql, size_t *gone, struct pv_error *err)
 {
-    PGresult *result;
-    enum pv_code code = tx_query(tx, sql, &result, err);
-    if (code == PV_OK) {
-        struct row row = row_at(result, 0, NULL);
-        *gone = (size_t)row_int(&row);
-    }
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, sql, &result, err));
+    struct row row = row_at(result, 0, NULL);
+    *gone = (size_t)row_int(&row);
+    return PV_OK;
 }
 
 enum pv_code

@@ -14,12 +14,13 @@ static enum pv_code lost(struct pv_error *err)
 
 /* --- across teams --- */
 
-static void read_key(struct row *row, struct operation_key *key)
-{
-    row_uuid(row, key->team_id);
-    row_uuid(row, key->id);
-    key->attempt = row_int(row);
-}
+#define K struct operation_key
+static const struct column of_key[] = {
+    {"team_id", COLUMN_ID(K, team_id)},
+    {"id", COLUMN_ID(K, id)},
+    {"attempt", COLUMN_COUNT(K, attempt)},
+};
+static const struct columns key_columns = {"key", COLUMNS_OF(of_key, K)};
 
 enum pv_code store_operation_claim(struct store *store,
                                    struct arena *arena,
@@ -42,10 +43,7 @@ enum pv_code store_operation_claim(struct store *store,
     result_auto_t *result = NULL;
     PV_TRY(store_query_alone(store, &sql, &result, err));
     *taken = row_count(result) > 0;
-    struct row row = row_at(result, 0, arena);
-    if (*taken)
-        read_key(&row, key);
-    return PV_OK;
+    return *taken ? columns_read_row(result, 0, arena, &key_columns, key, err) : PV_OK;
 }
 
 /* Answers are few and in the order of the database, so they are looked for. */
@@ -106,17 +104,8 @@ enum pv_code store_operation_lost(struct store *store,
     sql_int(&sql, (int64_t)limit);
     result_auto_t *result = NULL;
     PV_TRY(store_query_alone(store, &sql, &result, err));
-    size_t there = row_count(result);
-    struct operation_key *read = arena_calloc(arena, there, sizeof *read);
-    for (size_t i = 0; read != NULL && i < there; i++) {
-        struct row row = row_at(result, (int)i, arena);
-        read_key(&row, &read[i]);
-    }
-    if (read == NULL)
-        return pv_no_memory(err);
-    *keys = read;
-    *n = there;
-    return PV_OK;
+    bool more;
+    return columns_read_items(result, limit, arena, &key_columns, keys, n, &more, err);
 }
 
 enum pv_code
@@ -124,16 +113,13 @@ store_operation_count(struct store *store, struct operation_tally *tally, struct
 {
     struct sql sql;
     sql_init(&sql, NULL, "SELECT queued, running, waited_s FROM provisor.count_operations()");
-    PGresult *result;
-    enum pv_code code = store_query_alone(store, &sql, &result, err);
-    if (code == PV_OK) {
-        struct row row = row_at(result, 0, NULL);
-        tally->queued = row_int(&row);
-        tally->running = row_int(&row);
-        tally->waited_s = row_double(&row);
-    }
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(store_query_alone(store, &sql, &result, err));
+    struct row row = row_at(result, 0, NULL);
+    tally->queued = row_int(&row);
+    tally->running = row_int(&row);
+    tally->waited_s = row_double(&row);
+    return PV_OK;
 }
 
 /* --- of the team --- */
@@ -144,18 +130,22 @@ enum pv_code store_operation_load(struct store_tx *tx,
                                   struct operation_row *operation,
                                   struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "SELECT {operation}, {documents} FROM provisor.operation o"
+        " WHERE o.team_id = $1 AND o.id = $2 AND o.attempt = $3 AND o.status = 'running'",
+        .of = {&operation_columns, &operation_documents}};
     struct sql sql;
-    tx_sql(tx, &sql,
-           "SELECT " OPERATION_COLUMNS ", o.request, NULL FROM provisor.operation o"
-           " WHERE o.team_id = $1 AND o.id = $2 AND o.attempt = $3 AND o.status = 'running'");
+    result_auto_t *result = NULL;
+    tx_columns(tx, &sql, &statement);
     sql_uuid(&sql, key->id);
     sql_int(&sql, key->attempt);
-    result_auto_t *result = NULL;
     PV_TRY(tx_query(tx, &sql, &result, err));
     if (row_count(result) == 0)
-        PV_TRY(lost(err));
+        return lost(err);
     struct row row = row_at(result, 0, arena);
-    return row_operation(&row, operation, err);
+    columns_read(&row, &operation_columns, operation);
+    columns_read(&row, &operation_documents, operation);
+    return row_done(&row, err);
 }
 
 /* A statement that answers the application of the one row it changed; none: lost. */

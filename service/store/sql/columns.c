@@ -180,6 +180,12 @@ void columns_bind(struct sql *sql, const struct columns *columns, const void *ob
         case COLUMN_KIND_TEXT:
             sql_text(sql, *(const struct strview *)value);
             break;
+        case COLUMN_KIND_JSON:
+            sql_json(sql, *(const struct strview *)value);
+            break;
+        case COLUMN_KIND_WORD:
+            sql_text(sql, strview_of(column->words[*(const unsigned *)value]));
+            break;
         case COLUMN_KIND_ID:
             sql_uuid(sql, value);
             break;
@@ -268,6 +274,16 @@ static int64_t read_integer(struct row *row)
     return known ? number : INT64_MIN;
 }
 
+static unsigned read_word(struct row *row, const char *const words[])
+{
+    struct strview text = row_text(row);
+    unsigned at = 0;
+    while (words[at] != NULL && !strview_is(text, words[at]))
+        at++;
+    row->failed |= words[at] == NULL;
+    return words[at] == NULL ? 0 : at;
+}
+
 void columns_read(struct row *row, const struct columns *columns, void *object)
 {
     for (size_t i = 0; i < columns->n; i++) {
@@ -290,7 +306,11 @@ void columns_read(struct row *row, const struct columns *columns, void *object)
             *(unsigned *)value = (unsigned)row_int(row);
             break;
         case COLUMN_KIND_TEXT:
+        case COLUMN_KIND_JSON:
             *(struct strview *)value = row_text(row);
+            break;
+        case COLUMN_KIND_WORD:
+            *(unsigned *)value = read_word(row, column->words);
             break;
         case COLUMN_KIND_ID:
             row_uuid(row, value);

@@ -17,6 +17,8 @@ enum column_kind {
     COLUMN_KIND_BOOLEAN, /* bool */
     COLUMN_KIND_BITS,    /* unsigned */
     COLUMN_KIND_TEXT,    /* struct strview */
+    COLUMN_KIND_JSON,    /* struct strview */
+    COLUMN_KIND_WORD,    /* enum: the place of the text in `words` */
     COLUMN_KIND_ID,      /* char[37] */
     COLUMN_KIND_INSTANT, /* int64_t */
     COLUMN_KIND_PAIRS,   /* struct run_label * and their number: two columns */
@@ -30,6 +32,7 @@ struct column {
     size_t at;
     size_t n_at;
     const struct columns *of;
+    const char *const *words; /* ends with NULL */
 };
 
 struct columns {
@@ -49,6 +52,10 @@ struct columns {
 #define COLUMN_BITS(T, path) .kind = COLUMN_KIND_BITS, .at = COLUMN_OFFSET(T, path, unsigned : 1)
 #define COLUMN_TEXT(T, path)                                                                       \
     .kind = COLUMN_KIND_TEXT, .at = COLUMN_OFFSET(T, path, struct strview : 1)
+#define COLUMN_JSON(T, path)                                                                       \
+    .kind = COLUMN_KIND_JSON, .at = COLUMN_OFFSET(T, path, struct strview : 1)
+#define COLUMN_WORD(T, path, list)                                                                 \
+    .kind = COLUMN_KIND_WORD, .at = COLUMN_OFFSET(T, path, unsigned : 1, int : 1), .words = (list)
 #define COLUMN_ID(T, path) .kind = COLUMN_KIND_ID, .at = COLUMN_OFFSET(T, path, char * : 1)
 #define COLUMN_INSTANT(T, path)                                                                    \
     .kind = COLUMN_KIND_INSTANT, .at = COLUMN_OFFSET(T, path, int64_t : 1)
@@ -78,7 +85,8 @@ void tx_columns(struct store_tx *tx, struct sql *sql, struct columns_statement *
 /* Likewise without the team as $1, like sql_init. */
 void sql_columns(struct sql *sql, struct arena *arena, struct columns_statement *statement);
 
-/* The parameters of {x:values}: of one struct, or an array for each over n structs. */
+/* The parameters of {x:values}: of one struct, or an array for each over n structs. They are borrowed
+ * until the statement is sent. */
 void columns_bind(struct sql *sql, const struct columns *columns, const void *object);
 void columns_bind_all(struct sql *sql, const struct columns *columns, const void *first, size_t n);
 
