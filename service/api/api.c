@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "api/advice/history_cache.h"
-#include "api/models/fitter.h"
 #include "store/access/access.h"
 
 enum pv_code api_init(struct api *api,
@@ -30,12 +28,6 @@ enum pv_code api_read(struct api *api,
 void api_fini(struct api *api)
 {
     pthread_mutex_destroy(&api->key_lock);
-}
-
-void api_history_changed(struct api *api, const char *team_id, const char *application)
-{
-    history_cache_invalidate(api->history, team_id, application);
-    fitter_tell(api->fitter, team_id, application);
 }
 
 enum pv_code api_service_key(struct api *api, unsigned char key[32], struct pv_error *err)

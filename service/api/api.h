@@ -56,10 +56,6 @@ enum pv_code api_read(struct api *api,
 enum pv_code
 api_service_key(struct api *api, unsigned char key[32], struct pv_error *err) PV_MUSTCHECK;
 
-/* The history of that application of the team changed, and the change is committed: what is kept in
- * memory is forgotten, its models are fitted anew in time. Returns at once. */
-void api_history_changed(struct api *api, const char *team_id, const char *application);
-
 /* Every call of the service, ended by a row whose template is NULL. */
 extern const struct http_route api_routes[];
 

@@ -56,3 +56,12 @@ struct strview strview_clip(struct strview text, size_t n)
         n--;
     return (struct strview){text.at, n};
 }
+
+void strview_shorten(struct strview text, char *out, size_t room)
+{
+    bool cut = text.n >= room;
+    struct strview head = cut ? strview_clip(text, room - 4) : text;
+    if (head.n > 0)
+        memcpy(out, head.at, head.n);
+    memcpy(out + head.n, cut ? "..." : "", cut ? sizeof "..." : 1);
+}

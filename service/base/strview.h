@@ -32,4 +32,7 @@ bool strview_is_utf8(struct strview text);
 /* At most n bytes of a UTF-8 text: no character is cut in two. */
 struct strview strview_clip(struct strview text, size_t n);
 
+/* The text cut to at most `room` - 1 bytes, between characters, with "..." where it was cut. */
+void strview_shorten(struct strview text, char *out, size_t room);
+
 #endif

@@ -89,7 +89,9 @@ feed_some(struct decompressor *framing, const char *bytes, uInt n, struct pv_err
     do {
         if (!gzip->within && !next_member(framing, &gzip->stream))
             return PV_OK;
-        PV_TRY(step(framing, gzip, err));
+        enum pv_code code = step(framing, gzip, err);
+        if (code != PV_OK)
+            return code;
         /* A full buffer may mean that more output waits although all input is taken. */
     } while (gzip->stream.avail_in > 0 || gzip->stream.avail_out == 0);
     return PV_OK;
@@ -100,7 +102,9 @@ feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error 
 {
     while (n > 0) {
         uInt some = n < INT_MAX ? (uInt)n : INT_MAX;
-        PV_TRY(feed_some(framing, bytes, some, err));
+        enum pv_code code = feed_some(framing, bytes, some, err);
+        if (code != PV_OK)
+            return code;
         bytes += some;
         n -= some;
     }

@@ -99,7 +99,9 @@ take_chunk(struct decompressor *framing, const unsigned char *chunk, struct pv_e
 {
     struct lzf *lzf = framing->state;
     char *plain;
-    PV_TRY(decompressor_room(framing, lzf->n_plain, &plain, err));
+    enum pv_code code = decompressor_room(framing, lzf->n_plain, &plain, err);
+    if (code != PV_OK)
+        return code;
     if (lzf->stored)
         memcpy(plain, chunk, lzf->n_plain);
     else if (!lzf_expand(chunk, lzf->n_sent, (unsigned char *)plain, lzf->n_plain))

@@ -25,7 +25,9 @@ decompressor_emit(struct decompressor *framing, const char *bytes, size_t n, str
 {
     if (n == 0)
         return PV_OK;
-    PV_TRY(check_total(framing, 0, n, err));
+    enum pv_code code = check_total(framing, 0, n, err);
+    if (code != PV_OK)
+        return code;
     framing->bytes_out += n;
     if (framing->coding != &compression_plain && framing->bytes_out > RATIO_GRACE &&
         (double)framing->bytes_out > framing->limits.ratio * (double)framing->bytes_in)

@@ -1,4 +1,4 @@
-#include "http/state.h"
+#include "http/server_internal.h"
 
 #include "metrics/metrics.h"
 

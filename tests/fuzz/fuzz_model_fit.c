@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "codec/models/fit.h"
 #include "codec/models/model.h"
 #include "core/scaling/model/fit.h"
 #include "fuzz_body.h"

@@ -2,10 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/advice/advice_context.h"
 #include "api/advice/advice_copies.h"
-#include "api/advice/advice_history.h"
-#include "api/advice/advice_terms.h"
 #include "api/models/experiments.h"
 #include "api/routes.h"
 #include "api/shared/list.h"
@@ -13,7 +10,7 @@
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
 #include "base/uuid.h"
-#include "core/advice/joint_feasibility.h"
+#include "codec/advice/advice.h"
 #include "metrics/metrics.h"
 #include "store/advice/advice.h"
 #include "threads/clock.h"
@@ -43,7 +40,7 @@ read_query(const struct http_request *request, bool *dry_run, struct pv_error *e
 
 static enum pv_code decode(const struct config *config,
                            struct http_request *request,
-                           struct codec_advice_request *asked,
+                           struct advice_question *question,
                            struct pv_error *err)
 {
     const struct codec_advice_limits limits = {
@@ -57,84 +54,21 @@ static enum pv_code decode(const struct config *config,
     };
     struct api_body body;
     PV_TRY(api_body_open(config, request, &body, err));
-    codec_advice_decode(&body.top, &limits, asked);
+    codec_advice_decode(&body.top, &limits, question);
     return api_body_close(&body);
 }
 
-/* Everything computed for one answer. */
-struct consultation {
-    struct codec_advice_request asked;
-    struct advice_terms terms;
-    const struct history_item *history;
-    struct curve curve; /* of the history, or what interruptions make of it */
-    struct pricing pricing;
-    struct advice advice;
-    struct joint_question beside_question;
-    struct joint_outcome beside;
-    bool has_beside;
-    struct stage_plan quotas;
-    bool has_quotas;
+/* One advice while it is made: asked, loaded, computed. */
+struct advice_build {
+    struct advice_question question;
+    struct advice_cluster cluster;
+    const struct history_item *history; /* to be released */
+    struct advice_runs runs;
     struct api_experiments experiments;
     bool has_experiments;
+    struct advice_answer answer;
     struct advice_copies copies;
 };
-
-static enum pv_code look_beside(struct api *api,
-                                struct http_request *request,
-                                struct consultation *made,
-                                struct pv_error *err)
-{
-    size_t n = made->asked.n_running;
-    const char **names = arena_array(request->arena, n, sizeof(const char *));
-    if (names == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < n; i++)
-        names[i] = made->asked.running[i].application.at;
-    PV_TRY(advice_history_beside(api, request, &made->asked, made->history, &made->curve,
-                                 &made->advice, &made->beside_question, &made->beside, err));
-    made->has_beside = true;
-    return joint_feasibility_explain(&made->beside_question, &made->beside, names, request->arena,
-                                     &made->advice, err);
-}
-
-/* Which runs would narrow the interval of what is recommended, cheapest first. */
-static enum pv_code look_for_experiments(struct api *api,
-                                         struct http_request *request,
-                                         struct consultation *made,
-                                         struct pv_error *err)
-{
-    enum { COUNT = 3 };
-    const struct codec_advice_request *asked = &made->asked;
-    const struct advise_question *question = &asked->question;
-    struct api_experiments *experiments = &made->experiments;
-    double *executors = arena_array(request->arena, 1, sizeof *executors);
-    if (executors == NULL)
-        return pv_no_memory(err);
-    executors[0] = (double)made->advice.recommendation.executors;
-    *experiments = api_experiments_of(api->config, EXPERIMENTS_CHEAPEST, COUNT);
-    experiments->bounds.problem_size = (double)made->history->curve.problem_size;
-    experiments->bounds.executors = executors;
-    experiments->bounds.n_executors = 1;
-    experiments->bounds.min_executors = question->min_executors;
-    if (question->max_executors < api->config->executors_max)
-        experiments->bounds.max_executors = question->max_executors;
-    experiments->question.confidence = question->confidence;
-    experiments->price_per_executor_hour = question->price_per_executor_hour;
-    const struct codec_history_context *context = &made->history->context;
-    if (context->asked && !context->ignored) {
-        experiments->labels = context->labels->labels;
-        experiments->n_labels = context->labels->n;
-    }
-    made->has_experiments = true;
-    if (asked->application.at != NULL)
-        return api_experiments_plan(api, request, asked->application.at, experiments, err);
-    const struct run *profile = &asked->profile;
-    const struct observation seen =
-        model_seen((double)profile->problem_size, (double)profile->executors, profile->duration_s,
-                   profile->initialization_s);
-    bool known = profile->problem_size >= 1 && profile->executors >= 1 && profile->duration_s > 0;
-    return api_experiments_plan_rows(request->arena, &seen, known ? 1 : 0, experiments, err);
-}
 
 /* What a history lacks, or is asked too much of, lies with the members that it was chosen by. */
 static enum pv_code fault_at_history(enum pv_code code, struct pv_error *err)
@@ -147,71 +81,140 @@ static enum pv_code fault_at_history(enum pv_code code, struct pv_error *err)
     return code;
 }
 
-/* made->history is to be released, also after a failure. */
-static enum pv_code consult(struct api *api,
-                            struct http_request *request,
-                            struct consultation *made,
-                            struct pv_error *err)
+static bool wants(const struct advice_build *build, unsigned include)
 {
-    const struct codec_advice_request *asked = &made->asked;
-    PV_TRY(decode(api->config, request, &made->asked, err));
-    if (!request->may_compute &&
-        (asked->include & (CODEC_ADVICE_NEXT_EXPERIMENTS | CODEC_ADVICE_COPY_PLAN)) != 0)
-        return PV_E_DEFER;
-    if (asked->n_clusters > 0)
-        PV_TRY(advice_copies_check(api, request, &made->asked, err));
-    PV_TRY(advice_terms_load(api, request, &made->asked, &made->terms, err));
-    PV_TRY(fault_at_history(advice_history_curve(api, request, &made->asked, &made->history, err),
-                            err));
-    const struct history_item *history = made->history;
-    PV_TRY(pricing_advise(&history->curve, &asked->question, &made->terms.pricing, request->arena,
-                          &made->curve, &made->advice, &made->pricing, err));
-    PV_TRY(pricing_explain(&made->terms.pricing, &made->pricing, &asked->question, &made->advice,
-                           err));
-    PV_TRY(advice_terms_explain(&made->terms, asked, &made->advice, err));
-    if (history->predictor.has_replay || history->predictor.has_model)
-        PV_TRY(predictor_explain(&history->predictor, &history->curve, &made->advice, err));
-    PV_TRY(advice_context_explain(&history->context, asked, request->arena, &made->advice, err));
-    if (asked->n_running > 0)
-        PV_TRY(look_beside(api, request, made, err));
-    if ((asked->include & CODEC_ADVICE_STAGES) != 0)
-        PV_TRY(quotas_plan(&history->stages, &asked->question, history->curve.cores_per_executor,
-                           request->arena, &made->advice, &made->quotas, &made->has_quotas, err));
-    if ((asked->include & CODEC_ADVICE_NEXT_EXPERIMENTS) != 0)
-        PV_TRY(look_for_experiments(api, request, made, err));
-    if ((asked->include & CODEC_ADVICE_COPY_PLAN) != 0)
-        PV_TRY(advice_copies_plan(api, request, &made->asked, made->history, &made->advice,
-                                  &made->copies, err));
+    return (build->question.include & include) != 0;
+}
+
+/* Which runs would narrow the interval of what is recommended, cheapest first. */
+static enum pv_code load_experiments(struct api *api,
+                                     struct http_request *request,
+                                     struct advice_build *build,
+                                     struct pv_error *err)
+{
+    enum { COUNT = 3 };
+    const struct advice_question *question = &build->question;
+    const struct label_group *group = &build->history->prediction.group;
+    struct api_experiments *experiments = &build->experiments;
+    *experiments = api_experiments_of(api->config, EXPERIMENTS_CHEAPEST, COUNT);
+    if (group->asked && !group->ignored) {
+        experiments->labels = group->labels->labels;
+        experiments->n_labels = group->labels->n;
+    }
+    if (question->application.at != NULL)
+        return api_experiments_load(api, request, question->application.at, experiments, err);
+    const struct run *profile = &question->profile;
+    struct observation *seen = arena_alloc(request->arena, sizeof *seen);
+    if (seen == NULL)
+        return pv_no_memory(err);
+    *seen = model_seen((double)profile->problem_size, (double)profile->executors,
+                       profile->duration_s, profile->initialization_s);
+    bool known = profile->problem_size >= 1 && profile->executors >= 1 && profile->duration_s > 0;
+    experiments->seen = (struct run_observations){.rows = seen, .n = known ? 1 : 0};
     return PV_OK;
 }
 
-static void count_advice(const struct consultation *made, bool dry_run)
+static enum pv_code choose_experiments(struct api *api,
+                                       struct arena *arena,
+                                       struct advice_build *build,
+                                       struct pv_error *err)
 {
-    const char *outcome = made->advice.feasible ? "feasible" : "infeasible";
+    const struct advise_goal *goal = &build->question.goal;
+    struct api_experiments *experiments = &build->experiments;
+    double *executors = arena_alloc(arena, sizeof *executors);
+    if (executors == NULL)
+        return pv_no_memory(err);
+    *executors = (double)build->answer.advice.recommendation.executors;
+    experiments->bounds.problem_size = (double)build->history->prediction.curve.problem_size;
+    experiments->bounds.executors = executors;
+    experiments->bounds.n_executors = 1;
+    experiments->bounds.min_executors = goal->min_executors;
+    if (goal->max_executors < api->config->executors_max)
+        experiments->bounds.max_executors = goal->max_executors;
+    experiments->question.confidence = goal->confidence;
+    experiments->price_per_executor_hour = goal->price_per_executor_hour;
+    build->has_experiments = true;
+    return api_experiments_choose(arena, experiments, err);
+}
+
+static enum pv_code load(struct api *api,
+                         struct http_request *request,
+                         struct advice_build *build,
+                         struct pv_error *err)
+{
+    struct advice_question *question = &build->question;
+    bool computes = question->application.at == NULL || question->n_running > 0 ||
+                    wants(build, ADVICE_NEXT_EXPERIMENTS | ADVICE_COPY_PLAN);
+    if (computes && !request->may_compute)
+        return PV_E_DEFER;
+    PV_TRY(fault_at_history(
+        advice_load_prediction(api, request, question, &build->cluster, &build->history, err),
+        err));
+    if (question->n_running > 0 || wants(build, ADVICE_COPY_PLAN))
+        PV_TRY(advice_load_runs(api, request, question, build->history, &build->runs, err));
+    return wants(build, ADVICE_NEXT_EXPERIMENTS) ? load_experiments(api, request, build, err)
+                                                 : PV_OK;
+}
+
+static enum pv_code compute(struct api *api,
+                            struct http_request *request,
+                            struct advice_build *build,
+                            struct pv_error *err)
+{
+    struct arena scratch;
+    const struct advice_limits limits = advice_limits_of(api->config);
+    const struct advice_known known = {.question = &build->question,
+                                       .cluster = &build->cluster,
+                                       .prediction = &build->history->prediction,
+                                       .runs = build->runs.own,
+                                       .n_runs = build->runs.n_own,
+                                       .running = build->runs.running};
+    arena_init(&scratch, (size_t)api->config->request_memory_bytes_max);
+    enum pv_code code =
+        advice_answer(&known, &limits, request->arena, &scratch, &build->answer, err);
+    arena_fini(&scratch);
+    PV_TRY(code);
+    if (wants(build, ADVICE_NEXT_EXPERIMENTS))
+        PV_TRY(choose_experiments(api, request->arena, build, err));
+    return wants(build, ADVICE_COPY_PLAN)
+               ? advice_copies_plan(api, request, &build->question, &build->runs, &build->answer,
+                                    &build->copies, err)
+               : PV_OK;
+}
+
+/* build->history is to be released, also after a failure. */
+static enum pv_code make_advice(struct api *api,
+                                struct http_request *request,
+                                struct advice_build *build,
+                                struct pv_error *err)
+{
+    PV_TRY(decode(api->config, request, &build->question, err));
+    PV_TRY(load(api, request, build, err));
+    return compute(api, request, build, err);
+}
+
+static void count_advice(const struct advice_build *build, bool dry_run)
+{
+    const char *outcome = build->answer.advice.feasible ? "feasible" : "infeasible";
     metric_add(&advice_made, 1, METRIC_LABELS(outcome, dry_run ? "true" : "false"));
-    if (!isnan(made->advice.recommendation.deadline_probability))
-        metric_observe(&deadline_probabilities, made->advice.recommendation.deadline_probability,
-                       NULL);
+    if (!isnan(build->answer.advice.recommendation.deadline_probability))
+        metric_observe(&deadline_probabilities,
+                       build->answer.advice.recommendation.deadline_probability, NULL);
 }
 
 static struct codec_advice_reply
-reply_of(const struct consultation *made, const char *id, int64_t created_us)
+reply_of(const struct advice_build *build, const char *id, int64_t created_us)
 {
     return (struct codec_advice_reply){
         .id = id,
         .created_us = created_us,
-        .request = &made->asked,
-        .curve = &made->curve,
-        .context = &made->history->context,
-        .context_message = made->history->context_message,
-        .pricing = &made->pricing,
-        .terms = &made->terms.pricing,
-        .advice = &made->advice,
-        .beside = made->has_beside ? &made->beside : NULL,
-        .quotas = made->has_quotas ? &made->quotas : NULL,
-        .copies_asked = made->copies.planned ? &made->copies.asked : NULL,
-        .copies = &made->copies.plan,
-        .experiments = made->has_experiments ? &made->experiments.reply : NULL};
+        .question = &build->question,
+        .terms = &build->cluster.pricing,
+        .group = &build->history->prediction.group,
+        .answer = &build->answer,
+        .experiments = build->has_experiments ? &build->experiments.reply : NULL,
+        .copies_asked = build->copies.planned ? &build->copies.asked : NULL,
+        .copies = &build->copies.plan};
 }
 
 static enum pv_code write_document(struct http_request *request,
@@ -226,31 +229,32 @@ static enum pv_code write_document(struct http_request *request,
     return api_reply(response, status, &w, err);
 }
 
-static struct advice_row row_of(const struct consultation *made,
+static struct advice_row row_of(const struct advice_build *build,
                                 const struct codec_advice_reply *reply,
                                 const struct http_request *request,
                                 const struct http_response *response)
 {
     struct advice_row row = {
-        .application_name = codec_advice_job_name(&made->asked),
-        .objective = strview_of(advise_objective_name(made->advice.objective)),
-        .feasible = made->advice.feasible,
-        .problem_size = made->history->curve.problem_size,
-        .executors = made->advice.recommendation.executors,
-        .cores_per_executor = made->history->curve.cores_per_executor,
-        .predicted_duration_s = made->advice.recommendation.predicted_duration_s,
-        .lower_s = made->advice.recommendation.lower_s,
-        .upper_s = made->advice.recommendation.upper_s,
-        .confidence = made->asked.question.confidence,
-        .model_kind = strview_of(
-            made->history->curve.model_kind == NULL ? "replay" : made->history->curve.model_kind),
-        .deadline_s = made->asked.question.deadline_s,
-        .deadline_probability = made->advice.recommendation.deadline_probability,
+        .application_name = advice_job_name(&build->question),
+        .objective = strview_of(advise_objective_name(build->answer.advice.objective)),
+        .feasible = build->answer.advice.feasible,
+        .problem_size = build->history->prediction.curve.problem_size,
+        .executors = build->answer.advice.recommendation.executors,
+        .cores_per_executor = build->history->prediction.curve.cores_per_executor,
+        .predicted_duration_s = build->answer.advice.recommendation.predicted_duration_s,
+        .lower_s = build->answer.advice.recommendation.lower_s,
+        .upper_s = build->answer.advice.recommendation.upper_s,
+        .confidence = build->question.goal.confidence,
+        .model_kind = strview_of(build->history->prediction.curve.model_kind == NULL
+                                     ? "replay"
+                                     : build->history->prediction.curve.model_kind),
+        .deadline_s = build->question.goal.deadline_s,
+        .deadline_probability = build->answer.advice.recommendation.deadline_probability,
         .request = {request->body, request->body_n},
         .document = {response->body, response->body_n},
         .created_us = reply->created_us};
     memcpy(row.id, reply->id, sizeof row.id);
-    memcpy(row.application_id, made->history->application_id, sizeof row.application_id);
+    memcpy(row.application_id, build->history->application_id, sizeof row.application_id);
     return row;
 }
 
@@ -263,14 +267,14 @@ add_location(struct http_request *request, struct http_response *response, const
 
 /* Reply, advice, audit row and event in one transaction. */
 static enum pv_code keep(struct http_request *request,
-                         const struct consultation *made,
+                         const struct advice_build *build,
                          struct api_write *write,
                          struct http_response *response,
                          struct pv_error *err)
 {
     char id[37];
     clock_uuid7(id);
-    struct codec_advice_reply reply = reply_of(made, id, clock_wall_us());
+    struct codec_advice_reply reply = reply_of(build, id, clock_wall_us());
     struct writer event;
     size_t event_n = 0;
     writer_init(&event, request->arena);
@@ -280,20 +284,20 @@ static enum pv_code keep(struct http_request *request,
         return pv_no_memory(err);
     PV_TRY(write_document(request, &reply, 201, response, err));
     add_location(request, response, id);
-    store_tell_of(write->tx, made->history->application_id);
+    store_tell_of(write->tx, build->history->application_id);
     PV_TRY(api_write_keep(request, response, write, err));
-    struct advice_row row = row_of(made, &reply, request, response);
+    struct advice_row row = row_of(build, &reply, request, response);
     return store_advice_insert_commit(&write->tx, &row, (struct strview){event_text, event_n}, err);
 }
 
 static enum pv_code answer_dry(struct http_request *request,
-                               const struct consultation *made,
+                               const struct advice_build *build,
                                struct http_response *response,
                                struct pv_error *err)
 {
     char id[37];
     clock_uuid7(id);
-    struct codec_advice_reply reply = reply_of(made, id, clock_wall_us());
+    struct codec_advice_reply reply = reply_of(build, id, clock_wall_us());
     return write_document(request, &reply, 200, response, err);
 }
 
@@ -303,7 +307,7 @@ static enum pv_code answer_dry(struct http_request *request,
  */
 static enum pv_code answer_and_keep(struct api *api,
                                     struct http_request *request,
-                                    struct consultation *made,
+                                    struct advice_build *build,
                                     struct http_response *response,
                                     struct pv_error *err)
 {
@@ -314,12 +318,12 @@ static enum pv_code answer_and_keep(struct api *api,
     PV_TRY(api_write_replay(api, request, response, hash, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(consult(api, request, made, err));
+    PV_TRY(make_advice(api, request, build, err));
     PV_TRY(api_write_begin(api, request, response, hash, &write, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(keep(request, made, &write, response, err));
-    count_advice(made, false);
+    PV_TRY(keep(request, build, &write, response, err));
+    count_advice(build, false);
     return PV_OK;
 }
 
@@ -329,19 +333,19 @@ enum pv_code advice_create(void *context,
                            struct pv_error *err)
 {
     struct api *api = context;
-    struct consultation made = {0};
+    struct advice_build build = {0};
     bool dry_run = false;
     enum pv_code code = read_query(request, &dry_run, err);
     if (code == PV_OK && dry_run) {
-        code = consult(api, request, &made, err);
+        code = make_advice(api, request, &build, err);
         if (code == PV_OK)
-            code = answer_dry(request, &made, response, err);
+            code = answer_dry(request, &build, response, err);
         if (code == PV_OK)
-            count_advice(&made, true);
+            count_advice(&build, true);
     } else if (code == PV_OK) {
-        code = answer_and_keep(api, request, &made, response, err);
+        code = answer_and_keep(api, request, &build, response, err);
     }
-    history_item_release(made.history);
+    history_item_release(build.history);
     return code;
 }
 

@@ -4,94 +4,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/advice/advice_history.h"
 #include "api/geo/copy_plan_clusters.h"
 #include "core/advice/first_stages.h"
 #include "core/geo/planning.h"
-#include "store/clusters/cluster.h"
 
 static const char CLUSTERS_AT[] = "/copy_plan/clusters";
 
-enum pv_code advice_copies_check(struct api *api,
-                                 struct http_request *request,
-                                 const struct codec_advice_request *asked,
-                                 struct pv_error *err)
-{
-    store_tx_auto_t *tx = NULL;
-    size_t n = asked->n_clusters;
-    struct cluster *clusters = arena_array(request->arena, n, sizeof *clusters);
-    if (clusters == NULL)
-        return pv_no_memory(err);
-    enum pv_code code = api_read(api, request, &tx, err);
-    if (code == PV_OK)
-        code = store_cluster_of_names(tx, request->arena, asked->clusters, n, clusters, err);
-    store_rollback(&tx);
-    for (size_t i = 0, known = code == PV_OK ? n : 0; i < known; i++) {
-        char at[64];
-        (void)snprintf(at, sizeof at, "%s/%zu", CLUSTERS_AT, i);
-        if (clusters[i].id[0] == '\0')
-            code = pv_fault(err, PV_PLACE_POINTER, at, "unknown_cluster",
-                            "there is no cluster of this name");
-    }
-    return code;
-}
-
 /* --- the tasks --- */
-
-/* Those of the nearest run that has them; where none does, the nearest says what it lacks. */
-static enum pv_code find_in_runs(const struct run runs[],
-                                 size_t n,
-                                 const struct replay_target *target,
-                                 struct arena *arena,
-                                 struct arena *scratch,
-                                 struct first_stage **stages,
-                                 size_t *n_stages,
-                                 struct pv_error *err)
-{
-    struct pv_error first = {0};
-    enum pv_code code = PV_E_TOO_FEW;
-    for (size_t i = 0; i < n && code == PV_E_TOO_FEW; i++) {
-        struct pv_error why = {0};
-        code = first_stages_find(&runs[i], n - i, target, arena, scratch, stages, n_stages, &why);
-        if (i == 0 || code != PV_E_TOO_FEW)
-            first = why;
-    }
-    return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", first.detail);
-}
 
 /* The first stages as they would be with what is recommended. */
 static enum pv_code find_stages(struct api *api,
                                 struct http_request *request,
-                                const struct codec_advice_request *asked,
-                                const struct history_item *history,
-                                const struct advice *advice,
+                                const struct advice_runs *runs,
+                                const struct advice_answer *answer,
                                 struct first_stage **stages,
                                 size_t *n,
                                 struct pv_error *err)
 {
-    struct run_list runs = {.items = NULL};
-    const struct curve *curve = &history->curve;
-    const struct replay_target target = {curve->problem_size, advice->recommendation.executors,
-                                         curve->cores_per_executor};
-    bool is_profile = asked->application.at == NULL;
-    enum pv_code code = PV_OK;
-    if (!is_profile)
-        code = advice_history_runs(api, request, asked, history, curve->problem_size, &runs, err);
-    if (code == PV_OK && !is_profile && runs.n == 0)
-        code = pv_fail(err, PV_E_TOO_FEW, "no run of the application has stages");
-    if (code != PV_OK)
-        return code;
+    const struct replay_target target = {answer->curve.problem_size,
+                                         answer->advice.recommendation.executors,
+                                         answer->curve.cores_per_executor};
+    if (runs->n_own == 0)
+        return pv_fail(err, PV_E_TOO_FEW, "no run of the application has stages");
     struct arena scratch;
     arena_init(&scratch, (size_t)api->config->request_memory_bytes_max);
-    code = find_in_runs(is_profile ? &asked->profile : runs.items, is_profile ? 1 : runs.n, &target,
-                        request->arena, &scratch, stages, n, err);
+    enum pv_code code = first_stages_of_nearest(runs->own, runs->n_own, &target, request->arena,
+                                                &scratch, stages, n, err);
     arena_fini(&scratch);
     return code;
 }
 
 /* Operations by name, each once: the stages', and the application's, which stands first. */
 static enum pv_code name_operations(struct arena *arena,
-                                    const struct codec_advice_request *asked,
+                                    const struct advice_question *asked,
                                     const struct first_stage stages[],
                                     size_t n,
                                     size_t operation_of[],
@@ -102,7 +47,7 @@ static enum pv_code name_operations(struct arena *arena,
     if (names == NULL)
         return pv_no_memory(err);
     size_t count = 1;
-    names[0] = codec_advice_job_name(asked);
+    names[0] = advice_job_name(asked);
     for (size_t i = 0; i < n; i++) {
         bool named = stages[i].name.at != NULL && stages[i].name.n > 0;
         size_t k = 0;
@@ -118,7 +63,7 @@ static enum pv_code name_operations(struct arena *arena,
 }
 
 static enum pv_code name_clusters(struct arena *arena,
-                                  const struct codec_advice_request *asked,
+                                  const struct advice_question *asked,
                                   struct codec_copy_plan *plan,
                                   struct pv_error *err)
 {
@@ -146,7 +91,7 @@ static enum pv_code name_clusters(struct arena *arena,
 }
 
 /* Where the input may lie: as specified, else everywhere. */
-static size_t *list_inputs(struct arena *arena, const struct codec_advice_request *asked, size_t *n)
+static size_t *list_inputs(struct arena *arena, const struct advice_question *asked, size_t *n)
 {
     *n = asked->n_inputs;
     if (asked->n_inputs > 0)
@@ -166,7 +111,7 @@ struct tasks {
 };
 
 static enum pv_code cut_tasks(struct arena *arena,
-                              const struct codec_advice_request *asked,
+                              const struct advice_question *asked,
                               const struct first_stage stages[],
                               size_t n,
                               const size_t operation_of[],
@@ -214,7 +159,7 @@ static enum pv_code count_tasks(const struct api *api,
 }
 
 static enum pv_code make_job(struct arena *arena,
-                             const struct codec_advice_request *asked,
+                             const struct advice_question *asked,
                              const struct tasks *tasks,
                              struct codec_copy_plan *plan,
                              struct pv_error *err)
@@ -228,7 +173,7 @@ static enum pv_code make_job(struct arena *arena,
                             .tasks = tasks->items,
                             .n_tasks = tasks->n,
                             .median_duration_s = (double)NAN};
-    plan->jobs[0] = codec_advice_job_name(asked);
+    plan->jobs[0] = advice_job_name(asked);
     plan->tasks[0] = tasks->ids;
     plan->problem.jobs = job;
     plan->problem.n_jobs = 1;
@@ -239,7 +184,7 @@ static enum pv_code make_job(struct arena *arena,
 
 static enum pv_code set_problem(struct api *api,
                                 struct arena *arena,
-                                const struct codec_advice_request *asked,
+                                const struct advice_question *asked,
                                 const struct first_stage stages[],
                                 size_t n,
                                 size_t operation_of[],
@@ -307,9 +252,9 @@ static enum pv_code settle_operations(struct arena *arena,
 
 static enum pv_code plan_copies(struct api *api,
                                 struct http_request *request,
-                                const struct codec_advice_request *asked,
-                                const struct history_item *history,
-                                const struct advice *advice,
+                                const struct advice_question *asked,
+                                const struct advice_runs *runs,
+                                const struct advice_answer *answer,
                                 struct advice_copies *copies,
                                 struct pv_error *err)
 {
@@ -317,7 +262,7 @@ static enum pv_code plan_copies(struct api *api,
     struct first_stage *stages = NULL;
     struct tasks tasks = {.n = 0};
     struct arena *arena = request->arena;
-    PV_TRY(find_stages(api, request, asked, history, advice, &stages, &n, err));
+    PV_TRY(find_stages(api, request, runs, answer, &stages, &n, err));
     size_t *operation_of = arena_array(arena, n, sizeof *operation_of);
     if (operation_of == NULL)
         return pv_no_memory(err);
@@ -340,9 +285,8 @@ static size_t cluster_of(const struct pv_fault *fault, size_t none)
 }
 
 /* Why there is none, in words: of faults the first, with the cluster that it is at. */
-static void tell_why(const struct codec_advice_request *asked,
-                     const struct pv_error *why,
-                     struct advice *advice)
+static void
+tell_why(const struct advice_question *asked, const struct pv_error *why, struct advice *advice)
 {
     const struct pv_fault *fault = &why->faults[0];
     const char *detail = why->n_faults > 0 ? fault->detail : why->detail;
@@ -353,7 +297,7 @@ static void tell_why(const struct codec_advice_request *asked,
         finding_text(note, "cluster", asked->clusters[cluster].at);
 }
 
-static void tell_inputs(const struct codec_advice_request *asked, struct advice *advice)
+static void tell_inputs(const struct advice_question *asked, struct advice *advice)
 {
     if (asked->n_inputs > 0 || asked->n_clusters == 1)
         return;
@@ -366,14 +310,15 @@ static void tell_inputs(const struct codec_advice_request *asked, struct advice 
 
 enum pv_code advice_copies_plan(struct api *api,
                                 struct http_request *request,
-                                const struct codec_advice_request *asked,
-                                const struct history_item *history,
-                                struct advice *advice,
+                                const struct advice_question *asked,
+                                const struct advice_runs *runs,
+                                struct advice_answer *answer,
                                 struct advice_copies *copies,
                                 struct pv_error *err)
 {
     struct pv_error why = {0};
-    enum pv_code code = plan_copies(api, request, asked, history, advice, copies, &why);
+    enum pv_code code = plan_copies(api, request, asked, runs, answer, copies, &why);
+    struct advice *advice = &answer->advice;
     bool impossible = code == PV_E_TOO_FEW || code == PV_E_LIMIT || code == PV_E_INVALID;
     if (code != PV_OK && !impossible)
         return pv_fail(err, code, "%s", why.detail);

@@ -1,9 +1,8 @@
 #ifndef API_ADVICE_ADVICE_COPIES_H
 #define API_ADVICE_ADVICE_COPIES_H
 
-#include "api/advice/history_cache.h"
-#include "api/api.h"
-#include "codec/advice/advice.h"
+#include "api/advice/advice_load.h"
+#include "codec/geo/copy_plan.h"
 
 /*
  * The copy plan of an advice: which copies of the tasks of the job's first stages to start in which
@@ -21,22 +20,16 @@ struct advice_copies {
     struct geo_plan plan;
 };
 
-/* Fault at the name of a cluster that is not there. */
-enum pv_code advice_copies_check(struct api *api,
-                                 struct http_request *request,
-                                 const struct codec_advice_request *asked,
-                                 struct pv_error *err) PV_MUSTCHECK;
-
 /*
- * Plan for what `advice` recommends. Where that cannot be done, copies->planned stays false and a
+ * Plan for what `answer` recommends. Where that cannot be done, copies->planned stays false and a
  * warning (no_copy_plan) among those of the advice says why. Only failures of the service are
  * errors.
  */
 enum pv_code advice_copies_plan(struct api *api,
                                 struct http_request *request,
-                                const struct codec_advice_request *asked,
-                                const struct history_item *history,
-                                struct advice *advice,
+                                const struct advice_question *asked,
+                                const struct advice_runs *runs,
+                                struct advice_answer *answer,
                                 struct advice_copies *copies,
                                 struct pv_error *err) PV_MUSTCHECK;
 

@@ -5,10 +5,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "codec/models/fitted_model.h"
-#include "core/advice/curve.h"
-#include "core/advice/predictor.h"
-#include "core/advice/quotas.h"
+#include "core/advice/history_prediction.h"
 #include "store/history/run.h"
 
 /*
@@ -35,14 +32,10 @@ struct history_key {
 
 /* Made by history_item_create, filled in by its maker, then published or let go. */
 struct history_item {
-    struct arena arena; /* what curve points at */
+    struct arena arena; /* what it points at */
     char application_id[37];
     int64_t history_version;
-    struct curve curve;
-    struct predictor predictor; /* how the curve came to be; neither flag set: of a profile */
-    struct quota_source stages; /* of the nearest run that has them */
-    struct codec_history_context context; /* whose runs it is from; n_keys == 0: all are alike */
-    const char *context_message;
+    struct history_prediction prediction;
     struct run_id *replayed; /* where labels chose them: the runs */
     size_t n_replayed;
 };

@@ -22,19 +22,4 @@ enum pv_code named_cluster_look(struct store_tx *tx,
                                 struct cluster *cluster,
                                 struct pv_error *err) PV_MUSTCHECK;
 
-/* A member that this use needs: a fault at the name says which one the cluster lacks. */
-enum pv_code named_cluster_need(const struct cluster *cluster,
-                                int64_t value,
-                                const char *member,
-                                const char *pointer,
-                                struct pv_error *err) PV_MUSTCHECK;
-
-/* executors x cores_per_executor, both needed, and no more than the service takes (cores_max). */
-enum pv_code named_cluster_cores(const struct api *api,
-                                 int64_t executors,
-                                 int64_t cores_per_executor,
-                                 const char *pointer,
-                                 int64_t *cores,
-                                 struct pv_error *err) PV_MUSTCHECK;
-
 #endif

@@ -37,9 +37,9 @@ static enum pv_code load_cluster(struct api *api,
         return PV_OK;
     int64_t executors = cluster.traits.executors;
     int64_t each = cluster.traits.cores_per_executor;
-    PV_TRY(named_cluster_need(&cluster, executors, "executors", at, err));
-    PV_TRY(named_cluster_need(&cluster, each, "cores_per_executor", at, err));
-    PV_TRY(named_cluster_cores(api, executors, each, at, &cores, err));
+    PV_TRY(cluster_need(&cluster, executors, "executors", at, err));
+    PV_TRY(cluster_need(&cluster, each, "cores_per_executor", at, err));
+    PV_TRY(cluster_count_cores(executors, each, api->config->cores_max, at, &cores, err));
     asked->terms.max_cores = (double)cores;
     return PV_OK;
 }

@@ -130,16 +130,16 @@ static enum pv_code load_cluster(struct api *api,
     int64_t cores;
     PV_TRY(named_cluster_load(api, request, asked->cluster, at, &cluster, err));
     if (isnan(terms->executors)) {
-        PV_TRY(named_cluster_need(&cluster, cluster.traits.executors, "executors", at, err));
+        PV_TRY(cluster_need(&cluster, cluster.traits.executors, "executors", at, err));
         terms->executors = (double)cluster.traits.executors;
     }
     if (isnan(terms->cores_per_executor)) {
-        PV_TRY(named_cluster_need(&cluster, cluster.traits.cores_per_executor, "cores_per_executor",
-                                  at, err));
+        PV_TRY(cluster_need(&cluster, cluster.traits.cores_per_executor, "cores_per_executor", at,
+                            err));
         terms->cores_per_executor = (double)cluster.traits.cores_per_executor;
     }
-    return named_cluster_cores(api, (int64_t)terms->executors, (int64_t)terms->cores_per_executor,
-                               at, &cores, err);
+    return cluster_count_cores((int64_t)terms->executors, (int64_t)terms->cores_per_executor,
+                               api->config->cores_max, at, &cores, err);
 }
 
 /* --- the answer --- */

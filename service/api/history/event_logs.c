@@ -7,6 +7,7 @@
 #include "api/history/event_log_name.h"
 #include "api/history/event_log_save.h"
 #include "api/history/run_reply.h"
+#include "api/models/fitter.h"
 #include "api/routes.h"
 #include "api/shared/query.h"
 #include "api/shared/write.h"

@@ -7,6 +7,7 @@
 
 #include "api/history/event_log_save.h"
 #include "api/history/import_batch.h"
+#include "api/models/fitter.h"
 #include "api/routes.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"

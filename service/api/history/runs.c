@@ -3,6 +3,7 @@
 
 #include "api/advice/advised_runs.h"
 #include "api/history/run_reply.h"
+#include "api/models/fitter.h"
 #include "api/routes.h"
 #include "api/shared/list.h"
 #include "api/shared/query.h"

@@ -3,8 +3,6 @@
 
 #include "api/api.h"
 #include "codec/models/fitted_model.h"
-#include "core/scaling/model/law.h"
-#include "core/scaling/selection/selection.h"
 #include "store/models/application_model.h"
 
 /*
@@ -24,8 +22,8 @@ enum pv_code application_models_load(struct api *api,
                                      struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * The same for runs with labels, at least one: the models of the context that the newest of these
- * is in (core/scaling/selection/contexts.h), fitted for this request. PV_E_DEFER on an io worker; a
+ * The same for runs with labels, at least one: the models of the group that the newest of these
+ * is in (core/scaling/history/label_group.h), fitted for this request. PV_E_DEFER on an io worker; a
  * fault at parameter label where no run that can be used has them.
  */
 enum pv_code application_models_of_labels(struct api *api,
@@ -35,17 +33,6 @@ enum pv_code application_models_of_labels(struct api *api,
                                           size_t n,
                                           struct application_model *model,
                                           struct pv_error *err) PV_MUSTCHECK;
-
-/*
- * Of the runs seen those of that context, n == 0: of the latest run's, as models are fitted to,
- * weighed as they are. Fails as application_models_of_labels.
- */
-enum pv_code application_models_own_runs(struct run_observations *seen,
-                                         const struct run_label labels[],
-                                         size_t n,
-                                         struct arena *arena,
-                                         struct run_observations *own,
-                                         struct pv_error *err) PV_MUSTCHECK;
 
 /*
  * The same for nobody in particular: fit what is kept of that team's application if it is behind,
@@ -66,14 +53,6 @@ enum pv_code application_models_read(struct arena *arena,
                                      struct codec_history_model *model,
                                      struct pv_error *err) PV_MUSTCHECK;
 
-/* A fit in hand: what is to be kept, the runs it was made from (those of its context alone), and
- * what was selected. */
-struct application_refit {
-    struct application_model model;
-    struct run_observations seen;
-    struct model_selection selection;
-};
-
 /*
  * Fit every kind to the history as it is now, whether it changed or not; storing it is up to
  * the caller. Everything lives in the arena. PV_E_NOT_FOUND.
@@ -83,7 +62,8 @@ enum pv_code application_models_refit(struct api *api,
                                       const struct principal *who,
                                       const char *request_id,
                                       const char *name,
-                                      struct application_refit *made,
+                                      struct application_model *model,
+                                      struct history_models *made,
                                       struct pv_error *err) PV_MUSTCHECK;
 
 /* The answer, as an error, where the wanted models are not there. */

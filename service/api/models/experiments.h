@@ -7,13 +7,18 @@
 
 /* What next-experiments and advice have in common: a history, its model, the runs to make next. */
 
-/* What is asked; region and question->allowed, ->asked are filled in. */
+/* What is asked, what is loaded for it, and what was chosen. */
 struct api_experiments {
     struct experiment_bounds bounds;
-    struct experiments_question question;
-    const struct run_label *labels; /* of the runs to go by; none: those of the latest run */
+    struct experiments_question question; /* of it allowed and asked are filled in by choosing */
+    const struct run_label *labels;       /* of the runs to go by; none: those of the latest run */
     size_t n_labels;
     double price_per_executor_hour; /* NAN: unknown */
+    /* loaded */
+    struct run_observations seen;
+    struct codec_history_model kept;
+    bool has_model;
+    /* chosen */
     struct experiment_region region;
     struct experiments_plan plan;
     struct codec_experiments reply; /* of all of the above, which it points at */
@@ -24,20 +29,19 @@ struct api_experiments
 api_experiments_of(const struct config *config, enum experiments_criterion criterion, size_t count);
 
 /*
- * For the application of that name, by its selected model. On a compute worker only (PV_E_DEFER
- * elsewhere). PV_E_NOT_FOUND; faults as experiment_region_make. `asked` must not move afterwards.
+ * Load the runs of the application of that name and its selected model. On a compute worker only
+ * (PV_E_DEFER elsewhere). PV_E_NOT_FOUND.
  */
-enum pv_code api_experiments_plan(struct api *api,
+enum pv_code api_experiments_load(struct api *api,
                                   struct http_request *request,
                                   const char *name,
                                   struct api_experiments *asked,
                                   struct pv_error *err) PV_MUSTCHECK;
 
-/* For runs at hand, of which there is no model. */
-enum pv_code api_experiments_plan_rows(struct arena *arena,
-                                       const struct observation rows[],
-                                       size_t n,
-                                       struct api_experiments *asked,
-                                       struct pv_error *err) PV_MUSTCHECK;
+/* Choose from what is loaded, or from asked->seen at hand. Faults as experiment_region_make. `asked`
+ * must not move afterwards. */
+enum pv_code api_experiments_choose(struct arena *arena,
+                                    struct api_experiments *asked,
+                                    struct pv_error *err) PV_MUSTCHECK;
 
 #endif

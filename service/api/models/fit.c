@@ -2,6 +2,7 @@
 
 #include "api/api.h"
 #include "api/shared/reply.h"
+#include "codec/models/fit.h"
 #include "codec/models/model.h"
 #include "core/scaling/model/fit.h"
 

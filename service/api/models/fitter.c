@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "api/advice/history_cache.h"
 #include "api/models/application_models.h"
 #include "api/models/fit_queue.h"
 #include "log/log.h"
@@ -28,12 +29,6 @@ METRIC_GAUGE(running,
              "provisor_fits_running",
              "Applications whose models are being fitted on arrival.",
              "");
-METRIC_COUNTER(fits,
-               "provisor_fits_total",
-               "Histories whose models were fitted, by cause: the arrival of runs, or a reader "
-               "who came before."
-               "",
-               "cause");
 METRIC_COUNTER(
     spared,
     "provisor_fits_spared_total",
@@ -49,12 +44,6 @@ METRIC_COUNTER(fit_seconds,
                "Time of the fits on arrival, with the database's.",
                "");
 
-void fitter_count(enum fit_cause cause)
-{
-    static const char *const text[] = {[FIT_ON_ARRIVAL] = "arrival", [FIT_FOR_READER] = "reader"};
-    metric_add(&fits, 1, METRIC_LABELS(text[cause]));
-}
-
 /* Linux keeps a niceness for each thread, POSIX one for the process. */
 static void yield_to_requests(void)
 {
@@ -63,11 +52,9 @@ static void yield_to_requests(void)
 
 static void count_fit(enum pv_code code, bool fitted)
 {
-    if (code == PV_OK && fitted)
-        fitter_count(FIT_ON_ARRIVAL);
-    else if (code == PV_OK)
+    if (code == PV_OK && !fitted)
         metric_add(&spared, 1, METRIC_LABELS("current"));
-    else if (code != PV_E_NOT_FOUND) /* removed meanwhile */
+    else if (code != PV_OK && code != PV_E_NOT_FOUND) /* removed meanwhile */
         metric_add(&missed, 1, METRIC_LABELS("failed"));
 }
 
@@ -141,10 +128,11 @@ enum pv_code fitter_start(struct api *api, struct fitter **fitter, struct pv_err
     return PV_OK;
 }
 
-void fitter_tell(struct fitter *fitter, const char *team_id, const char *application)
+void api_history_changed(struct api *api, const char *team_id, const char *application)
 {
-    if (fitter != NULL)
-        (void)fit_queue_add(fitter->queue, team_id, application);
+    history_cache_invalidate(api->history, team_id, application);
+    if (api->fitter != NULL)
+        (void)fit_queue_add(api->fitter->queue, team_id, application);
 }
 
 void fitter_ask_end(struct fitter *fitter)

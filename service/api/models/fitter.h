@@ -20,9 +20,9 @@ struct fitter;
 enum pv_code
 fitter_start(struct api *api, struct fitter **fitter, struct pv_error *err) PV_MUSTCHECK;
 
-/* The history of that application changed, and the change is committed. Returns at once; accepts a
- * NULL fitter. */
-void fitter_tell(struct fitter *fitter, const char *team_id, const char *application);
+/* The history of that application of the team changed, and the change is committed: what is kept in
+ * memory is forgotten, its models are fitted anew in time. Returns at once. */
+void api_history_changed(struct api *api, const char *team_id, const char *application);
 
 /* No further fits; the one under way is finished. Returns at once; accepts NULL. */
 void fitter_ask_end(struct fitter *fitter);
@@ -30,10 +30,6 @@ void fitter_ask_end(struct fitter *fitter);
 /* Wait for the end, at most so many seconds. false: it is still at work, and what it uses must
  * stay. Accepts NULL. */
 bool fitter_join(struct fitter *fitter, unsigned seconds);
-
-/* Count a history whose models were fitted. */
-enum fit_cause { FIT_ON_ARRIVAL, FIT_FOR_READER };
-void fitter_count(enum fit_cause cause);
 
 /* Bring the metrics of the queue up to date. */
 void fitter_collect_metrics(struct api *api);

@@ -105,7 +105,8 @@ enum pv_code next_experiments_get(void *context,
     struct api_experiments asked;
     struct writer w;
     PV_TRY(read_question(api, request, &asked, err));
-    PV_TRY(api_experiments_plan(api, request, http_path_parameter(request, "name"), &asked, err));
+    PV_TRY(api_experiments_load(api, request, http_path_parameter(request, "name"), &asked, err));
+    PV_TRY(api_experiments_choose(request->arena, &asked, err));
     writer_init(&w, request->arena);
     codec_experiments_encode(&w, &asked.reply);
     return api_reply(response, 200, &w, err);

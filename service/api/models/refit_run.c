@@ -18,7 +18,8 @@ struct refit {
     struct api *api;
     struct operation_run *run;
     struct codec_refit asked;
-    struct application_refit fitted;
+    struct application_model model;
+    struct history_models fitted;
     const struct model_kind *kind;
     struct bootstrap_order order;
     struct bootstrap_result bootstrap;
@@ -63,11 +64,11 @@ static enum pv_code removed(struct pv_error *err)
 static enum pv_code fit_all(struct refit *refit, struct pv_error *err)
 {
     struct operation_run *run = refit->run;
-    struct application_refit *fitted = &refit->fitted;
+    struct history_models *fitted = &refit->fitted;
     enum pv_code code = application_models_refit(refit->api, run->arena, &run->who, run->request_id,
-                                                 run->application, fitted, err);
+                                                 run->application, &refit->model, fitted, err);
     /* Another one of that name is none that was asked for. */
-    if (code == PV_OK && strcmp(fitted->model.application_id, run->application_id) != 0)
+    if (code == PV_OK && strcmp(refit->model.application_id, run->application_id) != 0)
         code = PV_E_NOT_FOUND;
     if (code == PV_E_NOT_FOUND)
         return removed(err);
@@ -80,7 +81,7 @@ static enum pv_code fit_all(struct refit *refit, struct pv_error *err)
         selected = fitted->selection.single;
     if (refit->kind == NULL && selected != NULL)
         refit->kind = selected->kind;
-    return refit->kind == NULL ? application_models_refuse(&fitted->model, err) : PV_OK;
+    return refit->kind == NULL ? application_models_refuse(&refit->model, err) : PV_OK;
 }
 
 static int by_place(const void *a, const void *b)
@@ -95,7 +96,7 @@ static int by_place(const void *a, const void *b)
 /* The configurations observed, thinned evenly where there are many. */
 static enum pv_code choose_points(struct refit *refit, struct pv_error *err)
 {
-    const struct run_observations *seen = &refit->fitted.seen;
+    const struct run_observations *seen = &refit->fitted.own;
     size_t n = 0;
     if (refit->asked.points != NULL)
         return PV_OK;
@@ -199,7 +200,7 @@ take_steps(struct refit *refit, struct bootstrap *bootstrap, struct pv_error *er
 static enum pv_code
 fit_plainly(struct refit *refit, const struct pv_error *why, struct pv_error *err)
 {
-    const struct run_observations *seen = &refit->fitted.seen;
+    const struct run_observations *seen = &refit->fitted.own;
     refit->no_bootstrap = *why;
     return model_fit(refit->kind, seen->rows, seen->n, refit->asked.weights, refit->run->arena,
                      &refit->fit, err);
@@ -213,8 +214,8 @@ static enum pv_code make_bootstrap(struct refit *refit, struct pv_error *err)
     refit->order = (struct bootstrap_order){
         .kind = refit->kind,
         .weights = asked->weights,
-        .rows = refit->fitted.seen.rows,
-        .n = refit->fitted.seen.n,
+        .rows = refit->fitted.own.rows,
+        .n = refit->fitted.own.n,
         .points = asked->points,
         .n_points = asked->n_points,
         .resamples = (size_t)asked->resamples,
@@ -241,10 +242,10 @@ static void describe(const struct refit *refit, struct codec_refit_result *made)
         .operation_id = refit->run->key.id,
         .refitted_us = clock_wall_us(),
         .application = refit->run->application,
-        .history_version = refit->fitted.model.history_version,
-        .history_version_now = refit->fitted.model.history_version,
-        .runs = refit->fitted.seen.runs,
-        .used = refit->fitted.seen.n,
+        .history_version = refit->model.history_version,
+        .history_version_now = refit->model.history_version,
+        .runs = refit->fitted.own.runs,
+        .used = refit->fitted.own.n,
         .asked = &refit->asked,
         .selection = &refit->fitted.selection,
         .fit = refit->has_bootstrap ? refit->bootstrap.fit : &refit->fit,
@@ -276,7 +277,7 @@ static enum pv_code keep(struct refit *refit, struct pv_error *err)
     describe(refit, &made);
     PV_TRY(write_text(refit, &made, codec_refit_summary_encode, &summary, err));
     PV_TRY(store_begin(run->store, &run->who, run->request_id, STORE_WRITE, &tx, err));
-    PV_TRY(store_application_model_keep(tx, &refit->fitted.model, err));
+    PV_TRY(store_application_model_keep(tx, &refit->model, err));
     PV_TRY(store_application_refit_keep(tx, run->application_id, made.history_version, summary,
                                         &made.history_version_now, err));
     PV_TRY(write_text(refit, &made, codec_refit_result_encode, &result, err));

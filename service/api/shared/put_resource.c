@@ -43,19 +43,6 @@ enum pv_code put_resource_check(const struct http_request *request,
     return PV_OK;
 }
 
-void registry_shorten(struct strview text, char *out, size_t room)
-{
-    size_t n = text.n;
-    bool cut = n >= room;
-    if (cut) {
-        n = room - 4;
-        while (n > 0 && ((unsigned char)text.at[n] & 0xc0) == 0x80)
-            n--;
-    }
-    memcpy(out, text.at, n);
-    (void)snprintf(out + n, room - n, "%s", cut ? "..." : "");
-}
-
 enum pv_code put_resource_refuse_referenced(struct store_tx *tx,
                                             struct arena *arena,
                                             enum reference_kind kind,
@@ -67,11 +54,11 @@ enum pv_code put_resource_refuse_referenced(struct store_tx *tx,
     enum pv_code code = store_reference_list(tx, arena, kind, id, REFERRERS_TOLD, &list, err);
     if (code != PV_OK || list.n == 0)
         return code;
-    registry_shorten(list.items[0].name, name, sizeof name);
+    strview_shorten(list.items[0].name, name, sizeof name);
     code = pv_fail(err, PV_E_CONFLICT, "it is still referred to by the %s \"%s\"%s",
                    list.items[0].kind.at, name, list.n > 1 ? " and others" : "");
     for (size_t i = 0; i < list.n; i++) {
-        registry_shorten(list.items[i].name, name, sizeof name);
+        strview_shorten(list.items[i].name, name, sizeof name);
         (void)pv_fault(err, PV_PLACE_PARAMETER, "name", "referenced", "by the %s \"%s\"",
                        list.items[i].kind.at, name);
     }

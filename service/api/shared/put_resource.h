@@ -30,7 +30,4 @@ enum pv_code put_resource_refuse_referenced(struct store_tx *tx,
                                             const char *id,
                                             struct pv_error *err) PV_MUSTCHECK;
 
-/* text cut to at most `room` - 1 bytes, between characters, with "..." where it was cut. */
-void registry_shorten(struct strview text, char *out, size_t room);
-
 #endif

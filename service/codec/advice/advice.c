@@ -21,7 +21,7 @@ static const char *const objectives[] = {"min_executors", "min_cost",   "min_tim
 static const char *const markets[] = {"on_demand", "spot", "cheapest", NULL};
 
 /* One's own price, in place of that of a price book as a whole. */
-static void decode_price(const struct codec_node *constraints, struct codec_advice_request *request)
+static void decode_price(const struct codec_node *constraints, struct advice_question *request)
 {
     struct price *price = &request->price;
     price->per_executor_hour =
@@ -46,7 +46,7 @@ static void decode_price(const struct codec_node *constraints, struct codec_advi
 
 static void decode_constraints(const struct codec_node *node,
                                const struct codec_advice_limits *limits,
-                               struct codec_advice_request *request)
+                               struct advice_question *request)
 {
     static const char *const known[] = {"min_executors",
                                         "max_executors",
@@ -58,11 +58,11 @@ static void decode_constraints(const struct codec_node *node,
                                         "cluster",
                                         NULL};
     struct codec_node constraints = codec_object(node, "constraints", CODEC_OPTIONAL);
-    struct advise_question *question = &request->question;
-    question->min_executors = 1;
-    question->max_executors = limits->executors;
-    question->max_cost = (double)NAN;
-    question->price_per_executor_hour = (double)NAN;
+    struct advise_goal *goal = &request->goal;
+    goal->min_executors = 1;
+    goal->max_executors = limits->executors;
+    goal->max_cost = (double)NAN;
+    goal->price_per_executor_hour = (double)NAN;
     request->cores_per_executor = RUN_UNKNOWN;
     request->cluster = (struct strview){NULL, 0};
     request->cluster_cores = RUN_UNKNOWN;
@@ -75,11 +75,11 @@ static void decode_constraints(const struct codec_node *node,
         codec_integer(&constraints, "min_executors", CODEC_OPTIONAL, 1, limits->executors);
     int64_t most =
         codec_integer(&constraints, "max_executors", CODEC_OPTIONAL, 1, limits->executors);
-    question->min_executors = least == RUN_UNKNOWN ? 1 : least;
-    question->max_executors = most == RUN_UNKNOWN ? limits->executors : most;
+    goal->min_executors = least == RUN_UNKNOWN ? 1 : least;
+    goal->max_executors = most == RUN_UNKNOWN ? limits->executors : most;
     request->cores_per_executor = codec_integer(&constraints, "cores_per_executor", CODEC_OPTIONAL,
-                                                1, limits->cores / question->max_executors);
-    question->max_cost = codec_number(&constraints, "max_cost", CODEC_ABOVE, 0.0, 1e15);
+                                                1, limits->cores / goal->max_executors);
+    goal->max_cost = codec_number(&constraints, "max_cost", CODEC_ABOVE, 0.0, 1e15);
     request->has_max_executors = most != RUN_UNKNOWN;
     request->cluster = codec_name(&constraints, "cluster", CODEC_OPTIONAL);
     decode_price(&constraints, request);
@@ -88,7 +88,7 @@ static void decode_constraints(const struct codec_node *node,
                            "is larger than max_executors");
 }
 
-static bool is_twice(const struct codec_advice_running running[], size_t i)
+static bool is_twice(const struct advice_running running[], size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (running[i].application.at != NULL &&
@@ -97,11 +97,11 @@ static bool is_twice(const struct codec_advice_running running[], size_t i)
     return false;
 }
 
-static void decode_running_job(const struct codec_node *item, struct codec_advice_running *running)
+static void decode_running_job(const struct codec_node *item, struct advice_running *running)
 {
     static const char *const known[] = {"application", "problem_size", "release_s",
                                         "deadline_s",  "progress",     NULL};
-    *running = (struct codec_advice_running){.problem_size = RUN_UNKNOWN};
+    *running = (struct advice_running){.problem_size = RUN_UNKNOWN};
     if (!codec_expect_object(item))
         return;
     codec_refuse_unknown(item, known);
@@ -117,7 +117,7 @@ static void decode_running_job(const struct codec_node *item, struct codec_advic
 
 static void decode_running(const struct codec_node *node,
                            const struct codec_advice_limits *limits,
-                           struct codec_advice_request *request)
+                           struct advice_question *request)
 {
     struct codec_node list = codec_array(node, "running", CODEC_OPTIONAL, 0, limits->running);
     request->running = NULL;
@@ -148,20 +148,18 @@ static void decode_running(const struct codec_node *node,
 static const struct {
     const char *word;
     unsigned bit;
-} includes[] = {{"alternatives", CODEC_ADVICE_ALTERNATIVES},
-                {"stages", CODEC_ADVICE_STAGES},
-                {"contention", CODEC_ADVICE_CONTENTION},
-                {"spark", CODEC_ADVICE_SPARK},
-                {"data_needed", CODEC_ADVICE_DATA_NEEDED},
-                {"next_experiments", CODEC_ADVICE_NEXT_EXPERIMENTS},
-                {"copy_plan", CODEC_ADVICE_COPY_PLAN}};
+} includes[] = {
+    {"alternatives", ADVICE_ALTERNATIVES}, {"stages", ADVICE_STAGES},
+    {"contention", ADVICE_CONTENTION},     {"spark", ADVICE_SPARK},
+    {"data_needed", ADVICE_DATA_NEEDED},   {"next_experiments", ADVICE_NEXT_EXPERIMENTS},
+    {"copy_plan", ADVICE_COPY_PLAN}};
 
-static void decode_include(const struct codec_node *node, struct codec_advice_request *request)
+static void decode_include(const struct codec_node *node, struct advice_question *request)
 {
     enum { WORDS = sizeof includes / sizeof *includes };
     struct codec_node list = codec_array(node, "include", CODEC_OPTIONAL, 0, 64);
-    request->include = CODEC_ADVICE_ALTERNATIVES | CODEC_ADVICE_STAGES | CODEC_ADVICE_SPARK |
-                       (request->n_clusters > 0 ? CODEC_ADVICE_COPY_PLAN : 0);
+    request->include = ADVICE_ALTERNATIVES | ADVICE_STAGES | ADVICE_SPARK |
+                       (request->n_clusters > 0 ? ADVICE_COPY_PLAN : 0);
     if (list.json == NULL)
         return;
     request->include = 0;
@@ -178,13 +176,13 @@ static void decode_include(const struct codec_node *node, struct codec_advice_re
         else
             request->include |= includes[k].bit;
     }
-    if ((request->include & CODEC_ADVICE_COPY_PLAN) != 0 && !codec_present(node, "copy_plan"))
+    if ((request->include & ADVICE_COPY_PLAN) != 0 && !codec_present(node, "copy_plan"))
         codec_fault_member(node, "copy_plan", "required", "the clusters of the plan are needed");
 }
 
 static void decode_subject(const struct codec_node *node,
                            const struct codec_advice_limits *limits,
-                           struct codec_advice_request *request)
+                           struct advice_question *request)
 {
     bool application = codec_member(node, "application").json != NULL;
     bool profile = codec_member(node, "profile").json != NULL;
@@ -212,19 +210,19 @@ static void decode_subject(const struct codec_node *node,
 
 void codec_advice_decode(const struct codec_node *node,
                          const struct codec_advice_limits *limits,
-                         struct codec_advice_request *request)
+                         struct advice_question *request)
 {
     codec_refuse_unknown(node, known_members);
     decode_subject(node, limits, request);
-    request->question.deadline_s =
+    request->goal.deadline_s =
         codec_number(node, "deadline_s", CODEC_NULLABLE | CODEC_ABOVE, 0.0, 1e12);
     double confidence =
         codec_number(node, "confidence", CODEC_OPTIONAL | CODEC_ABOVE, 0.0, 1.0 - 1e-9);
-    request->question.confidence = isnan(confidence) ? 0.95 : confidence;
-    request->question.objective = (enum advise_objective)codec_choice(
+    request->goal.confidence = isnan(confidence) ? 0.95 : confidence;
+    request->goal.objective = (enum advise_objective)codec_choice(
         node, "objective", CODEC_OPTIONAL, objectives, (size_t)ADVISE_MIN_EXECUTORS);
-    request->pricing = (enum pricing_market)codec_choice(node, "market", CODEC_OPTIONAL, markets,
-                                                         (size_t)PRICING_ON_DEMAND);
+    request->market = (enum pricing_market)codec_choice(node, "market", CODEC_OPTIONAL, markets,
+                                                        (size_t)PRICING_ON_DEMAND);
     decode_constraints(node, limits, request);
     codec_advice_clusters_decode(node, limits, request);
     decode_running(node, limits, request);
@@ -232,11 +230,6 @@ void codec_advice_decode(const struct codec_node *node,
 }
 
 /* --- reply --- */
-
-struct strview codec_advice_job_name(const struct codec_advice_request *request)
-{
-    return request->application.at != NULL ? request->application : strview_of("profile");
-}
 
 static void write_interval(struct writer *w, const struct advise_choice *choice)
 {
@@ -248,10 +241,10 @@ static void write_interval(struct writer *w, const struct advise_choice *choice)
 
 static void write_recommendation(struct writer *w, const struct codec_advice_reply *reply)
 {
-    const struct advise_choice *choice = &reply->advice->recommendation;
+    const struct advise_choice *choice = &reply->answer->advice.recommendation;
     writer_member_object(w, "recommendation");
     writer_member_integer(w, "executors", choice->executors);
-    writer_member_integer(w, "cores_per_executor", reply->curve->cores_per_executor);
+    writer_member_integer(w, "cores_per_executor", reply->answer->curve.cores_per_executor);
     writer_member_number(w, "predicted_duration_s", choice->predicted_duration_s);
     write_interval(w, choice);
     writer_member_number(w, "deadline_probability", choice->deadline_probability);
@@ -264,43 +257,56 @@ static void write_recommendation(struct writer *w, const struct codec_advice_rep
 static bool is_extrapolated(const struct codec_advice_reply *reply)
 {
     const struct curve_point *point =
-        curve_find(reply->curve, reply->advice->recommendation.executors);
-    return reply->curve->size_extrapolated || (point != NULL && point->extrapolated);
+        curve_find(&reply->answer->curve, reply->answer->advice.recommendation.executors);
+    return reply->answer->curve.size_extrapolated || (point != NULL && point->extrapolated);
+}
+
+static const char *describe_group(const struct label_group *group)
+{
+    if (group->ignored)
+        return group->runs == 0
+                   ? "no run has these labels: runs of all labels are taken"
+                   : "these labels explain the time, but none of their runs can be replayed and "
+                     "they are too few for a model: runs of all labels are taken";
+    return group->asked ? "the prediction is for runs with these labels"
+                        : "the prediction is for runs with the labels of the latest run, which "
+                          "explain the time: ask for others with labels";
 }
 
 static void write_model(struct writer *w, const struct codec_advice_reply *reply)
 {
     writer_member_object(w, "model");
     writer_member_string(w, "kind",
-                         reply->curve->model_kind == NULL ? "replay" : reply->curve->model_kind);
-    writer_member_number(w, "loo_mape_percent", reply->curve->loo_mape_percent);
-    writer_member_integer(w, "observations", (int64_t)reply->curve->runs);
+                         reply->answer->curve.model_kind == NULL ? "replay"
+                                                                 : reply->answer->curve.model_kind);
+    writer_member_number(w, "loo_mape_percent", reply->answer->curve.loo_mape_percent);
+    writer_member_integer(w, "observations", (int64_t)reply->answer->curve.runs);
     writer_member_boolean(w, "extrapolation", is_extrapolated(reply));
     writer_key(w, "label_group");
-    codec_history_context_encode(w, reply->context, reply->context_message);
+    codec_label_group_encode(w, reply->group, describe_group(reply->group));
     writer_end_object(w);
 }
 
-static void write_beside_remedies(struct writer *w, const struct codec_advice_reply *reply)
+static void write_joint_remedies(struct writer *w, const struct codec_advice_reply *reply)
 {
-    const struct joint_outcome *beside = reply->beside;
-    if (!isnan(beside->deadline_s))
-        writer_member_number(w, "deadline_s", beside->deadline_s);
-    if (beside->min_total_cores != RUN_UNKNOWN) {
-        int64_t cores = reply->curve->cores_per_executor;
-        writer_member_integer(w, "max_executors", (beside->min_total_cores + cores - 1) / cores);
-        writer_member_integer(w, "min_total_cores", beside->min_total_cores);
+    const struct joint_outcome *joint = &reply->answer->joint;
+    if (!isnan(joint->deadline_s))
+        writer_member_number(w, "deadline_s", joint->deadline_s);
+    if (joint->min_total_cores != RUN_UNKNOWN) {
+        int64_t cores = reply->answer->curve.cores_per_executor;
+        writer_member_integer(w, "max_executors", (joint->min_total_cores + cores - 1) / cores);
+        writer_member_integer(w, "min_total_cores", joint->min_total_cores);
     }
-    if (!beside->exact)
+    if (!joint->exact)
         writer_member_boolean(w, "exact", false);
 }
 
 static void write_remedies(struct writer *w, const struct codec_advice_reply *reply)
 {
-    const struct advise_remedies *remedies = &reply->advice->remedies;
+    const struct advise_remedies *remedies = &reply->answer->advice.remedies;
     writer_member_object(w, "remedies");
-    if (reply->beside != NULL && reply->beside->has_remedies) {
-        write_beside_remedies(w, reply);
+    if (reply->answer->has_joint && reply->answer->joint.has_remedies) {
+        write_joint_remedies(w, reply);
     } else {
         if (!isnan(remedies->deadline_s))
             writer_member_number(w, "deadline_s", remedies->deadline_s);
@@ -313,7 +319,7 @@ static void write_remedies(struct writer *w, const struct codec_advice_reply *re
 /* The price that was used, where there is one. */
 static void write_pricing(struct writer *w, const struct codec_advice_reply *reply)
 {
-    const struct pricing *pricing = reply->pricing;
+    const struct pricing *pricing = &reply->answer->pricing;
     const struct pricing_terms *terms = reply->terms;
     bool spot = pricing->market == PRICING_SPOT;
     bool own = terms->source == PRICING_OF_REQUEST;
@@ -373,19 +379,19 @@ static void write_quotas(struct writer *w, const struct stage_plan *quotas)
 static void write_jobs(struct writer *w, const struct codec_advice_reply *reply, bool met)
 {
     writer_member_array(w, met ? "met" : "missed");
-    const struct joint_outcome *beside = reply->beside;
-    for (size_t i = 0; beside != NULL && i < reply->request->n_running; i++)
-        if (beside->running[i].met == met)
-            writer_text(w, reply->request->running[i].application);
-    if (beside != NULL && !isnan(reply->request->question.deadline_s) && beside->met == met)
-        writer_text(w, codec_advice_job_name(reply->request));
+    const struct joint_outcome *joint = reply->answer->has_joint ? &reply->answer->joint : NULL;
+    for (size_t i = 0; joint != NULL && i < reply->question->n_running; i++)
+        if (joint->running[i].met == met)
+            writer_text(w, reply->question->running[i].application);
+    if (joint != NULL && !isnan(reply->question->goal.deadline_s) && joint->met == met)
+        writer_text(w, advice_job_name(reply->question));
     writer_end_array(w);
 }
 
 static void write_contention(struct writer *w, const struct codec_advice_reply *reply)
 {
     writer_member_object(w, "contention");
-    writer_member_boolean(w, "with_running", reply->beside != NULL);
+    writer_member_boolean(w, "with_running", reply->answer->has_joint);
     write_jobs(w, reply, true);
     write_jobs(w, reply, false);
     writer_end_object(w);
@@ -403,8 +409,9 @@ static void write_spark(struct writer *w, const struct codec_advice_reply *reply
 {
     writer_member_object(w, "spark");
     writer_member_object(w, "properties");
-    write_count_member(w, "spark.executor.cores", reply->curve->cores_per_executor);
-    write_count_member(w, "spark.executor.instances", reply->advice->recommendation.executors);
+    write_count_member(w, "spark.executor.cores", reply->answer->curve.cores_per_executor);
+    write_count_member(w, "spark.executor.instances",
+                       reply->answer->advice.recommendation.executors);
     writer_end_object(w);
     writer_member_array(w, "changes");
     writer_end_array(w);
@@ -422,14 +429,14 @@ static void write_data_needed(struct writer *w, const struct advice *advice)
 
 void codec_advice_encode(struct writer *w, const struct codec_advice_reply *reply)
 {
-    const struct codec_advice_request *request = reply->request;
-    const struct advice *advice = reply->advice;
+    const struct advice_question *question = reply->question;
+    const struct advice *advice = &reply->answer->advice;
     writer_begin_object(w);
     writer_member_string(w, "id", reply->id);
-    writer_member_text(w, "application", request->application);
-    writer_member_integer(w, "problem_size", reply->curve->problem_size);
-    writer_member_number(w, "deadline_s", request->question.deadline_s);
-    writer_member_number(w, "confidence", request->question.confidence);
+    writer_member_text(w, "application", question->application);
+    writer_member_integer(w, "problem_size", reply->answer->curve.problem_size);
+    writer_member_number(w, "deadline_s", question->goal.deadline_s);
+    writer_member_number(w, "confidence", question->goal.confidence);
     writer_member_string(w, "objective", advise_objective_name(advice->objective));
     writer_member_instant(w, "created_at", reply->created_us);
     writer_member_boolean(w, "feasible", advice->feasible);
@@ -438,17 +445,17 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
     write_pricing(w, reply);
     if (!advice->feasible)
         write_remedies(w, reply);
-    if (request->include & CODEC_ADVICE_ALTERNATIVES)
+    if (question->include & ADVICE_ALTERNATIVES)
         write_alternatives(w, advice);
-    if (request->include & CODEC_ADVICE_STAGES)
-        write_quotas(w, reply->quotas);
-    if (request->include & CODEC_ADVICE_CONTENTION)
+    if (question->include & ADVICE_STAGES)
+        write_quotas(w, reply->answer->has_quotas ? &reply->answer->quotas : NULL);
+    if (question->include & ADVICE_CONTENTION)
         write_contention(w, reply);
-    if (request->include & CODEC_ADVICE_SPARK)
+    if (question->include & ADVICE_SPARK)
         write_spark(w, reply);
-    if (request->include & CODEC_ADVICE_DATA_NEEDED)
+    if (question->include & ADVICE_DATA_NEEDED)
         write_data_needed(w, advice);
-    if (request->include & CODEC_ADVICE_COPY_PLAN) {
+    if (question->include & ADVICE_COPY_PLAN) {
         writer_key(w, "copy_plan");
         if (reply->copies_asked == NULL)
             writer_null(w);
@@ -468,11 +475,11 @@ void codec_advice_encode_event(struct writer *w, const struct codec_advice_reply
 {
     writer_begin_object(w);
     writer_member_string(w, "id", reply->id);
-    writer_member_text(w, "application", reply->request->application);
-    writer_member_boolean(w, "feasible", reply->advice->feasible);
-    writer_member_integer(w, "executors", reply->advice->recommendation.executors);
+    writer_member_text(w, "application", reply->question->application);
+    writer_member_boolean(w, "feasible", reply->answer->advice.feasible);
+    writer_member_integer(w, "executors", reply->answer->advice.recommendation.executors);
     writer_member_number(w, "predicted_duration_s",
-                         reply->advice->recommendation.predicted_duration_s);
-    writer_member_number(w, "deadline_s", reply->request->question.deadline_s);
+                         reply->answer->advice.recommendation.predicted_duration_s);
+    writer_member_number(w, "deadline_s", reply->question->goal.deadline_s);
     writer_end_object(w);
 }

@@ -7,11 +7,7 @@
 #include "codec/json/reader.h"
 #include "codec/models/experiments.h"
 #include "codec/models/fitted_model.h"
-#include "core/advice/advise.h"
-#include "core/advice/curve.h"
-#include "core/advice/joint_feasibility.h"
-#include "core/advice/pricing.h"
-#include "core/deadline/stage_plan.h"
+#include "core/advice/answer.h"
 
 /* What a client may ask for; from struct config. */
 struct codec_advice_limits {
@@ -20,49 +16,6 @@ struct codec_advice_limits {
     int64_t cores; /* executors x cores_per_executor */
     size_t running;
     size_t clusters; /* of a copy plan */
-};
-
-/* The optional members of a reply. */
-enum codec_advice_include {
-    CODEC_ADVICE_ALTERNATIVES = 1,
-    CODEC_ADVICE_CONTENTION = 2,
-    CODEC_ADVICE_SPARK = 4,
-    CODEC_ADVICE_DATA_NEEDED = 8,
-    CODEC_ADVICE_STAGES = 16,
-    CODEC_ADVICE_NEXT_EXPERIMENTS = 32,
-    CODEC_ADVICE_COPY_PLAN = 64
-};
-
-struct codec_advice_running {
-    struct strview application;
-    int64_t problem_size; /* RUN_UNKNOWN: that of the latest run */
-    double release_s;
-    double deadline_s;
-    double progress; /* NAN: unknown */
-};
-
-/* POST /v1/advice (docs/design.md, "Advice"). */
-struct codec_advice_request {
-    struct strview application; /* at == NULL: the profile instead */
-    struct run profile;
-    struct run_label *labels; /* of the runs it is about, sorted by key */
-    size_t n_labels;
-    int64_t problem_size;       /* RUN_UNKNOWN: that of the profile or the latest run */
-    int64_t cores_per_executor; /* RUN_UNKNOWN: that of the nearest run */
-    struct strview cluster;     /* registered; at == NULL: none */
-    bool has_max_executors;     /* one was sent */
-    int64_t cluster_cores;      /* K beside running jobs; RUN_UNKNOWN: max_executors x cores */
-    enum pricing_market pricing;
-    bool has_price;                  /* one was sent */
-    struct price price;              /* the one sent */
-    struct advise_question question; /* max_executors: the service's limit where none was sent */
-    struct strview *clusters;        /* registered; the first stage may be spread over them */
-    size_t n_clusters;
-    size_t *inputs;  /* those of them that hold the job's input */
-    size_t n_inputs; /* 0: not told */
-    struct codec_advice_running *running;
-    size_t n_running;
-    unsigned include; /* of enum codec_advice_include */
 };
 
 /*
@@ -77,28 +30,23 @@ struct codec_advice_request {
  */
 void codec_advice_decode(const struct codec_node *node,
                          const struct codec_advice_limits *limits,
-                         struct codec_advice_request *request);
+                         struct advice_question *request);
 
 /* The member `copy_plan`: its clusters and inputs. Part of codec_advice_decode. */
 void codec_advice_clusters_decode(const struct codec_node *node,
                                   const struct codec_advice_limits *limits,
-                                  struct codec_advice_request *request);
+                                  struct advice_question *request);
 
 /* Everything a reply is made of; borrowed. */
 struct codec_advice_reply {
     const char *id;
     int64_t created_us;
-    const struct codec_advice_request *request;
-    const struct curve *curve;
-    const struct codec_history_context *context; /* n_keys == 0: labels make no difference */
-    const char *context_message;
-    const struct advice *advice;
-    const struct joint_outcome *beside;          /* NULL without running jobs */
-    const struct stage_plan *quotas;             /* NULL: none could be made */
-    const struct codec_experiments *experiments; /* NULL: not asked for */
-    const struct pricing *pricing;
+    const struct advice_question *question;
     const struct pricing_terms *terms;
-    const struct codec_copy_plan *copies_asked; /* NULL: no copy plan could be made */
+    const struct label_group *group; /* n_keys == 0: labels make no difference */
+    const struct advice_answer *answer;
+    const struct codec_experiments *experiments; /* NULL: not asked for */
+    const struct codec_copy_plan *copies_asked;  /* NULL: no copy plan could be made */
     const struct geo_plan *copies;
 };
 
@@ -107,8 +55,5 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
 
 /* What the event advice.created tells: ids and the headline. */
 void codec_advice_encode_event(struct writer *w, const struct codec_advice_reply *reply);
-
-/* The name under which the new job stands beside the running ones. */
-struct strview codec_advice_job_name(const struct codec_advice_request *request);
 
 #endif

@@ -26,7 +26,7 @@ static struct strview text_of(const struct codec_node *node)
 
 static void decode_clusters(const struct codec_node *copy_plan,
                             const struct codec_advice_limits *limits,
-                            struct codec_advice_request *request)
+                            struct advice_question *request)
 {
     struct codec_node list =
         codec_array(copy_plan, "clusters", CODEC_REQUIRED, 1, limits->clusters);
@@ -57,7 +57,7 @@ static void decode_clusters(const struct codec_node *copy_plan,
 }
 
 /* Names of clusters become their indices. */
-static void decode_inputs(const struct codec_node *copy_plan, struct codec_advice_request *request)
+static void decode_inputs(const struct codec_node *copy_plan, struct advice_question *request)
 {
     if (request->n_clusters == 0)
         return; /* the clusters are at fault themselves */
@@ -88,7 +88,7 @@ static void decode_inputs(const struct codec_node *copy_plan, struct codec_advic
 
 void codec_advice_clusters_decode(const struct codec_node *node,
                                   const struct codec_advice_limits *limits,
-                                  struct codec_advice_request *request)
+                                  struct advice_question *request)
 {
     static const char *const known[] = {"clusters", "inputs", NULL};
     struct codec_node copy_plan = codec_object(node, "copy_plan", CODEC_OPTIONAL);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "codec/models/drift.h"
 #include "core/scaling/laws/kinds.h"
 
 /* --- which is selected and why --- */
@@ -113,62 +114,62 @@ static void encode_numbers(struct writer *w, const char *key, const double value
     writer_member_numbers(w, key, values, n);
 }
 
-static void encode_observations(struct writer *w, const struct codec_history_models *models)
+static void encode_observations(struct writer *w, const struct history_models *models)
 {
+    const struct run_observations *seen = &models->seen;
     writer_member_object(w, "history");
-    writer_member_integer(w, "runs", models->runs);
-    writer_member_integer(w, "examined", (int64_t)models->looked_at);
-    writer_member_integer(w, "runs_used", (int64_t)models->used);
-    writer_member_integer(w, "runs_skipped", (int64_t)(models->looked_at - models->used));
-    writer_member_integer(w, "failed", (int64_t)models->failed);
-    writer_member_integer(w, "without_problem_size", (int64_t)models->without_problem_size);
-    writer_member_integer(w, "without_executors", (int64_t)models->without_executors);
-    writer_member_integer(w, "without_duration", (int64_t)models->without_duration);
+    writer_member_integer(w, "runs", seen->runs);
+    writer_member_integer(w, "examined", (int64_t)seen->looked_at);
+    writer_member_integer(w, "runs_used", (int64_t)seen->n);
+    writer_member_integer(w, "runs_skipped", (int64_t)(seen->looked_at - seen->n));
+    writer_member_integer(w, "failed", (int64_t)seen->failed);
+    writer_member_integer(w, "without_problem_size", (int64_t)seen->without_problem_size);
+    writer_member_integer(w, "without_executors", (int64_t)seen->without_executors);
+    writer_member_integer(w, "without_duration", (int64_t)seen->without_duration);
     encode_base(w, "smallest", &models->smallest);
     encode_numbers(w, "problem_sizes", models->axes.problem_sizes, models->axes.n_sizes);
     encode_numbers(w, "executor_counts", models->axes.executors, models->axes.n_executors);
     writer_end_object(w);
 }
 
-void codec_history_context_encode(struct writer *w,
-                                  const struct codec_history_context *context,
-                                  const char *message)
+void codec_label_group_encode(struct writer *w,
+                              const struct label_group *group,
+                              const char *message)
 {
-    if (context->n_keys == 0) {
+    if (group->n_keys == 0) {
         writer_null(w);
         return;
     }
     writer_begin_object(w);
     writer_member_object(w, "labels");
-    for (size_t k = 0; k < context->n_keys; k++) {
-        struct strview value = context_label_value(context->labels, context->keys[k]);
-        writer_key_view(w, context->keys[k]);
+    for (size_t k = 0; k < group->n_keys; k++) {
+        struct strview value = context_label_value(group->labels, group->keys[k]);
+        writer_key_view(w, group->keys[k]);
         if (value.at == NULL)
             writer_null(w);
         else
             writer_text(w, value);
     }
     writer_end_object(w);
-    writer_member_integer(w, "label_groups", (int64_t)context->contexts);
-    writer_member_integer(w, "runs", (int64_t)context->runs);
-    writer_member_string(w, "selected_by", context->asked ? "request" : "latest_run");
-    writer_member_boolean(w, "labels_applied", !context->ignored);
+    writer_member_integer(w, "label_groups", (int64_t)group->groups);
+    writer_member_integer(w, "runs", (int64_t)group->runs);
+    writer_member_string(w, "selected_by", group->asked ? "request" : "latest_run");
+    writer_member_boolean(w, "labels_applied", !group->ignored);
     writer_member_string(w, "message", message);
     writer_end_object(w);
 }
 
-static void encode_context(struct writer *w, const struct codec_history_context *context)
+static void encode_group(struct writer *w, const struct label_group *group)
 {
     writer_key(w, "label_group");
-    codec_history_context_encode(
-        w, context,
-        context->ignored
+    codec_label_group_encode(
+        w, group,
+        group->ignored
             ? "these labels explain the time, but their runs are too few for a model of their own: "
               "the models are for runs of all labels"
-        : context->asked
-            ? "the models are for runs with these labels"
-            : "the models are for runs with the labels of the latest run, which explain "
-              "the time: ask for others with label=key:value");
+        : group->asked ? "the models are for runs with these labels"
+                       : "the models are for runs with the labels of the latest run, which explain "
+                         "the time: ask for others with label=key:value");
 }
 
 static void encode_selection(struct writer *w, const struct model_selection *selection)
@@ -182,16 +183,17 @@ static void encode_selection(struct writer *w, const struct model_selection *sel
     writer_end_array(w);
 }
 
-void codec_history_models_encode(struct writer *w, const struct codec_history_models *models)
+void codec_history_models_encode(struct writer *w,
+                                 struct strview application,
+                                 const struct history_models *models)
 {
-    const struct model_selection *selection = models->selection;
     writer_begin_object(w);
-    writer_member_text(w, "application", models->application);
-    writer_member_integer(w, "history_version", models->history_version);
+    writer_member_text(w, "application", application);
+    writer_member_integer(w, "history_version", models->seen.history_version);
     encode_observations(w, models);
-    encode_context(w, &models->context);
-    codec_watch_encode(w, models->watch);
-    encode_selection(w, selection);
+    encode_group(w, &models->group);
+    codec_drift_encode(w, &models->drift);
+    encode_selection(w, &models->selection);
     writer_end_object(w);
 }
 
@@ -222,7 +224,7 @@ static void decode_observations(const struct codec_node *document,
     struct codec_node seen = codec_object(document, "history", CODEC_REQUIRED);
     if (seen.json == NULL)
         return;
-    struct codec_history_axes *axes = &model->axes;
+    struct history_axes *axes = &model->axes;
     axes->n_sizes =
         decode_axis(&seen, "problem_sizes", HISTORY_MODEL_SIZES_MAX, axes->problem_sizes);
     axes->n_executors =

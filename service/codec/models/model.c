@@ -4,122 +4,15 @@
 #include <string.h>
 
 #include "codec/json/finding.h"
-#include "codec/models/fitted_model.h"
-#include "codec/models/model_labels.h"
-#include "codec/models/model_stages.h"
 #include "codec/models/model_tables.h"
 #include "codec/models/model_uncertainty.h"
 #include "core/scaling/model/describe.h"
 
 static const double COUNT_MAX = 1e12;
-static const double SECONDS_MAX = 1e12;
-/* Shorter ones would only make percentages overflow. */
-static const double SECONDS_MIN = 1e-9;
 static const double NUMBER_MAX = 1e300;
 
-static const char *const weights_words[] = {"seconds", "relative", NULL};
 static const char *const reference_words[] = {"measured", "extrapolated", "ratio", NULL};
 static const enum model_reference references[] = {MODEL_MEASURED, MODEL_EXTRAPOLATED, MODEL_RATIO};
-
-/* --- observations --- */
-
-/* One of the two, and the same one in every row. */
-static void check_form(const struct codec_node *row, bool speedups)
-{
-    const char *wanted = speedups ? "speedup" : "duration_s";
-    const char *other = speedups ? "duration_s" : "speedup";
-    if (codec_present(row, other))
-        codec_fault_member(row, other, "conflict",
-                           codec_present(row, wanted)
-                               ? "must be left out where %s is given"
-                               : "must be left out: the first observation has %s",
-                           wanted);
-    if (!codec_present(row, wanted))
-        codec_fault_member(row, wanted, "required",
-                           speedups ? "is required, as in the first observation"
-                                    : "is required, or speedup in all observations");
-    if (speedups && codec_present(row, "initialization_s"))
-        codec_fault_member(row, "initialization_s", "conflict", "goes with duration_s");
-}
-
-static void decode_row(const struct codec_node *row, bool speedups, struct observation *out)
-{
-    static const char *const known[] = {
-        "problem_size", "executors", "duration_s", "initialization_s", "speedup", "labels", NULL};
-    if (!codec_expect_object(row))
-        return;
-    codec_refuse_unknown(row, known);
-    check_form(row, speedups);
-    *out = MODEL_OBSERVATION;
-    out->problem_size = codec_number(row, "problem_size", CODEC_REQUIRED, 1, COUNT_MAX);
-    out->executors = codec_number(row, "executors", CODEC_REQUIRED, 1, COUNT_MAX);
-    out->duration_s = codec_number(row, "duration_s", CODEC_NULLABLE, SECONDS_MIN, SECONDS_MAX);
-    out->initialization_s = codec_number(row, "initialization_s", CODEC_NULLABLE, 0, SECONDS_MAX);
-    out->speedup = codec_number(row, "speedup", CODEC_NULLABLE, SECONDS_MIN, SECONDS_MAX);
-    if (out->initialization_s > out->duration_s)
-        codec_fault_member(row, "initialization_s", "out_of_range",
-                           "must not be longer than duration_s");
-}
-
-static void decode_stage_rows(const struct codec_node *node,
-                              const struct codec_node *list,
-                              struct codec_model_fit *request)
-{
-    struct codec_node first = codec_item(list, 0);
-    for (size_t i = 0; i < request->n; i++) {
-        struct codec_node row = codec_item(list, i);
-        codec_stage_row_decode(&row, &first, &request->rows[i]);
-    }
-    if (request->weights == MODEL_RELATIVE)
-        codec_fault_member(node, "weights", "conflict", "of stage measures can only be seconds");
-}
-
-static void decode_rows(const struct codec_node *node, size_t most, struct codec_model_fit *request)
-{
-    struct codec_node list = codec_array(node, "observations", CODEC_REQUIRED, 1, most);
-    if (list.json == NULL)
-        return;
-    request->n = json_array_size(list.json);
-    request->rows = arena_calloc(node->reader->arena, request->n, sizeof *request->rows);
-    if (request->rows == NULL) {
-        (void)pv_no_memory(node->reader->err);
-        return;
-    }
-    struct codec_node first = codec_item(&list, 0);
-    if (request->kind != NULL && request->kind->forms == MODEL_OF_STAGES) {
-        decode_stage_rows(node, &list, request);
-        return;
-    }
-    bool speedups = json_is_object(first.json) && codec_present(&first, "speedup") &&
-                    !codec_present(&first, "duration_s");
-    if (speedups && request->kind != NULL && (request->kind->forms & MODEL_OF_SPEEDUPS) == 0)
-        codec_fault_member(&first, "speedup", "not_allowed", "%s is fitted to duration_s",
-                           request->kind->name);
-    for (size_t i = 0; i < request->n; i++) {
-        struct codec_node row = codec_item(&list, i);
-        decode_row(&row, speedups, &request->rows[i]);
-    }
-    codec_model_labels_decode(node, &list, request);
-    if (speedups && codec_present(node, "weights") && request->weights == MODEL_SECONDS)
-        codec_fault_member(node, "weights", "conflict", "of speedups can only be relative");
-}
-
-void codec_model_fit_decode(const struct codec_node *node,
-                            size_t most,
-                            struct codec_model_fit *request)
-{
-    static const char *const known[] = {"model", "observations", "weights", "labels", NULL};
-    *request = (struct codec_model_fit){.kind = NULL};
-    codec_refuse_unknown(node, known);
-    bool automatic;
-    request->kind = codec_model_choice_decode(node, &automatic);
-    size_t weights =
-        codec_choice(node, "weights", CODEC_OPTIONAL, weights_words, automatic ? 1 : 0);
-    request->weights = weights == 1 ? MODEL_RELATIVE : MODEL_SECONDS;
-    if (automatic && weights == 0)
-        codec_fault_member(node, "weights", "conflict", "of auto can only be relative");
-    decode_rows(node, most, request);
-}
 
 /* --- a model --- */
 
@@ -155,23 +48,7 @@ void codec_model_encode(struct writer *w, const struct model *model)
     codec_model_uncertainty_encode(w, model);
 }
 
-/* --- a fit --- */
-
-static void encode_residuals(struct writer *w, const struct model_fit *fit)
-{
-    writer_member_array(w, "residuals");
-    for (size_t i = 0; i < fit->n; i++) {
-        const struct model_residual *residual = &fit->residuals[i];
-        writer_begin_object(w);
-        writer_member_number(w, "problem_size", residual->problem_size);
-        writer_member_number(w, "executors", residual->executors);
-        writer_member_number(w, "actual", residual->actual);
-        writer_member_number(w, "predicted", residual->predicted);
-        writer_member_number(w, "error_percent", residual->error_percent);
-        writer_end_object(w);
-    }
-    writer_end_array(w);
-}
+/* --- how good a fit is --- */
 
 static void encode_peak(struct writer *w, const struct model_peak *peak)
 {
@@ -204,21 +81,6 @@ void codec_model_quality_encode(struct writer *w, const struct model_fit *fit)
     encode_peak(w, &fit->peak);
     encode_findings(w, &fit->model);
     codec_findings_encode(w, "warnings", &fit->warnings);
-}
-
-void codec_model_fit_encode(struct writer *w,
-                            const struct model_fit *fit,
-                            const struct model_selection *selection)
-{
-    writer_begin_object(w);
-    codec_model_encode(w, &fit->model);
-    codec_model_quality_encode(w, fit);
-    encode_residuals(w, fit);
-    if (selection != NULL) {
-        writer_key(w, "selection");
-        codec_model_selection_encode(w, selection);
-    }
-    writer_end_object(w);
 }
 
 /* --- a model read back --- */

@@ -5,35 +5,10 @@
 #include "codec/json/reader.h"
 #include "core/scaling/model/fit_types.h"
 #include "core/scaling/model/predict.h"
-#include "core/scaling/selection/selection.h"
-
-/* POST /v1/models/fit (docs/design.md, "USBA"). */
-struct codec_model_fit {
-    const struct model_kind *kind; /* NULL: auto */
-    enum model_weights weights;
-    struct observation *rows;
-    size_t n;
-};
-
-/*
- * Faults: unknown members; an unknown kind, or one that is not computed (at /model); types and
- * ranges; rows that have neither or both of duration_s and speedup, or another one than the first
- * row; an initialization longer than its run; weights of speedups; seconds as weights of auto,
- * which always compares relative errors; more than `most` observations; labels asked for that
- * no observation has.
- */
-void codec_model_fit_decode(const struct codec_node *node,
-                            size_t most,
-                            struct codec_model_fit *request);
 
 /* The members "fit", "scaling_type", "peak", "findings" and "warnings" of a reply: how good it
  * is and what it says. */
 void codec_model_quality_encode(struct writer *w, const struct model_fit *fit);
-
-/* The whole reply. selection: how the kind was selected, for auto; else NULL. */
-void codec_model_fit_encode(struct writer *w,
-                            const struct model_fit *fit,
-                            const struct model_selection *selection);
 
 /* The members "model", "parameters", "tables" (where the kind has any), "reference" and
  * "uncertainty", which make up a stored model and part of a fit's reply; inside an open object. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "codec/json/finding.h"
+#include "codec/models/fit.h"
 #include "codec/models/model.h"
 #include "codec/models/model_tables.h"
 

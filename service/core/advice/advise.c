@@ -18,45 +18,44 @@ const char *advise_objective_name(enum advise_objective objective)
 /* What every look at a point needs. */
 struct view {
     const struct curve *curve;
-    const struct advise_question *question;
+    const struct advise_goal *goal;
 };
 
-static double cost_of(const struct advise_question *question, double executor_s)
+static double cost_of(const struct advise_goal *goal, double executor_s)
 {
-    return executor_s / 3600.0 * question->price_per_executor_hour;
+    return executor_s / 3600.0 * goal->price_per_executor_hour;
 }
 
 static struct advise_choice describe(const struct view *view, const struct curve_point *point)
 {
-    const struct advise_question *question = view->question;
+    const struct advise_goal *goal = view->goal;
     double m = (double)point->executors;
     struct predictive predictive = curve_predictive(view->curve, point);
     double ends_s[2];
-    predictive_interval(&predictive, question->confidence, ends_s);
+    predictive_interval(&predictive, goal->confidence, ends_s);
     double speedup = curve_speedup(view->curve, point);
     double executor_s = m * point->duration_s;
-    return (struct advise_choice){
-        .executors = point->executors,
-        .predicted_duration_s = point->duration_s,
-        .lower_s = ends_s[0],
-        .upper_s = ends_s[1],
-        .deadline_probability = isnan(question->deadline_s)
-                                    ? (double)NAN
-                                    : curve_probability(view->curve, point, question->deadline_s),
-        .speedup = speedup,
-        .efficiency = speedup / m,
-        .executor_s = executor_s,
-        .cost = cost_of(question, executor_s)};
+    return (struct advise_choice){.executors = point->executors,
+                                  .predicted_duration_s = point->duration_s,
+                                  .lower_s = ends_s[0],
+                                  .upper_s = ends_s[1],
+                                  .deadline_probability =
+                                      isnan(goal->deadline_s)
+                                          ? (double)NAN
+                                          : curve_probability(view->curve, point, goal->deadline_s),
+                                  .speedup = speedup,
+                                  .efficiency = speedup / m,
+                                  .executor_s = executor_s,
+                                  .cost = cost_of(goal, executor_s)};
 }
 
 /* --- which points may be chosen --- */
 
-bool advise_is_allowed(const struct advise_question *question, const struct curve_point *point)
+bool advise_is_allowed(const struct advise_goal *goal, const struct curve_point *point)
 {
     double executor_s = (double)point->executors * point->duration_s;
-    return point->executors >= question->min_executors &&
-           point->executors <= question->max_executors &&
-           (isnan(question->max_cost) || cost_of(question, executor_s) <= question->max_cost);
+    return point->executors >= goal->min_executors && point->executors <= goal->max_executors &&
+           (isnan(goal->max_cost) || cost_of(goal, executor_s) <= goal->max_cost);
 }
 
 enum standing { ANY, PREDICTED, CONFIDENT };
@@ -66,14 +65,14 @@ static enum standing
 standing_at(const struct view *view, const struct curve_point *point, double deadline_s)
 {
     if (isnan(deadline_s) ||
-        curve_probability(view->curve, point, deadline_s) >= view->question->confidence)
+        curve_probability(view->curve, point, deadline_s) >= view->goal->confidence)
         return CONFIDENT;
     return point->duration_s <= deadline_s ? PREDICTED : ANY;
 }
 
 static enum standing standing_of(const struct view *view, const struct curve_point *point)
 {
-    return standing_at(view, point, view->question->deadline_s);
+    return standing_at(view, point, view->goal->deadline_s);
 }
 
 /* Smaller is better. */
@@ -103,7 +102,7 @@ fewest_within(const struct view *view, double duration_s, enum standing least)
 {
     for (size_t i = 0; i < view->curve->n_points; i++) {
         const struct curve_point *point = &view->curve->points[i];
-        if (advise_is_allowed(view->question, point) && standing_of(view, point) >= least &&
+        if (advise_is_allowed(view->goal, point) && standing_of(view, point) >= least &&
             point->duration_s <= duration_s)
             return point;
     }
@@ -118,11 +117,11 @@ static const struct curve_point *
 best_point(const struct view *view, enum advise_objective objective, enum standing least)
 {
     const struct curve *curve = view->curve;
-    const struct advise_question *question = view->question;
+    const struct advise_goal *goal = view->goal;
     const struct curve_point *best = NULL;
     for (size_t i = 0; i < curve->n_points; i++) {
         const struct curve_point *point = &curve->points[i];
-        if (advise_is_allowed(question, point) && standing_of(view, point) >= least &&
+        if (advise_is_allowed(goal, point) && standing_of(view, point) >= least &&
             (best == NULL || score(curve, objective, point) < score(curve, objective, best)))
             best = point;
     }
@@ -137,13 +136,13 @@ best_point(const struct view *view, enum advise_objective objective, enum standi
 static const struct curve_point *most_probable(const struct view *view)
 {
     const struct curve *curve = view->curve;
-    const struct advise_question *question = view->question;
+    const struct advise_goal *goal = view->goal;
     const struct curve_point *best = NULL;
     double greatest = -1.0;
     for (size_t i = 0; i < curve->n_points; i++) {
         const struct curve_point *point = &curve->points[i];
-        if (advise_is_allowed(question, point) && standing_of(view, point) >= PREDICTED) {
-            double p = curve_probability(curve, point, question->deadline_s);
+        if (advise_is_allowed(goal, point) && standing_of(view, point) >= PREDICTED) {
+            double p = curve_probability(curve, point, goal->deadline_s);
             if (p > greatest) {
                 greatest = p;
                 best = point;
@@ -157,12 +156,11 @@ static const struct curve_point *most_probable(const struct view *view)
 static int64_t executors_that_would_do(const struct view *view)
 {
     const struct curve *curve = view->curve;
-    const struct advise_question *question = view->question;
+    const struct advise_goal *goal = view->goal;
     for (int least = CONFIDENT; least >= PREDICTED; least--) {
         for (size_t i = 0; i < curve->n_points; i++) {
             const struct curve_point *point = &curve->points[i];
-            if (point->executors > question->max_executors &&
-                (int)standing_of(view, point) >= least)
+            if (point->executors > goal->max_executors && (int)standing_of(view, point) >= least)
                 return point->executors;
         }
     }
@@ -178,11 +176,11 @@ static int64_t executors_that_would_do(const struct view *view)
 static double deadline_that_would_do(const struct view *view)
 {
     const struct curve_point *best = NULL;
-    double confidence = view->question->confidence;
+    double confidence = view->goal->confidence;
     double least_s = (double)INFINITY;
     for (size_t i = 0; i < view->curve->n_points; i++) {
         const struct curve_point *point = &view->curve->points[i];
-        if (!advise_is_allowed(view->question, point) ||
+        if (!advise_is_allowed(view->goal, point) ||
             (best != NULL && curve_probability(view->curve, point, least_s) < confidence))
             continue;
         double deadline_s = curve_quantile(view->curve, point, confidence);
@@ -201,11 +199,11 @@ static double deadline_that_would_do(const struct view *view)
 }
 
 const struct curve_point *advise_point_below(const struct curve *curve,
-                                             const struct advise_question *question,
+                                             const struct advise_goal *goal,
                                              const struct curve_point *point)
 {
     while (point > curve->points)
-        if (advise_is_allowed(question, --point))
+        if (advise_is_allowed(goal, --point))
             return point;
     return NULL;
 }
@@ -235,7 +233,7 @@ static size_t find_front(const struct view *view, const struct curve_point *fron
 {
     size_t n = 0, kept = 0;
     for (size_t i = 0; i < view->curve->n_points; i++)
-        if (advise_is_allowed(view->question, &view->curve->points[i]))
+        if (advise_is_allowed(view->goal, &view->curve->points[i]))
             front[n++] = &view->curve->points[i];
     qsort(front, n, sizeof *front, faster_first);
     for (size_t i = 0; i < n; i++)
@@ -279,7 +277,7 @@ static enum pv_code list_alternatives(const struct view *view,
         return pv_no_memory(err);
     size_t n = thin_front(front, find_front(view, front), ALTERNATIVES_MAX - 2);
     n = add_if_absent(front, n, recommended);
-    n = add_if_absent(front, n, advise_point_below(view->curve, view->question, recommended));
+    n = add_if_absent(front, n, advise_point_below(view->curve, view->goal, recommended));
     qsort(front, n, sizeof *front, faster_first);
     for (size_t i = 0; i < n; i++)
         chosen[i] = describe(view, front[i]);
@@ -316,7 +314,7 @@ static void judge_history(const struct curve *curve, struct advice *advice)
 struct explanation {
     const struct curve *curve;
     const struct curve_point *point;
-    const struct advise_question *question;
+    const struct advise_goal *goal;
     struct advice *advice;
 };
 
@@ -334,16 +332,16 @@ static void explain_deadline_met(struct explanation *e)
         finding_add(&e->advice->reasons, "deadline_met",
                     "%" PRId64 " executor%s within %.6g s with probability %s%.3g.",
                     choice->executors, choice->executors == 1 ? " finishes" : "s finish",
-                    e->question->deadline_s, p > 0.999 ? "above " : "", fmin(p, 0.999));
-    finding_number(note, "deadline_s", e->question->deadline_s);
+                    e->goal->deadline_s, p > 0.999 ? "above " : "", fmin(p, 0.999));
+    finding_number(note, "deadline_s", e->goal->deadline_s);
     finding_number(note, "predicted_duration_s", choice->predicted_duration_s);
     finding_number(note, "deadline_probability", choice->deadline_probability);
-    finding_number(note, "confidence", e->question->confidence);
-    const struct curve_point *below = advise_point_below(e->curve, e->question, e->point);
+    finding_number(note, "confidence", e->goal->confidence);
+    const struct curve_point *below = advise_point_below(e->curve, e->goal, e->point);
     if (below != NULL && e->advice->objective == ADVISE_MIN_EXECUTORS) {
         finding_number(note, "fewer_executors", (double)below->executors);
         finding_number(note, "fewer_executors_probability",
-                       curve_probability(e->curve, below, e->question->deadline_s));
+                       curve_probability(e->curve, below, e->goal->deadline_s));
     }
 }
 
@@ -352,7 +350,7 @@ static const struct curve_point *fastest_allowed(const struct explanation *e)
     const struct curve_point *fastest = e->point;
     for (size_t i = 0; i < e->curve->n_points; i++) {
         const struct curve_point *point = &e->curve->points[i];
-        if (advise_is_allowed(e->question, point) && point->duration_s < fastest->duration_s)
+        if (advise_is_allowed(e->goal, point) && point->duration_s < fastest->duration_s)
             fastest = point;
     }
     return fastest;
@@ -376,10 +374,10 @@ static void explain_deadline_missed(struct explanation *e)
     struct finding *note =
         finding_add(&e->advice->reasons, "deadline_missed",
                     "No allowed executor count is predicted to finish within %.6g s; %s.",
-                    e->question->deadline_s, nearest);
-    finding_number(note, "deadline_s", e->question->deadline_s);
+                    e->goal->deadline_s, nearest);
+    finding_number(note, "deadline_s", e->goal->deadline_s);
     finding_number(note, "predicted_duration_s", choice->predicted_duration_s);
-    finding_number(note, "max_executors", (double)e->question->max_executors);
+    finding_number(note, "max_executors", (double)e->goal->max_executors);
     finding_number(note, "fastest_executors", (double)fastest->executors);
     finding_number(note, "fastest_duration_s", fastest->duration_s);
 }
@@ -393,7 +391,7 @@ static void explain_objective(struct explanation *e)
         "It is the fewest executors within one percent of the greatest speedup.",
         "It is the knee of the curve: the greatest product of speedup and efficiency."};
     const struct advise_choice *choice = &e->advice->recommendation;
-    bool lacked = e->advice->objective != e->question->objective;
+    bool lacked = e->advice->objective != e->goal->objective;
     struct finding *note =
         finding_add(&e->advice->reasons, "objective", "%s%s",
                     lacked ? "Without a deadline the choice goes by efficiency. " : "",
@@ -588,23 +586,23 @@ static void warn_below_confidence(struct explanation *e)
         &e->advice->warnings, "below_confidence",
         "No allowed executor count meets the deadline with probability %.6g; this is the "
         "most probable of those predicted to meet it.",
-        e->question->confidence);
-    finding_number(note, "confidence", e->question->confidence);
+        e->goal->confidence);
+    finding_number(note, "confidence", e->goal->confidence);
     finding_number(note, "deadline_probability", e->advice->recommendation.deadline_probability);
 }
 
 static enum pv_code explain_advice(const struct curve *curve,
                                    const struct curve_point *point,
-                                   const struct advise_question *question,
+                                   const struct advise_goal *goal,
                                    bool below_confidence,
                                    struct advice *advice,
                                    struct pv_error *err)
 {
-    struct explanation e = {curve, point, question, advice};
+    struct explanation e = {curve, point, goal, advice};
     if (!advice->feasible) {
         explain_deadline_missed(&e);
     } else {
-        if (!isnan(question->deadline_s))
+        if (!isnan(goal->deadline_s))
             explain_deadline_met(&e);
         if (!below_confidence)
             explain_objective(&e);
@@ -646,23 +644,23 @@ choose(const struct view *view, struct advice *advice, enum standing *reached)
 }
 
 enum pv_code advise(const struct curve *curve,
-                    const struct advise_question *question,
+                    const struct advise_goal *goal,
                     struct arena *arena,
                     struct advice *advice,
                     struct pv_error *err)
 {
-    struct advice made = {.objective = question->objective,
+    struct advice made = {.objective = goal->objective,
                           .remedies = {(double)NAN, RUN_UNKNOWN},
                           .reasons = {.arena = arena},
                           .warnings = {.arena = arena}};
-    if (isnan(question->deadline_s) && question->objective == ADVISE_MIN_EXECUTORS)
+    if (isnan(goal->deadline_s) && goal->objective == ADVISE_MIN_EXECUTORS)
         made.objective = ADVISE_EFFICIENCY;
-    const struct view view = {curve, question};
+    const struct view view = {curve, goal};
     enum standing reached;
     const struct curve_point *point = choose(&view, &made, &reached);
     if (point == NULL) {
         return pv_fault(err, PV_PLACE_POINTER,
-                        isnan(question->max_cost) ? "/constraints" : "/constraints/max_cost",
+                        isnan(goal->max_cost) ? "/constraints" : "/constraints/max_cost",
                         "unsatisfiable", "no executor count satisfies the constraints");
     }
     made.feasible = reached != ANY;
@@ -673,7 +671,7 @@ enum pv_code advise(const struct curve *curve,
     }
     judge_history(curve, &made);
     PV_TRY(list_alternatives(&view, point, arena, &made, err));
-    PV_TRY(explain_advice(curve, point, question, reached == PREDICTED, &made, err));
+    PV_TRY(explain_advice(curve, point, goal, reached == PREDICTED, &made, err));
     *advice = made;
     return PV_OK;
 }

@@ -26,7 +26,7 @@ enum advise_objective {
 /* Names on the wire, in the order of the enum. */
 const char *advise_objective_name(enum advise_objective objective);
 
-struct advise_question {
+struct advise_goal {
     enum advise_objective objective;
     double deadline_s; /* > 0; NAN: none */
     double confidence; /* 0 < confidence < 1 */
@@ -73,11 +73,11 @@ struct advice {
 };
 
 /* May this point be chosen: within the executors and the cost that are allowed? */
-bool advise_is_allowed(const struct advise_question *question, const struct curve_point *point);
+bool advise_is_allowed(const struct advise_goal *goal, const struct curve_point *point);
 
 /* The allowed point with the next fewer executors than `point` of the same curve, or NULL. */
 const struct curve_point *advise_point_below(const struct curve *curve,
-                                             const struct advise_question *question,
+                                             const struct advise_goal *goal,
                                              const struct curve_point *point);
 
 /*
@@ -91,7 +91,7 @@ const struct curve_point *advise_point_below(const struct curve *curve,
  * PV_E_MEMORY.
  */
 enum pv_code advise(const struct curve *curve,
-                    const struct advise_question *question,
+                    const struct advise_goal *goal,
                     struct arena *arena,
                     struct advice *advice,
                     struct pv_error *err) PV_MUSTCHECK;

@@ -32,4 +32,15 @@ enum pv_code first_stages_find(const struct run runs[],
                                size_t *n_stages,
                                struct pv_error *err) PV_MUSTCHECK;
 
+/* Those of the nearest of the runs that has them: of the first, of the second, and so on. Where none
+ * does, what the first lacks. */
+enum pv_code first_stages_of_nearest(const struct run runs[],
+                                     size_t n,
+                                     const struct replay_target *target,
+                                     struct arena *arena,
+                                     struct arena *scratch,
+                                     struct first_stage **stages,
+                                     size_t *n_stages,
+                                     struct pv_error *err) PV_MUSTCHECK;
+
 #endif

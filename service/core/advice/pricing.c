@@ -33,13 +33,13 @@ static enum pv_code refuse(struct pv_error *err, const char *code, const char *d
 }
 
 static enum pv_code answer_on_demand(const struct curve *curve,
-                                     const struct advise_question *question,
+                                     const struct advise_goal *goal,
                                      const struct pricing_terms *terms,
                                      struct arena *arena,
                                      struct answer *answer,
                                      struct pv_error *err)
 {
-    struct advise_question asked = *question;
+    struct advise_goal asked = *goal;
     asked.price_per_executor_hour = terms->has_price ? terms->price.per_executor_hour : (double)NAN;
     answer->curve = *curve;
     answer->pricing = (struct pricing){.known = terms->has_price,
@@ -56,7 +56,7 @@ static enum pv_code answer_on_demand(const struct curve *curve,
 
 /* What interruptions do to the executors recommended. */
 static struct pricing price_spot(const struct curve *curve,
-                                 const struct advise_question *question,
+                                 const struct advise_goal *goal,
                                  const struct price *price,
                                  const struct advise_choice *choice)
 {
@@ -72,19 +72,19 @@ static struct pricing price_spot(const struct curve *curve,
                          known_or_none(price->interruptions_per_hour),
         .interruption_s = longer_s,
         .interruption_cost = pricing_cost(m, longer_s, price->spot_per_executor_hour),
-        .uninterrupted_probability = isnan(question->deadline_s)
+        .uninterrupted_probability = isnan(goal->deadline_s)
                                          ? (double)NAN
-                                         : curve_probability(curve, point, question->deadline_s)};
+                                         : curve_probability(curve, point, goal->deadline_s)};
 }
 
 static enum pv_code answer_spot(const struct curve *curve,
-                                const struct advise_question *question,
+                                const struct advise_goal *goal,
                                 const struct pricing_terms *terms,
                                 struct arena *arena,
                                 struct answer *answer,
                                 struct pv_error *err)
 {
-    struct advise_question asked = *question;
+    struct advise_goal asked = *goal;
     asked.price_per_executor_hour = terms->price.spot_per_executor_hour;
     PV_TRY(interruption_curve(curve, known_or_none(terms->price.interruptions_per_hour), arena,
                               &answer->curve, err));
@@ -92,26 +92,25 @@ static enum pv_code answer_spot(const struct curve *curve,
         PV_TRY(refuse(err, "unsatisfiable",
                       "with so many interruptions the job would not end on any executor count"));
     PV_TRY(advise(&answer->curve, &asked, arena, &answer->advice, err));
-    answer->pricing = price_spot(curve, question, &terms->price, &answer->advice.recommendation);
+    answer->pricing = price_spot(curve, goal, &terms->price, &answer->advice.recommendation);
     return PV_OK;
 }
 
 /* How it stands to the deadline: 0 missed, 1 predicted to be met, 2 with the asked confidence. */
-static int standing(const struct advise_question *question, const struct advice *advice)
+static int standing(const struct advise_goal *goal, const struct advice *advice)
 {
     const struct advise_choice *choice = &advice->recommendation;
     if (!advice->feasible)
         return 0;
-    return isnan(question->deadline_s) || choice->deadline_probability >= question->confidence ? 2
-                                                                                               : 1;
+    return isnan(goal->deadline_s) || choice->deadline_probability >= goal->confidence ? 2 : 1;
 }
 
-static bool is_spot_better(const struct advise_question *question,
+static bool is_spot_better(const struct advise_goal *goal,
                            const struct answer *on_demand,
                            const struct answer *spot)
 {
-    int a = standing(question, &on_demand->advice);
-    int b = standing(question, &spot->advice);
+    int a = standing(goal, &on_demand->advice);
+    int b = standing(goal, &spot->advice);
     if (a != b)
         return b > a;
     return spot->advice.recommendation.cost < on_demand->advice.recommendation.cost;
@@ -130,7 +129,7 @@ static void tell(struct pv_error *err, const struct pv_error *why)
 }
 
 /* The better of two answers, where `first` (on demand) and `second` (spot) say which there are. */
-static struct answer *take_better(const struct advise_question *question,
+static struct answer *take_better(const struct advise_goal *goal,
                                   struct answer *on_demand,
                                   struct answer *spot,
                                   bool first,
@@ -138,7 +137,7 @@ static struct answer *take_better(const struct advise_question *question,
 {
     if (!first || !second)
         return first ? on_demand : spot;
-    bool better = is_spot_better(question, on_demand, spot);
+    bool better = is_spot_better(goal, on_demand, spot);
     struct answer *taken = better ? spot : on_demand;
     taken->pricing.has_other = true;
     taken->pricing.other = (better ? on_demand : spot)->advice.recommendation;
@@ -148,7 +147,7 @@ static struct answer *take_better(const struct advise_question *question,
 /* Both; where only one of them satisfies the constraints that one, where neither does on demand's
  * fault. */
 static enum pv_code answer_cheapest(const struct curve *curve,
-                                    const struct advise_question *question,
+                                    const struct advise_goal *goal,
                                     const struct pricing_terms *terms,
                                     struct arena *arena,
                                     struct answer **answer,
@@ -157,8 +156,8 @@ static enum pv_code answer_cheapest(const struct curve *curve,
     struct answer *spot = NULL;
     struct pv_error why = {0}, why_spot = {0};
     PV_TRY(make_answer(arena, &spot, err));
-    enum pv_code first = answer_on_demand(curve, question, terms, arena, *answer, &why);
-    enum pv_code second = answer_spot(curve, question, terms, arena, spot, &why_spot);
+    enum pv_code first = answer_on_demand(curve, goal, terms, arena, *answer, &why);
+    enum pv_code second = answer_spot(curve, goal, terms, arena, spot, &why_spot);
     if (first != PV_OK && (first != PV_E_INVALID || second != PV_OK)) {
         tell(err, &why);
         return first;
@@ -167,15 +166,15 @@ static enum pv_code answer_cheapest(const struct curve *curve,
         tell(err, &why_spot);
         return second;
     }
-    *answer = take_better(question, *answer, spot, first == PV_OK, second == PV_OK);
+    *answer = take_better(goal, *answer, spot, first == PV_OK, second == PV_OK);
     return PV_OK;
 }
 
 enum pv_code pricing_check(const struct pricing_terms *terms,
-                           const struct advise_question *question,
+                           const struct advise_goal *goal,
                            struct pv_error *err)
 {
-    if (!isnan(question->max_cost) && !terms->has_price)
+    if (!isnan(goal->max_cost) && !terms->has_price)
         return pv_fault(err, PV_PLACE_POINTER, "/constraints/max_cost", "required",
                         "needs a price: the cluster has no price book that prices it");
     if (terms->market == PRICING_ON_DEMAND)
@@ -190,7 +189,7 @@ enum pv_code pricing_check(const struct pricing_terms *terms,
 }
 
 enum pv_code pricing_advise(const struct curve *curve,
-                            const struct advise_question *question,
+                            const struct advise_goal *goal,
                             const struct pricing_terms *terms,
                             struct arena *arena,
                             struct curve *used,
@@ -199,14 +198,14 @@ enum pv_code pricing_advise(const struct curve *curve,
                             struct pv_error *err)
 {
     struct answer *answer = NULL;
-    PV_TRY(pricing_check(terms, question, err));
+    PV_TRY(pricing_check(terms, goal, err));
     PV_TRY(make_answer(arena, &answer, err));
     if (terms->market == PRICING_SPOT)
-        PV_TRY(answer_spot(curve, question, terms, arena, answer, err));
+        PV_TRY(answer_spot(curve, goal, terms, arena, answer, err));
     else if (terms->market == PRICING_CHEAPEST && !isnan(terms->price.spot_per_executor_hour))
-        PV_TRY(answer_cheapest(curve, question, terms, arena, &answer, err));
+        PV_TRY(answer_cheapest(curve, goal, terms, arena, &answer, err));
     else
-        PV_TRY(answer_on_demand(curve, question, terms, arena, answer, err));
+        PV_TRY(answer_on_demand(curve, goal, terms, arena, answer, err));
     *used = answer->curve;
     *advice = answer->advice;
     *pricing = answer->pricing;

@@ -51,18 +51,18 @@ double pricing_cost(double executors, double duration_s, double per_executor_hou
  * /constraints/max_cost without any.
  */
 enum pv_code pricing_check(const struct pricing_terms *terms,
-                           const struct advise_question *question,
+                           const struct advise_goal *goal,
                            struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * advise, with the price of the terms in place of the question's.
+ * advise, with the price of the terms in place of the goal's.
  *
  * used    the curve that the advice is from: `curve` itself or what interruptions make of it
  * PV_E_INVALID as pricing_check, and with a fault at /market where interruptions leave no executor
  * count at which the job would end; else as advise.
  */
 enum pv_code pricing_advise(const struct curve *curve,
-                            const struct advise_question *question,
+                            const struct advise_goal *goal,
                             const struct pricing_terms *terms,
                             struct arena *arena,
                             struct curve *used,
@@ -75,7 +75,7 @@ enum pv_code pricing_advise(const struct curve *curve,
  */
 enum pv_code pricing_explain(const struct pricing_terms *terms,
                              const struct pricing *pricing,
-                             const struct advise_question *question,
+                             const struct advise_goal *goal,
                              struct advice *advice,
                              struct pv_error *err) PV_MUSTCHECK;
 

@@ -10,7 +10,7 @@ static const double WORTH_TELLING = 0.005;
 struct explanation {
     const struct pricing_terms *terms;
     const struct pricing *pricing;
-    const struct advise_question *question;
+    const struct advise_goal *goal;
     struct advice *advice;
 };
 
@@ -96,8 +96,8 @@ static void warn_of_deadline(struct explanation *e)
     struct finding *note =
         finding_add(&e->advice->warnings, "spot_deadline_risk",
                     "Interruptions lower the probability to end within %.6g s from %.3g to %.3g.",
-                    e->question->deadline_s, before, now);
-    finding_number(note, "deadline_s", e->question->deadline_s);
+                    e->goal->deadline_s, before, now);
+    finding_number(note, "deadline_s", e->goal->deadline_s);
     finding_number(note, "deadline_probability", now);
     finding_number(note, "on_demand_deadline_probability", before);
 }
@@ -133,11 +133,11 @@ static void explain_choice(struct explanation *e)
 
 enum pv_code pricing_explain(const struct pricing_terms *terms,
                              const struct pricing *pricing,
-                             const struct advise_question *question,
+                             const struct advise_goal *goal,
                              struct advice *advice,
                              struct pv_error *err)
 {
-    struct explanation e = {terms, pricing, question, advice};
+    struct explanation e = {terms, pricing, goal, advice};
     if (!pricing->known)
         return PV_OK;
     explain_price(&e);

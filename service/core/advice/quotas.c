@@ -65,7 +65,7 @@ explain_lack(const struct quota_source *source, bool has_deadline, struct advice
 }
 
 enum pv_code quotas_plan(const struct quota_source *source,
-                         const struct advise_question *question,
+                         const struct advise_goal *goal,
                          int64_t cores_per_executor,
                          struct arena *arena,
                          struct advice *advice,
@@ -73,14 +73,14 @@ enum pv_code quotas_plan(const struct quota_source *source,
                          bool *planned,
                          struct pv_error *err)
 {
-    const struct stage_plan_terms terms = {.deadline_s = question->deadline_s,
+    const struct stage_plan_terms terms = {.deadline_s = goal->deadline_s,
                                            .alpha = STAGE_PLAN_ALPHA,
                                            .beta = STAGE_WEIGHT_BETA,
                                            .overscale = STAGE_PLAN_OVERSCALE,
                                            .core_quantum = STAGE_PLAN_CORE_QUANTUM,
                                            .executors = (double)advice->recommendation.executors,
                                            .cores_per_executor = (double)cores_per_executor};
-    *planned = !isnan(question->deadline_s) && source->n_stages > 0;
+    *planned = !isnan(goal->deadline_s) && source->n_stages > 0;
     if (*planned) {
         enum pv_code code =
             stage_plan_make(&terms, source->stages, source->n_stages, arena, plan, err);
@@ -88,7 +88,7 @@ enum pv_code quotas_plan(const struct quota_source *source,
             return code;
         explain_plan(source, &terms, plan, advice);
     } else {
-        explain_lack(source, !isnan(question->deadline_s), advice);
+        explain_lack(source, !isnan(goal->deadline_s), advice);
     }
     return advice->reasons.failed ? pv_no_memory(err) : PV_OK;
 }

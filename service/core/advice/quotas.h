@@ -30,7 +30,7 @@ enum pv_code quotas_take_run(const struct run *run,
  * whether *plan was made: it takes a deadline and stages. PV_E_MEMORY.
  */
 enum pv_code quotas_plan(const struct quota_source *source,
-                         const struct advise_question *question,
+                         const struct advise_goal *goal,
                          int64_t cores_per_executor,
                          struct arena *arena,
                          struct advice *advice,

@@ -20,6 +20,12 @@ struct price_row {
     struct price price;
 };
 
+/* What a book says of a cluster: the row that names it, else that of its type of machine. */
+struct price_found {
+    struct strview currency;
+    struct price_row row; /* which of both it names tells which one it is */
+};
+
 /* The price book of a team. */
 struct price_book {
     char id[37]; /* "": not stored */

@@ -43,7 +43,9 @@ static enum pv_code judge_all(const struct series series[],
     if (diagnosis->slices == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < diagnosis->n; i++) {
-        PV_TRY(diagnosis_judge_slice(chosen[i], arena, &diagnosis->slices[i], err));
+        enum pv_code code = diagnosis_judge_slice(chosen[i], arena, &diagnosis->slices[i], err);
+        if (code != PV_OK)
+            return code;
     }
     return PV_OK;
 }

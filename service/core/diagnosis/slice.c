@@ -108,9 +108,11 @@ static enum pv_code fit_cost(const struct series *series,
         m[i] = run->executors;
         cost[i] = run->executors * time_s / run->problem_size;
     }
-    PV_TRY(growth_fit(m, cost, series->n, arena, &slice->cost, err));
+    enum pv_code code = growth_fit(m, cost, series->n, arena, &slice->cost, err);
+    if (code != PV_OK)
+        return code;
     slice->has_cost = true;
-    enum pv_code code = growth_fit_bent(m, cost, series->n, arena, &bent, &why);
+    code = growth_fit_bent(m, cost, series->n, arena, &bent, &why);
     if (code == PV_E_MEMORY)
         return pv_no_memory(err);
     /* A bent line of no fixed part is a power that costs one parameter more. */

@@ -122,7 +122,9 @@ static enum pv_code group(const struct accuracy_entry entries[],
             end++;
         struct accuracy_group *item = &made.items[made.n++];
         item->name = placed[first].name;
-        PV_TRY(accuracy_of(sorted + first, end - first, arena, &item->record, err));
+        enum pv_code code = accuracy_of(sorted + first, end - first, arena, &item->record, err);
+        if (code != PV_OK)
+            return code;
     }
     *groups = made;
     return PV_OK;

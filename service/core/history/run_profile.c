@@ -96,7 +96,9 @@ static enum pv_code choose_runs(const struct run runs[],
 {
     for (size_t i = 0; i < n; i++) {
         bool equal;
-        PV_TRY(run_graph_compare(&runs[0], &runs[i], arena, &equal, err));
+        enum pv_code code = run_graph_compare(&runs[0], &runs[i], arena, &equal, err);
+        if (code != PV_OK)
+            return code;
         if (equal)
             profile->runs[profile->n_runs++] = i;
         else

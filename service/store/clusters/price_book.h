@@ -44,12 +44,6 @@ enum pv_code store_price_book_list(struct store_tx *tx,
                                    struct price_book_list *list,
                                    struct pv_error *err) PV_MUSTCHECK;
 
-/* What a book says of a cluster: the row that names it, else that of its type of machine. */
-struct price_found {
-    struct strview currency;
-    struct price_row row; /* which of both it names tells which one it is */
-};
-
 enum pv_code store_price_find(struct store_tx *tx,
                               struct arena *arena,
                               const char *price_book_id,

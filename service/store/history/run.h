@@ -1,6 +1,7 @@
 #ifndef STORE_HISTORY_RUN_H
 #define STORE_HISTORY_RUN_H
 
+#include "core/history/missing_counts.h"
 #include "core/history/run.h"
 #include "store/history/application.h"
 #include "store/store.h"
@@ -109,19 +110,11 @@ enum pv_code store_run_nearest(struct store_tx *tx,
                                struct run_list *list,
                                struct pv_error *err) PV_MUSTCHECK;
 
-/* Of the latest runs, at most RUN_LACKS_LOOKED_AT, how many lack what a replay needs. */
-enum { RUN_LACKS_LOOKED_AT = 1000 };
-struct run_lacks {
-    int64_t runs; /* looked at */
-    int64_t failed;
-    int64_t executors;
-    int64_t cores_per_executor;
-    int64_t problem_size;
-    int64_t stages;
-};
-enum pv_code store_run_count_lacks(struct store_tx *tx,
-                                   const struct application *application,
-                                   struct run_lacks *lacks,
-                                   struct pv_error *err) PV_MUSTCHECK;
+/* Of the latest runs, at most RUN_MISSING_LOOKED_AT. */
+enum { RUN_MISSING_LOOKED_AT = 1000 };
+enum pv_code store_run_missing_counts(struct store_tx *tx,
+                                      const struct application *application,
+                                      struct missing_counts *counts,
+                                      struct pv_error *err) PV_MUSTCHECK;
 
 #endif

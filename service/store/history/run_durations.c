@@ -5,29 +5,28 @@
 
 static enum pv_code read_list(const PGresult *result,
                               struct arena *arena,
-                              struct run_duration_list *list,
+                              struct run_observations *observations,
                               struct pv_error *err)
 {
-    size_t n = row_count(result);
-    struct run_duration *items = arena_calloc(arena, n, sizeof *items);
-    if (items == NULL)
+    struct run_observations all = {.n = row_count(result)};
+    all.rows = arena_array(arena, all.n, sizeof *all.rows);
+    all.labels = arena_array(arena, all.n, sizeof *all.labels);
+    all.evidence = arena_array(arena, all.n, sizeof *all.evidence);
+    if (all.rows == NULL || all.labels == NULL || all.evidence == NULL)
         return pv_no_memory(err);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < all.n; i++) {
         struct row row = row_at(result, (int)i, arena);
-        items[i].replayable = row_bool(&row);
-        items[i].labels.labels = row_pairs(&row, &items[i].labels.n);
-        items[i].problem_size = row_int(&row);
-        items[i].executors = row_int(&row);
-        items[i].cores_per_executor = row_int(&row);
-        items[i].duration_s = row_double(&row);
-        items[i].initialization_s = row_double(&row);
-        items[i].evidence = run_evidence_read(&row, items[i].executors, items[i].duration_s);
-        items[i].weight = 1;
-        enum pv_code code = row_done(&row, err);
-        if (code != PV_OK)
-            return code;
+        all.labels[i].labels = row_pairs(&row, &all.labels[i].n);
+        int64_t problem_size = row_int(&row);
+        int64_t executors = row_int(&row);
+        double duration_s = row_double(&row);
+        double initialization_s = row_double(&row);
+        all.rows[i] =
+            model_seen((double)problem_size, (double)executors, duration_s, initialization_s);
+        all.evidence[i] = run_evidence_read(&row, executors, duration_s);
+        PV_TRY(row_done(&row, err));
     }
-    *list = (struct run_duration_list){items, n};
+    *observations = all;
     return PV_OK;
 }
 
@@ -35,14 +34,13 @@ enum pv_code store_run_durations(struct store_tx *tx,
                                  struct arena *arena,
                                  const struct application *application,
                                  size_t limit,
-                                 struct run_duration_list *list,
+                                 struct run_observations *observations,
                                  struct pv_error *err)
 {
     struct sql sql;
     tx_sql(tx, &sql,
-           "SELECT replayable, label_keys, label_values, problem_size, executors,"
-           " cores_per_executor, duration_s, initialization_s,"
-           " " RUN_EVIDENCE_COLUMNS(
+           "SELECT label_keys, label_values, problem_size, executors,"
+           " duration_s, initialization_s, " RUN_EVIDENCE_COLUMNS(
                "") " FROM provisor.run WHERE team_id = $1 AND application_id = $2 AND succeeded"
                    " AND problem_size >= 1 AND executors >= 1 AND duration_s > 0"
                    " ORDER BY instant DESC, id DESC LIMIT $3");
@@ -50,5 +48,5 @@ enum pv_code store_run_durations(struct store_tx *tx,
     sql_int(&sql, (int64_t)limit);
     result_auto_t *result = NULL;
     PV_TRY(tx_walk(tx, &sql, &result, err));
-    return read_list(result, arena, list, err);
+    return read_list(result, arena, observations, err);
 }

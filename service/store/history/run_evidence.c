@@ -1,8 +1,6 @@
-#include "store/history/run_evidence.h"
+#include "store/history/run_evidence_internal.h"
 
 #include <math.h>
-
-#include "store/history/run_evidence_internal.h"
 
 /* The text as a count of executors; NAN where it is none. */
 static double count_in(struct strview text)
@@ -23,6 +21,7 @@ struct run_evidence run_evidence_read(struct row *row, int64_t executors, double
     struct run_evidence evidence = {.executors_asked = (double)NAN, .executors_share = (double)NAN};
     row_uuid(row, evidence.run_id);
     evidence.instant_us = row_instant(row);
+    evidence.replayable = row_bool(row);
     evidence.cores_per_executor = row_int(row);
     double core_s = row_double(row);
     double task_time_s = row_double(row);

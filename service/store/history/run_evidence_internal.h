@@ -1,13 +1,13 @@
 #ifndef STORE_HISTORY_RUN_EVIDENCE_INTERNAL_H
 #define STORE_HISTORY_RUN_EVIDENCE_INTERNAL_H
 
-#include "store/history/run_evidence.h"
+#include "core/scaling/history/run_observations.h"
 #include "store/store_internal.h"
 
 /* Columns of a run, named with a prefix such as "r.", in the order in which they are read. */
 #define RUN_EVIDENCE_COLUMNS(r)                                                                    \
-    r "id, " r "instant, " r "cores_per_executor, " r "core_s, " r "task_time_s, " r               \
-      "failed_task_time_s, " r "property_values[array_position(" r                                 \
+    r "id, " r "instant, " r "replayable, " r "cores_per_executor, " r "core_s, " r                \
+      "task_time_s, " r "failed_task_time_s, " r "property_values[array_position(" r               \
       "property_keys, 'spark.executor.instances')], " r "property_values[array_position(" r        \
       "property_keys, 'spark.dynamicAllocation.enabled')]"
 

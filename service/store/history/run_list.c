@@ -287,10 +287,10 @@ enum pv_code store_run_of_ids(struct store_tx *tx,
     return PV_OK;
 }
 
-enum pv_code store_run_count_lacks(struct store_tx *tx,
-                                   const struct application *application,
-                                   struct run_lacks *lacks,
-                                   struct pv_error *err)
+enum pv_code store_run_missing_counts(struct store_tx *tx,
+                                      const struct application *application,
+                                      struct missing_counts *counts,
+                                      struct pv_error *err)
 {
     static const char text[] =
         "SELECT count(*), count(*) FILTER (WHERE NOT r.succeeded),"
@@ -304,16 +304,16 @@ enum pv_code store_run_count_lacks(struct store_tx *tx,
     result_auto_t *result = NULL;
     tx_sql(tx, &sql, text);
     sql_uuid(&sql, application->id);
-    sql_int(&sql, RUN_LACKS_LOOKED_AT);
+    sql_int(&sql, RUN_MISSING_LOOKED_AT);
     PV_TRY(tx_walk(tx, &sql, &result, err));
     struct row row = row_at(result, 0, &tx->scratch);
-    struct run_lacks read = {.runs = row_int(&row)};
+    struct missing_counts read = {.runs = row_int(&row)};
     read.failed = row_int(&row);
     read.executors = row_int(&row);
     read.cores_per_executor = row_int(&row);
     read.problem_size = row_int(&row);
     read.stages = row_int(&row);
     PV_TRY(row_done(&row, err));
-    *lacks = read;
+    *counts = read;
     return PV_OK;
 }

@@ -1,28 +1,11 @@
 #ifndef STORE_MODELS_APPLICATION_MODEL_H
 #define STORE_MODELS_APPLICATION_MODEL_H
 
-#include "core/scaling/selection/contexts.h"
-#include "store/history/run_evidence.h"
+#include "core/scaling/history/run_observations.h"
 #include "store/store.h"
 
 /* What an application's history teaches about how it scales: the runs as observations, and the
  * models fitted to them, kept until the history moves on. */
-
-struct run_observations {
-    int64_t history_version;       /* of the snapshot they come from */
-    int64_t runs;                  /* of the application */
-    size_t looked_at;              /* the newest of them */
-    struct observation *rows;      /* newest first */
-    struct context_labels *labels; /* of each row */
-    struct run_evidence *evidence; /* one a row */
-    size_t n;
-    struct run_evidence *failures; /* `failed` of them */
-    /* Those left out; one may lack several things. */
-    size_t failed;
-    size_t without_problem_size;
-    size_t without_executors;
-    size_t without_duration;
-};
 
 /*
  * The newest runs of the application, at most `most`, out of columns of the run alone; only of some

@@ -29,20 +29,21 @@ static struct history_item *make_item(int64_t size)
 {
     struct history_item *item = history_item_create(0);
     assert(item != NULL);
-    item->curve.points = arena_calloc(&item->arena, 3, sizeof *item->curve.points);
-    assert(item->curve.points != NULL);
-    item->curve.n_points = 3;
-    item->curve.problem_size = size;
+    item->prediction.curve.points =
+        arena_calloc(&item->arena, 3, sizeof *item->prediction.curve.points);
+    assert(item->prediction.curve.points != NULL);
+    item->prediction.curve.n_points = 3;
+    item->prediction.curve.problem_size = size;
     for (int i = 0; i < 3; i++)
-        item->curve.points[i].executors = size + i;
+        item->prediction.curve.points[i].executors = size + i;
     return item;
 }
 
 static void check_item(const struct history_item *item, int64_t size)
 {
-    assert(item->curve.problem_size == size && item->curve.n_points == 3);
+    assert(item->prediction.curve.problem_size == size && item->prediction.curve.n_points == 3);
     for (int i = 0; i < 3; i++)
-        assert(item->curve.points[i].executors == size + i);
+        assert(item->prediction.curve.points[i].executors == size + i);
 }
 
 static void *work(void *argument)

@@ -473,14 +473,15 @@ static void runs_are_held_against_the_advice_they_follow(struct arena *arena)
     CHECK(list.n == 1 && !list.more && list.items[0].inside && list.summary.runs == 3);
     CHECK(same_double(list.items[0].error_percent, -20));
 
-    struct run_duration_list durations;
+    struct run_observations durations;
     DO(store_run_durations(tx, arena, &a, 3, &durations, &err));
-    CHECK(durations.n == 3 && same_double(durations.items[0].duration_s, 1000));
-    CHECK(durations.items[1].executors == 21 && durations.items[1].cores_per_executor == 4);
-    CHECK(same_double(durations.items[2].initialization_s, 1.5));
-    CHECK(durations.items[0].replayable && durations.items[0].labels.n == 1);
-    CHECK(strview_is(durations.items[0].labels.labels[0].value, "m5"));
-    CHECK(strlen(durations.items[0].evidence.run_id) == 36);
+    CHECK(durations.n == 3 && same_double(durations.rows[0].duration_s, 1000));
+    CHECK(same_double(durations.rows[1].executors, 21));
+    CHECK(durations.evidence[1].cores_per_executor == 4);
+    CHECK(same_double(durations.rows[2].initialization_s, 1.5));
+    CHECK(durations.evidence[0].replayable && durations.labels[0].n == 1);
+    CHECK(strview_is(durations.labels[0].labels[0].value, "m5"));
+    CHECK(strlen(durations.evidence[0].run_id) == 36);
     DO(store_commit(&tx, &err));
 
     struct principal other = database_team(&db, "not accuracy");

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/scaling/laws/kinds.h"
+#include "base/order.h"
+#include "core/scaling/laws/load_laws.h"
 #include "core/scaling/model/fit.h"
 
 /* A difference of BIC: very strong evidence (R. E. Kass, A. E. Raftery, "Bayes factors", JASA 90,
@@ -16,13 +17,6 @@ static const double least_residual = 0.005;
 /* On the mean: a law of three coefficients needs as many. */
 enum { RUNS_PER_GROUP = 3 };
 
-static int compare_text(struct strview a, struct strview b)
-{
-    size_t n = a.n < b.n ? a.n : b.n;
-    int order = n == 0 ? 0 : memcmp(a.at, b.at, n);
-    return order != 0 ? order : (a.n > b.n) - (a.n < b.n);
-}
-
 struct strview context_label_value(const struct context_labels *labels, struct strview key)
 {
     for (size_t i = 0; i < labels->n; i++)
@@ -32,11 +26,6 @@ struct strview context_label_value(const struct context_labels *labels, struct s
 }
 
 /* --- keys --- */
-
-static int by_text(const void *a, const void *b)
-{
-    return compare_text(*(const struct strview *)a, *(const struct strview *)b);
-}
 
 static enum pv_code list_keys(const struct context_labels labels[],
                               size_t n,
@@ -57,7 +46,7 @@ static enum pv_code list_keys(const struct context_labels labels[],
         for (size_t j = 0; j < labels[i].n; j++)
             found[all++] = labels[i].labels[j].key;
     if (all > 0)
-        qsort(found, all, sizeof *found, by_text);
+        qsort(found, all, sizeof *found, order_by_strview);
     for (size_t i = 0; i < all; i++)
         if (distinct == 0 || !strview_equal(found[i], found[distinct - 1]))
             found[distinct++] = found[i];
@@ -83,7 +72,7 @@ static int by_group(const void *a, const void *b)
     /* A run without the label is one of a group of its own. */
     if ((x->value.at == NULL) != (y->value.at == NULL))
         return x->value.at == NULL ? -1 : 1;
-    int order = compare_text(x->value, y->value);
+    int order = compare_strview(x->value, y->value);
     return order != 0 ? order : (x->row > y->row) - (x->row < y->row);
 }
 
@@ -199,8 +188,7 @@ static enum pv_code find_residuals(const struct observation rows[],
         weights[i] = rows[i].weight > 0 ? rows[i].weight : 1;
         residuals[i] = log(rows[i].duration_s);
     }
-    enum pv_code code =
-        model_fit(&load_per_executor_kind, plain, n, MODEL_RELATIVE, arena, &fit, &why);
+    enum pv_code code = model_fit(&load_kind, plain, n, MODEL_RELATIVE, arena, &fit, &why);
     if (code == PV_E_MEMORY)
         return pv_no_memory(err);
     /* Runs of one size on one executor count: the times themselves are grouped. */

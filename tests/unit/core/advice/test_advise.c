@@ -46,18 +46,18 @@ static void tear_down(void)
 
 TestSuite(advise, .init = set_up, .fini = tear_down, .timeout = 20);
 
-static struct advise_question question(enum advise_objective objective, double deadline_s)
+static struct advise_goal question(enum advise_objective objective, double deadline_s)
 {
-    return (struct advise_question){.objective = objective,
-                                    .deadline_s = deadline_s,
-                                    .confidence = 0.95,
-                                    .min_executors = 1,
-                                    .max_executors = 10,
-                                    .price_per_executor_hour = (double)NAN,
-                                    .max_cost = (double)NAN};
+    return (struct advise_goal){.objective = objective,
+                                .deadline_s = deadline_s,
+                                .confidence = 0.95,
+                                .min_executors = 1,
+                                .max_executors = 10,
+                                .price_per_executor_hour = (double)NAN,
+                                .max_cost = (double)NAN};
 }
 
-static struct advice ask(const struct advise_question *asked)
+static struct advice ask(const struct advise_goal *asked)
 {
     struct advice advice;
     struct pv_error err = {0};
@@ -76,7 +76,7 @@ static bool has(const struct findings *notes, const char *code)
 /* 34 s: 4 executors need 32.5 s; the spread of 2 percent wants about 4 percent of room: 4 it is. */
 Test(advise, least_executors_with_confidence)
 {
-    struct advise_question asked = question(ADVISE_MIN_EXECUTORS, 34.0);
+    struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 34.0);
     struct advice advice = ask(&asked);
     cr_assert(advice.feasible);
     cr_assert_eq(advice.recommendation.executors, 4);
@@ -91,7 +91,7 @@ Test(advise, least_executors_with_confidence)
 /* Predicted to be met, by none with confidence: the most probable, and a warning. */
 Test(advise, below_confidence)
 {
-    struct advise_question asked = question(ADVISE_MIN_EXECUTORS, 19.2);
+    struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 19.2);
     struct advice advice = ask(&asked); /* 10 executors: 19 s */
     cr_assert(advice.feasible);
     cr_assert_eq(advice.recommendation.executors, 10);
@@ -102,7 +102,7 @@ Test(advise, below_confidence)
 /* Not even predicted: the nearest, and what would do. */
 Test(advise, infeasible_with_remedies)
 {
-    struct advise_question asked = question(ADVISE_MIN_EXECUTORS, 18.5);
+    struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 18.5);
     struct advice advice = ask(&asked);
     cr_assert(!advice.feasible);
     cr_assert_eq(advice.recommendation.executors, 10);
@@ -118,7 +118,7 @@ Test(advise, infeasible_with_remedies)
 /* m T(m) = 10 m + 90 grows: one executor is cheapest; with a deadline the fewest that meet it. */
 Test(advise, min_cost)
 {
-    struct advise_question asked = question(ADVISE_MIN_COST, (double)NAN);
+    struct advise_goal asked = question(ADVISE_MIN_COST, (double)NAN);
     asked.price_per_executor_hour = 3.6;
     struct advice advice = ask(&asked);
     cr_assert_eq(advice.recommendation.executors, 1);
@@ -130,7 +130,7 @@ Test(advise, min_cost)
 /* The peak is at the most executors; within a percent of it fewer do not exist on this curve. */
 Test(advise, min_time_and_max_speedup)
 {
-    struct advise_question asked = question(ADVISE_MIN_TIME, (double)NAN);
+    struct advise_goal asked = question(ADVISE_MIN_TIME, (double)NAN);
     cr_assert_eq(ask(&asked).recommendation.executors, 10);
     asked.objective = ADVISE_MAX_SPEEDUP;
     cr_assert_eq(ask(&asked).recommendation.executors, 10);
@@ -143,7 +143,7 @@ Test(advise, min_time_and_max_speedup)
 /* S^2/m = (100 / T)^2 / m with T = 10 + 90/m is largest at m = 9 (10 m = 90). */
 Test(advise, efficiency_is_the_knee)
 {
-    struct advise_question asked = question(ADVISE_EFFICIENCY, (double)NAN);
+    struct advise_goal asked = question(ADVISE_EFFICIENCY, (double)NAN);
     struct advice advice = ask(&asked);
     cr_assert_eq(advice.recommendation.executors, 9);
     asked.objective = ADVISE_MIN_EXECUTORS; /* without a deadline: the same, and said */
@@ -155,7 +155,7 @@ Test(advise, efficiency_is_the_knee)
 /* The front holds no point that another beats in both time and executor seconds. */
 Test(advise, alternatives_are_the_pareto_front)
 {
-    struct advise_question asked = question(ADVISE_MIN_EXECUTORS, 34.0);
+    struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 34.0);
     struct advice advice = ask(&asked);
     cr_assert_eq(advice.n_alternatives, 9); /* 10 allowed, without the anomaly */
     for (size_t i = 0; i < advice.n_alternatives; i++) {
@@ -179,7 +179,7 @@ static bool lists(const struct advice *advice, int64_t executors)
 /* What is recommended and the next fewer stand among the alternatives, dominated or thinned out. */
 Test(advise, alternatives_hold_what_the_reasons_name)
 {
-    struct advise_question asked = question(ADVISE_MIN_EXECUTORS, 33.2);
+    struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 33.2);
     struct advice advice = ask(&asked); /* 6; the next fewer is the anomaly */
     cr_assert_eq(advice.recommendation.executors, 6);
     cr_assert(lists(&advice, 6) && lists(&advice, 5));
@@ -248,7 +248,7 @@ Test(advise, the_remedy_is_the_least_deadline_and_holds)
         }
         double before_s = (double)INFINITY;
         for (int64_t most = 1; most <= POINTS; most++) {
-            struct advise_question asked = question(ADVISE_MIN_EXECUTORS, 0.5);
+            struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 0.5);
             asked.confidence = 0.5 + 0.0024 * (double)round;
             asked.max_executors = most;
             struct advice advice = ask(&asked);
@@ -272,7 +272,7 @@ Test(advise, infeasible_recommends_the_fewest_near_the_fastest)
 {
     for (int64_t m = 1; m <= POINTS; m++)
         points[m - 1].duration_s = m < 3 ? 60.0 : 50.0 - 0.1 * (double)m;
-    struct advise_question asked = question(ADVISE_MIN_EXECUTORS, 20.0);
+    struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 20.0);
     struct advice advice = ask(&asked); /* 10: 49.0; 3: 49.7, within 49.98 */
     cr_assert(!advice.feasible);
     cr_assert_eq(advice.recommendation.executors, 3);
@@ -290,7 +290,7 @@ Test(advise, bound_tells_recorded_work_from_overhead)
         points[i].overhead_per_task_s = 3.0;
         points[i].tasks = 100.0;
     }
-    struct advise_question asked = question(ADVISE_MIN_TIME, (double)NAN);
+    struct advise_goal asked = question(ADVISE_MIN_TIME, (double)NAN);
     struct advice advice = ask(&asked);
     cr_assert_eq(evidence(&advice.reasons, "bound", "recorded_work_s"), 200.0);
     cr_assert_eq(evidence(&advice.reasons, "bound", "task_overhead_s"), 3.0);
@@ -313,7 +313,7 @@ Test(advise, a_stage_taken_to_follow_the_cores_is_no_straggler)
         points[i].longest_is_cut_anew = true;
         points[i].longest_follows_cores = true;
     }
-    struct advise_question asked = question(ADVISE_MIN_TIME, (double)NAN);
+    struct advise_goal asked = question(ADVISE_MIN_TIME, (double)NAN);
     curve.stages_assumed = 1;
     struct advice advice = ask(&asked);
     cr_assert_str_eq(bound_by(&advice), "stage_cut_to_cores");
@@ -331,7 +331,7 @@ static struct advice look_beside(double deadline_s, const struct joint_outcome *
 {
     static const char *const names[] = {"hourly", "daily"};
     static const struct joint_running running[] = {{.deadline_s = 30.0}, {.deadline_s = 40.0}};
-    struct advise_question asked = question(ADVISE_MIN_EXECUTORS, deadline_s);
+    struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, deadline_s);
     struct advice advice = ask(&asked);
     struct joint_question beside = {
         .deadline_s = deadline_s, .running = running, .n_running = n, .cores = 40};
@@ -387,7 +387,7 @@ Test(advise, late_jobs_in_words)
 /* Constraints that leave nothing are a fault of the request. */
 Test(advise, unsatisfiable_constraints)
 {
-    struct advise_question asked = question(ADVISE_MIN_EXECUTORS, 34.0);
+    struct advise_goal asked = question(ADVISE_MIN_EXECUTORS, 34.0);
     struct advice advice;
     struct pv_error err = {0};
     asked.price_per_executor_hour = 3.6;

@@ -7,6 +7,7 @@
 #include "core/advice/model_curve.h"
 #include "core/advice/predictor.h"
 #include "core/history/run.h"
+#include "core/scaling/laws/ernest.h"
 #include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/fit.h"
 #include "core/scaling/model/predict.h"
@@ -62,13 +63,13 @@ choose(bool has_replay, struct curve *curve, struct predictor *predictor, struct
 
 static struct advice ask(const struct curve *curve, double deadline_s, double confidence)
 {
-    struct advise_question asked = {.objective = ADVISE_MIN_EXECUTORS,
-                                    .deadline_s = deadline_s,
-                                    .confidence = confidence,
-                                    .min_executors = 1,
-                                    .max_executors = COUNTS,
-                                    .price_per_executor_hour = (double)NAN,
-                                    .max_cost = (double)NAN};
+    struct advise_goal asked = {.objective = ADVISE_MIN_EXECUTORS,
+                                .deadline_s = deadline_s,
+                                .confidence = confidence,
+                                .min_executors = 1,
+                                .max_executors = COUNTS,
+                                .price_per_executor_hour = (double)NAN,
+                                .max_cost = (double)NAN};
     struct advice advice;
     cr_assert_eq(advise(curve, &asked, &arena, &advice, NULL), PV_OK);
     return advice;

@@ -14,7 +14,7 @@ enum { POINTS = 10 };
 static struct curve_point points[POINTS];
 static struct curve curve;
 static struct arena arena;
-static struct advise_question question;
+static struct advise_goal question;
 static struct pricing_terms terms;
 static struct curve used;
 static struct advice advice;
@@ -40,13 +40,13 @@ static void set_up(void)
     for (int64_t m = 1; m <= POINTS; m++)
         points[m - 1] =
             (struct curve_point){.executors = m, .duration_s = 36000.0 / (double)m, .spread = 0.02};
-    question = (struct advise_question){.objective = ADVISE_MIN_EXECUTORS,
-                                        .deadline_s = (double)NAN,
-                                        .confidence = 0.95,
-                                        .min_executors = 1,
-                                        .max_executors = POINTS,
-                                        .price_per_executor_hour = (double)NAN,
-                                        .max_cost = (double)NAN};
+    question = (struct advise_goal){.objective = ADVISE_MIN_EXECUTORS,
+                                    .deadline_s = (double)NAN,
+                                    .confidence = 0.95,
+                                    .min_executors = 1,
+                                    .max_executors = POINTS,
+                                    .price_per_executor_hour = (double)NAN,
+                                    .max_cost = (double)NAN};
     terms = (struct pricing_terms){.has_price = true,
                                    .price = {0.25, 0.10, 0.1},
                                    .source = PRICING_OF_MACHINE_TYPE,

@@ -1,0 +1,378 @@
+#include "api/advice/advice_load.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/clusters/named_cluster.h"
+#include "store/clusters/price_book.h"
+#include "store/history/application.h"
+#include "store/history/run_durations.h"
+#include "threads/clock.h"
+
+/* Models are fitted to so many of the latest runs. */
+enum { MODEL_RUNS_MAX = 250 };
+
+struct advice_limits advice_limits_of(const struct config *config)
+{
+    return (struct advice_limits){.executors = config->executors_max,
+                                  .cores = config->cores_max,
+                                  .task_budget = (uint64_t)config->advice_task_budget,
+                                  .joint_task_budget = (uint64_t)config->remedy_task_budget};
+}
+
+static enum pv_code find_application(struct store_tx *tx,
+                                     struct arena *arena,
+                                     const char *name,
+                                     const char *pointer,
+                                     struct application *application,
+                                     struct pv_error *err)
+{
+    struct pv_error why = {0};
+    enum pv_code code = store_application_find(tx, arena, name, application, &why);
+    if (code == PV_E_NOT_FOUND)
+        return pv_fault(err, PV_PLACE_POINTER, pointer, "unknown_application",
+                        "there is no application of this name");
+    return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", why.detail);
+}
+
+/* --- clusters --- */
+
+static enum pv_code check_copy_clusters(struct store_tx *tx,
+                                        struct arena *arena,
+                                        const struct advice_question *question,
+                                        struct pv_error *err)
+{
+    size_t n = question->n_clusters;
+    enum pv_code code = PV_OK;
+    struct cluster *clusters = arena_array(arena, n, sizeof *clusters);
+    if (clusters == NULL)
+        return pv_no_memory(err);
+    PV_TRY(store_cluster_of_names(tx, arena, question->clusters, n, clusters, err));
+    for (size_t i = 0; i < n; i++) {
+        char at[64];
+        (void)snprintf(at, sizeof at, "/copy_plan/clusters/%zu", i);
+        if (clusters[i].id[0] == '\0')
+            code = pv_fault(err, PV_PLACE_POINTER, at, "unknown_cluster",
+                            "there is no cluster of this name");
+    }
+    return code;
+}
+
+/* Bound the question by the cluster it names, and take the price of that. */
+static enum pv_code take_cluster(struct store_tx *tx,
+                                 struct arena *arena,
+                                 const struct advice_limits *limits,
+                                 struct advice_question *question,
+                                 struct advice_cluster *cluster,
+                                 struct pv_error *err)
+{
+    struct cluster named;
+    struct price_found price;
+    bool has_price = false;
+    bool is_named = question->cluster.at != NULL;
+    if (is_named)
+        PV_TRY(
+            named_cluster_look(tx, arena, question->cluster, "/constraints/cluster", &named, err));
+    if (is_named && !question->has_price && named.price_book.at != NULL)
+        PV_TRY(store_price_find(tx, arena, named.price_book_id, named.name,
+                                named.traits.machine_type, &price, &has_price, err));
+    return advice_cluster_apply(is_named ? &named : NULL, has_price ? &price : NULL, limits,
+                                question, cluster, err);
+}
+
+/* --- the prediction --- */
+
+static void absorb(crypto_generichash_state *state, struct strview text)
+{
+    uint64_t n = text.n;
+    (void)crypto_generichash_update(state, (const unsigned char *)&n, sizeof n);
+    (void)crypto_generichash_update(state, (const unsigned char *)text.at, n);
+}
+
+/* Zeros for no labels. */
+static void digest_labels(const struct advice_question *question, unsigned char digest[32])
+{
+    crypto_generichash_state state;
+    memset(digest, 0, 32);
+    if (question->n_labels == 0)
+        return;
+    (void)crypto_generichash_init(&state, NULL, 0, 32);
+    for (size_t i = 0; i < question->n_labels; i++) {
+        absorb(&state, question->labels[i].key);
+        absorb(&state, question->labels[i].value);
+    }
+    (void)crypto_generichash_final(&state, digest, 32);
+}
+
+static struct history_key key_of(const struct http_request *request,
+                                 const struct advice_question *question)
+{
+    struct history_key key = {.team_id = request->principal.team_id,
+                              .application = question->application.at,
+                              .problem_size = question->problem_size,
+                              .cores_per_executor = question->cores_per_executor,
+                              .min_executors = question->goal.min_executors,
+                              .max_executors = question->goal.max_executors};
+    digest_labels(question, key.labels);
+    return key;
+}
+
+/* The runs of the label group that can be replayed, where labels make one. */
+static enum pv_code load_own(struct store_tx *tx,
+                             struct arena *arena,
+                             const struct application *application,
+                             int64_t problem_size,
+                             size_t most,
+                             struct history_item *item,
+                             struct advice_history *history,
+                             struct pv_error *err)
+{
+    size_t n = 0, *rows = NULL;
+    struct run_list own = {.items = NULL};
+    PV_TRY(label_group_nearest(&history->group, &history->seen, problem_size, most, arena, &rows,
+                               &n, err));
+    if (n == 0)
+        return PV_OK;
+    item->replayed = arena_array(&item->arena, n, sizeof *item->replayed);
+    if (item->replayed == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        memcpy(item->replayed[i].text, history->seen.evidence[rows[i]].run_id,
+               sizeof item->replayed[i].text);
+    item->n_replayed = n;
+    PV_TRY(store_run_of_ids(tx, arena, application, item->replayed, n, &own, err));
+    history->own = own.items;
+    history->n_own = own.n;
+    return PV_OK;
+}
+
+static enum pv_code load_history(struct store_tx *tx,
+                                 struct arena *arena,
+                                 const struct application *application,
+                                 const struct advice_question *question,
+                                 size_t most,
+                                 struct history_item *item,
+                                 struct advice_history *history,
+                                 struct pv_error *err)
+{
+    struct run_list nearest = {.items = NULL};
+    struct missing_counts counts;
+    struct pv_error lack = {0};
+    PV_TRY(store_run_durations(tx, arena, application, MODEL_RUNS_MAX, &history->seen, err));
+    PV_TRY(label_group_of_explaining(&history->seen, question->labels, question->n_labels, arena,
+                                     &history->group, err));
+    PV_TRY(load_own(tx, arena, application, question->problem_size, most, item, history, err));
+    if (history->n_own > 0)
+        return PV_OK;
+    PV_TRY(store_run_nearest(tx, arena, application, question->problem_size, true, most, &nearest,
+                             err));
+    history->nearest = nearest.items;
+    history->n_nearest = nearest.n;
+    history->lack = "none of the runs with labels like these has stages, executors and cores";
+    if (nearest.n > 0)
+        return PV_OK;
+    PV_TRY(store_run_missing_counts(tx, application, &counts, err));
+    (void)missing_counts_refuse(&counts, application->runs, &lack);
+    history->lack = arena_strdup(arena, lack.detail);
+    return history->lack == NULL ? pv_no_memory(err) : PV_OK;
+}
+
+/* Load with the transaction, which is ended; then compute. */
+static enum pv_code fill_item(struct api *api,
+                              struct store_tx **tx,
+                              const struct application *application,
+                              const struct advice_question *question,
+                              struct arena *loaded,
+                              struct arena *scratch,
+                              struct history_item *item,
+                              struct pv_error *err)
+{
+    struct advice_history history = {.own = NULL};
+    const struct advice_limits limits = advice_limits_of(api->config);
+    PV_TRY(load_history(*tx, loaded, application, question, (size_t)api->config->nearest_runs, item,
+                        &history, err));
+    store_rollback(tx);
+    PV_TRY(history_predict(question, &limits, &history, &item->arena, scratch, &item->prediction,
+                           err));
+    if (!item->prediction.from_own)
+        item->n_replayed = 0;
+    memcpy(item->application_id, application->id, sizeof item->application_id);
+    item->history_version = application->history_version;
+    return PV_OK;
+}
+
+/* application NULL: from the profile. *made is to be released. */
+static enum pv_code make_item(struct api *api,
+                              struct store_tx **tx,
+                              const struct application *application,
+                              const struct advice_question *question,
+                              struct history_item **made,
+                              struct pv_error *err)
+{
+    size_t memory_max = (size_t)api->config->request_memory_bytes_max;
+    const struct advice_limits limits = advice_limits_of(api->config);
+    struct arena loaded, scratch;
+    struct history_item *item = history_item_create(memory_max);
+    if (item == NULL)
+        return pv_no_memory(err);
+    arena_init(&loaded, memory_max);
+    arena_init(&scratch, memory_max);
+    enum pv_code code =
+        application != NULL
+            ? fill_item(api, tx, application, question, &loaded, &scratch, item, err)
+            : profile_predict(question, &limits, &item->arena, &scratch, &item->prediction, err);
+    arena_fini(&scratch);
+    arena_fini(&loaded);
+    if (code != PV_OK)
+        history_item_release(item);
+    else
+        *made = item;
+    return code;
+}
+
+/* What is behind in the cache, or NULL, is let go, or confirmed and handed on. */
+static enum pv_code renew_item(struct api *api,
+                               struct http_request *request,
+                               struct store_tx **tx,
+                               const struct advice_question *question,
+                               uint64_t read_ns,
+                               uint64_t epoch,
+                               const struct history_item *behind,
+                               const struct history_item **item,
+                               struct pv_error *err)
+{
+    struct application application;
+    struct history_item *made = NULL;
+    enum pv_code code = find_application(*tx, request->arena, question->application.at,
+                                         "/application", &application, err);
+    if (code == PV_OK && behind != NULL && strcmp(behind->application_id, application.id) == 0 &&
+        behind->history_version == application.history_version) {
+        history_cache_confirm(api->history, behind, read_ns);
+        *item = behind;
+        return PV_OK;
+    }
+    history_item_release(behind);
+    if (code == PV_OK && !request->may_compute)
+        code = PV_E_DEFER;
+    PV_TRY(code);
+    PV_TRY(make_item(api, tx, &application, question, &made, err));
+    struct history_key key = key_of(request, question);
+    history_cache_publish(api->history, &key, made, read_ns, epoch);
+    *item = made;
+    return PV_OK;
+}
+
+enum pv_code advice_load_prediction(struct api *api,
+                                    struct http_request *request,
+                                    struct advice_question *question,
+                                    struct advice_cluster *cluster,
+                                    const struct history_item **item,
+                                    struct pv_error *err)
+{
+    store_tx_auto_t *tx = NULL;
+    struct history_item *made = NULL;
+    const struct history_item *found = NULL;
+    const struct advice_limits limits = advice_limits_of(api->config);
+    uint64_t read_ns = clock_monotonic_ns();
+    uint64_t epoch = history_cache_epoch(api->history);
+    if (question->n_clusters > 0 || question->cluster.at != NULL)
+        PV_TRY(api_read(api, request, &tx, err));
+    if (question->n_clusters > 0)
+        PV_TRY(check_copy_clusters(tx, request->arena, question, err));
+    PV_TRY(take_cluster(tx, request->arena, &limits, question, cluster, err));
+    if (question->application.at == NULL) {
+        store_rollback(&tx);
+        PV_TRY(make_item(api, &tx, NULL, question, &made, err));
+        *item = made;
+        return PV_OK;
+    }
+    struct history_key key = key_of(request, question);
+    if (history_cache_find(api->history, &key, read_ns, &found) == HISTORY_FRESH) {
+        *item = found;
+        return PV_OK;
+    }
+    enum pv_code code = tx != NULL ? PV_OK : api_read(api, request, &tx, err);
+    if (code == PV_OK)
+        return renew_item(api, request, &tx, question, read_ns, epoch, found, item, err);
+    history_item_release(found);
+    return code;
+}
+
+/* --- runs --- */
+
+/* The recorded run that stands for running job i. */
+static enum pv_code load_running(struct store_tx *tx,
+                                 struct arena *arena,
+                                 const struct advice_running *running,
+                                 size_t i,
+                                 struct joint_running *job,
+                                 struct pv_error *err)
+{
+    char pointer[64];
+    struct application application;
+    struct run_list runs;
+    (void)snprintf(pointer, sizeof pointer, "/running/%zu/application", i);
+    PV_TRY(find_application(tx, arena, running->application.at, pointer, &application, err));
+    PV_TRY(store_run_nearest(tx, arena, &application, running->problem_size, true, 1, &runs, err));
+    if (runs.n == 0)
+        return pv_fault(err, PV_PLACE_POINTER, pointer, "no_history",
+                        "has no successful run with stages, executors and cores");
+    *job = (struct joint_running){.run = &runs.items[0],
+                                  .release_s = running->release_s,
+                                  .deadline_s = running->deadline_s,
+                                  .progress = running->progress};
+    return PV_OK;
+}
+
+/* The runs that the prediction is from: those that labels chose, else the nearest. */
+static enum pv_code load_own_runs(struct store_tx *tx,
+                                  struct arena *arena,
+                                  const struct advice_question *question,
+                                  const struct history_item *item,
+                                  size_t most,
+                                  struct advice_runs *runs,
+                                  struct pv_error *err)
+{
+    struct application application;
+    struct run_list list;
+    PV_TRY(
+        find_application(tx, arena, question->application.at, "/application", &application, err));
+    if (item->n_replayed > 0)
+        PV_TRY(store_run_of_ids(tx, arena, &application, item->replayed, item->n_replayed, &list,
+                                err));
+    else
+        PV_TRY(store_run_nearest(tx, arena, &application, item->prediction.curve.problem_size, true,
+                                 most, &list, err));
+    runs->own = list.items;
+    runs->n_own = list.n;
+    return PV_OK;
+}
+
+enum pv_code advice_load_runs(struct api *api,
+                              struct http_request *request,
+                              const struct advice_question *question,
+                              const struct history_item *item,
+                              struct advice_runs *runs,
+                              struct pv_error *err)
+{
+    store_tx_auto_t *tx = NULL;
+    struct arena *arena = request->arena;
+    *runs = (struct advice_runs){.own = &question->profile, .n_own = 1};
+    if (question->n_running == 0 && question->application.at == NULL)
+        return PV_OK;
+    runs->running = arena_calloc(arena, question->n_running, sizeof *runs->running);
+    if (runs->running == NULL)
+        return pv_no_memory(err);
+    PV_TRY(api_read(api, request, &tx, err));
+    for (size_t i = 0; i < question->n_running; i++)
+        PV_TRY(load_running(tx, arena, &question->running[i], i, &runs->running[i], err));
+    if (question->application.at != NULL)
+        PV_TRY(
+            load_own_runs(tx, arena, question, item, (size_t)api->config->nearest_runs, runs, err));
+    if (question->n_running > 0 && runs->n_own == 0)
+        return pv_fault(err, PV_PLACE_POINTER, "/running", "no_history",
+                        "takes a successful run of the new job's application with stages, "
+                        "executors and cores");
+    return PV_OK;
+}

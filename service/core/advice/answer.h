@@ -1,0 +1,45 @@
+#ifndef CORE_ADVICE_ANSWER_H
+#define CORE_ADVICE_ANSWER_H
+
+#include "core/advice/advice_cluster.h"
+#include "core/advice/history_prediction.h"
+#include "core/advice/joint_feasibility.h"
+
+/* An advice as a whole, of what is known: the choice among executor counts, its price, the running
+ * jobs, quotas for stages, and the reasons and warnings in their order. */
+
+struct advice_known {
+    const struct advice_question *question; /* bounded by the cluster */
+    const struct advice_cluster *cluster;
+    const struct history_prediction *prediction;
+    /* Where jobs run: the recorded runs of the application or the profile that the prediction is
+     * from, nearest first, and one for each running job, in the order of the question. */
+    const struct run *runs;
+    size_t n_runs;
+    const struct joint_running *running;
+};
+
+struct advice_answer {
+    struct curve
+        curve; /* that it was chosen from: the predicted, or what interruptions make of it */
+    struct pricing pricing;
+    struct advice advice;
+    struct joint_outcome joint;
+    bool has_joint;
+    struct stage_plan quotas;
+    bool has_quotas;
+};
+
+/*
+ * What *answer points at lives in `arena` and in what is known; scratch is back at its mark.
+ * PV_E_INVALID with faults as pricing_advise; PV_E_TOO_FEW as joint_feasibility_check; PV_E_MEMORY.
+ * GSL's error handler must be off.
+ */
+enum pv_code advice_answer(const struct advice_known *known,
+                           const struct advice_limits *limits,
+                           struct arena *arena,
+                           struct arena *scratch,
+                           struct advice_answer *answer,
+                           struct pv_error *err) PV_MUSTCHECK;
+
+#endif

@@ -1,0 +1,276 @@
+#include "core/advice/history_prediction.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/scaling/history/history_drift.h"
+
+/* What every step is given. */
+struct frame {
+    const struct advice_question *question;
+    const struct advice_limits *limits;
+    struct arena *arena;
+    struct arena *scratch;
+};
+
+/* --- what is asked of a curve --- */
+
+/* Where the question leaves size or cores open, a run fills in. */
+static enum pv_code set_question(const struct frame *f,
+                                 int64_t problem_size,
+                                 int64_t cores_per_executor,
+                                 struct curve_question *question,
+                                 struct pv_error *err)
+{
+    const struct advice_question *asked = f->question;
+    *question = (struct curve_question){
+        .problem_size = asked->problem_size == RUN_UNKNOWN ? problem_size : asked->problem_size,
+        .cores_per_executor = asked->cores_per_executor == RUN_UNKNOWN ? cores_per_executor
+                                                                       : asked->cores_per_executor,
+        .task_budget = f->limits->task_budget};
+    return question->problem_size < 1 || question->cores_per_executor < 1
+               ? pv_fail(err, PV_E_TOO_FEW,
+                         "the problem size or the cores per executor of the nearest run are "
+                         "unknown")
+               : PV_OK;
+}
+
+static int64_t most_executors(const struct frame *f, int64_t cores_per_executor)
+{
+    int64_t by_cores = f->limits->cores / cores_per_executor;
+    int64_t most = f->limits->executors < by_cores ? f->limits->executors : by_cores;
+    return most < 1 ? 1 : most;
+}
+
+/* The ends of what is allowed, where the service can answer for them, else 0. */
+static void set_ends(const struct advise_goal *goal, int64_t most, int64_t ends[2])
+{
+    ends[0] = goal->min_executors <= most ? goal->min_executors : 0;
+    ends[1] = goal->max_executors <= most ? goal->max_executors : 0;
+}
+
+/* --- the replay's --- */
+
+/* Tasks of all runs on the asked size: what one point of the curve costs. */
+static double tasks_a_point(const struct run runs[], size_t n, int64_t problem_size)
+{
+    double tasks = 1.0;
+    for (size_t i = 0; i < n; i++) {
+        double grown = runs[i].problem_size < 1
+                           ? 1.0
+                           : fmax(1.0, (double)problem_size / (double)runs[i].problem_size);
+        for (size_t s = 0; s < runs[i].n_stages; s++)
+            if (runs[i].stages[s].n_tasks > 0)
+                tasks += (double)runs[i].stages[s].n_tasks * grown;
+    }
+    return tasks;
+}
+
+/* A fifth of the budget is the leaving out's; the rest says how many points there can be. */
+static size_t
+affordable_points(uint64_t task_budget, const struct run runs[], size_t n, int64_t size)
+{
+    double points = 0.8 * (double)task_budget / tasks_a_point(runs, n, size);
+    return points > CURVE_POINTS_MAX ? CURVE_POINTS_MAX : points < 24.0 ? 24 : (size_t)points;
+}
+
+/*
+ * The curve of the replays of n >= 1 runs, nearest in size first. All runs on a coarser grid rather
+ * than fewer runs on a fine one: stages that grow with the machines make points dearer than
+ * affordable_points foresees.
+ */
+static enum pv_code predict_by_replay(const struct frame *f,
+                                      const struct run runs[],
+                                      size_t n,
+                                      struct curve *curve,
+                                      struct pv_error *err)
+{
+    struct curve_question question;
+    int64_t grid[CURVE_POINTS_MAX], ends[2];
+    PV_TRY(set_question(f, runs[0].problem_size, runs[0].cores_per_executor, &question, err));
+    int64_t most = most_executors(f, question.cores_per_executor);
+    set_ends(&f->question->goal, most, ends);
+    question.executors = grid;
+    size_t points = affordable_points(f->limits->task_budget, runs, n, question.problem_size);
+    for (;; points /= 2) {
+        struct pv_error why = {0};
+        bool last = points < 48;
+        question.least_runs = last ? 1 : n;
+        question.n_executors = curve_grid(points, most, ends, 2, grid);
+        enum pv_code code = curve_predict(runs, n, &question, f->arena, f->scratch, curve, &why);
+        if (code == PV_E_LIMIT && !last)
+            continue;
+        return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", why.detail);
+    }
+}
+
+/* --- replay or model --- */
+
+/* Models know executors, not their cores: only runs on executors like those asked for count. */
+static struct observation *observe(const struct run_observations *seen,
+                                   int64_t cores_per_executor,
+                                   struct arena *arena,
+                                   size_t *n)
+{
+    struct observation *rows = arena_array(arena, seen->n, sizeof *rows);
+    *n = 0;
+    for (size_t i = 0; rows != NULL && i < seen->n; i++)
+        if (seen->evidence[i].cores_per_executor == cores_per_executor)
+            rows[(*n)++] = seen->rows[i];
+    return rows;
+}
+
+/* The better of the replay's curve, where there is one in made->curve, and a model's. */
+static enum pv_code choose_predictor(const struct frame *f,
+                                     const struct run_observations *seen,
+                                     bool has_replay,
+                                     struct history_prediction *made,
+                                     struct pv_error *err)
+{
+    struct curve_question question;
+    int64_t grid[CURVE_POINTS_MAX], ends[2];
+    const struct advise_goal *goal = &f->question->goal;
+    int64_t size = RUN_UNKNOWN, cores = RUN_UNKNOWN;
+    size_t latest = 0; /* of the group that is asked about */
+    while (latest < seen->n && seen->rows[latest].context > 1)
+        latest++;
+    if (has_replay) {
+        size = made->curve.problem_size;
+        cores = made->curve.cores_per_executor;
+    } else if (latest < seen->n) {
+        size = (int64_t)seen->rows[latest].problem_size;
+        cores = seen->evidence[latest].cores_per_executor;
+    }
+    PV_TRY(set_question(f, size, cores, &question, err));
+    int64_t most = most_executors(f, question.cores_per_executor);
+    set_ends(goal, most, ends);
+    question.executors = grid;
+    question.n_executors = curve_grid(CURVE_POINTS_MAX, most, ends, 2, grid);
+    struct arena_mark mark = arena_mark(f->scratch);
+    size_t n;
+    struct observation *rows = observe(seen, question.cores_per_executor, f->scratch, &n);
+    enum pv_code code = rows == NULL
+                            ? pv_no_memory(err)
+                            : predictor_choose(rows, n, &question, goal->min_executors,
+                                               goal->max_executors, has_replay, f->arena,
+                                               f->scratch, &made->curve, &made->predictor, err);
+    arena_rewind(f->scratch, mark);
+    return code;
+}
+
+/* The nearest runs have what can be asked for, and yet `why`. */
+static enum pv_code refuse_runs(size_t looked_at, const char *why, struct pv_error *err)
+{
+    if (looked_at == 1)
+        return pv_fail(err, PV_E_TOO_FEW, "the only run near enough cannot be replayed: %s", why);
+    return pv_fail(err, PV_E_TOO_FEW, "none of the %zu nearest runs can be replayed: %s", looked_at,
+                   why);
+}
+
+/* Replay where it can be done, and whether a model does better. Stages to plan take less than a
+ * replay: the nearest run has them also where it is too large for one. */
+static enum pv_code predict_from(const struct frame *f,
+                                 const struct advice_history *history,
+                                 const struct run runs[],
+                                 size_t n,
+                                 struct history_prediction *made,
+                                 struct pv_error *err)
+{
+    struct pv_error no_replay = {0}, no_model = {0};
+    enum pv_code replayed = PV_E_TOO_FEW;
+    if (n > 0) {
+        replayed = predict_by_replay(f, runs, n, &made->curve, &no_replay);
+        PV_TRY(quotas_take_run(&runs[0], f->arena, &made->stages, err));
+    } else {
+        (void)pv_fail(&no_replay, PV_E_TOO_FEW, "%s", history->lack);
+        made->stages.missing = arena_strdup(f->arena, history->lack);
+        if (made->stages.missing == NULL)
+            return pv_no_memory(err);
+    }
+    if (replayed != PV_OK && replayed != PV_E_TOO_FEW && replayed != PV_E_LIMIT)
+        return pv_fail(err, replayed, "%s", no_replay.detail);
+    enum pv_code code = choose_predictor(f, &history->seen, replayed == PV_OK, made, &no_model);
+    if (code == PV_E_TOO_FEW && replayed == PV_E_TOO_FEW && n > 0)
+        return refuse_runs(n, no_replay.detail, err);
+    if (code == PV_E_TOO_FEW) /* what a replay lacks is more useful to know */
+        return pv_fail(err, replayed, "%s", no_replay.detail);
+    return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", no_model.detail);
+}
+
+/* Runs from before a drift, starved ones and outliers count as little in a replay as in a fit. */
+static void weigh(struct run runs[], size_t n, const struct run_observations *seen, bool faded)
+{
+    double oldest = seen->n == 0 ? 1 : seen->rows[seen->n - 1].weight;
+    for (size_t i = 0; i < n; i++) {
+        runs[i].weight = faded ? oldest : 1;
+        for (size_t j = 0; j < seen->n; j++)
+            if (strcmp(seen->evidence[j].run_id, runs[i].id) == 0)
+                runs[i].weight = seen->rows[j].weight;
+    }
+}
+
+/* From the runs of the group; where they allow neither replay nor model, from all runs. */
+static enum pv_code predict_from_group(const struct frame *f,
+                                       struct advice_history *history,
+                                       struct history_prediction *made,
+                                       struct pv_error *err)
+{
+    struct pv_error why = {0};
+    bool has_group = history->group.n_keys > 0 && !history->group.ignored;
+    made->from_own = has_group && history->n_own > 0;
+    if (!has_group)
+        return predict_from(f, history, history->nearest, history->n_nearest, made, err);
+    enum pv_code code = predict_from(f, history, history->own, history->n_own, made, &why);
+    if (code != PV_E_TOO_FEW && code != PV_E_LIMIT)
+        return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", why.detail);
+    label_group_ignore(&history->group, &history->seen);
+    *made = (struct history_prediction){.from_own = false};
+    if (history->n_own > 0)
+        return predict_from(f, history, history->own, history->n_own, made, err);
+    return predict_from(f, history, history->nearest, history->n_nearest, made, err);
+}
+
+enum pv_code history_predict(const struct advice_question *question,
+                             const struct advice_limits *limits,
+                             struct advice_history *history,
+                             struct arena *arena,
+                             struct arena *scratch,
+                             struct history_prediction *made,
+                             struct pv_error *err)
+{
+    const struct frame f = {question, limits, arena, scratch};
+    struct history_drift found;
+    struct arena_mark mark = arena_mark(scratch);
+    *made = (struct history_prediction){.from_own = false};
+    enum pv_code code = history_drift_find(&history->seen, scratch, &found, err);
+    arena_rewind(scratch, mark);
+    if (code != PV_OK)
+        return code;
+    weigh(history->own, history->n_own, &history->seen, found.faded > 0);
+    weigh(history->nearest, history->n_nearest, &history->seen, found.faded > 0);
+    PV_TRY(predict_from_group(&f, history, made, err));
+    PV_TRY(label_group_copy(&history->group, arena, &made->group, err));
+    made->predictor.drift = found.drift;
+    made->predictor.runs_watched = history->seen.n;
+    made->predictor.runs_light = found.down_weighted_in_all;
+    return PV_OK;
+}
+
+enum pv_code profile_predict(const struct advice_question *question,
+                             const struct advice_limits *limits,
+                             struct arena *arena,
+                             struct arena *scratch,
+                             struct history_prediction *made,
+                             struct pv_error *err)
+{
+    const struct frame f = {question, limits, arena, scratch};
+    struct pv_error why = {0};
+    *made = (struct history_prediction){.from_own = false};
+    enum pv_code code = predict_by_replay(&f, &question->profile, 1, &made->curve, &why);
+    if (code == PV_E_TOO_FEW)
+        return pv_fault(err, PV_PLACE_POINTER, "/profile", "too_few_observations", "%s",
+                        why.detail);
+    if (code != PV_OK)
+        return pv_fail(err, code, "%s", why.detail);
+    return quotas_take_run(&question->profile, arena, &made->stages, err);
+}

@@ -1,0 +1,60 @@
+#ifndef CORE_ADVICE_HISTORY_PREDICTION_H
+#define CORE_ADVICE_HISTORY_PREDICTION_H
+
+#include "core/advice/predictor.h"
+#include "core/advice/question.h"
+#include "core/advice/quotas.h"
+#include "core/scaling/history/label_group.h"
+
+/* What is predicted of an application from its history, or of a profile: the curve that an advice
+ * chooses from, and how it came to be. */
+
+/* What is loaded of a history. */
+struct advice_history {
+    struct run_observations seen; /* of the latest runs, with the contexts of `group` */
+    struct label_group group;
+    /* Runs that can be replayed, nearest in size first: those of the group where labels make one;
+     * failing these, those of all. */
+    struct run *own;
+    size_t n_own;
+    struct run *nearest;
+    size_t n_nearest;
+    const char *lack; /* where there are none: why, a clause */
+};
+
+struct history_prediction {
+    struct curve curve;
+    struct predictor predictor; /* how the curve came to be; neither flag set: of a profile */
+    struct quota_source stages; /* of the nearest run that has them */
+    struct label_group group;   /* whose runs it is from; n_keys == 0: all are alike */
+    bool from_own;              /* the replayed runs are those of the group */
+};
+
+/*
+ * Weigh the runs, and predict from those of the group: by replay or by a model, whichever errs less;
+ * where they allow neither, from all runs. Where the question leaves size or cores open, the nearest
+ * run fills in, or the latest where none can be replayed.
+ *
+ * history  its rows and runs get their weights; borrowed during the call
+ * arena    holds what *made points at; scratch is back at its mark
+ *
+ * PV_E_TOO_FEW: neither can be done; the detail says what is lacking. PV_E_LIMIT: what could be
+ * replayed is beyond the budget and there is no model. PV_E_MEMORY. GSL's error handler must be off.
+ */
+enum pv_code history_predict(const struct advice_question *question,
+                             const struct advice_limits *limits,
+                             struct advice_history *history,
+                             struct arena *arena,
+                             struct arena *scratch,
+                             struct history_prediction *made,
+                             struct pv_error *err) PV_MUSTCHECK;
+
+/* The same from question->profile alone. PV_E_TOO_FEW comes with a fault at /profile. */
+enum pv_code profile_predict(const struct advice_question *question,
+                             const struct advice_limits *limits,
+                             struct arena *arena,
+                             struct arena *scratch,
+                             struct history_prediction *made,
+                             struct pv_error *err) PV_MUSTCHECK;
+
+#endif

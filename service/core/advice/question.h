@@ -1,0 +1,68 @@
+#ifndef CORE_ADVICE_QUESTION_H
+#define CORE_ADVICE_QUESTION_H
+
+#include "core/advice/advise.h"
+#include "core/advice/pricing.h"
+#include "core/history/run.h"
+
+/* What is asked of an advice, and within which bounds it is answered. */
+
+/* The optional members of an answer. */
+enum advice_include {
+    ADVICE_ALTERNATIVES = 1,
+    ADVICE_CONTENTION = 2,
+    ADVICE_SPARK = 4,
+    ADVICE_DATA_NEEDED = 8,
+    ADVICE_STAGES = 16,
+    ADVICE_NEXT_EXPERIMENTS = 32,
+    ADVICE_COPY_PLAN = 64
+};
+
+/* A job that already runs on the cluster. */
+struct advice_running {
+    struct strview application; /* NUL-terminated */
+    int64_t problem_size;       /* RUN_UNKNOWN: that of the latest run */
+    double release_s;
+    double deadline_s;
+    double progress; /* NAN: unknown */
+};
+
+/* POST /v1/advice (docs/design.md, "Advice"). */
+struct advice_question {
+    struct strview application; /* at == NULL: the profile instead */
+    struct run profile;
+    struct run_label *labels; /* of the runs it is about, sorted by key */
+    size_t n_labels;
+    int64_t problem_size;       /* RUN_UNKNOWN: that of the profile or the latest run */
+    int64_t cores_per_executor; /* RUN_UNKNOWN: that of the nearest run */
+    struct strview cluster;     /* registered; at == NULL: none */
+    bool has_max_executors;     /* one was sent */
+    int64_t cluster_cores;      /* K with running jobs; RUN_UNKNOWN: max_executors x cores */
+    enum pricing_market market;
+    bool has_price;           /* one was sent */
+    struct price price;       /* the one sent */
+    struct advise_goal goal;  /* max_executors: the service's limit where none was sent */
+    struct strview *clusters; /* registered; the first stage may be spread over them */
+    size_t n_clusters;
+    size_t *inputs;  /* those of them that hold the job's input */
+    size_t n_inputs; /* 0: not specified */
+    struct advice_running *running;
+    size_t n_running;
+    unsigned include; /* of enum advice_include */
+};
+
+/* What the service answers for. */
+struct advice_limits {
+    int64_t executors;          /* that are considered at most */
+    int64_t cores;              /* executors x cores per executor */
+    uint64_t task_budget;       /* simulated tasks of all replays */
+    uint64_t joint_task_budget; /* the same of scheduling with running jobs */
+};
+
+/* The name by which the new job goes among the running ones. */
+static inline struct strview advice_job_name(const struct advice_question *question)
+{
+    return question->application.at != NULL ? question->application : strview_of("profile");
+}
+
+#endif

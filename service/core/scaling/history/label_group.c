@@ -1,0 +1,211 @@
+#include "core/scaling/history/label_group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/order.h"
+
+static enum pv_code describe(const struct contexts *contexts,
+                             const struct context_labels *labels,
+                             struct arena *arena,
+                             struct label_group *group,
+                             struct pv_error *err)
+{
+    struct strview *keys = arena_array(arena, contexts->n_keys, sizeof *keys);
+    if (keys == NULL)
+        return pv_no_memory(err);
+    memcpy(keys, contexts->keys, contexts->n_keys * sizeof *keys);
+    group->keys = keys;
+    group->n_keys = contexts->n_keys;
+    group->labels = labels;
+    group->groups = contexts->n;
+    return PV_OK;
+}
+
+static void mark(const struct contexts *contexts,
+                 size_t row,
+                 struct run_observations *seen,
+                 struct label_group *group)
+{
+    contexts_assign(contexts, row, seen->rows, seen->n);
+    for (size_t i = 0; i < seen->n; i++)
+        group->runs += seen->rows[i].context <= 1;
+}
+
+enum pv_code label_group_find(struct run_observations *seen,
+                              const struct run_label labels[],
+                              size_t n,
+                              struct arena *arena,
+                              struct label_group *group,
+                              struct pv_error *err)
+{
+    struct contexts contexts;
+    size_t row = contexts_match(seen->labels, seen->n, labels, n);
+    *group = (struct label_group){.asked = n > 0};
+    if (row == seen->n && n > 0)
+        return pv_fault(err, PV_PLACE_PARAMETER, "label", "not_found",
+                        "none of the %zu runs that can be used has these labels", seen->n);
+    PV_TRY(contexts_find(seen->rows, seen->labels, seen->n, arena, &contexts, err));
+    if (contexts.n_keys == 0)
+        return PV_OK;
+    PV_TRY(describe(&contexts, &seen->labels[row], arena, group, err));
+    mark(&contexts, row, seen, group);
+    return PV_OK;
+}
+
+static bool holds(const struct strview keys[], size_t n_keys, struct strview key)
+{
+    for (size_t k = 0; k < n_keys; k++)
+        if (strview_equal(keys[k], key))
+            return true;
+    return false;
+}
+
+bool label_group_has_key(const struct label_group *group, struct strview key)
+{
+    return holds(group->keys, group->n_keys, key);
+}
+
+enum pv_code label_group_of_explaining(struct run_observations *seen,
+                                       const struct run_label labels[],
+                                       size_t n,
+                                       struct arena *arena,
+                                       struct label_group *group,
+                                       struct pv_error *err)
+{
+    struct contexts contexts;
+    *group = (struct label_group){.asked = false};
+    size_t labelled = 0;
+    for (size_t i = 0; i < seen->n; i++)
+        labelled += seen->labels[i].n > 0;
+    if (labelled == 0)
+        return PV_OK;
+    PV_TRY(contexts_find(seen->rows, seen->labels, seen->n, arena, &contexts, err));
+    if (contexts.n_keys == 0)
+        return PV_OK;
+    struct run_label *kept = arena_array(arena, n, sizeof *kept);
+    struct context_labels *explaining = arena_alloc(arena, sizeof *explaining);
+    if (kept == NULL || explaining == NULL)
+        return pv_no_memory(err);
+    *explaining = (struct context_labels){kept, 0};
+    for (size_t i = 0; i < n; i++)
+        if (holds(contexts.keys, contexts.n_keys, labels[i].key))
+            kept[explaining->n++] = labels[i];
+    size_t row = contexts_match(seen->labels, seen->n, kept, explaining->n);
+    group->asked = explaining->n > 0;
+    group->ignored = row == seen->n;
+    PV_TRY(
+        describe(&contexts, group->ignored ? explaining : &seen->labels[row], arena, group, err));
+    if (!group->ignored)
+        mark(&contexts, row, seen, group);
+    return PV_OK;
+}
+
+void label_group_ignore(struct label_group *group, struct run_observations *seen)
+{
+    group->ignored = true;
+    for (size_t i = 0; i < seen->n; i++)
+        seen->rows[i].context = 0;
+}
+
+enum pv_code label_group_runs(const struct run_observations *seen,
+                              struct arena *arena,
+                              struct run_observations *own,
+                              struct pv_error *err)
+{
+    *own = *seen;
+    own->rows = arena_array(arena, seen->n, sizeof *own->rows);
+    own->labels = arena_array(arena, seen->n, sizeof *own->labels);
+    own->evidence = arena_array(arena, seen->n, sizeof *own->evidence);
+    if (own->rows == NULL || own->labels == NULL || own->evidence == NULL)
+        return pv_no_memory(err);
+    own->n = 0;
+    for (size_t i = 0; i < seen->n; i++) {
+        if (seen->rows[i].context > 1)
+            continue;
+        own->rows[own->n] = seen->rows[i];
+        own->labels[own->n] = seen->labels[i];
+        own->evidence[own->n++] = seen->evidence[i];
+    }
+    return PV_OK;
+}
+
+struct distance {
+    double away;
+    size_t row;
+};
+
+static int by_distance(const void *a, const void *b)
+{
+    const struct distance *x = a;
+    const struct distance *y = b;
+    int order = compare_double(x->away, y->away);
+    return order != 0 ? order : compare_size(x->row, y->row);
+}
+
+enum pv_code label_group_nearest(const struct label_group *group,
+                                 const struct run_observations *seen,
+                                 int64_t problem_size,
+                                 size_t most,
+                                 struct arena *arena,
+                                 size_t **rows,
+                                 size_t *n,
+                                 struct pv_error *err)
+{
+    size_t found = 0;
+    *n = 0;
+    if (group->n_keys == 0 || group->ignored)
+        return PV_OK;
+    struct distance *distances = arena_array(arena, seen->n, sizeof *distances);
+    *rows = arena_array(arena, seen->n, sizeof **rows);
+    if (distances == NULL || *rows == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < seen->n; i++) {
+        if (seen->rows[i].context != 1 || !seen->evidence[i].replayable)
+            continue;
+        bool open = problem_size == RUN_UNKNOWN;
+        double away = open ? 0 : fabs(seen->rows[i].problem_size - (double)problem_size);
+        distances[found++] = (struct distance){away, i};
+    }
+    qsort(distances, found, sizeof *distances, by_distance);
+    *n = found < most ? found : most;
+    for (size_t i = 0; i < *n; i++)
+        (*rows)[i] = distances[i].row;
+    return PV_OK;
+}
+
+static bool copy_text(struct strview *text, struct arena *arena)
+{
+    text->at = arena_strndup(arena, text->at == NULL ? "" : text->at, text->n);
+    return text->at != NULL;
+}
+
+enum pv_code label_group_copy(const struct label_group *group,
+                              struct arena *arena,
+                              struct label_group *copy,
+                              struct pv_error *err)
+{
+    *copy = *group;
+    if (group->n_keys == 0)
+        return PV_OK;
+    struct strview *keys = arena_array(arena, group->n_keys, sizeof *keys);
+    struct context_labels *labels = arena_alloc(arena, sizeof *labels);
+    struct run_label *pairs = arena_array(arena, group->n_keys, sizeof *pairs);
+    if (keys == NULL || labels == NULL || pairs == NULL)
+        return pv_no_memory(err);
+    *labels = (struct context_labels){pairs, 0};
+    for (size_t k = 0; k < group->n_keys; k++) {
+        struct strview value = context_label_value(group->labels, group->keys[k]);
+        keys[k] = group->keys[k];
+        if (!copy_text(&keys[k], arena))
+            return pv_no_memory(err);
+        if (value.at == NULL)
+            continue;
+        if (!copy_text(&value, arena))
+            return pv_no_memory(err);
+        pairs[labels->n++] = (struct run_label){keys[k], value};
+    }
+    copy->keys = keys;
+    copy->labels = labels;
+    return PV_OK;
+}

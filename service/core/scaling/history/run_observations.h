@@ -1,0 +1,39 @@
+#ifndef CORE_SCALING_HISTORY_RUN_OBSERVATIONS_H
+#define CORE_SCALING_HISTORY_RUN_OBSERVATIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/scaling/model/observation.h"
+#include "core/scaling/selection/contexts.h"
+
+/* What besides its duration speaks about a run: when it was, and whether it ran as its executors
+ * would have. NAN: unknown. */
+struct run_evidence {
+    char run_id[37];
+    int64_t instant_us;
+    bool replayable;            /* executors, cores and stages are known */
+    int64_t cores_per_executor; /* RUN_UNKNOWN */
+    double executors_asked;     /* spark.executor.instances, where executors do not come and go */
+    double executors_share;     /* there on the mean, of `executors`; likewise */
+    double failed_share;        /* of the task time */
+};
+
+/* The newest runs of an application as observations, and which were left out. */
+struct run_observations {
+    int64_t history_version;       /* of the snapshot they come from */
+    int64_t runs;                  /* of the application */
+    size_t looked_at;              /* the newest of them */
+    struct observation *rows;      /* newest first */
+    struct context_labels *labels; /* of each row */
+    struct run_evidence *evidence; /* one a row */
+    size_t n;
+    struct run_evidence *failures; /* `failed` of them, newest first */
+    /* Those left out; one may lack several things. */
+    size_t failed;
+    size_t without_problem_size;
+    size_t without_executors;
+    size_t without_duration;
+};
+
+#endif

@@ -1,0 +1,269 @@
+/* Which runs a prediction is from, replay or model, and the answer as a whole. */
+#include <criterion/criterion.h>
+#include <gsl/gsl_errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../history/sample_runs.h"
+#include "core/advice/answer.h"
+
+enum { ROWS = 48, RUNS = 4, TASKS = 32 };
+
+static struct arena arena, scratch;
+static struct pv_error err;
+static struct observation rows[ROWS];
+static struct run_label pairs[ROWS];
+static struct context_labels labels[ROWS];
+static struct run_evidence evidence[ROWS];
+static struct run_stage stages[RUNS];
+static struct run runs[RUNS];
+static double tasks_s[RUNS][TASKS];
+static struct advice_question question;
+static struct advice_history history;
+static struct history_prediction made;
+static const struct advice_limits limits = {
+    .executors = 64, .cores = 1000, .task_budget = 2000000, .joint_task_budget = 2000000};
+
+static double law(double m)
+{
+    return 10 + 320 / m;
+}
+
+/* Newest first; every second run is of the machine that takes twice as long. */
+static void set_up(void)
+{
+    gsl_set_error_handler_off();
+    arena_init(&arena, 0);
+    arena_init(&scratch, 0);
+    err = (struct pv_error){0};
+    for (size_t i = 0; i < ROWS; i++) {
+        bool slow = i % 2 == 1;
+        double m = (double)(1u << (i / 2 % 4));
+        rows[i] = model_seen(32, m, law(m) * (slow ? 2 : 1), (double)NAN);
+        pairs[i] = (struct run_label){strview_of("machine"), strview_of(slow ? "slow" : "fast")};
+        labels[i] = (struct context_labels){&pairs[i], 1};
+        evidence[i] = (struct run_evidence){.instant_us = (int64_t)(ROWS - i) * 1000000,
+                                            .replayable = true,
+                                            .cores_per_executor = 1,
+                                            .executors_asked = (double)NAN,
+                                            .executors_share = (double)NAN,
+                                            .failed_share = (double)NAN};
+        (void)snprintf(evidence[i].run_id, sizeof evidence[i].run_id, "run-%zu", i);
+    }
+    for (size_t i = 0; i < RUNS; i++) {
+        double m = (double)(1u << i);
+        for (size_t t = 0; t < TASKS; t++)
+            tasks_s[i][t] = 10;
+        stages[i] = stage_of_tasks(0, tasks_s[i], TASKS);
+        runs[i] = run_of_stages(&stages[i], 1, 32, (int64_t)m, 1, law(m), 10);
+        (void)snprintf(runs[i].id, sizeof runs[i].id, "run-%zu", 2 * i);
+    }
+    question = (struct advice_question){.application = strview_of("sort"),
+                                        .problem_size = RUN_UNKNOWN,
+                                        .cores_per_executor = RUN_UNKNOWN,
+                                        .cluster_cores = RUN_UNKNOWN,
+                                        .goal = {.objective = ADVISE_MIN_EXECUTORS,
+                                                 .deadline_s = 95,
+                                                 .confidence = 0.5,
+                                                 .min_executors = 1,
+                                                 .max_executors = 16,
+                                                 .price_per_executor_hour = (double)NAN,
+                                                 .max_cost = (double)NAN}};
+    history = (struct advice_history){
+        .seen = {.rows = rows, .labels = labels, .evidence = evidence, .n = ROWS},
+        .nearest = runs,
+        .n_nearest = RUNS,
+        .lack = "nothing can be replayed"};
+}
+
+static void tear_down(void)
+{
+    arena_fini(&arena);
+    arena_fini(&scratch);
+}
+
+TestSuite(history_prediction, .init = set_up, .fini = tear_down, .timeout = 60);
+
+static enum pv_code predict(void)
+{
+    return history_predict(&question, &limits, &history, &arena, &scratch, &made, &err);
+}
+
+static void find_group(const struct run_label *asked, size_t n)
+{
+    cr_assert_eq(label_group_of_explaining(&history.seen, asked, n, &arena, &history.group, &err),
+                 PV_OK);
+    cr_assert_eq(history.group.n_keys, 1);
+}
+
+static double duration_at(int64_t executors)
+{
+    const struct curve_point *point = curve_find(&made.curve, executors);
+    cr_assert_not_null(point);
+    return point->duration_s;
+}
+
+/* The nearest run fills in size and cores; the runs that follow the law exactly are replayed. */
+Test(history_prediction, runs_are_replayed_and_fill_in_what_is_open)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        pairs[i].value = strview_of("fast"), rows[i].duration_s = law(rows[i].executors);
+    cr_assert_eq(predict(), PV_OK, "%s", err.detail);
+    cr_expect_eq(made.curve.problem_size, 32);
+    cr_expect_eq(made.curve.cores_per_executor, 1);
+    cr_expect(made.predictor.has_replay && made.predictor.has_model);
+    cr_expect_eq(made.predictor.runs_watched, ROWS);
+    cr_expect_float_eq(duration_at(4), law(4), 0.5);
+    cr_expect_eq(made.stages.n_stages, 1);
+    cr_expect_str_eq(made.stages.run_id, "run-0");
+    cr_expect(!made.from_own);
+}
+
+Test(history_prediction, the_group_decides_whose_runs_count)
+{
+    const struct run_label slow = {strview_of("machine"), strview_of("slow")};
+    find_group(&slow, 1);
+    cr_assert_eq(predict(), PV_OK, "%s", err.detail);
+    cr_expect_float_eq(duration_at(4), 2 * law(4), 1);
+    cr_expect(made.predictor.has_model && !made.predictor.has_replay);
+    cr_expect(!made.from_own, "none of its runs was there to be replayed");
+    cr_expect_str_eq(made.stages.missing, history.lack);
+    cr_expect(strview_is(made.group.keys[0], "machine"));
+}
+
+Test(history_prediction, runs_of_the_group_are_preferred_for_replay)
+{
+    find_group(NULL, 0);
+    history.own = runs;
+    history.n_own = RUNS;
+    history.n_nearest = 0;
+    cr_assert_eq(predict(), PV_OK, "%s", err.detail);
+    cr_expect(made.from_own && made.predictor.has_replay);
+    cr_expect(!made.group.ignored);
+}
+
+/* Two runs are too few for a model, and none can be replayed: all runs answer, and that is said. */
+Test(history_prediction, a_group_that_allows_nothing_is_ignored)
+{
+    const struct run_label slow = {strview_of("machine"), strview_of("slow")};
+    for (size_t i = 5; i < ROWS; i += 2)
+        pairs[i].value = strview_of("fast"), rows[i].duration_s /= 2;
+    find_group(&slow, 1);
+    cr_assert_eq(history.group.runs, 2);
+    cr_assert_eq(predict(), PV_OK, "%s", err.detail);
+    cr_expect(made.group.ignored);
+    cr_expect_float_eq(duration_at(4), law(4), 2);
+}
+
+Test(history_prediction, what_is_lacking_is_said)
+{
+    history.seen.n = 2;
+    history.n_nearest = 0;
+    cr_expect_eq(predict(), PV_E_TOO_FEW);
+    cr_expect_str_eq(err.detail, "nothing can be replayed");
+    err = (struct pv_error){0};
+    history.n_nearest = 1;
+    runs[0].n_stages = 0;
+    cr_expect_eq(predict(), PV_E_TOO_FEW);
+    cr_expect_eq(strncmp(err.detail, "the only run near enough cannot be replayed: ", 45), 0, "%s",
+                 err.detail);
+    err = (struct pv_error){0};
+    history.n_nearest = 2;
+    runs[1].n_stages = 0;
+    cr_expect_eq(predict(), PV_E_TOO_FEW);
+    cr_expect_eq(strncmp(err.detail, "none of the 2 nearest runs can be replayed: ", 44), 0, "%s",
+                 err.detail);
+}
+
+/* What weighs little in a fit weighs little in a replay. */
+Test(history_prediction, runs_before_a_drift_fade_in_a_replay_too)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        rows[i].duration_s = law(rows[i].executors) * (i < 16 ? 1.5 : 1);
+    (void)snprintf(runs[3].id, sizeof runs[3].id, "unknown");
+    (void)snprintf(runs[2].id, sizeof runs[2].id, "run-40");
+    cr_assert_eq(predict(), PV_OK, "%s", err.detail);
+    cr_assert_eq(made.predictor.drift.drifts, 1);
+    cr_expect(runs[0].weight > 0.99);
+    cr_expect(runs[2].weight < 0.01, "from before");
+    cr_expect_float_eq(runs[3].weight, rows[ROWS - 1].weight, 0, "older than all that was seen");
+}
+
+Test(history_prediction, a_profile_is_replayed_alone)
+{
+    question.profile = runs[2];
+    cr_assert_eq(profile_predict(&question, &limits, &arena, &scratch, &made, &err), PV_OK);
+    cr_expect_float_eq(duration_at(4), law(4), 1e-6);
+    cr_expect(!made.predictor.has_replay && !made.predictor.has_model);
+    question.profile.n_stages = 0;
+    cr_expect_eq(profile_predict(&question, &limits, &arena, &scratch, &made, &err), PV_E_INVALID);
+    cr_expect_str_eq(err.faults[0].at, "/profile");
+}
+
+/* --- the answer --- */
+
+static struct advice_answer answer_with(const struct joint_running *running)
+{
+    static struct advice_cluster cluster;
+    struct advice_answer answer;
+    cr_assert_eq(advice_cluster_apply(NULL, NULL, &limits, &question, &cluster, &err), PV_OK);
+    const struct advice_known known = {.question = &question,
+                                       .cluster = &cluster,
+                                       .prediction = &made,
+                                       .runs = runs,
+                                       .n_runs = RUNS,
+                                       .running = running};
+    cr_assert_eq(advice_answer(&known, &limits, &arena, &scratch, &answer, &err), PV_OK, "%s",
+                 err.detail);
+    return answer;
+}
+
+static bool has(const struct findings *list, const char *code)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->items[i].code, code) == 0)
+            return true;
+    return false;
+}
+
+/* 10 + 320 / m <= 95 from m = 4 on. */
+Test(history_prediction, the_answer_meets_the_deadline_with_the_fewest_executors)
+{
+    find_group(NULL, 0);
+    history.own = runs;
+    history.n_own = RUNS;
+    question.include = ADVICE_STAGES;
+    cr_assert_eq(predict(), PV_OK);
+    struct advice_answer answer = answer_with(NULL);
+    cr_expect(answer.advice.feasible);
+    cr_expect_eq(answer.advice.recommendation.executors, 4);
+    cr_expect(answer.has_quotas && !answer.has_joint);
+    cr_expect_eq(answer.quotas.n_steps, 1);
+    cr_expect(has(&answer.advice.warnings, "labels_of_latest_run"));
+    cr_expect(has(&answer.advice.reasons, "replay_chosen") ||
+              has(&answer.advice.reasons, "model_chosen"));
+}
+
+/* 16 cores; a running job that holds them all for longer than the deadline makes the new one late. */
+Test(history_prediction, running_jobs_can_make_it_infeasible)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        pairs[i].value = strview_of("fast"), rows[i].duration_s = law(rows[i].executors);
+    static double long_s[64];
+    for (size_t t = 0; t < 64; t++)
+        long_s[t] = 60;
+    struct run_stage stage = stage_of_tasks(0, long_s, 64);
+    struct run other = run_of_stages(&stage, 1, 64, 16, 1, 240, 0);
+    struct advice_running running = {.application = strview_of("other"), .deadline_s = 50};
+    const struct joint_running job = {
+        .run = &other, .release_s = 0, .deadline_s = 50, .progress = (double)NAN};
+    question.running = &running;
+    question.n_running = 1;
+    cr_assert_eq(predict(), PV_OK);
+    struct advice_answer answer = answer_with(&job);
+    cr_assert(answer.has_joint);
+    cr_expect(!answer.advice.feasible && !answer.joint.met);
+    cr_expect_str_eq(answer.advice.reasons.items[0].code, "missed_beside_running");
+    cr_expect(has(&answer.advice.warnings, "running_jobs_late"));
+}
