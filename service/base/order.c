@@ -1,5 +1,7 @@
 #include "base/order.h"
 
+#include <stdlib.h>
+
 int order_by_double(const void *a, const void *b)
 {
     return compare_double(*(const double *)a, *(const double *)b);
@@ -18,4 +20,15 @@ int order_by_int64(const void *a, const void *b)
 int order_by_strview(const void *a, const void *b)
 {
     return compare_strview(*(const struct strview *)a, *(const struct strview *)b);
+}
+
+size_t sort_distinct(double values[], size_t n)
+{
+    size_t distinct = 0;
+    if (n > 0)
+        qsort(values, n, sizeof *values, order_by_double);
+    for (size_t i = 0; i < n; i++)
+        if (distinct == 0 || values[i] > values[distinct - 1])
+            values[distinct++] = values[i];
+    return distinct;
 }

@@ -40,4 +40,7 @@ int order_by_size(const void *a, const void *b);
 int order_by_int64(const void *a, const void *b);
 int order_by_strview(const void *a, const void *b);
 
+/* Sort values in place and keep each once, in front; returns how many there are. */
+size_t sort_distinct(double values[], size_t n);
+
 #endif

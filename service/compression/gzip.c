@@ -89,9 +89,7 @@ feed_some(struct decompressor *framing, const char *bytes, uInt n, struct pv_err
     do {
         if (!gzip->within && !next_member(framing, &gzip->stream))
             return PV_OK;
-        enum pv_code code = step(framing, gzip, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(step(framing, gzip, err));
         /* A full buffer may mean that more output waits although all input is taken. */
     } while (gzip->stream.avail_in > 0 || gzip->stream.avail_out == 0);
     return PV_OK;
@@ -102,9 +100,7 @@ feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error 
 {
     while (n > 0) {
         uInt some = n < INT_MAX ? (uInt)n : INT_MAX;
-        enum pv_code code = feed_some(framing, bytes, some, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(feed_some(framing, bytes, some, err));
         bytes += some;
         n -= some;
     }

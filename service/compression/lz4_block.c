@@ -94,9 +94,7 @@ take_header(struct decompressor *framing, const unsigned char *header, struct pv
     lz4->ended = lz4->n_plain == 0;
     if (lz4->ended)
         return PV_OK;
-    enum pv_code code = compression_check_block(framing, lz4->n_plain, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(compression_check_block(framing, lz4->n_plain, err));
     lz4->in_body = true;
     lz4->parts.want = lz4->n_sent;
     return PV_OK;
@@ -107,9 +105,7 @@ take_body(struct decompressor *framing, const unsigned char *body, struct pv_err
 {
     struct lz4_block *lz4 = framing->state;
     char *plain;
-    enum pv_code code = decompressor_room(framing, lz4->n_plain, &plain, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(decompressor_room(framing, lz4->n_plain, &plain, err));
     if (lz4->stored)
         memcpy(plain, body, lz4->n_plain);
     else if (LZ4_decompress_safe((const char *)body, plain, (int)lz4->n_sent, (int)lz4->n_plain) !=

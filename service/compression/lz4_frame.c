@@ -67,9 +67,7 @@ feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error 
         n -= n_in;
         framing->bytes_in += n_in;
         lz4->within = result != 0;
-        enum pv_code code = decompressor_emit(framing, framing->buffer, n_out, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(decompressor_emit(framing, framing->buffer, n_out, err));
         /* More output may wait in the decoder, but only while a frame is open. */
         full = n_out == FRAMING_BUFFER && lz4->within;
     }

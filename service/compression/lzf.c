@@ -99,9 +99,7 @@ take_chunk(struct decompressor *framing, const unsigned char *chunk, struct pv_e
 {
     struct lzf *lzf = framing->state;
     char *plain;
-    enum pv_code code = decompressor_room(framing, lzf->n_plain, &plain, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(decompressor_room(framing, lzf->n_plain, &plain, err));
     if (lzf->stored)
         memcpy(plain, chunk, lzf->n_plain);
     else if (!lzf_expand(chunk, lzf->n_sent, (unsigned char *)plain, lzf->n_plain))

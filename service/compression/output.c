@@ -25,9 +25,7 @@ decompressor_emit(struct decompressor *framing, const char *bytes, size_t n, str
 {
     if (n == 0)
         return PV_OK;
-    enum pv_code code = check_total(framing, 0, n, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(check_total(framing, 0, n, err));
     framing->bytes_out += n;
     if (framing->coding != &compression_plain && framing->bytes_out > RATIO_GRACE &&
         (double)framing->bytes_out > framing->limits.ratio * (double)framing->bytes_in)

@@ -89,9 +89,7 @@ feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error 
             return fail(framing, result, err);
         framing->bytes_in += in.pos - before;
         zstd->within = result != 0;
-        enum pv_code code = decompressor_emit(framing, framing->buffer, out.pos, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(decompressor_emit(framing, framing->buffer, out.pos, err));
         /* More output may wait in the decoder, but only while a frame is open. */
         full = out.pos == out.size && zstd->within;
     }

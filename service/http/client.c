@@ -1,10 +1,12 @@
 #define _GNU_SOURCE
-#include "http/server_internal.h"
+#include "http/state.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "http/exchange.h"
 #include "threads/clock.h"
@@ -26,6 +28,7 @@ client_open(struct http_server *server, struct MHD_Connection *connection, void 
     client->server = server;
     client->connection = connection;
     client->fd = info == NULL ? -1 : info->connect_fd;
+    client->set_aside = -1;
     client->deadline_ns = idle_deadline(server);
     (void)pthread_mutex_init(&client->lock, NULL);
 
@@ -52,6 +55,8 @@ static void client_close(struct client *client)
     (void)pthread_mutex_unlock(&server->clients_lock);
     (void)atomic_fetch_sub(&server->metrics.connections, 1);
 
+    if (client->set_aside >= 0)
+        (void)close(client->set_aside);
     /* A request whose header never came whole is not told to serve_completed. */
     if (client->exchange != NULL)
         exchange_release(client->exchange, false);
@@ -85,6 +90,33 @@ void client_enter(struct client *client, enum client_phase phase, uint64_t deadl
     client->phase = phase;
     client->deadline_ns = deadline_ns;
     client->ended_ns = 0;
+    (void)pthread_mutex_unlock(&client->lock);
+}
+
+void client_resume(struct client *client)
+{
+    struct http_server *server = client->server;
+    /* Under the lock, as the sweeper looks at the socket. */
+    (void)pthread_mutex_lock(&client->lock);
+    const struct exchange *x = client->exchange;
+    if (x != NULL && x->stage != STAGE_PIECE && x->stage != STAGE_FILLING) {
+        client->set_aside = fcntl(client->fd, F_DUPFD_CLOEXEC, 0);
+        if (client->set_aside >= 0)
+            (void)dup3(server->silence[0], client->fd, O_CLOEXEC);
+    }
+    (void)pthread_mutex_unlock(&client->lock);
+    MHD_resume_connection(client->connection);
+    (void)atomic_fetch_sub(&server->suspended, 1);
+}
+
+void client_restore(struct client *client)
+{
+    if (client->set_aside < 0)
+        return;
+    (void)pthread_mutex_lock(&client->lock);
+    (void)dup3(client->set_aside, client->fd, O_CLOEXEC);
+    (void)close(client->set_aside);
+    client->set_aside = -1;
     (void)pthread_mutex_unlock(&client->lock);
 }
 

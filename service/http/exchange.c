@@ -316,14 +316,15 @@ static void refuse_computing(struct exchange *x)
 }
 
 /*
- * true: whoever wakes it has the exchange now, which may be gone already. Waiting counts as
- * standing in a queue: the sweeper sees whether the client is still there.
+ * true: whoever wakes it has the exchange now, which may be gone already. A stream counts as
+ * standing in a queue, so that the sweeper ends it when its client has left; a reply is waited for
+ * also by a client that has ended its sending side.
  */
 static bool leave_parked(struct exchange *x)
 {
     assert(atomic_load(&x->park) != PARK_NONE && "parked without a ticket");
     x->waiting_ns = clock_monotonic_ns();
-    atomic_store(&x->taken, false);
+    atomic_store(&x->taken, x->source == NULL);
     enum exchange_park expected = PARK_TICKET;
     if (atomic_compare_exchange_strong(&x->park, &expected, PARK_PARKED))
         return true;
@@ -359,16 +360,13 @@ static bool take_turns(struct exchange *x)
 static void run_job(void *argument)
 {
     struct exchange *x = argument;
-    struct http_server *server = x->server;
     atomic_store(&x->taken, true);
     if (take_turns(x))
         return;
-    struct MHD_Connection *connection = x->connection;
+    struct client *client = x->client;
     enum exchange_state expected = JOB_RUNNING;
-    if (atomic_compare_exchange_strong(&x->state, &expected, JOB_DONE)) {
-        MHD_resume_connection(connection);
-        (void)atomic_fetch_sub(&server->suspended, 1);
-    }
+    if (atomic_compare_exchange_strong(&x->state, &expected, JOB_DONE))
+        client_resume(client); /* suspended until here, hence still there */
     exchange_release(x, true);
 }
 
@@ -396,16 +394,15 @@ bool exchange_submit(struct exchange *x, struct workers *workers, exchange_job j
     atomic_store(&x->taken, false);
     atomic_store(&x->state, JOB_RUNNING);
     (void)atomic_fetch_add(&x->holders, 1);
-    struct MHD_Connection *connection = x->connection;
-    MHD_suspend_connection(connection);
-    client_enter(x->client, CLIENT_WORKING, x->request.deadline_ns);
+    struct client *client = x->client;
+    MHD_suspend_connection(client->connection);
+    client_enter(client, CLIENT_WORKING, x->request.deadline_ns);
     if (workers_submit(workers, run_job, x))
         return true;
     enum exchange_state expected = JOB_RUNNING;
     if (atomic_compare_exchange_strong(&x->state, &expected, JOB_REFUSED)) {
         metric_add(&rejected, 1, NULL);
-        MHD_resume_connection(connection);
-        (void)atomic_fetch_sub(&server->suspended, 1);
+        client_resume(client);
     }
     exchange_release(x, false);
     return true;

@@ -3,7 +3,7 @@
 
 #include "http/fields.h"
 #include "http/problem.h"
-#include "http/server_internal.h"
+#include "http/state.h"
 
 /*
  * One request and its answer, from the request line to the last byte sent.

@@ -1,4 +1,4 @@
-#include "http/server_internal.h"
+#include "http/state.h"
 
 #include "metrics/metrics.h"
 

@@ -364,6 +364,7 @@ enum MHD_Result serve_request(void *cls,
     (void)url;
     if (x == NULL)
         return answer_without_memory(connection);
+    client_restore(x->client);
     /* With several chunks in its buffer the library goes on calling although the connection has
      * been suspended: leaving the bytes where they are makes it stop. */
     if (atomic_load(&x->state) == JOB_RUNNING)

@@ -99,6 +99,8 @@ static enum pv_code start_listening(struct http_server *server, struct pv_error 
                                     &server->listen_fd, &server->port, err);
     if (code != PV_OK)
         return code;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, server->silence) != 0)
+        return pv_fail(err, PV_E_UNAVAILABLE, "cannot make a pair of sockets");
     if (pthread_create(&server->sweeper, NULL, sweep_run, server) != 0)
         return pv_fail(err, PV_E_UNAVAILABLE, "cannot start a thread");
     server->sweeping = true;
@@ -121,7 +123,7 @@ enum pv_code http_server_open(const struct http_server_options *options,
     s->options = *options;
     s->config = options->config;
     s->listen_fd = -1;
-    s->silence_fd = -1;
+    s->silence[0] = s->silence[1] = -1;
     (void)pthread_mutex_init(&s->clients_lock, NULL);
 
     enum pv_code code = start_routes(s, err);
@@ -173,16 +175,12 @@ static bool wait_for_none(const atomic_long *count, uint64_t deadline_ns)
 static void stop_listening(struct http_server *server)
 {
     enum { LAST_ACCEPTS_MS = 20 };
-    int silence[2];
-    if (server->daemon == NULL || server->silence_fd >= 0)
+    if (server->daemon == NULL || server->deaf)
         return;
+    server->deaf = true;
     (void)shutdown(server->listen_fd, SHUT_RDWR);
     pause_ms(LAST_ACCEPTS_MS);
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, silence) != 0)
-        return;
-    (void)dup2(silence[0], server->listen_fd);
-    (void)close(silence[0]);
-    server->silence_fd = silence[1];
+    (void)dup2(server->silence[0], server->listen_fd);
 }
 
 /*
@@ -244,8 +242,9 @@ void http_server_close(struct http_server *server)
         (void)pthread_join(server->sweeper, NULL);
     if (server->listen_fd >= 0)
         (void)close(server->listen_fd);
-    if (server->silence_fd >= 0)
-        (void)close(server->silence_fd);
+    for (int i = 0; i < 2; i++)
+        if (server->silence[i] >= 0)
+            (void)close(server->silence[i]);
     workers_destroy(server->io);
     workers_destroy(server->compute);
     end_orphans(server);

@@ -23,7 +23,7 @@ METRIC_COUNTER(timeouts,
 
 /* Connections taken back from workers in one pass; resumed outside all locks. */
 struct expired {
-    struct MHD_Connection *connections[BATCH];
+    struct client *clients[BATCH];
     size_t n;
 };
 
@@ -100,7 +100,7 @@ static bool take_back(struct client *client, struct expired *expired)
     /* Won: the connection stays suspended, hence alive, until it is resumed below. */
     if (!atomic_compare_exchange_strong(&client->exchange->state, &running, JOB_EXPIRED))
         return false;
-    expired->connections[expired->n++] = client->connection;
+    expired->clients[expired->n++] = client;
     client->deadline_ns = UINT64_MAX;
     return true;
 }
@@ -142,10 +142,8 @@ static bool sweep(struct http_server *server)
     for (struct client *client = server->clients; client != NULL; client = client->next)
         look_at(client, now_ns, stopping, &expired);
     (void)pthread_mutex_unlock(&server->clients_lock);
-    for (size_t i = 0; i < expired.n; i++) {
-        MHD_resume_connection(expired.connections[i]);
-        (void)atomic_fetch_sub(&server->suspended, 1);
-    }
+    for (size_t i = 0; i < expired.n; i++)
+        client_resume(expired.clients[i]);
     exchange_retry_orphans(server);
     return expired.n == BATCH;
 }

@@ -186,9 +186,7 @@ static enum pv_code run_job(struct sample_run *run,
         made->stage = stage;
         made->n_tasks = count_tasks(stage, run->application, run->problem_size, run->executors);
         made->submitted_ms = latest_parent(run, stage, job->submitted_ms) + 6;
-        enum pv_code code = run_stage(run, cluster, made, rng, arena, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(run_stage(run, cluster, made, rng, arena, err));
         done[s] = true;
         job->completed_ms =
             made->completed_ms > job->completed_ms ? made->completed_ms : job->completed_ms;

@@ -3,6 +3,7 @@
 The server under test is tests/http/trap_server.c: provisord's http room with routes of its own and no
 database, so that every state of a request can be brought about at will.
 """
+import concurrent.futures
 import contextlib
 import json
 import os
@@ -672,6 +673,23 @@ def test_a_vanished_client_costs_nothing_but_its_work(server):
         s.close()
     time.sleep(0.6)
     assert server.ask("GET", "/v1/inline").status == 200
+
+
+@pytest.mark.parametrize("method, path, headers", [
+    ("GET", "/v1/slow?ms=5", ""), ("GET", "/v1/echo/a", READ), ("GET", "/v1/slow?ms=5", "Authorization: Bearer prv_slow\r\n"),
+    ("PUT", "/v1/echo/a", "Authorization: Bearer prv_slow-write\r\n" + JSON)])
+def test_a_client_that_ends_its_side_after_its_request_is_answered(server, method, path, headers):
+    """Whenever that is noticed: while a worker has the request, just before or just after (RFC 9112, 9.6)."""
+    def ask(i):
+        body = b"{%s}" % (b" " * 50000) if method == "PUT" else b""
+        with server.connect() as s:
+            s.sendall(("%s %s HTTP/1.1\r\nHost: h\r\n%sContent-Length: %d\r\n\r\n" % (method, path, headers, len(body))).encode() + body)
+            time.sleep((0, 0, 0.0005, 0.002, 0.01)[i % 5])
+            s.shutdown(socket.SHUT_WR)
+            return Reply(s).status, is_closed(s)
+
+    with concurrent.futures.ThreadPoolExecutor(12) as pool:  # alone it would be answered anyway
+        assert set(pool.map(ask, range(60))) == {(200, True)}
 
 
 def test_connections_beyond_the_limit_wait_and_are_served():

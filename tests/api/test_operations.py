@@ -1,6 +1,7 @@
 """Long work: looked at, waited for, listed, cancelled, streamed, expired."""
 import concurrent.futures
 import json
+import socket
 import subprocess
 import time
 import uuid
@@ -146,6 +147,17 @@ def test_prefer_wait_is_over_some_time(client, table):
     reply = client.get("/v1/operations/" + made, headers={"Prefer": 'wait="1"'})
     assert 0.9 < time.monotonic() - began < 2.5 * SLOWDOWN
     assert reply.json()["status"] in ("queued", "running") and reply.headers["Retry-After"] == "1"
+
+
+def test_a_wait_outlasts_the_clients_side_of_the_connection(service, table):
+    """The client ends its sending side with its request, which it may, and waits for longer than a second."""
+    made = table.queue("alpha", {"steps": 40, "step_ms": 50})
+    with socket.create_connection(("127.0.0.1", service.port), timeout=10) as s:
+        s.sendall(("GET /v1/operations/%s HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer %s\r\nPrefer: wait=9\r\n\r\n"
+                   % (made, service.alpha_token)).encode())
+        s.shutdown(socket.SHUT_WR)
+        head, body = b"".join(iter(lambda: s.recv(65536), b"")).split(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 ") and json.loads(body)["status"] == "succeeded"
 
 
 @pytest.mark.parametrize("prefer", ["wait=x", "wait", "wait=-1", "return=minimal", 'foo="a,wait=9"', "wait=0", ",,;"])

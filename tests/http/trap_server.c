@@ -51,15 +51,19 @@ static enum pv_code echo(void *context,
     return reply(response, &w, e);
 }
 
+static void sleep_ms(long ms)
+{
+    const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+    (void)nanosleep(&pause, NULL);
+}
+
 static enum pv_code slow(void *context,
                          struct http_request *request,
                          struct http_response *response,
                          struct pv_error *e)
 {
     const char *text = http_query(request, "ms");
-    long ms = text == NULL ? 0 : strtol(text, NULL, 10);
-    const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
-    (void)nanosleep(&pause, NULL);
+    sleep_ms(text == NULL ? 0 : strtol(text, NULL, 10));
     return echo(context, request, response, e);
 }
 
@@ -164,9 +168,7 @@ upload_piece(void *context, void *state, const char *bytes, size_t n, struct pv_
     (void)context;
     (void)bytes;
     atomic_fetch_add(&pieces, 1);
-    const struct timespec pause = {.tv_sec = upload->piece_ms / 1000,
-                                   .tv_nsec = upload->piece_ms % 1000 * 1000000L};
-    (void)nanosleep(&pause, NULL);
+    sleep_ms(upload->piece_ms);
     upload->bytes += n;
     if (upload->bytes >= upload->fail_at)
         return pv_fail(err, PV_E_INVALID, "the upload is not what it should be");
@@ -226,6 +228,8 @@ authenticate(void *context, const char *token, struct principal *who, struct pv_
     (void)context;
     if (strncmp(token, "prv_", 4) != 0)
         return pv_fail(err, PV_E_UNAUTHENTICATED, "the token is not known");
+    if (strstr(token, "slow") != NULL)
+        sleep_ms(100);
     (void)snprintf(who->team_id, sizeof who->team_id, "team-of-%.20s", token + 4);
     who->scopes = SCOPE_READ | (strstr(token, "write") != NULL ? SCOPE_WRITE : 0u);
     return PV_OK;

@@ -328,7 +328,7 @@ static enum pv_code take_links(struct arena *arena,
     PV_TRY(sort_links(problem, arena, &sorted, err));
     for (size_t i = 0; i < n; i++)
         links[i] = problem->links[i];
-    asked->origin.n_links_told = n;
+    asked->origin.n_links_given = n;
     for (size_t i = 0; i < registered->n; i++)
         if (sends[registered->of[i]])
             add_links(registered, i, &sorted, told, &asked->origin, links, &n);

@@ -4,8 +4,6 @@
 
 #include "codec/json/names.h"
 
-/* Rates that are divided by. */
-#define RATE_MIN 1e-9
 /* The one of the thesis's example. It scales the weights of speed, not the cores they lead to. */
 static const double AVERAGE_NOMINAL_RATE = 1e6;
 
@@ -44,9 +42,9 @@ static void decode_application(const struct codec_node *node,
     require(node, (needs & CONTENTION_NEEDS_TASKS) != 0, "remaining_tasks");
     require(node, (needs & CONTENTION_NEEDS_RATE) != 0, "nominal_rate");
     /* An application of unknown speed has rate 0, which only a strategy that divides by it minds. */
-    if ((needs & CONTENTION_NEEDS_RATE) != 0 && sent.numbers.nominal_rate < RATE_MIN)
+    if ((needs & CONTENTION_NEEDS_RATE) != 0 && sent.numbers.nominal_rate < CODEC_RATE_MIN)
         codec_fault_member(node, "nominal_rate", "out_of_range", "must be at least %.15g",
-                           RATE_MIN);
+                           CODEC_RATE_MIN);
     *name = sent.name;
     *out = sent.numbers;
     out->remaining_tasks =
@@ -82,7 +80,7 @@ static const struct shape_member members[] = {
     {"gamma", SHAPE_NUMBER(R, terms.gamma), .flags = SHAPE_KEEP, .high = 1},
     {"max_cores", SHAPE_NUMBER(R, terms.max_cores), .flags = CODEC_ABOVE, SHAPE_LIMIT(L, cores)},
     {"average_nominal_rate", SHAPE_NUMBER(R, terms.average_nominal_rate),
-     .flags = CODEC_NULLABLE | SHAPE_KEEP, .low = RATE_MIN, .high = CODEC_RATE_MAX},
+     .flags = CODEC_NULLABLE | SHAPE_KEEP, .low = CODEC_RATE_MIN, .high = CODEC_RATE_MAX},
     {"cluster", SHAPE_NAME(R, cluster)},
     {"applications", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_applications},
 };

@@ -6,9 +6,6 @@
 #include "codec/json/names.h"
 #include "core/deadline/job_from_run.h"
 
-/* A deadline of less than a nanosecond would only make percentages overflow. */
-#define DEADLINE_MIN 1e-9
-
 /* --- jobs --- */
 
 #define S struct codec_feasibility_source
@@ -16,7 +13,7 @@ static const struct shape_member job_members[] = {
     {"name", SHAPE_NAME(S, name), .flags = CODEC_REQUIRED},
     {"release_s", SHAPE_NUMBER(S, release_s), .flags = SHAPE_KEEP, .low = -CODEC_SECONDS_MAX,
      .high = CODEC_SECONDS_MAX},
-    {"deadline_s", SHAPE_NUMBER(S, deadline_s), .flags = CODEC_REQUIRED, .low = DEADLINE_MIN,
+    {"deadline_s", SHAPE_NUMBER(S, deadline_s), .flags = CODEC_REQUIRED, .low = CODEC_SECONDS_MIN,
      .high = CODEC_SECONDS_MAX},
     {"overhead_per_task_s", SHAPE_NUMBER(S, overhead_s), .high = CODEC_SECONDS_MAX},
     {"stages", SHAPE_CODE}, /* decode_job */

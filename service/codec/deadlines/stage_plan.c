@@ -6,8 +6,6 @@
 #include "codec/deadlines/job_source.h"
 #include "codec/json/names.h"
 
-/* Less than a nanosecond would only make quotients overflow. */
-#define SECONDS_MIN 1e-9
 #define OVERSCALE_MAX 1e6
 
 /* --- stages --- */
@@ -33,7 +31,7 @@ static void check_stage(const struct codec_node *stage)
                            "is required, or task_time_s, task_durations_s, or tasks with "
                            "task_duration_s");
     else if (tasks == 0 && !skipped)
-        (void)codec_number(stage, "duration_s", 0, SECONDS_MIN, CODEC_SECONDS_MAX);
+        (void)codec_number(stage, "duration_s", 0, CODEC_SECONDS_MIN, CODEC_SECONDS_MAX);
 }
 
 /* As of a run from history, a stage that takes no time has no part in the plan. */
@@ -44,7 +42,7 @@ static struct stage_plan_stage planned(const struct run_stage *stage)
                                      .duration_s = duration_s,
                                      .input_records = stage->input_records,
                                      .nominal_rate_per_s = stage->nominal_rate_per_s,
-                                     .skipped = stage->skipped || duration_s < SECONDS_MIN,
+                                     .skipped = stage->skipped || duration_s < CODEC_SECONDS_MIN,
                                      .pinned_cores = (double)NAN,
                                      .pinned_deadline_s = (double)NAN};
 }
@@ -80,7 +78,7 @@ static void decode_source(const struct codec_node *top, const void *limits, void
 static const struct shape_member pin_members[] = {
     {"id", SHAPE_COUNT(P, id), .flags = CODEC_REQUIRED, .most = CODEC_ID_MAX},
     {"cores", SHAPE_NUMBER(P, cores), .flags = CODEC_NULLABLE | CODEC_ABOVE, SHAPE_LIMIT(L, cores)},
-    {"deadline_s", SHAPE_NUMBER(P, deadline_s), .flags = CODEC_NULLABLE, .low = SECONDS_MIN,
+    {"deadline_s", SHAPE_NUMBER(P, deadline_s), .flags = CODEC_NULLABLE, .low = CODEC_SECONDS_MIN,
      .high = CODEC_SECONDS_MAX},
 };
 const struct shape codec_stage_plan_pin_shape = {.request = "PinnedStage",
@@ -150,8 +148,8 @@ enum pv_code codec_stage_plan_pin(struct codec_stage_plan *request, struct pv_er
 #define R struct codec_stage_plan
 enum { KEEP = SHAPE_KEEP };
 static const struct shape_member members[] = {
-    {"deadline_s", SHAPE_NUMBER(R, terms.deadline_s), .flags = CODEC_REQUIRED, .low = SECONDS_MIN,
-     .high = CODEC_SECONDS_MAX},
+    {"deadline_s", SHAPE_NUMBER(R, terms.deadline_s), .flags = CODEC_REQUIRED,
+     .low = CODEC_SECONDS_MIN, .high = CODEC_SECONDS_MAX},
     {"alpha", SHAPE_NUMBER(R, terms.alpha), .flags = CODEC_ABOVE | KEEP, .high = 1},
     {"beta", SHAPE_NUMBER(R, terms.beta), .flags = KEEP, .high = 1},
     {"overscale", SHAPE_NUMBER(R, terms.overscale), .flags = KEEP, .low = 1, .high = OVERSCALE_MAX},

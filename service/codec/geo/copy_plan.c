@@ -3,8 +3,6 @@
 #include "codec/geo/copy_plan_internal.h"
 #include "codec/geo/planner_parameters.h"
 
-static const double SECONDS_MAX = 1e12;
-
 static void decode_parameters(const struct codec_node *top, struct codec_copy_plan *request)
 {
     static const char *const sources[] = {"effective", "all", NULL};
@@ -12,7 +10,7 @@ static void decode_parameters(const struct codec_node *top, struct codec_copy_pl
         geo_parameters_default(codec_geo_planner_decode(top, "algorithm", CODEC_OPTIONAL));
     codec_geo_parameters_decode(top, &request->parameters);
     request->problem.slot_s =
-        codec_number(top, "slot_s", CODEC_OPTIONAL | CODEC_ABOVE, 0, SECONDS_MAX);
+        codec_number(top, "slot_s", CODEC_OPTIONAL | CODEC_ABOVE, 0, CODEC_SLOT_S_MAX);
     request->all_sources = codec_choice(top, "sources_listed", CODEC_OPTIONAL, sources, 0) == 1;
 }
 

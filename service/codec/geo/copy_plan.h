@@ -2,7 +2,7 @@
 #define CODEC_GEO_COPY_PLAN_H
 
 #include "base/json_writer.h"
-#include "codec/json/reader.h"
+#include "codec/json/shape.h"
 #include "core/geo/performance_book.h"
 #include "core/geo/plan.h"
 #include "core/geo/planner.h"
@@ -23,16 +23,27 @@ struct codec_copy_plan_place {
     bool has_unreachable; /* the request specifies unreachable_probability */
 };
 
+/* A job as it was sent, without its tasks. */
+struct codec_copy_plan_job {
+    struct strview name;
+    struct geo_job job;
+};
+
 /* Where what the request left to registered clusters was found. */
 struct codec_copy_plan_origin {
     const struct performance_book *book; /* NULL: no cluster is registered */
     const size_t *place;                 /* of each cluster in the book; SIZE_MAX: not registered */
-    size_t n_links_told; /* links before are of the request, the others of the book, ascending */
+    size_t n_links_given; /* links before are of the request, the others of the book, ascending */
     int64_t now_us;
     size_t processing[PERFORMANCE_SOURCES]; /* how many distributions are from where */
     size_t transfers[PERFORMANCE_SOURCES];
     size_t unreachable[UNREACHABLE_SOURCES];
 };
+
+extern const struct shape codec_copy_plan_cluster_shape;
+extern const struct shape codec_copy_plan_job_shape;
+extern const struct shape codec_copy_plan_task_shape;
+extern const struct shape codec_running_copy_shape;
 
 /* POST /v1/copy-plans (docs/design.md, "Copy plans"). */
 struct codec_copy_plan {

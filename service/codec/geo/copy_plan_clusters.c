@@ -3,85 +3,43 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-static const double BYTES_MIN = 1e-9;
-static const double BYTES_MAX = 1e18;
-static const int64_t SLOTS_MAX = 1000000000;
-static const double SUM_TOLERANCE = 1e-6;
+#include "base/order.h"
 
-bool copy_plan_allocated(const struct codec_node *node, const void *memory)
-{
-    if (memory == NULL)
-        (void)pv_no_memory(node->reader->err);
-    return memory != NULL;
-}
-
-double copy_plan_known_or(double value, double otherwise)
-{
-    return isnan(value) ? otherwise : value;
-}
+#define SUM_TOLERANCE 1e-6
 
 /* --- names --- */
 
-static int compare_views(struct strview a, struct strview b)
-{
-    size_t n = a.n < b.n ? a.n : b.n;
-    int order = n == 0 ? 0 : memcmp(a.at, b.at, n);
-    return order != 0 ? order : (a.n > b.n) - (a.n < b.n);
-}
-
-static int compare_entries(const void *a, const void *b)
-{
-    return compare_views(((const struct copy_plan_entry *)a)->name,
-                         ((const struct copy_plan_entry *)b)->name);
-}
-
-size_t copy_plan_look_up(const struct copy_plan_dictionary *dictionary, struct strview name)
-{
-    const struct copy_plan_entry key = {name, 0};
-    const struct copy_plan_entry *found =
-        dictionary->n == 0
-            ? NULL
-            : bsearch(&key, dictionary->entries, dictionary->n, sizeof key, compare_entries);
-    return found != NULL ? found->index : SIZE_MAX;
-}
-
-static struct strview text_of(const struct codec_node *node)
-{
-    return (struct strview){json_string_value(node->json), json_string_length(node->json)};
-}
-
-/* A few short names are told: who mistyped one in `clusters` is shown where it is missing. */
+/* A few short names are listed: who mistyped one in `clusters` is shown where it is missing. */
 static void
 refuse_name(const struct copy_plan_decoding *d, struct strview name, const struct codec_node *at)
 {
     char names[80] = "";
     size_t used = 0;
-    bool told = name.n <= 60;
-    for (size_t i = 0; i < d->clusters.n && told; i++) {
-        struct strview known = d->clusters.entries[i].name;
-        told = used + 2 + known.n < sizeof names;
-        if (told)
+    bool listed = name.n <= 60;
+    for (size_t i = 0; i < d->clusters.n && listed; i++) {
+        struct strview known = d->clusters.entries[i].text;
+        listed = used + 2 + known.n < sizeof names;
+        if (listed)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%.*s",
-                                     i == 0 ? "" : ", ", (int)known.n, known.at);
+                                     used == 0 ? "" : ", ", (int)known.n, known.at);
     }
-    told = told && used > 0;
+    listed = listed && used > 0;
     codec_fault(at, "unknown_cluster", "no cluster of the request is named %.*s%s%s",
-                (int)strview_clip(name, 100).n, name.at, told ? "; they are " : "",
-                told ? names : "");
+                (int)strview_clip(name, 100).n, name.at, listed ? "; they are " : "",
+                listed ? names : "");
 }
 
 size_t copy_plan_find_cluster(const struct copy_plan_decoding *d,
                               const struct codec_node *node,
                               const struct codec_node *at)
 {
-    if (!json_is_string(node->json)) {
+    struct strview name = codec_string(node);
+    if (name.at == NULL) {
         codec_fault(node, "wrong_type", "must be the name of a cluster");
         return SIZE_MAX;
     }
-    struct strview name = text_of(node);
-    size_t index = copy_plan_look_up(&d->clusters, name);
+    size_t index = text_index_find(&d->clusters, name);
     if (index == SIZE_MAX)
         refuse_name(d, name, at);
     return index;
@@ -98,7 +56,7 @@ static bool decode_point(const struct codec_node *node, struct speed_point *poin
     struct codec_node value = codec_item(node, 0);
     struct codec_node probability = codec_item(node, 1);
     size_t faults = node->reader->err->n_faults;
-    point->value = codec_as_number(&value, CODEC_REQUIRED, BYTES_MIN, BYTES_MAX);
+    point->value = codec_as_number(&value, CODEC_REQUIRED, CODEC_RATE_MIN, CODEC_RATE_MAX);
     point->probability = codec_as_number(&probability, CODEC_REQUIRED, 0, 1);
     return node->reader->err->n_faults == faults;
 }
@@ -115,9 +73,9 @@ static const struct speeds *decode_speeds(const struct copy_plan_decoding *d,
                     d->limits->points);
         return NULL;
     }
-    struct speed_point *points = arena_array(d->arena, n, sizeof *points);
-    struct speeds *speeds = arena_alloc(d->arena, sizeof *speeds);
-    if (!copy_plan_allocated(node, points) || !copy_plan_allocated(node, speeds))
+    struct speed_point *points = codec_allocate(node, n, sizeof *points);
+    struct speeds *speeds = codec_allocate(node, 1, sizeof *speeds);
+    if (points == NULL || speeds == NULL)
         return NULL;
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(node, i);
@@ -135,65 +93,54 @@ static const struct speeds *decode_speeds(const struct copy_plan_decoding *d,
 
 /* --- operations --- */
 
-/* Sorts them and drops all but the first of equal ones. */
-static void settle(struct copy_plan_dictionary *dictionary)
-{
-    size_t n = dictionary->n;
-    struct copy_plan_entry *entries = dictionary->entries;
-    dictionary->n = 0;
-    qsort(entries, n, sizeof *entries, compare_entries);
-    for (size_t i = 0; i < n; i++)
-        if (dictionary->n == 0 || compare_entries(&entries[i], &entries[dictionary->n - 1]) != 0)
-            entries[dictionary->n++] = entries[i];
-}
-
 /* What the clusters of the request have speeds of. */
-static bool gather_told(const struct copy_plan_decoding *d,
-                        const struct codec_node *clusters,
-                        struct copy_plan_dictionary *told)
+static bool gather_given(const struct codec_node *clusters, struct text_index *given)
 {
-    size_t room = 0;
+    size_t most = 0;
     const char *key;
     json_t *value;
     for (size_t i = 0; i < json_array_size(clusters->json); i++)
-        room += json_object_size(json_object_get(json_array_get(clusters->json, i), "processing"));
-    told->entries = arena_array(d->arena, room, sizeof *told->entries);
-    if (!copy_plan_allocated(clusters, told->entries))
+        most += json_object_size(json_object_get(json_array_get(clusters->json, i), "processing"));
+    given->entries = codec_allocate(clusters, most, sizeof *given->entries);
+    if (given->entries == NULL)
         return false;
-    for (size_t i = 0; i < json_array_size(clusters->json); i++)
-        json_object_foreach(json_object_get(json_array_get(clusters->json, i), "processing"), key,
-                            value) told->entries[told->n++] =
-            (struct copy_plan_entry){{key, strlen(key)}, 0};
-    settle(told);
+    for (size_t i = 0; i < json_array_size(clusters->json); i++) {
+        json_t *speeds = json_object_get(json_array_get(clusters->json, i), "processing");
+        json_object_foreach(speeds, key, value)
+        {
+            given->entries[given->n++] = (struct text_index_entry){strview_of(key), 0};
+        }
+    }
+    text_index_sort(given);
     return true;
 }
 
 /* What the tasks ask for. Of more tasks than are allowed, the first: that is a fault of its own. */
 static bool gather_asked(const struct copy_plan_decoding *d,
                          const struct codec_node *top,
-                         struct copy_plan_dictionary *asked)
+                         struct text_index *asked)
 {
     const json_t *jobs = json_object_get(top->json, "jobs");
-    size_t room = 0;
+    size_t most = 0;
     for (size_t j = 0; j < json_array_size(jobs); j++)
-        room += json_array_size(json_object_get(json_array_get(jobs, j), "tasks"));
-    room = room < d->limits->tasks ? room : d->limits->tasks;
-    asked->entries = arena_array(d->arena, room, sizeof *asked->entries);
-    if (!copy_plan_allocated(top, asked->entries))
+        most += json_array_size(json_object_get(json_array_get(jobs, j), "tasks"));
+    most = most < d->limits->tasks ? most : d->limits->tasks;
+    asked->entries = codec_allocate(top, most, sizeof *asked->entries);
+    if (asked->entries == NULL)
         return false;
     struct strview last = {"", 0};
     for (size_t j = 0; j < json_array_size(jobs); j++) {
         const json_t *tasks = json_object_get(json_array_get(jobs, j), "tasks");
-        for (size_t t = 0; t < json_array_size(tasks) && asked->n < room; t++) {
+        for (size_t t = 0; t < json_array_size(tasks) && asked->n < most; t++) {
             const json_t *name = json_object_get(json_array_get(tasks, t), "operation");
             struct strview text = {json_string_value(name), json_string_length(name)};
-            if (text.at == NULL || compare_views(text, last) == 0)
+            if (text.at == NULL || strview_equal(text, last))
                 continue; /* most are like the one before */
-            asked->entries[asked->n++] = (struct copy_plan_entry){text, 0};
+            asked->entries[asked->n++] = (struct text_index_entry){text, 0};
             last = text;
         }
     }
-    settle(asked);
+    text_index_sort(asked);
     return true;
 }
 
@@ -203,49 +150,59 @@ static bool gather_operations(struct copy_plan_decoding *d,
                               const struct codec_node *top,
                               const struct codec_node *clusters)
 {
-    struct copy_plan_dictionary told = {NULL, 0};
-    struct copy_plan_dictionary *asked = &d->operations;
-    if (!gather_told(d, clusters, &told) || !gather_asked(d, top, asked))
+    struct text_index given = {NULL, 0};
+    struct text_index *asked = &d->operations;
+    if (!gather_given(clusters, &given) || !gather_asked(d, top, asked))
         return false;
     size_t n = 0;
     for (size_t i = 0; i < asked->n; i++)
         if (d->request->n_registered > 0 ||
-            copy_plan_look_up(&told, asked->entries[i].name) != SIZE_MAX)
+            text_index_find(&given, asked->entries[i].text) != SIZE_MAX)
             asked->entries[n++] = asked->entries[i];
     asked->n = n;
-    d->request->operations = arena_array(d->arena, n, sizeof *d->request->operations);
-    if (!copy_plan_allocated(top, d->request->operations))
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        asked->entries[i].index = i;
-        d->request->operations[i] = arena_copy(d->arena, asked->entries[i].name);
-        if (!copy_plan_allocated(top, d->request->operations[i].at))
-            return false;
+    d->request->operations = codec_allocate(top, n, sizeof *d->request->operations);
+    for (size_t i = 0; d->request->operations != NULL && i < n; i++) {
+        asked->entries[i].place = i;
+        d->request->operations[i] = arena_copy(d->arena, asked->entries[i].text);
+        if (d->request->operations[i].at == NULL)
+            (void)pv_no_memory(top->reader->err);
     }
     d->request->problem.n_operations = n;
-    return true;
+    return codec_result(top->reader) != PV_E_MEMORY;
 }
 
 /* --- clusters --- */
+
+#define C struct geo_cluster
+static const struct shape_member cluster_members[] = {
+    {"name", SHAPE_CODE, .flags = CODEC_REQUIRED}, /* decode_clusters */
+    {"registered", SHAPE_CODE},
+    {"slots", SHAPE_COUNT(C, slots), .most = CODEC_COUNT_MAX},
+    {"busy_slots", SHAPE_COUNT(C, busy_slots), .flags = SHAPE_KEEP, .most = CODEC_COUNT_MAX},
+    {"unreachable_probability", SHAPE_NUMBER(C, unreachable_probability), .flags = SHAPE_KEEP,
+     .high = 1},
+    {"ingress_bytes_per_s", SHAPE_NUMBER(C, ingress_bytes_per_s), .flags = CODEC_NULLABLE,
+     .high = CODEC_RATE_MAX},
+    {"egress_bytes_per_s", SHAPE_NUMBER(C, egress_bytes_per_s), .flags = CODEC_NULLABLE,
+     .high = CODEC_RATE_MAX},
+    {"processing", SHAPE_CODE},
+};
+const struct shape codec_copy_plan_cluster_shape = {.request = "CopyPlanCluster",
+                                                    SHAPE_OF(cluster_members, C)};
 
 /* Of an operation that no task asks for only whether it is right. */
 static void decode_processing(const struct copy_plan_decoding *d,
                               const struct codec_node *node,
                               bool registered,
-                              struct geo_cluster *cluster)
+                              const struct speeds **processing)
 {
-    const struct speeds **processing =
-        arena_calloc(d->arena, d->request->problem.n_operations, sizeof *processing);
     struct codec_node object =
         codec_object(node, "processing", registered ? CODEC_OPTIONAL : CODEC_REQUIRED);
-    if (!copy_plan_allocated(node, processing))
-        return;
-    cluster->processing = processing;
     const char *key;
     json_t *value;
     json_object_foreach(object.json, key, value)
     {
-        size_t operation = copy_plan_look_up(&d->operations, (struct strview){key, strlen(key)});
+        size_t operation = text_index_find(&d->operations, strview_of(key));
         struct codec_node member = codec_member(&object, key);
         const struct speeds *speeds = decode_speeds(d, &member);
         if (operation != SIZE_MAX)
@@ -253,65 +210,31 @@ static void decode_processing(const struct copy_plan_decoding *d,
     }
 }
 
-/* Null is no limit; so is one that is left out, but for a registered cluster, which may tell it. */
-static double decode_gate(const struct codec_node *node, const char *key, bool registered)
+/* Null is no limit; so is one that is left out, but for a registered cluster, which may have one. */
+static void
+open_gate(const struct codec_node *node, const char *key, bool registered, double *limit)
 {
-    bool absent = codec_member(node, key).json == NULL;
-    double limit = codec_number(node, key, CODEC_NULLABLE, 0, BYTES_MAX);
-    return registered && absent ? (double)NAN : copy_plan_known_or(limit, HUGE_VAL);
+    if (isnan(*limit) && !(registered && json_object_get(node->json, key) == NULL))
+        *limit = HUGE_VAL;
 }
 
 static void decode_cluster(const struct copy_plan_decoding *d,
                            const struct codec_node *node,
                            struct codec_copy_plan_place *place,
-                           struct geo_cluster *cluster)
+                           struct geo_cluster *cluster,
+                           const struct speeds **processing)
 {
     bool registered = place->registered;
-    static const char *const known[] = {"name",
-                                        "registered",
-                                        "slots",
-                                        "busy_slots",
-                                        "unreachable_probability",
-                                        "ingress_bytes_per_s",
-                                        "egress_bytes_per_s",
-                                        "processing",
-                                        NULL};
-    codec_refuse_unknown(node, known);
-    cluster->slots =
-        codec_integer(node, "slots", registered ? CODEC_OPTIONAL : CODEC_REQUIRED, 0, SLOTS_MAX);
-    int64_t busy = codec_integer(node, "busy_slots", CODEC_OPTIONAL, 0, SLOTS_MAX);
-    cluster->busy_slots = busy == RUN_UNKNOWN ? 0 : busy;
+    cluster->unreachable_probability = registered ? (double)NAN : 0;
+    shape_decode(node, &codec_copy_plan_cluster_shape, NULL, cluster);
+    if (!registered && json_object_get(node->json, "slots") == NULL)
+        codec_fault_member(node, "slots", "required", "is required");
     if (cluster->slots != RUN_UNKNOWN && cluster->busy_slots > cluster->slots)
         codec_fault_member(node, "busy_slots", "out_of_range", "must not exceed slots");
     place->has_unreachable = codec_present(node, "unreachable_probability");
-    double lost = codec_number(node, "unreachable_probability", CODEC_OPTIONAL, 0, 1);
-    cluster->unreachable_probability = registered ? lost : copy_plan_known_or(lost, 0);
-    cluster->ingress_bytes_per_s = decode_gate(node, "ingress_bytes_per_s", registered);
-    cluster->egress_bytes_per_s = decode_gate(node, "egress_bytes_per_s", registered);
-    decode_processing(d, node, registered, cluster);
-}
-
-/* A cluster that is only named: everything of it is looked up. */
-static void name_cluster(const struct copy_plan_decoding *d,
-                         const struct codec_node *node,
-                         struct strview *name,
-                         struct geo_cluster *cluster)
-{
-    *cluster =
-        (struct geo_cluster){.slots = RUN_UNKNOWN,
-                             .unreachable_probability = (double)NAN,
-                             .ingress_bytes_per_s = (double)NAN,
-                             .egress_bytes_per_s = (double)NAN,
-                             .processing = arena_calloc(d->arena, d->request->problem.n_operations,
-                                                        sizeof *cluster->processing)};
-    if (!codec_is_name(text_of(node))) {
-        codec_fault(node, "invalid_name",
-                    "must be a name: 1 to 255 characters, no control characters");
-        return;
-    }
-    *name = arena_copy(d->arena, text_of(node));
-    if (copy_plan_allocated(node, cluster->processing))
-        (void)copy_plan_allocated(node, name->at);
+    open_gate(node, "ingress_bytes_per_s", registered, &cluster->ingress_bytes_per_s);
+    open_gate(node, "egress_bytes_per_s", registered, &cluster->egress_bytes_per_s);
+    decode_processing(d, node, registered, processing);
 }
 
 /* A name alone is a registered cluster, as is an object that says `"registered": true`. */
@@ -328,30 +251,20 @@ static void find_registered(struct copy_plan_decoding *d, const struct codec_nod
     }
 }
 
-static int compare_in_order(const void *a, const void *b)
-{
-    const struct copy_plan_entry *x = a;
-    const struct copy_plan_entry *y = b;
-    int order = compare_entries(x, y);
-    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
-}
-
 static bool index_names(struct copy_plan_decoding *d, const struct codec_node *list, size_t n)
 {
     static const char twice[] = "another cluster has this name";
-    struct copy_plan_entry *entries = arena_array(d->arena, n, sizeof *entries);
-    if (!copy_plan_allocated(list, entries))
+    const struct text_index_entry *entries;
+    if (!text_index_make(&d->clusters, d->request->clusters, n, d->arena)) {
+        (void)pv_no_memory(list->reader->err);
         return false;
-    for (size_t i = 0; i < n; i++)
-        if (d->request->clusters[i].n > 0)
-            entries[d->clusters.n++] = (struct copy_plan_entry){d->request->clusters[i], i};
-    qsort(entries, d->clusters.n, sizeof *entries, compare_in_order);
-    d->clusters.entries = entries;
-    for (size_t i = 1; i < d->clusters.n; i++) {
-        if (compare_entries(&entries[i - 1], &entries[i]) != 0)
+    }
+    entries = d->clusters.entries;
+    for (size_t i = 1; i < n; i++) {
+        if (entries[i].text.n == 0 || !strview_equal(entries[i - 1].text, entries[i].text))
             continue;
-        struct codec_node item = codec_item(list, entries[i].index);
-        if (d->request->places[entries[i].index].only_named)
+        struct codec_node item = codec_item(list, entries[i].place);
+        if (d->request->places[entries[i].place].only_named)
             codec_fault(&item, "duplicate", twice);
         else
             codec_fault_member(&item, "name", "duplicate", twice);
@@ -359,41 +272,49 @@ static bool index_names(struct copy_plan_decoding *d, const struct codec_node *l
     return true;
 }
 
+/* Of a cluster that is only named everything is looked up. */
 static void decode_one(const struct copy_plan_decoding *d,
-                       const struct codec_node *list,
+                       const struct codec_node *item,
                        size_t i,
                        struct geo_cluster *cluster)
 {
-    struct codec_node item = codec_item(list, i);
-    struct strview *name = &d->request->clusters[i];
     struct codec_copy_plan_place *place = &d->request->places[i];
+    const struct speeds **processing =
+        codec_allocate(item, d->request->problem.n_operations, sizeof *processing);
+    *cluster = (struct geo_cluster){.slots = place->only_named ? RUN_UNKNOWN : 0,
+                                    .unreachable_probability = (double)NAN,
+                                    .ingress_bytes_per_s = (double)NAN,
+                                    .egress_bytes_per_s = (double)NAN,
+                                    .processing = processing};
     if (place->only_named) {
-        name_cluster(d, &item, name, cluster);
-    } else if (codec_expect_object(&item)) {
-        decode_cluster(d, &item, place, cluster);
-        *name = codec_name(&item, "name", CODEC_REQUIRED);
+        d->request->clusters[i] = codec_as_name(item);
+    } else if (processing != NULL && codec_expect_object(item)) {
+        decode_cluster(d, item, place, cluster, processing);
+        d->request->clusters[i] = codec_name(item, "name", CODEC_REQUIRED);
     }
 }
 
 void copy_plan_decode_clusters(struct copy_plan_decoding *d, const struct codec_node *top)
 {
-    struct codec_node list = codec_array(top, "clusters", CODEC_REQUIRED, 1, d->limits->clusters);
-    if (list.json == NULL)
-        return;
-    size_t n = json_array_size(list.json);
     struct codec_copy_plan *request = d->request;
-    struct geo_cluster *clusters = arena_calloc(d->arena, n, sizeof *clusters);
-    request->clusters = arena_calloc(d->arena, n, sizeof *request->clusters);
-    request->places = arena_calloc(d->arena, n, sizeof *request->places);
+    struct codec_node list;
+    size_t n;
+    struct geo_cluster *clusters = codec_list(top, "clusters", CODEC_REQUIRED, 1,
+                                              d->limits->clusters, sizeof *clusters, &list, &n);
+    if (clusters == NULL)
+        return;
+    request->clusters = codec_allocate(top, n, sizeof *request->clusters);
+    request->places = codec_allocate(top, n, sizeof *request->places);
     request->clusters_at = "/clusters";
-    if (!copy_plan_allocated(top, clusters) || !copy_plan_allocated(top, request->clusters) ||
-        !copy_plan_allocated(top, request->places))
+    if (request->clusters == NULL || request->places == NULL)
         return;
     find_registered(d, &list, n);
     if (!gather_operations(d, top, &list))
         return;
-    for (size_t i = 0; i < n; i++)
-        decode_one(d, &list, i, &clusters[i]);
+    for (size_t i = 0; i < n; i++) {
+        struct codec_node item = codec_item(&list, i);
+        decode_one(d, &item, i, &clusters[i]);
+    }
     if (!index_names(d, &list, n))
         return;
     request->problem.clusters = clusters;
@@ -421,58 +342,48 @@ static void decode_link(const struct copy_plan_decoding *d,
     link->speeds = decode_speeds(d, &distribution);
 }
 
-struct pair {
-    size_t from;
-    size_t to;
-    size_t index;
-};
-
-static int compare_pairs(const void *a, const void *b)
+/* The order of the links that are given, `links` in the request: by both ends, then as sent. */
+static int compare_ends(const void *a, const void *b)
 {
-    const struct pair *x = a;
-    const struct pair *y = b;
-    if (x->from != y->from)
-        return x->from < y->from ? -1 : 1;
-    if (x->to != y->to)
-        return x->to < y->to ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
+    const struct geo_link *x = *(const struct geo_link *const *)a;
+    const struct geo_link *y = *(const struct geo_link *const *)b;
+    int order = compare_size(x->from, y->from);
+    if (order == 0)
+        order = compare_size(x->to, y->to);
+    return order != 0 ? order : (x > y) - (x < y);
 }
 
-static void refuse_same_links(const struct copy_plan_decoding *d,
-                              const struct codec_node *list,
-                              const struct geo_link links[],
-                              size_t n)
+static void
+refuse_same_links(const struct codec_node *list, const struct geo_link links[], size_t n)
 {
-    struct pair *pairs = arena_array(d->arena, n, sizeof *pairs);
-    if (!copy_plan_allocated(list, pairs))
-        return;
-    for (size_t i = 0; i < n; i++)
-        pairs[i] = (struct pair){links[i].from, links[i].to, i};
-    qsort(pairs, n, sizeof *pairs, compare_pairs);
-    for (size_t i = 1; i < n; i++) {
-        bool known = pairs[i].from != SIZE_MAX && pairs[i].to != SIZE_MAX;
-        if (!known || pairs[i].from != pairs[i - 1].from || pairs[i].to != pairs[i - 1].to)
+    const struct geo_link **sorted = codec_allocate(list, n, sizeof *sorted);
+    for (size_t i = 0; sorted != NULL && i < n; i++)
+        sorted[i] = &links[i];
+    if (sorted != NULL)
+        qsort(sorted, n, sizeof *sorted, compare_ends);
+    for (size_t i = 1; sorted != NULL && i < n; i++) {
+        const struct geo_link *link = sorted[i];
+        bool known = link->from != SIZE_MAX && link->to != SIZE_MAX;
+        if (!known || link->from != sorted[i - 1]->from || link->to != sorted[i - 1]->to)
             continue;
-        struct codec_node item = codec_item(list, pairs[i].index);
+        struct codec_node item = codec_item(list, (size_t)(link - links));
         codec_fault(&item, "duplicate", "this pair of clusters was given before");
     }
 }
 
 void copy_plan_decode_links(struct copy_plan_decoding *d, const struct codec_node *top)
 {
-    size_t most = d->limits->clusters * d->limits->clusters;
-    struct codec_node list = codec_array(top, "bandwidth", CODEC_OPTIONAL, 0, most);
-    if (list.json == NULL)
-        return;
-    size_t n = json_array_size(list.json);
-    struct geo_link *links = arena_array(d->arena, n, sizeof *links);
-    if (!copy_plan_allocated(top, links))
-        return;
+    struct codec_node list;
+    size_t n;
+    struct geo_link *links =
+        codec_list(top, "bandwidth", CODEC_OPTIONAL, 0, d->limits->clusters * d->limits->clusters,
+                   sizeof *links, &list, &n);
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(&list, i);
         decode_link(d, &item, &links[i]);
     }
-    refuse_same_links(d, &list, links, n);
+    if (n > 0)
+        refuse_same_links(&list, links, n);
     d->request->problem.links = links;
     d->request->problem.n_links = n;
 }

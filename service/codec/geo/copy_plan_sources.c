@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "codec/json/finding.h"
 
 /* Something that was looked up: the speeds of an operation in a cluster (a: cluster, b: operation),
@@ -23,9 +24,8 @@ static int compare_looked_up(const void *a, const void *b)
 {
     const struct looked_up *x = a;
     const struct looked_up *y = b;
-    if (x->a != y->a)
-        return x->a < y->a ? -1 : 1;
-    return (x->b > y->b) - (x->b < y->b);
+    int order = compare_size(x->a, y->a);
+    return order != 0 ? order : compare_size(x->b, y->b);
 }
 
 static void add(struct looked_up_list *list, size_t a, size_t b)
@@ -66,7 +66,7 @@ processing_of(const struct codec_copy_plan *request, size_t cluster, size_t oper
                                        operation);
 }
 
-/* The entry that the speeds of an operation in a cluster are; NULL: the request told them, or
+/* The entry that the speeds of an operation in a cluster are; NULL: the request has them, or
  * nobody did. */
 static const struct performance_entry *
 find_processing(const struct codec_copy_plan *request, size_t cluster, size_t operation)
@@ -90,12 +90,12 @@ static int compare_links(const void *a, const void *b)
 static bool is_looked_up(const struct codec_copy_plan *request, size_t from, size_t to)
 {
     const struct geo_link key = {from, to, NULL};
-    size_t told = request->origin.n_links_told;
-    size_t n = request->problem.n_links - told;
-    return n > 0 && bsearch(&key, request->problem.links + told, n, sizeof key, compare_links);
+    size_t given = request->origin.n_links_given;
+    size_t n = request->problem.n_links - given;
+    return n > 0 && bsearch(&key, request->problem.links + given, n, sizeof key, compare_links);
 }
 
-/* What the copy of a task in a cluster rests on. */
+/* What the copy of a task in a cluster is based on. */
 static void add_copy(const struct codec_copy_plan *request,
                      const struct geo_task *task,
                      size_t cluster,
@@ -139,7 +139,7 @@ static void gather_all(const struct codec_copy_plan *request,
             if (find_processing(request, m, op) != NULL)
                 add(processing, m, op);
     }
-    for (size_t i = request->origin.n_links_told; i < problem->n_links; i++)
+    for (size_t i = request->origin.n_links_given; i < problem->n_links; i++)
         add(transfers, problem->links[i].from, problem->links[i].to);
 }
 
@@ -245,22 +245,22 @@ static void encode_warnings(struct writer *w, const struct codec_copy_plan_origi
     warn(
         &warnings, origin->processing[PERFORMANCE_MACHINE_TYPE], "processing_from_machine_type",
         "Processing speeds that a cluster did not report itself are those of other clusters of the "
-        "same machine type; count tells how many.");
+        "same machine type; count says how many.");
     warn(&warnings, origin->processing[PERFORMANCE_TEAM], "processing_from_team",
          "Processing speeds that neither a cluster nor others of its machine type reported are "
-         "those of all clusters of the team; count tells how many.");
+         "those of all clusters of the team; count says how many.");
     warn(&warnings, origin->transfers[PERFORMANCE_MACHINE_TYPE], "transfers_from_machine_type",
          "Speeds of transfers that a pair of clusters did not report itself are those of other "
-         "pairs of the same machine types; count tells how many.");
+         "pairs of the same machine types; count says how many.");
     warn(&warnings, origin->transfers[PERFORMANCE_TEAM], "transfers_from_team",
          "Speeds of transfers that neither a pair of clusters nor others of the same machine types "
-         "reported are those of all pairs of the team; count tells how many.");
+         "reported are those of all pairs of the team; count says how many.");
     warn(&warnings, origin->transfers[PERFORMANCE_NONE], "transfers_unknown",
          "Nobody ever reported a transfer: between these pairs of clusters nothing can be moved; "
-         "count tells how many.");
+         "count says how many.");
     warn(&warnings, origin->unreachable[UNREACHABLE_PRIOR], "outage_probability_assumed",
-         "Clusters that neither tell how likely they are unreachable nor ever reported: what is "
-         "usual is assumed of them; count tells how many.");
+         "Clusters that neither specify how likely they are unreachable nor ever reported get the "
+         "usual probability; count says how many.");
     codec_findings_encode(w, "warnings", &warnings);
 }
 

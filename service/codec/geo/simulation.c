@@ -6,11 +6,10 @@
 
 /* The least arrival rate and the shortest slot: a million workflows arrive in fewer slots than a
  * number counts exactly. */
-static const double RATE_MIN = 1e-6;
-static const double RATE_MAX = 1e6;
-static const double SECONDS_MAX = 1e9;
-static const double DRAIN_TIMEOUT_S = 7 * 86400.0; /* where the request does not say */
-static const int64_t SEED_MAX = INT64_C(9007199254740991);
+#define ARRIVALS_MIN 1e-6
+#define ARRIVALS_MAX 1e6
+#define SLOT_MIN_S 1e-3
+#define DRAIN_TIMEOUT_S (7 * 86400.0) /* where the request does not say */
 
 /* --- policies --- */
 
@@ -54,9 +53,11 @@ static void decode_baseline(const struct codec_node *top, struct codec_simulatio
     asked->baseline = found < asked->n_policies ? found : 0;
 }
 
-static void decode_policies(const struct codec_node *top, struct codec_simulation *asked)
+static void decode_policies(const struct codec_node *top, const void *limits, void *object)
 {
+    struct codec_simulation *asked = object;
     struct strview names[SIMULATION_POLICIES_MAX];
+    (void)limits;
     struct codec_node list =
         codec_array(top, "policies", CODEC_REQUIRED, 1, SIMULATION_POLICIES_MAX);
     if (list.json == NULL)
@@ -72,89 +73,103 @@ static void decode_policies(const struct codec_node *top, struct codec_simulatio
     decode_baseline(top, asked);
 }
 
-/* --- arrival rates and repetitions --- */
-
-static void decode_arrival_rates(const struct codec_node *top, struct codec_simulation *asked)
+static void encode_policies(struct writer *w, const void *object, const void *context)
 {
+    const struct codec_simulation *asked = object;
+    (void)context;
+    writer_member_array(w, "policies");
+    for (size_t i = 0; i < asked->n_policies; i++) {
+        const struct codec_simulation_policy *policy = &asked->policies[i];
+        const struct geo_planner *planner = policy->terms.planner.planner;
+        writer_begin_object(w);
+        writer_member_text(w, "name", policy->name);
+        writer_member_string(w, "policy", planner->name);
+        codec_geo_parameters_encode(w, &policy->terms.planner);
+        if (planner->clones_running_tasks)
+            writer_member_boolean(w, "clone_running", policy->terms.clone_running);
+        writer_end_object(w);
+    }
+    writer_end_array(w);
+    writer_member_text(w, "baseline", asked->policies[asked->baseline].name);
+}
+
+/* --- the whole --- */
+
+static void decode_arrival_rates(const struct codec_node *top, const void *limits, void *object)
+{
+    struct codec_simulation *asked = object;
+    double *rates = asked->arrival_rates_per_s;
+    (void)limits;
     struct codec_node list =
         codec_array(top, "arrival_rates_per_s", CODEC_REQUIRED, 1, SIMULATION_RATES_MAX);
     for (size_t i = 0; list.json != NULL && i < json_array_size(list.json); i++) {
         struct codec_node item = codec_item(&list, i);
-        asked->arrival_rates_per_s[asked->n_rates] =
-            codec_as_number(&item, CODEC_REQUIRED, RATE_MIN, RATE_MAX);
-        for (size_t k = 0; k < asked->n_rates; k++)
-            if (asked->arrival_rates_per_s[k] == asked->arrival_rates_per_s[asked->n_rates])
+        rates[i] = codec_as_number(&item, CODEC_REQUIRED, ARRIVALS_MIN, ARRIVALS_MAX);
+        for (size_t k = 0; k < i; k++)
+            if (rates[k] == rates[i])
                 codec_fault(&item, "duplicate", "this rate was given before");
         asked->n_rates++;
     }
 }
 
-static void decode_repetitions(const struct codec_node *top,
-                               const struct codec_simulation_limits *limits,
-                               struct codec_simulation *asked)
+static void encode_arrival_rates(struct writer *w, const void *object, const void *context)
 {
-    int64_t given = codec_integer(top, "repetitions", CODEC_OPTIONAL, 1, (int64_t)limits->runs);
-    asked->repetitions = given == RUN_UNKNOWN ? 1 : (size_t)given;
-    if (top->reader->err->n_faults == 0 &&
-        asked->repetitions > limits->runs / (asked->n_policies * asked->n_rates))
-        codec_fault_member(
-            top, "repetitions", "out_of_range",
-            "policies x arrival_rates_per_s x repetitions may be %zu (simulation_runs_max), they "
-            "are %zu x %zu x %zu",
-            limits->runs, asked->n_policies, asked->n_rates, asked->repetitions);
+    const struct codec_simulation *asked = object;
+    (void)context;
+    writer_member_numbers(w, "arrival_rates_per_s", asked->arrival_rates_per_s, asked->n_rates);
 }
+
+static void encode_kind(struct writer *w, const void *object, const void *context)
+{
+    (void)object;
+    (void)context;
+    writer_member_string(w, "kind", "geo");
+}
+
+#define A struct codec_simulation
+enum { KEEP = SHAPE_KEEP };
+static const struct shape_member members[] = {
+    {"kind", SHAPE_CODE, .flags = CODEC_REQUIRED, .encode = encode_kind},
+    {"workload", SHAPE_CODE, .encode = simulation_encode_workload},
+    {"topology", SHAPE_OBJECT(A, world, &codec_simulation_topology_shape)},
+    {"policies", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_policies,
+     .encode = encode_policies},
+    {"baseline", SHAPE_CODE}, /* with the policies */
+    {"arrival_rates_per_s", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_arrival_rates,
+     .encode = encode_arrival_rates},
+    {"repetitions", SHAPE_SIZE(A, repetitions), .flags = KEEP, .least = 1,
+     SHAPE_LIMIT(struct codec_simulation_limits, runs)},
+    {"seed", SHAPE_COUNT(A, seed), .flags = KEEP, .most = CODEC_SEED_MAX},
+    {"slot_s", SHAPE_NUMBER(A, world.slot_s), .flags = KEEP, .low = SLOT_MIN_S,
+     .high = CODEC_SLOT_S_MAX},
+    {"drain_timeout_s", SHAPE_NUMBER(A, drain_timeout_s), .flags = KEEP | CODEC_ABOVE,
+     .high = CODEC_OUTAGE_S_MAX},
+};
+const struct shape codec_simulation_shape = {.request = "SimulationRequest", SHAPE_OF(members, A)};
 
 void codec_simulation_decode(const struct codec_node *node,
                              const struct codec_simulation_limits *limits,
                              struct codec_simulation *asked)
 {
-    static const char *const known[] = {
-        "kind", "workload", "topology",    "policies", "arrival_rates_per_s",
-        "seed", "slot_s",   "repetitions", "baseline", "drain_timeout_s",
-        NULL};
-    *asked = (struct codec_simulation){.world = geosim_world_defaults};
-    codec_refuse_unknown(node, known);
-    simulation_decode_topology(node, limits, &asked->world);
-    decode_policies(node, asked);
-    decode_arrival_rates(node, asked);
-    decode_repetitions(node, limits, asked);
-    int64_t seed = codec_integer(node, "seed", CODEC_OPTIONAL, 0, SEED_MAX);
-    asked->seed = seed == RUN_UNKNOWN ? 1 : seed;
-    asked->drain_timeout_s = simulation_known_or(
-        codec_number(node, "drain_timeout_s", CODEC_OPTIONAL | CODEC_ABOVE, 0, SECONDS_MAX),
-        DRAIN_TIMEOUT_S);
+    *asked = (struct codec_simulation){.world = geosim_world_defaults,
+                                       .repetitions = 1,
+                                       .seed = 1,
+                                       .drain_timeout_s = DRAIN_TIMEOUT_S};
+    if (asked->world.n_clusters > limits->clusters)
+        asked->world.n_clusters = limits->clusters;
+    shape_decode(node, &codec_simulation_shape, limits, asked);
+    simulation_check_topology(node, &asked->world);
+    if (node->reader->err->n_faults == 0 &&
+        asked->repetitions > limits->runs / (asked->n_policies * asked->n_rates))
+        codec_fault_member(
+            node, "repetitions", "out_of_range",
+            "policies x arrival_rates_per_s x repetitions may be %zu (simulation_runs_max), they "
+            "are %zu x %zu x %zu",
+            limits->runs, asked->n_policies, asked->n_rates, asked->repetitions);
     simulation_decode_workload(node, limits, asked);
-}
-
-/* --- with all defaults --- */
-
-static void encode_policy(struct writer *w, const struct codec_simulation_policy *policy)
-{
-    const struct geosim_parameters *terms = &policy->terms;
-    writer_begin_object(w);
-    writer_member_text(w, "name", policy->name);
-    writer_member_string(w, "policy", terms->planner.planner->name);
-    codec_geo_parameters_encode(w, &terms->planner);
-    if (terms->planner.planner->clones_running_tasks)
-        writer_member_boolean(w, "clone_running", terms->clone_running);
-    writer_end_object(w);
 }
 
 void codec_simulation_encode(struct writer *w, const struct codec_simulation *asked)
 {
-    writer_begin_object(w);
-    writer_member_string(w, "kind", "geo");
-    simulation_encode_workload(w, asked);
-    simulation_encode_topology(w, &asked->world);
-    writer_member_array(w, "policies");
-    for (size_t i = 0; i < asked->n_policies; i++)
-        encode_policy(w, &asked->policies[i]);
-    writer_end_array(w);
-    writer_member_text(w, "baseline", asked->policies[asked->baseline].name);
-    writer_member_numbers(w, "arrival_rates_per_s", asked->arrival_rates_per_s, asked->n_rates);
-    writer_member_integer(w, "repetitions", (int64_t)asked->repetitions);
-    writer_member_integer(w, "seed", asked->seed);
-    writer_member_number(w, "slot_s", asked->world.slot_s);
-    writer_member_number(w, "drain_timeout_s", asked->drain_timeout_s);
-    writer_end_object(w);
+    shape_encode(w, &codec_simulation_shape, asked, 0, NULL);
 }

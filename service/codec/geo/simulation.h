@@ -3,7 +3,7 @@
 
 #include "base/json_writer.h"
 #include "codec/geo/wfformat.h"
-#include "codec/json/reader.h"
+#include "codec/json/shape.h"
 #include "core/geosim/comparison.h"
 #include "core/geosim/engine.h"
 #include "core/geosim/topology.h"
@@ -33,7 +33,7 @@ struct codec_simulation {
     struct geosim_world_parameters world;
     struct geosim_workload_parameters workload;
     bool by_template_figures;  /* Montage as the templates were measured */
-    bool montage_surveys[2];   /* of the built-in figures, where those are used */
+    unsigned montage_surveys;  /* bits of the built-in figures, where those are used */
     struct strview *templates; /* JSON texts, without what is not simulated */
     size_t n_templates;
     struct codec_operations operations;
@@ -46,6 +46,10 @@ struct codec_simulation {
     int64_t seed;
     double drain_timeout_s; /* after the last arrival */
 };
+
+extern const struct shape codec_simulation_shape;
+extern const struct shape codec_simulation_topology_shape;
+extern const struct shape codec_simulation_workload_shape;
 
 /*
  * Faults: unknown members; types and ranges; the low end of a range above its high end; shares that

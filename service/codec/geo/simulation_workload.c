@@ -1,25 +1,16 @@
 #include "codec/geo/simulation_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { CLASSES_MAX = 20, BUILT_IN = 2, WORKFLOWS_USUAL = 200 };
-static const double SCALE_MAX = 1e6;
-static const double SUM_TOLERANCE = 1e-6;
+#define SCALE_MAX 1e6
+#define SUM_TOLERANCE 1e-6
 
-static const struct {
-    const char *name;
-    const struct geosim_montage_figures *figures;
-} surveys[BUILT_IN] = {{"2mass", &geosim_montage_2mass}, {"dss", &geosim_montage_dss}};
+static const char *const survey_words[] = {"2mass", "dss", NULL};
+static const struct geosim_montage_figures *const survey_figures[BUILT_IN] = {&geosim_montage_2mass,
+                                                                              &geosim_montage_dss};
 
 static const char *const workflow_sources[] = {"montage", "recorded", NULL};
-
-static bool allocated(const struct codec_node *node, const void *memory)
-{
-    if (memory == NULL)
-        (void)pv_no_memory(node->reader->err);
-    return memory != NULL;
-}
 
 /* --- templates --- */
 
@@ -29,23 +20,23 @@ static void keep_text(const struct codec_node *node, struct strview *text)
     writer_init(&w, node->reader->arena);
     codec_wfformat_copy(&w, node->json);
     text->at = writer_finish(&w, &text->n);
-    (void)allocated(node, text->at);
+    if (text->at == NULL)
+        (void)pv_no_memory(node->reader->err);
 }
 
 static void decode_templates(const struct codec_node *node,
                              const struct codec_simulation_limits *limits,
                              struct codec_simulation *asked)
 {
-    struct arena *arena = node->reader->arena;
-    struct codec_node list = codec_array(node, "templates", CODEC_OPTIONAL, 0, limits->templates);
-    size_t n = list.json == NULL ? 0 : json_array_size(list.json);
-    struct geosim_recording *recordings = arena_calloc(arena, n, sizeof *recordings);
-    asked->templates = arena_calloc(arena, n, sizeof *asked->templates);
+    struct codec_node list;
+    size_t n;
+    struct geosim_recording *recordings = codec_list(
+        node, "templates", CODEC_OPTIONAL, 0, limits->templates, sizeof *recordings, &list, &n);
+    asked->templates = codec_allocate(node, n, sizeof *asked->templates);
     asked->operations.names =
-        arena_array(arena, limits->operations, sizeof *asked->operations.names);
+        codec_allocate(node, limits->operations, sizeof *asked->operations.names);
     asked->operations.most = limits->operations;
-    if (!allocated(node, recordings) || !allocated(node, asked->templates) ||
-        !allocated(node, asked->operations.names))
+    if (asked->templates == NULL || asked->operations.names == NULL)
         return;
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(&list, i);
@@ -88,13 +79,12 @@ static void decode_sizes(const struct codec_node *node,
                          const struct codec_simulation_limits *limits,
                          struct geosim_workload_parameters *terms)
 {
-    struct codec_node list = codec_array(node, "sizes", CODEC_OPTIONAL, 1, CLASSES_MAX);
-    if (list.json == NULL)
-        return;
-    size_t n = json_array_size(list.json);
+    struct codec_node list;
+    size_t n;
     double sum = 0;
-    struct geosim_size_class *classes = arena_calloc(node->reader->arena, n, sizeof *classes);
-    if (!allocated(node, classes))
+    struct geosim_size_class *classes =
+        codec_list(node, "sizes", CODEC_OPTIONAL, 1, CLASSES_MAX, sizeof *classes, &list, &n);
+    if (n == 0)
         return;
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(&list, i);
@@ -107,33 +97,15 @@ static void decode_sizes(const struct codec_node *node,
     terms->n_sizes = n;
 }
 
-/* The built-in figures. None named: of 2MASS. */
-static void decode_surveys(const struct codec_node *node, struct codec_simulation *asked)
-{
-    struct codec_node list = codec_array(node, "montage_surveys", CODEC_OPTIONAL, 1, BUILT_IN);
-    asked->montage_surveys[0] = list.json == NULL;
-    for (size_t i = 0; list.json != NULL && i < json_array_size(list.json); i++) {
-        struct codec_node item = codec_item(&list, i);
-        const char *name = json_string_value(item.json);
-        size_t k = 0;
-        while (name != NULL && k < BUILT_IN && strcmp(name, surveys[k].name) != 0)
-            k++;
-        if (name == NULL || k == BUILT_IN)
-            codec_fault(&item, "not_allowed", "must be one of: 2mass, dss");
-        else if (asked->montage_surveys[k])
-            codec_fault(&item, "duplicate", "was named before");
-        else
-            asked->montage_surveys[k] = true;
-    }
-}
-
 static void use_figures(const struct codec_node *node,
                         const struct geosim_montage_figures *figures[],
                         size_t n,
                         struct geosim_workload_parameters *terms)
 {
-    if (!allocated(node, figures))
+    if (figures == NULL) {
+        (void)pv_no_memory(node->reader->err);
         return;
+    }
     terms->figures = figures;
     terms->n_figures = n;
     terms->n_operations = n * MONTAGE_STEPS;
@@ -146,19 +118,19 @@ static void use_surveys(const struct codec_node *node, struct codec_simulation *
         arena_array(node->reader->arena, BUILT_IN, sizeof *figures);
     size_t n = 0;
     for (size_t i = 0; i < BUILT_IN && figures != NULL; i++)
-        if (asked->montage_surveys[i])
-            figures[n++] = surveys[i].figures;
+        if ((asked->montage_surveys & 1U << i) != 0)
+            figures[n++] = survey_figures[i];
     use_figures(node, figures, n, &asked->workload);
 }
 
 static void use_templates(const struct codec_node *node, struct codec_simulation *asked)
 {
     struct arena *arena = node->reader->arena;
-    const struct geosim_montage_figures **figures = arena_array(arena, 1, sizeof *figures);
-    struct geosim_montage_figures *measured = arena_alloc(arena, sizeof *measured);
+    const struct geosim_montage_figures **figures = codec_allocate(node, 1, sizeof *figures);
+    struct geosim_montage_figures *measured = codec_allocate(node, 1, sizeof *measured);
     struct pv_error why;
     pv_error_clear(&why);
-    if (!allocated(node, figures) || !allocated(node, measured))
+    if (figures == NULL || measured == NULL)
         return;
     enum pv_code code = geosim_montage_measure(asked->workload.recordings, asked->n_templates,
                                                asked->operations.names, arena, measured, &why);
@@ -197,8 +169,11 @@ static void decode_source(const struct codec_node *node,
     if (templates && codec_present(node, "montage_surveys"))
         codec_fault_member(node, "montage_surveys", "conflict",
                            "the templates are measured instead");
+    else if (!templates && codec_member(node, "montage_surveys").json == NULL)
+        asked->montage_surveys = 1; /* 2MASS */
     else if (!templates)
-        decode_surveys(node, asked);
+        asked->montage_surveys =
+            codec_words(node, "montage_surveys", CODEC_OPTIONAL, 1, survey_words);
     if (node->reader->err->n_faults > 0 || node->reader->err->code != PV_OK)
         return;
     if (templates)
@@ -237,13 +212,27 @@ static void check_sizes(const struct codec_node *node,
                            tasks, limits->tasks);
 }
 
+#define A struct codec_simulation
+static const struct shape_member members[] = {
+    {"workflows", SHAPE_SIZE(A, workload.n_workflows), .flags = SHAPE_KEEP, .least = 1,
+     SHAPE_LIMIT(struct codec_simulation_limits, workflows)},
+    {"workflow_source", SHAPE_CODE}, /* below, what depends on each other */
+    {"templates", SHAPE_CODE},
+    {"sizes", SHAPE_CODE},
+    {"montage_surveys", SHAPE_CODE},
+    {"runtime_scale", SHAPE_NUMBER(A, workload.scaling.work), .flags = CODEC_ABOVE,
+     .high = SCALE_MAX},
+    {"size_scale", SHAPE_NUMBER(A, workload.scaling.bytes), .flags = CODEC_ABOVE,
+     .high = SCALE_MAX},
+    {"medium_share", SHAPE_NUMBER(A, workload.medium_share), .flags = SHAPE_KEEP, .high = 1},
+};
+const struct shape codec_simulation_workload_shape = {.request = "SimulationWorkload",
+                                                      SHAPE_OF(members, A)};
+
 void simulation_decode_workload(const struct codec_node *top,
                                 const struct codec_simulation_limits *limits,
                                 struct codec_simulation *asked)
 {
-    static const char *const known[] = {"workflows",  "workflow_source", "templates",
-                                        "sizes",      "montage_surveys", "runtime_scale",
-                                        "size_scale", "medium_share",    NULL};
     struct geosim_workload_parameters *terms = &asked->workload;
     size_t usual = WORKFLOWS_USUAL < limits->workflows ? WORKFLOWS_USUAL : limits->workflows;
     *terms = (struct geosim_workload_parameters){.n_workflows = usual,
@@ -254,22 +243,14 @@ void simulation_decode_workload(const struct codec_node *top,
     struct codec_node node = codec_object(top, "workload", CODEC_OPTIONAL);
     if (node.json == NULL)
         node = (struct codec_node){top->reader, top, "workload", 0, nothing};
-    codec_refuse_unknown(&node, known);
-    int64_t workflows =
-        codec_integer(&node, "workflows", CODEC_OPTIONAL, 1, (int64_t)limits->workflows);
-    if (workflows != RUN_UNKNOWN)
-        terms->n_workflows = (size_t)workflows;
-    terms->medium_share = simulation_known_or(
-        codec_number(&node, "medium_share", CODEC_OPTIONAL, 0, 1), terms->medium_share);
+    shape_decode(&node, &codec_simulation_workload_shape, limits, asked);
     decode_templates(&node, limits, asked);
     decode_source(&node, limits, asked);
     bool built_in = asked->n_templates == 0;
-    terms->scaling.work = simulation_known_or(
-        codec_number(&node, "runtime_scale", CODEC_OPTIONAL | CODEC_ABOVE, 0, SCALE_MAX),
-        built_in ? geosim_montage_scaling.work : 1);
-    terms->scaling.bytes = simulation_known_or(
-        codec_number(&node, "size_scale", CODEC_OPTIONAL | CODEC_ABOVE, 0, SCALE_MAX),
-        built_in ? geosim_montage_scaling.bytes : 1);
+    if (isnan(terms->scaling.work))
+        terms->scaling.work = built_in ? geosim_montage_scaling.work : 1;
+    if (isnan(terms->scaling.bytes))
+        terms->scaling.bytes = built_in ? geosim_montage_scaling.bytes : 1;
     if (node.reader->err->n_faults == 0)
         check_sizes(&node, limits, terms);
     json_decref(nothing);
@@ -295,13 +276,15 @@ static void encode_montage(struct writer *w, const struct codec_simulation *aske
         return;
     writer_member_array(w, "montage_surveys");
     for (size_t i = 0; i < BUILT_IN; i++)
-        if (asked->montage_surveys[i])
-            writer_string(w, surveys[i].name);
+        if ((asked->montage_surveys & 1U << i) != 0)
+            writer_string(w, survey_words[i]);
     writer_end_array(w);
 }
 
-void simulation_encode_workload(struct writer *w, const struct codec_simulation *asked)
+void simulation_encode_workload(struct writer *w, const void *object, const void *context)
 {
+    const struct codec_simulation *asked = object;
+    (void)context;
     const struct geosim_workload_parameters *terms = &asked->workload;
     writer_member_object(w, "workload");
     writer_member_integer(w, "workflows", (int64_t)terms->n_workflows);

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+#include "codec/json/bounds.h"
 #include "codec/json/names.h"
 #include "codec/json/text_index.h"
 
-static const double SECONDS_MAX = 1e12;
-static const int64_t BYTES_MAX = INT64_C(1000000000000000000);
 enum { TEXT_MAX = 1024 };
 
 /* `child` waits for `parent` and reads so many bytes of it. */
@@ -38,27 +38,15 @@ struct document {
     size_t *place;  /* in that order */
 };
 
-static bool allocated(const struct codec_node *node, const void *memory)
-{
-    if (memory == NULL)
-        (void)pv_no_memory(node->reader->err);
-    return memory != NULL;
-}
-
 static bool sound(const struct codec_node *node)
 {
     return node->reader->err->n_faults == 0 && node->reader->err->code == PV_OK;
 }
 
-static struct strview text_of(const struct codec_node *node)
-{
-    return (struct strview){json_string_value(node->json), json_string_length(node->json)};
-}
-
 /* The thing that an item names; SIZE_MAX and a fault when there is none. */
 static size_t find(const struct codec_node *item, const struct text_index *index, const char *what)
 {
-    struct strview text = text_of(item);
+    struct strview text = codec_string(item);
     if (text.at == NULL) {
         codec_fault(item, "wrong_type", "must be the id of a %s", what);
         return SIZE_MAX;
@@ -75,8 +63,8 @@ static size_t find(const struct codec_node *item, const struct text_index *index
 static bool
 index_ids(struct document *d, const struct codec_node *list, size_t n, struct text_index *index)
 {
-    struct strview *ids = arena_calloc(d->arena, n, sizeof *ids);
-    if (!allocated(list, ids))
+    struct strview *ids = codec_allocate(list, n, sizeof *ids);
+    if (ids == NULL)
         return false;
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(list, i);
@@ -86,20 +74,20 @@ index_ids(struct document *d, const struct codec_node *list, size_t n, struct te
     codec_refuse_same_texts(list, "id", ids, n, "another one has this id");
     if (!sound(list))
         return false;
-    if (!text_index_make(index, ids, n, d->arena))
-        return allocated(list, NULL);
-    return true;
+    bool made = text_index_make(index, ids, n, d->arena);
+    if (!made)
+        (void)pv_no_memory(list->reader->err);
+    return made;
 }
 
 static bool read_files(struct document *d, const struct codec_node *specification)
 {
     d->files = codec_array(specification, "files", CODEC_OPTIONAL, 0, SIZE_MAX);
-    d->n_files = d->files.json == NULL ? 0 : json_array_size(d->files.json);
-    d->file_bytes = arena_array(d->arena, d->n_files, sizeof *d->file_bytes);
-    d->writer = arena_array(d->arena, d->n_files, sizeof *d->writer);
-    d->reader = arena_array(d->arena, d->n_files, sizeof *d->reader);
-    if (!allocated(specification, d->file_bytes) || !allocated(specification, d->writer) ||
-        !allocated(specification, d->reader))
+    d->n_files = json_array_size(d->files.json);
+    d->file_bytes = codec_allocate(specification, d->n_files, sizeof *d->file_bytes);
+    d->writer = codec_allocate(specification, d->n_files, sizeof *d->writer);
+    d->reader = codec_allocate(specification, d->n_files, sizeof *d->reader);
+    if (d->file_bytes == NULL || d->writer == NULL || d->reader == NULL)
         return false;
     for (size_t i = 0; i < d->n_files; i++) {
         struct codec_node item = codec_item(&d->files, i);
@@ -107,7 +95,7 @@ static bool read_files(struct document *d, const struct codec_node *specificatio
         d->reader[i] = SIZE_MAX;
         if (json_is_object(item.json))
             d->file_bytes[i] =
-                (double)codec_integer(&item, "sizeInBytes", CODEC_REQUIRED, 0, BYTES_MAX);
+                (double)codec_integer(&item, "sizeInBytes", CODEC_REQUIRED, 0, CODEC_BYTES_MAX);
     }
     return index_ids(d, &d->files, d->n_files, &d->file_ids);
 }
@@ -145,7 +133,7 @@ static void read_execution(struct document *d, const struct codec_node *node)
         return;
     }
     size_t task = find(&id, &d->ids, "task");
-    double work = codec_number(node, "runtimeInSeconds", CODEC_REQUIRED, 0, SECONDS_MAX);
+    double work = codec_number(node, "runtimeInSeconds", CODEC_REQUIRED, 0, CODEC_SECONDS_MAX);
     struct codec_node command = codec_object(node, "command", CODEC_NULLABLE);
     struct strview program = {NULL, 0};
     if (command.json != NULL)
@@ -176,7 +164,7 @@ static void read_executions(struct document *d, const struct codec_node *workflo
         struct codec_node item = codec_item(&d->tasks, i);
         if (isnan(d->work_s[i]))
             codec_fault_member(&item, "id", "not_executed",
-                               "workflow.execution tells no run time of this task");
+                               "workflow.execution has no run time of this task");
     }
 }
 
@@ -243,9 +231,8 @@ static int compare_edges(const void *a, const void *b)
 {
     const struct edge *x = a;
     const struct edge *y = b;
-    if (x->child != y->child)
-        return x->child < y->child ? -1 : 1;
-    return (x->parent > y->parent) - (x->parent < y->parent);
+    int order = compare_size(x->child, y->child);
+    return order != 0 ? order : compare_size(x->parent, y->parent);
 }
 
 /* One edge a pair, with the bytes of all of them. */
@@ -268,8 +255,8 @@ static bool link_tasks(struct document *d)
     for (size_t i = 0; i < d->n_tasks; i++)
         room +=
             items_of(d, i, "parents") + items_of(d, i, "children") + items_of(d, i, "inputFiles");
-    d->edges = arena_array(d->arena, room, sizeof *d->edges);
-    if (!allocated(&d->tasks, d->edges))
+    d->edges = codec_allocate(&d->tasks, room, sizeof *d->edges);
+    if (d->edges == NULL)
         return false;
     for (size_t i = 0; i < d->n_tasks; i++) {
         link_listed(d, i, "parents", true);
@@ -357,15 +344,18 @@ static size_t operation_of(const struct document *d, size_t task, struct codec_o
     return list->n++;
 }
 
+static size_t file_of(const struct document *d, const json_t *list, size_t k)
+{
+    struct codec_node id = {.json = json_array_get(list, k)};
+    return text_index_find(&d->file_ids, codec_string(&id));
+}
+
 static double output_of(const struct document *d, size_t task)
 {
     const json_t *list = json_object_get(json_array_get(d->tasks.json, task), "outputFiles");
     double sum = 0;
-    for (size_t k = 0; k < json_array_size(list); k++) {
-        const json_t *id = json_array_get(list, k);
-        sum += d->file_bytes[text_index_find(
-            &d->file_ids, (struct strview){json_string_value(id), json_string_length(id)})];
-    }
+    for (size_t k = 0; k < json_array_size(list); k++)
+        sum += d->file_bytes[file_of(d, list, k)];
     return sum;
 }
 
@@ -376,9 +366,7 @@ static size_t list_raw(struct document *d, size_t task, size_t files[])
     const json_t *list = json_object_get(json_array_get(d->tasks.json, task), "inputFiles");
     size_t n = 0;
     for (size_t k = 0; k < json_array_size(list); k++) {
-        const json_t *id = json_array_get(list, k);
-        size_t file = text_index_find(
-            &d->file_ids, (struct strview){json_string_value(id), json_string_length(id)});
+        size_t file = file_of(d, list, k);
         if (d->writer[file] == SIZE_MAX && d->reader[file] != d->n_tasks + task) {
             d->reader[file] = d->n_tasks + task;
             files[n++] = file;
@@ -427,16 +415,12 @@ static bool build(struct document *d,
 
 static bool read_tasks(struct document *d, const struct codec_node *specification, size_t most)
 {
-    d->tasks = codec_array(specification, "tasks", CODEC_REQUIRED, 1, most);
-    if (d->tasks.json == NULL)
-        return false;
-    d->n_tasks = json_array_size(d->tasks.json);
-    d->work_s = arena_array(d->arena, d->n_tasks, sizeof *d->work_s);
-    d->operations = arena_array(d->arena, d->n_tasks, sizeof *d->operations);
-    d->order = arena_array(d->arena, d->n_tasks, sizeof *d->order);
-    d->place = arena_array(d->arena, d->n_tasks, sizeof *d->place);
-    if (!allocated(specification, d->work_s) || !allocated(specification, d->operations) ||
-        !allocated(specification, d->order) || !allocated(specification, d->place) ||
+    d->work_s = codec_list(specification, "tasks", CODEC_REQUIRED, 1, most, sizeof *d->work_s,
+                           &d->tasks, &d->n_tasks);
+    d->operations = codec_allocate(specification, d->n_tasks, sizeof *d->operations);
+    d->order = codec_allocate(specification, d->n_tasks, sizeof *d->order);
+    d->place = codec_allocate(specification, d->n_tasks, sizeof *d->place);
+    if (d->n_tasks == 0 || d->operations == NULL || d->order == NULL || d->place == NULL ||
         !index_ids(d, &d->tasks, d->n_tasks, &d->ids))
         return false;
     for (size_t i = 0; i < d->n_tasks; i++) {
@@ -476,10 +460,7 @@ void codec_wfformat_decode(const struct codec_node *node,
     read_executions(&d, &workflow);
     if (!link_tasks(&d))
         return;
-    if (!prepare_sorting(&d, &sorting)) {
-        (void)allocated(node, NULL);
-        return;
-    }
-    if (sort_tasks(&d, &sorting) && !build(&d, &sorting, operations, recording))
-        (void)allocated(node, NULL);
+    if (!prepare_sorting(&d, &sorting) ||
+        (sort_tasks(&d, &sorting) && !build(&d, &sorting, operations, recording)))
+        (void)pv_no_memory(node->reader->err);
 }

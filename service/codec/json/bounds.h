@@ -10,13 +10,17 @@
 #define CODEC_NAME_MAX 255
 #define CODEC_DESCRIPTION_BYTES_MAX 4096
 #define CODEC_SECONDS_MAX 1e12     /* one duration: 30,000 years */
+#define CODEC_SECONDS_MIN 1e-9     /* of those that are divided by: less makes quotients overflow */
 #define CODEC_SECONDS_SUM_MAX 1e19 /* durations added up over tasks, or times cores */
 #define CODEC_SLOT_S_MAX 1e9       /* a slot of time */
+#define CODEC_OUTAGE_S_MAX 1e9     /* an outage, and what simulations count in slots */
 #define CODEC_RATE_MAX 1e18        /* records or bytes, also a second */
+#define CODEC_RATE_MIN 1e-9        /* of those that are divided by */
 #define CODEC_BYTES_MAX INT64_C(1000000000000000000)
-#define CODEC_COUNT_MAX INT64_C(1000000000) /* executors, cores, slots, runs */
-#define CODEC_PRICE_MAX 1e12                /* money an hour */
-#define CODEC_INTERRUPTIONS_MAX 3600.0      /* an hour: one a second */
+#define CODEC_COUNT_MAX INT64_C(1000000000)      /* executors, cores, slots, runs */
+#define CODEC_PRICE_MAX 1e12                     /* money an hour */
+#define CODEC_INTERRUPTIONS_MAX 3600.0           /* an hour: one a second */
+#define CODEC_SEED_MAX INT64_C(9007199254740991) /* what every number of JSON holds exactly */
 #define CODEC_DAYS_MAX INT64_C(36500)
 #define CODEC_ID_MAX INT64_C(1000000000000) /* numbers of stages; sizes of problems */
 

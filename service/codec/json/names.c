@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/order.h"
+
 struct named {
     struct strview name;
     int64_t id;
@@ -12,15 +14,10 @@ static int compare_named(const void *a, const void *b)
 {
     const struct named *x = a;
     const struct named *y = b;
-    if (x->id != y->id)
-        return x->id < y->id ? -1 : 1;
-    size_t n = x->name.n < y->name.n ? x->name.n : y->name.n;
-    int order = n == 0 ? 0 : memcmp(x->name.at, y->name.at, n);
-    if (order != 0)
-        return order;
-    if (x->name.n != y->name.n)
-        return x->name.n < y->name.n ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
+    int order = compare_int64(x->id, y->id);
+    if (order == 0)
+        order = compare_strview(x->name, y->name);
+    return order != 0 ? order : compare_size(x->index, y->index);
 }
 
 /* Equal ones become neighbours, in the order of the request. */
@@ -39,21 +36,13 @@ static void refuse_same(const struct codec_node *list,
     }
 }
 
-static struct named *make_room(const struct codec_node *list, size_t n)
-{
-    struct named *all = arena_array(list->reader->arena, n, sizeof *all);
-    if (all == NULL)
-        (void)pv_no_memory(list->reader->err);
-    return all;
-}
-
 void codec_refuse_same_texts(const struct codec_node *list,
                              const char *key,
                              const struct strview texts[],
                              size_t n,
                              const char *detail)
 {
-    struct named *all = make_room(list, n);
+    struct named *all = codec_allocate(list, n, sizeof *all);
     size_t known = 0;
     if (all == NULL)
         return;
@@ -76,7 +65,7 @@ void codec_refuse_same_ids(const struct codec_node *list,
                            size_t n,
                            const char *detail)
 {
-    struct named *all = make_room(list, n);
+    struct named *all = codec_allocate(list, n, sizeof *all);
     size_t known = 0;
     if (all == NULL)
         return;

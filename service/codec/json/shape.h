@@ -53,7 +53,7 @@ struct shape_member {
     size_t given_at;     /* one more than the offset of a bool that says whether it was sent */
     double low, high;    /* numbers; high 0: no upper bound */
     int64_t least, most; /* counts, bytes, items; most 0: no upper bound */
-    size_t limit;        /* one more than the offset of `most` (int64_t) in the limits */
+    size_t limit;        /* one more than the offset of `most` (int64_t or size_t) in the limits */
     const struct shape *of;
     const char *const *words;
     /* node: the object that has the member; object: the struct; context: as given by the caller. */
@@ -101,7 +101,7 @@ struct shape {
 #define SHAPE_CODE .kind = SHAPE_KIND_CODE
 #define SHAPE_GIVEN(T, path) .given_at = 1 + SHAPE_OFFSET(T, path, bool : 1)
 /* The most there may be, or the highest number, is in the limits, a struct of the caller. */
-#define SHAPE_LIMIT(L, path) .limit = 1 + SHAPE_OFFSET(L, path, int64_t : 1)
+#define SHAPE_LIMIT(L, path) .limit = 1 + SHAPE_OFFSET(L, path, int64_t : 1, size_t : 1)
 
 #define SHAPE_OF(list, T) .members = (list), .n = sizeof(list) / sizeof *(list), .size = sizeof(T)
 

@@ -2,21 +2,15 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
-static int compare_texts(struct strview a, struct strview b)
-{
-    size_t n = a.n < b.n ? a.n : b.n;
-    int order = n == 0 ? 0 : memcmp(a.at, b.at, n);
-    return order != 0 ? order : (a.n > b.n) - (a.n < b.n);
-}
+#include "base/order.h"
 
 static int compare_entries(const void *a, const void *b)
 {
     const struct text_index_entry *x = a;
     const struct text_index_entry *y = b;
-    int order = compare_texts(x->text, y->text);
-    return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
+    int order = compare_strview(x->text, y->text);
+    return order != 0 ? order : compare_size(x->place, y->place);
 }
 
 bool text_index_make(struct text_index *index,
@@ -34,17 +28,28 @@ bool text_index_make(struct text_index *index,
     return true;
 }
 
+void text_index_sort(struct text_index *index)
+{
+    size_t n = index->n;
+    index->n = 0;
+    qsort(index->entries, n, sizeof *index->entries, compare_entries);
+    for (size_t i = 0; i < n; i++)
+        if (index->n == 0 ||
+            !strview_equal(index->entries[i].text, index->entries[index->n - 1].text))
+            index->entries[index->n++] = index->entries[i];
+}
+
 size_t text_index_find(const struct text_index *index, struct strview text)
 {
     size_t low = 0;
     size_t high = index->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (compare_texts(index->entries[middle].text, text) < 0)
+        if (compare_strview(index->entries[middle].text, text) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    bool found = low < index->n && compare_texts(index->entries[low].text, text) == 0;
+    bool found = low < index->n && compare_strview(index->entries[low].text, text) == 0;
     return found ? index->entries[low].place : SIZE_MAX;
 }

@@ -24,6 +24,9 @@ bool text_index_make(struct text_index *index,
                      size_t n,
                      struct arena *arena);
 
+/* Sorts entries that were put in by hand, and drops all but the first of equal ones. */
+void text_index_sort(struct text_index *index);
+
 /* SIZE_MAX: it is not there. */
 size_t text_index_find(const struct text_index *index, struct strview text);
 

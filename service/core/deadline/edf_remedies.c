@@ -213,9 +213,7 @@ static enum pv_code try_upwards(struct search *search,
     for (size_t cores = first;; cores++) {
         if (cores > room) {
             room = cores > SIZE_MAX / 2 ? cores : cores * 2;
-            enum pv_code code = make_room(search, mark, room, &replay, err);
-            if (code != PV_OK)
-                return code;
+            PV_TRY(make_room(search, mark, room, &replay, err));
         }
         enum edf_replay_end end =
             edf_replay_run(&replay, search->deadlines_s, cores, true, budget, NULL);

@@ -149,16 +149,12 @@ enum pv_code edf_job_from_run(const struct run *run,
         kept[at] = NOT_KEPT;
         if (run->stages[at].skipped)
             continue;
-        enum pv_code code = take_tasks(&run->stages[at], &stages[made.n_stages], err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(take_tasks(&run->stages[at], &stages[made.n_stages], err));
         kept[at] = (ptrdiff_t)made.n_stages++;
     }
     if (made.n_stages == 0)
         return pv_fail(err, PV_E_TOO_FEW, "the run has no stages that ran");
-    enum pv_code code = hand_on_parents(run, kept, arena, stages, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(hand_on_parents(run, kept, arena, stages, err));
     made.stages = stages;
     made.overhead_per_task_s = overhead_per_task(run, &made);
     job->stages = made.stages;

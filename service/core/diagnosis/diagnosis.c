@@ -43,9 +43,7 @@ static enum pv_code judge_all(const struct series series[],
     if (diagnosis->slices == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < diagnosis->n; i++) {
-        enum pv_code code = diagnosis_judge_slice(chosen[i], arena, &diagnosis->slices[i], err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(diagnosis_judge_slice(chosen[i], arena, &diagnosis->slices[i], err));
     }
     return PV_OK;
 }

@@ -108,11 +108,9 @@ static enum pv_code fit_cost(const struct series *series,
         m[i] = run->executors;
         cost[i] = run->executors * time_s / run->problem_size;
     }
-    enum pv_code code = growth_fit(m, cost, series->n, arena, &slice->cost, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(growth_fit(m, cost, series->n, arena, &slice->cost, err));
     slice->has_cost = true;
-    code = growth_fit_bent(m, cost, series->n, arena, &bent, &why);
+    enum pv_code code = growth_fit_bent(m, cost, series->n, arena, &bent, &why);
     if (code == PV_E_MEMORY)
         return pv_no_memory(err);
     /* A bent line of no fixed part is a power that costs one parameter more. */

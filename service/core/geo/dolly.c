@@ -137,9 +137,7 @@ static enum pv_code clone_once(struct dolly *dolly, size_t job, int64_t round, b
     for (size_t i = 0; i < dolly->n_started && *whole; i++) {
         size_t index = dolly->started[i];
         struct candidate candidate;
-        enum pv_code code = placement_find(&dolly->placement, job, index, &candidate);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(placement_find(&dolly->placement, job, index, &candidate));
         *whole = candidate.found;
         if (candidate.found && !allocation_grant(dolly->allocation, job, index, round, &candidate))
             return PV_E_MEMORY;

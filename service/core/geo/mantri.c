@@ -175,10 +175,7 @@ static enum pv_code reconsider(struct mantri *mantri, bool scarce)
             continue;
         if (pooled == NULL)
             return PV_E_MEMORY;
-        enum pv_code code =
-            placement_find(&mantri->placement, watched->job, watched->task, &candidate);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(placement_find(&mantri->placement, watched->job, watched->task, &candidate));
         if (candidate.found && !act(mantri, watched, scarce, pooled, &candidate))
             return PV_E_MEMORY;
     }

@@ -145,15 +145,13 @@ grant_further_copy(struct allocation *allocation, size_t job, size_t index, int6
     struct task_allocation *state = &allocation->tasks[job][index];
     struct candidate candidate;
     double floor;
-    enum pv_code code = find_floor(allocation, state, &floor);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(find_floor(allocation, state, &floor));
     double c = (double)state->n;
     double needed = state->rate.mean * (c + 1) / c;
     if (!allocation_is_above(
             state->rate.mean + geo_rates_best(allocation->rates, state->task_class), needed))
         return PV_OK;
-    code = search_fastest(allocation, task, state, floor, needed, &candidate);
+    enum pv_code code = search_fastest(allocation, task, state, floor, needed, &candidate);
     if (code == PV_OK && candidate.found &&
         !allocation_grant(allocation, job, index, round, &candidate))
         code = PV_E_MEMORY;
@@ -191,9 +189,7 @@ static enum pv_code run_rounds(struct allocation *allocation, size_t from, size_
         any = false;
         for (size_t k = from; k < to; k++) {
             bool granted;
-            enum pv_code code = run_round(allocation, allocation->jobs[k].index, round, &granted);
-            if (code != PV_OK)
-                return code;
+            PV_TRY(run_round(allocation, allocation->jobs[k].index, round, &granted));
             any |= granted;
         }
     }

@@ -171,9 +171,7 @@ static enum pv_code advance(struct allocation *allocation, size_t job, struct cu
         }
         size_t index = cursor->task++;
         struct candidate candidate;
-        enum pv_code code = try_task(allocation, job, cursor->phase, index, &candidate);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(try_task(allocation, job, cursor->phase, index, &candidate));
         int64_t round = cursor->phase == SPECULATION ? 2 : 1;
         if (candidate.found)
             return allocation_grant(allocation, job, index, round, &candidate) ? PV_OK
@@ -200,9 +198,7 @@ static enum pv_code spark_run(struct allocation *allocation)
     if (cursors == NULL)
         return PV_E_MEMORY;
     for (size_t job; (job = find_poorest(allocation, cursors)) != SIZE_MAX;) {
-        enum pv_code code = advance(allocation, job, &cursors[job]);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(advance(allocation, job, &cursors[job]));
     }
     return PV_OK;
 }

@@ -122,9 +122,7 @@ static enum pv_code group(const struct accuracy_entry entries[],
             end++;
         struct accuracy_group *item = &made.items[made.n++];
         item->name = placed[first].name;
-        enum pv_code code = accuracy_of(sorted + first, end - first, arena, &item->record, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(accuracy_of(sorted + first, end - first, arena, &item->record, err));
     }
     *groups = made;
     return PV_OK;

@@ -289,9 +289,7 @@ static enum pv_code fold_once(const struct name_rule rules[],
 {
     for (*rule = 0; *rule < n; (*rule)++) {
         struct strview folded;
-        enum pv_code code = apply(&rules[*rule], *name, arena, &folded, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(apply(&rules[*rule], *name, arena, &folded, err));
         if (folded.n > 0 && !strview_equal(folded, *name)) {
             *name = folded;
             break;
@@ -312,9 +310,7 @@ enum pv_code name_fold(const struct name_rule rules[],
         return pv_no_memory(err);
     while (name.n <= NAME_BYTES_MAX && folding.n_applied < NAME_PASSES_MAX) {
         size_t rule;
-        enum pv_code code = fold_once(rules, n, arena, &folding.application, &rule, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(fold_once(rules, n, arena, &folding.application, &rule, err));
         if (rule == n)
             break;
         folding.applied[folding.n_applied++] = rule;

@@ -96,9 +96,7 @@ static enum pv_code choose_runs(const struct run runs[],
 {
     for (size_t i = 0; i < n; i++) {
         bool equal;
-        enum pv_code code = run_graph_compare(&runs[0], &runs[i], arena, &equal, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(run_graph_compare(&runs[0], &runs[i], arena, &equal, err));
         if (equal)
             profile->runs[profile->n_runs++] = i;
         else

@@ -94,9 +94,7 @@ static enum pv_code settle_sum(struct task_group groups[],
         struct arena_mark mark = arena_mark(scratch);
         double *spread;
         size_t n;
-        enum pv_code code = task_sketch_spread(groups, n_groups, scratch, &spread, &n, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(task_sketch_spread(groups, n_groups, scratch, &spread, &n, err));
         double off_s = sum_s - task_time_sum(spread, n);
         arena_rewind(scratch, mark);
         if (off_s == 0.0)

@@ -138,9 +138,7 @@ static enum pv_code leave_out(const struct problem *p,
         double b[LINEAR_COLUMNS_MAX] = {0};
         if (!move_without(p, linear, at, i, b) || !is_optimal_without(p, &sums, i, b, free)) {
             struct arena_mark mark = arena_mark(p->scratch);
-            enum pv_code code = solve_without(p, i, b, err);
-            if (code != PV_OK)
-                return code;
+            PV_TRY(solve_without(p, i, b, err));
             arena_rewind(p->scratch, mark);
         }
         left_out[i] = value_at(p, b, i);

@@ -209,9 +209,7 @@ enum pv_code events_describe_stages(struct sparklog *log, struct strview raw, st
         struct stage *stage;
         if (!json_read_object(&json, &info_shape, &info) || info.id < 0)
             continue;
-        enum pv_code code = describe(log, &info, &stage, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(describe(log, &info, &stage, err));
     }
     return PV_OK;
 }

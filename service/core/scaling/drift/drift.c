@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "core/numerics/quantile.h"
-#include "core/scaling/laws/ernest.h"
+#include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/fit.h"
 
 const char *drift_reason_name(enum drift_reason reason)
@@ -237,9 +237,7 @@ static enum pv_code
 drift_run(struct chart *chart, size_t t, struct drift *drift, struct pv_error *err)
 {
     bool repeat = false;
-    enum pv_code code = renew_law(chart, t, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(renew_law(chart, t, err));
     chart->level[t] = log(chart->runs[t].seen.duration_s) - chart->shift;
     double z = judge(chart, t, &repeat);
     if (isnan(z)) {

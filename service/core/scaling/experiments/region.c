@@ -180,18 +180,14 @@ static enum pv_code find_counts(const struct experiment_bounds *bounds,
     if (steps > (double)bounds->points_max)
         return pv_fault(err, PV_PLACE_PARAMETER, "executors_step", "too_many_items",
                         "%.0f executor counts are more than %zu points", steps, bounds->points_max);
-    enum pv_code code = make_room(counts, stepped ? (size_t)steps : room, arena, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(make_room(counts, stepped ? (size_t)steps : room, arena, err));
     for (double m = low; stepped && m <= high; m += (double)bounds->executors_step)
         counts->at[counts->n++] = m;
     if (stepped)
         return PV_OK;
-    code = make_room(&wide, room, arena, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(make_room(&wide, room, arena, err));
     put_grid(&wide, region->min_executors, region->max_executors);
-    code = put_observed(&wide, rows, n, false, arena, err);
+    enum pv_code code = put_observed(&wide, rows, n, false, arena, err);
     for (size_t i = 0; i < bounds->n_executors; i++)
         put(&wide, bounds->executors[i]);
     for (size_t i = 0; i < wide.n; i++)

@@ -1,4 +1,13 @@
-#include "core/scaling/laws/amdahl.h"
+/*
+ * G. M. Amdahl, "Validity of the single processor approach to achieving large scale computing
+ * capabilities", AFIPS 1967; as in USBA eq. 3.2, with n = executors:
+ *
+ *     S(n) = 1 / (eta/n + 1 - eta),  T(n) = T1 (eta/n + 1 - eta)
+ *
+ * for a problem of one size. Durations: T = a + b/n with a, b >= 0, so that eta = b/(a + b) and
+ * T1 = a + b = `sequential_s`. Speedups: eta alone, least squared relative error.
+ */
+#include "core/scaling/laws/kinds.h"
 
 #include <math.h>
 
@@ -13,7 +22,7 @@ static const struct model_parameter_rule rules[PARAMETERS] = {
     [SEQUENTIAL] = {"sequential_s", 0, HUGE_VAL, MODEL_OF_DURATIONS},
 };
 
-double amdahl_speedup(double eta, double executors, double *slope)
+static double shared(double eta, double executors, double *slope)
 {
     double speedup = 1 / (eta / executors + 1 - eta);
     *slope = speedup * speedup * (1 - 1 / executors);
@@ -24,7 +33,7 @@ static double speedup(const struct model_law *law, double problem_size, double e
 {
     double ignored;
     (void)problem_size;
-    return amdahl_speedup(law->p[ETA], executors, &ignored);
+    return shared(law->p[ETA], executors, &ignored);
 }
 
 static double duration(const struct model_law *law, double problem_size, double executors)
@@ -41,33 +50,23 @@ static const char *scaling_type(const struct model *model)
     return model->parameters[ETA].estimate >= 1 ? "Is" : "IIIs,1";
 }
 
-static enum pv_code fit_durations(const struct model_data *data,
-                                  const struct configurations *design,
-                                  struct arena *scratch,
-                                  double left_out[],
-                                  double freedom[],
-                                  struct model_fit *fit,
-                                  struct pv_error *err)
+static enum pv_code
+fit_durations(const struct configurations *design, struct model_fit *fit, struct pv_error *err)
 {
-    double *x = arena_array(scratch, data->n, sizeof *x);
+    const struct model_data *data = design->data;
+    double *x = arena_array(data->scratch, data->n, sizeof *x);
     if (x == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++)
         x[i] = 1 / data->rows[i].executors;
-    return serial_fraction_fit_durations("amdahl", x, data, design, scratch, left_out, freedom, fit,
-                                         err);
+    return serial_fraction_fit_durations(x, design, fit, err);
 }
 
-static enum pv_code fit_amdahl(const struct model_data *data,
-                               struct arena *scratch,
-                               double left_out[],
-                               double freedom[],
-                               struct model_fit *fit,
-                               struct pv_error *err)
+static enum pv_code
+fit_amdahl(const struct model_data *data, struct model_fit *fit, struct pv_error *err)
 {
     struct configurations design;
-    PV_TRY(configurations_count(data, scratch, &design, err));
-    PV_TRY(configurations_require(&design, data, "amdahl", 2, 2, err));
+    PV_TRY(configurations_require(data, &amdahl_kind, 2, 2, &design, err));
     if (design.sizes > 1)
         finding_count(
             finding_add(&fit->warnings, "problem_size_varies",
@@ -75,11 +74,8 @@ static enum pv_code fit_amdahl(const struct model_data *data,
                         design.sizes),
             design.sizes);
     if (data->form == MODEL_OF_DURATIONS)
-        return fit_durations(data, &design, scratch, left_out, freedom, fit, err);
-    fit->model.parameters[ETA].estimate =
-        serial_fraction_fit(amdahl_speedup, data, left_out,
-                            &fit->model.uncertainty.covariance[ETA][ETA], &freedom[ETA]);
-    fit->model.reference = MODEL_RATIO;
+        return fit_durations(&design, fit, err);
+    serial_fraction_fit(shared, data, fit);
     return PV_OK;
 }
 

@@ -1,5 +1,21 @@
-#include "core/scaling/laws/combined.h"
+/*
+ * The laws of core/scaling/laws/load_laws.h combined: T is the weighted geometric mean of what
+ * load, power, spill and cliff predict. Few runs cannot tell which of the four an application
+ * follows, and where their predictions part, the mean errs less than the one that happens to fit
+ * best (J. M. Bates and C. W. J. Granger, "The combination of forecasts", Operational Research
+ * Quarterly 20, 1969).
+ *
+ * Weights go with 1 / e^(2k), where e is a law's root mean square error (of ln T) in predicting
+ * each executor count from the others (D. H. Wolpert, "Stacked generalization", Neural Networks 5,
+ * 1992), and k = 1 - 3/s for s executor counts. Three counts less one do not determine laws of
+ * three coefficients, so nothing is known of their errors then and all weights are equal; the more
+ * counts there are, the more the errors say. No number here is tuned.
+ *
+ * The model holds the laws as components, so that predictions replay it. At least three executor
+ * counts: PV_E_SINGULAR below. More than COMBINED_FOLDS counts are left out several at a time.
+ */
 #include "base/order.h"
+#include "core/scaling/laws/kinds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,10 +24,10 @@
 #include "core/scaling/laws/load_laws.h"
 #include "core/scaling/model/describe.h"
 
-enum { MEMBERS = 4 };
+enum { MEMBERS = 4, COMBINED_FOLDS = 8 };
 
-static const struct model_kind *const members[MEMBERS] = {&load_kind, &power_kind, &spill_kind,
-                                                          &cliff_kind};
+static const struct model_kind *const members[MEMBERS] = {&load_per_executor_kind, &power_law_kind,
+                                                          &memory_spill_kind, &memory_cliff_kind};
 
 /* Of |ln(predicted / actual)|, a factor of 20: a law that errs by more, or predicts 0, counts as
  * erring by this. How useless it is does not matter. */
@@ -40,52 +56,20 @@ static double duration(const struct model_law *law, double problem_size, double 
 
 /* --- the laws --- */
 
-struct member {
-    struct model_fit fit;
-    double *left_out;
-    double freedom[MODEL_PARAMETERS_MAX];
-};
-
 static enum pv_code fit_member(const struct model_kind *kind,
                                const struct model_data *data,
-                               struct arena *scratch,
-                               struct member *member,
+                               struct model_fit *member,
                                struct pv_error *err)
 {
-    *member = (struct member){.left_out = arena_array(scratch, data->n, sizeof(double))};
+    *member = (struct model_fit){.model = model_bare(kind)};
+    member->left_out = arena_array(data->scratch, data->n, sizeof *member->left_out);
     if (member->left_out == NULL)
         return pv_no_memory(err);
-    member->fit.model = model_bare(kind);
-    member->fit.model.form = data->form;
-    return kind->fit(data, scratch, member->left_out, member->freedom, &member->fit, err);
+    member->model.form = data->form;
+    return kind->fit(data, member, err);
 }
 
 /* --- weights --- */
-
-/* Executor counts, ascending, each once. */
-struct counts {
-    double *values;
-    size_t n;
-};
-
-static enum pv_code list_counts(const struct model_data *data,
-                                struct arena *scratch,
-                                struct counts *counts,
-                                struct pv_error *err)
-{
-    double *values = arena_array(scratch, data->n, sizeof *values);
-    if (values == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < data->n; i++)
-        values[i] = data->rows[i].executors;
-    qsort(values, data->n, sizeof *values, order_by_double);
-    size_t n = 0;
-    for (size_t i = 0; i < data->n; i++)
-        if (n == 0 || values[i] > values[n - 1])
-            values[n++] = values[i];
-    *counts = (struct counts){values, n};
-    return PV_OK;
-}
 
 /* The mean square of errors in ln T, an executor count as much as another; runs of one (N, m) count
  * as one by their mean logarithm, so that repetitions do not weigh. */
@@ -120,45 +104,45 @@ static double square_error(const struct model_data *data,
     return mean;
 }
 
+/* counts: executor counts, ascending, each once. */
 static enum pv_code judge_members(const struct model_data *data,
-                                  const struct counts *counts,
-                                  struct arena *scratch,
+                                  const double counts[],
+                                  size_t n,
                                   double squares[MEMBERS],
                                   struct pv_error *err)
 {
-    size_t folds = counts->n < COMBINED_FOLDS ? counts->n : COMBINED_FOLDS;
+    size_t folds = n < COMBINED_FOLDS ? n : COMBINED_FOLDS;
     double from[COMBINED_FOLDS];
     double to[COMBINED_FOLDS];
-    double *left_out = arena_array(scratch, data->n, sizeof *left_out);
+    double *left_out = arena_array(data->scratch, data->n, sizeof *left_out);
     if (left_out == NULL)
         return pv_no_memory(err);
     for (size_t f = 0; f < folds; f++) {
-        from[f] = counts->values[f * counts->n / folds];
-        to[f] = counts->values[(f + 1) * counts->n / folds - 1];
+        from[f] = counts[f * n / folds];
+        to[f] = counts[(f + 1) * n / folds - 1];
     }
     for (size_t k = 0; k < MEMBERS; k++) {
-        enum pv_code code =
-            load_leave_out(members[k], data, from, to, folds, scratch, left_out, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(load_leave_out(members[k], data, from, to, folds, left_out, err));
         squares[k] = square_error(data, left_out, to, folds);
     }
     return PV_OK;
 }
 
-static enum pv_code find_weights(const struct model_data *data,
-                                 struct arena *scratch,
-                                 double weights[MEMBERS],
-                                 struct pv_error *err)
+static enum pv_code
+find_weights(const struct model_data *data, double weights[MEMBERS], struct pv_error *err)
 {
     double squares[MEMBERS] = {0};
-    struct counts counts = {NULL, 0};
     double all = 0;
-    PV_TRY(list_counts(data, scratch, &counts, err));
-    /* With three counts nothing is learnt from leaving one out: see the header. */
-    if (counts.n > 3)
-        PV_TRY(judge_members(data, &counts, scratch, squares, err));
-    double trust = fmax(0, 1 - 3 / (double)counts.n);
+    double *counts = arena_array(data->scratch, data->n, sizeof *counts);
+    if (counts == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < data->n; i++)
+        counts[i] = data->rows[i].executors;
+    size_t n = sort_distinct(counts, data->n);
+    /* With three counts nothing is learnt from leaving one out: see above. */
+    if (n > 3)
+        PV_TRY(judge_members(data, counts, n, squares, err));
+    double trust = fmax(0, 1 - 3 / (double)n);
     for (size_t k = 0; k < MEMBERS; k++) {
         weights[k] = pow(squares[k] + least_error * least_error, -trust);
         all += weights[k];
@@ -170,7 +154,7 @@ static enum pv_code find_weights(const struct model_data *data,
 
 /* --- the fit --- */
 
-static void combine_left_out(const struct member all[MEMBERS],
+static void combine_left_out(const struct model_fit all[MEMBERS],
                              const double weights[MEMBERS],
                              size_t n,
                              double left_out[])
@@ -183,33 +167,28 @@ static void combine_left_out(const struct member all[MEMBERS],
     }
 }
 
-static enum pv_code fit_combined(const struct model_data *data,
-                                 struct arena *scratch,
-                                 double left_out[],
-                                 double freedom[],
-                                 struct model_fit *fit,
-                                 struct pv_error *err)
+static enum pv_code
+fit_combined(const struct model_data *data, struct model_fit *fit, struct pv_error *err)
 {
     struct configurations design;
     double weights[MEMBERS];
-    PV_TRY(configurations_count(data, scratch, &design, err));
     /* Two counts, and equal weights, do where the third was left out to see what comes of that. */
     size_t least = data->whole ? 2 : 3;
-    PV_TRY(configurations_require(&design, data, "combined", least, least, err));
-    struct member *all = arena_array(scratch, MEMBERS, sizeof *all);
-    struct model_component *components = arena_array(scratch, MEMBERS, sizeof *components);
+    PV_TRY(configurations_require(data, &combined_kind, least, least, &design, err));
+    struct model_fit *all = arena_array(data->scratch, MEMBERS, sizeof *all);
+    struct model_component *components = arena_array(data->scratch, MEMBERS, sizeof *components);
     if (all == NULL || components == NULL)
         return pv_no_memory(err);
-    freedom[0] = HUGE_VAL;
+    fit->freedom[0] = HUGE_VAL;
     for (size_t k = 0; k < MEMBERS; k++) {
-        PV_TRY(fit_member(members[k], data, scratch, &all[k], err));
-        freedom[0] = fmin(freedom[0], all[k].freedom[0]);
+        PV_TRY(fit_member(members[k], data, &all[k], err));
+        fit->freedom[0] = fmin(fit->freedom[0], all[k].freedom[0]);
     }
-    PV_TRY(find_weights(data, scratch, weights, err));
+    PV_TRY(find_weights(data, weights, err));
     for (size_t k = 0; k < MEMBERS; k++)
-        components[k] = (struct model_component){weights[k], model_law(&all[k].fit.model)};
+        components[k] = (struct model_component){weights[k], model_law(&all[k].model)};
     if (!data->whole)
-        combine_left_out(all, weights, data->n, left_out);
+        combine_left_out(all, weights, data->n, fit->left_out);
     fit->model.tables.components = components;
     fit->model.tables.n_components = MEMBERS;
     fit->model.reference = MODEL_EXTRAPOLATED;

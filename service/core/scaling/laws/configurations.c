@@ -13,15 +13,19 @@ static size_t count_distinct(double values[], size_t n)
     return distinct;
 }
 
-enum pv_code configurations_count(const struct model_data *data,
-                                  struct arena *scratch,
-                                  struct configurations *design,
-                                  struct pv_error *err)
+enum pv_code configurations_require(const struct model_data *data,
+                                    const struct model_kind *kind,
+                                    size_t configurations,
+                                    size_t executors,
+                                    struct configurations *design,
+                                    struct pv_error *err)
 {
-    double *values = arena_array(scratch, data->n, sizeof *values);
+    double *values = arena_array(data->scratch, data->n, sizeof *values);
     if (values == NULL)
         return pv_no_memory(err);
-    *design = (struct configurations){.configurations = data->n > 0, .sizes = data->n > 0};
+    size_t any = data->n > 0;
+    *design =
+        (struct configurations){.data = data, .kind = kind, .configurations = any, .sizes = any};
     /* Rows are sorted by N, then m. */
     for (size_t i = 1; i < data->n; i++) {
         bool size = data->rows[i].problem_size > data->rows[i - 1].problem_size;
@@ -34,34 +38,21 @@ enum pv_code configurations_count(const struct model_data *data,
     for (size_t i = 0; i < data->n; i++)
         values[i] = data->rows[i].problem_size / data->rows[i].executors;
     design->shares = count_distinct(values, data->n);
-    return PV_OK;
-}
-
-enum pv_code configurations_require(const struct configurations *design,
-                                    const struct model_data *data,
-                                    const char *kind,
-                                    size_t configurations,
-                                    size_t executors,
-                                    struct pv_error *err)
-{
     if (design->configurations < configurations)
         return pv_fail(err, PV_E_TOO_FEW,
                        "%s needs %zu different pairs of problem_size and executors; the %zu "
                        "observations hold %zu: %zu more are missing",
-                       kind, configurations, data->n, design->configurations,
+                       kind->name, configurations, data->n, design->configurations,
                        configurations - design->configurations);
     if (design->executors < executors)
         return pv_fail(err, PV_E_SINGULAR,
                        "%s needs %zu different executor counts; the %zu observations hold %zu "
                        "(the first has %g): add runs on others",
-                       kind, executors, data->n, design->executors, data->rows[0].executors);
+                       kind->name, executors, data->n, design->executors, data->rows[0].executors);
     return PV_OK;
 }
 
-enum pv_code configurations_blame(const struct configurations *design,
-                                  const struct model_data *data,
-                                  const char *kind,
-                                  struct pv_error *err)
+enum pv_code configurations_blame(const struct configurations *design, struct pv_error *err)
 {
     const char *missing = "runs whose problem_size and executors do not move in step";
     if (design->executors == 1)
@@ -72,9 +63,30 @@ enum pv_code configurations_blame(const struct configurations *design,
         missing = "runs with a third problem_size per executor";
     else if (design->executors == 2)
         missing = "runs on a third executor count";
-    return pv_fail(
-        err, PV_E_SINGULAR,
-        "the %zu observations do not tell the effects of %s apart (%zu problem sizes, %zu "
-        "executor counts, %zu ratios of both): add %s",
-        data->n, kind, design->sizes, design->executors, design->shares, missing);
+    return pv_fail(err, PV_E_SINGULAR,
+                   "the %zu observations do not separate the effects of %s (%zu problem sizes, %zu "
+                   "executor counts, %zu ratios of both): add %s",
+                   design->data->n, design->kind->name, design->sizes, design->executors,
+                   design->shares, missing);
+}
+
+enum pv_code configurations_fit(const struct configurations *design,
+                                const double x[],
+                                size_t k,
+                                const double y[],
+                                struct model_fit *fit,
+                                struct nonnegative_fit *found,
+                                struct pv_error *err)
+{
+    const struct model_data *data = design->data;
+    struct pv_error why = {0};
+    enum pv_code code = nonnegative_fit(x, data->n, k, y, data->factors, data->scratch,
+                                        data->whole ? NULL : fit->left_out, found, &why);
+    if (code == PV_E_SINGULAR)
+        return configurations_blame(design, err);
+    if (code != PV_OK)
+        return pv_fail(err, code, "%s", why.detail);
+    for (size_t j = 0; j < fit->model.kind->n_parameters; j++)
+        fit->freedom[j] = found->freedom;
+    return PV_OK;
 }

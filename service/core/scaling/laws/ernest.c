@@ -1,8 +1,17 @@
-#include "core/scaling/laws/ernest.h"
+/*
+ * Ernest (S. Venkataraman, Z. Yang, M. Franklin, B. Recht, I. Stoica, "Ernest: Efficient
+ * Performance Prediction for Large-Scale Advanced Analytics", NSDI 2016, section 3):
+ *
+ *     T(N, m) = a + b N/m + c ln m + d m,  all coefficients >= 0
+ *
+ * a serial part, a part divided among the executors, a tree of aggregations, an overhead for each
+ * executor. Here T is the whole duration and the fit is exact (docs/design.md, "Other kinds of
+ * models").
+ */
+#include "core/scaling/laws/kinds.h"
 
 #include <math.h>
 
-#include "core/numerics/nonnegative.h"
 #include "core/scaling/laws/configurations.h"
 #include "core/scaling/model/describe.h"
 
@@ -34,23 +43,14 @@ static size_t turn(const struct model_law *law, double problem_size, double m[])
     return 1;
 }
 
-static enum pv_code fit_ernest(const struct model_data *data,
-                               struct arena *scratch,
-                               double left_out[],
-                               double freedom[],
-                               struct model_fit *fit,
-                               struct pv_error *err)
+static enum pv_code
+fit_ernest(const struct model_data *data, struct model_fit *fit, struct pv_error *err)
 {
     struct configurations design;
     struct nonnegative_fit found;
-    struct pv_error why = {0};
-    enum pv_code code = configurations_count(data, scratch, &design, err);
-    if (code == PV_OK)
-        code = configurations_require(&design, data, "ernest", COLUMNS, 3, err);
-    if (code != PV_OK)
-        return code;
-    double *x = arena_array(scratch, data->n, COLUMNS * sizeof *x);
-    double *y = arena_array(scratch, data->n, sizeof *y);
+    PV_TRY(configurations_require(data, &ernest_kind, COLUMNS, 3, &design, err));
+    double *x = arena_array(data->scratch, data->n, COLUMNS * sizeof *x);
+    double *y = arena_array(data->scratch, data->n, sizeof *y);
     if (x == NULL || y == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++) {
@@ -61,15 +61,9 @@ static enum pv_code fit_ernest(const struct model_data *data,
         x[i * COLUMNS + D] = row->executors;
         y[i] = row->duration_s;
     }
-    code = nonnegative_fit(x, data->n, COLUMNS, y, data->factors, scratch,
-                           data->whole ? NULL : left_out, &found, &why);
-    if (code == PV_E_SINGULAR)
-        return configurations_blame(&design, data, "ernest", err);
-    if (code != PV_OK)
-        return pv_fail(err, code, "%s", why.detail);
+    PV_TRY(configurations_fit(&design, x, COLUMNS, y, fit, &found, err));
     for (size_t j = 0; j < COLUMNS; j++) {
         fit->model.parameters[j].estimate = found.b[j];
-        freedom[j] = found.freedom;
         for (size_t k = 0; k < COLUMNS; k++)
             fit->model.uncertainty.covariance[j][k] = found.covariance[j][k];
     }

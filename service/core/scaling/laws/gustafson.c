@@ -1,4 +1,19 @@
-#include "core/scaling/laws/gustafson.h"
+/*
+ * J. L. Gustafson, "Reevaluating Amdahl's law", CACM 31, 1988; with n = executors:
+ *
+ *     S(n) = eta n + 1 - eta
+ *
+ * for a problem that grows along with the executors. Durations: the law says that T is the same for
+ * all n as long as each executor gets as much as the one had; so a series of one N/m shows T1 and
+ * nothing of eta. Runs of other N/m do: with N0 = `size_per_executor`, the mean N/m observed (sum
+ * of N over sum of m),
+ *
+ *     T(N, m) = T1 (1 - eta + eta N/(m N0)),
+ *
+ * whose T(n N0, 1)/T(n N0, n) is the law above. Linear in T1 (1 - eta) and T1 eta, both >= 0;
+ * T1 = `sequential_s`. Speedups: eta alone, least squared relative error.
+ */
+#include "core/scaling/laws/kinds.h"
 
 #include <math.h>
 
@@ -40,17 +55,13 @@ static const char *scaling_type(const struct model *model)
     return "It";
 }
 
-static enum pv_code fit_durations(const struct model_data *data,
-                                  const struct configurations *design,
-                                  struct arena *scratch,
-                                  double left_out[],
-                                  double freedom[],
-                                  struct model_fit *fit,
-                                  struct pv_error *err)
+static enum pv_code
+fit_durations(const struct configurations *design, struct model_fit *fit, struct pv_error *err)
 {
+    const struct model_data *data = design->data;
     double sizes = 0;
     double executors = 0;
-    double *x = arena_array(scratch, data->n, sizeof *x);
+    double *x = arena_array(data->scratch, data->n, sizeof *x);
     if (x == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++) {
@@ -60,28 +71,22 @@ static enum pv_code fit_durations(const struct model_data *data,
     for (size_t i = 0; i < data->n; i++)
         x[i] = data->rows[i].problem_size / data->rows[i].executors * executors / sizes;
     fit->model.parameters[SIZE].estimate = sizes / executors;
-    return serial_fraction_fit_durations("gustafson", x, data, design, scratch, left_out, freedom,
-                                         fit, err);
+    return serial_fraction_fit_durations(x, design, fit, err);
 }
 
-static enum pv_code fit_gustafson(const struct model_data *data,
-                                  struct arena *scratch,
-                                  double left_out[],
-                                  double freedom[],
-                                  struct model_fit *fit,
-                                  struct pv_error *err)
+static enum pv_code
+fit_gustafson(const struct model_data *data, struct model_fit *fit, struct pv_error *err)
 {
     struct configurations design;
-    PV_TRY(configurations_count(data, scratch, &design, err));
     bool durations = data->form == MODEL_OF_DURATIONS;
-    PV_TRY(configurations_require(&design, data, "gustafson", 2, durations ? 1 : 2, err));
+    PV_TRY(configurations_require(data, &gustafson_kind, 2, durations ? 1 : 2, &design, err));
     if (durations && design.shares == 1)
         return pv_fail(
             err, PV_E_SINGULAR,
-            "durations at one problem_size per executor do not tell eta: by this law they "
+            "durations at one problem_size per executor do not show eta: by this law they "
             "are all the same; add runs at another one, or give speedups");
     if (durations)
-        return fit_durations(data, &design, scratch, left_out, freedom, fit, err);
+        return fit_durations(&design, fit, err);
     if (design.shares > 1)
         finding_count(
             finding_add(
@@ -89,9 +94,7 @@ static enum pv_code fit_gustafson(const struct model_data *data,
                 "gustafson is a law of one problem_size per executor; these observations hold %zu",
                 design.shares),
             design.shares);
-    fit->model.parameters[ETA].estimate = serial_fraction_fit(
-        scaled, data, left_out, &fit->model.uncertainty.covariance[ETA][ETA], &freedom[ETA]);
-    fit->model.reference = MODEL_RATIO;
+    serial_fraction_fit(scaled, data, fit);
     return PV_OK;
 }
 

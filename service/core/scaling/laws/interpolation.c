@@ -3,8 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/scaling/laws/configurations.h"
+#include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/describe.h"
+#include "core/scaling/model/fit_types.h"
 
 /* Standard error of a median over that of a mean, for normal noise: sqrt(pi/2). */
 static const double median_loss = 1.2533;
@@ -21,28 +22,15 @@ struct span {
     size_t to;
 };
 
-/* First knot whose size is not below N. */
-static size_t first_not_below(const struct model_tables *t, double size)
+/* First knot whose size is not below N, or above it. */
+static size_t first_knot(const struct model_tables *t, double size, bool above)
 {
     size_t low = 0;
     size_t high = t->n_knots;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (t->knots[middle].problem_size < size)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static size_t first_above(const struct model_tables *t, double size)
-{
-    size_t low = 0;
-    size_t high = t->n_knots;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (t->knots[middle].problem_size <= size)
+        double here = t->knots[middle].problem_size;
+        if (here < size || (above && here <= size))
             low = middle + 1;
         else
             high = middle;
@@ -53,7 +41,7 @@ static size_t first_above(const struct model_tables *t, double size)
 static struct span span_with(const struct model_tables *t, size_t i)
 {
     double size = t->knots[i].problem_size;
-    return (struct span){first_not_below(t, size), first_above(t, size)};
+    return (struct span){first_knot(t, size, false), first_knot(t, size, true)};
 }
 
 /* Through (xa, ya) and (xb, yb), at x. */
@@ -83,7 +71,7 @@ static double curve_at(const struct model_tables *t, struct span span, double ex
  * there is no other. */
 static bool find_spans(const struct model_tables *t, double size, struct span *a, struct span *b)
 {
-    size_t at = first_not_below(t, size);
+    size_t at = first_knot(t, size, false);
     *b = span_with(t, at < t->n_knots ? at : t->n_knots - 1);
     *a = *b;
     if (at < t->n_knots && t->knots[at].problem_size <= size)
@@ -108,7 +96,7 @@ static double log_time_at(const struct model_tables *t, double size, double exec
                    log(t->knots[b.from].problem_size), curve_at(t, b, executors));
 }
 
-static double duration(const struct model_law *law, double problem_size, double executors)
+double interpolated_duration(const struct model_law *law, double problem_size, double executors)
 {
     double log_s = log_time_at(&law->tables, problem_size, executors);
     return exp(fmin(log_max, fmax(-log_max, log_s)));
@@ -116,7 +104,7 @@ static double duration(const struct model_law *law, double problem_size, double 
 
 /* Executor counts of the curves around a size where the time is less than at the one before and no
  * more than at the one after: a broken line is least at one of its corners. */
-static size_t turn(const struct model_law *law, double problem_size, double m[])
+size_t interpolated_turning_points(const struct model_law *law, double problem_size, double m[])
 {
     struct span spans[2];
     const struct model_tables *t = &law->tables;
@@ -373,7 +361,8 @@ static double predict_off_curve(const struct builder *b,
     }
     if (law.tables.n_knots == 0 || held < least_held)
         return (double)NAN;
-    return duration(&law, b->data->rows[row].problem_size, b->data->rows[row].executors);
+    return interpolated_duration(&law, b->data->rows[row].problem_size,
+                                 b->data->rows[row].executors);
 }
 
 static void leave_out(const struct builder *b,
@@ -401,11 +390,9 @@ static void leave_out(const struct builder *b,
 
 /* --- the fit --- */
 
-static enum pv_code prepare(const struct model_data *data,
-                            struct arena *scratch,
-                            struct builder *b,
-                            struct pv_error *err)
+static enum pv_code prepare(const struct model_data *data, struct builder *b, struct pv_error *err)
 {
+    struct arena *scratch = data->scratch;
     double *logs = arena_array(scratch, data->n, sizeof *logs);
     *b = (struct builder){.data = data,
                           .logs = logs,
@@ -463,18 +450,14 @@ static void set_sizes(const struct builder *b, struct model_fit *fit)
             t->knots[0].problem_size);
 }
 
-static enum pv_code fit_interpolation(const struct model_data *data,
-                                      struct arena *scratch,
-                                      double left_out[],
-                                      double freedom[],
-                                      struct model_fit *fit,
-                                      struct pv_error *err)
+static enum pv_code
+fit_interpolation(const struct model_data *data, struct model_fit *fit, struct pv_error *err)
 {
     struct builder b;
     struct whole whole = {0};
-    PV_TRY(prepare(data, scratch, &b, err));
-    struct model_knot *knots = arena_array(scratch, b.n_cells, sizeof *knots);
-    struct model_knot *room = arena_array(scratch, b.n_cells, sizeof *room);
+    PV_TRY(prepare(data, &b, err));
+    struct model_knot *knots = arena_array(data->scratch, b.n_cells, sizeof *knots);
+    struct model_knot *room = arena_array(data->scratch, b.n_cells, sizeof *room);
     if (knots == NULL || room == NULL)
         return pv_no_memory(err);
     size_t n = make_curves(&b, noise_without(&b, data->n, 0), knots, &whole.held);
@@ -483,10 +466,10 @@ static enum pv_code fit_interpolation(const struct model_data *data,
     PV_TRY(check_dense(&b, &whole, err));
     fit->model.tables.knots = knots;
     fit->model.tables.n_knots = n;
-    freedom[0] = data->n > n ? (double)(data->n - n) : 0;
+    fit->freedom[0] = data->n > n ? (double)(data->n - n) : 0;
     set_sizes(&b, fit);
     if (!data->whole)
-        leave_out(&b, &whole, room, left_out);
+        leave_out(&b, &whole, room, fit->left_out);
     return PV_OK;
 }
 
@@ -512,7 +495,7 @@ const struct model_kind interpolation_kind = {
     .forms = MODEL_OF_DURATIONS,
     .tables = MODEL_HAS_KNOTS,
     .fit = fit_interpolation,
-    .duration_s = duration,
-    .turning_points = turn,
+    .duration_s = interpolated_duration,
+    .turning_points = interpolated_turning_points,
     .describe = describe,
 };

@@ -27,8 +27,10 @@
  * PV_E_LIMIT: more than MODEL_KNOTS_MAX cells. O(n log n) and, with rows left out, O(n K) for K
  * cells; O(log K) a prediction.
  */
-extern const struct model_kind interpolation_kind;
-
 enum { INTERPOLATION_REPEATS = 3 };
+
+/* Of a law whose tables have knots, as in struct model_kind. */
+double interpolated_duration(const struct model_law *law, double problem_size, double executors);
+size_t interpolated_turning_points(const struct model_law *law, double problem_size, double m[]);
 
 #endif

@@ -72,6 +72,7 @@
 #include "core/numerics/nonnegative.h"
 #include "core/numerics/normal_equations.h"
 #include "core/scaling/laws/configurations.h"
+#include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/describe.h"
 
 /* Columns of the least squares, and where the numbers stand among a kind's parameters. */
@@ -88,16 +89,15 @@ static const double exponents[] = {1, 0.75, 1.25, 0.5, 1.5, 0.25, 1.75, 2, 2.25,
 
 /* One law of the family. A parameter that it has stands after P_SHARED, the shape last. */
 struct family {
-    const char *name;
     bool has_extra;
     bool has_exponent;
     bool has_cut;
 };
 
-static const struct family plain = {"load_per_executor", false, false, false};
-static const struct family power = {"power_law", false, true, false};
-static const struct family spill = {"memory_spill", true, false, false};
-static const struct family cliff = {"memory_cliff", true, false, true};
+static const struct family load_per_executor = {false, false, false};
+static const struct family power_law = {false, true, false};
+static const struct family memory_spill = {true, false, false};
+static const struct family memory_cliff = {true, false, true};
 
 static bool has_shape(const struct family *family)
 {
@@ -205,18 +205,15 @@ static void take_cuts(struct trial *trial)
     }
 }
 
-static enum pv_code find_shapes(struct trial *trial, struct arena *scratch, struct pv_error *err)
+static enum pv_code find_shapes(struct trial *trial, struct pv_error *err)
 {
     const struct model_data *data = trial->data;
-    trial->counts = arena_array(scratch, data->n, sizeof *trial->counts);
+    trial->counts = arena_array(data->scratch, data->n, sizeof *trial->counts);
     if (trial->counts == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++)
         trial->counts[i] = data->rows[i].executors;
-    qsort(trial->counts, data->n, sizeof *trial->counts, order_by_double);
-    for (size_t i = 0; i < data->n; i++)
-        if (trial->n_counts == 0 || trial->counts[i] > trial->counts[trial->n_counts - 1])
-            trial->counts[trial->n_counts++] = trial->counts[i];
+    trial->n_counts = sort_distinct(trial->counts, data->n);
     if (trial->family->has_cut) {
         take_cuts(trial);
         return PV_OK;
@@ -227,10 +224,10 @@ static enum pv_code find_shapes(struct trial *trial, struct arena *scratch, stru
     return PV_OK;
 }
 
-static enum pv_code gather_cells(struct trial *trial, struct arena *scratch, struct pv_error *err)
+static enum pv_code gather_cells(struct trial *trial, struct pv_error *err)
 {
     const struct model_data *data = trial->data;
-    trial->cells = arena_array(scratch, data->n, sizeof *trial->cells);
+    trial->cells = arena_array(data->scratch, data->n, sizeof *trial->cells);
     if (trial->cells == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < data->n;) {
@@ -327,16 +324,15 @@ static void find_best(const struct trial *trial, struct absence without, struct 
 static enum pv_code make_trial(const struct family *family,
                                const struct model_data *data,
                                size_t sizes,
-                               struct arena *scratch,
                                struct trial **trial,
                                struct pv_error *err)
 {
-    struct trial *made = arena_calloc(scratch, 1, sizeof *made);
+    struct trial *made = arena_calloc(data->scratch, 1, sizeof *made);
     if (made == NULL)
         return pv_no_memory(err);
     *made = (struct trial){.family = family, .data = data, .sizes = sizes};
-    PV_TRY(find_shapes(made, scratch, err));
-    PV_TRY(gather_cells(made, scratch, err));
+    PV_TRY(find_shapes(made, err));
+    PV_TRY(gather_cells(made, err));
     add_cells(made);
     *trial = made;
     return PV_OK;
@@ -348,20 +344,19 @@ static enum pv_code make_trial(const struct family *family,
  */
 static enum pv_code settle(const struct trial *trial,
                            const struct found *best,
-                           struct arena *scratch,
-                           double freedom[],
-                           struct model *model,
+                           struct model_fit *fit,
                            struct pv_error *err)
 {
     const struct model_data *data = trial->data;
-    struct nonnegative_fit fit;
+    struct model *model = &fit->model;
+    struct nonnegative_fit found;
     size_t used[COLUMNS];
     size_t k = 0;
     for (size_t j = 0; j < COLUMNS; j++)
         if (best->b[j] > 0)
             used[k++] = j;
-    double *x = arena_array(scratch, data->n, COLUMNS * sizeof *x);
-    double *y = arena_array(scratch, data->n, sizeof *y);
+    double *x = arena_array(data->scratch, data->n, COLUMNS * sizeof *x);
+    double *y = arena_array(data->scratch, data->n, sizeof *y);
     if (x == NULL || y == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++) {
@@ -371,14 +366,15 @@ static enum pv_code settle(const struct trial *trial,
             x[i * k + j] = columns[used[j]];
         y[i] = data->rows[i].duration_s;
     }
-    PV_TRY(nonnegative_fit(x, data->n, k, y, data->factors, scratch, NULL, &fit, err));
+    PV_TRY(nonnegative_fit(x, data->n, k, y, data->factors, data->scratch, NULL, &found, err));
     for (size_t a = 0; a < k; a++) {
-        model->parameters[places[used[a]]].estimate = fit.b[a];
+        model->parameters[places[used[a]]].estimate = found.b[a];
         for (size_t b = 0; b < k; b++)
-            model->uncertainty.covariance[places[used[a]]][places[used[b]]] = fit.covariance[a][b];
+            model->uncertainty.covariance[places[used[a]]][places[used[b]]] =
+                found.covariance[a][b];
     }
     for (size_t j = 0; j < model->kind->n_parameters; j++)
-        freedom[j] = fit.freedom;
+        fit->freedom[j] = found.freedom;
     return PV_OK;
 }
 
@@ -397,9 +393,6 @@ static void start_from(const struct trial *trial, const struct found *best, stru
 
 static enum pv_code fit_family(const struct family *family,
                                const struct model_data *data,
-                               struct arena *scratch,
-                               double left_out[],
-                               double freedom[],
                                struct model_fit *fit,
                                struct pv_error *err)
 {
@@ -407,9 +400,8 @@ static enum pv_code fit_family(const struct family *family,
     struct found best;
     struct trial *trial = NULL;
     struct absence without = {.row = data->n, .from = 1, .to = 0};
-    PV_TRY(configurations_count(data, scratch, &design, err));
-    PV_TRY(configurations_require(&design, data, family->name, 2, 2, err));
-    PV_TRY(make_trial(family, data, design.sizes, scratch, &trial, err));
+    PV_TRY(configurations_require(data, fit->model.kind, 2, 2, &design, err));
+    PV_TRY(make_trial(family, data, design.sizes, &trial, err));
     find_best(trial, without, &best);
     start_from(trial, &best, &fit->model);
     fit->model.reference = MODEL_EXTRAPOLATED;
@@ -418,18 +410,19 @@ static enum pv_code fit_family(const struct family *family,
     for (without.row = 0; without.row < data->n; without.row++) {
         struct found others;
         find_best(trial, without, &others);
-        left_out[without.row] = value_of(family, others.b, others.shape, &data->rows[without.row]);
+        fit->left_out[without.row] =
+            value_of(family, others.b, others.shape, &data->rows[without.row]);
     }
-    return settle(trial, &best, scratch, freedom, &fit->model, err);
+    return settle(trial, &best, fit, err);
 }
 
 /* The family behind a kind. */
 static const struct family *family_of(const struct model_kind *kind)
 {
-    return kind == &power_kind   ? &power
-           : kind == &spill_kind ? &spill
-           : kind == &cliff_kind ? &cliff
-                                 : &plain;
+    return kind == &power_law_kind      ? &power_law
+           : kind == &memory_spill_kind ? &memory_spill
+           : kind == &memory_cliff_kind ? &memory_cliff
+                                        : &load_per_executor;
 }
 
 enum pv_code load_leave_out(const struct model_kind *kind,
@@ -437,7 +430,6 @@ enum pv_code load_leave_out(const struct model_kind *kind,
                             const double from[],
                             const double to[],
                             size_t folds,
-                            struct arena *scratch,
                             double left_out[],
                             struct pv_error *err)
 {
@@ -445,7 +437,7 @@ enum pv_code load_leave_out(const struct model_kind *kind,
     size_t sizes = data->n > 0;
     for (size_t i = 1; i < data->n; i++)
         sizes += data->rows[i].problem_size > data->rows[i - 1].problem_size;
-    PV_TRY(make_trial(family_of(kind), data, sizes, scratch, &trial, err));
+    PV_TRY(make_trial(family_of(kind), data, sizes, &trial, err));
     for (size_t f = 0; f < folds; f++) {
         struct found others;
         find_best(trial, (struct absence){data->n, from[f], to[f]}, &others);
@@ -481,28 +473,18 @@ describe_family(const struct family *family, const struct model *model, struct f
 
 /* --- kinds --- */
 
-#define COMMON_RULES                                                                               \
-    {"fixed_s", 0, HUGE_VAL, MODEL_OF_DURATIONS}, {"grows_s", 0, HUGE_VAL, MODEL_OF_DURATIONS},    \
+#define SECONDS(word)                                                                              \
     {                                                                                              \
-        "shared_s", 0, HUGE_VAL, MODEL_OF_DURATIONS                                                \
+        word, 0, HUGE_VAL, MODEL_OF_DURATIONS                                                      \
     }
+#define COMMON_RULES SECONDS("fixed_s"), SECONDS("grows_s"), SECONDS("shared_s")
 
-static const struct model_parameter_rule plain_rules[] = {COMMON_RULES};
-static const struct model_parameter_rule power_rules[] = {
-    COMMON_RULES, {"exponent", 0.25, 3, MODEL_OF_DURATIONS}};
-static const struct model_parameter_rule spill_rules[] = {
-    COMMON_RULES, {"spill_s", 0, HUGE_VAL, MODEL_OF_DURATIONS}};
-static const struct model_parameter_rule cliff_rules[] = {
-    COMMON_RULES,
-    {"excess_s", 0, HUGE_VAL, MODEL_OF_DURATIONS},
-    {"below_executors", 0, HUGE_VAL, MODEL_OF_DURATIONS}};
-
-#define LOAD_KIND(word)                                                                            \
-    static enum pv_code fit_##word(const struct model_data *data, struct arena *scratch,           \
-                                   double left_out[], double freedom[], struct model_fit *fit,     \
+/* A kind: the word of its family, and the rules of the parameters that only it has. */
+#define LOAD_KIND(word, ...)                                                                       \
+    static enum pv_code fit_##word(const struct model_data *data, struct model_fit *fit,           \
                                    struct pv_error *err)                                           \
     {                                                                                              \
-        return fit_family(&word, data, scratch, left_out, freedom, fit, err);                      \
+        return fit_family(&word, data, fit, err);                                                  \
     }                                                                                              \
     static double duration_##word(const struct model_law *law, double size, double m)              \
     {                                                                                              \
@@ -511,49 +493,19 @@ static const struct model_parameter_rule cliff_rules[] = {
     static void describe_##word(const struct model *model, struct findings *findings)              \
     {                                                                                              \
         describe_family(&word, model, findings);                                                   \
-    }
+    }                                                                                              \
+    static const struct model_parameter_rule word##_rules[] = {__VA_ARGS__};                       \
+    const struct model_kind word##_kind = {                                                        \
+        .name = #word,                                                                             \
+        .forms = MODEL_OF_DURATIONS,                                                               \
+        .rules = word##_rules,                                                                     \
+        .n_parameters = sizeof word##_rules / sizeof *word##_rules,                                \
+        .fit = fit_##word,                                                                         \
+        .duration_s = duration_##word,                                                             \
+        .describe = describe_##word,                                                               \
+    };
 
-LOAD_KIND(plain)
-LOAD_KIND(power)
-LOAD_KIND(spill)
-LOAD_KIND(cliff)
-
-const struct model_kind load_kind = {
-    .name = "load_per_executor",
-    .forms = MODEL_OF_DURATIONS,
-    .rules = plain_rules,
-    .n_parameters = sizeof plain_rules / sizeof *plain_rules,
-    .fit = fit_plain,
-    .duration_s = duration_plain,
-    .describe = describe_plain,
-};
-
-const struct model_kind power_kind = {
-    .name = "power_law",
-    .forms = MODEL_OF_DURATIONS,
-    .rules = power_rules,
-    .n_parameters = sizeof power_rules / sizeof *power_rules,
-    .fit = fit_power,
-    .duration_s = duration_power,
-    .describe = describe_power,
-};
-
-const struct model_kind spill_kind = {
-    .name = "memory_spill",
-    .forms = MODEL_OF_DURATIONS,
-    .rules = spill_rules,
-    .n_parameters = sizeof spill_rules / sizeof *spill_rules,
-    .fit = fit_spill,
-    .duration_s = duration_spill,
-    .describe = describe_spill,
-};
-
-const struct model_kind cliff_kind = {
-    .name = "memory_cliff",
-    .forms = MODEL_OF_DURATIONS,
-    .rules = cliff_rules,
-    .n_parameters = sizeof cliff_rules / sizeof *cliff_rules,
-    .fit = fit_cliff,
-    .duration_s = duration_cliff,
-    .describe = describe_cliff,
-};
+LOAD_KIND(load_per_executor, COMMON_RULES)
+LOAD_KIND(power_law, COMMON_RULES, {"exponent", 0.25, 3, MODEL_OF_DURATIONS})
+LOAD_KIND(memory_spill, COMMON_RULES, SECONDS("spill_s"))
+LOAD_KIND(memory_cliff, COMMON_RULES, SECONDS("excess_s"), SECONDS("below_executors"))

@@ -27,10 +27,6 @@
  *
  * PV_E_TOO_FEW, PV_E_SINGULAR: fewer than two executor counts.
  */
-extern const struct model_kind load_kind;
-extern const struct model_kind power_kind;
-extern const struct model_kind spill_kind;
-extern const struct model_kind cliff_kind;
 
 /*
  * One of these kinds, fitted `folds` times to all rows but those with executors in [from, to] of
@@ -42,7 +38,6 @@ enum pv_code load_leave_out(const struct model_kind *kind,
                             const double from[],
                             const double to[],
                             size_t folds,
-                            struct arena *scratch,
                             double left_out[],
                             struct pv_error *err) PV_MUSTCHECK;
 

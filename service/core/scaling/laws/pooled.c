@@ -1,4 +1,28 @@
 /*
+ * What runs with other labels show of the runs asked about (docs/design.md, "Other kinds of
+ * models").
+ *
+ * Over executors, ln T of the runs of one context (observation.context: a set of labels) and
+ * problem size is a curve, given by its heights at the executor counts that were seen (ticks;
+ * straight lines in ln m between them). The curves of an application are drawn from one normal
+ * distribution: a mean that may rise with ln N, tick by tick, and a covariance that says how
+ * heights go together - how much a whole curve lies higher, how sharply it falls at few executors,
+ * and what of it is seen in advance at others. Both are estimated from all contexts (N. M. Laird
+ * and J. H. Ware, "Random-effects models for longitudinal data", Biometrics 38, 1982, by EM). The
+ * prediction is the curve of the own context given its runs; where it has few, it leans on the
+ * others.
+ *
+ * Runs of one cell (context, N, m) count by their mean; their scatter is the noise. The covariance
+ * starts from as many pseudo-curves as there are ticks, of a fiftieth of the variance, independent.
+ * Errors with runs left out keep mean and covariance.
+ *
+ * The model holds the own curves as knots (as core/scaling/laws/interpolation.h reads them), so
+ * that predicting needs no other run; where the own runs have one problem size, a second curve, of
+ * twice the size, carries what the others show of sizes.
+ *
+ * PV_E_TOO_FEW: fewer than POOLED_CURVES curves of other contexts. PV_E_SINGULAR: one executor
+ * count. PV_E_MEMORY. O((curves + cells) ticks^2), and O(cells of a curve ticks^2) for each own run.
+ *
  * How curves over executors are estimated from the runs of many label groups at once: a linear
  * mixed model (N. M. Laird, J. H. Ware, Biometrics 38, 1982) by EM (A. P. Dempster, N. M. Laird, D.
  * B. Rubin, "Maximum likelihood from incomplete data via the EM algorithm", J. R. Statist. Soc. B
@@ -62,7 +86,7 @@
  * Cost: O(n log n) to sort n runs, O((curves + cells) d^2) for each of 40 steps, and for each own
  * run left out O(d^2) times the cells of its curve.
  */
-#include "core/scaling/laws/pooled.h"
+#include "core/scaling/laws/kinds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,6 +97,7 @@
 #include "core/scaling/model/fit_types.h"
 #include "core/scaling/model/speedup_surface.h"
 
+enum { POOLED_CURVES = 3, POOLED_TICKS = 12 };
 enum { ITERATIONS = 40, SIZES_MAX = 64 };
 
 /* Of ln T, one standard deviation: of a run where none was repeated, and what a mean of however
@@ -198,11 +223,10 @@ static void centre_sizes(struct pool *pool)
     }
 }
 
-static enum pv_code make_pool(const struct model_data *data,
-                              struct arena *scratch,
-                              struct pool **made,
-                              struct pv_error *err)
+static enum pv_code
+make_pool(const struct model_data *data, struct pool **made, struct pv_error *err)
 {
+    struct arena *scratch = data->scratch;
     size_t n = data->n + data->n_others;
     struct observation *rows = arena_array(scratch, n, sizeof *rows);
     struct pool *pool = arena_calloc(scratch, 1, sizeof *pool);
@@ -406,37 +430,23 @@ static double leave_out(const struct pool *pool, const struct observation *row)
                height_at(pool, pool->slope, row->executors) * (mine->x - near->x));
 }
 
-static enum pv_code fit_pooled(const struct model_data *data,
-                               struct arena *scratch,
-                               double left_out[],
-                               double freedom[],
-                               struct model_fit *fit,
-                               struct pv_error *err)
+static enum pv_code
+fit_pooled(const struct model_data *data, struct model_fit *fit, struct pv_error *err)
 {
     struct pool *pool = NULL;
-    PV_TRY(make_pool(data, scratch, &pool, err));
+    PV_TRY(make_pool(data, &pool, err));
     guess(pool);
     for (size_t i = 0; i < ITERATIONS; i++)
         step(pool);
-    PV_TRY(set_knots(pool, scratch, &fit->model, err));
+    PV_TRY(set_knots(pool, data->scratch, &fit->model, err));
     for (size_t i = 0; !data->whole && i < data->n; i++)
-        left_out[i] = leave_out(pool, &data->rows[i]);
+        fit->left_out[i] = leave_out(pool, &data->rows[i]);
     size_t own = 0;
     while (own < pool->n_curves && pool->curves[own].context == 1)
         own++;
-    freedom[0] = data->n > own ? (double)(data->n - own) : 0;
+    fit->freedom[0] = data->n > own ? (double)(data->n - own) : 0;
     fit->model.reference = MODEL_EXTRAPOLATED;
     return PV_OK;
-}
-
-static double duration(const struct model_law *law, double problem_size, double executors)
-{
-    return interpolation_kind.duration_s(law, problem_size, executors);
-}
-
-static size_t turn(const struct model_law *law, double problem_size, double m[])
-{
-    return interpolation_kind.turning_points(law, problem_size, m);
 }
 
 static void describe(const struct model *model, struct findings *findings)
@@ -455,7 +465,7 @@ const struct model_kind pooled_kind = {
     .tables = MODEL_HAS_KNOTS,
     .pools = true,
     .fit = fit_pooled,
-    .duration_s = duration,
-    .turning_points = turn,
+    .duration_s = interpolated_duration,
+    .turning_points = interpolated_turning_points,
     .describe = describe,
 };

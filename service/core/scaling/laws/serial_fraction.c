@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "core/numerics/levenberg_marquardt.h"
-#include "core/numerics/nonnegative.h"
 
 /* eta in steps of 1/32, near enough for the descent that follows; its steps are only bounded. */
 enum { GRID = 33, STEPS = 60 };
@@ -41,11 +40,9 @@ static double find_start(const struct descent *d)
     return best;
 }
 
-double serial_fraction_fit(serial_fraction_law law,
-                           const struct model_data *data,
-                           double left_out[],
-                           double *variance,
-                           double *freedom)
+void serial_fraction_fit(serial_fraction_law law,
+                         const struct model_data *data,
+                         struct model_fit *fit)
 {
     struct problem problem = {law, data};
     const struct descent d = {
@@ -56,17 +53,20 @@ double serial_fraction_fit(serial_fraction_law law,
     (void)descent_find(&d, d.n, STEPS, 1e-6, &best);
     (void)descent_polish(&d, 1e-12, &best);
     descent_sum(&d, &best, d.n, &sums);
-    *freedom = (double)data->n - 1;
-    bool inner = best > 0 && best < 1 && sums.curvature[0][0] > 0 && *freedom > 0;
+    double freedom = (double)data->n - 1;
+    bool inner = best > 0 && best < 1 && sums.curvature[0][0] > 0 && freedom > 0;
     double rounding = (double)data->n * 4096 * DBL_EPSILON * DBL_EPSILON;
-    *variance = inner ? fmax(sums.squares, rounding) / *freedom / sums.curvature[0][0] : 0;
+    fit->model.uncertainty.covariance[SHARE_ETA][SHARE_ETA] =
+        inner ? fmax(sums.squares, rounding) / freedom / sums.curvature[0][0] : 0;
+    fit->freedom[SHARE_ETA] = freedom;
+    fit->model.parameters[SHARE_ETA].estimate = best;
+    fit->model.reference = MODEL_RATIO;
     descent_sharpen(&d, &best, &sums);
     for (size_t i = 0; i < data->n; i++) {
         double eta = best;
         descent_find_without(&d, &sums, i, 1e-6, &eta);
-        left_out[i] = law(eta, data->rows[i].executors, &slope);
+        fit->left_out[i] = law(eta, data->rows[i].executors, &slope);
     }
-    return best;
 }
 
 /* T = a + b x -> eta and the time at x = 1, with the covariance of both from that of a and b. */
@@ -90,21 +90,16 @@ static void share_of_line(const double line[2],
     }
 }
 
-enum pv_code serial_fraction_fit_durations(const char *name,
-                                           const double x[],
-                                           const struct model_data *data,
+enum pv_code serial_fraction_fit_durations(const double x[],
                                            const struct configurations *design,
-                                           struct arena *scratch,
-                                           double left_out[],
-                                           double freedom[],
                                            struct model_fit *fit,
                                            struct pv_error *err)
 {
+    const struct model_data *data = design->data;
     struct nonnegative_fit line;
-    struct pv_error why = {0};
     double covariance[2][2];
-    double *columns = arena_array(scratch, data->n, 2 * sizeof *columns);
-    double *y = arena_array(scratch, data->n, sizeof *y);
+    double *columns = arena_array(data->scratch, data->n, 2 * sizeof *columns);
+    double *y = arena_array(data->scratch, data->n, sizeof *y);
     if (columns == NULL || y == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++) {
@@ -112,21 +107,14 @@ enum pv_code serial_fraction_fit_durations(const char *name,
         columns[2 * i + 1] = x[i];
         y[i] = data->rows[i].duration_s;
     }
-    enum pv_code code = nonnegative_fit(columns, data->n, 2, y, data->factors, scratch,
-                                        data->whole ? NULL : left_out, &line, &why);
-    if (code == PV_E_SINGULAR)
-        return configurations_blame(design, data, name, err);
-    if (code != PV_OK)
-        return pv_fail(err, code, "%s", why.detail);
+    PV_TRY(configurations_fit(design, columns, 2, y, fit, &line, err));
     const double part[2][2] = {{line.covariance[0][0], line.covariance[0][1]},
                                {line.covariance[1][0], line.covariance[1][1]}};
     share_of_line(line.b, part, &fit->model.parameters[SHARE_ETA].estimate,
                   &fit->model.parameters[SHARE_SEQUENTIAL].estimate, covariance);
-    for (size_t a = 0; a < 2; a++) {
-        freedom[a] = line.freedom;
+    for (size_t a = 0; a < 2; a++)
         for (size_t b = 0; b < 2; b++)
             fit->model.uncertainty.covariance[a][b] = covariance[a][b];
-    }
     fit->model.reference = MODEL_EXTRAPOLATED;
     return PV_OK;
 }

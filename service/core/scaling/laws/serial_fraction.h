@@ -7,33 +7,26 @@
  */
 typedef double (*serial_fraction_law)(double eta, double executors, double *slope);
 
-/*
- * eta of least squared relative error over the speedups of `data`, inside [0, 1], from the best
- * of a grid (core/numerics/levenberg_marquardt.h); each row left out by descending anew. *variance:
- * of eta, 0 where it lies on a bound or is not determined; *freedom: n - 1. O(n^2).
- */
-double serial_fraction_fit(serial_fraction_law law,
-                           const struct model_data *data,
-                           double left_out[],
-                           double *variance,
-                           double *freedom);
-
 /* First two parameters of every kind that is such a law. */
 enum { SHARE_ETA, SHARE_SEQUENTIAL, SHARE_PARAMETERS };
 
 /*
+ * eta of least squared relative error over the speedups of `data`, inside [0, 1], from the best
+ * of a grid (core/numerics/levenberg_marquardt.h); each row left out by descending anew. Variance 0
+ * where it lies on a bound or is not determined. O(n^2).
+ */
+void serial_fraction_fit(serial_fraction_law law,
+                         const struct model_data *data,
+                         struct model_fit *fit);
+
+/*
  * Durations as the line T = a + b x with a, b >= 0: time at x = 1 (parameter SHARE_SEQUENTIAL) is
  * a + b, and eta its parallel share b / (a + b); estimates, covariance, degrees of freedom and
- * left_out are filled in as a kind's fit must. x: one regressor a row. name: of the kind.
- * PV_E_SINGULAR names what the design lacks; PV_E_MEMORY.
+ * left_out are filled in as a kind's fit must. x: one regressor a row. PV_E_SINGULAR names what the
+ * design lacks; PV_E_MEMORY.
  */
-enum pv_code serial_fraction_fit_durations(const char *name,
-                                           const double x[],
-                                           const struct model_data *data,
+enum pv_code serial_fraction_fit_durations(const double x[],
                                            const struct configurations *design,
-                                           struct arena *scratch,
-                                           double left_out[],
-                                           double freedom[],
                                            struct model_fit *fit,
                                            struct pv_error *err) PV_MUSTCHECK;
 

@@ -1,4 +1,23 @@
-#include "core/scaling/laws/sun_ni.h"
+/*
+ * X.-H. Sun, L. M. Ni, "Another view on parallel speedup", Supercomputing 1990 (memory-bounded
+ * speedup); docs/design.md, "Speedup laws and IPSO", with n = executors:
+ *
+ *     S = (eta g + 1 - eta) / (eta g/n + 1 - eta)
+ *
+ * g is how much the parallel work has grown once the problem fills the memory of n executors. Here
+ * it is fitted: g = (N/s)^b, where N is the problem size, s = `size_per_executor` the size of one
+ * executor's share (given by the observations: mean N over mean n) and b = `growth`, in [0, 3]. b =
+ * 0 is Amdahl's law, b = 1 Gustafson's at N = s n, and b > 1 work that grows faster than the data,
+ * such as 3/2 for products of dense matrices.
+ *
+ *     T(N, n) = T1 (1 - eta + eta g/n),  T1 = `sequential_s`: the time of size s on one executor
+ *
+ * Durations: eta, b and T1; speedups: eta and b on relative error; by
+ * core/numerics/levenberg_marquardt.h, each row left out by descending anew. At one problem size g
+ * is one number that nothing separates from eta: such a fit is refused, as is one where nothing
+ * runs in parallel and g has no effect.
+ */
+#include "core/scaling/laws/kinds.h"
 
 #include <math.h>
 
@@ -145,23 +164,6 @@ static void find_start(const struct descent *d, bool durations, double best[])
 
 /* --- the fit --- */
 
-static enum pv_code
-require(const struct configurations *design, const struct model_data *data, struct pv_error *err)
-{
-    bool durations = data->form == MODEL_OF_DURATIONS;
-    enum pv_code code = configurations_require(design, data, "sun_ni", durations ? 4 : 3, 2, err);
-    if (code != PV_OK)
-        return code;
-    if (design->sizes < 2)
-        return pv_fail(
-            err, PV_E_SINGULAR,
-            "sun_ni needs runs of different problem sizes: at one size (%g in all of the %zu "
-            "observations) the growth of the work cannot be told from eta; amdahl is the law "
-            "there",
-            data->rows[0].problem_size, data->n);
-    return PV_OK;
-}
-
 /* Where g has no effect, or the same as another parameter, there is nothing to report of it. */
 static enum pv_code check_known(const struct model_data *data,
                                 const struct descent *d,
@@ -175,13 +177,14 @@ static enum pv_code check_known(const struct model_data *data,
     if (!shared)
         return pv_fail(err, PV_E_SINGULAR,
                        "by sun_ni nothing of these %zu observations runs in parallel (eta is %g): "
-                       "how the parallel work grows cannot be told",
+                       "how the parallel work grows is unknown",
                        data->n, p[ETA]);
     if (!descent_inverse(d, sums, p, inverse, freed))
-        return pv_fail(err, PV_E_SINGULAR,
-                       "the %zu observations do not tell the growth of the work from eta: add runs "
-                       "of other problem sizes on the same executors",
-                       data->n);
+        return pv_fail(
+            err, PV_E_SINGULAR,
+            "the %zu observations do not separate the growth of the work from eta: add runs "
+            "of other problem sizes on the same executors",
+            data->n);
     return PV_OK;
 }
 
@@ -191,8 +194,7 @@ static void set_parameters(const struct model_data *data,
                            const double p[],
                            double inverse[DESCENT_MAX][DESCENT_MAX],
                            size_t freed,
-                           double freedom[],
-                           struct model *model)
+                           struct model_fit *fit)
 {
     double left = data->n > freed ? (double)(data->n - freed) : 0;
     double scale = 0;
@@ -204,29 +206,28 @@ static void set_parameters(const struct model_data *data,
     /* Exact data leave only rounding, which must not pass for knowledge of every digit. */
     double variance = left > 0 ? fmax(squares, 2e-28 * scale) / left : 0;
     for (size_t a = 0; a < d->k; a++) {
-        model->parameters[a].estimate = p[a];
-        freedom[a] = left;
+        fit->model.parameters[a].estimate = p[a];
+        fit->freedom[a] = left;
         for (size_t b = 0; b < d->k; b++)
-            model->uncertainty.covariance[a][b] = variance * inverse[a][b];
+            fit->model.uncertainty.covariance[a][b] = variance * inverse[a][b];
     }
 }
 
 static void leave_out(const struct descent *d,
                       const struct descent_sums *sums,
                       const double p[],
-                      struct model *model,
-                      double left_out[])
+                      struct model_fit *fit)
 {
     struct problem *problem = d->context;
     for (size_t i = 0; i < d->n; i++) {
         const struct observation *row = &problem->data->rows[i];
-        struct model_law law = {.form = model->form, .p = {[SIZE] = problem->size}};
+        struct model_law law = {.form = fit->model.form, .p = {[SIZE] = problem->size}};
         for (size_t j = 0; j < d->k; j++)
             law.p[j] = p[j];
         descent_find_without(d, sums, i, 1e-6, law.p);
-        left_out[i] = model->form == MODEL_OF_SPEEDUPS
-                          ? speedup(&law, row->problem_size, row->executors)
-                          : duration(&law, row->problem_size, row->executors);
+        fit->left_out[i] = fit->model.form == MODEL_OF_SPEEDUPS
+                               ? speedup(&law, row->problem_size, row->executors)
+                               : duration(&law, row->problem_size, row->executors);
     }
 }
 
@@ -241,12 +242,8 @@ static double mean_share(const struct model_data *data)
     return sizes / executors;
 }
 
-static enum pv_code fit_sun_ni(const struct model_data *data,
-                               struct arena *scratch,
-                               double left_out[],
-                               double freedom[],
-                               struct model_fit *fit,
-                               struct pv_error *err)
+static enum pv_code
+fit_sun_ni(const struct model_data *data, struct model_fit *fit, struct pv_error *err)
 {
     struct configurations design;
     struct descent_sums sums;
@@ -254,9 +251,15 @@ static enum pv_code fit_sun_ni(const struct model_data *data,
     double inverse[DESCENT_MAX][DESCENT_MAX];
     size_t freed = 0;
     bool durations = data->form == MODEL_OF_DURATIONS;
-    PV_TRY(configurations_count(data, scratch, &design, err));
-    PV_TRY(require(&design, data, err));
-    double *logs = arena_array(scratch, data->n, sizeof *logs);
+    PV_TRY(configurations_require(data, &sun_ni_kind, durations ? 4 : 3, 2, &design, err));
+    if (design.sizes < 2)
+        return pv_fail(
+            err, PV_E_SINGULAR,
+            "sun_ni needs runs of different problem sizes: at one size (%g in all of the %zu "
+            "observations) nothing separates the growth of the work from eta; amdahl is the law "
+            "there",
+            data->rows[0].problem_size, data->n);
+    double *logs = arena_array(data->scratch, data->n, sizeof *logs);
     if (logs == NULL)
         return pv_no_memory(err);
     struct problem problem = {
@@ -273,7 +276,7 @@ static enum pv_code fit_sun_ni(const struct model_data *data,
     (void)descent_polish(&d, 1e-12, p);
     descent_sum(&d, p, d.n, &sums);
     PV_TRY(check_known(data, &d, &sums, p, inverse, &freed, err));
-    set_parameters(data, &d, sums.squares, p, inverse, freed, freedom, &fit->model);
+    set_parameters(data, &d, sums.squares, p, inverse, freed, fit);
     fit->model.parameters[SIZE].estimate = problem.size;
     fit->model.reference = durations ? MODEL_EXTRAPOLATED : MODEL_RATIO;
     if (p[GROWTH] >= GROWTH_MAX)
@@ -284,7 +287,7 @@ static enum pv_code fit_sun_ni(const struct model_data *data,
             GROWTH_MAX);
     descent_sharpen(&d, p, &sums);
     if (!data->whole)
-        leave_out(&d, &sums, p, &fit->model, left_out);
+        leave_out(&d, &sums, p, fit);
     return PV_OK;
 }
 

@@ -8,8 +8,8 @@
 
 #include "core/numerics/least_squares.h"
 #include "core/numerics/levenberg_marquardt.h"
+#include "core/scaling/laws/kinds.h"
 #include "core/scaling/laws/startup_overhead.h"
-#include "core/scaling/laws/usba_internal.h"
 #include "core/scaling/model/describe.h"
 
 /* Beyond this p-value gamma is dropped. */
@@ -76,12 +76,7 @@ static size_t turn(const struct model_law *law, double problem_size, double m[])
 /* Half the estimate: the interval at 95 percent then reaches about 0. */
 static const double weak_share = 0.5;
 
-static void judge(size_t which,
-                  double low,
-                  double high,
-                  size_t rows,
-                  const double freedom[],
-                  struct model_fit *fit)
+static void judge(size_t which, double low, double high, size_t rows, struct model_fit *fit)
 {
     const char *name = fit->model.kind->rules[which].name;
     double estimate = fit->model.parameters[which].estimate;
@@ -96,7 +91,7 @@ static void judge(size_t which,
         return;
     }
     double error = sqrt(variance);
-    double reach = gsl_cdf_tdist_Pinv(0.975, freedom[which]) * error;
+    double reach = gsl_cdf_tdist_Pinv(0.975, fit->freedom[which]) * error;
     bool covers = estimate - reach <= low && estimate + reach >= high;
     if (covers || error > weak_share * estimate)
         finding_count(finding_add(&fit->warnings, "poorly_determined",
@@ -108,21 +103,20 @@ static void judge(size_t which,
 
 /*
  * Warn where epsilon or theta of a fit to speedups is poorly determined. p: estimates by USBA_*;
- * most: the largest executor count; rows: observations; freedom: degrees of freedom by USBA_*.
+ * most: the largest executor count; rows: observations.
  *
  * Both only show in how initialization grows, a small part of a speedup: where few executor counts
  * lie on either side of theta, many pairs fit about as well. theta on its bound has a warning of
  * its own; epsilon next to 0 is a finding, which leaves nothing to say of theta.
  */
-static void judge_startup(
-    const double p[], double most, size_t rows, const double freedom[], struct model_fit *fit)
+static void judge_startup(const double p[], double most, size_t rows, struct model_fit *fit)
 {
     bool grows = p[USBA_EPSILON] > USBA_BOUND;
     bool reached = grows && p[USBA_THETA] < most * (1 - USBA_BOUND);
     if (grows)
-        judge(USBA_EPSILON, 0, 1, rows, freedom, fit);
+        judge(USBA_EPSILON, 0, 1, rows, fit);
     if (reached)
-        judge(USBA_THETA, 1, most, rows, freedom, fit);
+        judge(USBA_THETA, 1, most, rows, fit);
 }
 
 void usba_describe_startup(const struct model *model, struct findings *findings)
@@ -173,9 +167,8 @@ enum { ALPHA_AT, BETA_AT, EPSILON_AT, THETA_AT, RATIO_AT, GAMMA_AT };
 struct problem {
     const struct model_data *data;
     const double *logs; /* ln(N/m) of each row */
-    struct arena *scratch;
-    double most; /* M */
-    size_t k;    /* free parameters: 6, or 5 without gamma */
+    double most;        /* M */
+    size_t k;           /* free parameters: 6, or 5 without gamma */
     /* The last ln r and its r: the solver asks row after row at one place. */
     double log_ratio;
     double ratio;
@@ -265,9 +258,7 @@ struct start {
 
 static int by_sum(const void *a, const void *b)
 {
-    double x = ((const struct start *)a)->sum;
-    double y = ((const struct start *)b)->sum;
-    return (x > y) - (x < y);
+    return compare_double(((const struct start *)a)->sum, ((const struct start *)b)->sum);
 }
 
 /* Values of theta between neighbouring executor counts, spread over all of them. */
@@ -276,11 +267,7 @@ static size_t choose_thetas(const struct problem *problem, double values[], doub
     size_t n = problem->data->n;
     for (size_t i = 0; i < n; i++)
         values[i] = problem->data->rows[i].executors;
-    qsort(values, n, sizeof *values, order_by_double);
-    size_t distinct = 1;
-    for (size_t i = 1; i < n; i++)
-        if (values[i] > values[distinct - 1])
-            values[distinct++] = values[i];
+    size_t distinct = sort_distinct(values, n);
     size_t gaps = distinct - 1 < GAPS_MAX ? distinct - 1 : GAPS_MAX;
     for (size_t g = 0; g < gaps; g++) {
         size_t at = g * (distinct - 1) / gaps;
@@ -312,7 +299,8 @@ static bool fill_start(struct problem *problem,
         y[i] = observed - ratio - 1;
         weights[i] = problem->data->factors[i] * row->speedup / observed;
     }
-    if (linear_fit(x, problem->data->n, k, y, weights, problem->scratch, &linear, NULL) != PV_OK)
+    if (linear_fit(x, problem->data->n, k, y, weights, problem->data->scratch, &linear, NULL) !=
+        PV_OK)
         return false;
     const struct descent d = make_descent(problem);
     start->u[ALPHA_AT] = linear.coefficients[0];
@@ -333,19 +321,19 @@ make_starts(struct problem *problem, struct start starts[], size_t *n_starts, st
     static const double ratios[] = {0.05, 0.2, 0.6, 1.5, 5};
     double thetas[GAPS_MAX];
     size_t n = problem->data->n;
-    double *x = arena_array(problem->scratch, n, FREE_MAX * sizeof *x);
-    double *y = arena_array(problem->scratch, n, sizeof *y);
-    double *weights = arena_array(problem->scratch, n, sizeof *weights);
+    double *x = arena_array(problem->data->scratch, n, FREE_MAX * sizeof *x);
+    double *y = arena_array(problem->data->scratch, n, sizeof *y);
+    double *weights = arena_array(problem->data->scratch, n, sizeof *weights);
     if (x == NULL || y == NULL || weights == NULL)
         return pv_no_memory(err);
     size_t gaps = choose_thetas(problem, y, thetas);
     *n_starts = 0;
     for (size_t g = 0; g < gaps; g++) {
         for (size_t r = 0; r < sizeof ratios / sizeof *ratios; r++) {
-            struct arena_mark mark = arena_mark(problem->scratch);
+            struct arena_mark mark = arena_mark(problem->data->scratch);
             if (fill_start(problem, thetas[g], ratios[r], x, y, weights, &starts[*n_starts]))
                 ++*n_starts;
-            arena_rewind(problem->scratch, mark);
+            arena_rewind(problem->data->scratch, mark);
         }
     }
     qsort(starts, *n_starts, sizeof *starts, by_sum);
@@ -359,19 +347,20 @@ static enum pv_code solve(struct problem *problem,
 {
     size_t n = 0;
     double least = (double)INFINITY;
-    struct start *starts = arena_array(problem->scratch, (size_t)GAPS_MAX * 5, sizeof *starts);
+    struct start *starts =
+        arena_array(problem->data->scratch, (size_t)GAPS_MAX * 5, sizeof *starts);
     if (starts == NULL)
         return pv_no_memory(err);
-    enum pv_code code = make_starts(problem, starts, &n, err);
-    if (code == PV_OK && n == 0)
-        return configurations_blame(design, problem->data, "usba", err);
+    PV_TRY(make_starts(problem, starts, &n, err));
+    if (n == 0)
+        return configurations_blame(design, err);
     const struct descent d = make_descent(problem);
     n = n < STARTS_MAX ? n : STARTS_MAX;
     /* A few steps show which starts lead anywhere. */
-    for (size_t s = 0; code == PV_OK && s < n; s++)
+    for (size_t s = 0; s < n; s++)
         starts[s].sum = descent_find(&d, d.n, STEPS_FIRST, 1e-6, starts[s].u);
     qsort(starts, n, sizeof *starts, by_sum);
-    for (size_t s = 0; code == PV_OK && s < n && s < KEPT_MAX; s++) {
+    for (size_t s = 0; s < n && s < KEPT_MAX; s++) {
         (void)descent_find(&d, d.n, STEPS_MAX, 1e-6, starts[s].u);
         double sum = descent_polish(&d, 1e-12, starts[s].u);
         if (sum < least) {
@@ -379,7 +368,7 @@ static enum pv_code solve(struct problem *problem,
             unpack(problem, starts[s].u, p);
         }
     }
-    return code;
+    return PV_OK;
 }
 
 /* --- what is known of the parameters --- */
@@ -408,8 +397,8 @@ static enum pv_code linearise(struct problem *problem,
     size_t n = problem->data->n;
     double u[DESCENT_MAX];
     double row[FREE_MAX];
-    double *x = arena_array(problem->scratch, n, k * sizeof *x);
-    double *y = arena_array(problem->scratch, n, sizeof *y);
+    double *x = arena_array(problem->data->scratch, n, k * sizeof *x);
+    double *y = arena_array(problem->data->scratch, n, sizeof *y);
     if (x == NULL || y == NULL)
         return pv_no_memory(err);
     pack(problem, p, u);
@@ -419,7 +408,7 @@ static enum pv_code linearise(struct problem *problem,
         for (size_t j = 0; j < k; j++)
             x[i * k + j] = row[known[j]];
     }
-    return linear_fit(x, n, k, y, NULL, problem->scratch, linear, err);
+    return linear_fit(x, n, k, y, NULL, problem->data->scratch, linear, err);
 }
 
 static double squares_at(struct problem *problem, const double p[])
@@ -432,10 +421,10 @@ static double squares_at(struct problem *problem, const double p[])
 
 static enum pv_code set_estimates(struct problem *problem,
                                   const double p[],
-                                  double freedom[],
-                                  struct model *model,
+                                  struct model_fit *fit,
                                   struct pv_error *err)
 {
+    struct model *model = &fit->model;
     struct linear_fit linear;
     struct pv_error why = {0};
     size_t known[FREE_MAX];
@@ -451,7 +440,7 @@ static enum pv_code set_estimates(struct problem *problem,
     double rounding = (double)problem->data->n * 2e-28;
     double variance = fmax(squares_at(problem, p), rounding) / left;
     for (size_t a = 0; a < k && left > 0; a++) {
-        freedom[order[known[a]]] = left;
+        fit->freedom[order[known[a]]] = left;
         for (size_t b = 0; b < k; b++)
             model->uncertainty.covariance[order[known[a]]][order[known[b]]] =
                 variance * linear.inverse[a][b];
@@ -479,56 +468,51 @@ static void ratio_leave_out(struct problem *problem, const double p[], double le
     }
 }
 
-static enum pv_code fit_ratio(const struct model_data *data,
-                              const struct configurations *design,
-                              struct arena *scratch,
-                              double left_out[],
-                              double freedom[],
-                              struct model_fit *fit,
-                              struct pv_error *err)
+static bool gamma_is_insignificant(const struct model_fit *fit)
 {
+    double variance = fit->model.uncertainty.covariance[USBA_GAMMA][USBA_GAMMA];
+    return linear_p_value(fit->model.parameters[USBA_GAMMA].estimate, sqrt(variance),
+                          fit->freedom[USBA_GAMMA]) > USBA_SIGNIFICANT;
+}
+
+static enum pv_code
+fit_ratio(const struct configurations *design, struct model_fit *fit, struct pv_error *err)
+{
+    const struct model_data *data = design->data;
     double p[USBA_PARAMETERS] = {0};
-    double *logs = arena_array(scratch, data->n, sizeof *logs);
+    double *logs = arena_array(data->scratch, data->n, sizeof *logs);
     if (logs == NULL)
         return pv_no_memory(err);
-    struct problem problem = {
-        .data = data, .logs = logs, .scratch = scratch, .k = FREE_MAX, .ratio = 1};
+    struct problem problem = {.data = data, .logs = logs, .k = FREE_MAX, .ratio = 1};
     for (size_t i = 0; i < data->n; i++) {
         logs[i] = log(data->rows[i].problem_size / data->rows[i].executors);
         problem.most = fmax(problem.most, data->rows[i].executors);
     }
     fit->model.reference = MODEL_RATIO;
-    enum pv_code code = solve(&problem, design, p, err);
-    if (code == PV_OK)
-        code = set_estimates(&problem, p, freedom, &fit->model, err);
-    if (code != PV_OK)
-        return code;
-    double variance = fit->model.uncertainty.covariance[USBA_GAMMA][USBA_GAMMA];
-    if (linear_p_value(p[USBA_GAMMA], sqrt(variance), freedom[USBA_GAMMA]) > USBA_SIGNIFICANT) {
+    PV_TRY(solve(&problem, design, p, err));
+    PV_TRY(set_estimates(&problem, p, fit, err));
+    if (gamma_is_insignificant(fit)) {
         problem.k = FREE_MAX - 1;
         memset(fit->model.uncertainty.covariance, 0, sizeof fit->model.uncertainty.covariance);
         (void)finding_add(&fit->warnings, "gamma_dropped",
                           "gamma is not significant (p > %g) and was left out", USBA_SIGNIFICANT);
-        code = solve(&problem, design, p, err);
-        if (code == PV_OK)
-            code = set_estimates(&problem, p, freedom, &fit->model, err);
+        PV_TRY(solve(&problem, design, p, err));
+        PV_TRY(set_estimates(&problem, p, fit, err));
         fit->model.parameters[USBA_GAMMA].dropped = true;
-        if (code != PV_OK)
-            return code;
     }
     if (p[USBA_THETA] > problem.most * (1 - USBA_BOUND) || p[USBA_EPSILON] < USBA_BOUND)
         (void)finding_add(&fit->warnings, "theta_not_reached",
                           "initialization does not level off within the executor counts observed");
-    judge_startup(p, problem.most, data->n, freedom, fit);
-    ratio_leave_out(&problem, p, left_out);
+    judge_startup(p, problem.most, data->n, fit);
+    ratio_leave_out(&problem, p, fit->left_out);
     return PV_OK;
 }
 
 /* --- the two parts of a duration --- */
 
-double *usba_parallel_times(const struct model_data *data, struct arena *scratch)
+double *usba_parallel_times(const struct model_data *data)
 {
-    double *times_s = arena_array(scratch, data->n, sizeof *times_s);
+    double *times_s = arena_array(data->scratch, data->n, sizeof *times_s);
     for (size_t i = 0; times_s != NULL && i < data->n; i++) {
         double before_s = data->rows[i].initialization_s;
         times_s[i] = data->rows[i].duration_s - (isnan(before_s) ? 0 : before_s);
@@ -536,31 +520,30 @@ double *usba_parallel_times(const struct model_data *data, struct arena *scratch
     return times_s;
 }
 
-enum pv_code usba_set_startup(const struct model_data *data,
-                              struct arena *scratch,
-                              double left_out_s[],
-                              double freedom[],
-                              struct model_fit *fit,
-                              struct pv_error *err)
+enum pv_code
+usba_set_startup(const struct model_data *data, struct model_fit *fit, struct pv_error *err)
 {
     static const size_t at[3] = {USBA_INITIALIZATION, USBA_EPSILON, USBA_THETA};
     struct startup startup;
-    double *executors = arena_array(scratch, data->n, sizeof *executors);
-    double *times_s = arena_array(scratch, data->n, sizeof *times_s);
-    if (executors == NULL || times_s == NULL)
+    double *executors = arena_array(data->scratch, data->n, sizeof *executors);
+    double *times_s = arena_array(data->scratch, data->n, sizeof *times_s);
+    double *before_s = arena_array(data->scratch, data->n, sizeof *before_s);
+    if (executors == NULL || times_s == NULL || before_s == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++) {
         executors[i] = data->rows[i].executors;
         times_s[i] = data->knows_initialization ? data->rows[i].initialization_s : 0;
     }
-    PV_TRY(startup_fit(executors, times_s, data->factors, data->n, scratch,
-                       data->whole ? NULL : left_out_s, &startup, err));
+    PV_TRY(startup_fit(executors, times_s, data->factors, data->n, data->scratch,
+                       data->whole ? NULL : before_s, &startup, err));
+    for (size_t i = 0; !data->whole && i < data->n; i++)
+        fit->left_out[i] += before_s[i];
     struct model *model = &fit->model;
     model->parameters[USBA_INITIALIZATION].estimate = startup.t0_s;
     model->parameters[USBA_EPSILON].estimate = startup.epsilon;
     model->parameters[USBA_THETA].estimate = startup.theta;
     for (size_t a = 0; a < 3; a++) {
-        freedom[at[a]] = startup.freedom;
+        fit->freedom[at[a]] = startup.freedom;
         for (size_t b = 0; b < 3; b++)
             model->uncertainty.covariance[at[a]][at[b]] =
                 data->knows_initialization ? startup.covariance[a][b] : 0;
@@ -621,7 +604,6 @@ enum pv_code usba_set_parallel(const double c[4],
 struct parallel {
     const struct model_data *data;
     const struct configurations *design;
-    struct arena *scratch;
     const double *times_s;
     double t1_s;        /* mean over the runs at N = m = 1; NAN without any */
     double unit_weight; /* of those together */
@@ -667,22 +649,21 @@ static enum pv_code fit_linear(const struct parallel *part,
                                struct pv_error *err)
 {
     size_t n = part->data->n;
-    double *x = arena_array(part->scratch, n, 4 * sizeof *x);
-    double *y = arena_array(part->scratch, n, sizeof *y);
-    double *weights = arena_array(part->scratch, n, sizeof *weights);
+    double *x = arena_array(part->data->scratch, n, 4 * sizeof *x);
+    double *y = arena_array(part->data->scratch, n, sizeof *y);
+    double *weights = arena_array(part->data->scratch, n, sizeof *weights);
     if (x == NULL || y == NULL || weights == NULL)
         return pv_no_memory(err);
     size_t rows = lay_out(part, skip, gamma, x, y, weights);
     size_t k = (part->units > 0 && skip == n ? 2u : 3u) + (gamma ? 1u : 0u);
     *y_out = y;
-    return linear_fit(x, rows, k, y, weights, part->scratch, linear, err);
+    return linear_fit(x, rows, k, y, weights, part->data->scratch, linear, err);
 }
 
-static enum pv_code set_measured(const struct parallel *part,
-                                 const struct linear_fit *linear,
-                                 struct model *model,
-                                 double freedom[])
+static void
+set_measured(const struct parallel *part, const struct linear_fit *linear, struct model_fit *fit)
 {
+    struct model *model = &fit->model;
     double squares = 0;
     for (size_t i = 0; i < part->data->n; i++)
         if (is_unit(&part->data->rows[i]))
@@ -691,7 +672,7 @@ static enum pv_code set_measured(const struct parallel *part,
     double units = (double)part->units;
     model->reference = MODEL_MEASURED;
     model->parameters[USBA_PARALLEL].estimate = part->t1_s;
-    freedom[USBA_PARALLEL] = units - 1;
+    fit->freedom[USBA_PARALLEL] = units - 1;
     model->uncertainty.covariance[USBA_PARALLEL][USBA_PARALLEL] =
         part->units > 1 ? squares / (units - 1) / part->unit_weight : 0;
     for (size_t a = 0; a < linear->k; a++) {
@@ -700,20 +681,20 @@ static enum pv_code set_measured(const struct parallel *part,
             model->uncertainty.covariance[a][b] =
                 isnan(linear->variance) ? 0 : linear->variance * linear->inverse[a][b];
     }
-    return PV_OK;
 }
 
 static enum pv_code set_parameters(const struct parallel *part,
                                    const struct linear_fit *linear,
-                                   struct model *model,
-                                   double freedom[],
+                                   struct model_fit *fit,
                                    struct pv_error *err)
 {
     for (size_t j = USBA_ALPHA; j <= USBA_GAMMA; j++)
-        freedom[j] = (double)(linear->n - linear->k);
-    model->parameters[USBA_GAMMA].estimate = 0;
-    if (part->units > 0)
-        return set_measured(part, linear, model, freedom);
+        fit->freedom[j] = (double)(linear->n - linear->k);
+    fit->model.parameters[USBA_GAMMA].estimate = 0;
+    if (part->units > 0) {
+        set_measured(part, linear, fit);
+        return PV_OK;
+    }
     double c[4] = {0};
     double covariance[4][4] = {{0}};
     for (size_t a = 0; a < linear->k; a++) {
@@ -721,16 +702,9 @@ static enum pv_code set_parameters(const struct parallel *part,
         for (size_t b = 0; b < linear->k && !isnan(linear->variance); b++)
             covariance[a][b] = linear->variance * linear->inverse[a][b];
     }
-    freedom[USBA_PARALLEL] = freedom[USBA_ALPHA];
-    model->reference = MODEL_EXTRAPOLATED;
-    return usba_set_parallel(c, covariance, model, err);
-}
-
-static bool gamma_is_insignificant(const struct model *model, const double freedom[])
-{
-    double variance = model->uncertainty.covariance[USBA_GAMMA][USBA_GAMMA];
-    return linear_p_value(model->parameters[USBA_GAMMA].estimate, sqrt(variance),
-                          freedom[USBA_GAMMA]) > USBA_SIGNIFICANT;
+    fit->freedom[USBA_PARALLEL] = fit->freedom[USBA_ALPHA];
+    fit->model.reference = MODEL_EXTRAPOLATED;
+    return usba_set_parallel(c, covariance, &fit->model, err);
 }
 
 static void drop_gamma(struct model *model)
@@ -745,7 +719,6 @@ static void drop_gamma(struct model *model)
 static enum pv_code choose_form(const struct parallel *part,
                                 struct linear_fit *linear,
                                 const double **y,
-                                double freedom[],
                                 struct model_fit *fit,
                                 struct pv_error *err)
 {
@@ -753,21 +726,19 @@ static enum pv_code choose_form(const struct parallel *part,
     struct model kept = fit->model;
     enum pv_code code = fit_linear(part, part->data->n, true, y, linear, &why);
     if (code == PV_OK)
-        code = set_parameters(part, linear, &fit->model, freedom, err);
+        code = set_parameters(part, linear, fit, err);
     else if (code == PV_E_MEMORY)
         return pv_fail(err, code, "%s", why.detail);
     bool known = code == PV_OK;
-    if (known && !gamma_is_insignificant(&fit->model, freedom))
+    if (known && !gamma_is_insignificant(fit))
         return PV_OK;
     fit->model = kept;
     pv_error_clear(err);
     code = fit_linear(part, part->data->n, false, y, linear, &why);
     if (code == PV_E_SINGULAR)
-        return configurations_blame(part->design, part->data, "usba", err);
-    if (code == PV_OK)
-        code = set_parameters(part, linear, &fit->model, freedom, err);
-    if (code != PV_OK)
-        return code;
+        return configurations_blame(part->design, err);
+    PV_TRY(code);
+    PV_TRY(set_parameters(part, linear, fit, err));
     drop_gamma(&fit->model);
     if (known)
         (void)finding_add(&fit->warnings, "gamma_dropped",
@@ -775,7 +746,7 @@ static enum pv_code choose_form(const struct parallel *part,
     else
         (void)finding_add(
             &fit->warnings, "gamma_dropped",
-            "the problem sizes observed do not tell gamma from the other effects: it was left "
+            "the problem sizes observed do not separate gamma from the other effects: it was left "
             "out");
     return PV_OK;
 }
@@ -822,22 +793,18 @@ static enum pv_code leave_out(const struct parallel *part,
         else if (part->units > 1)
             left_out_s[i] = without_unit(part, i);
         else {
-            enum pv_code code = leave_reference_out(part, i, gamma, &left_out_s[i], err);
-            if (code != PV_OK)
-                return code;
+            PV_TRY(leave_reference_out(part, i, gamma, &left_out_s[i], err));
         }
     }
     return PV_OK;
 }
 
-static enum pv_code prepare(const struct model_data *data,
-                            const struct configurations *design,
-                            struct arena *scratch,
-                            struct parallel *part,
-                            struct pv_error *err)
+static enum pv_code
+prepare(const struct configurations *design, struct parallel *part, struct pv_error *err)
 {
-    *part = (struct parallel){.data = data, .design = design, .scratch = scratch};
-    part->times_s = usba_parallel_times(data, scratch);
+    const struct model_data *data = design->data;
+    *part = (struct parallel){.data = data, .design = design};
+    part->times_s = usba_parallel_times(data);
     if (part->times_s == NULL)
         return pv_no_memory(err);
     double sum = 0;
@@ -856,28 +823,19 @@ static enum pv_code prepare(const struct model_data *data,
     return PV_OK;
 }
 
-static enum pv_code fit_durations(const struct model_data *data,
-                                  const struct configurations *design,
-                                  struct arena *scratch,
-                                  double left_out[],
-                                  double freedom[],
-                                  struct model_fit *fit,
-                                  struct pv_error *err)
+static enum pv_code
+fit_durations(const struct configurations *design, struct model_fit *fit, struct pv_error *err)
 {
+    const struct model_data *data = design->data;
     struct parallel part;
     struct linear_fit linear = {.n = 0};
     const double *y = NULL;
-    double *before_s = arena_array(scratch, data->n, sizeof *before_s);
-    if (before_s == NULL)
-        return pv_no_memory(err);
-    PV_TRY(prepare(data, design, scratch, &part, err));
-    PV_TRY(choose_form(&part, &linear, &y, freedom, fit, err));
+    PV_TRY(prepare(design, &part, err));
+    PV_TRY(choose_form(&part, &linear, &y, fit, err));
     bool gamma = !fit->model.parameters[USBA_GAMMA].dropped;
     if (!data->whole)
-        PV_TRY(leave_out(&part, &linear, y, gamma, left_out, err));
-    PV_TRY(usba_set_startup(data, scratch, before_s, freedom, fit, err));
-    for (size_t i = 0; !data->whole && i < data->n; i++)
-        left_out[i] += before_s[i];
+        PV_TRY(leave_out(&part, &linear, y, gamma, fit->left_out, err));
+    PV_TRY(usba_set_startup(data, fit, err));
     if (!(fit->model.parameters[USBA_PARALLEL].estimate > 0))
         (void)finding_add(
             &fit->warnings, "negative_reference",
@@ -886,20 +844,14 @@ static enum pv_code fit_durations(const struct model_data *data,
     return PV_OK;
 }
 
-static enum pv_code fit_usba(const struct model_data *data,
-                             struct arena *scratch,
-                             double left_out[],
-                             double freedom[],
-                             struct model_fit *fit,
-                             struct pv_error *err)
+static enum pv_code
+fit_usba(const struct model_data *data, struct model_fit *fit, struct pv_error *err)
 {
     struct configurations design;
     bool speedups = data->form == MODEL_OF_SPEEDUPS;
-    PV_TRY(configurations_count(data, scratch, &design, err));
-    PV_TRY(configurations_require(&design, data, "usba", speedups ? 7 : 4, speedups ? 3 : 2, err));
-    if (speedups)
-        return fit_ratio(data, &design, scratch, left_out, freedom, fit, err);
-    return fit_durations(data, &design, scratch, left_out, freedom, fit, err);
+    PV_TRY(
+        configurations_require(data, &usba_kind, speedups ? 7 : 4, speedups ? 3 : 2, &design, err));
+    return speedups ? fit_ratio(&design, fit, err) : fit_durations(&design, fit, err);
 }
 
 /* What bounds the speedup: a part that grows with executors, or nothing that was seen. */

@@ -1,7 +1,8 @@
 #ifndef CORE_SCALING_LAWS_USBA_H
 #define CORE_SCALING_LAWS_USBA_H
 
-#include "core/scaling/model/law.h"
+#include "core/scaling/laws/configurations.h"
+#include "core/scaling/model/describe.h"
 
 /*
  * USBA (Z. Li, F. Duan, H. Che, "A unified scaling model in the era of big data analytics", HP3C
@@ -26,6 +27,41 @@
  *
  * Speedups: nonlinear least squares with t0/T1 = `initialization_ratio`.
  */
-extern const struct model_kind usba_kind;
+
+/* Parameters of USBA and of usba_scaled. */
+enum {
+    USBA_ALPHA,
+    USBA_BETA,
+    USBA_GAMMA,
+    USBA_EPSILON,
+    USBA_THETA,
+    USBA_INITIALIZATION,
+    USBA_PARALLEL,
+    USBA_RATIO,
+    USBA_PARAMETERS
+};
+
+extern const struct model_parameter_rule usba_rules[USBA_PARAMETERS];
+
+/* p(N, m) of a set of estimates. */
+double usba_growth(const double p[], double problem_size, double executors);
+
+/* alpha, beta, gamma, T1 and their covariance from c0..c3 and theirs. PV_E_SINGULAR: T1 is 0. */
+enum pv_code usba_set_parallel(const double c[4],
+                               double covariance[4][4],
+                               struct model *model,
+                               struct pv_error *err) PV_MUSTCHECK;
+
+/* t0, epsilon, theta from the initialization times of `data`, unknown ones being 0; what they are
+ * for each row from the others is added to fit->left_out. */
+enum pv_code usba_set_startup(const struct model_data *data,
+                              struct model_fit *fit,
+                              struct pv_error *err) PV_MUSTCHECK;
+
+/* duration - initialization of each row; NULL when memory is exhausted. */
+double *usba_parallel_times(const struct model_data *data);
+
+/* Initialization and what of it more executors add, for both kinds. */
+void usba_describe_startup(const struct model *model, struct findings *findings);
 
 #endif

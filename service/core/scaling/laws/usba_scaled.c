@@ -1,10 +1,18 @@
-#include "core/scaling/laws/usba_scaled.h"
+/*
+ * USBA whose parallel part shrinks with the executors (docs/design.md, "USBA"):
+ *
+ *     T(N, m) = t0 q(m) + T1 (N/m) p(N, m)
+ *
+ * with q and p as in core/scaling/laws/usba.h. T - initialization is linear in c0..c3 over (N/m)
+ * (1, ln(N/m), m, N), all of them >= 0; alpha, beta, gamma and T1 follow from them as for USBA
+ * (reference extrapolated). USBA as published has no term in 1/m.
+ */
+#include "core/scaling/laws/kinds.h"
 
 #include <math.h>
 
-#include "core/numerics/nonnegative.h"
 #include "core/scaling/laws/startup_overhead.h"
-#include "core/scaling/laws/usba_internal.h"
+#include "core/scaling/laws/usba.h"
 #include "core/scaling/model/describe.h"
 
 enum { COLUMNS = 4, PARAMETERS = USBA_RATIO };
@@ -37,19 +45,14 @@ static size_t turn(const struct model_law *law, double problem_size, double m[])
     return 2;
 }
 
-static enum pv_code fit_parallel(const struct model_data *data,
-                                 const struct configurations *design,
-                                 struct arena *scratch,
-                                 double left_out[],
-                                 double freedom[],
-                                 struct model_fit *fit,
-                                 struct pv_error *err)
+static enum pv_code
+fit_parallel(const struct configurations *design, struct model_fit *fit, struct pv_error *err)
 {
+    const struct model_data *data = design->data;
     struct nonnegative_fit found;
-    struct pv_error why = {0};
     double covariance[4][4];
-    double *times_s = usba_parallel_times(data, scratch);
-    double *x = arena_array(scratch, data->n, COLUMNS * sizeof *x);
+    double *times_s = usba_parallel_times(data);
+    double *x = arena_array(data->scratch, data->n, COLUMNS * sizeof *x);
     if (times_s == NULL || x == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++) {
@@ -60,37 +63,20 @@ static enum pv_code fit_parallel(const struct model_data *data,
         x[i * COLUMNS + 2] = each * row->executors;
         x[i * COLUMNS + 3] = each * row->problem_size;
     }
-    enum pv_code code = nonnegative_fit(x, data->n, COLUMNS, times_s, data->factors, scratch,
-                                        data->whole ? NULL : left_out, &found, &why);
-    if (code == PV_E_SINGULAR)
-        return configurations_blame(design, data, "usba_scaled", err);
-    if (code != PV_OK)
-        return pv_fail(err, code, "%s", why.detail);
+    PV_TRY(configurations_fit(design, x, COLUMNS, times_s, fit, &found, err));
     for (size_t a = 0; a < COLUMNS; a++)
         for (size_t b = 0; b < COLUMNS; b++)
             covariance[a][b] = found.covariance[a][b];
-    for (size_t j = 0; j < PARAMETERS; j++)
-        freedom[j] = found.freedom;
     return usba_set_parallel(found.b, covariance, &fit->model, err);
 }
 
-static enum pv_code fit_usba_scaled(const struct model_data *data,
-                                    struct arena *scratch,
-                                    double left_out[],
-                                    double freedom[],
-                                    struct model_fit *fit,
-                                    struct pv_error *err)
+static enum pv_code
+fit_usba_scaled(const struct model_data *data, struct model_fit *fit, struct pv_error *err)
 {
     struct configurations design;
-    double *before_s = arena_array(scratch, data->n, sizeof *before_s);
-    if (before_s == NULL)
-        return pv_no_memory(err);
-    PV_TRY(configurations_count(data, scratch, &design, err));
-    PV_TRY(configurations_require(&design, data, "usba_scaled", COLUMNS, 2, err));
-    PV_TRY(fit_parallel(data, &design, scratch, left_out, freedom, fit, err));
-    PV_TRY(usba_set_startup(data, scratch, before_s, freedom, fit, err));
-    for (size_t i = 0; !data->whole && i < data->n; i++)
-        left_out[i] += before_s[i];
+    PV_TRY(configurations_require(data, &usba_scaled_kind, COLUMNS, 2, &design, err));
+    PV_TRY(fit_parallel(&design, fit, err));
+    PV_TRY(usba_set_startup(data, fit, err));
     fit->model.reference = MODEL_EXTRAPOLATED;
     return PV_OK;
 }

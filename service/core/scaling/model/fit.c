@@ -81,6 +81,15 @@ static double actual_of(const struct observation *row, enum model_form form)
     return (double)NAN;
 }
 
+/* Rows in canonical order, and a weight of 1 for those that have none. */
+static void order_rows(struct sorted sorted[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!(sorted[i].row.weight > 0))
+            sorted[i].row.weight = 1;
+    qsort(sorted, n, sizeof *sorted, by_value);
+}
+
 static enum pv_code check_form(const struct model_kind *kind,
                                const struct observation rows[],
                                size_t n,
@@ -157,17 +166,14 @@ static enum pv_code select_rows(const struct model_kind *kind,
         bool wanted = stages ? has_stages(&rows[i]) : !skip || !isnan(rows[i].initialization_s);
         if (!wanted || rows[i].context > 1)
             continue;
-        sorted[data->n] = (struct sorted){rows[i], i};
-        if (!(rows[i].weight > 0))
-            sorted[data->n].row.weight = 1;
-        data->n++;
+        sorted[data->n++] = (struct sorted){rows[i], i};
     }
     if (data->n == 0 && own > 0)
         return pv_fail(err, PV_E_TOO_FEW, "%s needs measured stages; none of %zu observations has",
                        kind->name, own);
     if (data->n == 0)
         return pv_fail(err, PV_E_TOO_FEW, "there are no observations of the context asked for");
-    qsort(sorted, data->n, sizeof *sorted, by_value);
+    order_rows(sorted, data->n);
     for (size_t i = 0; i < data->n; i++) {
         chosen[i] = sorted[i].row;
         (*index)[i] = sorted[i].index;
@@ -180,15 +186,11 @@ static enum pv_code select_rows(const struct model_kind *kind,
     if (skip && data->form == MODEL_OF_DURATIONS)
         compare_with_stages(data, fit);
     conflict_check(data, fit);
-    if (stages && data->n < own)
-        finding_count(finding_add(&fit->warnings, "stages_unknown",
-                                  "%zu observations without measured stages were left out",
-                                  own - data->n),
-                      own - data->n);
-    else if (data->n < own)
-        finding_count(finding_add(&fit->warnings, "initialization_unknown",
-                                  "%zu observations without initialization_s were left out",
-                                  own - data->n),
+    if (data->n < own)
+        finding_count(finding_add(&fit->warnings,
+                                  stages ? "stages_unknown" : "initialization_unknown",
+                                  "%zu observations without %s were left out", own - data->n,
+                                  stages ? "measured stages" : "initialization_s"),
                       own - data->n);
     else if (kind->wants_initialization && known == 0 && data->form == MODEL_OF_DURATIONS)
         finding_count(
@@ -209,15 +211,10 @@ static enum pv_code select_others(const struct observation rows[],
     struct observation *others = arena_array(arena, n, sizeof *others);
     if (sorted == NULL || others == NULL)
         return pv_no_memory(err);
-    for (size_t i = 0; i < n; i++) {
-        if (rows[i].context <= 1)
-            continue;
-        sorted[data->n_others] = (struct sorted){rows[i], i};
-        if (!(rows[i].weight > 0))
-            sorted[data->n_others].row.weight = 1;
-        data->n_others++;
-    }
-    qsort(sorted, data->n_others, sizeof *sorted, by_value);
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].context > 1)
+            sorted[data->n_others++] = (struct sorted){rows[i], i};
+    order_rows(sorted, data->n_others);
     for (size_t i = 0; i < data->n_others; i++)
         others[i] = sorted[i].row;
     data->others = others;
@@ -250,10 +247,8 @@ static void set_parameters(struct model *model, const double freedom[])
     }
 }
 
-static void set_residuals(const struct model_data *data,
-                          const size_t index[],
-                          const double left_out[],
-                          struct model_fit *fit)
+static void
+set_residuals(const struct model_data *data, const size_t index[], struct model_fit *fit)
 {
     struct model_spread none = MODEL_NO_SPREAD;
     struct model bare = fit->model;
@@ -269,7 +264,7 @@ static void set_residuals(const struct model_data *data,
                                             .executors = row->executors,
                                             .actual = actual_of(row, data->form),
                                             .weight = row->weight,
-                                            .left_out = left_out[i],
+                                            .left_out = fit->left_out[i],
                                             .left_scale_out = (double)NAN};
         residual->predicted =
             data->form == MODEL_OF_SPEEDUPS ? predicted.speedup : predicted.duration_s;
@@ -308,7 +303,6 @@ static double summarise_errors(struct model_fit *fit, bool relative, struct grou
 }
 
 static enum pv_code set_uncertainty(const struct model_data *data,
-                                    double freedom,
                                     struct arena *arena,
                                     struct model_fit *fit,
                                     struct pv_error *err)
@@ -322,7 +316,7 @@ static enum pv_code set_uncertainty(const struct model_data *data,
     u->observations = fit->n;
     u->confidence = default_confidence;
     /* The first parameter of every kind belongs to the part of the law that leaves least. */
-    u->freedom = freedom;
+    u->freedom = fit->freedom[0];
     u->residual_std = u->freedom > 0 ? sqrt(squares / u->freedom) : (double)NAN;
     if (isfinite(fit->loo_mape_percent))
         return score_table_make(scores, fit->n, 0, u->freedom, arena, &u->seen, err);
@@ -374,8 +368,6 @@ static bool is_finite(const struct model_fit *fit)
 
 static enum pv_code finish(const struct model_data *data,
                            const size_t index[],
-                           const double left_out[],
-                           const double freedom[],
                            struct arena *arena,
                            struct model_fit *fit,
                            struct pv_error *err)
@@ -384,10 +376,10 @@ static enum pv_code finish(const struct model_data *data,
     if (fit->residuals == NULL)
         return pv_no_memory(err);
     fit->n = data->n;
-    set_parameters(&fit->model, freedom);
-    set_residuals(data, index, left_out, fit);
+    set_parameters(&fit->model, fit->freedom);
+    set_residuals(data, index, fit);
     set_range(data, &fit->model.uncertainty);
-    PV_TRY(set_uncertainty(data, freedom[0], arena, fit, err));
+    PV_TRY(set_uncertainty(data, arena, fit, err));
     if (data->form == MODEL_OF_DURATIONS)
         PV_TRY(grouped_cv_run(data, arena, fit, err));
     if (!is_finite(fit))
@@ -407,20 +399,19 @@ enum pv_code model_fit(const struct model_kind *kind,
                        struct model_fit *fit,
                        struct pv_error *err)
 {
-    struct model_data data = {.weights = weights};
+    struct model_data data = {.weights = weights, .scratch = arena};
     struct model_fit made = {.model = model_bare(kind), .warnings = {.arena = arena}};
-    double freedom[MODEL_PARAMETERS_MAX] = {0};
     size_t *index = NULL;
     PV_TRY(check_form(kind, rows, n, &data.form, err));
     PV_TRY(select_rows(kind, rows, n, arena, &data, &index, &made, err));
     if (kind->pools)
         PV_TRY(select_others(rows, n, arena, &data, err));
     made.model.form = data.form;
-    double *left_out = arena_array(arena, data.n, sizeof *left_out);
-    if (left_out == NULL)
+    made.left_out = arena_array(arena, data.n, sizeof *made.left_out);
+    if (made.left_out == NULL)
         return pv_no_memory(err);
-    PV_TRY(kind->fit(&data, arena, left_out, freedom, &made, err));
-    PV_TRY(finish(&data, index, left_out, freedom, arena, &made, err));
+    PV_TRY(kind->fit(&data, &made, err));
+    PV_TRY(finish(&data, index, arena, &made, err));
     PV_TRY(findings_check(&made.warnings, err));
     *fit = made;
     return PV_OK;

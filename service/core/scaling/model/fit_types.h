@@ -25,6 +25,7 @@ struct model_data {
     bool whole;                /* nobody asks for left_out[]: a kind may leave it untouched */
     const struct observation *others; /* of other contexts, for kinds that pool; canonical order */
     size_t n_others;
+    struct arena *scratch; /* outlives the fit */
 };
 
 struct model_residual {
@@ -58,6 +59,9 @@ struct model_fit {
     const char *scaling_type; /* NULL: the kind has none */
     struct model_peak peak;
     struct findings warnings; /* in the arena of the fit */
+    /* What a kind reports to model_fit. */
+    double *left_out; /* the value of each row, predicted from all others */
+    double freedom[MODEL_PARAMETERS_MAX];
 };
 
 #endif

@@ -68,6 +68,7 @@ static enum pv_code take_rest(const struct holdout *holdout,
     *rest = *data;
     rest->n = 0;
     rest->whole = true;
+    rest->scratch = scratch;
     for (size_t i = 0; i < data->n; i++) {
         if (holdout->blocks[i] == block)
             continue;
@@ -106,25 +107,25 @@ leave_out(struct holdout *holdout, size_t block, struct arena *scratch, struct p
     struct model_data rest;
     struct gap_axis axis;
     struct pv_error why = {0};
-    double freedom[MODEL_PARAMETERS_MAX] = {0};
-    enum pv_code code = take_rest(holdout, block, scratch, &rest, err);
-    if (code != PV_OK || rest.n == 0 || rest.n == holdout->data->n)
-        return code;
-    double *ignored = arena_array(scratch, rest.n, sizeof *ignored);
+    PV_TRY(take_rest(holdout, block, scratch, &rest, err));
+    if (rest.n == 0 || rest.n == holdout->data->n)
+        return PV_OK;
     struct model_fit *fit = arena_calloc(scratch, 1, sizeof *fit);
-    if (ignored == NULL || fit == NULL)
+    if (fit == NULL)
+        return pv_no_memory(err);
+    fit->left_out = arena_array(scratch, rest.n, sizeof *fit->left_out);
+    if (fit->left_out == NULL)
         return pv_no_memory(err);
     fit->model = model_bare(holdout->kind);
     fit->model.form = rest.form;
-    code = holdout->kind->fit(&rest, scratch, ignored, freedom, fit, &why);
+    enum pv_code code = holdout->kind->fit(&rest, fit, &why);
     if (code == PV_E_MEMORY)
         return pv_no_memory(err);
     if (code != PV_OK) /* the rest does not determine the law */
         return PV_OK;
-    code = make_axis(rest.rows, rest.n, holdout->axis, scratch, &axis, err);
-    if (code == PV_OK)
-        score_block(holdout, block, &fit->model, &axis);
-    return code;
+    PV_TRY(make_axis(rest.rows, rest.n, holdout->axis, scratch, &axis, err));
+    score_block(holdout, block, &fit->model, &axis);
+    return PV_OK;
 }
 
 /* Leave out each block along one axis; *axis and *table are what remains of it. */
@@ -139,16 +140,12 @@ static enum pv_code judge_axis(struct holdout *holdout,
     holdout->scores = arena_array(scratch, n, sizeof *holdout->scores);
     if (holdout->blocks == NULL || holdout->scores == NULL)
         return pv_no_memory(err);
-    enum pv_code code = make_axis(holdout->data->rows, n, holdout->axis, scratch, axis, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(make_axis(holdout->data->rows, n, holdout->axis, scratch, axis, err));
     assign_blocks(axis, holdout);
     for (size_t block = 0; block < holdout->n_blocks && holdout->n_blocks > 1; block++) {
         struct arena_mark mark = arena_mark(scratch);
-        code = leave_out(holdout, block, scratch, err);
+        PV_TRY(leave_out(holdout, block, scratch, err));
         arena_rewind(scratch, mark);
-        if (code != PV_OK)
-            return code;
     }
     if (holdout->judged < 2)
         return PV_OK;

@@ -12,7 +12,7 @@
 /*
  * Scaling models (docs/design.md, "Speedup laws and IPSO", "USBA"): how long an application
  * runs, or how much faster, with problem size N on m executors. A kind of model is a row of
- * model_kinds (core/scaling/laws/kinds.h): a new one is a file pair in that folder and that row.
+ * model_kinds (core/scaling/laws/kinds.h): a new one is a file in that folder and that row.
  *
  * A fitted struct model is plain data. It holds all that a prediction needs, the interval included,
  * so that it can be stored, sent and read back. Tables of a size of their own (struct model_tables)
@@ -145,14 +145,8 @@ struct model_kind {
     /* Fills in model.parameters[].estimate, model.tables, model.reference and the covariance,
      * freedom[] of each parameter's p-value, left_out[] of each row, and warnings, for stage
      * measures also scaling_type and peak; model_fit does the rest. freedom[0] becomes that of the
-     * residuals, also where there is no parameter. Tables and left_out stay in `scratch`, which
-     * outlives the fit. */
-    enum pv_code (*fit)(const struct model_data *data,
-                        struct arena *scratch,
-                        double left_out[],
-                        double freedom[],
-                        struct model_fit *fit,
-                        struct pv_error *err);
+     * residuals, also where there is no parameter. Tables stay in data->scratch. */
+    enum pv_code (*fit)(const struct model_data *data, struct model_fit *fit, struct pv_error *err);
     /* duration_s is not asked of models of speedups; NULL: there are none. */
     double (*duration_s)(const struct model_law *law, double problem_size, double executors);
     /* NULL: T(N, 1) / T(N, m). */
@@ -161,7 +155,7 @@ struct model_kind {
      * MODEL_TURNS_MAX). NULL: the more the better. */
     size_t (*turning_points)(const struct model_law *law, double problem_size, double m[]);
     const char *(*scaling_type)(const struct model *model); /* NULL: none */
-    /* Tell what the law says of the application; NULL: nothing. */
+    /* What the law says of the application; NULL: nothing. */
     void (*describe)(const struct model *model, struct findings *findings);
 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/order.h"
-#include "core/scaling/laws/load_laws.h"
+#include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/fit.h"
 
 /* A difference of BIC: very strong evidence (R. E. Kass, A. E. Raftery, "Bayes factors", JASA 90,
@@ -188,7 +188,8 @@ static enum pv_code find_residuals(const struct observation rows[],
         weights[i] = rows[i].weight > 0 ? rows[i].weight : 1;
         residuals[i] = log(rows[i].duration_s);
     }
-    enum pv_code code = model_fit(&load_kind, plain, n, MODEL_RELATIVE, arena, &fit, &why);
+    enum pv_code code =
+        model_fit(&load_per_executor_kind, plain, n, MODEL_RELATIVE, arena, &fit, &why);
     if (code == PV_E_MEMORY)
         return pv_no_memory(err);
     /* Runs of one size on one executor count: the times themselves are grouped. */

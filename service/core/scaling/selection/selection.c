@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/scaling/laws/combined.h"
 #include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/fit.h"
 #include "core/scaling/selection/cv_errors.h"
@@ -104,9 +103,7 @@ static enum pv_code fit_all(const struct observation rows[],
             continue;
         struct model_candidate *candidate = &selection->candidates[selection->n++];
         candidate->kind = model_kinds[k];
-        enum pv_code code = fit_candidate(rows, n, arena, candidate, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(fit_candidate(rows, n, arena, candidate, err));
     }
     return PV_OK;
 }

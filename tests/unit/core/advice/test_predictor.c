@@ -7,7 +7,6 @@
 #include "core/advice/model_curve.h"
 #include "core/advice/predictor.h"
 #include "core/history/run.h"
-#include "core/scaling/laws/ernest.h"
 #include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/fit.h"
 #include "core/scaling/model/predict.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/scaling/laws/interpolation.h"
+#include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/fit.h"
 #include "core/scaling/model/predict.h"
 

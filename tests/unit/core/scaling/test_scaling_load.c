@@ -7,8 +7,7 @@
 #include "base/rng.h"
 #include "core/numerics/nnls.h"
 #include "core/numerics/normal_equations.h"
-#include "core/scaling/laws/combined.h"
-#include "core/scaling/laws/load_laws.h"
+#include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/describe.h"
 #include "core/scaling/model/fit.h"
 
@@ -144,7 +143,8 @@ static struct model draw_law(const struct model_kind *kind, struct rng *rng)
  * out. */
 Test(scaling_load, exact_data_give_the_parameters_back)
 {
-    const struct model_kind *const kinds[] = {&load_kind, &power_kind, &spill_kind, &cliff_kind};
+    const struct model_kind *const kinds[] = {&load_per_executor_kind, &power_law_kind,
+                                              &memory_spill_kind, &memory_cliff_kind};
     struct rng rng = rng_make(19, 0);
     for (size_t k = 0; k < 4; k++)
         for (int turn = 0; turn < 40; turn++) {
@@ -162,7 +162,8 @@ Test(scaling_load, exact_data_give_the_parameters_back)
 /* What a run left out is predicted as is what a fit to the others says, shape and all. */
 Test(scaling_load, left_out_is_a_fit_to_the_others)
 {
-    const struct model_kind *const kinds[] = {&load_kind, &power_kind, &spill_kind, &cliff_kind};
+    const struct model_kind *const kinds[] = {&load_per_executor_kind, &power_law_kind,
+                                              &memory_spill_kind, &memory_cliff_kind};
     struct rng rng = rng_make(3, 0);
     for (size_t k = 0; k < 4; k++) {
         struct observation rows[ROWS];
@@ -189,7 +190,7 @@ Test(scaling_load, one_size_leaves_growth_out)
     struct observation rows[COUNTS];
     for (size_t i = 0; i < COUNTS; i++)
         rows[i] = model_seen(10, counts[i], 20 + 300 / counts[i], (double)NAN);
-    struct model_fit fit = fit_rows(&load_kind, rows, COUNTS);
+    struct model_fit fit = fit_rows(&load_per_executor_kind, rows, COUNTS);
     cr_expect(fit.model.parameters[1].dropped);
     cr_expect_eq(fit.model.parameters[1].estimate, 0);
     cr_expect_float_eq(fit.model.parameters[0].estimate, 20, 1e-6);
@@ -203,7 +204,7 @@ Test(scaling_load, the_cliff_is_found_where_it_is)
     for (size_t i = 0; i < COUNTS; i++)
         rows[i] = model_seen(10, counts[i], 20 + 300 / counts[i] + (counts[i] < 4 ? 500 : 0),
                              (double)NAN);
-    struct model_fit fit = fit_rows(&cliff_kind, rows, COUNTS);
+    struct model_fit fit = fit_rows(&memory_cliff_kind, rows, COUNTS);
     cr_expect(fit.model.parameters[4].estimate > 2 && fit.model.parameters[4].estimate < 4);
     cr_expect_float_eq(fit.model.parameters[3].estimate, 50, 1e-6);
     cr_expect_float_eq(predict(&fit.model, 10, 24), 20 + 300.0 / 24, 1e-6);
@@ -215,7 +216,7 @@ Test(scaling_load, one_executor_count_is_refused)
                                        model_seen(20, 4, 30, (double)NAN)};
     struct model_fit fit = {.n = 77};
     struct pv_error err = {0};
-    cr_expect_eq(model_fit(&cliff_kind, rows, 2, MODEL_RELATIVE, &arena, &fit, &err),
+    cr_expect_eq(model_fit(&memory_cliff_kind, rows, 2, MODEL_RELATIVE, &arena, &fit, &err),
                  PV_E_SINGULAR);
     cr_expect_eq(model_fit(&combined_kind, rows, 2, MODEL_RELATIVE, &arena, &fit, &err),
                  PV_E_TOO_FEW);
@@ -228,7 +229,7 @@ Test(scaling_load, the_combination_is_the_mean_of_its_components)
 {
     struct observation rows[ROWS];
     struct rng rng = rng_make(23, 0);
-    struct model law = draw_law(&spill_kind, &rng);
+    struct model law = draw_law(&memory_spill_kind, &rng);
     make_rows(&law, 0.1, rows);
     struct model_fit fit = fit_rows(&combined_kind, rows, ROWS);
     const struct model_tables *tables = &fit.model.tables;
@@ -257,7 +258,7 @@ Test(scaling_load, weights_are_equal_until_there_is_something_to_judge_by)
     for (size_t c = 0; c < 4; c++) {
         const struct model_component *component = &many.model.tables.components[c];
         cr_expect_float_eq(few.model.tables.components[c].weight, 0.25, 1e-12);
-        if (component->law.kind == &spill_kind)
+        if (component->law.kind == &memory_spill_kind)
             cr_expect_gt(component->weight, 0.5, "the law behind the data");
         else
             cr_expect_lt(component->weight, 0.25);

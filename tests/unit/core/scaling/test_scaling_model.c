@@ -5,11 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "core/scaling/laws/amdahl.h"
-#include "core/scaling/laws/ernest.h"
-#include "core/scaling/laws/gustafson.h"
-#include "core/scaling/laws/usba.h"
-#include "core/scaling/laws/usba_scaled.h"
+#include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/fit.h"
 #include "core/scaling/model/predict.h"
 

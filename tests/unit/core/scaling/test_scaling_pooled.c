@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "core/scaling/laws/ernest.h"
-#include "core/scaling/laws/pooled.h"
+#include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/fit.h"
 #include "core/scaling/selection/selection.h"
 

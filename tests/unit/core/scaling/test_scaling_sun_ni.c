@@ -3,9 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/scaling/laws/amdahl.h"
-#include "core/scaling/laws/gustafson.h"
-#include "core/scaling/laws/sun_ni.h"
+#include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/fit.h"
 #include "core/scaling/model/predict.h"
 

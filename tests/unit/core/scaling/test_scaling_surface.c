@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "core/scaling/laws/ernest.h"
+#include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/speedup_surface.h"
 
 Test(scaling_surface, ticks_are_the_different_values_in_order)

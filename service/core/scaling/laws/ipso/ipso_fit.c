@@ -229,10 +229,7 @@ fit_external(struct parts *parts, const struct parts *near, struct pv_error *err
     for (size_t i = 0; i < parts->rows_n; i++)
         parts->y[i] = parts->rows[i].parallel_s;
     double start = near == NULL ? (double)NAN : near->parallel.exponent;
-    enum pv_code code =
-        power_law_fit(parts->n, parts->y, parts->rows_n, start, &parts->parallel, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(power_law_fit(parts->n, parts->y, parts->rows_n, start, &parts->parallel, err));
     struct ipso_estimate external = estimate_of(
         parts->parallel.exponent, parts->parallel.covariance[1][1], parts->parallel.freedom);
     enum ipso_order order = ipso_order_of(&external);

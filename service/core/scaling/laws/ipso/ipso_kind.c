@@ -1,9 +1,16 @@
-#include "core/scaling/laws/ipso/ipso_kind.h"
+/*
+ * IPSO as a kind of model: fitted to stage measures, its durations are times after initialization.
+ * Parameters in the order of enum ipso_parameter: eta alpha delta beta gamma task_time_s
+ * task_exponent, and what else a prediction needs.
+ */
+#include "core/scaling/laws/ipso/ipso.h"
+#include "core/scaling/laws/kinds.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "core/scaling/model/describe.h"
+#include "core/scaling/model/fit_types.h"
 
 _Static_assert((int)IPSO_PARAMETERS <= (int)MODEL_PARAMETERS_MAX, "a model holds all parameters");
 
@@ -26,16 +33,16 @@ static const struct model_parameter_rule rules[IPSO_PARAMETERS] = {
 
 static double duration(const struct model_law *law, double problem_size, double executors)
 {
-    struct ipso_prediction there;
     (void)problem_size;
+    struct ipso_prediction there;
     ipso_predict(law->p, executors, &there);
     return there.duration_s;
 }
 
 static double speedup(const struct model_law *law, double problem_size, double executors)
 {
-    struct ipso_prediction there;
     (void)problem_size;
+    struct ipso_prediction there;
     ipso_predict(law->p, executors, &there);
     return there.speedup;
 }
@@ -61,11 +68,13 @@ static void warn_undetermined(const struct ipso_fit *found, struct model_fit *fi
             "so no type can be read off",
             found->parameters[IPSO_EXTERNAL].value);
     else if (found->gamma == IPSO_UNCLEAR)
-        (void)finding_add(&fit->warnings, "gamma_undetermined",
-                          "the interval of gamma holds 0 and 1: more executor counts would tell");
+        (void)finding_add(
+            &fit->warnings, "gamma_undetermined",
+            "the interval of gamma holds 0 and 1: more executor counts would show it");
     else if (found->delta == IPSO_UNCLEAR)
-        (void)finding_add(&fit->warnings, "delta_undetermined",
-                          "the interval of delta holds 0 and 1: more executor counts would tell");
+        (void)finding_add(
+            &fit->warnings, "delta_undetermined",
+            "the interval of delta holds 0 and 1: more executor counts would show it");
     else
         (void)finding_add(
             &fit->warnings, "serial_outgrows_parallel",
@@ -74,7 +83,8 @@ static void warn_undetermined(const struct ipso_fit *found, struct model_fit *fi
             found->parameters[IPSO_DELTA].value);
 }
 
-void ipso_warn(const struct ipso_fit *found, struct model_fit *fit)
+/* What a fit found, as warnings. */
+static void warn(const struct ipso_fit *found, struct model_fit *fit)
 {
     if (found->step.found)
         (void)finding_add(
@@ -113,34 +123,30 @@ static double known_or_nan(double value)
     return value > 0 ? value : (double)NAN;
 }
 
-static void put(const struct ipso_fit *found, double freedom[], struct model_fit *fit)
+static void put(const struct ipso_fit *found, struct model_fit *fit)
 {
     struct model *model = &fit->model;
     for (size_t j = 0; j < IPSO_PARAMETERS; j++) {
         model->parameters[j].estimate = found->parameters[j].value;
-        freedom[j] = found->parameters[j].freedom;
+        fit->freedom[j] = found->parameters[j].freedom;
     }
     memset(model->uncertainty.covariance, 0, sizeof model->uncertainty.covariance);
     for (size_t a = 0; a < IPSO_PARAMETERS; a++)
         for (size_t b = 0; b < IPSO_PARAMETERS; b++)
             model->uncertainty.covariance[a][b] = found->covariance[a][b];
-    freedom[0] = found->rows > found->laws ? (double)(found->rows - found->laws) : 0;
+    fit->freedom[0] = found->rows > found->laws ? (double)(found->rows - found->laws) : 0;
     model->reference = found->n_range[0] <= 1 ? MODEL_MEASURED : MODEL_EXTRAPOLATED;
     fit->scaling_type = ipso_type_name(found->type);
     if (found->peak.n > 0)
         fit->peak = (struct model_peak){(double)NAN, found->peak.n, found->peak.speedup};
-    ipso_warn(found, fit);
+    warn(found, fit);
 }
 
-static enum pv_code fit_ipso(const struct model_data *data,
-                             struct arena *scratch,
-                             double left_out[],
-                             double freedom[],
-                             struct model_fit *fit,
-                             struct pv_error *err)
+static enum pv_code
+fit_ipso(const struct model_data *data, struct model_fit *fit, struct pv_error *err)
 {
     struct ipso_fit found;
-    struct ipso_observation *rows = arena_array(scratch, data->n, sizeof *rows);
+    struct ipso_observation *rows = arena_array(data->scratch, data->n, sizeof *rows);
     if (rows == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < data->n; i++)
@@ -149,9 +155,9 @@ static enum pv_code fit_ipso(const struct model_data *data,
                                             .serial_s = data->rows[i].serial_s,
                                             .induced_s = data->rows[i].induced_s,
                                             .max_task_s = known_or_nan(data->rows[i].max_task_s)};
-    PV_TRY(ipso_fit(rows, data->n, scratch, &found, err));
-    PV_TRY(ipso_leave_out(rows, data->n, scratch, left_out, err));
-    put(&found, freedom, fit);
+    PV_TRY(ipso_fit(rows, data->n, data->scratch, &found, err));
+    PV_TRY(ipso_leave_out(rows, data->n, data->scratch, fit->left_out, err));
+    put(&found, fit);
     return PV_OK;
 }
 

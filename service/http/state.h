@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 
 #include "http/metrics.h"
+#include "http/options.h"
 #include "http/router.h"
-#include "http/server.h"
 #include "http/token_cache.h"
 #include "threads/workers.h"
 
@@ -34,6 +34,7 @@ struct client {
     struct client *previous, *next; /* under server->clients_lock */
     struct MHD_Connection *connection;
     int fd;
+    int set_aside; /* the socket itself while its number stands for another, else -1 */
     pthread_mutex_t lock;
     enum client_phase phase;
     uint64_t deadline_ns;
@@ -52,7 +53,8 @@ struct http_server {
     struct workers *compute;
     struct MHD_Daemon *daemon;
     int listen_fd;  /* -1 once the library has closed it */
-    int silence_fd; /* the other end of what stands in its place when nobody is let in; else -1 */
+    int silence[2]; /* two sockets on which nothing ever comes; -1 */
+    bool deaf;      /* the first of them has taken the number of the listening one */
     uint16_t port;
 
     pthread_mutex_t clients_lock;
@@ -74,6 +76,16 @@ void client_notify(void *cls,
                    enum MHD_ConnectionNotificationCode code);
 struct client *client_of(struct MHD_Connection *connection);
 void client_enter(struct client *client, enum client_phase phase, uint64_t deadline_ns);
+/*
+ * Resume the connection of a request. The library (0.9.75) takes it out of its epoll set while it is
+ * suspended, reads from it once it is resumed, before it asks for the answer, and closes it then if
+ * the client has ended its sending side, as it may after its request (RFC 9112, 9.6). So for that one
+ * read its number stands for a socket on which nothing ever comes; client_restore, called when the
+ * library asks for the answer, puts the real one back before the library polls it again. Not in the
+ * middle of a body: there an end is one.
+ */
+void client_resume(struct client *client);
+void client_restore(struct client *client);
 /* One complete answer straight to the socket, for the places where the library takes none. The
  * sending side is closed afterwards. */
 void client_write_raw(int fd, const struct http_response *response, const char *request_id);

@@ -1,0 +1,28 @@
+#ifndef HTTP_OPTIONS_H
+#define HTTP_OPTIONS_H
+
+#include "config/config.h"
+#include "http/route.h"
+
+/* What a server is opened with: its settings, the calls it serves, and whom it asks. */
+struct http_server_options {
+    const struct config *config;
+    const struct http_route *routes; /* ended by a NULL template */
+    void *context;                   /* for handlers */
+    /*
+     * Who holds this bearer token ("prv_..." as sent)? PV_E_UNAUTHENTICATED, PV_E_UNAVAILABLE.
+     * Called from io workers (it may ask PostgreSQL); what it answered is remembered for
+     * config->token_cache_ms (http/token_cache.h), which keeps most requests from that detour.
+     */
+    enum pv_code (*authenticate)(void *context,
+                                 const char *token,
+                                 struct principal *who,
+                                 struct pv_error *err);
+    /* Fill in /readyz beyond "not draining" and "queues not full". */
+    enum pv_code (*ready)(void *context, struct pv_error *err);
+    /* Bring metrics that are measured, not counted, up to date before /metrics is printed; may be
+     * NULL. */
+    void (*collect_metrics)(void *context);
+};
+
+#endif
