@@ -281,6 +281,14 @@ void writer_member_numbers(struct writer *w, const char *key, const double value
     writer_end_array(w);
 }
 
+void writer_member_pair(struct writer *w, const char *key, const double pair[2])
+{
+    if (isnan(pair[0]) && isnan(pair[1]))
+        writer_member_null(w, key);
+    else
+        writer_member_numbers(w, key, pair, 2);
+}
+
 void writer_member_object(struct writer *w, const char *key)
 {
     writer_key(w, key);

@@ -55,6 +55,9 @@ void writer_member_string(struct writer *w, const char *key, const char *text);
 void writer_member_instant(struct writer *w, const char *key, int64_t us);
 void writer_member_null(struct writer *w, const char *key);
 void writer_member_numbers(struct writer *w, const char *key, const double values[], size_t n);
+void writer_member_pair(struct writer *w,
+                        const char *key,
+                        const double pair[2]); /* NAN twice: null */
 
 /* A member that is an object or array: its key, and its beginning. Where it is not known, null
  * instead, and false: there is nothing to end. */

@@ -4,9 +4,6 @@
 #include "codec/json/shape.h"
 #include "core/history/run.h"
 
-/* Largest problem_size, wherever a request names one. */
-#define CODEC_PROBLEM_SIZE_MAX CODEC_ID_MAX
-
 /* How much of a run a client may send; from struct config. */
 struct codec_run_limits {
     int64_t stages;

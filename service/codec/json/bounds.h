@@ -22,6 +22,7 @@
 #define CODEC_INTERRUPTIONS_MAX 3600.0           /* an hour: one a second */
 #define CODEC_SEED_MAX INT64_C(9007199254740991) /* what every number of JSON holds exactly */
 #define CODEC_DAYS_MAX INT64_C(36500)
-#define CODEC_ID_MAX INT64_C(1000000000000) /* numbers of stages; sizes of problems */
+#define CODEC_ID_MAX INT64_C(1000000000000) /* numbers of stages and attempts */
+#define CODEC_PROBLEM_SIZE_MAX INT64_C(1000000000000)
 
 #endif

@@ -239,7 +239,10 @@ static void encode_objects(struct writer *w,
 {
     const void *items = *(void *const *)at_const(object, member->at);
     size_t n = *(const size_t *)at_const(object, member->n_at);
-    writer_begin_array(w);
+    bool known = items != NULL || (member->flags & CODEC_NULLABLE) == 0 || n > 0 ||
+                 (member->flags & SHAPE_KEEP) == 0;
+    if (!writer_member_array_or_null(w, member->name, known))
+        return;
     for (size_t i = 0; i < n; i++)
         shape_encode(w, member->of, at_const(items, i * member->of->size), 0, context);
     writer_end_array(w);
@@ -270,10 +273,7 @@ static void encode_value(struct writer *w,
         writer_member_count(w, name, (int64_t) * (const size_t *)value);
         break;
     case SHAPE_KIND_RANGE:
-        if (isnan(*(const double *)value))
-            writer_member_null(w, name);
-        else
-            writer_member_numbers(w, name, value, 2);
+        writer_member_pair(w, name, value);
         break;
     case SHAPE_KIND_BOOLEAN:
         writer_member_boolean(w, name, *(const bool *)value);
@@ -308,7 +308,6 @@ static void encode_value(struct writer *w,
         shape_encode(w, member->of, value, 0, context);
         break;
     case SHAPE_KIND_OBJECTS:
-        writer_key(w, name);
         encode_objects(w, member, object, context);
         break;
     case SHAPE_KIND_CODE:

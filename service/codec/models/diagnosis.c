@@ -14,15 +14,7 @@ static void encode_estimate(struct writer *w, const char *key, const struct ipso
     writer_member_object(w, key);
     writer_member_number(w, "estimate", estimate->value);
     writer_member_number(w, "std_error", estimate->std_error);
-    writer_key(w, "interval");
-    if (isnan(estimate->interval[0])) {
-        writer_null(w);
-    } else {
-        writer_begin_array(w);
-        writer_number(w, estimate->interval[0]);
-        writer_number(w, estimate->interval[1]);
-        writer_end_array(w);
-    }
+    writer_member_pair(w, "interval", estimate->interval);
     writer_end_object(w);
 }
 
@@ -42,17 +34,17 @@ static void encode_parameters(struct writer *w, const struct diagnosis_slice *sl
     static const struct {
         const char *name;
         enum ipso_parameter at;
-    } told[] = {{"eta", IPSO_ETA},
-                {"alpha", IPSO_ALPHA},
-                {"delta", IPSO_DELTA},
-                {"beta", IPSO_BETA},
-                {"gamma", IPSO_GAMMA},
-                {"task_time_s", IPSO_TASK_TIME},
-                {"task_exponent", IPSO_TASK_EXPONENT}};
+    } parameters[] = {{"eta", IPSO_ETA},
+                      {"alpha", IPSO_ALPHA},
+                      {"delta", IPSO_DELTA},
+                      {"beta", IPSO_BETA},
+                      {"gamma", IPSO_GAMMA},
+                      {"task_time_s", IPSO_TASK_TIME},
+                      {"task_exponent", IPSO_TASK_EXPONENT}};
     writer_member_object(w, "parameters");
     if (slice->of_stages) {
-        for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-            encode_estimate(w, told[i].name, &slice->ipso.parameters[told[i].at]);
+        for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++)
+            encode_estimate(w, parameters[i].name, &slice->ipso.parameters[parameters[i].at]);
     } else {
         struct ipso_estimate exponent = cost_exponent(&slice->cost);
         encode_estimate(w, "cost_exponent", &exponent);
@@ -80,11 +72,7 @@ static void encode_point(struct writer *w, const struct diagnosis_point *point)
     writer_member_integer(w, "runs", (int64_t)point->runs);
     writer_member_number(w, "duration_s", point->duration_s);
     writer_member_number(w, "relative_speedup", point->relative_speedup);
-    writer_key(w, "time_shares");
-    if (isnan(point->useful)) {
-        writer_null(w);
-    } else {
-        writer_begin_object(w);
+    if (writer_member_object_or_null(w, "time_shares", !isnan(point->useful))) {
         writer_member_number(w, "useful", point->useful);
         writer_member_number(w, "slower_tasks", point->slowed);
         writer_member_number(w, "stragglers", point->waiting);

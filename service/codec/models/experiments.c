@@ -21,30 +21,32 @@ static void write_sentence(const struct experiment *item, char *text, size_t roo
     double off = item->uncertainty_percent;
     switch (item->reason) {
     case EXPERIMENTS_FIRST:
-        (void)snprintf(text, room, "There is no run yet: this one tells most to start with.");
+        (void)snprintf(text, room, "There is no run yet: this one says most to start with.");
         return;
     case EXPERIMENTS_NEW_EXECUTORS:
         (void)snprintf(text, room,
-                       "All other runs have one executor count; one with %.0f tells what more or "
+                       "All other runs have one executor count; one with %.0f shows what more or "
                        "fewer of them do.",
                        m);
         return;
     case EXPERIMENTS_NEW_SIZE:
         (void)snprintf(text, room,
-                       "All other runs have one problem size; one of %.0f tells how the time "
+                       "All other runs have one problem size; one of %.0f shows how the time "
                        "grows with it.",
                        N);
         return;
     case EXPERIMENTS_NEW_SHARE:
-        (void)snprintf(text, room,
-                       "All other runs have the same problem size per executor; %.4g of it tells "
-                       "work from overhead.",
-                       N / m);
+        (void)snprintf(
+            text, room,
+            "All other runs have the same problem size per executor; %.4g of it separates "
+            "work from overhead.",
+            N / m);
         return;
     case EXPERIMENTS_REPEATS:
-        (void)snprintf(text, room,
-                       "The same again: how far runs of one configuration lie apart tells noise "
-                       "from effect, and both ends weigh more.");
+        (void)snprintf(
+            text, room,
+            "The same again: how far runs of one configuration lie apart separates noise "
+            "from effect, and both ends weigh more.");
         return;
     case EXPERIMENTS_WIDENS:
         (void)snprintf(text, room,
@@ -56,7 +58,7 @@ static void write_sentence(const struct experiment *item, char *text, size_t roo
         return;
     case EXPERIMENTS_LEAST_CERTAIN:
         (void)snprintf(text, room,
-                       "Tells most about the effects that the other runs leave open: the time "
+                       "Says most about the effects that the other runs leave open: the time "
                        "there is uncertain by %.3g percent.",
                        off);
         return;
@@ -71,12 +73,9 @@ static void write_reasons(struct writer *w, const struct experiment *item)
 {
     char text[200] = "";
     write_sentence(item, text, sizeof text);
-    writer_member_array(w, "reasons");
-    writer_begin_object(w);
-    writer_member_string(w, "code", experiments_reason_name(item->reason));
-    writer_member_string(w, "message", text);
-    writer_end_object(w);
-    writer_end_array(w);
+    struct findings reasons = {.arena = w->arena};
+    (void)finding_add(&reasons, experiments_reason_name(item->reason), "%s", text);
+    codec_findings_encode(w, "reasons", &reasons);
 }
 
 void codec_experiments_encode_items(struct writer *w, const struct codec_experiments *experiments)
@@ -101,20 +100,6 @@ void codec_experiments_encode_items(struct writer *w, const struct codec_experim
 
 /* --- the whole reply --- */
 
-static void write_ends(struct writer *w, const char *key, const double ends[2])
-{
-    writer_member_numbers(w, key, ends, 2);
-}
-
-/* Ends that are open are null; an interval of which nothing is known is, too. */
-static void write_interval(struct writer *w, const char *key, const double interval_s[2])
-{
-    if (isnan(interval_s[0]) && isnan(interval_s[1]))
-        writer_member_number(w, key, (double)NAN);
-    else
-        write_ends(w, key, interval_s);
-}
-
 static void write_asked(struct writer *w, const struct codec_experiments *experiments)
 {
     const struct experiment_region *region = experiments->region;
@@ -128,8 +113,8 @@ static void write_asked(struct writer *w, const struct codec_experiments *experi
         writer_integer(w, (int64_t)region->asked[i].executors);
     writer_end_array(w);
     writer_member_number(w, "confidence", experiments->question->confidence);
-    write_interval(w, "interval_s", one ? plan->interval_s : unknown);
-    write_interval(w, "expected_interval_s", one ? plan->expected_interval_s : unknown);
+    writer_member_pair(w, "interval_s", one ? plan->interval_s : unknown);
+    writer_member_pair(w, "expected_interval_s", one ? plan->expected_interval_s : unknown);
     writer_end_object(w);
 }
 
@@ -160,7 +145,7 @@ static void write_warnings(struct writer *w, const struct codec_experiments *exp
     if (!isnan(question->executor_s_max) && isnan(plan->cheapest_s)) {
         (void)finding_add(
             &warnings, "cost_unknown",
-            "Without a run nothing tells how long one takes: the budget was not applied.");
+            "Without a run it is not known how long one takes: the budget was not applied.");
     } else if (plan->n < question->count) {
         struct finding *finding =
             finding_add(&warnings, "budget_too_small",

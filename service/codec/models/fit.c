@@ -5,13 +5,8 @@
 
 #include "base/order.h"
 #include "codec/models/fitted_model.h"
-#include "codec/models/model_tables.h"
-#include "codec/models/model_uncertainty.h"
+#include "codec/models/model_internal.h"
 
-static const double COUNT_MAX = 1e12;
-static const double SECONDS_MAX = 1e12;
-/* Shorter ones would only make percentages overflow. */
-static const double SECONDS_MIN = 1e-9;
 enum { LABELS_MAX = 64 };
 
 static const char *const weights_words[] = {"seconds", "relative", NULL};
@@ -37,28 +32,38 @@ static void check_form(const struct codec_node *row, bool speedups)
         codec_fault_member(row, "initialization_s", "conflict", "goes with duration_s");
 }
 
-static void decode_row(const struct codec_node *row, bool speedups, struct observation *out)
-{
-    static const char *const known[] = {
-        "problem_size", "executors", "duration_s", "initialization_s", "speedup", "labels", NULL};
-    if (!codec_expect_object(row))
-        return;
-    codec_refuse_unknown(row, known);
-    check_form(row, speedups);
-    *out = MODEL_OBSERVATION;
-    out->problem_size = codec_number(row, "problem_size", CODEC_REQUIRED, 1, COUNT_MAX);
-    out->executors = codec_number(row, "executors", CODEC_REQUIRED, 1, COUNT_MAX);
-    out->duration_s = codec_number(row, "duration_s", CODEC_NULLABLE, SECONDS_MIN, SECONDS_MAX);
-    out->initialization_s = codec_number(row, "initialization_s", CODEC_NULLABLE, 0, SECONDS_MAX);
-    out->speedup = codec_number(row, "speedup", CODEC_NULLABLE, SECONDS_MIN, SECONDS_MAX);
-    if (out->initialization_s > out->duration_s)
-        codec_fault_member(row, "initialization_s", "out_of_range",
-                           "must not be longer than duration_s");
-}
+#define O struct observation
+static const struct shape_member row_members[] = {
+    {"problem_size", SHAPE_NUMBER(O, problem_size), .flags = CODEC_REQUIRED, .low = 1,
+     .high = CODEC_PROBLEM_SIZE_MAX},
+    {"executors", SHAPE_NUMBER(O, executors), .flags = CODEC_REQUIRED, .low = 1,
+     .high = CODEC_COUNT_MAX},
+    {"duration_s", SHAPE_NUMBER(O, duration_s), .flags = CODEC_NULLABLE, .low = CODEC_SECONDS_MIN,
+     .high = CODEC_SECONDS_MAX},
+    {"initialization_s", SHAPE_NUMBER(O, initialization_s), .flags = CODEC_NULLABLE,
+     .high = CODEC_SECONDS_MAX},
+    {"speedup", SHAPE_NUMBER(O, speedup), .flags = CODEC_NULLABLE, .low = CODEC_RATE_MIN,
+     .high = CODEC_RATE_MAX},
+    {"labels", SHAPE_CODE, .flags = CODEC_NULLABLE}, /* decode_labels */
+};
+const struct shape codec_observation_shape = {.request = "ModelObservation",
+                                              SHAPE_OF(row_members, O)};
+
+static const struct shape_member stage_row_members[] = {
+    {"n", SHAPE_NUMBER(O, executors), .flags = CODEC_REQUIRED, .low = 1, .high = CODEC_COUNT_MAX},
+    {"parallel_s", SHAPE_NUMBER(O, parallel_s), .flags = CODEC_NULLABLE, .low = CODEC_SECONDS_MIN,
+     .high = CODEC_SECONDS_MAX},
+    {"serial_s", SHAPE_NUMBER(O, serial_s), .flags = CODEC_REQUIRED, .high = CODEC_SECONDS_MAX},
+    {"induced_s", SHAPE_NUMBER(O, induced_s), .flags = CODEC_REQUIRED, .high = CODEC_SECONDS_MAX},
+    {"max_task_s", SHAPE_NUMBER(O, max_task_s), .flags = CODEC_NULLABLE, .low = CODEC_SECONDS_MIN,
+     .high = CODEC_SECONDS_MAX},
+};
+const struct shape codec_stage_observation_shape = {.request = "ModelStageObservation",
+                                                    SHAPE_OF(stage_row_members, O)};
 
 /* A measure that some rows have and some do not cannot be a column. */
-static double
-decode_measure(const struct codec_node *row, const struct codec_node *first, const char *key)
+static void
+check_measure(const struct codec_node *row, const struct codec_node *first, const char *key)
 {
     bool wanted = json_is_object(first->json) && codec_present(first, key);
     if (wanted && !codec_present(row, key))
@@ -66,28 +71,6 @@ decode_measure(const struct codec_node *row, const struct codec_node *first, con
     if (!wanted && codec_present(row, key))
         codec_fault_member(row, key, "conflict",
                            "must be left out: the first observation has none");
-    return codec_number(row, key, CODEC_NULLABLE, SECONDS_MIN, SECONDS_MAX);
-}
-
-/* One observation of measured stages (docs/design.md, "Where the time of a run went"). */
-static void decode_stage_row(const struct codec_node *row,
-                             const struct codec_node *first,
-                             struct observation *out)
-{
-    static const char *const known[] = {"n",         "parallel_s", "serial_s",
-                                        "induced_s", "max_task_s", NULL};
-    *out = MODEL_OBSERVATION;
-    if (!codec_expect_object(row))
-        return;
-    codec_refuse_unknown(row, known);
-    out->executors = codec_number(row, "n", CODEC_REQUIRED, 1, COUNT_MAX);
-    out->serial_s = codec_number(row, "serial_s", CODEC_REQUIRED, 0, SECONDS_MAX);
-    out->induced_s = codec_number(row, "induced_s", CODEC_REQUIRED, 0, SECONDS_MAX);
-    out->parallel_s = decode_measure(row, first, "parallel_s");
-    out->max_task_s = decode_measure(row, first, "max_task_s");
-    if (!codec_present(row, "parallel_s") && !codec_present(row, "max_task_s"))
-        codec_fault_member(row, "max_task_s", "required",
-                           "is required, or parallel_s in all observations");
 }
 
 static void decode_stage_rows(const struct codec_node *node,
@@ -97,7 +80,15 @@ static void decode_stage_rows(const struct codec_node *node,
     struct codec_node first = codec_item(list, 0);
     for (size_t i = 0; i < request->n; i++) {
         struct codec_node row = codec_item(list, i);
-        decode_stage_row(&row, &first, &request->rows[i]);
+        request->rows[i] = MODEL_OBSERVATION;
+        if (!codec_expect_object(&row))
+            continue;
+        shape_decode(&row, &codec_stage_observation_shape, NULL, &request->rows[i]);
+        check_measure(&row, &first, "parallel_s");
+        check_measure(&row, &first, "max_task_s");
+        if (!codec_present(&row, "parallel_s") && !codec_present(&row, "max_task_s"))
+            codec_fault_member(&row, "max_task_s", "required",
+                               "is required, or parallel_s in all observations");
     }
     if (request->weights == MODEL_RELATIVE)
         codec_fault_member(node, "weights", "conflict", "of stage measures can only be seconds");
@@ -116,7 +107,7 @@ static int compare_sets(const void *a, const void *b)
         if (order != 0)
             return order;
     }
-    return (x->n > y->n) - (x->n < y->n);
+    return compare_size(x->n, y->n);
 }
 
 static bool has_all(const struct context_labels *set, const struct context_labels *asked)
@@ -167,20 +158,17 @@ static size_t assign(const struct context_labels *asked,
  * The member "labels" of observations and of the request, which asks for a model of the runs that
  * have all of these. With it the contexts of request->rows are set: 1 for such runs; others, of
  * which only a kind that pools learns, count from 2, one for each different set of labels in the
- * order of those. Without it runs are not told apart.
+ * order of those. Without it labels make no difference.
  */
 static void decode_labels(const struct codec_node *node,
                           const struct codec_node *observations,
                           struct codec_model_fit *request)
 {
-    struct arena *arena = observations->reader->arena;
     struct context_labels asked = decode_set(node);
-    struct context_labels *given = arena_array(arena, request->n, sizeof *given);
-    struct context_labels *sorted = arena_array(arena, request->n, sizeof *sorted);
-    if (given == NULL || sorted == NULL) {
-        (void)pv_no_memory(observations->reader->err);
+    struct context_labels *given = codec_allocate(observations, request->n, sizeof *given);
+    struct context_labels *sorted = codec_allocate(observations, request->n, sizeof *sorted);
+    if (given == NULL || sorted == NULL)
         return;
-    }
     for (size_t i = 0; i < request->n; i++) {
         struct codec_node item = codec_item(observations, i);
         given[i] = decode_set(&item);
@@ -193,15 +181,11 @@ static void decode_labels(const struct codec_node *node,
 
 static void decode_rows(const struct codec_node *node, size_t most, struct codec_model_fit *request)
 {
-    struct codec_node list = codec_array(node, "observations", CODEC_REQUIRED, 1, most);
-    if (list.json == NULL)
+    struct codec_node list;
+    request->rows = codec_list(node, "observations", CODEC_REQUIRED, 1, most, sizeof *request->rows,
+                               &list, &request->n);
+    if (request->n == 0)
         return;
-    request->n = json_array_size(list.json);
-    request->rows = arena_calloc(node->reader->arena, request->n, sizeof *request->rows);
-    if (request->rows == NULL) {
-        (void)pv_no_memory(node->reader->err);
-        return;
-    }
     struct codec_node first = codec_item(&list, 0);
     if (request->kind != NULL && request->kind->forms == MODEL_OF_STAGES) {
         decode_stage_rows(node, &list, request);
@@ -214,7 +198,15 @@ static void decode_rows(const struct codec_node *node, size_t most, struct codec
                            request->kind->name);
     for (size_t i = 0; i < request->n; i++) {
         struct codec_node row = codec_item(&list, i);
-        decode_row(&row, speedups, &request->rows[i]);
+        struct observation *out = &request->rows[i];
+        *out = MODEL_OBSERVATION;
+        if (!codec_expect_object(&row))
+            continue;
+        check_form(&row, speedups);
+        shape_decode(&row, &codec_observation_shape, NULL, out);
+        if (out->initialization_s > out->duration_s)
+            codec_fault_member(&row, "initialization_s", "out_of_range",
+                               "must not be longer than duration_s");
     }
     decode_labels(node, &list, request);
     if (speedups && codec_present(node, "weights") && request->weights == MODEL_SECONDS)

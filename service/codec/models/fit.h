@@ -2,9 +2,12 @@
 #define CODEC_MODELS_FIT_H
 
 #include "base/json_writer.h"
-#include "codec/json/reader.h"
+#include "codec/json/shape.h"
 #include "core/scaling/model/fit_types.h"
 #include "core/scaling/selection/selection.h"
+
+extern const struct shape codec_observation_shape;
+extern const struct shape codec_stage_observation_shape;
 
 /* POST /v1/models/fit (docs/design.md, "USBA"). */
 struct codec_model_fit {

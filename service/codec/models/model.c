@@ -4,32 +4,33 @@
 #include <string.h>
 
 #include "codec/json/finding.h"
-#include "codec/models/model_tables.h"
-#include "codec/models/model_uncertainty.h"
+#include "codec/models/model_internal.h"
 #include "core/scaling/model/describe.h"
-
-static const double COUNT_MAX = 1e12;
-static const double NUMBER_MAX = 1e300;
 
 static const char *const reference_words[] = {"measured", "extrapolated", "ratio", NULL};
 static const enum model_reference references[] = {MODEL_MEASURED, MODEL_EXTRAPOLATED, MODEL_RATIO};
 
 /* --- a model --- */
 
+#define P struct model_parameter
+static const struct shape_member parameter_members[] = {
+    {"estimate", SHAPE_NUMBER(P, estimate), .flags = CODEC_REQUIRED, .low = -MODEL_NUMBER_MAX,
+     .high = MODEL_NUMBER_MAX},
+    {"std_error", SHAPE_NUMBER(P, std_error), .flags = CODEC_NULLABLE, .high = MODEL_NUMBER_MAX},
+    {"p_value", SHAPE_NUMBER(P, p_value), .flags = CODEC_NULLABLE, .high = 1},
+    {"dropped", SHAPE_BOOLEAN(P, dropped), .flags = SHAPE_OMIT_UNKNOWN},
+};
+const struct shape codec_model_parameter_shape = {.request = "ModelParameter",
+                                                  SHAPE_OF(parameter_members, P)};
+
 static void encode_parameters(struct writer *w, const struct model *model)
 {
     writer_member_object(w, "parameters");
     for (size_t j = 0; j < model->kind->n_parameters; j++) {
-        const struct model_parameter *parameter = &model->parameters[j];
-        if (isnan(parameter->estimate))
+        if (isnan(model->parameters[j].estimate))
             continue;
-        writer_member_object(w, model->kind->rules[j].name);
-        writer_member_number(w, "estimate", parameter->estimate);
-        writer_member_number(w, "std_error", parameter->std_error);
-        writer_member_number(w, "p_value", parameter->p_value);
-        if (parameter->dropped)
-            writer_member_boolean(w, "dropped", true);
-        writer_end_object(w);
+        writer_key(w, model->kind->rules[j].name);
+        shape_encode(w, &codec_model_parameter_shape, &model->parameters[j], 0, NULL);
     }
     writer_end_object(w);
 }
@@ -100,17 +101,14 @@ static void decode_parameter(const struct codec_node *node,
                              const struct model_parameter_rule *rule,
                              struct model_parameter *parameter)
 {
-    static const char *const known[] = {"estimate", "std_error", "p_value", "dropped", NULL};
     struct codec_node member = codec_object(
         node, rule->name, (rule->forms & MODEL_OPTIONAL) != 0 ? CODEC_OPTIONAL : CODEC_REQUIRED);
     if (member.json == NULL)
         return;
-    codec_refuse_unknown(&member, known);
-    parameter->estimate = codec_number(&member, "estimate", CODEC_REQUIRED,
-                                       fmax(rule->low, -NUMBER_MAX), fmin(rule->high, NUMBER_MAX));
-    parameter->std_error = codec_number(&member, "std_error", CODEC_NULLABLE, 0, NUMBER_MAX);
-    parameter->p_value = codec_number(&member, "p_value", CODEC_NULLABLE, 0, 1);
-    parameter->dropped = codec_boolean(&member, "dropped", CODEC_OPTIONAL, false);
+    shape_decode(&member, &codec_model_parameter_shape, NULL, parameter);
+    if (parameter->estimate < rule->low || parameter->estimate > rule->high)
+        codec_fault_member(&member, "estimate", "out_of_range", "must be from %.15g to %.15g",
+                           rule->low, rule->high);
 }
 
 static void decode_parameters(const struct codec_node *node, struct model *model)
@@ -147,29 +145,29 @@ void codec_model_decode(const struct codec_node *node, struct model *model)
 
 /* --- predictions --- */
 
+#define Q struct bootstrap_point
+static const struct shape_member point_members[] = {
+    {"problem_size", SHAPE_NUMBER(Q, problem_size), .flags = CODEC_NULLABLE, .low = 1,
+     .high = CODEC_PROBLEM_SIZE_MAX},
+    {"executors", SHAPE_NUMBER(Q, executors), .flags = CODEC_REQUIRED, .low = 1,
+     .high = CODEC_COUNT_MAX},
+};
+const struct shape codec_model_point_shape = {.request = "ModelPoint", SHAPE_OF(point_members, Q)};
+
 static void
 decode_points(const struct codec_node *node, size_t most, struct codec_model_predict *request)
 {
-    static const char *const known[] = {"problem_size", "executors", NULL};
-    struct codec_node list = codec_array(node, "points", CODEC_REQUIRED, 1, most);
-    if (list.json == NULL)
-        return;
     bool stages = request->model.form == MODEL_OF_STAGES;
-    unsigned size = stages ? CODEC_NULLABLE : CODEC_REQUIRED;
-    request->n = json_array_size(list.json);
-    request->points = arena_calloc(node->reader->arena, request->n, sizeof *request->points);
-    if (request->points == NULL) {
-        (void)pv_no_memory(node->reader->err);
-        return;
-    }
+    struct codec_node list;
+    request->points = codec_list(node, "points", CODEC_REQUIRED, 1, most, sizeof *request->points,
+                                 &list, &request->n);
     for (size_t i = 0; i < request->n; i++) {
         struct codec_node item = codec_item(&list, i);
         if (!codec_expect_object(&item))
             continue;
-        codec_refuse_unknown(&item, known);
-        request->points[i].problem_size = codec_number(&item, "problem_size", size, 1, COUNT_MAX);
-        request->points[i].executors =
-            codec_number(&item, "executors", CODEC_REQUIRED, 1, COUNT_MAX);
+        shape_decode(&item, &codec_model_point_shape, NULL, &request->points[i]);
+        if (!stages && !codec_present(&item, "problem_size"))
+            codec_fault_member(&item, "problem_size", "required", "is required");
     }
 }
 
@@ -221,7 +219,7 @@ void codec_model_interval_encode(struct writer *w,
                                  const struct model_prediction *prediction)
 {
     if (model->uncertainty.observations > 0 && prediction->duration_s > 0) {
-        codec_model_pair_encode(w, "interval_s", prediction->interval_s);
+        writer_member_numbers(w, "interval_s", prediction->interval_s, 2);
         return;
     }
     writer_member_null(w, "interval_s");
@@ -229,7 +227,7 @@ void codec_model_interval_encode(struct writer *w,
 
 void codec_model_prediction_encode(struct writer *w,
                                    const struct model *model,
-                                   const struct codec_model_point *point,
+                                   const struct bootstrap_point *point,
                                    const struct model_prediction *prediction)
 {
     /* Far from what was observed a linear law may fall below zero: that is no duration. */

@@ -2,9 +2,13 @@
 #define CODEC_MODELS_MODEL_H
 
 #include "base/json_writer.h"
-#include "codec/json/reader.h"
+#include "codec/json/shape.h"
 #include "core/scaling/model/fit_types.h"
 #include "core/scaling/model/predict.h"
+#include "core/scaling/uncertainty/bootstrap.h"
+
+extern const struct shape codec_model_parameter_shape;
+extern const struct shape codec_model_point_shape;
 
 /* The members "fit", "scaling_type", "peak", "findings" and "warnings" of a reply: how good it
  * is and what it says. */
@@ -16,18 +20,13 @@ void codec_model_encode(struct writer *w, const struct model *model);
 
 /* The same read back: reference may be absent. Faults: unknown members of parameters and
  * uncertainty, missing parameters, estimates outside the rules of the kind. The members themselves
- * are checked by the caller, who knows what else may stand beside them. */
+ * are checked by the caller, who knows what else there may be. */
 void codec_model_decode(const struct codec_node *node, struct model *model);
-
-struct codec_model_point {
-    double problem_size;
-    double executors;
-};
 
 /* POST /v1/models/predict. */
 struct codec_model_predict {
     struct model model;
-    struct codec_model_point *points;
+    struct bootstrap_point *points;
     size_t n;
 };
 
@@ -38,7 +37,7 @@ void codec_model_predict_decode(const struct codec_node *node,
 /* One item of "predictions". */
 void codec_model_prediction_encode(struct writer *w,
                                    const struct model *model,
-                                   const struct codec_model_point *point,
+                                   const struct bootstrap_point *point,
                                    const struct model_prediction *prediction);
 
 /* Member "interval_s": null where nothing is known of errors, else two ends; an open one is null.

@@ -1,45 +1,23 @@
-#include "codec/models/model_tables.h"
+#include "codec/models/model_internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/scaling/laws/kinds.h"
-
-static const double COUNT_MAX = 1e12;
-static const double NUMBER_MAX = 1e300;
 
 /* --- the kind --- */
 
 static const char AUTO[] = "auto";
 
-static void list_kinds(bool automatic, char known[], size_t n)
-{
-    (void)snprintf(known, n, "%s", automatic ? AUTO : "");
-    for (size_t i = 0; model_kinds[i] != NULL; i++) {
-        (void)strncat(known, known[0] == '\0' ? "" : ", ", n - strlen(known) - 1);
-        (void)strncat(known, model_kinds[i]->name, n - strlen(known) - 1);
-    }
-}
-
 static const struct model_kind *decode_kind(const struct codec_node *node, bool automatic)
 {
-    char name[32];
-    char known[192];
-    size_t faults = node->reader->err->n_faults;
-    struct strview word = codec_text(node, "model", CODEC_REQUIRED, 1, 255);
-    if (node->reader->err->n_faults != faults || word.at == NULL)
-        return NULL;
-    if (word.n < sizeof name) {
-        memcpy(name, word.at, word.n);
-        name[word.n] = '\0';
-        const struct model_kind *kind = model_find_kind(name);
-        if (kind != NULL)
-            return kind;
-    }
-    list_kinds(automatic, known, sizeof known);
-    codec_fault_member(node, "model", "not_allowed", "must be one of: %s", known);
-    return NULL;
+    const char *words[64] = {AUTO};
+    size_t n = automatic ? 1 : 0;
+    for (size_t i = 0; model_kinds[i] != NULL && n + 1 < sizeof words / sizeof *words; i++)
+        words[n++] = model_kinds[i]->name;
+    words[n] = NULL;
+    size_t kind = codec_choice(node, "model", CODEC_REQUIRED, words, SIZE_MAX);
+    return kind == SIZE_MAX ? NULL : model_kinds[kind - (automatic ? 1 : 0)];
 }
 
 const struct model_kind *codec_model_kind_decode(const struct codec_node *node)
@@ -105,14 +83,6 @@ void codec_model_tables_encode(struct writer *w, const struct model *model)
 
 /* --- in --- */
 
-static void *take_room(const struct codec_node *list, size_t n, size_t size)
-{
-    void *room = arena_calloc(list->reader->arena, n, size);
-    if (room == NULL)
-        (void)pv_no_memory(list->reader->err);
-    return room;
-}
-
 static void decode_knot(const struct codec_node *item, struct model_knot *knot)
 {
     struct codec_node at[3];
@@ -122,9 +92,9 @@ static void decode_knot(const struct codec_node *item, struct model_knot *knot)
     }
     for (size_t i = 0; i < 3; i++)
         at[i] = codec_item(item, i);
-    knot->problem_size = codec_as_number(&at[0], CODEC_REQUIRED, 1, COUNT_MAX);
-    knot->executors = codec_as_number(&at[1], CODEC_REQUIRED, 1, COUNT_MAX);
-    knot->duration_s = codec_as_number(&at[2], CODEC_REQUIRED, 1e-12, NUMBER_MAX);
+    knot->problem_size = codec_as_number(&at[0], CODEC_REQUIRED, 1, CODEC_PROBLEM_SIZE_MAX);
+    knot->executors = codec_as_number(&at[1], CODEC_REQUIRED, 1, CODEC_COUNT_MAX);
+    knot->duration_s = codec_as_number(&at[2], CODEC_REQUIRED, 1e-12, MODEL_NUMBER_MAX);
 }
 
 static bool ascends(const struct model_knot *a, const struct model_knot *b)
@@ -135,13 +105,10 @@ static bool ascends(const struct model_knot *a, const struct model_knot *b)
 
 static void decode_knots(const struct codec_node *node, struct model_tables *tables)
 {
-    struct codec_node list = codec_array(node, "knots", CODEC_REQUIRED, 1, MODEL_KNOTS_MAX);
-    if (list.json == NULL)
-        return;
-    size_t n = json_array_size(list.json);
-    struct model_knot *knots = take_room(&list, n, sizeof *knots);
-    if (knots == NULL)
-        return;
+    struct codec_node list;
+    size_t n;
+    struct model_knot *knots =
+        codec_list(node, "knots", CODEC_REQUIRED, 1, MODEL_KNOTS_MAX, sizeof *knots, &list, &n);
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(&list, i);
         decode_knot(&item, &knots[i]);
@@ -157,19 +124,17 @@ static void decode_knots(const struct codec_node *node, struct model_tables *tab
 static void decode_numbers(const struct codec_node *node, struct model_law *law)
 {
     const struct model_kind *kind = law->kind;
-    const char *known[MODEL_PARAMETERS_MAX + 1] = {NULL};
     struct codec_node list = codec_object(node, "parameters", CODEC_REQUIRED);
     if (list.json == NULL)
         return;
-    for (size_t j = 0; j < kind->n_parameters; j++)
-        known[j] = kind->rules[j].name;
-    codec_refuse_unknown(&list, known);
+    codec_model_refuse_parameters(&list, kind);
     for (size_t j = 0; j < kind->n_parameters; j++) {
         const struct model_parameter_rule *rule = &kind->rules[j];
         law->p[j] = (double)NAN;
         if ((rule->forms & MODEL_OF_DURATIONS) != 0)
-            law->p[j] = codec_number(&list, rule->name, CODEC_REQUIRED,
-                                     fmax(rule->low, -NUMBER_MAX), fmin(rule->high, NUMBER_MAX));
+            law->p[j] =
+                codec_number(&list, rule->name, CODEC_REQUIRED, fmax(rule->low, -MODEL_NUMBER_MAX),
+                             fmin(rule->high, MODEL_NUMBER_MAX));
     }
 }
 
@@ -180,7 +145,8 @@ static void decode_component(const struct codec_node *item, struct model_compone
     if (!codec_expect_object(item))
         return;
     const struct model_kind *kind = codec_model_kind_decode(item);
-    component->weight = codec_number(item, "weight", CODEC_REQUIRED, -NUMBER_MAX, NUMBER_MAX);
+    component->weight =
+        codec_number(item, "weight", CODEC_REQUIRED, -MODEL_NUMBER_MAX, MODEL_NUMBER_MAX);
     if (kind == NULL)
         return;
     bool simple = (kind->tables & ~(unsigned)MODEL_HAS_KNOTS) == 0;
@@ -198,14 +164,10 @@ static void decode_component(const struct codec_node *item, struct model_compone
 
 static void decode_components(const struct codec_node *node, struct model_tables *tables)
 {
-    struct codec_node list =
-        codec_array(node, "components", CODEC_REQUIRED, 1, MODEL_COMPONENTS_MAX);
-    if (list.json == NULL)
-        return;
-    size_t n = json_array_size(list.json);
-    struct model_component *components = take_room(&list, n, sizeof *components);
-    if (components == NULL)
-        return;
+    struct codec_node list;
+    size_t n;
+    struct model_component *components = codec_list(
+        node, "components", CODEC_REQUIRED, 1, MODEL_COMPONENTS_MAX, sizeof *components, &list, &n);
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(&list, i);
         decode_component(&item, &components[i]);
@@ -216,13 +178,9 @@ static void decode_components(const struct codec_node *node, struct model_tables
 
 void codec_model_tables_decode(const struct codec_node *node, struct model *model)
 {
-    static const struct {
-        const char *name;
-        unsigned bit;
-    } all[] = {{"knots", MODEL_HAS_KNOTS}, {"components", MODEL_HAS_COMPONENTS}};
+    static const char *const known[] = {"knots", "components", NULL};
+    static const unsigned bits[] = {MODEL_HAS_KNOTS, MODEL_HAS_COMPONENTS};
     unsigned has = model->kind->tables;
-    const char *known[3] = {NULL};
-    size_t n_known = 0;
     if (has == 0 && codec_present(node, "tables"))
         codec_fault_member(node, "tables", "conflict", "%s has none", model->kind->name);
     if (has == 0)
@@ -230,10 +188,11 @@ void codec_model_tables_decode(const struct codec_node *node, struct model *mode
     struct codec_node tables = codec_object(node, "tables", CODEC_REQUIRED);
     if (tables.json == NULL)
         return;
-    for (size_t i = 0; i < 2; i++)
-        if ((has & all[i].bit) != 0)
-            known[n_known++] = all[i].name;
     codec_refuse_unknown(&tables, known);
+    for (size_t i = 0; i < 2; i++)
+        if ((has & bits[i]) == 0 && json_object_get(tables.json, known[i]) != NULL)
+            codec_fault_member(&tables, known[i], "unknown_field", "%s has no such table",
+                               model->kind->name);
     if ((has & MODEL_HAS_KNOTS) != 0)
         decode_knots(&tables, &model->tables);
     if ((has & MODEL_HAS_COMPONENTS) != 0)

@@ -1,35 +1,12 @@
-#include "codec/models/model_uncertainty.h"
+#include "codec/models/model_internal.h"
 
 #include <math.h>
 
-static const double COUNT_MAX = 1e12;
-static const double NUMBER_MAX = 1e300;
-
-/* --- out --- */
-
-void codec_model_pair_encode(struct writer *w, const char *key, const double pair[2])
-{
-    writer_member_numbers(w, key, pair, 2);
-}
-
-/* Null: not known. */
-static void encode_range(struct writer *w, const char *key, const double range[2])
-{
-    if (!isnan(range[0])) {
-        codec_model_pair_encode(w, key, range);
-        return;
-    }
-    writer_member_null(w, key);
-}
-
-static void encode_numbers(struct writer *w, const char *key, const double values[], size_t n)
-{
-    writer_member_numbers(w, key, values, n);
-}
-
 /* {"alpha": {"alpha": .., "beta": ..}, ..}: the pairs that are not 0. */
-static void encode_covariance(struct writer *w, const struct model *model)
+static void encode_covariance(struct writer *w, const void *object, const void *context)
 {
+    const struct model *model = object;
+    (void)context;
     size_t n = model->kind->n_parameters;
     writer_member_object(w, "covariance");
     for (size_t a = 0; a < n; a++) {
@@ -49,45 +26,10 @@ static void encode_table(struct writer *w, const char *key, const struct score_t
 {
     if (!writer_member_object_or_null(w, key, table->n > 0))
         return;
-    encode_numbers(w, "values", table->scores, table->n);
-    encode_numbers(w, "levels", table->levels, table->n);
+    writer_member_numbers(w, "values", table->scores, table->n);
+    writer_member_numbers(w, "levels", table->levels, table->n);
     writer_member_number(w, "spread", table->spread);
     writer_member_number(w, "degrees_of_freedom", table->freedom);
-    writer_end_object(w);
-}
-
-static void encode_scores(struct writer *w, const struct model_uncertainty *u)
-{
-    writer_member_object(w, "scores");
-    encode_table(w, "seen", &u->seen);
-    encode_table(w, "new_executors", &u->new_executors);
-    encode_table(w, "new_problem_sizes", &u->new_sizes);
-    writer_end_object(w);
-}
-
-static void encode_observed(struct writer *w, const struct model_uncertainty *u)
-{
-    writer_member_object(w, "observed");
-    encode_numbers(w, "executor_counts", u->seen_executors.values, u->seen_executors.n);
-    encode_numbers(w, "problem_sizes", u->seen_sizes.values, u->seen_sizes.n);
-    writer_end_object(w);
-}
-
-void codec_model_uncertainty_encode(struct writer *w, const struct model *model)
-{
-    const struct model_uncertainty *u = &model->uncertainty;
-    if (!writer_member_object_or_null(w, "uncertainty", u->observations > 0))
-        return;
-    writer_member_integer(w, "observation_count", (int64_t)u->observations);
-    writer_member_number(w, "confidence", u->confidence);
-    writer_member_number(w, "degrees_of_freedom", u->freedom);
-    writer_member_number(w, "residual_std", u->residual_std);
-    writer_member_boolean(w, "relative", u->relative);
-    encode_range(w, "problem_size_range", u->problem_size);
-    encode_range(w, "executors_range", u->executors);
-    encode_covariance(w, model);
-    encode_scores(w, u);
-    encode_observed(w, u);
     writer_end_object(w);
 }
 
@@ -101,23 +43,10 @@ void codec_model_refuse_parameters(const struct codec_node *node, const struct m
     codec_refuse_unknown(node, known);
 }
 
-static void
-decode_pair(const struct codec_node *node, const char *key, unsigned flags, double pair[2])
+static void decode_covariance(const struct codec_node *node, const void *limits, void *object)
 {
-    struct codec_node list = codec_array(node, key, flags, 2, 2);
-    pair[0] = pair[1] = (double)NAN;
-    if (list.json == NULL)
-        return;
-    for (size_t i = 0; i < 2; i++) {
-        struct codec_node item = codec_item(&list, i);
-        pair[i] = codec_as_number(&item, CODEC_REQUIRED, 1, COUNT_MAX);
-    }
-    if (pair[1] < pair[0])
-        codec_fault_member(node, key, "out_of_range", "must ascend");
-}
-
-static void decode_covariance(const struct codec_node *node, struct model *model)
-{
+    struct model *model = object;
+    (void)limits;
     const struct model_kind *kind = model->kind;
     struct codec_node list = codec_object(node, "covariance", CODEC_REQUIRED);
     if (list.json == NULL)
@@ -129,8 +58,9 @@ static void decode_covariance(const struct codec_node *node, struct model *model
             continue;
         codec_model_refuse_parameters(&row, kind);
         for (size_t b = 0; b < kind->n_parameters; b++) {
-            double low = a == b ? 0 : -NUMBER_MAX;
-            double value = codec_number(&row, kind->rules[b].name, CODEC_OPTIONAL, low, NUMBER_MAX);
+            double low = a == b ? 0 : -MODEL_NUMBER_MAX;
+            double value =
+                codec_number(&row, kind->rules[b].name, CODEC_OPTIONAL, low, MODEL_NUMBER_MAX);
             model->uncertainty.covariance[a][b] = isnan(value) ? 0 : value;
         }
     }
@@ -163,62 +93,118 @@ static void decode_table(const struct codec_node *node, const char *key, struct 
     if (member.json == NULL)
         return;
     codec_refuse_unknown(&member, known);
-    table->n = decode_ascending(&member, "values", SCORES_MAX, 0, NUMBER_MAX, table->scores);
+    table->n = decode_ascending(&member, "values", SCORES_MAX, 0, MODEL_NUMBER_MAX, table->scores);
     size_t levels = decode_ascending(&member, "levels", SCORES_MAX, 0, 1, table->levels);
     if (levels != table->n)
         codec_fault_member(&member, "levels", "conflict", "must be one for each of %zu values",
                            table->n);
-    table->spread = codec_number(&member, "spread", CODEC_REQUIRED, 0, NUMBER_MAX);
+    table->spread = codec_number(&member, "spread", CODEC_REQUIRED, 0, MODEL_NUMBER_MAX);
     table->freedom = codec_number(&member, "degrees_of_freedom", CODEC_REQUIRED, 1, 1e9);
 }
 
-static void decode_scores(const struct codec_node *node, struct model_uncertainty *u)
+/* --- scores and observed values --- */
+
+#define U struct model_uncertainty
+static const struct {
+    const char *key;
+    size_t at;
+} score_tables[] = {{"seen", offsetof(U, seen)},
+                    {"new_executors", offsetof(U, new_executors)},
+                    {"new_problem_sizes", offsetof(U, new_sizes)}};
+enum { SCORE_TABLES = sizeof score_tables / sizeof *score_tables };
+
+static void encode_scores(struct writer *w, const void *object, const void *context)
+{
+    const char *u = (const char *)&((const struct model *)object)->uncertainty;
+    (void)context;
+    writer_member_object(w, "scores");
+    for (size_t i = 0; i < SCORE_TABLES; i++)
+        encode_table(w, score_tables[i].key, (const void *)(u + score_tables[i].at));
+    writer_end_object(w);
+}
+
+static void decode_scores(const struct codec_node *node, const void *limits, void *object)
 {
     static const char *const known[] = {"seen", "new_executors", "new_problem_sizes", NULL};
+    char *u = (char *)&((struct model *)object)->uncertainty;
+    (void)limits;
     struct codec_node scores = codec_object(node, "scores", CODEC_REQUIRED);
     if (scores.json == NULL)
         return;
     codec_refuse_unknown(&scores, known);
-    decode_table(&scores, "seen", &u->seen);
-    decode_table(&scores, "new_executors", &u->new_executors);
-    decode_table(&scores, "new_problem_sizes", &u->new_sizes);
+    for (size_t i = 0; i < SCORE_TABLES; i++)
+        decode_table(&scores, score_tables[i].key, (void *)(u + score_tables[i].at));
 }
 
-static void decode_observed(const struct codec_node *node, struct model_uncertainty *u)
+static void encode_observed(struct writer *w, const void *object, const void *context)
+{
+    const struct model_uncertainty *u = &((const struct model *)object)->uncertainty;
+    (void)context;
+    writer_member_object(w, "observed");
+    writer_member_numbers(w, "executor_counts", u->seen_executors.values, u->seen_executors.n);
+    writer_member_numbers(w, "problem_sizes", u->seen_sizes.values, u->seen_sizes.n);
+    writer_end_object(w);
+}
+
+static void decode_observed(const struct codec_node *node, const void *limits, void *object)
 {
     static const char *const known[] = {"executor_counts", "problem_sizes", NULL};
+    struct model_uncertainty *u = &((struct model *)object)->uncertainty;
+    (void)limits;
     struct codec_node observed = codec_object(node, "observed", CODEC_REQUIRED);
     if (observed.json == NULL)
         return;
     codec_refuse_unknown(&observed, known);
     u->seen_executors.n = decode_ascending(&observed, "executor_counts", GAP_VALUES_MAX, 1,
-                                           COUNT_MAX, u->seen_executors.values);
-    u->seen_sizes.n = decode_ascending(&observed, "problem_sizes", GAP_VALUES_MAX, 1, COUNT_MAX,
-                                       u->seen_sizes.values);
+                                           CODEC_COUNT_MAX, u->seen_executors.values);
+    u->seen_sizes.n = decode_ascending(&observed, "problem_sizes", GAP_VALUES_MAX, 1,
+                                       CODEC_PROBLEM_SIZE_MAX, u->seen_sizes.values);
+}
+
+/* --- all --- */
+
+#define T struct model
+enum { REQUIRED = CODEC_REQUIRED };
+static const struct shape_member members[] = {
+    {"observation_count", SHAPE_SIZE(T, uncertainty.observations), .flags = REQUIRED, .least = 1,
+     .most = CODEC_COUNT_MAX},
+    {"confidence", SHAPE_NUMBER(T, uncertainty.confidence), .flags = REQUIRED, .low = 0.01,
+     .high = 0.9999},
+    {"degrees_of_freedom", SHAPE_NUMBER(T, uncertainty.freedom), .flags = REQUIRED,
+     .high = CODEC_COUNT_MAX},
+    {"residual_std", SHAPE_NUMBER(T, uncertainty.residual_std), .flags = CODEC_NULLABLE,
+     .high = MODEL_NUMBER_MAX},
+    {"relative", SHAPE_BOOLEAN(T, uncertainty.relative)},
+    /* Stage measures need not know what they were of. */
+    {"problem_size_range", SHAPE_RANGE(T, uncertainty.problem_size),
+     .flags = REQUIRED | CODEC_NULLABLE, .low = 1, .high = CODEC_PROBLEM_SIZE_MAX},
+    {"executors_range", SHAPE_RANGE(T, uncertainty.executors), .flags = REQUIRED, .low = 1,
+     .high = CODEC_COUNT_MAX},
+    {"covariance", SHAPE_CODE, .flags = REQUIRED, .decode = decode_covariance,
+     .encode = encode_covariance},
+    {"scores", SHAPE_CODE, .flags = REQUIRED, .decode = decode_scores, .encode = encode_scores},
+    {"observed", SHAPE_CODE, .flags = REQUIRED, .decode = decode_observed,
+     .encode = encode_observed},
+};
+const struct shape codec_model_uncertainty_shape = {.request = "ModelUncertainty",
+                                                    SHAPE_OF(members, T)};
+
+void codec_model_uncertainty_encode(struct writer *w, const struct model *model)
+{
+    writer_key(w, "uncertainty");
+    if (model->uncertainty.observations == 0)
+        writer_null(w);
+    else
+        shape_encode(w, &codec_model_uncertainty_shape, model, 0, NULL);
 }
 
 void codec_model_uncertainty_decode(const struct codec_node *node, struct model *model)
 {
-    static const char *const known[] = {"observation_count", "confidence", "degrees_of_freedom",
-                                        "residual_std",      "relative",   "problem_size_range",
-                                        "executors_range",   "covariance", "scores",
-                                        "observed",          NULL};
-    struct model_uncertainty *u = &model->uncertainty;
     struct codec_node list = codec_object(node, "uncertainty", CODEC_NULLABLE);
     if (list.json == NULL)
         return;
-    codec_refuse_unknown(&list, known);
-    int64_t n = codec_integer(&list, "observation_count", CODEC_REQUIRED, 1, 1000000000);
-    u->observations = n > 0 ? (size_t)n : 0;
-    u->confidence = codec_number(&list, "confidence", CODEC_REQUIRED, 0.01, 0.9999);
-    u->freedom = codec_number(&list, "degrees_of_freedom", CODEC_REQUIRED, 0, 1e9);
-    u->residual_std = codec_number(&list, "residual_std", CODEC_NULLABLE, 0, NUMBER_MAX);
-    u->relative = codec_boolean(&list, "relative", CODEC_OPTIONAL, false);
-    /* Stage measures need not know what they were of. */
-    unsigned size = model->kind->forms == MODEL_OF_STAGES ? CODEC_NULLABLE : CODEC_REQUIRED;
-    decode_pair(&list, "problem_size_range", size, u->problem_size);
-    decode_pair(&list, "executors_range", CODEC_REQUIRED, u->executors);
-    decode_covariance(&list, model);
-    decode_scores(&list, u);
-    decode_observed(&list, u);
+    shape_decode(&list, &codec_model_uncertainty_shape, NULL, model);
+    if (model->kind->forms != MODEL_OF_STAGES &&
+        json_is_null(json_object_get(list.json, "problem_size_range")))
+        codec_fault_member(&list, "problem_size_range", "wrong_type", "must be an array");
 }

@@ -1,17 +1,14 @@
 #include "codec/models/refit.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "codec/json/finding.h"
 #include "codec/models/fit.h"
 #include "codec/models/model.h"
-#include "codec/models/model_tables.h"
+#include "codec/models/model_internal.h"
 
-static const double COUNT_MAX = 1e12;
-/* What every number of JSON holds exactly. */
-static const int64_t SEED_MAX = INT64_C(9007199254740991);
 enum { RESAMPLES_MIN = 20 };
 
 /* Shares beyond which the reader ought to know. */
@@ -26,116 +23,85 @@ static int by_place(const void *a, const void *b)
 {
     const struct bootstrap_point *x = a;
     const struct bootstrap_point *y = b;
-    if (x->problem_size != y->problem_size)
-        return (x->problem_size > y->problem_size) - (x->problem_size < y->problem_size);
-    return (x->executors > y->executors) - (x->executors < y->executors);
+    int order = compare_double(x->problem_size, y->problem_size);
+    return order != 0 ? order : compare_double(x->executors, y->executors);
 }
 
-static bool has_twin(const struct bootstrap_point points[], size_t n, struct arena *arena)
+static void refuse_twins(const struct codec_node *node, const struct codec_refit *asked)
 {
-    struct bootstrap_point *sorted = arena_array(arena, n, sizeof *sorted);
+    struct bootstrap_point *sorted = codec_allocate(node, asked->n_points, sizeof *sorted);
     bool twin = false;
-    for (size_t i = 0; sorted != NULL && i < n; i++)
-        sorted[i] = points[i];
+    for (size_t i = 0; sorted != NULL && i < asked->n_points; i++)
+        sorted[i] = asked->points[i];
     if (sorted != NULL)
-        qsort(sorted, n, sizeof *sorted, by_place);
-    for (size_t i = 1; sorted != NULL && i < n; i++)
+        qsort(sorted, asked->n_points, sizeof *sorted, by_place);
+    for (size_t i = 1; sorted != NULL && i < asked->n_points; i++)
         twin = twin || by_place(&sorted[i - 1], &sorted[i]) == 0;
-    return twin;
+    if (twin)
+        codec_fault_member(node, "points", "duplicate", "names a point twice");
 }
 
-static void decode_points(const struct codec_node *node, size_t most, struct codec_refit *asked)
+static void decode_kind(const struct codec_node *node, const void *limits, void *object)
 {
-    static const char *const known[] = {"problem_size", "executors", NULL};
-    struct codec_node list = codec_array(node, "points", CODEC_NULLABLE, 0, most);
-    if (list.json == NULL)
-        return;
-    size_t n = json_array_size(list.json);
-    struct arena *arena = node->reader->arena;
-    asked->points = arena_calloc(arena, n, sizeof *asked->points);
-    if (asked->points == NULL) {
-        (void)pv_no_memory(node->reader->err);
-        return;
-    }
-    asked->n_points = n;
-    for (size_t i = 0; i < n; i++) {
-        struct codec_node item = codec_item(&list, i);
-        if (!codec_expect_object(&item))
-            continue;
-        codec_refuse_unknown(&item, known);
-        asked->points[i].problem_size =
-            codec_number(&item, "problem_size", CODEC_REQUIRED, 1, COUNT_MAX);
-        asked->points[i].executors = codec_number(&item, "executors", CODEC_REQUIRED, 1, COUNT_MAX);
-    }
-    if (node->reader->err->n_faults == 0 && has_twin(asked->points, n, arena))
-        codec_fault(&list, "duplicate", "names a point twice");
+    struct codec_refit *asked = object;
+    bool automatic;
+    (void)limits;
+    if (codec_member(node, "model").json != NULL)
+        asked->kind = codec_model_choice_decode(node, &automatic);
 }
 
-static const struct model_kind *decode_kind(const struct codec_node *node)
+static void encode_kind(struct writer *w, const void *object, const void *context)
 {
-    struct codec_node member = codec_member(node, "model");
-    bool automatic = member.json == NULL;
-    return automatic ? NULL : codec_model_choice_decode(node, &automatic);
+    const struct codec_refit *asked = object;
+    (void)context;
+    writer_member_string(w, "model", asked->kind == NULL ? "auto" : asked->kind->name);
 }
+
+#define B struct bootstrap_point
+static const struct shape_member point_members[] = {
+    {"problem_size", SHAPE_NUMBER(B, problem_size), .flags = CODEC_REQUIRED, .low = 1,
+     .high = CODEC_PROBLEM_SIZE_MAX},
+    {"executors", SHAPE_NUMBER(B, executors), .flags = CODEC_REQUIRED, .low = 1,
+     .high = CODEC_COUNT_MAX},
+};
+static const struct shape point_shape = {SHAPE_OF(point_members, B)};
+
+#define R struct codec_refit
+#define L struct codec_refit_limits
+enum { KEEP = CODEC_NULLABLE | SHAPE_KEEP };
+static const struct shape_member members[] = {
+    {"model", SHAPE_CODE, .decode = decode_kind, .encode = encode_kind},
+    {"weights", SHAPE_WORD(R, weights, weights_words), .flags = SHAPE_KEEP},
+    {"resamples", SHAPE_COUNT(R, resamples), .flags = KEEP, .least = RESAMPLES_MIN,
+     SHAPE_LIMIT(L, resamples_max)},
+    {"confidence", SHAPE_NUMBER(R, confidence), .flags = KEEP, .low = 0.5, .high = 0.999},
+    {"seed", SHAPE_COUNT(R, seed), .flags = KEEP, .most = CODEC_SEED_MAX},
+    {"points", SHAPE_OBJECTS(R, points, n_points, &point_shape), .flags = KEEP,
+     SHAPE_LIMIT(L, points_max)},
+};
+const struct shape codec_refit_shape = {.request = "RefitRequest", SHAPE_OF(members, R)};
 
 void codec_refit_decode(const struct codec_node *node,
                         const struct codec_refit_limits *limits,
                         struct codec_refit *asked)
 {
-    static const char *const known[] = {"model", "weights", "resamples", "confidence",
-                                        "seed",  "points",  NULL};
-    *asked = (struct codec_refit){.weights = MODEL_RELATIVE};
-    codec_refuse_unknown(node, known);
-    asked->kind = decode_kind(node);
-    if (codec_choice(node, "weights", CODEC_OPTIONAL, weights_words, 1) == 0)
-        asked->weights = MODEL_SECONDS;
-    if (asked->weights == MODEL_SECONDS && asked->kind == NULL && node->reader->err->n_faults == 0)
+    *asked = (struct codec_refit){
+        .weights = MODEL_RELATIVE, .resamples = limits->resamples, .confidence = 0.95, .seed = 1};
+    shape_decode(node, &codec_refit_shape, limits, asked);
+    if (node->reader->err->n_faults > 0)
+        return;
+    if (asked->weights == MODEL_SECONDS && asked->kind == NULL)
         codec_fault_member(node, "weights", "conflict",
                            "auto compares relative errors: name a model, or leave them relative");
-    int64_t resamples =
-        codec_integer(node, "resamples", CODEC_NULLABLE, RESAMPLES_MIN, limits->resamples_max);
-    asked->resamples = resamples == RUN_UNKNOWN ? limits->resamples : resamples;
-    double confidence = codec_number(node, "confidence", CODEC_NULLABLE, 0.5, 0.999);
-    asked->confidence = isnan(confidence) ? 0.95 : confidence;
-    int64_t seed = codec_integer(node, "seed", CODEC_NULLABLE, 0, SEED_MAX);
-    asked->seed = seed == RUN_UNKNOWN ? 1 : seed;
-    decode_points(node, limits->points_max, asked);
+    refuse_twins(node, asked);
 }
 
 void codec_refit_encode(struct writer *w, const struct codec_refit *asked)
 {
-    writer_begin_object(w);
-    writer_member_string(w, "model", asked->kind == NULL ? "auto" : asked->kind->name);
-    writer_member_string(w, "weights", weights_words[asked->weights == MODEL_RELATIVE]);
-    writer_member_integer(w, "resamples", asked->resamples);
-    writer_member_number(w, "confidence", asked->confidence);
-    writer_member_integer(w, "seed", asked->seed);
-    writer_key(w, "points");
-    if (asked->points == NULL) {
-        writer_null(w);
-    } else {
-        writer_begin_array(w);
-        for (size_t i = 0; i < asked->n_points; i++) {
-            writer_begin_object(w);
-            writer_member_number(w, "problem_size", asked->points[i].problem_size);
-            writer_member_number(w, "executors", asked->points[i].executors);
-            writer_end_object(w);
-        }
-        writer_end_array(w);
-    }
-    writer_end_object(w);
+    shape_encode(w, &codec_refit_shape, asked, 0, NULL);
 }
 
 /* --- what came of it --- */
-
-static void encode_interval(struct writer *w, const char *key, const double interval[2])
-{
-    if (!writer_member_array_or_null(w, key, !isnan(interval[0])))
-        return;
-    writer_number(w, interval[0]);
-    writer_number(w, interval[1]);
-    writer_end_array(w);
-}
 
 static void encode_parameters(struct writer *w, const struct bootstrap_result *bootstrap)
 {
@@ -148,7 +114,7 @@ static void encode_parameters(struct writer *w, const struct bootstrap_result *b
         writer_member_object(w, kind->rules[j].name);
         writer_member_number(w, "estimate", figure->estimate);
         writer_member_number(w, "std_error", figure->std_error);
-        encode_interval(w, "interval", figure->interval);
+        writer_member_pair(w, "interval", figure->interval);
         writer_end_object(w);
     }
     writer_end_object(w);
@@ -164,8 +130,8 @@ static void encode_predictions(struct writer *w, const struct bootstrap_result *
         writer_member_number(w, "executors", there->point.executors);
         writer_member_number(w, "duration_s", there->expected.estimate);
         writer_member_number(w, "std_error_s", there->expected.std_error);
-        encode_interval(w, "mean_interval_s", there->expected.interval);
-        encode_interval(w, "interval_s", there->next_run);
+        writer_member_pair(w, "mean_interval_s", there->expected.interval);
+        writer_member_pair(w, "interval_s", there->next_run);
         writer_end_object(w);
     }
     writer_end_array(w);
@@ -263,12 +229,9 @@ static void encode_selection(struct writer *w, const struct model_selection *sel
     writer_member_object(w, "selection");
     writer_member_string(w, "selected_model",
                          selection->selected == NULL ? NULL : selection->selected->kind->name);
-    writer_member_array(w, "reasons");
-    writer_begin_object(w);
-    writer_member_string(w, "code", selection->code);
-    writer_member_string(w, "message", selection->message);
-    writer_end_object(w);
-    writer_end_array(w);
+    struct findings reasons = {.arena = w->arena};
+    (void)finding_add(&reasons, selection->code, "%s", selection->message);
+    codec_findings_encode(w, "reasons", &reasons);
     writer_end_object(w);
 }
 

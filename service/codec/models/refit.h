@@ -2,7 +2,7 @@
 #define CODEC_MODELS_REFIT_H
 
 #include "base/json_writer.h"
-#include "codec/json/reader.h"
+#include "codec/json/shape.h"
 #include "core/scaling/model/fit_types.h"
 #include "core/scaling/selection/selection.h"
 #include "core/scaling/uncertainty/bootstrap.h"
@@ -24,6 +24,8 @@ struct codec_refit {
     struct bootstrap_point *points; /* NULL: those observed */
     size_t n_points;
 };
+
+extern const struct shape codec_refit_shape;
 
 /*
  * Faults: unknown members; an unknown kind; weights "seconds" with auto, which compares relative
