@@ -9,10 +9,6 @@
 
 /* --- request --- */
 
-static const char *const known_members[] = {
-    "application", "profile", "labels",  "problem_size", "deadline_s", "confidence", "objective",
-    "constraints", "running", "include", "market",       "copy_plan",  NULL};
-
 /* In the order of enum advise_objective. */
 static const char *const objectives[] = {"min_executors", "min_cost",   "min_time",
                                          "max_speedup",   "efficiency", NULL};
@@ -20,17 +16,31 @@ static const char *const objectives[] = {"min_executors", "min_cost",   "min_tim
 /* In the order of enum pricing_market. */
 static const char *const markets[] = {"on_demand", "spot", "cheapest", NULL};
 
-/* One's own price, in place of that of a price book as a whole. */
-static void decode_price(const struct codec_node *constraints, struct advice_question *request)
+#define Q struct advice_question
+#define L struct codec_advice_limits
+enum { KEEP = SHAPE_KEEP };
+
+/* A price of one's own overrides that of a price book as a whole. */
+static const struct shape_member constraint_members[] = {
+    {"min_executors", SHAPE_COUNT(Q, goal.min_executors), .flags = KEEP, .least = 1,
+     SHAPE_LIMIT(L, executors)},
+    {"max_executors", SHAPE_COUNT(Q, goal.max_executors), SHAPE_GIVEN(Q, has_max_executors),
+     .flags = KEEP, .least = 1, SHAPE_LIMIT(L, executors)},
+    {"cores_per_executor", SHAPE_COUNT(Q, cores_per_executor), .least = 1, SHAPE_LIMIT(L, cores)},
+    {"max_cost", SHAPE_NUMBER(Q, goal.max_cost), .flags = CODEC_ABOVE, .high = CODEC_COST_MAX},
+    {"cluster", SHAPE_NAME(Q, cluster)},
+    {"price_per_executor_hour", SHAPE_NUMBER(Q, price.per_executor_hour), SHAPE_GIVEN(Q, has_price),
+     .high = CODEC_PRICE_MAX},
+    {"spot_per_executor_hour", SHAPE_NUMBER(Q, price.spot_per_executor_hour),
+     .high = CODEC_PRICE_MAX},
+    {"interruptions_per_hour", SHAPE_NUMBER(Q, price.interruptions_per_hour),
+     .high = CODEC_INTERRUPTIONS_MAX},
+};
+const struct shape codec_advice_constraints_shape = {.request = "AdviceConstraints",
+                                                     SHAPE_OF(constraint_members, Q)};
+
+static void check_price(const struct codec_node *constraints, const struct advice_question *request)
 {
-    struct price *price = &request->price;
-    price->per_executor_hour =
-        codec_number(constraints, "price_per_executor_hour", CODEC_OPTIONAL, 0.0, 1e12);
-    price->spot_per_executor_hour =
-        codec_number(constraints, "spot_per_executor_hour", CODEC_OPTIONAL, 0.0, 1e12);
-    price->interruptions_per_hour =
-        codec_number(constraints, "interruptions_per_hour", CODEC_OPTIONAL, 0.0, 3600.0);
-    request->has_price = codec_present(constraints, "price_per_executor_hour");
     bool spot = codec_present(constraints, "spot_per_executor_hour");
     if (spot && !request->has_price)
         codec_fault_member(constraints, "price_per_executor_hour", "required",
@@ -44,48 +54,24 @@ static void decode_price(const struct codec_node *constraints, struct advice_que
                            "max_cost needs a price, or a cluster that a price book prices");
 }
 
-static void decode_constraints(const struct codec_node *node,
-                               const struct codec_advice_limits *limits,
-                               struct advice_question *request)
+static void decode_constraints(const struct codec_node *node, const void *limits, void *object)
 {
-    static const char *const known[] = {"min_executors",
-                                        "max_executors",
-                                        "cores_per_executor",
-                                        "max_cost",
-                                        "price_per_executor_hour",
-                                        "spot_per_executor_hour",
-                                        "interruptions_per_hour",
-                                        "cluster",
-                                        NULL};
-    struct codec_node constraints = codec_object(node, "constraints", CODEC_OPTIONAL);
+    const struct codec_advice_limits *most = limits;
+    struct advice_question *request = object;
     struct advise_goal *goal = &request->goal;
-    goal->min_executors = 1;
-    goal->max_executors = limits->executors;
-    goal->max_cost = (double)NAN;
-    goal->price_per_executor_hour = (double)NAN;
-    request->cores_per_executor = RUN_UNKNOWN;
-    request->cluster = (struct strview){NULL, 0};
-    request->cluster_cores = RUN_UNKNOWN;
-    request->has_max_executors = false;
-    request->has_price = false;
+    struct codec_node constraints = codec_object(node, "constraints", CODEC_OPTIONAL);
     if (constraints.json == NULL)
         return;
-    codec_refuse_unknown(&constraints, known);
-    int64_t least =
-        codec_integer(&constraints, "min_executors", CODEC_OPTIONAL, 1, limits->executors);
-    int64_t most =
-        codec_integer(&constraints, "max_executors", CODEC_OPTIONAL, 1, limits->executors);
-    goal->min_executors = least == RUN_UNKNOWN ? 1 : least;
-    goal->max_executors = most == RUN_UNKNOWN ? limits->executors : most;
-    request->cores_per_executor = codec_integer(&constraints, "cores_per_executor", CODEC_OPTIONAL,
-                                                1, limits->cores / goal->max_executors);
-    goal->max_cost = codec_number(&constraints, "max_cost", CODEC_ABOVE, 0.0, 1e15);
-    request->has_max_executors = most != RUN_UNKNOWN;
-    request->cluster = codec_name(&constraints, "cluster", CODEC_OPTIONAL);
-    decode_price(&constraints, request);
-    if (least != RUN_UNKNOWN && most != RUN_UNKNOWN && least > most)
+    shape_decode(&constraints, &codec_advice_constraints_shape, limits, request);
+    if (goal->max_executors > 0 && request->cores_per_executor > most->cores / goal->max_executors)
+        codec_fault_member(&constraints, "cores_per_executor", "out_of_range",
+                           "with max_executors there are more than %lld cores (cores_max)",
+                           (long long)most->cores);
+    if (codec_present(&constraints, "min_executors") && request->has_max_executors &&
+        goal->max_executors > 0 && goal->min_executors > goal->max_executors)
         codec_fault_member(&constraints, "min_executors", "out_of_range",
                            "is larger than max_executors");
+    check_price(&constraints, request);
 }
 
 static bool is_twice(const struct advice_running running[], size_t i)
@@ -97,113 +83,87 @@ static bool is_twice(const struct advice_running running[], size_t i)
     return false;
 }
 
-static void decode_running_job(const struct codec_node *item, struct advice_running *running)
-{
-    static const char *const known[] = {"application", "problem_size", "release_s",
-                                        "deadline_s",  "progress",     NULL};
-    *running = (struct advice_running){.problem_size = RUN_UNKNOWN};
-    if (!codec_expect_object(item))
-        return;
-    codec_refuse_unknown(item, known);
-    running->application = codec_name(item, "application", CODEC_REQUIRED);
-    running->problem_size =
-        codec_integer(item, "problem_size", CODEC_NULLABLE, 1, CODEC_PROBLEM_SIZE_MAX);
-    running->release_s = codec_number(item, "release_s", CODEC_OPTIONAL, -1e12, 1e12);
-    if (isnan(running->release_s))
-        running->release_s = 0;
-    running->deadline_s = codec_number(item, "deadline_s", CODEC_REQUIRED | CODEC_ABOVE, 0.0, 1e12);
-    running->progress = codec_number(item, "progress", CODEC_NULLABLE, 0.0, 1.0);
-}
+#define R struct advice_running
+static const struct shape_member running_members[] = {
+    {"application", SHAPE_NAME(R, application), .flags = CODEC_REQUIRED},
+    {"problem_size", SHAPE_COUNT(R, problem_size), .flags = CODEC_NULLABLE, .least = 1,
+     .most = CODEC_PROBLEM_SIZE_MAX},
+    {"release_s", SHAPE_NUMBER(R, release_s), .flags = KEEP, .low = -CODEC_SECONDS_MAX,
+     .high = CODEC_SECONDS_MAX},
+    {"deadline_s", SHAPE_NUMBER(R, deadline_s), .flags = CODEC_REQUIRED, .low = CODEC_SECONDS_MIN,
+     .high = CODEC_SECONDS_MAX},
+    {"progress", SHAPE_NUMBER(R, progress), .flags = CODEC_NULLABLE, .high = 1},
+};
+const struct shape codec_advice_running_shape = {.request = "RunningJob",
+                                                 SHAPE_OF(running_members, R)};
 
-static void decode_running(const struct codec_node *node,
-                           const struct codec_advice_limits *limits,
-                           struct advice_question *request)
+/* The size of the cluster that they share must be known. */
+static void check_running(const struct codec_node *node, const struct advice_question *request)
 {
-    struct codec_node list = codec_array(node, "running", CODEC_OPTIONAL, 0, limits->running);
-    request->running = NULL;
-    request->n_running = 0;
-    if (list.json == NULL)
-        return;
-    size_t n = json_array_size(list.json);
-    request->running = arena_calloc(node->reader->arena, n, sizeof *request->running);
-    if (request->running == NULL) {
-        (void)pv_no_memory(node->reader->err);
-        return;
-    }
-    request->n_running = n;
-    for (size_t i = 0; i < n; i++) {
-        struct codec_node item = codec_item(&list, i);
-        decode_running_job(&item, &request->running[i]);
-        if (is_twice(request->running, i))
-            codec_fault_member(&item, "application", "duplicate", "stands twice in the list");
-    }
+    struct codec_node list = codec_member(node, "running");
     struct codec_node constraints = codec_member(node, "constraints");
-    if (n > 0 &&
+    for (size_t i = 0; i < request->n_running; i++)
+        if (is_twice(request->running, i)) {
+            struct codec_node item = codec_item(&list, i);
+            codec_fault_member(&item, "application", "duplicate", "is listed twice");
+        }
+    if (request->n_running > 0 &&
         (!json_is_object(constraints.json) || (!codec_present(&constraints, "max_executors") &&
                                                !codec_present(&constraints, "cluster"))))
         codec_fault_member(&constraints, "max_executors", "required",
-                           "beside running jobs the size of the cluster must be known");
+                           "with running jobs the size of the cluster must be known");
 }
 
-static const struct {
-    const char *word;
-    unsigned bit;
-} includes[] = {
-    {"alternatives", ADVICE_ALTERNATIVES}, {"stages", ADVICE_STAGES},
-    {"contention", ADVICE_CONTENTION},     {"spark", ADVICE_SPARK},
-    {"data_needed", ADVICE_DATA_NEEDED},   {"next_experiments", ADVICE_NEXT_EXPERIMENTS},
-    {"copy_plan", ADVICE_COPY_PLAN}};
+/* In the order of the bits of enum advice_include. */
+static const char *const includes[] = {"alternatives", "contention", "spark",
+                                       "data_needed",  "stages",     "next_experiments",
+                                       "copy_plan",    NULL};
 
-static void decode_include(const struct codec_node *node, struct advice_question *request)
+static void decode_profile(const struct codec_node *node, const void *limits, void *object)
 {
-    enum { WORDS = sizeof includes / sizeof *includes };
-    struct codec_node list = codec_array(node, "include", CODEC_OPTIONAL, 0, 64);
-    request->include = ADVICE_ALTERNATIVES | ADVICE_STAGES | ADVICE_SPARK |
-                       (request->n_clusters > 0 ? ADVICE_COPY_PLAN : 0);
-    if (list.json == NULL)
-        return;
-    request->include = 0;
-    for (size_t i = 0; i < json_array_size(list.json); i++) {
-        struct codec_node item = codec_item(&list, i);
-        const char *word = json_string_value(item.json);
-        size_t k = 0;
-        while (word != NULL && k < WORDS && strcmp(word, includes[k].word) != 0)
-            k++;
-        if (word == NULL || k == WORDS)
-            codec_fault(&item, "not_allowed",
-                        "is none of alternatives, stages, contention, spark, data_needed, "
-                        "next_experiments, copy_plan");
-        else
-            request->include |= includes[k].bit;
-    }
-    if ((request->include & ADVICE_COPY_PLAN) != 0 && !codec_present(node, "copy_plan"))
-        codec_fault_member(node, "copy_plan", "required", "the clusters of the plan are needed");
+    struct advice_question *request = object;
+    struct codec_node run = codec_object(node, "profile", CODEC_OPTIONAL);
+    if (run.json != NULL)
+        codec_run_decode(&run, &((const struct codec_advice_limits *)limits)->run,
+                         &request->profile);
 }
 
-static void decode_subject(const struct codec_node *node,
-                           const struct codec_advice_limits *limits,
-                           struct advice_question *request)
+static void decode_copy_plan(const struct codec_node *node, const void *limits, void *object)
+{
+    codec_advice_clusters_decode(node, limits, object);
+}
+
+static const struct shape_member members[] = {
+    {"application", SHAPE_NAME(Q, application)},
+    {"profile", SHAPE_CODE, .decode = decode_profile},
+    {"labels", SHAPE_LABELS(Q, labels, n_labels), .flags = CODEC_NULLABLE,
+     SHAPE_LIMIT(L, run.labels)},
+    {"problem_size", SHAPE_COUNT(Q, problem_size), .flags = CODEC_NULLABLE, .least = 1,
+     .most = CODEC_PROBLEM_SIZE_MAX},
+    {"deadline_s", SHAPE_NUMBER(Q, goal.deadline_s), .flags = CODEC_NULLABLE,
+     .low = CODEC_SECONDS_MIN, .high = CODEC_SECONDS_MAX},
+    {"confidence", SHAPE_NUMBER(Q, goal.confidence), .flags = KEEP | CODEC_ABOVE,
+     .high = 0.999999999},
+    {"objective", SHAPE_WORD(Q, goal.objective, objectives), .flags = KEEP},
+    {"market", SHAPE_WORD(Q, market, markets), .flags = KEEP},
+    {"constraints", SHAPE_CODE, .decode = decode_constraints},
+    {"running", SHAPE_OBJECTS(Q, running, n_running, &codec_advice_running_shape),
+     SHAPE_LIMIT(L, running)},
+    {"copy_plan", SHAPE_CODE, .decode = decode_copy_plan},
+    {"include", SHAPE_WORDS(Q, include, includes), .flags = KEEP},
+};
+const struct shape codec_advice_shape = {.request = "AdviceRequest", SHAPE_OF(members, Q)};
+
+static void check_subject(const struct codec_node *node, const struct advice_question *request)
 {
     bool application = codec_member(node, "application").json != NULL;
     bool profile = codec_member(node, "profile").json != NULL;
-    request->application = (struct strview){NULL, 0};
-    request->problem_size =
-        codec_integer(node, "problem_size", CODEC_NULLABLE, 1, CODEC_PROBLEM_SIZE_MAX);
-    if (application)
-        request->application = codec_name(node, "application", CODEC_OPTIONAL);
-    if (profile) {
-        struct codec_node run = codec_object(node, "profile", CODEC_OPTIONAL);
-        if (run.json != NULL)
-            codec_run_decode(&run, &limits->run, &request->profile);
-    }
-    codec_labels(node, "labels", CODEC_NULLABLE, (size_t)limits->run.labels, &request->labels,
-                 &request->n_labels);
     if (request->n_labels > 0 && profile)
         codec_fault_member(node, "labels", "conflict",
-                           "tell runs of an application apart; a profile is a single one");
+                           "separate runs of an application; a profile is a single one");
     if (application && profile)
         codec_fault_member(node, "profile", "conflict",
-                           "stands beside application; give one of them");
+                           "application is given too: give one of them");
     if (!application && !profile)
         codec_fault_member(node, "application", "required", "application or profile is required");
 }
@@ -212,21 +172,28 @@ void codec_advice_decode(const struct codec_node *node,
                          const struct codec_advice_limits *limits,
                          struct advice_question *request)
 {
-    codec_refuse_unknown(node, known_members);
-    decode_subject(node, limits, request);
-    request->goal.deadline_s =
-        codec_number(node, "deadline_s", CODEC_NULLABLE | CODEC_ABOVE, 0.0, 1e12);
-    double confidence =
-        codec_number(node, "confidence", CODEC_OPTIONAL | CODEC_ABOVE, 0.0, 1.0 - 1e-9);
-    request->goal.confidence = isnan(confidence) ? 0.95 : confidence;
-    request->goal.objective = (enum advise_objective)codec_choice(
-        node, "objective", CODEC_OPTIONAL, objectives, (size_t)ADVISE_MIN_EXECUTORS);
-    request->market = (enum pricing_market)codec_choice(node, "market", CODEC_OPTIONAL, markets,
-                                                        (size_t)PRICING_ON_DEMAND);
-    decode_constraints(node, limits, request);
-    codec_advice_clusters_decode(node, limits, request);
-    decode_running(node, limits, request);
-    decode_include(node, request);
+    *request =
+        (struct advice_question){.problem_size = RUN_UNKNOWN,
+                                 .cores_per_executor = RUN_UNKNOWN,
+                                 .cluster_cores = RUN_UNKNOWN,
+                                 .market = PRICING_ON_DEMAND,
+                                 .price = {.per_executor_hour = (double)NAN,
+                                           .spot_per_executor_hour = (double)NAN,
+                                           .interruptions_per_hour = (double)NAN},
+                                 .goal = {.confidence = 0.95,
+                                          .objective = ADVISE_MIN_EXECUTORS,
+                                          .min_executors = 1,
+                                          .max_executors = limits->executors,
+                                          .max_cost = (double)NAN,
+                                          .price_per_executor_hour = (double)NAN},
+                                 .include = ADVICE_ALTERNATIVES | ADVICE_STAGES | ADVICE_SPARK};
+    shape_decode(node, &codec_advice_shape, limits, request);
+    check_subject(node, request);
+    check_running(node, request);
+    if (codec_member(node, "include").json == NULL)
+        request->include |= request->n_clusters > 0 ? ADVICE_COPY_PLAN : 0;
+    else if ((request->include & ADVICE_COPY_PLAN) != 0 && !codec_present(node, "copy_plan"))
+        codec_fault_member(node, "copy_plan", "required", "the clusters of the plan are needed");
 }
 
 /* --- reply --- */

@@ -18,6 +18,10 @@ struct codec_advice_limits {
     size_t clusters; /* of a copy plan */
 };
 
+extern const struct shape codec_advice_shape;
+extern const struct shape codec_advice_constraints_shape;
+extern const struct shape codec_advice_running_shape;
+
 /*
  * Faults: unknown members; types and ranges; both of application and profile, or neither; labels
  * beside a profile; no problem size anywhere; min_executors above max_executors; max_cost with

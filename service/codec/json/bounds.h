@@ -18,6 +18,7 @@
 #define CODEC_RATE_MIN 1e-9        /* of those that are divided by */
 #define CODEC_BYTES_MAX INT64_C(1000000000000000000)
 #define CODEC_COUNT_MAX INT64_C(1000000000)      /* executors, cores, slots, runs */
+#define CODEC_COST_MAX 1e15                      /* money for a run */
 #define CODEC_PRICE_MAX 1e12                     /* money an hour */
 #define CODEC_INTERRUPTIONS_MAX 3600.0           /* an hour: one a second */
 #define CODEC_SEED_MAX INT64_C(9007199254740991) /* what every number of JSON holds exactly */
