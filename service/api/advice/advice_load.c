@@ -73,7 +73,7 @@ static enum pv_code take_cluster(struct store_tx *tx,
     bool is_named = question->cluster.at != NULL;
     if (is_named)
         PV_TRY(
-            named_cluster_look(tx, arena, question->cluster, "/constraints/cluster", &named, err));
+            named_cluster_find(tx, arena, question->cluster, "/constraints/cluster", &named, err));
     if (is_named && !question->has_price && named.price_book.at != NULL)
         PV_TRY(store_price_find(tx, arena, named.price_book_id, named.name,
                                 named.traits.machine_type, &price, &has_price, err));

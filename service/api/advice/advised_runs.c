@@ -1,7 +1,6 @@
 #include "api/advice/advised_runs.h"
 
-#include <math.h>
-
+#include "core/history/accuracy.h"
 #include "metrics/metrics.h"
 #include "store/advice/advice.h"
 
@@ -19,36 +18,23 @@ METRIC_COUNTER(
     "missed.",
     "outcome");
 
-static const char *place_in_interval(const struct run *run, const struct advice_row *advice)
-{
-    bool followed =
-        (run->executors <= 0 || run->executors == advice->executors) &&
-        (run->cores_per_executor <= 0 || run->cores_per_executor == advice->cores_per_executor);
-    bool bounded = !isnan(advice->lower_s) || !isnan(advice->upper_s);
-    if (!run->succeeded || !(run->duration_s > 0) || !followed || !bounded)
-        return "other";
-    if (run->duration_s < advice->lower_s)
-        return "faster";
-    return run->duration_s > advice->upper_s ? "slower" : "inside";
-}
-
 void advised_runs_count(struct api *api, struct http_request *request, const struct run *run)
 {
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct advice_row advice;
     if (run->advice_id[0] == '\0')
         return;
-    enum pv_code code =
-        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, NULL);
+    enum pv_code code = api_read(api, request, &tx, NULL);
     if (code == PV_OK)
         code = store_advice_find(tx, request->arena, run->advice_id, &advice, NULL);
-    store_rollback(&tx);
     if (code != PV_OK)
         return;
-    metric_add(&intervals, 1, METRIC_LABELS(place_in_interval(run, &advice)));
-    bool ended = !run->succeeded || run->duration_s > 0;
-    if (ended && !isnan(advice.deadline_s)) {
-        bool met = run->succeeded && run->duration_s <= advice.deadline_s;
-        metric_add(&deadlines, 1, METRIC_LABELS(met ? "met" : "missed"));
-    }
+    const struct accuracy_advised advised = {.executors = advice.executors,
+                                             .cores_per_executor = advice.cores_per_executor,
+                                             .interval_s = {advice.lower_s, advice.upper_s},
+                                             .deadline_s = advice.deadline_s};
+    const char *deadline = accuracy_deadline(run, &advised);
+    metric_add(&intervals, 1, METRIC_LABELS(accuracy_interval(run, &advised)));
+    if (deadline != NULL)
+        metric_add(&deadlines, 1, METRIC_LABELS(deadline));
 }

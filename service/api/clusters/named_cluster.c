@@ -1,6 +1,6 @@
 #include "api/clusters/named_cluster.h"
 
-enum pv_code named_cluster_look(struct store_tx *tx,
+enum pv_code named_cluster_find(struct store_tx *tx,
                                 struct arena *arena,
                                 struct strview name,
                                 const char *pointer,
@@ -24,5 +24,5 @@ enum pv_code named_cluster_load(struct api *api,
 {
     store_tx_auto_t *tx = NULL;
     PV_TRY(api_read(api, request, &tx, err));
-    return named_cluster_look(tx, request->arena, name, pointer, cluster, err);
+    return named_cluster_find(tx, request->arena, name, pointer, cluster, err);
 }

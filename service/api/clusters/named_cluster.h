@@ -15,7 +15,7 @@ enum pv_code named_cluster_load(struct api *api,
                                 struct pv_error *err) PV_MUSTCHECK;
 
 /* As above, within a transaction that is open. */
-enum pv_code named_cluster_look(struct store_tx *tx,
+enum pv_code named_cluster_find(struct store_tx *tx,
                                 struct arena *arena,
                                 struct strview name,
                                 const char *pointer,

@@ -110,12 +110,12 @@ static enum pv_code load(struct api *api,
     PV_TRY(store_begin(api->store, caller->who, caller->request_id, STORE_READ, &tx, err));
     PV_TRY(store_application_model_find(tx, caller->arena, name, found, err));
     *current =
-        found->history_version == found->history_now && strview_is(found->recipe, fingerprint);
+        found->history_version == found->history_now && strview_is(found->fingerprint, fingerprint);
     if (*current)
         return PV_OK;
     if (!caller->may_fit)
         return PV_E_DEFER;
-    found->recipe = strview_of(fingerprint);
+    found->fingerprint = strview_of(fingerprint);
     return store_run_observations(tx, caller->arena, found->application_id,
                                   (size_t)api->config->observations_max, seen, err);
 }
@@ -249,6 +249,6 @@ enum pv_code application_models_refit(struct api *api,
     struct run_observations seen = {.n = 0};
     PV_TRY(make_fingerprint(api, arena, &fingerprint, err));
     PV_TRY(load_runs(api, &caller, name, model, &seen, err));
-    model->recipe = strview_of(fingerprint);
+    model->fingerprint = strview_of(fingerprint);
     return fit(&seen, NULL, 0, arena, model, made, err);
 }

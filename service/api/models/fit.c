@@ -4,30 +4,20 @@
 #include "api/shared/reply.h"
 #include "codec/models/fit.h"
 #include "codec/models/model.h"
-#include "core/scaling/model/fit.h"
+#include "core/scaling/selection/selection.h"
 
-static enum pv_code open_body(const struct config *config,
-                              struct http_request *request,
-                              json_t **json,
-                              struct pv_error *err)
-{
-    static const char *const no_parameters[] = {NULL};
-    PV_TRY(http_check_query(request, no_parameters, err));
-    return api_parse(config, request, json, err);
-}
+static const char *const no_parameters[] = {NULL};
 
 static enum pv_code decode_fit(const struct config *config,
                                struct http_request *request,
-                               struct codec_model_fit *asked,
+                               struct codec_model_fit *sent,
                                struct pv_error *err)
 {
-    json_t *json = NULL;
-    PV_TRY(open_body(config, request, &json, err));
-    struct codec_reader reader = {request->arena, err};
-    struct codec_node top = codec_top(&reader, json);
-    codec_model_fit_decode(&top, (size_t)config->observations_max, asked);
-    json_decref(json);
-    return codec_result(&reader);
+    struct api_body body;
+    PV_TRY(http_check_query(request, no_parameters, err));
+    PV_TRY(api_body_open(config, request, &body, err));
+    codec_model_fit_decode(&body.top, (size_t)config->observations_max, sent);
+    return api_body_close(&body);
 }
 
 /* What the core says of observations concerns them as a whole. */
@@ -39,66 +29,35 @@ static enum pv_code fault_at_observations(enum pv_code code, struct pv_error *er
     return code;
 }
 
-/* What the kind that can say most lacks, where auto finds none. */
-static enum pv_code refuse_all(const struct model_selection *selection, struct pv_error *err)
-{
-    for (size_t k = 0; k < selection->n; k++) {
-        const struct model_candidate *candidate = &selection->candidates[k];
-        if (candidate->standing == MODEL_NOT_FITTED && candidate->code != PV_E_INVALID)
-            return pv_fail(err, candidate->code, "%s: %s", selection->message, candidate->detail);
-    }
-    return pv_fail(err, PV_E_TOO_FEW, "%s", selection->message);
-}
-
-/* The kind that was asked for, or the one that is selected; *selection then is how. */
-static enum pv_code fit_asked(const struct codec_model_fit *asked,
-                              struct arena *arena,
-                              struct model_selection *selection,
-                              struct model_fit *fit,
-                              struct pv_error *err)
-{
-    if (asked->kind != NULL)
-        return model_fit(asked->kind, asked->rows, asked->n, asked->weights, arena, fit, err);
-    PV_TRY(model_select(asked->rows, asked->n, arena, selection, err));
-    if (selection->selected == NULL)
-        return refuse_all(selection, err);
-    *fit = selection->selected->fit;
-    return PV_OK;
-}
-
 enum pv_code models_fit(void *context,
                         struct http_request *request,
                         struct http_response *response,
                         struct pv_error *err)
 {
     struct api *api = context;
-    struct codec_model_fit asked;
+    struct codec_model_fit sent;
     struct model_fit fit;
     struct model_selection selection;
     struct writer w;
-    enum pv_code code = decode_fit(api->config, request, &asked, err);
-    if (code != PV_OK)
-        return code;
-    code = fit_asked(&asked, request->arena, &selection, &fit, err);
-    if (code != PV_OK)
-        return fault_at_observations(code, err);
+    PV_TRY(decode_fit(api->config, request, &sent, err));
+    PV_TRY(fault_at_observations(model_fit_or_select(sent.kind, sent.rows, sent.n, sent.weights,
+                                                     request->arena, &selection, &fit, err),
+                                 err));
     writer_init(&w, request->arena);
-    codec_model_fit_encode(&w, &fit, asked.kind == NULL ? &selection : NULL);
+    codec_model_fit_encode(&w, &fit, sent.kind == NULL ? &selection : NULL);
     return api_reply(response, 200, &w, err);
 }
 
 static enum pv_code decode_predict(const struct config *config,
                                    struct http_request *request,
-                                   struct codec_model_predict *asked,
+                                   struct codec_model_predict *sent,
                                    struct pv_error *err)
 {
-    json_t *json = NULL;
-    PV_TRY(open_body(config, request, &json, err));
-    struct codec_reader reader = {request->arena, err};
-    struct codec_node top = codec_top(&reader, json);
-    codec_model_predict_decode(&top, (size_t)config->points_max, asked);
-    json_decref(json);
-    return codec_result(&reader);
+    struct api_body body;
+    PV_TRY(http_check_query(request, no_parameters, err));
+    PV_TRY(api_body_open(config, request, &body, err));
+    codec_model_predict_decode(&body.top, (size_t)config->points_max, sent);
+    return api_body_close(&body);
 }
 
 enum pv_code models_predict(void *context,
@@ -107,19 +66,19 @@ enum pv_code models_predict(void *context,
                             struct pv_error *err)
 {
     struct api *api = context;
-    struct codec_model_predict asked;
+    struct codec_model_predict sent;
     struct writer w;
-    PV_TRY(decode_predict(api->config, request, &asked, err));
-    struct model_spread spread = model_spread(&asked.model, asked.model.uncertainty.confidence);
+    PV_TRY(decode_predict(api->config, request, &sent, err));
+    struct model_spread spread = model_spread(&sent.model, sent.model.uncertainty.confidence);
     writer_init(&w, request->arena);
     writer_begin_object(&w);
     writer_key(&w, "predictions");
     writer_begin_array(&w);
-    for (size_t i = 0; i < asked.n; i++) {
+    for (size_t i = 0; i < sent.n; i++) {
         struct model_prediction prediction;
-        model_predict(&asked.model, &spread, asked.points[i].problem_size,
-                      asked.points[i].executors, &prediction);
-        codec_model_prediction_encode(&w, &asked.model, &asked.points[i], &prediction);
+        model_predict(&sent.model, &spread, sent.points[i].problem_size, sent.points[i].executors,
+                      &prediction);
+        codec_model_prediction_encode(&w, &sent.model, &sent.points[i], &prediction);
     }
     writer_end_array(&w);
     writer_end_object(&w);

@@ -1,6 +1,5 @@
 #include "api/models/refit_run.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/models/application_models.h"
@@ -74,72 +73,22 @@ static enum pv_code fit_all(struct refit *refit, struct pv_error *err)
         return removed(err);
     if (code != PV_OK)
         return code;
-    refit->kind = refit->asked.kind;
-    /* Runs are drawn again from one context: what learns from others has no part in that. */
-    const struct model_candidate *selected = fitted->selection.selected;
-    if (selected != NULL && selected->kind->pools && fitted->selection.single != NULL)
-        selected = fitted->selection.single;
-    if (refit->kind == NULL && selected != NULL)
-        refit->kind = selected->kind;
+    refit->kind =
+        refit->asked.kind != NULL ? refit->asked.kind : bootstrap_kind(&fitted->selection);
     return refit->kind == NULL ? application_models_refuse(&refit->model, err) : PV_OK;
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const struct bootstrap_point *x = a;
-    const struct bootstrap_point *y = b;
-    if (x->problem_size != y->problem_size)
-        return (x->problem_size > y->problem_size) - (x->problem_size < y->problem_size);
-    return (x->executors > y->executors) - (x->executors < y->executors);
-}
-
-/* The configurations observed, thinned evenly where there are many. */
+/* The configurations observed, thinned where there are many. */
 static enum pv_code choose_points(struct refit *refit, struct pv_error *err)
 {
-    const struct run_observations *seen = &refit->fitted.own;
-    size_t n = 0;
-    if (refit->asked.points != NULL)
-        return PV_OK;
-    struct bootstrap_point *points = arena_array(refit->run->arena, seen->n, sizeof *points);
-    if (points == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < seen->n; i++)
-        points[i] = (struct bootstrap_point){seen->rows[i].problem_size, seen->rows[i].executors};
-    qsort(points, seen->n, sizeof *points, by_place);
-    for (size_t i = 0; i < seen->n; i++)
-        if (n == 0 || by_place(&points[n - 1], &points[i]) != 0)
-            points[n++] = points[i];
-    size_t kept = n < POINTS_DEFAULT ? n : POINTS_DEFAULT;
-    for (size_t i = 0; i < kept; i++)
-        points[i] = points[kept < 2 ? 0 : i * (n - 1) / (kept - 1)];
-    refit->asked.points = points;
-    refit->asked.n_points = kept;
-    return PV_OK;
+    const struct run_observations *own = &refit->fitted.own;
+    return refit->asked.points != NULL
+               ? PV_OK
+               : bootstrap_observed_points(own->rows, own->n, POINTS_DEFAULT, refit->run->arena,
+                                           &refit->asked.points, &refit->asked.n_points, err);
 }
 
 /* --- bootstrap --- */
-
-static size_t divisor(size_t a, size_t b)
-{
-    while (b != 0) {
-        size_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* Some steps cost a hundred times others and stand together; taken in strides of the golden section
- * they mix, so that progress goes on evenly and the estimate of the end can be trusted. */
-static size_t find_stride(size_t steps)
-{
-    size_t stride = (size_t)(0.618 * (double)steps);
-    if (stride < 1)
-        return 1;
-    while (divisor(stride, steps) != 1)
-        stride++;
-    return stride;
-}
 
 /* Work for an application that is gone is in vain. What the database does not answer now it will
  * answer at the end. */
@@ -182,7 +131,7 @@ take_steps(struct refit *refit, struct bootstrap *bootstrap, struct pv_error *er
 {
     struct arena scratch;
     size_t steps = bootstrap_steps(bootstrap);
-    size_t stride = find_stride(steps);
+    size_t stride = bootstrap_stride(steps);
     uint64_t looked_ns = clock_monotonic_ns();
     enum pv_code code = PV_OK;
     arena_init(&scratch, (size_t)refit->api->config->request_memory_bytes_max);
@@ -227,11 +176,10 @@ static enum pv_code make_bootstrap(struct refit *refit, struct pv_error *err)
         return pv_no_memory(err);
     if (code != PV_OK)
         return fit_plainly(refit, &why, err);
-    code = take_steps(refit, bootstrap, err);
-    if (code == PV_OK)
-        code = bootstrap_finish(bootstrap, refit->run->arena, &refit->bootstrap, err);
-    refit->has_bootstrap = code == PV_OK;
-    return code;
+    PV_TRY(take_steps(refit, bootstrap, err));
+    PV_TRY(bootstrap_finish(bootstrap, refit->run->arena, &refit->bootstrap, err));
+    refit->has_bootstrap = true;
+    return PV_OK;
 }
 
 /* --- the end --- */
@@ -293,12 +241,9 @@ refit_run(void *context, struct operation_run *run, struct strview *result, stru
     refit->api = context;
     refit->run = run;
     *result = (struct strview){NULL, 0};
-    enum pv_code code = read_request(refit, err);
-    if (code == PV_OK)
-        code = fit_all(refit, err);
-    if (code == PV_OK)
-        code = choose_points(refit, err);
-    if (code == PV_OK)
-        code = make_bootstrap(refit, err);
-    return code == PV_OK ? keep(refit, err) : code;
+    PV_TRY(read_request(refit, err));
+    PV_TRY(fit_all(refit, err));
+    PV_TRY(choose_points(refit, err));
+    PV_TRY(make_bootstrap(refit, err));
+    return keep(refit, err);
 }

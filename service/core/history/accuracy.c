@@ -145,3 +145,27 @@ enum pv_code accuracy_by_model(const struct accuracy_entry entries[],
 {
     return group(entries, n, true, arena, groups, err);
 }
+
+/* --- one run --- */
+
+const char *accuracy_interval(const struct run *run, const struct accuracy_advised *advised)
+{
+    const double *ends_s = advised->interval_s;
+    bool followed =
+        (run->executors <= 0 || run->executors == advised->executors) &&
+        (run->cores_per_executor <= 0 || run->cores_per_executor == advised->cores_per_executor);
+    bool bounded = !isnan(ends_s[0]) || !isnan(ends_s[1]);
+    if (!run->succeeded || !(run->duration_s > 0) || !followed || !bounded)
+        return "other";
+    if (run->duration_s < ends_s[0])
+        return "faster";
+    return run->duration_s > ends_s[1] ? "slower" : "inside";
+}
+
+const char *accuracy_deadline(const struct run *run, const struct accuracy_advised *advised)
+{
+    bool ended = !run->succeeded || run->duration_s > 0;
+    if (!ended || isnan(advised->deadline_s))
+        return NULL;
+    return run->succeeded && run->duration_s <= advised->deadline_s ? "met" : "missed";
+}

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/strview.h"
+#include "core/history/run.h"
 
 /* How well advice held: what it predicted and promised against the runs that followed it. */
 
@@ -22,6 +23,21 @@ struct accuracy_entry {
     double promised;   /* probability of meeting the deadline; NAN: there was none */
     bool met;          /* the deadline */
 };
+
+/* What advice said, as far as one run can be held against it. */
+struct accuracy_advised {
+    int64_t executors;
+    int64_t cores_per_executor;
+    double interval_s[2]; /* NAN: open */
+    double deadline_s;    /* NAN: none */
+};
+
+/* Where the duration of a run that followed lies: inside, faster or slower; other where it failed,
+ * ran on other executors, or the advice had no interval. A word. */
+const char *accuracy_interval(const struct run *run, const struct accuracy_advised *advised);
+
+/* met or missed; NULL: there was no deadline, or nobody knows when the run ended. */
+const char *accuracy_deadline(const struct run *run, const struct accuracy_advised *advised);
 
 /* Promises of about the same probability: p in [i/10, (i+1)/10), the last with 1. */
 enum { ACCURACY_BINS = 10 };

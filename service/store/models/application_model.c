@@ -136,7 +136,7 @@ enum pv_code store_application_model_find(struct store_tx *tx,
     m.application = row_text(&row);
     m.history_now = row_int(&row);
     m.history_version = row_int(&row);
-    m.recipe = row_text(&row);
+    m.fingerprint = row_text(&row);
     m.fitted = row_int(&row);
     m.selected = row_text(&row);
     m.refusal_code = row_text(&row);
@@ -189,7 +189,7 @@ enum pv_code store_application_model_keep(struct store_tx *tx,
            " WHERE m.history_version <= excluded.history_version");
     sql_uuid(&sql, model->application_id);
     sql_int(&sql, model->history_version);
-    sql_text(&sql, model->recipe);
+    sql_text(&sql, model->fingerprint);
     sql_int(&sql, model->fitted);
     sql_text(&sql, model->selected);
     sql_text(&sql, model->refusal_code);

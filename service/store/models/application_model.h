@@ -24,7 +24,7 @@ struct application_model {
     struct strview application; /* its name */
     int64_t history_now;        /* history_version of the application */
     int64_t history_version;    /* that the models were fitted to; RUN_UNKNOWN: never fitted */
-    struct strview recipe;      /* of the fits */
+    struct strview fingerprint; /* of the fits: revision of the program's, settings */
     int64_t fitted;             /* how many kinds could be */
     struct strview selected;    /* the kind; at == NULL: none */
     struct strview refusal_code;

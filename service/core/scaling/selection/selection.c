@@ -396,3 +396,32 @@ enum pv_code model_select(const struct observation rows[],
     *selection = made;
     return PV_OK;
 }
+
+/* What the kind that needs least lacks, where none can be compared. */
+static enum pv_code refuse_all(const struct model_selection *selection, struct pv_error *err)
+{
+    for (size_t k = 0; k < selection->n; k++) {
+        const struct model_candidate *candidate = &selection->candidates[k];
+        if (candidate->standing == MODEL_NOT_FITTED && candidate->code != PV_E_INVALID)
+            return pv_fail(err, candidate->code, "%s: %s", selection->message, candidate->detail);
+    }
+    return pv_fail(err, PV_E_TOO_FEW, "%s", selection->message);
+}
+
+enum pv_code model_fit_or_select(const struct model_kind *kind,
+                                 const struct observation rows[],
+                                 size_t n,
+                                 enum model_weights weights,
+                                 struct arena *arena,
+                                 struct model_selection *selection,
+                                 struct model_fit *fit,
+                                 struct pv_error *err)
+{
+    if (kind != NULL)
+        return model_fit(kind, rows, n, weights, arena, fit, err);
+    PV_TRY(model_select(rows, n, arena, selection, err));
+    if (selection->selected == NULL)
+        return refuse_all(selection, err);
+    *fit = selection->selected->fit;
+    return PV_OK;
+}

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/scaling/model/fit.h"
 #include "core/scaling/model/predict.h"
-#include "core/scaling/selection/selection.h"
 #include "core/scaling/uncertainty/bca.h"
 
 /* Of the cells, for the acceleration. */
@@ -34,6 +34,50 @@ struct bootstrap {
     size_t cells_out;
     size_t parts;
 };
+
+/* --- what is asked --- */
+
+const struct model_kind *bootstrap_kind(const struct model_selection *selection)
+{
+    const struct model_candidate *selected = selection->selected;
+    if (selected != NULL && selected->kind->pools && selection->single != NULL)
+        selected = selection->single;
+    return selected == NULL ? NULL : selected->kind;
+}
+
+static int by_configuration(const void *a, const void *b)
+{
+    const struct bootstrap_point *x = a;
+    const struct bootstrap_point *y = b;
+    int order = compare_double(x->problem_size, y->problem_size);
+    return order != 0 ? order : compare_double(x->executors, y->executors);
+}
+
+enum pv_code bootstrap_observed_points(const struct observation rows[],
+                                       size_t n,
+                                       size_t most,
+                                       struct arena *arena,
+                                       struct bootstrap_point **points,
+                                       size_t *n_points,
+                                       struct pv_error *err)
+{
+    struct bootstrap_point *found = arena_array(arena, n, sizeof *found);
+    size_t distinct = 0;
+    if (found == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        found[i] = (struct bootstrap_point){rows[i].problem_size, rows[i].executors};
+    qsort(found, n, sizeof *found, by_configuration);
+    for (size_t i = 0; i < n; i++)
+        if (distinct == 0 || by_configuration(&found[distinct - 1], &found[i]) != 0)
+            found[distinct++] = found[i];
+    size_t kept = distinct < most ? distinct : most;
+    for (size_t i = 0; i < kept; i++)
+        found[i] = found[kept < 2 ? 0 : i * (distinct - 1) / (kept - 1)];
+    *points = found;
+    *n_points = kept;
+    return PV_OK;
+}
 
 /* --- before the first step --- */
 
@@ -120,6 +164,26 @@ enum pv_code bootstrap_begin(const struct bootstrap_order *order,
     PV_TRY(make_tables(b, arena, err));
     *made = b;
     return PV_OK;
+}
+
+static size_t common_divisor(size_t a, size_t b)
+{
+    while (b != 0) {
+        size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+size_t bootstrap_stride(size_t steps)
+{
+    size_t stride = (size_t)(0.618 * (double)steps); /* the golden section */
+    if (stride < 1)
+        return 1;
+    while (common_divisor(stride, steps) != 1)
+        stride++;
+    return stride;
 }
 
 size_t bootstrap_steps(const struct bootstrap *b)

@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "core/scaling/selection/selection.h"
 #include "core/scaling/uncertainty/resample.h"
 
 /*
@@ -40,6 +41,20 @@ struct bootstrap_order {
     uint64_t seed;
 };
 
+/* Runs are drawn again from one group of labels: of what was selected the kind that learns from no
+ * other. NULL: none can be compared. */
+const struct model_kind *bootstrap_kind(const struct model_selection *selection);
+
+/* The configurations observed, in order, thinned evenly where there are more than `most`. They live
+ * in `arena`. PV_E_MEMORY. */
+enum pv_code bootstrap_observed_points(const struct observation rows[],
+                                       size_t n,
+                                       size_t most,
+                                       struct arena *arena,
+                                       struct bootstrap_point **points,
+                                       size_t *n_points,
+                                       struct pv_error *err) PV_MUSTCHECK;
+
 struct bootstrap;
 
 /*
@@ -55,6 +70,11 @@ enum pv_code bootstrap_begin(const struct bootstrap_order *order,
 
 /* How many steps there are: resamples, selections, and fits without a part of the cells. */
 size_t bootstrap_steps(const struct bootstrap *bootstrap);
+
+/* Some steps cost a hundred times others and stand together. Taken in strides of that length, which
+ * has no divisor with their number in common, they mix: so progress goes on evenly, and the estimate
+ * of the end can be trusted. */
+size_t bootstrap_stride(size_t steps);
 
 /*
  * Do step i. scratch is working memory, back at its mark when the call returns; threads have one

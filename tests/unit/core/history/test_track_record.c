@@ -119,3 +119,51 @@ Test(track_record, groups_stand_by_name)
     cr_expect_float_eq(groups.items[0].record.mean_error_percent, -5, 1e-12);
     cr_expect_eq(groups.items[1].record.count, 2);
 }
+
+/* --- one run against what was advised --- */
+
+static struct run run_on(int64_t executors, double duration_s)
+{
+    return (struct run){.executors = executors,
+                        .cores_per_executor = RUN_UNKNOWN,
+                        .duration_s = duration_s,
+                        .succeeded = true};
+}
+
+Test(track_record, a_run_lies_in_the_interval_or_outside)
+{
+    const struct accuracy_advised advised = {
+        .executors = 8, .cores_per_executor = 4, .interval_s = {90, 110}, .deadline_s = 100};
+    struct accuracy_advised open = advised, none = advised;
+    open.interval_s[1] = (double)NAN;
+    none.interval_s[0] = none.interval_s[1] = (double)NAN;
+    struct run run = run_on(8, 100);
+    cr_expect_str_eq(accuracy_interval(&run, &advised), "inside");
+    cr_expect_str_eq(accuracy_interval(&run, &none), "other");
+    run.duration_s = 89;
+    cr_expect_str_eq(accuracy_interval(&run, &advised), "faster");
+    run.duration_s = 111;
+    cr_expect_str_eq(accuracy_interval(&run, &advised), "slower");
+    cr_expect_str_eq(accuracy_interval(&run, &open), "inside", "an open end is no bound");
+    run.cores_per_executor = 2;
+    cr_expect_str_eq(accuracy_interval(&run, &advised), "other", "on other executors");
+    run = run_on(RUN_UNKNOWN, 100);
+    cr_expect_str_eq(accuracy_interval(&run, &advised), "inside", "on what is not known");
+    run.succeeded = false;
+    cr_expect_str_eq(accuracy_interval(&run, &advised), "other");
+}
+
+Test(track_record, a_run_meets_its_deadline_or_misses_it)
+{
+    struct accuracy_advised advised = {.executors = 8, .deadline_s = 100};
+    struct run run = run_on(8, 100);
+    cr_expect_str_eq(accuracy_deadline(&run, &advised), "met");
+    run.duration_s = 100.5;
+    cr_expect_str_eq(accuracy_deadline(&run, &advised), "missed");
+    run.duration_s = (double)NAN;
+    cr_expect_null(accuracy_deadline(&run, &advised), "nobody knows when it ended");
+    run.succeeded = false;
+    cr_expect_str_eq(accuracy_deadline(&run, &advised), "missed");
+    advised.deadline_s = (double)NAN;
+    cr_expect_null(accuracy_deadline(&run, &advised));
+}

@@ -497,3 +497,59 @@ Test(scaling_bootstrap, acceleration_is_that_of_a_skewed_mean)
     cr_expect_gt(bca_acceleration(left_out, 10), 0);
     cr_expect_eq(bca_acceleration(left_out, 2), 0);
 }
+
+/* --- what is asked --- */
+
+Test(scaling_bootstrap, points_are_the_configurations_observed)
+{
+    struct observation rows[ROWS_MAX];
+    struct bootstrap_point *found = NULL;
+    size_t n = 0;
+    size_t n_rows = make_rows(&(struct grid){.sizes = 4, .counts = 5, .repeats = 3}, 1, rows);
+    struct observation first = rows[0];
+    rows[0] = rows[n_rows - 1];
+    rows[n_rows - 1] = first;
+    cr_assert_eq(bootstrap_observed_points(rows, n_rows, 64, &arena, &found, &n, NULL), PV_OK);
+    cr_assert_eq(n, 20);
+    for (size_t i = 0; i < n; i++) {
+        cr_expect_float_eq(found[i].problem_size, 8 * (double)(i / 5 + 1), 0);
+        cr_expect_float_eq(found[i].executors, 1 + 2 * (double)(i % 5), 0);
+    }
+    cr_assert_eq(bootstrap_observed_points(rows, n_rows, 4, &arena, &found, &n, NULL), PV_OK);
+    cr_assert_eq(n, 4);
+    cr_expect_float_eq(found[0].executors, 1, 0);
+    cr_expect_float_eq(found[3].problem_size, 32, 0);
+    cr_expect_float_eq(found[3].executors, 9, 0);
+    cr_assert_eq(bootstrap_observed_points(rows, 0, 4, &arena, &found, &n, NULL), PV_OK);
+    cr_expect_eq(n, 0);
+}
+
+/* Every step is taken once, whatever their number. */
+Test(scaling_bootstrap, strides_reach_every_step)
+{
+    for (size_t steps = 1; steps < 200; steps++) {
+        bool taken[200] = {false};
+        size_t stride = bootstrap_stride(steps), at = 0;
+        for (size_t i = 0; i < steps; i++, at = (at + stride) % steps) {
+            cr_expect(!taken[at], "%zu of %zu twice", at, steps);
+            taken[at] = true;
+        }
+    }
+    cr_expect_eq(bootstrap_stride(0), 1);
+}
+
+/* What learns from other groups cannot be resampled within one. */
+Test(scaling_bootstrap, a_kind_that_pools_gives_way_to_the_best_that_does_not)
+{
+    struct model_candidate candidates[2] = {{.kind = model_find_kind("pooled")},
+                                            {.kind = model_find_kind("ernest")}};
+    struct model_selection selection = {.candidates = candidates, .n = 2};
+    cr_assert(candidates[0].kind != NULL && candidates[0].kind->pools);
+    cr_expect_null(bootstrap_kind(&selection));
+    selection.selected = &candidates[0];
+    cr_expect_eq(bootstrap_kind(&selection), candidates[0].kind, "there is no other");
+    selection.single = &candidates[1];
+    cr_expect_eq(bootstrap_kind(&selection), candidates[1].kind);
+    selection.selected = &candidates[1];
+    cr_expect_eq(bootstrap_kind(&selection), candidates[1].kind);
+}

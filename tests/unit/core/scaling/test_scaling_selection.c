@@ -362,3 +362,27 @@ Test(scaling_selection, laws_are_combined_unless_one_is_clearly_better)
     selection = select_from(more, ROWS);
     cr_expect_str_eq(selection.selected->kind->name, "ernest", "%s", selection.message);
 }
+
+/* One call for a kind that is asked for and for none. */
+Test(scaling_selection, a_kind_is_fitted_or_selected)
+{
+    struct observation rows[ROWS];
+    struct model_selection selection;
+    struct model_fit fit;
+    struct pv_error err = {0};
+    make_rows(amdahl_law, 0, rows);
+    cr_assert_eq(model_fit_or_select(model_find_kind("ernest"), rows, ROWS, MODEL_RELATIVE, &arena,
+                                     &selection, &fit, &err),
+                 PV_OK);
+    cr_expect_str_eq(fit.model.kind->name, "ernest");
+    cr_assert_eq(
+        model_fit_or_select(NULL, rows, ROWS, MODEL_RELATIVE, &arena, &selection, &fit, &err),
+        PV_OK);
+    cr_assert_not_null(selection.selected);
+    cr_expect_eq(fit.model.kind, selection.selected->kind);
+    cr_expect_eq(model_fit_or_select(NULL, rows, 1, MODEL_RELATIVE, &arena, &selection, &fit, &err),
+                 PV_E_TOO_FEW);
+    cr_expect_eq(strncmp(err.detail, selection.message, strlen(selection.message)), 0,
+                 "what was found out, and what is missing: %s", err.detail);
+    cr_expect(strlen(err.detail) > strlen(selection.message));
+}
