@@ -301,24 +301,6 @@ void writer_member_array(struct writer *w, const char *key)
     writer_begin_array(w);
 }
 
-bool writer_member_object_or_null(struct writer *w, const char *key, bool known)
-{
-    if (known)
-        writer_member_object(w, key);
-    else
-        writer_member_null(w, key);
-    return known;
-}
-
-bool writer_member_array_or_null(struct writer *w, const char *key, bool known)
-{
-    if (known)
-        writer_member_array(w, key);
-    else
-        writer_member_null(w, key);
-    return known;
-}
-
 const char *writer_finish(struct writer *w, size_t *n)
 {
     put(w, "", 1);

@@ -63,8 +63,16 @@ void writer_member_pair(struct writer *w,
  * instead, and false: there is nothing to end. */
 void writer_member_object(struct writer *w, const char *key);
 void writer_member_array(struct writer *w, const char *key);
-bool writer_member_object_or_null(struct writer *w, const char *key, bool known);
-bool writer_member_array_or_null(struct writer *w, const char *key, bool known);
+static inline bool writer_member_object_or_null(struct writer *w, const char *key, bool known)
+{
+    (known ? writer_member_object : writer_member_null)(w, key);
+    return known;
+}
+static inline bool writer_member_array_or_null(struct writer *w, const char *key, bool known)
+{
+    (known ? writer_member_array : writer_member_null)(w, key);
+    return known;
+}
 
 /* Behind a complete value: a line feed, and another value may follow (NDJSON). */
 void writer_end_line(struct writer *w);

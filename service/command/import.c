@@ -364,15 +364,14 @@ int command_import(int argc, char *argv[])
     log_set_level(LOG_ERROR); /* its lines would run into the progress */
     catch_signals();
     struct pv_error err = {.code = PV_OK};
-    struct store *store = store_open(
-        &(struct store_options){.conninfo = config.database_url,
-                                .connections_max = (unsigned)wishes.threads + 1,
-                                .wait_ms = (unsigned)config.database_wait_ms,
-                                .statement_timeout_ms = (unsigned)config.statement_timeout_ms},
-        &err);
-    if (store == NULL) {
+    struct store *store = NULL;
+    if (store_open(
+            &(struct store_options){.conninfo = config.database_url,
+                                    .connections_max = (unsigned)wishes.threads + 1,
+                                    .wait_ms = (unsigned)config.database_wait_ms,
+                                    .statement_timeout_ms = (unsigned)config.statement_timeout_ms},
+            &store, &err) != PV_OK)
         return fail(&err);
-    }
     status = import_with(store, &config, &wishes, labels);
     store_close(store);
     return status;

@@ -20,14 +20,13 @@ static enum pv_code
 maintain(const struct config *config, struct maintenance_tally *tally, struct pv_error *err)
 {
     static const atomic_bool never;
-    struct store *store = store_open(
+    struct store *store = NULL;
+    PV_TRY(store_open(
         &(struct store_options){.conninfo = config->database_url,
                                 .connections_max = 1,
                                 .wait_ms = (unsigned)config->database_wait_ms,
                                 .statement_timeout_ms = (unsigned)config->statement_timeout_ms},
-        err);
-    if (store == NULL)
-        return err->code;
+        &store, err));
     enum pv_code code = store_ready(store, err);
     if (code == PV_OK)
         code = maintenance_pass(store, config, NULL, 0, &never, tally, err);

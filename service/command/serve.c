@@ -270,9 +270,7 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
                                     .connections_max = (unsigned)config->database_connections,
                                     .wait_ms = (unsigned)config->database_wait_ms,
                                     .statement_timeout_ms = (unsigned)config->statement_timeout_ms};
-    service->store = store_open(&options, err);
-    if (service->store == NULL)
-        return err->code;
+    PV_TRY(store_open(&options, &service->store, err));
     service->history =
         history_cache_create((size_t)config->history_cache_entries, config->history_cache_ms);
     if (service->history == NULL)

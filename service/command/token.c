@@ -49,9 +49,8 @@ static enum pv_code read_service_key(const char *owner, unsigned char key[32], s
 {
     struct store_options options = {
         .conninfo = owner, .connections_max = 1, .wait_ms = 10000, .statement_timeout_ms = 10000};
-    struct store *store = store_open(&options, err);
-    if (store == NULL)
-        return err->code;
+    struct store *store = NULL;
+    PV_TRY(store_open(&options, &store, err));
     enum pv_code code = store_service_key(store, key, err);
     store_close(store);
     return code;

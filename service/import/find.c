@@ -250,8 +250,9 @@ static enum pv_code walk_names(struct find *find,
         char *below = join(path, names->items[i]);
         if (below == NULL)
             return pv_no_memory(err);
-        PV_TRY(walk(find, below, names->items[i], depth + 1, err));
+        enum pv_code code = walk(find, below, names->items[i], depth + 1, err);
         free(below);
+        PV_TRY(code);
     }
     return PV_OK;
 }

@@ -29,9 +29,10 @@ struct store_options {
     unsigned statement_timeout_ms;
 };
 
-/* Opens lazily: succeeds while PostgreSQL is down. NULL with PV_E_INVALID, where the connection string
- * cannot be read (err says why, without a password), or PV_E_MEMORY. */
-struct store *store_open(const struct store_options *options, struct pv_error *err);
+/* Opens lazily: succeeds while PostgreSQL is down. PV_E_INVALID: the connection string cannot be read
+ * (err says why, without a password); PV_E_MEMORY. */
+enum pv_code
+store_open(const struct store_options *options, struct store **store, struct pv_error *err);
 void store_close(struct store *store); /* after the last transaction */
 
 /* PV_OK when a connection answers and the schema has the version this program needs (for /readyz).

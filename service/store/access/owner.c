@@ -46,13 +46,11 @@ enum pv_code registry_open(const char *owner_conninfo,
                            struct pv_error *err)
 {
     const struct principal nobody = {.actor = "command line"};
-    registry->store = store_open(&(struct store_options){.conninfo = owner_conninfo,
-                                                         .connections_max = 1,
-                                                         .wait_ms = 5000,
-                                                         .statement_timeout_ms = 30000},
-                                 err);
-    if (registry->store == NULL)
-        return err->code;
+    PV_TRY(store_open(&(struct store_options){.conninfo = owner_conninfo,
+                                              .connections_max = 1,
+                                              .wait_ms = 5000,
+                                              .statement_timeout_ms = 30000},
+                      &registry->store, err));
     PV_TRY(store_begin(registry->store, &nobody, "", mode, &registry->tx, err));
     PV_TRY(check_owner(registry->tx, err));
     return set_for_transaction(registry->tx, "provisor.registry", "on", err);

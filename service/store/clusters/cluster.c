@@ -122,7 +122,7 @@ enum pv_code store_cluster_insert(struct store_tx *tx,
     char id[37];
     bool made;
     struct sql sql;
-    struct cluster stored;
+    struct cluster stored = {.id = ""};
     clock_uuid7(id);
     PV_TRY(store_registry_check_number(tx, REFERENCE_TO_CLUSTER, most, err));
     tx_columns(tx, &sql, &statement);

@@ -50,32 +50,30 @@ static bool init_locks(struct store *store)
     return false;
 }
 
-struct store *store_open(const struct store_options *options, struct pv_error *err)
+enum pv_code
+store_open(const struct store_options *options, struct store **opened, struct pv_error *err)
 {
     struct store *store = calloc(1, sizeof *store);
     if (store == NULL)
-        goto no_memory;
+        return pv_no_memory(err);
     store->max = options->connections_max == 0 ? 1 : options->connections_max;
     if (store->max > IDLE_MAX)
         store->max = IDLE_MAX;
     store->wait_ms = options->wait_ms;
     store->statement_timeout_ms = options->statement_timeout_ms;
     store->idle = calloc(store->max, sizeof *store->idle);
-    if (store->idle == NULL)
-        goto no_memory;
-    if (conninfo_parse(options->conninfo, &store->info, err) != PV_OK)
-        goto fail;
-    if (init_locks(store))
-        return store;
-no_memory:
-    (void)pv_no_memory(err);
-fail:
-    if (store != NULL) {
-        conninfo_free(&store->info);
-        free(store->idle);
+    enum pv_code code = store->idle == NULL ? pv_no_memory(err)
+                                            : conninfo_parse(options->conninfo, &store->info, err);
+    if (code == PV_OK && !init_locks(store))
+        code = pv_no_memory(err);
+    if (code == PV_OK) {
+        *opened = store;
+        return PV_OK;
     }
+    conninfo_free(&store->info);
+    free(store->idle);
     free(store);
-    return NULL;
+    return code;
 }
 
 void store_close(struct store *store)

@@ -257,7 +257,7 @@ void sql_texts(struct sql *sql, const struct strview *first, size_t n, size_t st
         const struct strview *text = strided(first, i, stride);
         put32(at, text->at == NULL ? UINT32_MAX : (uint32_t)text->n);
         at += 4;
-        if (text->n > 0)
+        if (text->at != NULL && text->n > 0)
             memcpy(at, text->at, text->n);
         at += text->n;
     }

@@ -25,12 +25,11 @@ struct database database_open(unsigned connections)
     struct pv_error err = {0};
     unsigned applied;
     DO(store_migrate(d.owner_url, &applied, &err));
-    d.store = store_open(&(struct store_options){.conninfo = d.url,
-                                                 .connections_max = connections,
-                                                 .wait_ms = 5000,
-                                                 .statement_timeout_ms = 10000},
-                         &err);
-    CHECK(d.store != NULL);
+    DO(store_open(&(struct store_options){.conninfo = d.url,
+                                          .connections_max = connections,
+                                          .wait_ms = 5000,
+                                          .statement_timeout_ms = 10000},
+                  &d.store, &err));
     return d;
 }
 

@@ -175,11 +175,11 @@ static void callers_wait_for_a_free_connection(void)
 static void a_caller_who_waits_too_long_is_told_to_come_back(void)
 {
     struct pv_error err = {0};
-    struct store *small = store_open(
+    struct store *small = NULL;
+    DO(store_open(
         &(struct store_options){
             .conninfo = db.url, .connections_max = 1, .wait_ms = 50, .statement_timeout_ms = 1000},
-        &err);
-    CHECK(small != NULL);
+        &small, &err));
     struct arena arena;
     arena_init(&arena, 0);
     struct store_tx *holder = NULL;

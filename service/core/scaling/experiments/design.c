@@ -345,13 +345,13 @@ all_but(const struct experiments_state *state, const struct choice *choice, size
     return rest;
 }
 
-/* The exchange that multiplies the determinant most; false: none does. */
-static bool find_exchange(const struct experiments_state *state,
-                          const struct choice *choice,
-                          size_t *out,
-                          const struct experiments_candidate **in)
+/* The exchange that multiplies the determinant most: the run that comes in for choice->runs[*out].
+ * NULL: none does. */
+static const struct experiments_candidate *
+find_exchange(const struct experiments_state *state, const struct choice *choice, size_t *out)
 {
     double best = more;
+    const struct experiments_candidate *in = NULL;
     for (size_t i = 0; i < choice->n; i++) {
         struct choice rest = all_but(state, choice, i);
         double with = 1 + gain_information(&rest, choice->runs[i]);
@@ -363,11 +363,11 @@ static bool find_exchange(const struct experiments_state *state,
             if (ratio > best * more) {
                 best = ratio;
                 *out = i;
-                *in = run;
+                in = run;
             }
         }
     }
-    return best > more;
+    return in;
 }
 
 /* Each exchange raises the determinant, so there is an end; the bound is for rounding. */
@@ -375,9 +375,9 @@ static void exchange(const struct experiments_state *state, struct choice *choic
 {
     enum { MOST_EXCHANGES = 100 };
     size_t out = 0;
-    const struct experiments_candidate *in = NULL;
     for (size_t step = 0; step < MOST_EXCHANGES; step++) {
-        if (!find_exchange(state, choice, &out, &in))
+        const struct experiments_candidate *in = find_exchange(state, choice, &out);
+        if (in == NULL)
             return;
         struct choice next = all_but(state, choice, out);
         choose(&next, in);

@@ -72,7 +72,7 @@ static int by_group(const void *a, const void *b)
     /* A run without the label is one of a group of its own. */
     if ((x->value.at == NULL) != (y->value.at == NULL))
         return x->value.at == NULL ? -1 : 1;
-    int order = compare_strview(x->value, y->value);
+    int order = x->value.at == NULL ? 0 : compare_strview(x->value, y->value);
     return order != 0 ? order : (x->row > y->row) - (x->row < y->row);
 }
 
