@@ -74,15 +74,6 @@ static void decode_constraints(const struct codec_node *node, const void *limits
     check_price(&constraints, request);
 }
 
-static bool is_twice(const struct advice_running running[], size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (running[i].application.at != NULL &&
-            strview_equal(running[k].application, running[i].application))
-            return true;
-    return false;
-}
-
 #define R struct advice_running
 static const struct shape_member running_members[] = {
     {"application", SHAPE_NAME(R, application), .flags = CODEC_REQUIRED},
@@ -95,18 +86,14 @@ static const struct shape_member running_members[] = {
     {"progress", SHAPE_NUMBER(R, progress), .flags = CODEC_NULLABLE, .high = 1},
 };
 const struct shape codec_advice_running_shape = {.request = "RunningJob",
-                                                 SHAPE_OF(running_members, R)};
+                                                 SHAPE_OF(running_members, R),
+                                                 .unique = "application",
+                                                 .twice = "is listed twice"};
 
 /* The size of the cluster that they share must be known. */
 static void check_running(const struct codec_node *node, const struct advice_question *request)
 {
-    struct codec_node list = codec_member(node, "running");
     struct codec_node constraints = codec_member(node, "constraints");
-    for (size_t i = 0; i < request->n_running; i++)
-        if (is_twice(request->running, i)) {
-            struct codec_node item = codec_item(&list, i);
-            codec_fault_member(&item, "application", "duplicate", "is listed twice");
-        }
     if (request->n_running > 0 &&
         (!json_is_object(constraints.json) || (!codec_present(&constraints, "max_executors") &&
                                                !codec_present(&constraints, "cluster"))))

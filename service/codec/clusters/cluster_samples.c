@@ -2,145 +2,105 @@
 
 #include <math.h>
 
-static const double RATE_MIN = 1e-9;
-static const double RATE_MAX = 1e18;
-static const double OUTAGE_S_MAX = 1e9;
-
-struct decoding {
-    const struct codec_cluster_samples_limits *limits;
-    struct codec_cluster_samples *samples;
-    struct strview cluster;
-    size_t n; /* of all lists so far */
-};
+#define L struct codec_cluster_samples_limits
 
 /* --- instants --- */
 
-static void note(struct decoding *d, int64_t from_us, int64_t until_us)
+static bool is_ahead(const L *limits, int64_t us)
 {
-    struct codec_cluster_samples *s = d->samples;
+    return us > limits->now_us + limits->ahead_us;
+}
+
+/* Now, where no instant was sent. */
+static void check_at(const struct codec_node *node, const L *limits, int64_t *at_us)
+{
+    if (*at_us == RUN_NO_INSTANT)
+        *at_us = limits->now_us;
+    else if (*at_us < 0)
+        codec_fault_member(node, "at", "out_of_range", "is before 1970");
+    else if (is_ahead(limits, *at_us))
+        codec_fault_member(node, "at", "in_future", "lies in the future (samples_ahead_s)");
+}
+
+/* --- items --- */
+
+static void check_speed(const struct codec_node *node, const void *limits, void *object)
+{
+    struct codec_speed *speed = object;
+    speed->item = node->index;
+    check_at(node, limits, &speed->sample.at_us);
+}
+
+#define S struct codec_speed
+#define SPEED                                                                                      \
+    {"bytes_per_s", SHAPE_NUMBER(S, sample.value), .flags = CODEC_REQUIRED, .low = CODEC_RATE_MIN, \
+     .high = CODEC_RATE_MAX},                                                                      \
+    {                                                                                              \
+        "at", SHAPE_INSTANT(S, sample.at_us), .flags = CODEC_NULLABLE                              \
+    }
+
+static const struct shape_member processing_members[] = {
+    {"operation", SHAPE_NAME(S, of), .flags = CODEC_REQUIRED}, SPEED};
+const struct shape codec_processing_sample_shape = {
+    .request = "ProcessingSample", SHAPE_OF(processing_members, S), .check = check_speed};
+
+static const struct shape_member transfer_members[] = {
+    {"from", SHAPE_NAME(S, of), .flags = CODEC_REQUIRED}, SPEED};
+const struct shape codec_transfer_sample_shape = {
+    .request = "TransferSample", SHAPE_OF(transfer_members, S), .check = check_speed};
+
+static void check_outage(const struct codec_node *node, const void *limits, void *object)
+{
+    struct outage *outage = object;
+    double duration_s =
+        codec_number(node, "duration_s", CODEC_REQUIRED | CODEC_ABOVE, 0, CODEC_OUTAGE_S_MAX);
+    check_at(node, limits, &outage->from_us);
+    outage->until_us = outage->from_us + (isnan(duration_s) ? 0 : (int64_t)ceil(duration_s * 1e6));
+    if (is_ahead(limits, outage->until_us) && !is_ahead(limits, outage->from_us))
+        codec_fault_member(node, "duration_s", "in_future",
+                           "the outage ends in the future: report what is over (samples_ahead_s)");
+}
+
+#define O struct outage
+static const struct shape_member outage_members[] = {
+    {"at", SHAPE_INSTANT(O, from_us), .flags = CODEC_REQUIRED},
+    {"duration_s", SHAPE_CODE, .flags = CODEC_REQUIRED}, /* check_outage */
+};
+const struct shape codec_outage_shape = {
+    .request = "OutageSample", SHAPE_OF(outage_members, O), .check = check_outage};
+
+/* --- all --- */
+
+#define A struct codec_cluster_samples
+static const struct shape_member members[] = {
+    {"processing", SHAPE_OBJECTS(A, processing, n_processing, &codec_processing_sample_shape),
+     .flags = CODEC_NULLABLE, SHAPE_LIMIT(L, samples)},
+    {"transfers", SHAPE_OBJECTS(A, transfers, n_transfers, &codec_transfer_sample_shape),
+     .flags = CODEC_NULLABLE, SHAPE_LIMIT(L, samples)},
+    {"outages", SHAPE_OBJECTS(A, outages, n_outages, &codec_outage_shape), .flags = CODEC_NULLABLE,
+     SHAPE_LIMIT(L, samples)},
+};
+const struct shape codec_cluster_samples_shape = {.request = "ClusterSamples",
+                                                  SHAPE_OF(members, A)};
+
+static void note(struct codec_cluster_samples *s, int64_t from_us, int64_t until_us)
+{
     s->first_us = from_us < s->first_us ? from_us : s->first_us;
     s->newest_us = until_us > s->newest_us ? until_us : s->newest_us;
 }
 
-static bool is_ahead(const struct decoding *d, int64_t us)
+/* All lists count towards one limit. */
+static void refuse_many(const struct codec_node *node, const A *samples, size_t most)
 {
-    return us > d->limits->now_us + d->limits->ahead_us;
-}
-
-static int64_t decode_at(struct decoding *d, const struct codec_node *node, unsigned flags)
-{
-    int64_t at_us = codec_instant(node, "at", flags);
-    if (at_us == RUN_NO_INSTANT)
-        return d->limits->now_us;
-    if (at_us < 0)
-        codec_fault_member(node, "at", "out_of_range", "is before 1970");
-    else if (is_ahead(d, at_us))
-        codec_fault_member(node, "at", "in_future", "lies in the future (samples_ahead_s)");
-    return at_us;
-}
-
-/* --- lists --- */
-
-/* The items of a list, counted towards the limit of all. */
-static struct codec_node
-open_list(struct decoding *d, const struct codec_node *top, const char *key, size_t *n)
-{
-    size_t most = d->limits->samples;
-    struct codec_node list = codec_array(top, key, CODEC_NULLABLE, 0, most);
-    *n = list.json == NULL ? 0 : json_array_size(list.json);
-    d->n += *n;
-    if (d->n > most) {
-        codec_fault(&list, "too_many_items",
-                    "with it there are more than %zu samples (samples_max)", most);
-        *n = 0;
+    const char *const keys[] = {"processing", "transfers", "outages"};
+    const size_t counts[] = {samples->n_processing, samples->n_transfers, samples->n_outages};
+    size_t n = 0;
+    for (size_t i = 0; i < 3 && n <= most; i++) {
+        n += counts[i];
+        if (n > most)
+            codec_fault_member(node, keys[i], "too_many_items",
+                               "with it there are more than %zu samples (samples_max)", most);
     }
-    return list;
-}
-
-static void *allocate(const struct codec_node *node, size_t n, size_t size)
-{
-    void *items = arena_calloc(node->reader->arena, n, size);
-    if (items == NULL)
-        (void)pv_no_memory(node->reader->err);
-    return items;
-}
-
-static void decode_speed(struct decoding *d,
-                         const struct codec_node *node,
-                         const char *of,
-                         size_t item,
-                         struct codec_speed *speed)
-{
-    const char *const known[] = {of, "bytes_per_s", "at", NULL};
-    if (!codec_expect_object(node))
-        return;
-    codec_refuse_unknown(node, known);
-    speed->item = item;
-    speed->of = codec_name(node, of, CODEC_REQUIRED);
-    speed->sample.value = codec_number(node, "bytes_per_s", CODEC_REQUIRED, RATE_MIN, RATE_MAX);
-    speed->sample.at_us = decode_at(d, node, CODEC_NULLABLE);
-    note(d, speed->sample.at_us, speed->sample.at_us);
-}
-
-static void decode_processing(struct decoding *d, const struct codec_node *top)
-{
-    size_t n;
-    struct codec_node list = open_list(d, top, "processing", &n);
-    struct codec_speed *speeds = allocate(top, n, sizeof *speeds);
-    for (size_t i = 0; speeds != NULL && i < n; i++) {
-        struct codec_node item = codec_item(&list, i);
-        decode_speed(d, &item, "operation", i, &speeds[i]);
-    }
-    d->samples->processing = speeds;
-    d->samples->n_processing = speeds == NULL ? 0 : n;
-}
-
-static void decode_transfers(struct decoding *d, const struct codec_node *top)
-{
-    size_t n;
-    struct codec_node list = open_list(d, top, "transfers", &n);
-    struct codec_speed *speeds = allocate(top, n, sizeof *speeds);
-    for (size_t i = 0; speeds != NULL && i < n; i++) {
-        struct codec_node item = codec_item(&list, i);
-        decode_speed(d, &item, "from", i, &speeds[i]);
-        if (speeds[i].of.n > 0 && strview_equal(speeds[i].of, d->cluster))
-            codec_fault_member(&item, "from", "same_cluster",
-                               "is the cluster itself: nothing is transferred");
-    }
-    d->samples->transfers = speeds;
-    d->samples->n_transfers = speeds == NULL ? 0 : n;
-}
-
-static void decode_outage(struct decoding *d, const struct codec_node *node, struct outage *outage)
-{
-    static const char *const known[] = {"at", "duration_s", NULL};
-    if (!codec_expect_object(node))
-        return;
-    codec_refuse_unknown(node, known);
-    outage->from_us = decode_at(d, node, CODEC_REQUIRED);
-    double duration_s =
-        codec_number(node, "duration_s", CODEC_REQUIRED | CODEC_ABOVE, 0, OUTAGE_S_MAX);
-    outage->until_us = outage->from_us;
-    if (isnan(duration_s))
-        return;
-    outage->until_us += (int64_t)ceil(duration_s * 1e6);
-    if (is_ahead(d, outage->until_us) && !is_ahead(d, outage->from_us))
-        codec_fault_member(node, "duration_s", "in_future",
-                           "the outage ends in the future: report what is over (samples_ahead_s)");
-    note(d, outage->from_us, outage->until_us);
-}
-
-static void decode_outages(struct decoding *d, const struct codec_node *top)
-{
-    size_t n;
-    struct codec_node list = open_list(d, top, "outages", &n);
-    struct outage *outages = allocate(top, n, sizeof *outages);
-    for (size_t i = 0; outages != NULL && i < n; i++) {
-        struct codec_node item = codec_item(&list, i);
-        decode_outage(d, &item, &outages[i]);
-    }
-    d->samples->outages = outages;
-    d->samples->n_outages = outages == NULL ? 0 : n;
 }
 
 void codec_cluster_samples_decode(const struct codec_node *node,
@@ -148,13 +108,22 @@ void codec_cluster_samples_decode(const struct codec_node *node,
                                   const struct codec_cluster_samples_limits *limits,
                                   struct codec_cluster_samples *samples)
 {
-    static const char *const known[] = {"processing", "transfers", "outages", NULL};
-    struct decoding d = {limits, samples, cluster, 0};
     *samples = (struct codec_cluster_samples){.first_us = INT64_MAX, .newest_us = INT64_MIN};
-    codec_refuse_unknown(node, known);
-    decode_processing(&d, node);
-    decode_transfers(&d, node);
-    decode_outages(&d, node);
+    shape_decode(node, &codec_cluster_samples_shape, limits, samples);
+    refuse_many(node, samples, limits->samples);
+    struct codec_node transfers = codec_member(node, "transfers");
+    for (size_t i = 0; i < samples->n_processing; i++)
+        note(samples, samples->processing[i].sample.at_us, samples->processing[i].sample.at_us);
+    for (size_t i = 0; i < samples->n_transfers; i++) {
+        struct codec_node item = codec_item(&transfers, i);
+        const struct codec_speed *speed = &samples->transfers[i];
+        note(samples, speed->sample.at_us, speed->sample.at_us);
+        if (speed->of.n > 0 && strview_equal(speed->of, cluster))
+            codec_fault_member(&item, "from", "same_cluster",
+                               "is the cluster itself: nothing is transferred");
+    }
+    for (size_t i = 0; i < samples->n_outages; i++)
+        note(samples, samples->outages[i].from_us, samples->outages[i].until_us);
     if (samples->first_us > samples->newest_us)
-        note(&d, limits->now_us, limits->now_us);
+        note(samples, limits->now_us, limits->now_us);
 }

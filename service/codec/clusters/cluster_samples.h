@@ -1,9 +1,14 @@
 #ifndef CODEC_CLUSTERS_CLUSTER_SAMPLES_H
 #define CODEC_CLUSTERS_CLUSTER_SAMPLES_H
 
-#include "codec/json/reader.h"
+#include "codec/json/shape.h"
 #include "core/geo/performance.h"
 #include "core/geo/reachability.h"
+
+extern const struct shape codec_processing_sample_shape;
+extern const struct shape codec_transfer_sample_shape;
+extern const struct shape codec_outage_shape;
+extern const struct shape codec_cluster_samples_shape;
 
 /* What a cluster reports: POST /v1/clusters/{name}/samples. */
 struct codec_speed {

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/order.h"
+
 bool codec_is_currency(struct strview text)
 {
     if (text.n != 3)
@@ -19,13 +21,6 @@ struct subject {
     size_t index;
 };
 
-static int compare_texts(struct strview a, struct strview b)
-{
-    size_t n = a.n < b.n ? a.n : b.n;
-    int order = n == 0 ? 0 : memcmp(a.at, b.at, n);
-    return order != 0 ? order : (a.n > b.n) - (a.n < b.n);
-}
-
 static bool is_cluster(const struct price_row *row)
 {
     return row->cluster.at != NULL;
@@ -42,8 +37,8 @@ static int compare_subjects(const void *left, const void *right)
     const struct subject *b = right;
     if (is_cluster(a->row) != is_cluster(b->row))
         return is_cluster(a->row) ? 1 : -1;
-    int order = compare_texts(subject_of(a->row), subject_of(b->row));
-    return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
+    int order = compare_strview(subject_of(a->row), subject_of(b->row));
+    return order != 0 ? order : compare_size(a->index, b->index);
 }
 
 static bool same_subject(const struct subject *a, const struct subject *b)
@@ -94,8 +89,26 @@ static const struct shape_member price_members[] = {
      .flags = NULLABLE | OMIT, .high = CODEC_INTERRUPTIONS_MAX},
 };
 
+/* What a row must say in view of its other members. */
+static void check_row(const struct codec_node *item, const void *limits, void *object)
+{
+    (void)limits;
+    (void)object;
+    bool typed = codec_member(item, "machine_type").json != NULL;
+    bool named = codec_member(item, "cluster").json != NULL;
+    if (typed && named)
+        codec_fault_member(item, "cluster", "conflict",
+                           "machine_type is given too; a row prices one of them");
+    if (!typed && !named)
+        codec_fault_member(item, "machine_type", "required", "is required, or cluster");
+    if (codec_present(item, "interruptions_per_hour") &&
+        !codec_present(item, "spot_per_executor_hour"))
+        codec_fault_member(item, "spot_per_executor_hour", "required",
+                           "goes with interruptions_per_hour");
+}
+
 const struct shape codec_price_shape = {
-    .request = "Price", .reply = "Price", SHAPE_OF(price_members, P)};
+    .request = "Price", .reply = "Price", SHAPE_OF(price_members, P), .check = check_row};
 
 static void decode_currency(const struct codec_node *node, const void *limits, void *object)
 {
@@ -135,22 +148,6 @@ const struct shape codec_price_book_shape = {
 const struct shape codec_price_book_summary_shape = {
     .reply = "PriceBookSummary", .reply_without = PRICES, SHAPE_OF(members, B)};
 
-/* What a row must say in view of its other members. */
-static void check_row(const struct codec_node *item)
-{
-    bool typed = codec_member(item, "machine_type").json != NULL;
-    bool named = codec_member(item, "cluster").json != NULL;
-    if (typed && named)
-        codec_fault_member(item, "cluster", "conflict",
-                           "stands beside machine_type; a row prices one of them");
-    if (!typed && !named)
-        codec_fault_member(item, "machine_type", "required", "is required, or cluster");
-    if (codec_present(item, "interruptions_per_hour") &&
-        !codec_present(item, "spot_per_executor_hour"))
-        codec_fault_member(item, "spot_per_executor_hour", "required",
-                           "goes with interruptions_per_hour");
-}
-
 static void refuse_twice(const struct codec_node *list, const struct price_row rows[], size_t n)
 {
     size_t first, second;
@@ -172,11 +169,6 @@ void codec_price_book_decode(const struct codec_node *node,
     shape_decode(node, &codec_price_book_shape, limits, book);
     book->row_count = (int64_t)book->n_rows;
     struct codec_node list = codec_member(node, "prices");
-    for (size_t i = 0; i < book->n_rows; i++) {
-        struct codec_node item = codec_item(&list, i);
-        if (json_is_object(item.json))
-            check_row(&item);
-    }
     refuse_twice(&list, book->rows, book->n_rows);
 }
 

@@ -168,7 +168,7 @@ static void check_row(struct table *t)
     bool typed = cell(t, MACHINE_TYPE).n > 0;
     bool named = cell(t, CLUSTER).n > 0;
     if (typed && named)
-        fault_at_cell(t, CLUSTER, "conflict", "stands beside a machine_type; a row prices one");
+        fault_at_cell(t, CLUSTER, "conflict", "machine_type is given too; a row prices one");
     if (!typed && !named)
         fault_at_cell(t, MACHINE_TYPE, "required", "is empty, and so is cluster");
     if (cell(t, HOUR).n == 0)
@@ -257,7 +257,7 @@ static void refuse_parse(struct table *t, const struct csv_parser *parser)
     t->ended = true;
 }
 
-/* Line by line, so that each field is told the line it ends on. */
+/* Line by line, so that each field has the line it ends on. */
 static void parse_lines(struct table *t, struct csv_parser *parser, struct strview rest)
 {
     t->line = 1;

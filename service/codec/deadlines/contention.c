@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-#include "codec/json/names.h"
-
 /* The one of the thesis's example. It scales the weights of speed, not the cores they lead to. */
 static const double AVERAGE_NOMINAL_RATE = 1e6;
 
@@ -20,7 +18,10 @@ static const struct shape_member application_members[] = {
      .most = CODEC_ID_MAX},
 };
 const struct shape codec_contention_application_shape = {.request = "ContendingApplication",
-                                                         SHAPE_OF(application_members, A)};
+                                                         SHAPE_OF(application_members, A),
+                                                         .unique = "name",
+                                                         .twice =
+                                                             "another application has this name"};
 
 /* What a strategy needs must be there, and not null. */
 static void require(const struct codec_node *node, bool needed, const char *key)
@@ -29,44 +30,43 @@ static void require(const struct codec_node *node, bool needed, const char *key)
         codec_fault_member(node, key, "required", "is required by this strategy");
 }
 
-static void decode_application(const struct codec_node *node,
-                               unsigned needs,
-                               struct strview *name,
-                               struct contention_application *out)
+static void take_application(const struct codec_node *node,
+                             unsigned needs,
+                             const struct codec_contention_application *sent,
+                             struct contention_application *out)
 {
-    struct codec_contention_application sent;
-    if (!codec_expect_object(node))
-        return;
-    shape_decode(node, &codec_contention_application_shape, NULL, &sent);
     require(node, (needs & CONTENTION_NEEDS_TIME) != 0, "time_to_complete_s");
     require(node, (needs & CONTENTION_NEEDS_TASKS) != 0, "remaining_tasks");
     require(node, (needs & CONTENTION_NEEDS_RATE) != 0, "nominal_rate");
     /* An application of unknown speed has rate 0, which only a strategy that divides by it minds. */
-    if ((needs & CONTENTION_NEEDS_RATE) != 0 && sent.numbers.nominal_rate < CODEC_RATE_MIN)
+    if ((needs & CONTENTION_NEEDS_RATE) != 0 && sent->numbers.nominal_rate < CODEC_RATE_MIN)
         codec_fault_member(node, "nominal_rate", "out_of_range", "must be at least %.15g",
                            CODEC_RATE_MIN);
-    *name = sent.name;
-    *out = sent.numbers;
+    *out = sent->numbers;
     out->remaining_tasks =
-        sent.remaining_tasks == RUN_UNKNOWN ? (double)NAN : (double)sent.remaining_tasks;
+        sent->remaining_tasks == RUN_UNKNOWN ? (double)NAN : (double)sent->remaining_tasks;
 }
 
-static void decode_applications(const struct codec_node *top, const void *limits, void *object)
+/* What the strategy needs of each, and the numbers side by side. */
+static void take_applications(const struct codec_node *top, const void *limits, void *object)
 {
     struct codec_contention *request = object;
-    struct codec_node list;
-    request->names = codec_list(top, "applications", CODEC_REQUIRED, 1,
-                                ((const struct codec_contention_limits *)limits)->applications,
-                                sizeof *request->names, &list, &request->n);
+    struct codec_node list = codec_member(top, "applications");
+    (void)limits;
+    request->strategy = &contention_strategies[request->strategy_index];
+    request->names = codec_allocate(top, request->n, sizeof *request->names);
     request->applications = codec_allocate(top, request->n, sizeof *request->applications);
-    if (request->applications == NULL || request->n == 0)
-        return;
-    for (size_t i = 0; i < request->n; i++) {
+    for (size_t i = 0; request->names != NULL && request->applications != NULL && i < request->n;
+         i++) {
         struct codec_node item = codec_item(&list, i);
-        decode_application(&item, contention_strategies[request->strategy_index].needs,
-                           &request->names[i], &request->applications[i]);
+        request->names[i] = request->sent[i].name;
+        if (json_is_object(item.json))
+            take_application(&item, request->strategy->needs, &request->sent[i],
+                             &request->applications[i]);
     }
-    codec_refuse_same_names(&list, request->names, request->n, "another application has this name");
+    if (json_object_get(top->json, "cluster") == NULL &&
+        json_object_get(top->json, "max_cores") == NULL)
+        codec_fault_member(top, "max_cores", "required", "is required");
 }
 
 /* In the order of contention_strategies. */
@@ -82,9 +82,11 @@ static const struct shape_member members[] = {
     {"average_nominal_rate", SHAPE_NUMBER(R, terms.average_nominal_rate),
      .flags = CODEC_NULLABLE | SHAPE_KEEP, .low = CODEC_RATE_MIN, .high = CODEC_RATE_MAX},
     {"cluster", SHAPE_NAME(R, cluster)},
-    {"applications", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_applications},
+    {"applications", SHAPE_OBJECTS(R, sent, n, &codec_contention_application_shape),
+     .flags = CODEC_REQUIRED, .least = 1, SHAPE_LIMIT(L, applications)},
 };
-const struct shape codec_contention_shape = {.request = "ContentionRequest", SHAPE_OF(members, R)};
+const struct shape codec_contention_shape = {
+    .request = "ContentionRequest", SHAPE_OF(members, R), .check = take_applications};
 
 void codec_contention_decode(const struct codec_node *node,
                              const struct codec_contention_limits *limits,
@@ -94,10 +96,6 @@ void codec_contention_decode(const struct codec_node *node,
         .strategy_index = CONTENTION_PROPORTIONAL,
         .terms = {.gamma = 1, .average_nominal_rate = AVERAGE_NOMINAL_RATE}};
     shape_decode(node, &codec_contention_shape, limits, request);
-    request->strategy = &contention_strategies[request->strategy_index];
-    if (json_object_get(node->json, "cluster") == NULL &&
-        json_object_get(node->json, "max_cores") == NULL)
-        codec_fault_member(node, "max_cores", "required", "is required");
 }
 
 void codec_contention_encode(struct writer *w,

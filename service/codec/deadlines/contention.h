@@ -25,6 +25,7 @@ extern const struct shape codec_contention_application_shape;
 /* POST /v1/contention (docs/design.md, "Core allocations"). */
 struct codec_contention {
     unsigned strategy_index;
+    struct codec_contention_application *sent;
     const struct contention_strategy *strategy;
     struct contention_terms terms;
     struct strview cluster; /* at == NULL: none; else it gives max_cores where that is NAN */

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "codec/deadlines/job_source.h"
-#include "codec/json/names.h"
 #include "core/deadline/job_from_run.h"
 
 /* --- jobs --- */
@@ -16,12 +15,10 @@ static const struct shape_member job_members[] = {
     {"deadline_s", SHAPE_NUMBER(S, deadline_s), .flags = CODEC_REQUIRED, .low = CODEC_SECONDS_MIN,
      .high = CODEC_SECONDS_MAX},
     {"overhead_per_task_s", SHAPE_NUMBER(S, overhead_s), .high = CODEC_SECONDS_MAX},
-    {"stages", SHAPE_CODE}, /* decode_job */
+    {"stages", SHAPE_CODE}, /* check_job */
     {"application", SHAPE_CODE},
     {"problem_size", SHAPE_CODE},
 };
-const struct shape codec_job_shape = {.request = "Job", SHAPE_OF(job_members, S)};
-
 /* A recorded stage may hold more than one that is to be scheduled, and may leave its tasks out. */
 static void check_stage(const struct codec_node *stage)
 {
@@ -42,18 +39,15 @@ static void check_stage(const struct codec_node *stage)
                            "is required, or tasks with task_duration_s");
 }
 
-static void decode_job(const struct codec_node *node,
-                       const struct codec_feasibility_limits *limits,
-                       struct edf_job *job,
-                       struct codec_feasibility_source *source)
+static void check_job(const struct codec_node *node, const void *limits, void *object)
 {
     struct codec_reader *reader = node->reader;
-    const struct codec_run_limits run_limits = {.stages = (int64_t)limits->stages,
-                                                .tasks = (int64_t)limits->tasks};
+    struct codec_feasibility_source *source = object;
+    const struct codec_feasibility_limits *most = limits;
+    const struct codec_run_limits run_limits = {.stages = (int64_t)most->stages,
+                                                .tasks = (int64_t)most->tasks};
+    struct edf_job *job = &source->job;
     struct run run;
-    if (!codec_expect_object(node))
-        return;
-    shape_decode(node, &codec_job_shape, NULL, source);
     bool listed = codec_job_source_decode(node, &run_limits, check_stage, &source->application,
                                           &source->problem_size, &run);
     enum pv_code code = listed ? edf_job_from_run(&run, reader->arena, job, reader->err) : PV_OK;
@@ -63,6 +57,12 @@ static void decode_job(const struct codec_node *node,
     job->deadline_s = source->deadline_s;
     job->overhead_per_task_s = isnan(source->overhead_s) ? 0 : source->overhead_s;
 }
+
+const struct shape codec_job_shape = {.request = "Job",
+                                      SHAPE_OF(job_members, S),
+                                      .check = check_job,
+                                      .unique = "name",
+                                      .twice = "another job has this name"};
 
 static size_t tasks_of(const struct edf_job *job)
 {
@@ -80,41 +80,24 @@ size_t codec_feasibility_tasks(const struct codec_feasibility *request)
     return tasks;
 }
 
-/* A single job's stages were held against the limit when they were read. */
-static void
-check_tasks(const struct codec_node *list, const struct codec_feasibility *request, size_t most)
+/* The jobs side by side, as they are scheduled. A single job's stages were held against the limit
+ * when they were read. */
+static void take_jobs(const struct codec_node *top, const void *limits, void *object)
 {
-    size_t tasks = 0;
-    for (size_t i = 0; i < request->n_jobs; i++) {
-        tasks += tasks_of(&request->jobs[i]);
-        if (tasks <= most)
-            continue;
-        struct codec_node job = codec_item(list, i);
-        codec_fault_member(&job, "stages", "too_many_items",
-                           "with this job there are more than %zu tasks (tasks_max)", most);
-        return;
-    }
-}
-
-static void decode_jobs(const struct codec_node *top, const void *limits, void *object)
-{
-    const struct codec_feasibility_limits *most = limits;
     struct codec_feasibility *request = object;
-    struct codec_node list;
-    request->sources = codec_list(top, "jobs", CODEC_REQUIRED, 1, most->jobs,
-                                  sizeof *request->sources, &list, &request->n_jobs);
+    size_t most = ((const struct codec_feasibility_limits *)limits)->tasks;
+    size_t tasks = 0;
+    struct codec_node list = codec_member(top, "jobs");
+    request->with_schedule = request->include != 0;
     request->jobs = codec_allocate(top, request->n_jobs, sizeof *request->jobs);
-    struct strview *names = codec_allocate(top, request->n_jobs, sizeof *names);
-    if (request->jobs == NULL || names == NULL)
-        request->n_jobs = 0;
-    for (size_t i = 0; i < request->n_jobs; i++) {
-        struct codec_node item = codec_item(&list, i);
-        decode_job(&item, most, &request->jobs[i], &request->sources[i]);
-        names[i] = request->sources[i].name;
+    for (size_t i = 0; request->jobs != NULL && i < request->n_jobs && tasks <= most; i++) {
+        request->jobs[i] = request->sources[i].job;
+        tasks += tasks_of(&request->jobs[i]);
+        struct codec_node job = codec_item(&list, i);
+        if (tasks > most)
+            codec_fault_member(&job, "stages", "too_many_items",
+                               "with this job there are more than %zu tasks (tasks_max)", most);
     }
-    if (request->n_jobs > 0)
-        codec_refuse_same_names(&list, names, request->n_jobs, "another job has this name");
-    check_tasks(&list, request, most->tasks);
 }
 
 /* --- the request --- */
@@ -157,11 +140,12 @@ static const char *const include_words[] = {"schedule", NULL};
 #define F struct codec_feasibility
 static const struct shape_member members[] = {
     {"cluster", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_cluster},
-    {"jobs", SHAPE_CODE, .flags = CODEC_REQUIRED, .decode = decode_jobs},
+    {"jobs", SHAPE_OBJECTS(F, sources, n_jobs, &codec_job_shape), .flags = CODEC_REQUIRED,
+     .least = 1, SHAPE_LIMIT(L, jobs)},
     {"include", SHAPE_WORDS(F, include, include_words)},
 };
-const struct shape codec_feasibility_shape = {.request = "FeasibilityRequest",
-                                              SHAPE_OF(members, F)};
+const struct shape codec_feasibility_shape = {
+    .request = "FeasibilityRequest", SHAPE_OF(members, F), .check = take_jobs};
 
 void codec_feasibility_decode(const struct codec_node *node,
                               const struct codec_feasibility_limits *limits,
@@ -169,7 +153,6 @@ void codec_feasibility_decode(const struct codec_node *node,
 {
     *request = (struct codec_feasibility){0};
     shape_decode(node, &codec_feasibility_shape, limits, request);
-    request->with_schedule = request->include != 0;
 }
 
 /* --- the reply --- */

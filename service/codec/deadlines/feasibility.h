@@ -26,6 +26,7 @@ struct codec_feasibility_source {
     struct strview application; /* at == NULL: the job stands in the request itself */
     int64_t problem_size;       /* RUN_UNKNOWN: that of the latest run */
     double overhead_s;          /* NAN: none was sent */
+    struct edf_job job;         /* as jobs[i] was before the caller gave it stages */
 };
 
 extern const struct shape codec_feasibility_shape;

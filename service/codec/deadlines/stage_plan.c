@@ -81,30 +81,19 @@ static const struct shape_member pin_members[] = {
     {"deadline_s", SHAPE_NUMBER(P, deadline_s), .flags = CODEC_NULLABLE, .low = CODEC_SECONDS_MIN,
      .high = CODEC_SECONDS_MAX},
 };
-const struct shape codec_stage_plan_pin_shape = {.request = "PinnedStage",
-                                                 SHAPE_OF(pin_members, P)};
-
-static void decode_pins(const struct codec_node *top, const void *limits, void *object)
+static void check_pin(const struct codec_node *node, const void *limits, void *object)
 {
-    struct codec_stage_plan *request = object;
-    struct codec_node list;
-    request->pins =
-        codec_list(top, "pinned", 0, 0, ((const struct codec_stage_plan_limits *)limits)->stages,
-                   sizeof *request->pins, &list, &request->n_pins);
-    int64_t *ids = codec_allocate(top, request->n_pins, sizeof *ids);
-    for (size_t i = 0; ids != NULL && i < request->n_pins; i++) {
-        struct codec_node item = codec_item(&list, i);
-        ids[i] = RUN_UNKNOWN;
-        if (!codec_expect_object(&item))
-            continue;
-        shape_decode(&item, &codec_stage_plan_pin_shape, limits, &request->pins[i]);
-        ids[i] = request->pins[i].id;
-        if (!codec_present(&item, "cores") && !codec_present(&item, "deadline_s"))
-            codec_fault(&item, "required", "needs cores, deadline_s or both");
-    }
-    if (ids != NULL)
-        codec_refuse_same_ids(&list, ids, request->n_pins, "this stage is pinned already");
+    (void)limits;
+    (void)object;
+    if (!codec_present(node, "cores") && !codec_present(node, "deadline_s"))
+        codec_fault(node, "required", "needs cores, deadline_s or both");
 }
+
+const struct shape codec_stage_plan_pin_shape = {.request = "PinnedStage",
+                                                 SHAPE_OF(pin_members, P),
+                                                 .check = check_pin,
+                                                 .unique = "id",
+                                                 .twice = "this stage is pinned already"};
 
 /* Stages ascend by id. NULL: there is none. */
 static struct stage_plan_stage *find_stage(const struct codec_stage_plan *request, int64_t id)
@@ -161,7 +150,7 @@ static const struct shape_member members[] = {
     {"stages", SHAPE_CODE, .decode = decode_source},
     {"application", SHAPE_CODE}, /* with the stages */
     {"problem_size", SHAPE_CODE},
-    {"pinned", SHAPE_CODE, .decode = decode_pins},
+    {"pinned", SHAPE_OBJECTS(R, pins, n_pins, &codec_stage_plan_pin_shape), SHAPE_LIMIT(L, stages)},
 };
 const struct shape codec_stage_plan_shape = {.request = "StagePlanRequest", SHAPE_OF(members, R)};
 

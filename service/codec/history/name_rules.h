@@ -2,11 +2,15 @@
 #define CODEC_HISTORY_NAME_RULES_H
 
 #include "base/json_writer.h"
-#include "codec/json/reader.h"
+#include "codec/json/shape.h"
 #include "core/history/name_folding.h"
 
 /* Rules that fold names of recurring jobs, and names to try them on. */
 enum { CODEC_FOLD_NAMES_MAX = 100 };
+
+extern const struct shape codec_name_rule_shape;
+extern const struct shape codec_name_rules_shape;
+extern const struct shape codec_name_fold_shape;
 
 struct codec_name_rules {
     struct name_rule *rules;

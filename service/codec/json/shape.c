@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "codec/json/names.h"
+
 static void *at(void *object, size_t offset)
 {
     return (char *)object + offset;
@@ -47,6 +49,23 @@ static int64_t most_of(const struct shape_member *member, const void *limits)
     return member->most == 0 ? INT64_MAX : member->most;
 }
 
+static void
+refuse_twice(const struct codec_node *list, const struct shape *shape, const void *items, size_t n)
+{
+    const struct shape_member *member = shape->members;
+    while (strcmp(member->name, shape->unique) != 0)
+        member++;
+    bool counted = member->kind == SHAPE_KIND_COUNT;
+    size_t size = counted ? sizeof(int64_t) : sizeof(struct strview);
+    char *values = codec_allocate(list, n, size);
+    for (size_t i = 0; values != NULL && i < n; i++)
+        memcpy(values + i * size, at_const(items, i * shape->size + member->at), size);
+    if (values != NULL && counted)
+        codec_refuse_same_ids(list, (void *)values, n, shape->twice);
+    else if (values != NULL)
+        codec_refuse_same_texts(list, shape->unique, (void *)values, n, shape->twice);
+}
+
 static void decode_objects(const struct codec_node *node,
                            const struct shape_member *member,
                            const void *limits,
@@ -63,6 +82,8 @@ static void decode_objects(const struct codec_node *node,
         if (codec_expect_object(&item))
             shape_decode(&item, member->of, limits, items + i * member->of->size);
     }
+    if (member->of->unique != NULL && n > 0)
+        refuse_twice(&list, member->of, items, n);
 }
 
 static void decode_object(const struct codec_node *node,
@@ -185,6 +206,8 @@ void shape_decode(const struct codec_node *node,
             continue;
         decode_member(node, member, limits, object);
     }
+    if (shape->check != NULL)
+        shape->check(node, limits, object);
 }
 
 bool shape_has(const struct codec_node *node, const struct shape *shape, unsigned flags)

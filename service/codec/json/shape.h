@@ -69,6 +69,12 @@ struct shape {
     const struct shape_member *members;
     size_t n;
     size_t size; /* of the struct */
+    /* After the members: rules across them. NULL: none. */
+    void (*check)(const struct codec_node *node, const void *limits, void *object);
+    /* A name, text or count that no two items of a list have alike: the second one is a fault
+     * (duplicate, `twice`) there. NULL: none. */
+    const char *unique;
+    const char *twice;
 };
 
 /* Rows begin with the name and one of these, which fail to compile on a member of another type. */
