@@ -1,9 +1,9 @@
 #include <gsl/gsl_errno.h>
-#include <jansson.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "codec/json/reader.h"
 #include "command/command.h"
 #include "config/config.h"
 
@@ -92,7 +92,7 @@ static int command_help(int argc, char *argv[])
 static bool set_up_libraries(void)
 {
     (void)gsl_set_error_handler_off(); /* its default aborts */
-    json_object_seed(0);
+    codec_set_up();
     return sodium_init() >= 0;
 }
 

@@ -5,7 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FIRST_BLOCK = 4096, LARGEST_STEP = 1 << 22 };
+/* Tests of failing allocations have it as small as can be: then each allocation has a block. */
+#ifndef ARENA_FIRST_BLOCK
+#define ARENA_FIRST_BLOCK 4096
+#define ARENA_LARGEST_STEP ((size_t)1 << 22)
+#endif
 
 struct arena_block {
     struct arena_block *next;
@@ -25,9 +29,9 @@ void arena_fini(struct arena *arena)
 
 static struct arena_block *add_block(struct arena *arena, size_t n)
 {
-    size_t capacity = arena->head == NULL ? FIRST_BLOCK : arena->head->capacity * 2;
-    if (capacity > LARGEST_STEP)
-        capacity = LARGEST_STEP;
+    size_t capacity = arena->head == NULL ? ARENA_FIRST_BLOCK : arena->head->capacity * 2;
+    if (capacity > ARENA_LARGEST_STEP)
+        capacity = ARENA_LARGEST_STEP;
     if (capacity < n)
         capacity = n;
     size_t total;

@@ -68,7 +68,7 @@ ROOMS = {
     # The subcommands wire the rooms together; provisord.c only chooses one.
     "command": ({"api", "base", "codec", "config", "core", "compression", "http", "import", "ingest", "maintenance", "log", "metrics", "operation", "sample", "store", "threads"}, set(),
                 C_BASIC | POSIX | {"malloc.h", "sodium.h", "zlib.h", "zstd.h"}),
-    "": ({"base", "command", "config", "log"}, set(), C_BASIC | POSIX | {"gsl/gsl_errno.h", "jansson.h", "sodium.h"}),
+    "": ({"base", "codec", "command", "config", "log"}, set(), C_BASIC | POSIX | {"gsl/gsl_errno.h", "sodium.h"}),
 }
 
 # What the core may never reach, whatever library it came from: clocks, environment, files, threads,

@@ -239,10 +239,7 @@ void simulation_decode_workload(const struct codec_node *top,
                                                  .medium_share = 0.5,
                                                  .sizes = geosim_size_classes,
                                                  .n_sizes = GEOSIM_SIZE_CLASSES};
-    json_t *nothing = json_object();
     struct codec_node node = codec_object(top, "workload", CODEC_OPTIONAL);
-    if (node.json == NULL)
-        node = (struct codec_node){top->reader, top, "workload", 0, nothing};
     shape_decode(&node, &codec_simulation_workload_shape, limits, asked);
     decode_templates(&node, limits, asked);
     decode_source(&node, limits, asked);
@@ -253,7 +250,6 @@ void simulation_decode_workload(const struct codec_node *top,
         terms->scaling.bytes = built_in ? geosim_montage_scaling.bytes : 1;
     if (node.reader->err->n_faults == 0)
         check_sizes(&node, limits, terms);
-    json_decref(nothing);
 }
 
 /* --- with all defaults --- */

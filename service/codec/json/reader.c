@@ -40,6 +40,22 @@ static struct codec_bounds measure(const char *text, size_t n, const struct code
     return seen;
 }
 
+/* jansson reports lack of memory as a fault of the text, in places: what it asks for is watched. */
+static _Thread_local bool json_memory_failed;
+
+static void *json_memory(size_t n)
+{
+    void *at = malloc(n);
+    json_memory_failed |= at == NULL;
+    return at;
+}
+
+void codec_set_up(void)
+{
+    json_set_alloc_funcs(json_memory, free);
+    json_object_seed(0);
+}
+
 enum pv_code codec_parse(const char *text,
                          size_t n,
                          const struct codec_bounds *bounds,
@@ -56,10 +72,13 @@ enum pv_code codec_parse(const char *text,
         return pv_fail(err, PV_E_LIMIT, "the JSON holds more than %zu values (json_values_max)",
                        bounds->values);
     json_error_t why;
+    json_memory_failed = false;
     json_t *parsed = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
+    if (json_memory_failed) { /* also where there is a tree: texts in it may be cut */
+        json_decref(parsed);
+        return pv_no_memory(err);
+    }
     if (parsed == NULL) {
-        if (json_error_code(&why) == json_error_out_of_memory)
-            return pv_no_memory(err);
         if (why.line <= 1) /* a line of NDJSON has a number of its own */
             return pv_fail(err, PV_E_SYNTAX, "not valid JSON at column %d: %s", why.column,
                            why.text);
@@ -403,14 +422,16 @@ struct strview codec_string(const struct codec_node *node)
 static size_t
 find_word(const struct codec_node *node, struct strview text, const char *const words[])
 {
-    const char *all = "";
-    for (size_t i = 0; words[i] != NULL; i++) {
+    for (size_t i = 0; words[i] != NULL; i++)
         if (strview_is(text, words[i]))
             return i;
-        if (all != NULL)
-            all = arena_printf(node->reader->arena, "%s%s%s", all, i == 0 ? "" : ", ", words[i]);
-    }
-    codec_fault(node, "not_allowed", "must be one of: %s", all == NULL ? "(no memory)" : all);
+    const char *all = "";
+    for (size_t i = 0; words[i] != NULL && all != NULL; i++)
+        all = arena_printf(node->reader->arena, "%s%s%s", all, i == 0 ? "" : ", ", words[i]);
+    if (all == NULL)
+        (void)pv_no_memory(node->reader->err);
+    else
+        codec_fault(node, "not_allowed", "must be one of: %s", all);
     return SIZE_MAX;
 }
 

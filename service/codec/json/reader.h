@@ -44,6 +44,10 @@ struct codec_bounds {
     size_t values; /* members and items, a little over-counted */
 };
 
+/* Once, before the first JSON and the first thread: codec_parse answers PV_E_MEMORY for lack of
+ * memory, wherever in jansson it shows. */
+void codec_set_up(void);
+
 /*
  * Parse one JSON text whose top is an object.
  * PV_E_SYNTAX: not JSON, a key twice, NaN, a number out of range, bad UTF-8, deeper than allowed.
@@ -56,8 +60,7 @@ enum pv_code codec_parse(const char *text,
                          json_t **json,
                          struct pv_error *err) PV_MUSTCHECK;
 
-/* The top of a document. prefix: pointer under which it stands in the request, NULL for the top
- * itself. */
+/* The top of a document. */
 struct codec_node codec_top(struct codec_reader *reader, json_t *json);
 
 /* PV_OK, or the code of the faults so far. */

@@ -44,32 +44,32 @@ static int span_compare(const void *left, const void *right)
 }
 
 /* Length of the union of the stages' wall-clock intervals; NAN when one of them is unknown. */
-static double active_time(const struct run *run, struct arena *scratch)
+static enum pv_code
+active_time(const struct run *run, struct arena *scratch, double *active_s, struct pv_error *err)
 {
     struct arena_mark mark = arena_mark(scratch);
     struct span *spans = arena_array(scratch, run->n_stages, sizeof *spans);
     size_t n = 0;
     double total = 0.0, reached = (double)-INFINITY;
-    for (size_t i = 0; spans != NULL && i < run->n_stages; i++) {
+    if (spans == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < run->n_stages; i++) {
         const struct run_stage *stage = &run->stages[i];
         if (!stage->skipped) {
             spans[n++] = (struct span){stage->started_s, stage->started_s + stage->duration_s};
             total += spans[n - 1].end_s; /* NAN sticks */
         }
     }
-    if (n == 0 || !isfinite(total)) {
-        arena_rewind(scratch, mark);
-        return (double)NAN;
-    }
-    qsort(spans, n, sizeof *spans, span_compare);
-    total = 0.0;
-    for (size_t i = 0; i < n; i++) {
+    *active_s = n == 0 || !isfinite(total) ? (double)NAN : 0.0;
+    if (*active_s == 0.0)
+        qsort(spans, n, sizeof *spans, span_compare);
+    for (size_t i = 0; *active_s >= 0.0 && i < n; i++) {
         double from = fmax(spans[i].start_s, reached);
-        total += fmax(0.0, spans[i].end_s - from);
+        *active_s += fmax(0.0, spans[i].end_s - from);
         reached = fmax(reached, spans[i].end_s);
     }
     arena_rewind(scratch, mark);
-    return total;
+    return PV_OK;
 }
 
 /*
@@ -77,9 +77,8 @@ static double active_time(const struct run *run, struct arena *scratch)
  * what their union leaves of the duration (initialization included); else initialization alone,
  * and the overhead a task takes up the rest.
  */
-static double unexplained_time(const struct run *run, struct arena *scratch)
+static double unexplained_time(const struct run *run, double active_s)
 {
-    double active_s = active_time(run, scratch);
     double initialization_s = isfinite(run->initialization_s) ? run->initialization_s : 0.0;
     double fixed_s =
         isfinite(active_s) ? fmax(initialization_s, run->duration_s - active_s) : initialization_s;
@@ -166,7 +165,9 @@ static enum pv_code calibrate(struct replay *replay, struct arena *scratch, stru
     size_t cores = (size_t)run->executors * (size_t)run->cores_per_executor;
     double allotted_s = replay->job.overhead_per_task_s;
     replay->job.overhead_per_task_s = 0.0;
-    replay->fixed_s = unexplained_time(run, scratch);
+    double active_s;
+    PV_TRY(active_time(run, scratch, &active_s, err));
+    replay->fixed_s = unexplained_time(run, active_s);
     double target_s = run->duration_s - replay->fixed_s;
     double seconds = 0.0;
     PV_TRY(makespan(&replay->job, cores, scratch, &seconds, err));

@@ -276,15 +276,16 @@ static size_t choose_thetas(const struct problem *problem, double values[], doub
     return gaps;
 }
 
-/* The rest of the parameters given theta and r, by linear least squares on 1/S; false: dependent.
+/* The rest of the parameters given theta and r, by linear least squares on 1/S. PV_E_SINGULAR, PV_E_DOMAIN:
+ * nothing to start from. PV_E_MEMORY.
  */
-static bool fill_start(struct problem *problem,
-                       double theta,
-                       double ratio,
-                       double x[],
-                       double y[],
-                       double weights[],
-                       struct start *start)
+static enum pv_code fill_start(struct problem *problem,
+                               double theta,
+                               double ratio,
+                               double x[],
+                               double y[],
+                               double weights[],
+                               struct start *start)
 {
     struct linear_fit linear;
     size_t k = problem->k - 2;
@@ -299,9 +300,7 @@ static bool fill_start(struct problem *problem,
         y[i] = observed - ratio - 1;
         weights[i] = problem->data->factors[i] * row->speedup / observed;
     }
-    if (linear_fit(x, problem->data->n, k, y, weights, problem->data->scratch, &linear, NULL) !=
-        PV_OK)
-        return false;
+    PV_TRY(linear_fit(x, problem->data->n, k, y, weights, problem->data->scratch, &linear, NULL));
     const struct descent d = make_descent(problem);
     start->u[ALPHA_AT] = linear.coefficients[0];
     start->u[BETA_AT] = linear.coefficients[1];
@@ -310,7 +309,7 @@ static bool fill_start(struct problem *problem,
     start->u[RATIO_AT] = log(ratio);
     start->u[GAMMA_AT] = k > 3 ? linear.coefficients[3] : 0;
     start->sum = descent_squares(&d, start->u, d.n);
-    return isfinite(start->sum);
+    return isfinite(start->sum) ? PV_OK : PV_E_DOMAIN;
 }
 
 static enum pv_code
@@ -331,9 +330,12 @@ make_starts(struct problem *problem, struct start starts[], size_t *n_starts, st
     for (size_t g = 0; g < gaps; g++) {
         for (size_t r = 0; r < sizeof ratios / sizeof *ratios; r++) {
             struct arena_mark mark = arena_mark(problem->data->scratch);
-            if (fill_start(problem, thetas[g], ratios[r], x, y, weights, &starts[*n_starts]))
-                ++*n_starts;
+            enum pv_code code =
+                fill_start(problem, thetas[g], ratios[r], x, y, weights, &starts[*n_starts]);
             arena_rewind(problem->data->scratch, mark);
+            if (code == PV_E_MEMORY)
+                return pv_no_memory(err);
+            *n_starts += code == PV_OK;
         }
     }
     qsort(starts, *n_starts, sizeof *starts, by_sum);

@@ -1,0 +1,622 @@
+/*
+ * The k-th allocation fails, for k = 1, 2, ... until a request is decoded, its answer computed and
+ * encoded. Requests are the seeds of the fuzz targets (CORPUS) and a few of what has no target.
+ */
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <gsl/gsl_errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/access/access.h"
+#include "codec/advice/advice.h"
+#include "codec/clusters/cluster.h"
+#include "codec/clusters/cluster_samples.h"
+#include "codec/clusters/price_book.h"
+#include "codec/clusters/price_csv.h"
+#include "codec/deadlines/contention.h"
+#include "codec/deadlines/feasibility.h"
+#include "codec/deadlines/stage_plan.h"
+#include "codec/geo/copy_plan.h"
+#include "codec/geo/simulation.h"
+#include "codec/geo/wfformat.h"
+#include "codec/history/application.h"
+#include "codec/history/name_rules.h"
+#include "codec/history/run.h"
+#include "codec/models/fit.h"
+#include "codec/models/model.h"
+#include "codec/models/refit.h"
+#include "core/advice/advise.h"
+#include "core/deadline/explain.h"
+#include "core/geo/planning.h"
+#include "core/scaling/laws/kinds.h"
+#include "core/scaling/model/fit.h"
+#include "core/scaling/selection/selection.h"
+#include "core/scaling/uncertainty/bootstrap.h"
+#include "failing_malloc.h"
+
+enum { BODY_MAX = 1 << 16 };
+
+static void set_up(void)
+{
+    gsl_set_error_handler_off();
+    codec_set_up();
+}
+TestSuite(codec_memory, .init = set_up, .timeout = 300);
+
+/* What is done with a decoded body: PV_OK, or as err says. */
+typedef enum pv_code (*handler)(const struct codec_node *top, struct pv_error *err);
+
+struct request {
+    const char *text;
+    size_t n;
+    handler handle;
+    const uint64_t *wanted; /* what `printed` must be; NULL: anything */
+};
+
+static uint64_t printed;    /* a hash of the last reply */
+static bool may_do_without; /* memory that only saves time */
+static long step = 1;       /* from one allocation that fails to the next */
+
+static enum pv_code answer(void *context)
+{
+    static const struct codec_bounds bounds = {.depth = 32, .values = 100000};
+    const struct request *request = context;
+    struct pv_error err = {0};
+    json_t *json = NULL;
+    struct arena arena;
+    arena_init(&arena, 0);
+    enum pv_code code = codec_parse(request->text, request->n, &bounds, &json, &err);
+    if (code == PV_OK) {
+        struct codec_reader reader = {&arena, &err};
+        const struct codec_node top = codec_top(&reader, json);
+        code = request->handle(&top, &err);
+        json_decref(json);
+    }
+    arena_fini(&arena);
+    return code == PV_OK && request->wanted != NULL && *request->wanted != printed ? PV_E_INTERNAL
+                                                                                   : code;
+}
+
+static long count(const char *name, const char *text, size_t n, handler handle)
+{
+    struct request request = {text, n, handle, NULL};
+    enum pv_code whole = answer(&request);
+    uint64_t wanted = printed;
+    request.wanted = &wanted;
+    long allocations = failing_malloc_run(
+        answer, &request, whole == PV_OK && !may_do_without ? PV_E_MEMORY : whole, step);
+    cr_expect_geq(allocations, 0, "%s: %s", name, failing_malloc_complaint());
+    return allocations;
+}
+
+/* A request that is answered, or has a fault. */
+static long one(const char *text, handler handle)
+{
+    struct request request = {text, strlen(text), handle, NULL};
+    cr_expect_eq(answer(&request), PV_OK, "%s", text);
+    return count(text, text, strlen(text), handle);
+}
+
+static long faulty(const char *text, handler handle)
+{
+    struct request request = {text, strlen(text), handle, NULL};
+    cr_expect_eq(answer(&request), PV_E_INVALID, "%s", text);
+    return count(text, text, strlen(text), handle);
+}
+
+/* jansson asserts that there is memory for the text of a number, which it has up to 13 characters. */
+static bool has_long_number(const char *text, size_t n)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < n && length < 14; i++)
+        length = strchr("0123456789+-.eE", text[i]) != NULL ? length + 1 : 0;
+    return length == 14;
+}
+
+/* Every seed of a fuzz target; one at least must have an answer. */
+static void seeds(const char *target, handler handle)
+{
+    char path[1024];
+    static char text[BODY_MAX];
+    size_t answered = 0;
+    (void)snprintf(path, sizeof path, "%s/%s", CORPUS, target);
+    DIR *folder = opendir(path);
+    cr_assert_not_null(folder, "%s", path);
+    for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        if (entry->d_name[0] == '.')
+            continue;
+        (void)snprintf(path, sizeof path, "%s/%s/%s", CORPUS, target, entry->d_name);
+        FILE *file = fopen(path, "rb");
+        cr_assert_not_null(file, "%s", path);
+        size_t n = fread(text, 1, sizeof text, file);
+        (void)fclose(file);
+        if (has_long_number(text, n))
+            continue;
+        struct request request = {text, n, handle, NULL};
+        answered += answer(&request) == PV_OK;
+        cr_expect_gt(count(path, text, n, handle), 0);
+    }
+    (void)closedir(folder);
+    cr_expect_gt(answered, 0, "%s", target);
+}
+
+static enum pv_code finish(struct writer *w, struct pv_error *err)
+{
+    size_t n;
+    const char *text = writer_finish(w, &n);
+    if (text == NULL)
+        return pv_no_memory(err);
+    printed = 0;
+    for (size_t i = 0; i < n; i++)
+        printed = printed * 31 + (unsigned char)text[i];
+    return PV_OK;
+}
+
+/* --- resources --- */
+
+static enum pv_code token(const struct codec_node *top, struct pv_error *err)
+{
+    struct token token;
+    struct writer w;
+    codec_token_decode(top, &token);
+    PV_TRY(codec_result(top->reader));
+    writer_init(&w, top->reader->arena);
+    codec_token_encode(&w, &token);
+    return finish(&w, err);
+}
+
+static enum pv_code cluster(const struct codec_node *top, struct pv_error *err)
+{
+    static const struct codec_cluster_limits limits = {.labels = 8, .cores = 1000};
+    struct cluster cluster;
+    struct writer w;
+    codec_cluster_decode(top, &limits, &cluster);
+    PV_TRY(codec_result(top->reader));
+    writer_init(&w, top->reader->arena);
+    codec_cluster_encode(&w, &cluster);
+    return finish(&w, err);
+}
+
+static enum pv_code price_book(const struct codec_node *top, struct pv_error *err)
+{
+    static const struct codec_price_book_limits limits = {.rows = 8};
+    struct price_book book;
+    struct writer w;
+    size_t n;
+    codec_price_book_decode(top, &limits, &book);
+    PV_TRY(codec_result(top->reader));
+    writer_init(&w, top->reader->arena);
+    codec_price_book_encode(&w, &book, true);
+    PV_TRY(finish(&w, err));
+    return codec_price_csv_encode(&book, top->reader->arena, &n) == NULL ? pv_no_memory(err)
+                                                                         : PV_OK;
+}
+
+static enum pv_code application(const struct codec_node *top, struct pv_error *err)
+{
+    static const struct codec_application_limits limits = {.labels = 8};
+    struct application application;
+    struct writer w;
+    codec_application_decode(top, &limits, &application);
+    PV_TRY(codec_result(top->reader));
+    writer_init(&w, top->reader->arena);
+    codec_application_encode(&w, &application);
+    return finish(&w, err);
+}
+
+static enum pv_code name_rules(const struct codec_node *top, struct pv_error *err)
+{
+    struct codec_name_rules rules;
+    struct writer w;
+    codec_name_rules_decode(top, &rules);
+    PV_TRY(codec_result(top->reader));
+    writer_init(&w, top->reader->arena);
+    codec_name_rules_encode(&w, true, rules.rules, rules.n);
+    return finish(&w, err);
+}
+
+Test(codec_memory, resources)
+{
+    cr_expect_gt(one("{\"name\":\"ci\",\"scopes\":[\"read\",\"write\"],\"team\":\"t\"}", token), 4);
+    cr_expect_gt(one("{\"description\":\"d\",\"labels\":{\"a\":\"b\",\"c\":\"d\"},\"executors\":4,"
+                     "\"cores_per_executor\":2,\"price_book\":\"p\",\"machine_type\":\"m\"}",
+                     cluster),
+                 8);
+    cr_expect_gt(faulty("{\"description\":7,\"labels\":{\"a\":1},\"unknown\":2}", cluster), 4);
+    cr_expect_gt(
+        one("{\"currency\":\"EUR\",\"prices\":[{\"machine_type\":\"m\",\"per_executor_hour\":1},"
+            "{\"cluster\":\"c\",\"per_executor_hour\":2,\"spot_per_executor_hour\":1}]}",
+            price_book),
+        8);
+    cr_expect_gt(
+        one("{\"name\":\"a\",\"description\":\"d\",\"labels\":{\"k\":\"v\"}}", application), 4);
+    cr_expect_gt(
+        one("{\"rules\":[{\"name\":\"r\",\"pattern\":\"a-*\",\"application\":\"a\"}]}", name_rules),
+        4);
+}
+
+static enum pv_code run(const struct codec_node *top, struct pv_error *err)
+{
+    static const struct codec_run_limits limits = {.stages = 8, .tasks = 100, .labels = 4};
+    struct run run;
+    struct writer w;
+    codec_run_decode(top, &limits, &run);
+    PV_TRY(codec_result(top->reader));
+    writer_init(&w, top->reader->arena);
+    codec_run_encode(&w, &run, strview_of("a"), CODEC_RUN_STAGES | CODEC_RUN_TASKS);
+    return finish(&w, err);
+}
+
+static enum pv_code run_record(const struct codec_node *top, struct pv_error *err)
+{
+    static const struct codec_run_limits limits = {.stages = 8, .tasks = 100, .labels = 4};
+    struct run run;
+    struct writer w;
+    codec_run_decode_record(top, &limits, &run);
+    PV_TRY(codec_result(top->reader));
+    writer_init(&w, top->reader->arena);
+    codec_run_encode(&w, &run, strview_of("a"), CODEC_RUN_RECORD);
+    return finish(&w, err);
+}
+
+#define RUN                                                                                        \
+    "{\"problem_size\":8,\"executors\":2,\"cores_per_executor\":2,\"duration_s\":20,"              \
+    "\"labels\":{\"k\":\"v\"},\"stages\":[{\"id\":0,\"name\":\"s\",\"task_durations_s\":[1,2,3]}," \
+    "{\"id\":1,\"parents\":[0],\"tasks\":4,\"task_duration_s\":2}]}"
+
+Test(codec_memory, runs)
+{
+    cr_expect_gt(one(RUN, run), 10);
+    cr_expect_gt(one(RUN, run_record), 10);
+    cr_expect_gt(
+        faulty("{\"problem_size\":8,\"executors\":2,\"cores_per_executor\":2,\"duration_s\":20,"
+               "\"stages\":[{\"id\":0,\"parents\":[1]},{\"id\":1,\"parents\":[0]}]}",
+               run),
+        10);
+}
+
+static enum pv_code price_csv(void *context)
+{
+    const struct request *request = context;
+    struct pv_error err = {0};
+    struct price_book book;
+    struct arena arena;
+    arena_init(&arena, 0);
+    enum pv_code code = codec_price_csv_decode((struct strview){request->text, request->n}, NULL,
+                                               100, &arena, &book, &err);
+    arena_fini(&arena);
+    return code;
+}
+
+Test(codec_memory, price_csv)
+{
+    static const char text[] = "machine_type,per_executor_hour,currency\r\n\"m,1\",0.5,EUR\r\n"
+                               "m2,0.25,EUR\r\n";
+    struct request request = {text, sizeof text - 1, NULL, NULL};
+    cr_expect_eq(price_csv(&request), PV_OK);
+    cr_expect_gt(failing_malloc_run(price_csv, &request, PV_E_MEMORY, 1), 2);
+}
+
+static enum pv_code samples(const struct codec_node *top, struct pv_error *err)
+{
+    static const struct codec_cluster_samples_limits limits = {
+        .samples = 64, .now_us = INT64_C(1728000000000000), .ahead_us = INT64_C(86400000000)};
+    struct codec_cluster_samples samples;
+    (void)err;
+    codec_cluster_samples_decode(top, strview_of("eu"), &limits, &samples);
+    return codec_result(top->reader);
+}
+
+Test(codec_memory, cluster_samples)
+{
+    seeds("cluster_samples", samples);
+}
+
+/* --- deadlines --- */
+
+static enum pv_code feasibility(const struct codec_node *top, struct pv_error *err)
+{
+    static const struct codec_feasibility_limits limits = {
+        .jobs = 8, .stages = 8, .tasks = 300, .cores = 64};
+    struct codec_feasibility asked;
+    struct edf_outcome outcomes[8];
+    struct edf_metrics metrics;
+    struct edf_remedies remedies;
+    struct arena *arena = top->reader->arena;
+    struct writer w;
+    codec_feasibility_decode(top, &limits, &asked);
+    PV_TRY(codec_result(top->reader));
+    for (size_t i = 0; i < asked.n_jobs; i++)
+        if (asked.sources[i].application.at != NULL)
+            return PV_OK;
+    if (asked.cluster.at != NULL)
+        asked.cores = 3;
+    PV_TRY(
+        edf_schedule(asked.jobs, asked.n_jobs, asked.cores, arena, outcomes, &metrics, NULL, err));
+    PV_TRY(edf_find_remedies(asked.jobs, asked.n_jobs, asked.cores, 20000, arena, arena, &remedies,
+                             err));
+    writer_init(&w, arena);
+    writer_begin_object(&w);
+    codec_feasibility_encode(&w, &asked, outcomes, &metrics, &remedies);
+    writer_end_object(&w);
+    return finish(&w, err);
+}
+
+static enum pv_code stage_plan(const struct codec_node *top, struct pv_error *err)
+{
+    static const struct codec_stage_plan_limits limits = {
+        .stages = 16, .tasks = 100, .cores = 100000};
+    struct codec_stage_plan asked;
+    struct stage_plan plan;
+    struct arena *arena = top->reader->arena;
+    struct writer w;
+    codec_stage_plan_decode(top, &limits, &asked);
+    PV_TRY(codec_result(top->reader));
+    if (asked.stages == NULL)
+        return PV_OK;
+    if (isnan(asked.terms.executors))
+        asked.terms.executors = 3;
+    if (isnan(asked.terms.cores_per_executor))
+        asked.terms.cores_per_executor = 2;
+    PV_TRY(stage_plan_make(&asked.terms, asked.stages, asked.n_stages, arena, &plan, err));
+    writer_init(&w, arena);
+    writer_begin_object(&w);
+    codec_stage_plan_encode(&w, &plan);
+    writer_end_object(&w);
+    return finish(&w, err);
+}
+
+static enum pv_code contention(const struct codec_node *top, struct pv_error *err)
+{
+    static const struct codec_contention_limits limits = {.applications = 32, .cores = 1e6};
+    struct codec_contention asked;
+    struct contention_share shares[32];
+    struct contention_outcome outcome;
+    struct arena *arena = top->reader->arena;
+    struct findings reasons = {.arena = arena};
+    struct writer w;
+    codec_contention_decode(top, &limits, &asked);
+    PV_TRY(codec_result(top->reader));
+    if (isnan(asked.terms.max_cores))
+        asked.terms.max_cores = 12;
+    PV_TRY(contention_resolve(asked.strategy, &asked.terms, asked.applications, asked.n, arena,
+                              shares, &outcome, err));
+    contention_explain(asked.strategy, &asked.terms, &outcome, &reasons);
+    if (reasons.failed)
+        return pv_no_memory(err);
+    writer_init(&w, arena);
+    codec_contention_encode(&w, &asked, shares, &outcome, &reasons);
+    return finish(&w, err);
+}
+
+Test(codec_memory, deadlines)
+{
+    seeds("feasibility", feasibility);
+    seeds("stage_plan", stage_plan);
+    seeds("contention", contention);
+}
+
+/* --- geo --- */
+
+static enum pv_code copy_plan(const struct codec_node *top, struct pv_error *err)
+{
+    static const struct codec_copy_plan_limits limits = {
+        .clusters = 6, .jobs = 4, .tasks = 16, .points = 8};
+    struct codec_copy_plan asked;
+    struct geo_plan plan;
+    struct arena *arena = top->reader->arena;
+    struct writer w;
+    codec_copy_plan_decode(top, &limits, &asked);
+    PV_TRY(codec_result(top->reader));
+    if (asked.n_registered > 0)
+        return PV_OK;
+    if (isnan(asked.problem.slot_s))
+        asked.problem.slot_s = 1;
+    asked.load = geo_system_load_measure(&asked.problem);
+    asked.epsilon_is_auto = geo_parameters_are_automatic(&asked.parameters);
+    geo_parameters_resolve(&asked.parameters, &asked.problem);
+    PV_TRY(geo_plan_make(&asked.problem, &asked.parameters, NULL, NULL, arena, &plan, err));
+    writer_init(&w, arena);
+    codec_copy_plan_encode(&w, &asked, &plan);
+    return finish(&w, err);
+}
+
+static enum pv_code wfformat(const struct codec_node *top, struct pv_error *err)
+{
+    static const size_t clusters[] = {2, 5};
+    static const struct geosim_stores stores = {clusters, 2};
+    static const struct geosim_scaling scaling = {.work = 0.5, .bytes = 10};
+    struct strview names[16];
+    struct codec_operations operations = {.names = names, .most = 16};
+    struct geosim_recording recording;
+    struct rng rng = rng_make(1, 1);
+    codec_wfformat_decode(top, 64, &operations, &recording);
+    PV_TRY(codec_result(top->reader));
+    return geosim_recording_place(&recording, &scaling, &stores, &rng, top->reader->arena) == NULL
+               ? pv_no_memory(err)
+               : PV_OK;
+}
+
+static enum pv_code simulation(const struct codec_node *top, struct pv_error *err)
+{
+    static const struct codec_simulation_limits limits = {.workflows = 10,
+                                                          .tasks = 10000,
+                                                          .workflow_tasks = 1000,
+                                                          .clusters = 10,
+                                                          .runs = 100,
+                                                          .templates = 2,
+                                                          .operations = 8};
+    struct codec_simulation *asked = arena_calloc(top->reader->arena, 1, sizeof *asked);
+    struct writer w;
+    if (asked == NULL)
+        return pv_no_memory(err);
+    codec_simulation_decode(top, &limits, asked);
+    PV_TRY(codec_result(top->reader));
+    writer_init(&w, top->reader->arena);
+    codec_simulation_encode(&w, asked);
+    return finish(&w, err);
+}
+
+Test(codec_memory, geo)
+{
+    may_do_without = true; /* speeds that are computed again (core/geo/rates.c) */
+    seeds("copy_plan", copy_plan);
+    may_do_without = false;
+    seeds("wfformat", wfformat);
+    cr_expect_gt(one("{\"kind\":\"geo\",\"policies\":[{\"policy\":\"flutter\"}],\"arrival_rates_"
+                     "per_s\":[0.05]}",
+                     simulation),
+                 2);
+}
+
+/* --- models --- */
+
+static enum pv_code fit(const struct codec_node *top, struct pv_error *err)
+{
+    struct codec_model_fit asked;
+    struct model_fit fitted;
+    struct model_selection selection;
+    const struct model_fit *chosen = &fitted;
+    const struct model_selection *choice = NULL;
+    struct arena *arena = top->reader->arena;
+    struct writer w;
+    codec_model_fit_decode(top, 24, &asked);
+    PV_TRY(codec_result(top->reader));
+    if (asked.kind != NULL) {
+        PV_TRY(model_fit(asked.kind, asked.rows, asked.n, asked.weights, arena, &fitted, err));
+    } else {
+        PV_TRY(model_select(asked.rows, asked.n, arena, &selection, err));
+        if (selection.selected == NULL)
+            return PV_OK;
+        chosen = &selection.selected->fit;
+        choice = &selection;
+    }
+    writer_init(&w, arena);
+    codec_model_fit_encode(&w, chosen, choice);
+    return finish(&w, err);
+}
+
+static enum pv_code predict(const struct codec_node *top, struct pv_error *err)
+{
+    struct codec_model_predict asked;
+    struct writer w;
+    codec_model_predict_decode(top, 64, &asked);
+    PV_TRY(codec_result(top->reader));
+    struct model_spread spread = model_spread(&asked.model, asked.model.uncertainty.confidence);
+    writer_init(&w, top->reader->arena);
+    writer_begin_array(&w);
+    for (size_t i = 0; i < asked.n; i++) {
+        struct model_prediction prediction;
+        model_predict(&asked.model, &spread, asked.points[i].problem_size,
+                      asked.points[i].executors, &prediction);
+        codec_model_prediction_encode(&w, &asked.model, &asked.points[i], &prediction);
+    }
+    writer_end_array(&w);
+    return finish(&w, err);
+}
+
+Test(codec_memory, models)
+{
+    step = 17; /* a selection has thousands */
+    seeds("model_fit", fit);
+    step = 1;
+    cr_expect_gt(one("{\"model\":\"ernest\",\"parameters\":{\"a\":{\"estimate\":12},\"b\":{"
+                     "\"estimate\":3.5},"
+                     "\"c\":{\"estimate\":1.25},\"d\":{\"estimate\":0.4}},\"uncertainty\":null,"
+                     "\"points\":[{\"problem_size\":8,\"executors\":2}]}",
+                     predict),
+                 4);
+}
+
+/* Noise that is none: the same at every call. */
+static void make_rows(struct observation rows[], size_t *n)
+{
+    *n = 0;
+    for (double executors = 1; executors <= 16; executors *= 2)
+        for (int i = 0; i < 2; i++)
+            rows[(*n)++] = (struct observation){.problem_size = 64,
+                                                .executors = executors,
+                                                .duration_s = (10 + 400 / executors) *
+                                                              (1 + 0.01 * sin(7 * executors + i)),
+                                                .speedup = (double)NAN};
+}
+
+static enum pv_code resample(void *context)
+{
+    struct observation rows[16];
+    struct bootstrap *bootstrap;
+    struct bootstrap_result result;
+    struct pv_error err = {0};
+    struct arena arena;
+    struct arena scratch;
+    size_t n;
+    make_rows(rows, &n);
+    const struct bootstrap_point point = {64, 32};
+    const struct bootstrap_order order = {.kind = context,
+                                          .rows = rows,
+                                          .n = n,
+                                          .points = &point,
+                                          .n_points = 1,
+                                          .resamples = 2,
+                                          .selections = 1,
+                                          .confidence = 0.9,
+                                          .seed = 1};
+    arena_init(&arena, 0);
+    arena_init(&scratch, 0);
+    enum pv_code code = bootstrap_begin(&order, &arena, &bootstrap, &err);
+    size_t steps = code == PV_OK ? bootstrap_steps(bootstrap) : 0;
+    for (size_t i = 0; code == PV_OK && i < steps; i++)
+        code = bootstrap_step(bootstrap, i, &scratch, &err);
+    if (code == PV_OK)
+        code = bootstrap_finish(bootstrap, &arena, &result, &err);
+    arena_fini(&arena);
+    arena_fini(&scratch);
+    return code;
+}
+
+Test(codec_memory, bootstrap)
+{
+    const struct model_kind *kind = model_find_kind("ernest");
+    cr_assert_not_null(kind);
+    cr_expect_eq(resample((void *)(uintptr_t)kind), PV_OK);
+    cr_expect_gt(failing_malloc_run(resample, (void *)(uintptr_t)kind, PV_E_MEMORY, 1), 10);
+}
+
+/* --- advice --- */
+
+static enum pv_code advice(const struct codec_node *top, struct pv_error *err)
+{
+    static const struct codec_run_limits limits = {.stages = 8, .tasks = 100, .labels = 4};
+    static const int64_t executors[] = {1, 2, 4, 8};
+    struct run profiles[2];
+    struct curve curve;
+    struct advice advice;
+    struct arena *arena = top->reader->arena;
+    const struct curve_question question = {.problem_size = 16,
+                                            .cores_per_executor = 2,
+                                            .executors = executors,
+                                            .n_executors = 4,
+                                            .task_budget = 100000};
+    const struct advise_goal wanted = {.objective = ADVISE_MIN_EXECUTORS,
+                                       .deadline_s = 12,
+                                       .confidence = 0.9,
+                                       .min_executors = 1,
+                                       .max_executors = 8,
+                                       .price_per_executor_hour = 2,
+                                       .max_cost = (double)NAN};
+    codec_run_decode(top, &limits, &profiles[0]);
+    PV_TRY(codec_result(top->reader));
+    profiles[1] = profiles[0];
+    profiles[1].executors = 4;
+    profiles[1].duration_s = 15;
+    PV_TRY(curve_predict(profiles, 2, &question, arena, arena, &curve, err));
+    return advise(&curve, &wanted, arena, &advice, err);
+}
+
+Test(codec_memory, advice)
+{
+    cr_expect_gt(one(RUN, advice), 30);
+}
