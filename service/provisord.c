@@ -88,7 +88,7 @@ static int command_help(int argc, char *argv[])
     return COMMAND_DONE;
 }
 
-/* Libraries that must be told something before the first thread (docs/design.md, "Process"). */
+/* Libraries that must be configured before the first thread (docs/design.md, "Process"). */
 static bool set_up_libraries(void)
 {
     (void)gsl_set_error_handler_off(); /* its default aborts */

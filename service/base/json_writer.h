@@ -11,7 +11,7 @@
 /*
  * Writes JSON straight into memory: no tree, so a schedule of a million tasks costs its text only.
  * Commas are the writer's business. Doubles are printed in the shortest form that reads back the
- * same; NAN and infinities become null. Running out of memory is remembered and told by
+ * same; NAN and infinities become null. Running out of memory is remembered and reported by
  * writer_finish.
  */
 enum { WRITER_DEPTH_MAX = 32 };

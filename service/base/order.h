@@ -1,6 +1,7 @@
 #ifndef BASE_ORDER_H
 #define BASE_ORDER_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -15,6 +16,12 @@
 static inline int compare_double(double a, double b)
 {
     return (a > b) - (a < b);
+}
+
+/* Of doubles, with NAN behind all others. */
+static inline int compare_nan_last(double a, double b)
+{
+    return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : compare_double(a, b);
 }
 
 static inline int compare_size(size_t a, size_t b)

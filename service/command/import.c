@@ -114,15 +114,6 @@ static int read_wishes(int argc, char *argv[], struct wishes *wishes, struct con
     return wrong == NULL ? COMMAND_DONE : usage(wrong);
 }
 
-static int compare_labels(const void *a, const void *b)
-{
-    const struct run_label *left = a;
-    const struct run_label *right = b;
-    size_t n = left->key.n < right->key.n ? left->key.n : right->key.n;
-    int order = memcmp(left->key.at, right->key.at, n);
-    return order != 0 ? order : (left->key.n > right->key.n) - (left->key.n < right->key.n);
-}
-
 /* What is wrong with them, or NULL. */
 static const char *
 read_labels(const struct wishes *wishes, const struct config *config, struct run_label labels[])
@@ -140,7 +131,7 @@ read_labels(const struct wishes *wishes, const struct config *config, struct run
         if (labels[i].value.n > LABEL_VALUE_MAX || !strview_is_utf8(labels[i].value))
             return "the value of a --label is at most 1024 bytes of UTF-8";
     }
-    qsort(labels, wishes->n_labels, sizeof *labels, compare_labels);
+    qsort(labels, wishes->n_labels, sizeof *labels, run_label_compare);
     for (size_t i = 1; i < wishes->n_labels; i++)
         if (strview_equal(labels[i].key, labels[i - 1].key))
             return "the same key of a --label is given twice";
@@ -226,13 +217,13 @@ static void catch_signals(void)
     (void)sigaction(SIGTERM, &action, NULL);
 }
 
-/* Where an item is told: on the streams, and in what is kept of the import. */
+/* Where an item is reported: on the streams, and in what is kept of the import. */
 struct ears {
     struct report *report;
     struct shown *shown; /* NULL: nothing is kept */
 };
 
-static void tell(void *context, const struct bulk_result *result)
+static void notify(void *context, const struct bulk_result *result)
 {
     const struct ears *ears = context;
     if (ears->shown != NULL)
@@ -262,7 +253,7 @@ static bool do_import(const struct bulk_options *wanted,
 {
     struct bulk_options options = *wanted;
     bool lost = true;
-    options.tell = tell;
+    options.notify = notify;
     options.context = ears;
     struct bulk *bulk = bulk_start(&options, find);
     if (bulk == NULL) {

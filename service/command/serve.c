@@ -34,7 +34,7 @@ enum {
     MIGRATION_END_S = 5,     /* for a migration under way */
     FITTER_END_S = 2,        /* beyond the drain, for a fit under way */
     LOG_END_S = 1,           /* for whoever reads the log */
-    RUNNER_END_S = 2         /* likewise, for long work that was told to stop */
+    RUNNER_END_S = 2         /* likewise, for long work that was asked to stop */
 };
 
 METRIC_GAUGE(connections,
@@ -74,7 +74,7 @@ struct service {
     struct maintenance_thread *keeper;
 };
 
-/* --- migrations beside the running server --- */
+/* --- migrations while the server runs --- */
 
 /* Sleeps; false when the service is ending. */
 static bool wait_before_next(struct migrator *migrator, long ms)
@@ -91,7 +91,7 @@ static bool wait_before_next(struct migrator *migrator, long ms)
 static void *migrate(void *argument)
 {
     struct migrator *migrator = argument;
-    char told[sizeof((struct pv_error *)0)->detail] = "";
+    char logged[sizeof((struct pv_error *)0)->detail] = "";
     for (;;) {
         struct pv_error err = {.code = PV_OK};
         unsigned applied = 0;
@@ -101,9 +101,9 @@ static void *migrate(void *argument)
             atomic_store(&migrator->done, true);
             return NULL;
         }
-        if (strcmp(told, err.detail) != 0) /* the same reason is told once */
+        if (strcmp(logged, err.detail) != 0) /* the same reason is logged once */
             LOG_EVENT(LOG_WARN, "migrations.waiting", NULL, LOG_TEXT("reason", err.detail));
-        memcpy(told, err.detail, sizeof told);
+        memcpy(logged, err.detail, sizeof logged);
         long ms = code == PV_E_UNAVAILABLE ? MIGRATE_AGAIN_MS : MIGRATE_LATER_MS;
         if (!wait_before_next(migrator, ms))
             return NULL;

@@ -62,7 +62,7 @@ enum pv_code decompressor_feed(struct decompressor *framing,
                                size_t n,
                                struct pv_error *err) PV_MUSTCHECK;
 
-/* End of the stream. *truncated tells whether the last frame was unfinished (not an error). */
+/* End of the stream. *truncated reports whether the last frame was unfinished (not an error). */
 enum pv_code decompressor_finish(struct decompressor *framing,
                                  bool *truncated,
                                  struct pv_error *err) PV_MUSTCHECK;

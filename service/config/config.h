@@ -155,7 +155,7 @@ enum pv_code config_read(const char *file,
  * Tell each variable PROVISOR_... that is no setting: worth a warning, not a refusal, since an
  * environment is often shared.
  */
-void config_unknown_variables(void (*tell)(const char *name));
+void config_unknown_variables(void (*report)(const char *name));
 
 /* Default values. */
 void config_defaults(struct config *config);

@@ -144,7 +144,7 @@ static enum pv_code read_environment(struct config *config, struct pv_error *err
     return PV_OK;
 }
 
-/* Variables beside the settings that programs and tests of the project read. */
+/* Variables other than the settings that programs and tests of the project read. */
 static bool is_other_variable(const char *name, size_t n)
 {
     static const char *const others[] = {"PROVISOR_CONFIG", "PROVISOR_SHARED", "PROVISOR_TOKEN",
@@ -169,7 +169,7 @@ static bool is_setting_variable(const char *name, size_t n)
     return false;
 }
 
-void config_unknown_variables(void (*tell)(const char *name))
+void config_unknown_variables(void (*report)(const char *name))
 {
     for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
         const char *equals = strchr(*entry, '=');
@@ -179,7 +179,7 @@ void config_unknown_variables(void (*tell)(const char *name))
             continue;
         char name[128];
         (void)snprintf(name, sizeof name, "%.*s", (int)(n > 120 ? 120 : n), *entry);
-        tell(name);
+        report(name);
     }
 }
 
@@ -210,7 +210,7 @@ read_words(int argc, char *const argv[], struct config *config, struct pv_error 
 
 /* --- all together --- */
 
-/* What one setting alone cannot tell. */
+/* What one setting alone does not show. */
 static enum pv_code check_together(const struct config *config, struct pv_error *err)
 {
     if (config->page_default > config->page_max)

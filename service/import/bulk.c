@@ -32,7 +32,7 @@ struct bulk {
     struct ingest_limits limits;
     struct spool_quota spool; /* of compressed archives */
     atomic_size_t next;
-    atomic_size_t told;
+    atomic_size_t reported;
     atomic_uint_least64_t bytes;
     atomic_size_t working;
     pthread_mutex_t lock; /* of the two that follow */
@@ -191,7 +191,7 @@ static bool go_on(void *context, uint64_t bytes)
     return !stopping(reading->bulk);
 }
 
-/* PV_E_CANCELLED: it was not read to its end, and nothing is to be told of it. */
+/* PV_E_CANCELLED: it was not read to its end, and nothing is to be reported of it. */
 static enum pv_code
 take_log(struct bulk *bulk, const struct find_item *item, struct bulk_result *result)
 {
@@ -231,8 +231,8 @@ static void take_item(struct bulk *bulk, const struct find_item *item)
         say(&result, BULK_REFUSED, "unreadable", item->reason);
         break;
     }
-    atomic_fetch_add(&bulk->told, 1);
-    bulk->options->tell(bulk->options->context, &result);
+    atomic_fetch_add(&bulk->reported, 1);
+    bulk->options->notify(bulk->options->context, &result);
 }
 
 static void *work(void *argument)
@@ -290,7 +290,7 @@ struct bulk *bulk_start(const struct bulk_options *options, const struct find *f
 
 struct bulk_progress bulk_progress(struct bulk *bulk)
 {
-    return (struct bulk_progress){.items = atomic_load(&bulk->told),
+    return (struct bulk_progress){.items = atomic_load(&bulk->reported),
                                   .bytes = atomic_load(&bulk->bytes),
                                   .done = atomic_load(&bulk->working) == 0};
 }

@@ -13,7 +13,7 @@
 
 /*
  * Logs from disk into the history, several at a time, each by itself: one that cannot be taken
- * stops no other, and what was told as stored is committed. The same log again is known, whoever
+ * stops no other, and what was reported as stored is committed. The same log again is known, whoever
  * brings it (store/history/run.h), so an import may be stopped and begun again, and two may run at
  * once.
  */
@@ -50,7 +50,7 @@ struct bulk_options {
     bool dry_run;            /* find out what would be done */
     const atomic_bool *stop; /* finish what is begun, begin nothing more */
     /* Called for each item, from any thread, also by two at a time. */
-    void (*tell)(void *context, const struct bulk_result *result);
+    void (*notify)(void *context, const struct bulk_result *result);
     void *context;
 };
 
@@ -62,7 +62,7 @@ struct bulk *bulk_start(const struct bulk_options *options, const struct find *f
 
 /* How far it is. */
 struct bulk_progress {
-    size_t items; /* told */
+    size_t items; /* reported */
     uint64_t bytes;
     bool done; /* no thread is at work any more */
 };

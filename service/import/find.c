@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/vector.h"
+
 enum { DEPTH_MAX = 64 };
 
 struct find_folder {
@@ -25,14 +27,8 @@ static enum pv_code add_item(struct find *find,
                              const char *reason,
                              struct pv_error *err)
 {
-    if (find->n == find->capacity) {
-        size_t capacity = find->capacity == 0 ? 64 : find->capacity * 2;
-        struct find_item *grown = realloc(find->items, capacity * sizeof *grown);
-        if (grown == NULL)
-            return pv_no_memory(err);
-        find->items = grown;
-        find->capacity = capacity;
-    }
+    if (!vector_reserve(NULL, find->items, find->capacity, find->n + 1))
+        return pv_no_memory(err);
     struct find_item *item = &find->items[find->n];
     *item = (struct find_item){.path = strdup(path), .kind = kind, .bytes = bytes};
     if (item->path == NULL)
@@ -169,14 +165,8 @@ static void free_names(struct names *names)
 
 static bool add_name(struct names *names, const char *name)
 {
-    if (names->n == names->capacity) {
-        size_t capacity = names->capacity == 0 ? 64 : names->capacity * 2;
-        char **grown = realloc(names->items, capacity * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        names->items = grown;
-        names->capacity = capacity;
-    }
+    if (!vector_reserve(NULL, names->items, names->capacity, names->n + 1))
+        return false;
     names->items[names->n] = strdup(name);
     return names->items[names->n] != NULL && ++names->n > 0;
 }

@@ -29,7 +29,7 @@ enum pv_code shown_begin(struct shown *shown,
 bool shown_beat(struct shown *shown, const struct bulk_progress *progress);
 
 /* The end, and everything is freed. stopped: logs were left over; lost: since the database was
- * away, for that reason. What cannot be told is an error, which takes nothing back. */
+ * away, for that reason. What cannot be recorded is an error, which takes nothing back. */
 enum pv_code shown_end(struct shown *shown,
                        bool stopped,
                        const struct pv_error *lost,

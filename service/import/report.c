@@ -23,7 +23,7 @@ void report_init(
                               .items = find->n,
                               .bytes = find->bytes,
                               .begun_ns = clock_monotonic_ns()};
-    report->told_ns = report->begun_ns;
+    report->reported_ns = report->begun_ns;
     (void)pthread_mutex_init(&report->lock, NULL);
 }
 
@@ -131,7 +131,7 @@ void report_item(void *context, const struct bulk_result *result)
         clear_bar(report);
         put_text(report, result);
     }
-    /* A line is told when it is true: whoever reads on the other side sees it at once. */
+    /* A line is printed when it is true: whoever reads on the other side sees it at once. */
     report->failed |= fflush(report->out) != 0 || ferror(report->out) != 0;
     pthread_mutex_unlock(&report->lock);
 }
@@ -183,10 +183,10 @@ static void put_progress(struct report *report, const struct bulk_progress *prog
 void report_progress(struct report *report, const struct bulk_progress *progress, uint64_t now_ns)
 {
     uint64_t every = (uint64_t)(report->bar ? BAR_EVERY_MS : LINE_EVERY_MS) * NS_PER_MS;
-    if (report->quiet || now_ns - report->told_ns < every)
+    if (report->quiet || now_ns - report->reported_ns < every)
         return;
     pthread_mutex_lock(&report->lock);
-    report->told_ns = now_ns;
+    report->reported_ns = now_ns;
     put_progress(report, progress, now_ns);
     pthread_mutex_unlock(&report->lock);
 }
@@ -195,10 +195,10 @@ void report_progress(struct report *report, const struct bulk_progress *progress
 
 static size_t count_told(const struct report *report)
 {
-    size_t told = 0;
+    size_t reported = 0;
     for (size_t i = 0; i < BULK_OUTCOMES; i++)
-        told += report->outcomes[i];
-    return told;
+        reported += report->outcomes[i];
+    return reported;
 }
 
 static void put_json_totals(struct report *report, bool stopped, double seconds)

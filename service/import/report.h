@@ -7,7 +7,7 @@
 #include "import/bulk.h"
 
 /*
- * What an import tells: a line for each item on standard output (tab-separated, or NDJSON),
+ * What an import reports: a line for each item on standard output (tab-separated, or NDJSON),
  * progress and totals on standard error. On a terminal progress is a bar that stays on the last
  * line, elsewhere a plain line now and then. Safe from any thread between report_init and
  * report_end.
@@ -24,10 +24,10 @@ struct report {
     bool bar;         /* err is a terminal */
     bool same_screen; /* out is one, too: the bar makes room for lines */
     bool bar_shown;
-    size_t items;      /* found */
-    uint64_t bytes;    /* of the logs found */
-    uint64_t begun_ns; /* clock_monotonic_ns */
-    uint64_t told_ns;  /* when progress was told last */
+    size_t items;         /* found */
+    uint64_t bytes;       /* of the logs found */
+    uint64_t begun_ns;    /* clock_monotonic_ns */
+    uint64_t reported_ns; /* when progress was reported last */
     size_t outcomes[BULK_OUTCOMES];
     bool failed; /* writing failed */
 };
@@ -39,7 +39,7 @@ void report_init(struct report *report,
                  bool dry_run,
                  const struct find *find);
 
-/* A bulk_options.tell; context is the report. */
+/* A bulk_options.notify; context is the report. */
 void report_item(void *context, const struct bulk_result *result);
 
 /* Tell progress if it is time to; now_ns: clock_monotonic_ns. */

@@ -60,14 +60,14 @@ static void write_refused(struct writer *w, struct summary *summary)
 const char *summary_write(struct summary *summary, bool stopped, double seconds, size_t *n)
 {
     struct writer w;
-    size_t told = 0;
+    size_t reported = 0;
     writer_init(&w, &summary->arena);
     writer_begin_object(&w);
     for (size_t i = 0; i < BULK_OUTCOMES; i++) {
         writer_member_integer(&w, bulk_total_words[i], (int64_t)summary->outcomes[i]);
-        told += summary->outcomes[i];
+        reported += summary->outcomes[i];
     }
-    writer_member_integer(&w, "not_attempted", (int64_t)(summary->find->n - told));
+    writer_member_integer(&w, "not_attempted", (int64_t)(summary->find->n - reported));
     writer_member_integer(&w, "bytes", (int64_t)summary->find->bytes);
     writer_member_number(&w, "duration_s", seconds);
     writer_member_boolean(&w, "interrupted", stopped);

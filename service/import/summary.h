@@ -23,7 +23,7 @@ struct summary {
 void summary_init(struct summary *summary, const struct find *find);
 void summary_fini(struct summary *summary);
 
-/* A bulk_options.tell; context is the summary. */
+/* A bulk_options.notify; context is the summary. */
 void summary_item(void *context, const struct bulk_result *result);
 
 /* As JSON text, in the summary's memory; NULL when that is exhausted. stopped: logs are left. */

@@ -25,7 +25,7 @@ enum pv_code bundle_open(struct container *container,
 void bundle_close(struct bundle *bundle);
 
 /*
- * Read on, about `budget` bytes (stored and plain together) or to the end, which *done tells. The
+ * Read on, about `budget` bytes (stored and plain together) or to the end, as *done reports. The
  * first call looks at the list of files. Errors as those of container.h, parts.h and stream.h; the
  * detail begins with the name of the part at fault.
  */

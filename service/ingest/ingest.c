@@ -95,7 +95,7 @@ enum pv_code ingest_end(struct ingest *intake, bool *more, struct pv_error *err)
         return code;
     intake->ended = true;
     intake->read = intake->spool == NULL;
-    /* Of an archive its own end tells whether it is whole. */
+    /* Whether an archive is whole follows from its own end. */
     if (intake->read)
         text_end_part(&intake->text, truncated);
     *more = !intake->read;

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+#include "base/vector.h"
+
 void parts_init(struct parts *parts, size_t entries_max, size_t name_bytes_max)
 {
     *parts = (struct parts){.entries_max = entries_max, .name_bytes_max = name_bytes_max};
@@ -112,19 +115,6 @@ static bool read_name(const char *name, struct part *part)
     return true;
 }
 
-static struct part *make_room(struct parts *parts)
-{
-    if (parts->n < parts->capacity)
-        return &parts->parts[parts->n];
-    size_t capacity = parts->capacity == 0 ? 64 : parts->capacity * 2;
-    struct part *bigger = realloc(parts->parts, capacity * sizeof *bigger);
-    if (bigger == NULL)
-        return NULL;
-    parts->parts = bigger;
-    parts->capacity = capacity;
-    return &parts->parts[parts->n];
-}
-
 enum pv_code parts_add(struct parts *parts, const char *name, uint64_t where, struct pv_error *err)
 {
     if (parts->entries == parts->entries_max)
@@ -135,10 +125,12 @@ enum pv_code parts_add(struct parts *parts, const char *name, uint64_t where, st
                        "a name of a file in it is longer than %zu bytes (archive_name_bytes_max)",
                        parts->name_bytes_max);
     parts->entries++;
-    struct part *part = make_room(parts);
-    char *copy = part == NULL ? NULL : arena_strdup(&parts->names, name);
+    char *copy = vector_reserve(NULL, parts->parts, parts->capacity, parts->n + 1)
+                     ? arena_strdup(&parts->names, name)
+                     : NULL;
     if (copy == NULL)
         return pv_no_memory(err);
+    struct part *part = &parts->parts[parts->n];
     *part = (struct part){.name = copy, .where = where, .added = parts->n};
     if (read_name(copy, part))
         parts->n++;
@@ -147,19 +139,12 @@ enum pv_code parts_add(struct parts *parts, const char *name, uint64_t where, st
 
 /* --- order --- */
 
-static int compare_views(struct strview a, struct strview b)
-{
-    size_t n = a.n < b.n ? a.n : b.n;
-    int order = n == 0 ? 0 : memcmp(a.at, b.at, n);
-    return order != 0 ? order : (a.n > b.n) - (a.n < b.n);
-}
-
 static int compare_logs(const struct part *a, const struct part *b)
 {
-    int order = compare_views(a->folder, b->folder);
+    int order = compare_strview(a->folder, b->folder);
     if (order == 0)
         order = (a->layout > b->layout) - (a->layout < b->layout);
-    return order != 0 ? order : compare_views(a->log, b->log);
+    return order != 0 ? order : compare_strview(a->log, b->log);
 }
 
 static int compare_places(const struct part *a, const struct part *b)

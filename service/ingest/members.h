@@ -10,12 +10,12 @@
 #include "base/strview.h"
 
 /*
- * Which files of an archive or folder make up a log, and in which order. Three layouts, told by
+ * Which files of an archive or folder make up a log, and in which order. Three layouts, recognised by
  * names:
  *
  * rolling     Spark's event log directory: events_<n>_<log>[.codec][.compact], in the numeric order
  *             of n. A compacted part stands for all parts up to its number. The empty marker
- *             appstatus_<log>[.inprogress] beside them is no part.
+ *             appstatus_<log>[.inprogress] next to them is no part.
  * timed       Databricks: eventlog-YYYY-MM-DD--HH-MM[.codec] in the order of time, and last the
  *             one still written, eventlog[.codec].
  * single      a file of any other name: a log of its own (if it looks like one: peek.h).

@@ -55,7 +55,7 @@ static enum pv_code judge(struct peek *peek,
     enum pv_code code = decompressor_feed(framing, peek->stored, stored, NULL);
     if (code == PV_OK)
         code = decompressor_finish(framing, &cut, NULL);
-    /* Damaged, cut or stopped: what came out tells. */
+    /* Damaged, cut or stopped: what came out decides. */
     (void)code;
     decompressor_destroy(framing);
     *may_be_log = begins_as_log(peek) || is_archive(peek->head, peek->n);

@@ -6,7 +6,7 @@
 
 /* Is a stream of bytes an archive? Told from its first bytes, never from a name. */
 enum sniffed {
-    SNIFF_MORE, /* cannot tell yet */
+    SNIFF_MORE, /* not known yet */
     SNIFF_LOG,  /* no archive: a log, or a compressed stream */
     SNIFF_TAR,
     SNIFF_ZIP

@@ -5,7 +5,7 @@
 
 #include "ingest/sniff.h"
 
-/* First bytes, held back until they tell what follows. */
+/* First bytes, held back until they show what follows. */
 struct layer {
     enum sniffed what;
     size_t n;

@@ -64,7 +64,7 @@ static void count_pass(enum outcome outcome, const struct maintenance_tally *tal
     }
 }
 
-static void tell(enum outcome outcome, const struct maintenance_tally *t, double seconds)
+static void report(enum outcome outcome, const struct maintenance_tally *t, double seconds)
 {
     LOG_EVENT(outcome == FAILED ? LOG_WARN : LOG_INFO, "maintenance.pass", NULL,
               LOG_TEXT("outcome", outcome_names[outcome]), LOG_NUMBER("duration_s", seconds),
@@ -113,7 +113,7 @@ static int64_t pass_once(struct maintenance_thread *keeper)
     enum outcome outcome = code != PV_OK ? FAILED : tally.done ? DONE : SKIPPED;
     count_pass(outcome, &tally, seconds);
     if (outcome != SKIPPED)
-        tell(outcome, &tally, seconds);
+        report(outcome, &tally, seconds);
     if (outcome == FAILED)
         return every_s < FAILED_S ? every_s : FAILED_S;
     return every_s < ASK_S ? every_s : ASK_S;

@@ -7,14 +7,14 @@
 #include "store/store.h"
 
 /*
- * The thread that keeps house beside the server: a pass soon after the start and then one every
+ * The thread that maintains the database while the server runs: a pass soon after the start and then one every
  * config->maintenance_interval_s, of all replicas together. Waits while the schema is behind or the
  * database away.
  */
 struct maintenance_thread;
 
 /* Starts the thread, unless the interval is 0. NULL: no memory or thread. Borrows store, config and
- * the listener's context; the listener is told on the thread. */
+ * the listener's context; the listener is notified on the thread. */
 struct maintenance_thread *maintenance_thread_create(struct store *store,
                                                      const struct config *config,
                                                      struct maintenance_listener listener);

@@ -34,7 +34,7 @@ extern const size_t maintenance_kinds_n;
 uint64_t maintenance_count(const struct maintenance_tally *tally,
                            const struct maintenance_kind *kind);
 
-/* Who else wants to know what a pass does; told on its thread, about what is committed. */
+/* Who else wants to know what a pass does; notified on its thread of what is committed. */
 struct maintenance_listener {
     /* An application's history lost runs. */
     void (*history_changed)(void *context, const char *team_id, const char *application);

@@ -14,13 +14,6 @@
 enum { DIGITS_MAX = 15 };
 enum { LABEL_VALUE_BYTES_MAX = 1024 };
 
-static int compare_labels(const void *a, const void *b)
-{
-    const struct run_label *x = a;
-    const struct run_label *y = b;
-    return strcmp(x->key.at, y->key.at);
-}
-
 static enum pv_code label_fault(struct pv_error *err, const char *code, const char *detail)
 {
     return pv_fault(err, PV_PLACE_PARAMETER, "label", code, "%s", detail);
@@ -74,7 +67,7 @@ enum pv_code api_query_labels(struct api *api,
         if (code != PV_OK)
             return code;
     }
-    qsort(all, found, sizeof *all, compare_labels);
+    qsort(all, found, sizeof *all, run_label_compare);
     for (size_t i = 1; i < found; i++)
         if (strview_equal(all[i].key, all[i - 1].key))
             return label_fault(err, "duplicate", "the same key is given twice");

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "base/vector.h"
 #include "codec/json/finding.h"
 
 /* Something that was looked up: the speeds of an operation in a cluster (a: cluster, b: operation),
@@ -13,9 +14,7 @@ struct looked_up {
 };
 
 struct looked_up_list {
-    struct looked_up *items;
-    size_t n;
-    size_t room;
+    VECTOR(struct looked_up) pairs;
     struct arena *arena;
     bool failed;
 };
@@ -30,31 +29,22 @@ static int compare_looked_up(const void *a, const void *b)
 
 static void add(struct looked_up_list *list, size_t a, size_t b)
 {
-    enum { FIRST = 64 };
-    if (list->n == list->room) {
-        size_t room = list->room == 0 ? FIRST : 2 * list->room;
-        struct looked_up *items = arena_array(list->arena, room, sizeof *items);
-        list->failed |= items == NULL;
-        if (items == NULL)
-            return;
-        for (size_t i = 0; i < list->n; i++)
-            items[i] = list->items[i];
-        list->items = items;
-        list->room = room;
-    }
-    list->items[list->n++] = (struct looked_up){a, b};
+    struct looked_up *item = vector_add(list->arena, &list->pairs);
+    list->failed |= item == NULL;
+    if (item != NULL)
+        *item = (struct looked_up){a, b};
 }
 
 /* Sorted, each once. */
 static void settle(struct looked_up_list *list)
 {
     size_t n = 0;
-    if (list->n > 0)
-        qsort(list->items, list->n, sizeof *list->items, compare_looked_up);
-    for (size_t i = 0; i < list->n; i++)
-        if (n == 0 || compare_looked_up(&list->items[i], &list->items[n - 1]) != 0)
-            list->items[n++] = list->items[i];
-    list->n = n;
+    if (list->pairs.n > 0)
+        qsort(list->pairs.items, list->pairs.n, sizeof *list->pairs.items, compare_looked_up);
+    for (size_t i = 0; i < list->pairs.n; i++)
+        if (n == 0 || compare_looked_up(&list->pairs.items[i], &list->pairs.items[n - 1]) != 0)
+            list->pairs.items[n++] = list->pairs.items[i];
+    list->pairs.n = n;
 }
 
 /* --- what is listed --- */
@@ -160,8 +150,8 @@ static void encode_processing(struct writer *w,
                               const struct looked_up_list *list)
 {
     writer_member_array(w, "processing");
-    for (size_t i = 0; i < list->n; i++) {
-        const struct looked_up *item = &list->items[i];
+    for (size_t i = 0; i < list->pairs.n; i++) {
+        const struct looked_up *item = &list->pairs.items[i];
         writer_begin_object(w);
         writer_member_text(w, "cluster", request->clusters[item->a]);
         writer_member_text(w, "operation", request->operations[item->b]);
@@ -177,8 +167,8 @@ static void encode_transfers(struct writer *w,
 {
     const struct codec_copy_plan_origin *origin = &request->origin;
     writer_member_array(w, "transfers");
-    for (size_t i = 0; i < list->n; i++) {
-        const struct looked_up *item = &list->items[i];
+    for (size_t i = 0; i < list->pairs.n; i++) {
+        const struct looked_up *item = &list->pairs.items[i];
         writer_begin_object(w);
         writer_member_text(w, "from", request->clusters[item->a]);
         writer_member_text(w, "to", request->clusters[item->b]);

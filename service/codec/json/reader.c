@@ -494,13 +494,6 @@ void codec_uuid(const struct codec_node *object, const char *key, unsigned flags
     }
 }
 
-static int compare_labels(const void *a, const void *b)
-{
-    const struct run_label *x = a;
-    const struct run_label *y = b;
-    return strcmp(x->key.at, y->key.at);
-}
-
 void codec_labels(const struct codec_node *object,
                   const char *key,
                   unsigned flags,
@@ -538,7 +531,7 @@ void codec_labels(const struct codec_node *object,
             continue;
         i++;
     }
-    qsort(all, i, sizeof *all, compare_labels);
+    qsort(all, i, sizeof *all, run_label_compare);
     *labels = all;
     *n = i;
 }

@@ -192,11 +192,11 @@ static size_t equal_tasks(const struct edf_plan_stage *stage, size_t next, size_
     return n;
 }
 
-static bool tell(struct edf_replay *replay,
-                 const struct edf_observer *observer,
-                 uint32_t s,
-                 size_t core,
-                 double end_s)
+static bool notify(struct edf_replay *replay,
+                   const struct edf_observer *observer,
+                   uint32_t s,
+                   size_t core,
+                   double end_s)
 {
     uint32_t job = replay->plan->stages[s].job;
     const struct edf_placement placement = {
@@ -230,7 +230,7 @@ static bool dispatch(struct edf_replay *replay, const struct edf_observer *obser
         size_t low;
         if (observer != NULL) {
             low = lowest_idle_core(replay);
-            if (!tell(replay, observer, s, low, end))
+            if (!notify(replay, observer, s, low, end))
                 return false;
         } else {
             low = n = equal_tasks(stage, next, least_of(replay->free, UINT32_MAX));

@@ -43,13 +43,10 @@ static int by_load(const void *a, const void *b)
 {
     const struct diagnosis_run *x = a;
     const struct diagnosis_run *y = b;
-    double p = x->problem_size / x->executors;
-    double q = y->problem_size / y->executors;
-    if (p != q)
-        return p > q ? 1 : -1;
-    if (x->executors != y->executors)
-        return x->executors > y->executors ? 1 : -1;
-    return (x->duration_s > y->duration_s) - (x->duration_s < y->duration_s);
+    int order = compare_double(x->problem_size / x->executors, y->problem_size / y->executors);
+    if (order == 0)
+        order = compare_double(x->executors, y->executors);
+    return order != 0 ? order : compare_double(x->duration_s, y->duration_s);
 }
 
 static double load_of(const struct diagnosis_run *run)

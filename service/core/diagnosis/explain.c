@@ -145,9 +145,10 @@ static void describe_exponents(const struct diagnosis_slice *slice, struct findi
     char gamma[64];
     struct finding *step;
     if (!slice->of_stages) {
-        (void)finding_add(steps, "exponents",
-                          "whole durations do not tell serial work from overhead: delta and gamma "
-                          "need the stages of the runs (send event logs)");
+        (void)finding_add(
+            steps, "exponents",
+            "whole durations do not separate serial work from overhead: delta and gamma "
+            "need the stages of the runs (send event logs)");
         return;
     }
     const struct ipso_estimate *d = &slice->ipso.parameters[IPSO_DELTA];
@@ -293,7 +294,7 @@ void diagnosis_explain_load(const struct diagnosis_best_load *best, struct findi
         100 * beyond->throughput,
         best->spills ? ", and its runs spill to disk: the memory of an executor ends there"
         : isnan(beyond->spilled)
-            ? "; whether they spilled to disk is not known, event logs would tell"
+            ? "; whether they spilled to disk is not known, event logs would show it"
             : "; its runs do not spill more, so it is something other than memory");
     finding_number(finding, "load_per_executor", beyond->load);
     finding_number(finding, "throughput", beyond->throughput);
@@ -318,9 +319,9 @@ void diagnosis_explain_missing(const struct diagnosis *diagnosis,
     }
     if (diagnosis->runs_with_stages < diagnosis->runs) {
         finding = finding_add(missing, "stages",
-                              "%zu of %zu runs do not tell where the time of their stages went "
+                              "%zu of %zu runs do not show where the time of their stages went "
                               "(tasks, durations, cores_per_executor, initialization_s): for them "
-                              "only what happens can be told, not why",
+                              "only what happens can be said, not why",
                               diagnosis->runs - diagnosis->runs_with_stages, diagnosis->runs);
         finding_number(finding, "runs", (double)(diagnosis->runs - diagnosis->runs_with_stages));
     }

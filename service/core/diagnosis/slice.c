@@ -50,7 +50,7 @@ static enum pv_code judge_stages(const struct series *series,
     slice->runs_with_stages = n;
     if (counts < DIAGNOSIS_COUNTS_LEAST) {
         (void)snprintf(slice->why_no_stages, sizeof slice->why_no_stages,
-                       "%zu of its %zu runs tell where the time of their stages went, on %zu "
+                       "%zu of its %zu runs show where the time of their stages went, on %zu "
                        "executor counts; %d counts are needed",
                        n, series->n, counts, DIAGNOSIS_COUNTS_LEAST);
         return PV_OK;

@@ -2,14 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/diagnosis/diagnosis_internal.h"
-
-static int compare(double a, double b)
-{
-    if (isnan(a) || isnan(b))
-        return isnan(a) - isnan(b);
-    return (a > b) - (a < b);
-}
 
 /* All members, so that equal keys leave no room for the order of the request. */
 static int by_rest(const struct diagnosis_run *x, const struct diagnosis_run *y)
@@ -20,7 +14,7 @@ static int by_rest(const struct diagnosis_run *x, const struct diagnosis_run *y)
                         y->max_task_s, y->parallel_s,   y->induced_s,  y->serial_s};
     int order = 0;
     for (size_t i = 0; i < sizeof a / sizeof *a && order == 0; i++)
-        order = compare(a[i], b[i]);
+        order = compare_nan_last(a[i], b[i]);
     return order;
 }
 
@@ -28,7 +22,7 @@ static int by_size(const void *a, const void *b)
 {
     const struct diagnosis_run *x = a;
     const struct diagnosis_run *y = b;
-    int order = compare(x->problem_size, y->problem_size);
+    int order = compare_nan_last(x->problem_size, y->problem_size);
     return order != 0 ? order : by_rest(x, y);
 }
 
@@ -36,7 +30,7 @@ static int by_load(const void *a, const void *b)
 {
     const struct diagnosis_run *x = a;
     const struct diagnosis_run *y = b;
-    int order = compare(x->problem_size / x->executors, y->problem_size / y->executors);
+    int order = compare_nan_last(x->problem_size / x->executors, y->problem_size / y->executors);
     return order != 0 ? order : by_rest(x, y);
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "base/vector.h"
 #include "base/whole.h"
 
@@ -11,9 +12,8 @@ int allocation_ascending(const void *a, const void *b)
 {
     const struct ranked_index *x = a;
     const struct ranked_index *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
+    int order = compare_double(x->key, y->key);
+    return order != 0 ? order : compare_size(x->index, y->index);
 }
 
 const struct geo_task *allocation_task(const struct allocation *allocation, size_t job, size_t task)

@@ -2,7 +2,8 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
+
+#include "base/vector.h"
 
 #define NONE SIZE_MAX
 
@@ -113,16 +114,8 @@ static const struct exits *find_exits(struct solving *s, size_t cluster)
 
 static bool push(struct solving *s, size_t task)
 {
-    if (s->n_heap == s->heap_capacity) {
-        size_t capacity = 2 * s->heap_capacity + 64;
-        struct entry *grown = arena_array(s->arena, capacity, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        if (s->n_heap > 0)
-            memcpy(grown, s->heap, s->n_heap * sizeof *grown);
-        s->heap = grown;
-        s->heap_capacity = capacity;
-    }
+    if (!vector_reserve(s->arena, s->heap, s->heap_capacity, s->n_heap + 1))
+        return false;
     struct entry entry = {cost_of(s, task, s->place[task]), task};
     size_t at = s->n_heap++;
     for (; at > 0 && s->heap[(at - 1) / 2].cost < entry.cost; at = (at - 1) / 2)

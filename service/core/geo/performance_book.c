@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/history/run.h"
 
 enum { NO_TYPE = -1, NOT_WANTED = -1 };
@@ -43,20 +44,12 @@ const char *unreachable_source_name(enum unreachable_source source)
 
 /* --- types of machines --- */
 
-static int compare_texts(const void *a, const void *b)
-{
-    const struct strview *x = a;
-    const struct strview *y = b;
-    int order = memcmp(x->at, y->at, x->n < y->n ? x->n : y->n);
-    return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
-}
-
 static int64_t find_type(const struct performance_book *book, struct strview name)
 {
     if (name.at == NULL || book->n_types == 0)
         return NO_TYPE;
     const struct strview *found =
-        bsearch(&name, book->types, book->n_types, sizeof *book->types, compare_texts);
+        bsearch(&name, book->types, book->n_types, sizeof *book->types, order_by_strview);
     return found == NULL ? NO_TYPE : found - book->types;
 }
 
@@ -67,10 +60,9 @@ static void sort_types(struct performance_book *book)
         if (book->ask->places[i].machine_type.at != NULL)
             book->types[n++] = book->ask->places[i].machine_type;
     if (n > 0)
-        qsort(book->types, n, sizeof *book->types, compare_texts);
+        qsort(book->types, n, sizeof *book->types, order_by_strview);
     for (size_t i = 0; i < n; i++)
-        if (book->n_types == 0 ||
-            compare_texts(&book->types[book->n_types - 1], &book->types[i]) != 0)
+        if (book->n_types == 0 || !strview_equal(book->types[book->n_types - 1], book->types[i]))
             book->types[book->n_types++] = book->types[i];
     for (size_t i = 0; i < book->ask->n_places; i++)
         book->type_of[i] = find_type(book, book->ask->places[i].machine_type);

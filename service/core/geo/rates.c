@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 enum { CLASSES_CAPACITY = 256, MEANS_CAPACITY = 4096 }; /* at first */
 enum { RECENT = 4096 };                                 /* distributions remembered: 2 MB */
 
@@ -23,7 +25,7 @@ struct ranked_cluster {
 };
 
 struct kept {
-    uint64_t key; /* sort and cluster, plus 1; 0: free */
+    uint64_t key; /* class and cluster, plus 1; 0: free */
     double mean;
 };
 
@@ -40,8 +42,8 @@ struct geo_rates {
     double *variance;                   /* likewise: of the speed */
     const struct speeds *const **speed; /* [cluster][operation]; NULL: it cannot do it */
     double **processing;                /* [operation][cluster]: mean speed; 0: it cannot do it */
-    struct moments *transfers;          /* into each cluster, of the sort `limited` */
-    double *limits;                     /* of the sort `limited` */
+    struct moments *transfers;          /* into each cluster, of the class `limited` */
+    double *limits;                     /* of the class `limited` */
     size_t limited;
     size_t **order; /* of each operation */
     size_t *n_order;
@@ -174,9 +176,8 @@ static int falling(const void *a, const void *b)
 {
     const struct ranked_cluster *x = a;
     const struct ranked_cluster *y = b;
-    if (x->mean != y->mean)
-        return x->mean > y->mean ? -1 : 1;
-    return x->cluster < y->cluster ? -1 : x->cluster > y->cluster;
+    int order = compare_double(y->mean, x->mean);
+    return order != 0 ? order : compare_size(x->cluster, y->cluster);
 }
 
 static bool rank_clusters(struct geo_rates *rates, const struct geo_problem *problem)

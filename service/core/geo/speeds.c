@@ -5,11 +5,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/order.h"
+
 static int ascending(const void *a, const void *b)
 {
-    double x = ((const struct speed_point *)a)->value;
-    double y = ((const struct speed_point *)b)->value;
-    return (x > y) - (x < y);
+    return compare_double(((const struct speed_point *)a)->value,
+                          ((const struct speed_point *)b)->value);
 }
 
 /* Bins of equal width between the first and the last value; each becomes its mean. */

@@ -84,18 +84,11 @@ struct placed {
     size_t at;
 };
 
-static int compare_names(struct strview a, struct strview b)
-{
-    size_t n = a.n < b.n ? a.n : b.n;
-    int order = n == 0 ? 0 : memcmp(a.at, b.at, n);
-    return order != 0 ? order : (a.n > b.n) - (a.n < b.n);
-}
-
 static int by_name(const void *a, const void *b)
 {
     const struct placed *x = a;
     const struct placed *y = b;
-    int order = compare_names(x->name, y->name);
+    int order = compare_strview(x->name, y->name);
     return order != 0 ? order : (x->at > y->at) - (x->at < y->at);
 }
 
@@ -118,7 +111,7 @@ static enum pv_code group(const struct accuracy_entry entries[],
     for (size_t i = 0; i < n; i++)
         sorted[i] = placed[i].entry;
     for (size_t first = 0, end = 0; first < n; first = end) {
-        while (end < n && compare_names(placed[end].name, placed[first].name) == 0)
+        while (end < n && compare_strview(placed[end].name, placed[first].name) == 0)
             end++;
         struct accuracy_group *item = &made.items[made.n++];
         item->name = placed[first].name;

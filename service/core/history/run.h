@@ -28,6 +28,9 @@ struct run_label {
     struct strview value;
 };
 
+/* By key, for qsort. */
+int run_label_compare(const void *a, const void *b);
+
 /*
  * What logs measure, by name: COUNT(name) for whole numbers, SECONDS(name) for times, CODE(name) for
  * whole numbers of either sign (unknown: RUN_NO_EXIT_CODE). A row here is a member of its struct, of

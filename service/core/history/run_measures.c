@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/heap.h"
+#include "base/order.h"
 
 static double task_time_of(const struct run_stage *stage)
 {
@@ -83,9 +84,8 @@ struct interval {
 
 static int by_start(const void *a, const void *b)
 {
-    double x = ((const struct interval *)a)->from_s;
-    double y = ((const struct interval *)b)->from_s;
-    return (x > y) - (x < y);
+    return compare_double(((const struct interval *)a)->from_s,
+                          ((const struct interval *)b)->from_s);
 }
 
 static double unite(struct interval intervals[], size_t n)

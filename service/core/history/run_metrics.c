@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/order.h"
+
 #define CLEAR_COUNT(name) to->name = RUN_UNKNOWN;
 #define CLEAR_SECONDS(name) to->name = (double)NAN;
 #define CLEAR_CODE(name) to->name = RUN_NO_EXIT_CODE;
@@ -47,4 +49,9 @@ void run_stage_skip(struct run_stage *stage)
     stage->input_records = (double)NAN;
     stage->nominal_rate_per_s = (double)NAN;
     run_stage_clear_log(stage);
+}
+
+int run_label_compare(const void *a, const void *b)
+{
+    return compare_strview(((const struct run_label *)a)->key, ((const struct run_label *)b)->key);
 }

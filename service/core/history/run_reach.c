@@ -2,19 +2,9 @@
 
 #include <math.h>
 
-static int compare_times(double a, double b)
-{
-    if (isnan(a) || isnan(b))
-        return isnan(b) - isnan(a);
-    return (a > b) - (a < b);
-}
+#include "base/order.h"
 
 /* Counts that are unknown are negative, and so are sums of two such. */
-static int compare_counts(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int64_t sum_of(int64_t a, int64_t b)
 {
     int64_t sum;
@@ -25,14 +15,16 @@ bool run_reaches(const struct run *run, const struct run *other)
 {
     if (run->ended || other->ended)
         return run->ended;
-    int order = compare_times(run->duration_s, other->duration_s);
+    int order = isnan(run->duration_s) || isnan(other->duration_s)
+                    ? isnan(other->duration_s) - isnan(run->duration_s)
+                    : compare_double(run->duration_s, other->duration_s);
     if (order == 0)
-        order = compare_counts(sum_of(run->tasks_succeeded, run->tasks_failed),
-                               sum_of(other->tasks_succeeded, other->tasks_failed));
+        order = compare_int64(sum_of(run->tasks_succeeded, run->tasks_failed),
+                              sum_of(other->tasks_succeeded, other->tasks_failed));
     if (order == 0)
-        order = compare_counts(sum_of(run->stages_completed, run->stages_failed),
-                               sum_of(other->stages_completed, other->stages_failed));
+        order = compare_int64(sum_of(run->stages_completed, run->stages_failed),
+                              sum_of(other->stages_completed, other->stages_failed));
     if (order == 0)
-        order = compare_counts(run->jobs, other->jobs);
+        order = compare_int64(run->jobs, other->jobs);
     return order >= 0;
 }

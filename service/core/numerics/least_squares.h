@@ -44,7 +44,7 @@ enum pv_code linear_fit(const double x[],
  * where row i alone determines a coefficient. */
 double linear_left_out(const struct linear_fit *fit, const double y[], size_t i);
 
-/* Two-sided p-value of estimate / std_error by Student's t; NAN when it cannot be told. */
+/* Two-sided p-value of estimate / std_error by Student's t; NAN when it is unknown. */
 double linear_p_value(double estimate, double std_error, double freedom);
 
 #endif

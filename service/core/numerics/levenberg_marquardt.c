@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Damping of the matrix with unit diagonal. At the most of it a step is 1e-12 of steepest descent,
- * less than any tolerance asked for; the first is small beside 1, so that a step that Gauss-Newton
+ * less than any tolerance asked for; the first is small compared with 1, so that a step that Gauss-Newton
  * nearly gets right is hardly shortened. */
 static const double damping_max = 1e12;
 static const double damping_first = 1e-4;

@@ -80,7 +80,7 @@ void descent_find_without(const struct descent *d,
 /*
  * Inverse of J'J over the parameters that are inside the box and have an effect, 0 elsewhere: times
  * the variance it is their covariance. *freed: how many they are. False, inverse untouched: the
- * rows do not tell them apart.
+ * rows do not separate them.
  */
 bool descent_inverse(const struct descent *d,
                      const struct descent_sums *sums,

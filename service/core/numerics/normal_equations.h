@@ -21,7 +21,8 @@ struct gram {
     double xx[GRAM_COLUMNS_MAX][GRAM_COLUMNS_MAX];
     double xy[GRAM_COLUMNS_MAX];
     double yy;
-    double scale[GRAM_COLUMNS_MAX]; /* diagonal of all rows ever added: what rounding is told by */
+    double scale
+        [GRAM_COLUMNS_MAX]; /* diagonal of all rows ever added: what rounding is recognised by */
 };
 
 /* No rows; k <= GRAM_COLUMNS_MAX. */

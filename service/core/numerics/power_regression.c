@@ -171,7 +171,7 @@ static void know(const struct scaled *s, double c, double e, double variance, do
 }
 
 /* What is known of (c, e), in the numbers of the caller: c = c' g^-e. */
-static void tell(const struct scaled *s, double c, double e, struct power_law *law)
+static void report(const struct scaled *s, double c, double e, struct power_law *law)
 {
     double own[2][2];
     double shrink = exp(-e * s->centre);
@@ -227,7 +227,7 @@ enum pv_code power_law_fit(const double n[],
     double e = isnan(start) ? search(&s) : start;
     (void)profile(&s, e, &c);
     polish(&s, &c, &e);
-    tell(&s, c, e, law);
+    report(&s, c, e, law);
     return PV_OK;
 }
 

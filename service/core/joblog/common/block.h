@@ -17,7 +17,7 @@ enum block_way { BLOCK_PORTABLE, BLOCK_SSE2, BLOCK_AVX2 };
  * Standing within `level` brackets, and not in a string: the byte behind the bracket that closes
  * the outermost of them, or NULL when none does before `end`. At level 0 the next bracket is one
  * that opens: from { or [ to behind its end. Brackets within strings do not count; kinds of
- * brackets are not told apart. Reads nothing at or behind `end`.
+ * brackets are not distinguished. Reads nothing at or behind `end`.
  */
 const char *block_skip(const char *at, const char *end, unsigned level);
 

@@ -186,7 +186,7 @@ static void set_times(struct mapreduce *log, const struct side *side, struct run
             log_seconds(log_reader_elapsed(&log->reader, log->submit_ms, side->first_ms));
 }
 
-/* A history cannot tell "no records" from "not counted", so 0 is unknown. */
+/* A history does not distinguish "no records" from "not counted", so 0 is unknown. */
 static void set_records(const struct side *side, struct run_stage *stage)
 {
     int64_t records = side->work.input_records;

@@ -129,8 +129,8 @@ static int64_t written_by_parents(const struct sparklog *log, const struct stage
     return sum;
 }
 
-/* Shuffle records read, else input records read, else what the parents wrote. A log cannot tell "no
- * records" from "not counted", so 0 is unknown. */
+/* Shuffle records read, else input records read, else what the parents wrote. A log does
+ * not distinguish "no records" from "not counted", so 0 is unknown. */
 static void
 set_records(const struct sparklog *log, const struct stage *stage, struct run_stage *out)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/scaling/experiments/design_internal.h"
 
 /* A run errs by a tenth where nothing shows how much, and never by less than a hundredth. */
@@ -14,31 +15,26 @@ static const double more = 1 + 1e-9;
 
 /* --- what is there --- */
 
-static int compare(double a, double b)
-{
-    return (a > b) - (a < b);
-}
-
 static int by_point(const void *a, const void *b)
 {
     const struct observation *x = a;
     const struct observation *y = b;
-    int order = compare(x->problem_size, y->problem_size);
+    int order = compare_double(x->problem_size, y->problem_size);
     if (order == 0)
-        order = compare(x->executors, y->executors);
+        order = compare_double(x->executors, y->executors);
     if (order == 0)
-        order = compare(x->duration_s, y->duration_s);
-    return order != 0 ? order : compare(x->weight, y->weight);
+        order = compare_double(x->duration_s, y->duration_s);
+    return order != 0 ? order : compare_double(x->weight, y->weight);
 }
 
 static int by_cost(const void *a, const void *b)
 {
     const struct experiments_candidate *x = a;
     const struct experiments_candidate *y = b;
-    int order = compare(x->executor_s, y->executor_s);
+    int order = compare_double(x->executor_s, y->executor_s);
     if (order == 0)
-        order = compare(x->at.problem_size, y->at.problem_size);
-    return order != 0 ? order : compare(x->at.executors, y->at.executors);
+        order = compare_double(x->at.problem_size, y->at.problem_size);
+    return order != 0 ? order : compare_double(x->at.executors, y->at.executors);
 }
 
 static bool has_time(const struct effects_law *law, const struct experiments_question *question)
@@ -243,7 +239,7 @@ static double gain_of(const struct experiments_state *state,
         return gain_gap(state, choice, run);
     if (state->question->criterion == EXPERIMENTS_D_OPTIMAL)
         return gain_information(choice, run);
-    /* What is asked about can only be estimated once the effects can be told apart. */
+    /* What is asked about can only be estimated once the effects can be separated. */
     return state->model == NULL ? log1p(gain_information(choice, run))
                                 : gain_certainty(state, choice, run);
 }

@@ -25,7 +25,7 @@
  * points asked about for each executor-second it costs. So that not the tiniest run wins by costing
  * nothing, only those take part whose expected cut of the interval is at least EXPERIMENTS_WORTH of
  * the greatest (where no run cuts it, whose gain is). As long as there is no model, what counts is
- * the logarithm of the determinant instead: all effects have to be told apart first.
+ * the logarithm of the determinant instead: all effects have to be separated first.
  *
  * A model without parameters to move (interpolation) is filled where its gap is widest: the
  * distance to the nearest run in (ln N, ln m) (M. Johnson, L. Moore, D. Ylvisaker, "Minimax and

@@ -12,20 +12,21 @@
 struct values {
     double *at;
     size_t n;
-    size_t room;
+    size_t capacity;
 };
 
 static enum pv_code
-make_room(struct values *values, size_t room, struct arena *arena, struct pv_error *err)
+reserve(struct values *values, size_t capacity, struct arena *arena, struct pv_error *err)
 {
-    *values = (struct values){.at = arena_array(arena, room, sizeof(double)), .room = room};
+    *values =
+        (struct values){.at = arena_array(arena, capacity, sizeof(double)), .capacity = capacity};
     return values->at == NULL ? pv_no_memory(err) : PV_OK;
 }
 
 static void put(struct values *values, double value)
 {
     size_t i = values->n;
-    if (values->n == values->room)
+    if (values->n == values->capacity)
         return;
     while (i > 0 && values->at[i - 1] > value)
         i--;
@@ -72,7 +73,7 @@ static enum pv_code find_problem_size(const struct experiment_bounds *bounds,
         region->problem_size = fmax(region->problem_size, rows[i].problem_size);
     if (isnan(region->problem_size))
         return pv_fault(err, PV_PLACE_PARAMETER, "problem_size", "required",
-                        "there is no run yet that could tell what size is of interest");
+                        "there is no run yet that shows what size is of interest");
     return PV_OK;
 }
 
@@ -85,8 +86,8 @@ static enum pv_code find_sizes(const struct experiment_bounds *bounds,
                                struct pv_error *err)
 {
     struct values sizes;
-    size_t room = bounds->n_sizes + EXPERIMENT_SIZES_MAX + 4;
-    PV_TRY(make_room(&sizes, room, arena, err));
+    size_t capacity = bounds->n_sizes + EXPERIMENT_SIZES_MAX + 4;
+    PV_TRY(reserve(&sizes, capacity, arena, err));
     for (size_t i = 0; i < bounds->n_sizes; i++)
         put(&sizes, bounds->problem_sizes[i]);
     if (bounds->problem_sizes == NULL) {
@@ -174,18 +175,18 @@ static enum pv_code find_counts(const struct experiment_bounds *bounds,
     struct values wide;
     double low = (double)region->min_executors;
     double high = (double)region->max_executors;
-    size_t room = GRID + EXPERIMENT_ASKED_MAX + bounds->n_executors;
+    size_t capacity = GRID + EXPERIMENT_ASKED_MAX + bounds->n_executors;
     bool stepped = bounds->executors_step != RUN_UNKNOWN;
     double steps = stepped ? floor((high - low) / (double)bounds->executors_step) + 1 : 0;
     if (steps > (double)bounds->points_max)
         return pv_fault(err, PV_PLACE_PARAMETER, "executors_step", "too_many_items",
                         "%.0f executor counts are more than %zu points", steps, bounds->points_max);
-    PV_TRY(make_room(counts, stepped ? (size_t)steps : room, arena, err));
+    PV_TRY(reserve(counts, stepped ? (size_t)steps : capacity, arena, err));
     for (double m = low; stepped && m <= high; m += (double)bounds->executors_step)
         counts->at[counts->n++] = m;
     if (stepped)
         return PV_OK;
-    PV_TRY(make_room(&wide, room, arena, err));
+    PV_TRY(reserve(&wide, capacity, arena, err));
     put_grid(&wide, region->min_executors, region->max_executors);
     enum pv_code code = put_observed(&wide, rows, n, false, arena, err);
     for (size_t i = 0; i < bounds->n_executors; i++)
@@ -248,7 +249,7 @@ static enum pv_code list_asked(const struct experiment_bounds *bounds,
 {
     double ticks[EXPERIMENT_ASKED_MAX];
     struct values usable;
-    PV_TRY(make_room(&usable, counts->n, arena, err));
+    PV_TRY(reserve(&usable, counts->n, arena, err));
     for (size_t i = 0; i < counts->n; i++)
         if (idle || i == 0 || counts->at[i] <= region->problem_size)
             usable.at[usable.n++] = counts->at[i];

@@ -1,6 +1,6 @@
 /*
  * The laws of core/scaling/laws/load_laws.h combined: T is the weighted geometric mean of what
- * load, power, spill and cliff predict. Few runs cannot tell which of the four an application
+ * load, power, spill and cliff predict. Few runs cannot show which of the four an application
  * follows, and where their predictions part, the mean errs less than the one that happens to fit
  * best (J. M. Bates and C. W. J. Granger, "The combination of forecasts", Operational Research
  * Quarterly 20, 1969).

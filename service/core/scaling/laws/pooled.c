@@ -92,6 +92,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/scaling/laws/interpolation.h"
 #include "core/scaling/model/describe.h"
 #include "core/scaling/model/fit_types.h"
@@ -150,13 +151,12 @@ static int by_place(const void *a, const void *b)
 {
     const struct observation *x = a;
     const struct observation *y = b;
-    if (context_of(x) != context_of(y))
-        return context_of(x) > context_of(y) ? 1 : -1;
-    if (x->problem_size != y->problem_size)
-        return x->problem_size > y->problem_size ? 1 : -1;
-    if (x->executors != y->executors)
-        return x->executors > y->executors ? 1 : -1;
-    return (x->duration_s > y->duration_s) - (x->duration_s < y->duration_s);
+    int order = compare_size(context_of(x), context_of(y));
+    if (order == 0)
+        order = compare_double(x->problem_size, y->problem_size);
+    if (order == 0)
+        order = compare_double(x->executors, y->executors);
+    return order != 0 ? order : compare_double(x->duration_s, y->duration_s);
 }
 
 static bool shares_curve(const struct observation *a, const struct observation *b)

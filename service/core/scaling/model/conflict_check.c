@@ -85,7 +85,7 @@ void conflict_check(const struct model_data *data, struct model_fit *fit)
             finding_add(
                 &fit->warnings, "contradicting_observations",
                 "%zu observations contradict others of the same problem_size and executors: at "
-                "%g on %g, %.4g stands beside %.4g",
+                "%g on %g, %.4g was seen as well as %.4g",
                 worst.concerned, worst.row->problem_size, worst.row->executors, worst.seen.least,
                 worst.seen.most),
             worst.concerned);

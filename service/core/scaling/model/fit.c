@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "core/numerics/least_squares.h"
 #include "core/scaling/model/conflict_check.h"
 #include "core/scaling/model/grouped_cv.h"
@@ -17,44 +18,12 @@ struct sorted {
     size_t index;
 };
 
-static int compare(double a, double b)
-{
-    /* NAN, which is "not measured", stands at the end. */
-    if (isnan(a) || isnan(b))
-        return isnan(a) - isnan(b);
-    return (a > b) - (a < b);
-}
-
-static int by_measures(const struct observation *x, const struct observation *y)
-{
-    int order = compare(x->max_task_s, y->max_task_s);
-    if (order == 0)
-        order = compare(x->induced_s, y->induced_s);
-    if (order == 0)
-        order = compare(x->serial_s, y->serial_s);
-    return order != 0 ? order : compare(x->parallel_s, y->parallel_s);
-}
-
 static int by_value(const void *a, const void *b)
 {
     const struct sorted *x = a;
     const struct sorted *y = b;
-    int order = compare(x->row.problem_size, y->row.problem_size);
-    if (order == 0)
-        order = compare(x->row.executors, y->row.executors);
-    if (order == 0)
-        order = compare(x->row.duration_s, y->row.duration_s);
-    if (order == 0)
-        order = compare(x->row.initialization_s, y->row.initialization_s);
-    if (order == 0)
-        order = compare(x->row.speedup, y->row.speedup);
-    if (order == 0)
-        order = by_measures(&x->row, &y->row);
-    if (order == 0)
-        order = compare(x->row.context, y->row.context);
-    if (order == 0)
-        order = compare(x->row.weight, y->row.weight);
-    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
+    int order = observation_compare(&x->row, &y->row);
+    return order != 0 ? order : compare_size(x->index, y->index);
 }
 
 static bool is_speedup(const struct observation *row)
@@ -328,9 +297,8 @@ static enum pv_code set_uncertainty(const struct model_data *data,
 
 static int by_observation(const void *a, const void *b)
 {
-    const struct model_residual *x = a;
-    const struct model_residual *y = b;
-    return (x->observation > y->observation) - (x->observation < y->observation);
+    return compare_size(((const struct model_residual *)a)->observation,
+                        ((const struct model_residual *)b)->observation);
 }
 
 /* --- where it is fastest --- */

@@ -42,6 +42,10 @@ struct observation {
                           .induced_s = (double)NAN,                                                \
                           .max_task_s = (double)NAN})
 
+/* The canonical order, for qsort: rows that compare as equal are equal in all that a fit looks at.
+ * What is not measured stands at the end. */
+int observation_compare(const void *a, const void *b);
+
 /* A run of known size on known executors, seen to take that long (initialization_s may be NAN), or
  * to be that much faster than one executor. Everything else is as in MODEL_OBSERVATION. */
 struct observation

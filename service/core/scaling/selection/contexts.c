@@ -67,13 +67,12 @@ static int by_group(const void *a, const void *b)
 {
     const struct member *x = a;
     const struct member *y = b;
-    if (x->group != y->group)
-        return x->group > y->group ? 1 : -1;
-    /* A run without the label is one of a group of its own. */
-    if ((x->value.at == NULL) != (y->value.at == NULL))
-        return x->value.at == NULL ? -1 : 1;
-    int order = x->value.at == NULL ? 0 : compare_strview(x->value, y->value);
-    return order != 0 ? order : (x->row > y->row) - (x->row < y->row);
+    int order = compare_size(x->group, y->group);
+    if (order == 0) /* a run without the label is one of a group of its own */
+        order = (y->value.at == NULL) - (x->value.at == NULL);
+    if (order == 0 && x->value.at != NULL)
+        order = compare_strview(x->value, y->value);
+    return order != 0 ? order : compare_size(x->row, y->row);
 }
 
 struct search {

@@ -6,7 +6,7 @@
 
 /*
  * Runs of one application may differ in more than size: machine type, iterations, what their labels
- * tell. Which labels explain the time is found from the runs, and runs with equal values of these
+ * show. Which labels explain the time is found from the runs, and runs with equal values of these
  * form a context, for which models are fitted (observation.context).
  *
  * The rule: the law `load_per_executor` (core/scaling/laws/load_laws.h) is fitted to all runs; what is left of

@@ -226,7 +226,7 @@ static size_t prefer_law(const struct model_selection *selection, size_t least)
 }
 
 /* Of the single kinds that tie with the base the one with the fewest parameters, of these the one
- * with the least error; of those that rounding alone tells apart the first. */
+ * with the least error; of those that differ by rounding alone the first. */
 static size_t
 choose_single(const struct model_selection *selection, const struct cv_errors *table, size_t base)
 {

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
+
 /* Lack of fit that chance would bring more often than this counts as none. */
 static const double lack_of_fit_level = 0.1;
 /* A row that nearly determines its own prediction shows little of the errors in its residual. */
@@ -24,48 +26,12 @@ const char *resample_method_name(enum resample_method method)
 
 /* --- rows and cells --- */
 
-static int compare(double a, double b)
-{
-    if (isnan(a) || isnan(b))
-        return isnan(a) - isnan(b);
-    return (a > b) - (a < b);
-}
-
 static int by_cell(const struct observation *x, const struct observation *y)
 {
-    int order = compare(x->problem_size, y->problem_size);
+    int order = compare_nan_last(x->problem_size, y->problem_size);
     if (order == 0)
-        order = compare(x->executors, y->executors);
-    return order != 0 ? order : (x->context > y->context) - (x->context < y->context);
-}
-
-static int by_stages(const struct observation *x, const struct observation *y)
-{
-    int order = compare(x->stages_s, y->stages_s);
-    if (order == 0)
-        order = compare(x->max_task_s, y->max_task_s);
-    if (order == 0)
-        order = compare(x->induced_s, y->induced_s);
-    if (order == 0)
-        order = compare(x->serial_s, y->serial_s);
-    return order != 0 ? order : compare(x->parallel_s, y->parallel_s);
-}
-
-/* Rows that compare as equal are equal in all that a fit looks at. */
-static int by_value(const void *a, const void *b)
-{
-    const struct observation *x = a;
-    const struct observation *y = b;
-    int order = by_cell(x, y);
-    if (order == 0)
-        order = compare(x->duration_s, y->duration_s);
-    if (order == 0)
-        order = compare(x->initialization_s, y->initialization_s);
-    if (order == 0)
-        order = compare(x->speedup, y->speedup);
-    if (order == 0)
-        order = by_stages(x, y);
-    return order != 0 ? order : compare(x->weight, y->weight);
+        order = compare_nan_last(x->executors, y->executors);
+    return order != 0 ? order : compare_size(x->context, y->context);
 }
 
 enum pv_code resample_sort(const struct observation rows[],
@@ -80,7 +46,7 @@ enum pv_code resample_sort(const struct observation rows[],
     for (size_t i = 0; i < n; i++)
         copy[i] = rows[i];
     if (n > 1)
-        qsort(copy, n, sizeof *copy, by_value);
+        qsort(copy, n, sizeof *copy, observation_compare);
     *sorted = copy;
     return PV_OK;
 }
@@ -242,7 +208,7 @@ static enum pv_code pool_errors(const struct model_fit *fit,
     }
     if (n == 0)
         return pv_fail(err, PV_E_TOO_FEW,
-                       "each run alone determines a parameter: nothing tells how far the law is "
+                       "each run alone determines a parameter: nothing shows how far the law is "
                        "off");
     centre(pool, n);
     made->run_errors = pool;
@@ -258,7 +224,7 @@ static enum pv_code make_errors(const struct model_fit *fit,
 {
     if (made->n <= parameters)
         return pv_fail(err, PV_E_TOO_FEW,
-                       "%zu runs and %zu parameters: nothing is left to tell how far the law is "
+                       "%zu runs and %zu parameters: nothing is left to show how far the law is "
                        "off",
                        made->n, parameters);
     made->freedom = (double)(made->n - parameters);

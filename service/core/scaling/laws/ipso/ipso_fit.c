@@ -84,6 +84,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "core/scaling/laws/ipso/ipso.h"
 
 enum { LEFT_OUT_PARTS = 64 };
@@ -116,28 +117,23 @@ struct parts {
     double serial_s; /* W_s(1) */
     bool is_serial;
     bool serial_induced;
-    enum ipso_workload told; /* IPSO_MIXED: nothing was */
+    enum ipso_workload given; /* IPSO_MIXED: none was */
 };
 
 /* --- rows --- */
-
-static int compare(double a, double b)
-{
-    return (a > b) - (a < b);
-}
 
 static int by_value(const void *a, const void *b)
 {
     const struct ipso_observation *x = a;
     const struct ipso_observation *y = b;
-    int order = compare(x->n, y->n);
+    int order = compare_double(x->n, y->n);
     if (order == 0)
-        order = compare(x->max_task_s, y->max_task_s);
+        order = compare_double(x->max_task_s, y->max_task_s);
     if (order == 0)
-        order = compare(x->parallel_s, y->parallel_s);
+        order = compare_double(x->parallel_s, y->parallel_s);
     if (order == 0)
-        order = compare(x->serial_s, y->serial_s);
-    return order != 0 ? order : compare(x->induced_s, y->induced_s);
+        order = compare_double(x->serial_s, y->serial_s);
+    return order != 0 ? order : compare_double(x->induced_s, y->induced_s);
 }
 
 static enum pv_code check(const struct ipso_observation rows[], size_t n, struct pv_error *err)
@@ -237,8 +233,8 @@ fit_external(struct parts *parts, const struct parts *near, struct pv_error *err
         parts->workload = IPSO_FIXED_SIZE;
     else
         parts->workload = order == IPSO_ONE ? IPSO_FIXED_TIME : IPSO_MIXED;
-    if (parts->told != IPSO_MIXED)
-        parts->workload = parts->told;
+    if (parts->given != IPSO_MIXED)
+        parts->workload = parts->given;
     if (near != NULL)
         parts->workload = near->workload;
     if (parts->workload == IPSO_MIXED) {
@@ -375,14 +371,14 @@ static bool is_negligible(const struct parts *parts)
 /* near: laws of the same forms, for the start; NULL: everything is open. */
 static enum pv_code fit_parts(const struct ipso_observation rows[],
                               size_t n,
-                              enum ipso_workload told,
+                              enum ipso_workload given,
                               const struct parts *near,
                               struct arena *scratch,
                               struct parts *parts,
                               struct pv_error *err)
 {
     PV_TRY(sort_rows(rows, n, scratch, parts, err));
-    parts->told = told;
+    parts->given = given;
     if (parts->has_parallel)
         PV_TRY(fit_external(parts, near, err));
     PV_TRY(fit_tasks(parts, near, err));
