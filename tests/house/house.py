@@ -37,7 +37,7 @@ ROOMS = {
     "core/scaling/drift": ({"base", "core/numerics", "core/scaling/laws", "core/scaling/model"}, set(), CORE),
     "core/scaling/history": ({"base", "core/history", "core/scaling/drift", "core/scaling/model", "core/scaling/selection"}, set(), CORE),
     "core/diagnosis": ({"base", "core/scaling/laws", "core/scaling/model"}, set(), CORE),
-    "core/advice": ({"base", "core/cluster", "core/deadline", "core/history", "core/numerics", "core/scaling/drift",
+    "core/advice": ({"base", "core/cluster", "core/deadline", "core/geo", "core/history", "core/numerics", "core/scaling/drift",
                      "core/scaling/history", "core/scaling/model", "core/scaling/selection"}, set(), CORE),
     "core/geo": ({"base", "core/history"}, set(), CORE),
     "core/sim": ({"base", "core/numerics"}, set(), CORE),

@@ -3,19 +3,18 @@
 
 #include "api/advice/advice_load.h"
 #include "codec/geo/copy_plan.h"
+#include "core/advice/first_stage_job.h"
 
 /*
  * The copy plan of an advice: which copies of the tasks of the job's first stages to start in which
  * of copy_plan.clusters.
  *
- * The tasks are those of the recommended configuration (core/advice/first_stages.h), cut evenly;
- * their ids are "stage.task". The input lies in `inputs`, one task's in one of them, in turns;
- * where that is not given, in all of the clusters. The operation is the name of the stage, or that
- * of the application where that was observed nearer: by one of the clusters before one of their
- * machine types before any other. All slots are taken to be idle.
+ * The tasks are those of the recommended configuration (core/advice/first_stage_job.h). All slots
+ * are taken to be idle. What it holds points at itself: it must not move.
  */
 struct advice_copies {
     bool planned;
+    struct first_stage_job job;
     struct codec_copy_plan asked;
     struct geo_plan plan;
 };
@@ -27,7 +26,7 @@ struct advice_copies {
  */
 enum pv_code advice_copies_plan(struct api *api,
                                 struct http_request *request,
-                                const struct advice_question *asked,
+                                const struct advice_question *question,
                                 const struct advice_runs *runs,
                                 struct advice_answer *answer,
                                 struct advice_copies *copies,
