@@ -51,7 +51,7 @@ void import_batch_destroy(struct import_batch *batch)
     free(batch);
 }
 
-/* --- judging --- */
+/* --- what becomes of each --- */
 
 static enum pv_code
 refuse(struct import_batch *batch, size_t i, const char *member, const char *detail)
@@ -61,45 +61,42 @@ refuse(struct import_batch *batch, size_t i, const char *member, const char *det
     return import_line_fault(&batch->lines[i], member, "conflict", detail, &batch->conflicts);
 }
 
-static enum pv_code judge_known(struct import_batch *batch, size_t i, struct pv_error *err)
+/* A run that is there under its id or its log. */
+static enum pv_code classify_known(struct import_batch *batch, size_t i, struct pv_error *err)
 {
     struct run_import *item = &batch->items[i];
-    bool same = false;
-    item->verdict = RUN_IMPORT_KEEP;
-    if (item->log_same)
-        return PV_OK;
-    PV_TRY(import_line_same(&batch->arena, item->run, &item->there, &same, err));
+    bool same = item->log.same;
+    item->verdict = RUN_VERDICT_KEEP;
+    if (!same)
+        PV_TRY(import_line_same(&batch->arena, item->run, &item->there, &same, err));
     if (same)
         return PV_OK;
-    if (item->by_log[0] == '\0')
+    if (item->by_log[0] == '\0') {
         (void)refuse(batch, i, "/id", "a run of this id is here already, and tells otherwise");
-    else if (item->log_unsigned && item->run->log_digest.at != NULL && item->run->ended)
-        item->verdict = RUN_IMPORT_REPLACE;
-    else if (item->log_ended)
+        return PV_OK;
+    }
+    item->verdict =
+        run_log_verdict(item->run, item->run->log_digest.at != NULL, &item->log, &item->there);
+    if (item->verdict == RUN_VERDICT_CONFLICT)
         (void)refuse(batch, i, "/spark_application_id",
                      "a run of this application id and attempt is here already, and tells "
                      "otherwise");
-    else if (run_reaches(item->run, &item->there))
-        item->verdict = RUN_IMPORT_REPLACE;
     return PV_OK;
 }
 
-static enum pv_code judge(struct import_batch *batch, size_t i, struct pv_error *err)
+static enum pv_code classify(struct import_batch *batch, size_t i, struct pv_error *err)
 {
     struct run_import *item = &batch->items[i];
-    if (item->advice_absent)
-        batch->outcome.unknown_advice++;
-    if (item->by_id[0] == '\0' && item->by_log[0] == '\0') {
-        item->verdict = RUN_IMPORT_INSERT;
+    bool by_id = item->by_id[0] != '\0', by_log = item->by_log[0] != '\0';
+    batch->outcome.unknown_advice += item->advice_absent;
+    item->verdict = RUN_VERDICT_INSERT;
+    if (!by_id && !by_log)
         return PV_OK;
-    }
-    bool both = item->by_id[0] != '\0' && item->by_log[0] != '\0';
-    if (both && strcmp(item->by_id, item->by_log) != 0) {
-        item->verdict = RUN_IMPORT_KEEP;
-        (void)refuse(batch, i, "/id", "by its id this is one run, by its log another");
-        return PV_OK;
-    }
-    return judge_known(batch, i, err);
+    if (!by_id || !by_log || strcmp(item->by_id, item->by_log) == 0)
+        return classify_known(batch, i, err);
+    item->verdict = RUN_VERDICT_CONFLICT;
+    (void)refuse(batch, i, "/id", "by its id this is one run, by its log another");
+    return PV_OK;
 }
 
 static enum pv_code stop_at_conflicts(const struct import_batch *batch, struct pv_error *err)
@@ -108,20 +105,23 @@ static enum pv_code stop_at_conflicts(const struct import_batch *batch, struct p
     return err->code;
 }
 
-/* Nothing is written any more once there is a conflict; the rest is still judged. */
+/* Nothing is written any more once there is a conflict; the rest is still compared. */
+static enum pv_code write_batch(struct import_batch *batch, struct pv_error *err)
+{
+    if (batch->n > 0)
+        PV_TRY(store_run_import_find(batch->tx, &batch->arena, batch->application, batch->items,
+                                     batch->n, err));
+    for (size_t i = 0; i < batch->n; i++)
+        PV_TRY(classify(batch, i, err));
+    if (batch->conflicts.n_faults == 0)
+        return store_run_import_write(batch->tx, batch->application, batch->items, batch->n,
+                                      &batch->outcome.counts, err);
+    return batch->conflicts.n_faults >= PV_FAULTS_MAX ? stop_at_conflicts(batch, err) : PV_OK;
+}
+
 static enum pv_code flush(struct import_batch *batch, struct pv_error *err)
 {
-    enum pv_code code = PV_OK;
-    if (batch->n > 0)
-        code = store_run_import_look(batch->tx, &batch->arena, batch->application, batch->items,
-                                     batch->n, err);
-    for (size_t i = 0; code == PV_OK && i < batch->n; i++)
-        code = judge(batch, i, err);
-    if (code == PV_OK && batch->conflicts.n_faults == 0)
-        code = store_run_import_write(batch->tx, batch->application, batch->items, batch->n,
-                                      &batch->outcome.counts, err);
-    if (code == PV_OK && batch->conflicts.n_faults >= PV_FAULTS_MAX)
-        code = stop_at_conflicts(batch, err);
+    enum pv_code code = write_batch(batch, err);
     arena_fini(&batch->arena);
     batch->n = batch->stages = batch->tasks = 0;
     return code;
@@ -171,19 +171,14 @@ import_batch_add(struct import_batch *batch, const struct import_line *line, str
 {
     struct run run;
     char id[37];
-    enum pv_code code =
-        import_line_decode(batch->config, line, batch->now_us, &batch->arena, &run, err);
-    if (code == PV_OK)
-        code = import_line_name(&batch->arena, &batch->seen, batch->now_us, &run, err);
-    if (code == PV_OK && clashes(batch, &run)) {
+    PV_TRY(import_line_decode(batch->config, line, batch->now_us, &batch->arena, &run, err));
+    PV_TRY(import_line_name(&batch->arena, &batch->seen, batch->now_us, &run, err));
+    if (clashes(batch, &run)) {
         memcpy(id, run.id, sizeof id);
-        code = flush(batch, err);
-        if (code == PV_OK)
-            code = import_line_decode(batch->config, line, batch->now_us, &batch->arena, &run, err);
+        PV_TRY(flush(batch, err));
+        PV_TRY(import_line_decode(batch->config, line, batch->now_us, &batch->arena, &run, err));
         memcpy(run.id, id, sizeof run.id);
     }
-    if (code != PV_OK)
-        return code;
     take(batch, line, &run);
     return is_full(batch) ? flush(batch, err) : PV_OK;
 }

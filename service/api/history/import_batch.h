@@ -5,7 +5,7 @@
 #include "store/history/run_import.h"
 
 /*
- * The second half of an import: runs gathered into batches, each looked up, judged and written
+ * The second half of an import: runs gathered into batches, each looked up, compared and written
  * within the transaction of the whole. What cannot be is collected as faults, PV_FAULTS_MAX of
  * them.
  */
@@ -18,7 +18,7 @@ struct import_batch *import_batch_create(const struct config *config,
                                          int64_t now_us);
 void import_batch_destroy(struct import_batch *batch); /* accepts NULL */
 
-/* The next line; the text is not needed after the call. As store_run_import_look and _write;
+/* The next line; the text is not needed after the call. As store_run_import_find and _write;
  * PV_E_CONFLICT once there are too many conflicts to list. */
 enum pv_code import_batch_add(struct import_batch *batch,
                               const struct import_line *line,

@@ -28,3 +28,17 @@ bool run_reaches(const struct run *run, const struct run *other)
         order = compare_int64(run->jobs, other->jobs);
     return order >= 0;
 }
+
+enum run_verdict run_log_verdict(const struct run *run,
+                                 bool has_digest,
+                                 const struct known_log *known,
+                                 const struct run *stored)
+{
+    if (known->same)
+        return RUN_VERDICT_KEEP;
+    if (known->undigested && has_digest && run->ended)
+        return RUN_VERDICT_REPLACE;
+    if (known->ended)
+        return RUN_VERDICT_CONFLICT;
+    return run_reaches(run, stored) ? RUN_VERDICT_REPLACE : RUN_VERDICT_KEEP;
+}

@@ -12,4 +12,28 @@
  */
 bool run_reaches(const struct run *run, const struct run *other);
 
+/* The run that is stored of a log (by application id and attempt), when another report of it comes. */
+struct known_log {
+    bool ended;
+    bool same;       /* both digests are known and equal */
+    bool undigested; /* its own digest is not known: the run was imported without */
+};
+
+enum run_verdict {
+    RUN_VERDICT_INSERT,
+    RUN_VERDICT_KEEP,
+    RUN_VERDICT_REPLACE,
+    RUN_VERDICT_CONFLICT
+};
+
+/*
+ * What becomes of `run`, where `stored` is there: the same log keeps what is stored; one that has
+ * ended completes one of unknown digest; another log of one that has ended is a conflict; else the
+ * report that reaches further stays. has_digest: of `run`.
+ */
+enum run_verdict run_log_verdict(const struct run *run,
+                                 bool has_digest,
+                                 const struct known_log *known,
+                                 const struct run *stored);
+
 #endif

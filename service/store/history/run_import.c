@@ -155,10 +155,10 @@ static void read_logs(const PGresult *result, struct arena *arena, struct run_im
         struct row row = row_at(result, (int)i, arena);
         struct run_import *item = &items[row_int(&row) - 1];
         row_uuid(&row, item->by_log);
-        item->log_ended = row_bool(&row);
+        item->log.ended = row_bool(&row);
         struct strview digest = row_bytes(&row);
-        item->log_unsigned = digest.at == NULL;
-        item->log_same = digest.at != NULL && item->run->log_digest.at != NULL &&
+        item->log.undigested = digest.at == NULL;
+        item->log.same = digest.at != NULL && item->run->log_digest.at != NULL &&
                          strview_equal(digest, item->run->log_digest);
     }
 }
@@ -208,18 +208,18 @@ static enum pv_code load_there(struct store_tx *tx,
     size_t m = 0;
     for (size_t i = 0; i < n; i++) {
         const char *id = items[i].by_log[0] != '\0' ? items[i].by_log : items[i].by_id;
-        if (id[0] != '\0' && !items[i].log_same)
+        if (id[0] != '\0' && !items[i].log.same)
             memcpy(runs[m++].id, id, sizeof runs->id);
     }
     PV_TRY(run_load_many(tx, arena, application_id, runs, m, RUN_WITH_STAGES, err));
     m = 0;
     for (size_t i = 0; i < n; i++)
-        if ((items[i].by_log[0] != '\0' || items[i].by_id[0] != '\0') && !items[i].log_same)
+        if ((items[i].by_log[0] != '\0' || items[i].by_id[0] != '\0') && !items[i].log.same)
             items[i].there = runs[m++];
     return PV_OK;
 }
 
-enum pv_code store_run_import_look(struct store_tx *tx,
+enum pv_code store_run_import_find(struct store_tx *tx,
                                    struct arena *arena,
                                    const struct application *application,
                                    struct run_import items[],
@@ -250,32 +250,26 @@ enum pv_code store_run_import_write(struct store_tx *tx,
                                     struct pv_error *err)
 {
     int64_t before = counts->inserted;
-    enum pv_code code = PV_OK;
-    for (size_t i = 0; code == PV_OK && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct run_import *item = &items[i];
         struct run *run = item->run;
-        switch (item->verdict) {
-        case RUN_IMPORT_KEEP:
+        if (item->verdict == RUN_VERDICT_KEEP) {
             counts->kept++;
             continue;
-        case RUN_IMPORT_REPLACE:
+        }
+        if (item->verdict == RUN_VERDICT_REPLACE) {
             memcpy(run->id, item->by_log, sizeof run->id);
-            code = run_queue_removal(tx, application->id, run->id, err);
+            PV_TRY(run_queue_removal(tx, application->id, run->id, err));
             counts->replaced++;
-            break;
-        case RUN_IMPORT_INSERT:
+        } else {
             if (item->id_elsewhere)
                 memcpy(run->id, item->other_id, sizeof run->id);
             counts->inserted++;
-            break;
         }
-        const unsigned char *digest = (const unsigned char *)run->log_digest.at;
-        if (code == PV_OK)
-            code = run_queue_rows(tx, application->id, run, digest, err);
+        PV_TRY(run_queue_rows(tx, application->id, run, (const unsigned char *)run->log_digest.at,
+                              err));
     }
-    if (code == PV_OK && has_outgrown_plans(before, counts->inserted))
-        code = plan_anew(tx, err);
-    return code;
+    return has_outgrown_plans(before, counts->inserted) ? plan_anew(tx, err) : PV_OK;
 }
 
 static enum pv_code tell(struct store_tx *tx,

@@ -1,6 +1,7 @@
 #ifndef STORE_HISTORY_RUN_IMPORT_H
 #define STORE_HISTORY_RUN_IMPORT_H
 
+#include "core/history/run_reach.h"
 #include "store/history/run.h"
 
 /*
@@ -11,25 +12,21 @@
  * arrives in both ways at once makes one of the two transactions start again (PV_E_RETRY).
  */
 
-/* What is to become of a run, and what is there of it. */
-enum run_import_verdict { RUN_IMPORT_INSERT, RUN_IMPORT_REPLACE, RUN_IMPORT_KEEP };
-
+/* A run, what is there of it, and what is to become of it. */
 struct run_import {
     struct run *run;   /* run->id: the id it asks for */
     char other_id[37]; /* asked for where another application of the team has that id */
 
     /* filled in by looking */
-    bool id_elsewhere;  /* another application of the team has a run of run->id */
-    char by_id[37];     /* this application's run of either id, "" for none */
-    char by_log[37];    /* and the one of the same application id and attempt */
-    bool log_ended;     /* of by_log */
-    bool log_same;      /* both digests are known and equal */
-    bool log_unsigned;  /* the digest of the one that is there is not known */
-    bool advice_absent; /* advice_id names none of the team's */
-    struct run there;   /* by_log, else by_id; with stages, without tasks */
+    bool id_elsewhere;    /* another application of the team has a run of run->id */
+    char by_id[37];       /* this application's run of either id, "" for none */
+    char by_log[37];      /* and the one of the same application id and attempt */
+    struct known_log log; /* of by_log */
+    bool advice_absent;   /* advice_id names none of the team's */
+    struct run there;     /* by_log, else by_id; with stages, without tasks */
 
     /* decided by the caller */
-    enum run_import_verdict verdict;
+    enum run_verdict verdict; /* no conflict */
 };
 
 struct run_import_counts {
@@ -46,7 +43,7 @@ enum pv_code store_run_import_begin(struct store_tx *tx,
 
 /* One round trip for the batch, two more where something of it is there. Ids and logs are each once
  * in a batch. `there` lives in arena. */
-enum pv_code store_run_import_look(struct store_tx *tx,
+enum pv_code store_run_import_find(struct store_tx *tx,
                                    struct arena *arena,
                                    const struct application *application,
                                    struct run_import items[],

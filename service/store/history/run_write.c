@@ -12,13 +12,11 @@
  */
 
 /* What was there when the application was locked. */
-struct situation {
+struct lookup {
     int64_t now_us;
-    bool log_known;
+    bool has_log;
     char log_run_id[37];
-    bool log_ended;
-    bool log_same;
-    bool log_unsigned; /* its digest is not known: the run was imported without */
+    struct known_log log;
 };
 
 /* --- looking --- */
@@ -70,22 +68,8 @@ static enum pv_code send_log_look_up(struct store_tx *tx,
 }
 
 /* results[2] is NULL for a run without a log. */
-static void read_situation(PGresult *const results[3], struct situation *s)
-{
-    struct row lock = row_at(results[0], 0, NULL);
-    *s = (struct situation){.now_us = row_instant(&lock)};
-    s->log_known = results[2] != NULL && row_count(results[2]) > 0;
-    if (!s->log_known)
-        return;
-    struct row log = row_at(results[2], 0, NULL);
-    row_uuid(&log, s->log_run_id);
-    s->log_ended = row_bool(&log);
-    s->log_same = row_bool(&log);
-    s->log_unsigned = row_bool(&log);
-}
-
 static enum pv_code
-judge(PGresult *const results[3], struct situation *situation, struct pv_error *err)
+read_lookup(PGresult *const results[3], struct lookup *found, struct pv_error *err)
 {
     if (row_count(results[0]) == 0) /* it was there a moment ago; the next look makes it anew */
         return pv_fail(err, PV_E_RETRY, "the application has just been deleted");
@@ -93,30 +77,37 @@ judge(PGresult *const results[3], struct situation *situation, struct pv_error *
     if (!row_bool(&advice))
         return pv_fault(err, PV_PLACE_POINTER, "/advice_id", "not_found",
                         "there is no advice of that id");
-    read_situation(results, situation);
+    struct row lock = row_at(results[0], 0, NULL);
+    *found = (struct lookup){.now_us = row_instant(&lock)};
+    found->has_log = results[2] != NULL && row_count(results[2]) > 0;
+    if (!found->has_log)
+        return PV_OK;
+    struct row log = row_at(results[2], 0, NULL);
+    row_uuid(&log, found->log_run_id);
+    found->log.ended = row_bool(&log);
+    found->log.same = row_bool(&log);
+    found->log.undigested = row_bool(&log);
     return PV_OK;
 }
 
 /* A run without a log asks for none: the server would look for a log without a name by walking over
  * all there are, with helpers that take 20 ms to call. */
-static enum pv_code look(struct store_tx *tx,
-                         const char *application_id,
-                         const struct run *run,
-                         const unsigned char *digest,
-                         struct situation *situation,
-                         struct pv_error *err)
+static enum pv_code look_up(struct store_tx *tx,
+                            const char *application_id,
+                            const struct run *run,
+                            const unsigned char *digest,
+                            struct lookup *found,
+                            struct pv_error *err)
 {
     const bool has_log = run->spark_application_id.at != NULL;
-    enum pv_code code = send_lock(tx, application_id, err);
-    if (code == PV_OK)
-        code = send_advice_check(tx, run, err);
-    if (code == PV_OK && has_log)
-        code = send_log_look_up(tx, application_id, run, digest, err);
     PGresult *results[3] = {NULL, NULL, NULL};
+    PV_TRY(send_lock(tx, application_id, err));
+    PV_TRY(send_advice_check(tx, run, err));
+    if (has_log)
+        PV_TRY(send_log_look_up(tx, application_id, run, digest, err));
+    enum pv_code code = tx_results(tx, results, has_log ? 3 : 2, err);
     if (code == PV_OK)
-        code = tx_results(tx, results, has_log ? 3 : 2, err);
-    if (code == PV_OK)
-        code = judge(results, situation, err);
+        code = read_lookup(results, found, err);
     for (size_t i = 0; i < 3; i++)
         PQclear(results[i]);
     return code;
@@ -416,23 +407,23 @@ static enum pv_code write_all(struct store_tx *tx,
 /* --- the calls --- */
 
 /* What a log that is known already means. *keeps: the run that is there stays, and *run is it. */
-static enum pv_code judge_log(struct store_tx *tx,
-                              struct arena *arena,
-                              const char *application_id,
-                              const struct situation *there,
-                              const unsigned char *digest,
-                              struct run *run,
-                              bool *keeps,
-                              struct pv_error *err)
+static enum pv_code compare_log(struct store_tx *tx,
+                                struct arena *arena,
+                                const char *application_id,
+                                const struct lookup *there,
+                                const unsigned char *digest,
+                                struct run *run,
+                                bool *keeps,
+                                struct pv_error *err)
 {
-    bool completes = there->log_unsigned && digest != NULL && run->ended;
-    if (there->log_ended && !there->log_same && !completes)
+    struct run stored;
+    PV_TRY(run_load(tx, arena, application_id, there->log_run_id, &stored, err));
+    enum run_verdict verdict = run_log_verdict(run, digest != NULL, &there->log, &stored);
+    if (verdict == RUN_VERDICT_CONFLICT)
         return pv_fail(err, PV_E_CONFLICT,
                        "another log of this application id and attempt is there already, as run %s",
                        there->log_run_id);
-    struct run stored;
-    PV_TRY(run_load(tx, arena, application_id, there->log_run_id, &stored, err));
-    *keeps = there->log_same || !run_reaches(run, &stored);
+    *keeps = verdict == RUN_VERDICT_KEEP;
     if (*keeps)
         *run = stored;
     return PV_OK;
@@ -446,25 +437,25 @@ enum pv_code store_run_insert(struct store_tx *tx,
                               enum run_insert_outcome *outcome,
                               struct pv_error *err)
 {
-    struct situation there;
+    struct lookup there;
     store_tell_of(tx, application->id);
-    PV_TRY(look(tx, application->id, run, log_digest, &there, err));
+    PV_TRY(look_up(tx, application->id, run, log_digest, &there, err));
     bool keeps = false;
-    if (there.log_known)
-        PV_TRY(judge_log(tx, arena, application->id, &there, log_digest, run, &keeps, err));
+    if (there.has_log)
+        PV_TRY(compare_log(tx, arena, application->id, &there, log_digest, run, &keeps, err));
     if (keeps) {
         *outcome = RUN_UNCHANGED;
         return PV_OK;
     }
     struct run made = *run;
-    if (there.log_known)
+    if (there.has_log)
         memcpy(made.id, there.log_run_id, sizeof made.id);
     else
         clock_uuid7(made.id);
     made.recorded_us = there.now_us;
-    PV_TRY(write_all(tx, application, &made, log_digest, there.log_known, err));
+    PV_TRY(write_all(tx, application, &made, log_digest, there.has_log, err));
     *run = made;
-    *outcome = there.log_known ? RUN_REPLACED : RUN_INSERTED;
+    *outcome = there.has_log ? RUN_REPLACED : RUN_INSERTED;
     return PV_OK;
 }
 

@@ -74,3 +74,24 @@ Test(run_reach, sums_beyond_all_bounds_are_the_most_there_is)
     huge.tasks_succeeded = huge.tasks_failed = INT64_MAX;
     check_further(huge, telling());
 }
+
+/* Another report of a log that is there: every combination of what is known of both. */
+Test(run_reach, what_becomes_of_another_report_of_a_log)
+{
+    struct run longer = telling(), shorter = telling(), ended = telling();
+    longer.duration_s = 20.0;
+    ended.ended = true;
+    const struct known_log open = {.ended = false}, same = {.ended = true, .same = true};
+    const struct known_log done = {.ended = true}, imported = {.ended = true, .undigested = true};
+    cr_expect_eq(run_log_verdict(&longer, true, &open, &shorter), RUN_VERDICT_REPLACE);
+    cr_expect_eq(run_log_verdict(&shorter, true, &open, &longer), RUN_VERDICT_KEEP);
+    cr_expect_eq(run_log_verdict(&ended, true, &open, &longer), RUN_VERDICT_REPLACE);
+    cr_expect_eq(run_log_verdict(&ended, true, &same, &ended), RUN_VERDICT_KEEP);
+    cr_expect_eq(run_log_verdict(&ended, true, &done, &ended), RUN_VERDICT_CONFLICT);
+    cr_expect_eq(run_log_verdict(&longer, true, &done, &ended), RUN_VERDICT_CONFLICT);
+    cr_expect_eq(run_log_verdict(&ended, true, &imported, &ended), RUN_VERDICT_REPLACE,
+                 "a log completes what was imported without");
+    cr_expect_eq(run_log_verdict(&ended, false, &imported, &ended), RUN_VERDICT_CONFLICT,
+                 "what has no digest itself completes nothing");
+    cr_expect_eq(run_log_verdict(&longer, true, &imported, &ended), RUN_VERDICT_CONFLICT);
+}
