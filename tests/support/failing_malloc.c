@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void *__real_malloc(size_t n);
 void *__real_calloc(size_t count, size_t size);
@@ -11,6 +12,7 @@ void *__wrap_malloc(size_t n);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *at, size_t n);
 void __wrap_free(void *at);
+char *__wrap_strdup(const char *text);
 
 /* Of this thread: others go on undisturbed. */
 static _Thread_local long allowed = -1;
@@ -51,6 +53,13 @@ void __wrap_free(void *at)
 {
     held -= counting && at != NULL;
     __real_free(at);
+}
+
+char *__wrap_strdup(const char *text)
+{
+    size_t n = strlen(text) + 1;
+    char *copy = __wrap_malloc(n);
+    return copy == NULL ? NULL : memcpy(copy, text, n);
 }
 
 void failing_malloc_begin(long allocations)

@@ -149,8 +149,11 @@ static enum pv_code open_pipelined(struct store *store, PGconn **conn, struct pv
 {
     PGconn *made = NULL;
     PV_TRY(connection_open(&store->info, &made, err));
-    if (!prepared_attach(made) || PQsetnonblocking(made, 1) != 0 ||
-        PQenterPipelineMode(made) != 1) {
+    if (!prepared_attach(made)) {
+        PQfinish(made);
+        return pv_no_memory(err);
+    }
+    if (PQsetnonblocking(made, 1) != 0 || PQenterPipelineMode(made) != 1) {
         PQfinish(made);
         return pv_fail(err, PV_E_INTERNAL, "the database connection cannot be set up");
     }
