@@ -2,6 +2,7 @@
 import json
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -101,6 +102,19 @@ def test_a_token_command_without_a_database_names_the_setting():
     result = subprocess.run([str(PROVISORD), "token", "list"], text=True, capture_output=True, timeout=30,
                             env={"PROVISOR_DATABASE_OWNER_URL": "host=127.0.0.1 port=9 connect_timeout=2"})
     assert result.returncode == 1 and "PROVISOR_DATABASE_OWNER_URL_FILE" in result.stderr
+
+
+def test_open_files_are_raised_to_what_the_connections_need(make_service):
+    """Once, by one sum: clients, the database, and some for the rest."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    service = make_service(PROVISOR_CONNECTIONS_MAX=2000, PROVISOR_DATABASE_CONNECTIONS=20)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))
+    try:
+        service.start()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    limits = pathlib.Path("/proc/%d/limits" % service.process.pid).read_text()
+    assert re.search(r"^Max open files +(\d+)", limits, re.M)[1] == str(2000 + 20 + 256)
 
 
 def test_a_free_port_is_logged(make_service):

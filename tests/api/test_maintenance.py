@@ -1,6 +1,7 @@
 """Keeping: what is past its retention goes, from every table, of every team, and nothing else does."""
 import concurrent.futures
 import datetime
+import json
 import random
 import re
 import subprocess
@@ -366,6 +367,29 @@ def test_runs_that_cannot_be_removed_keep_no_others(kept, alpha):
     finally:
         admin(kept, "DROP TRIGGER refuse_delete ON provisor.run; DROP FUNCTION public.refuse_delete()")
     assert maintain(kept)["runs"] == 1 and runs_of(alpha, stuck) == []
+
+
+def test_each_application_that_fails_has_a_reason_of_its_own(kept, alpha):
+    """Two applications whose runs cannot be removed, for different reasons: the log gives each its own."""
+    names = ["%s-%s" % (word, uuid.uuid4().hex[:8]) for word in ("checked", "broken")]
+    for name in names:
+        add_run(alpha, name, 40)
+        alpha.patch("/v1/applications/" + name, {"retention": {"days": 30, "runs": None}})
+    checked, broken = [alpha.get("/v1/applications/" + name).json()["id"] for name in names]
+    admin(kept, "CREATE FUNCTION public.refuse_delete() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+                " IF OLD.application_id = '%s' THEN RAISE 'checked' USING ERRCODE = '23514'; END IF;"
+                " IF OLD.application_id = '%s' THEN RAISE 'broken' USING ERRCODE = 'XX000'; END IF;"
+                " RETURN OLD; END $$;"
+                "CREATE TRIGGER refuse_delete BEFORE DELETE ON provisor.run FOR EACH ROW"
+                " EXECUTE FUNCTION public.refuse_delete()" % (checked, broken))
+    try:
+        done = subprocess.run([str(kept.program), "maintain"], env=kept.env(), stderr=subprocess.PIPE, text=True)
+        events = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+        reasons = {e["application_id"]: e["reason"] for e in events if e["event"] == "maintenance.application_not_expired"}
+        assert "breaks a rule" in reasons[checked] and "refused a statement" in reasons[broken]
+    finally:
+        admin(kept, "DROP TRIGGER refuse_delete ON provisor.run; DROP FUNCTION public.refuse_delete()")
+    assert maintain(kept)["runs"] == 2
 
 
 def test_a_run_that_cannot_be_thinned_keeps_no_other_from_it(kept, alpha, name):

@@ -203,3 +203,22 @@ Test(reader, values_are_counted_before_anything_is_built)
     cr_assert_eq(codec_parse(four, strlen(four), &few, &json, &err), PV_OK);
     json_decref(json);
 }
+
+Test(reader, every_word_that_is_allowed_is_named)
+{
+    static const char *const words[] = {"first_of_many_words",
+                                        "second_of_many_words",
+                                        "third_of_many_words",
+                                        "fourth_of_many_words",
+                                        "fifth_of_many_words",
+                                        "sixth_of_many_words",
+                                        "the_last",
+                                        NULL};
+    struct document d;
+    document_open(&d, "{\"word\": \"green\"}");
+    (void)codec_choice(&d.top, "word", CODEC_REQUIRED, words, 0);
+    cr_assert_eq(d.err.n_faults, 1);
+    for (size_t i = 0; words[i] != NULL; i++)
+        cr_expect_not_null(strstr(d.err.faults[0].detail, words[i]), "%s", d.err.faults[0].detail);
+    document_close(&d);
+}
