@@ -3,6 +3,8 @@ import math
 
 import pytest
 
+from contract import Contract
+
 FIT, PREDICT = "/v1/models/fit", "/v1/models/predict"
 SHAPES = [(n, m) for n in (4, 16, 64) for m in (1, 2, 4, 8, 16)]
 
@@ -219,8 +221,8 @@ def test_limits_have_their_own_faults(make_service):
     client.refuse("POST", PREDICT, 422, pointer="/points", json=body)
 
 
-KINDS = ("amdahl", "gustafson", "sun_ni", "usba", "usba_scaled", "ernest", "interpolation", "load_per_executor", "power_law", "memory_spill",
-         "memory_cliff", "combined")
+# `pooled` learns from runs with other labels, `ipso` from measured stages.
+KINDS = [k for k in Contract().document["components"]["schemas"]["ModelKind"]["enum"] if k not in ("pooled", "ipso")]
 
 
 @pytest.mark.parametrize("kind", KINDS)

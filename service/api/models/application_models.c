@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "codec/models/drift.h"
+#include "core/scaling/laws/kinds.h"
 #include "metrics/metrics.h"
 
 METRIC_COUNTER(drifts,
@@ -10,7 +11,8 @@ METRIC_COUNTER(drifts,
                "Fits that found a drift of the history and were kept.",
                "");
 
-/* Raised by whoever changes what a fit of the same runs gives: what is kept is then made anew. */
+/* Raised by whoever changes what a fit of the same runs gives: what is kept is then made anew. A
+ * further kind of model needs no raise. */
 static const int fits_revision = 9;
 
 METRIC_COUNTER(fits,
@@ -33,8 +35,11 @@ static enum pv_code make_fingerprint(const struct api *api,
                                      const char **fingerprint,
                                      struct pv_error *err)
 {
-    *fingerprint = arena_printf(arena, "fits %d, observations %lld", fits_revision,
-                                (long long)api->config->observations_max);
+    size_t kinds = 0;
+    while (model_kinds[kinds] != NULL)
+        kinds++;
+    *fingerprint = arena_printf(arena, "fits %d, kinds %zu, observations %lld", fits_revision,
+                                kinds, (long long)api->config->observations_max);
     return *fingerprint == NULL ? pv_no_memory(err) : PV_OK;
 }
 
