@@ -222,7 +222,7 @@ def test_limits_have_their_own_faults(make_service):
 
 
 # `pooled` learns from runs with other labels, `ipso` from measured stages.
-KINDS = [k for k in Contract().document["components"]["schemas"]["ModelKind"]["enum"] if k not in ("pooled", "ipso")]
+KINDS = tuple(k for k in Contract().document["components"]["schemas"]["ModelKind"]["enum"] if k not in ("pooled", "ipso"))
 
 
 @pytest.mark.parametrize("kind", KINDS)
