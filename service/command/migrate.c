@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "base/plural.h"
 #include "command/command.h"
 #include "command/words.h"
 #include "store/store.h"
@@ -19,6 +20,6 @@ int command_migrate(int argc, char *argv[])
         fprintf(stderr, "provisord: migrate: %s\n", err.detail);
         return COMMAND_FAILED;
     }
-    fprintf(stderr, "provisord: %u migration%s applied\n", applied, applied == 1 ? "" : "s");
+    fprintf(stderr, "provisord: %u migration%s applied\n", applied, PLURAL(applied));
     return COMMAND_DONE;
 }

@@ -404,7 +404,7 @@ def test_a_deleted_application_takes_what_told_of_its_import_along(service, clie
 def test_an_advice_that_is_not_here_stays_named(client, name):
     line = dict(SMALL, advice_id="0190d4a0-0000-7000-8000-000000000000")
     reply = send(client, name, [line, SMALL])
-    assert reply.json()["warnings"] == [{"code": "unknown_advice", "message": "runs name an advice that is not here", "evidence": {"count": 1}}]
+    assert reply.json()["warnings"] == [{"code": "unknown_advice", "message": "runs name advice that does not exist", "evidence": {"count": 1}}]
     assert line["advice_id"] in [r["advice_id"] for r in lines_of(client, name)]
 
 

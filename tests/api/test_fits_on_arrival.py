@@ -156,7 +156,7 @@ def test_that_nothing_can_be_fitted_is_kept_too(quick, name):
     wait_until(lambda: is_current(quick, name))
     before = settled(quick)
     problem = quick.alpha.get("/v1/applications/%s/models" % name, 422).json()
-    assert "1 of the application's 1 runs" in problem["detail"] and grown(quick, before, READER) == 0
+    assert "1 of the application's 1 run" in problem["detail"] and grown(quick, before, READER) == 0
 
 
 def test_an_application_that_is_gone_is_no_failure(quick, name):

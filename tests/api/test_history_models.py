@@ -84,7 +84,7 @@ def test_models_of_an_application_made_again_are_not_the_old_ones(client, name):
     client.delete("/v1/applications/" + name)
     models(client, name, 404)
     add(client, name, 8, 1, 40)
-    assert "1 of the application's 1 runs" in models(client, name, 422)["detail"]
+    assert "1 of the application's 1 run" in models(client, name, 422)["detail"]
 
 
 def test_runs_that_cannot_be_used_are_counted(client, name):
@@ -120,7 +120,7 @@ def test_too_few_runs_say_how_many_and_what_is_missing(client, name, path):
     add(client, name, 8, 2, 30, succeeded=False)
     problem = client.get("/v1/applications/%s/%s" % (name, path), 422).json()
     assert "1 of the application's 2 runs can be used, failed 1" in problem["detail"]
-    assert "1 more are missing" in problem["detail"]
+    assert "1 more needed" in problem["detail"]
 
 
 def test_runs_that_do_not_tell_the_effects_apart_say_so(client, name):
@@ -136,7 +136,7 @@ def test_without_a_judged_candidate_none_is_selected_but_one_may_be_asked_for(cl
     assert all_of_them["selected_model"] is None and all_of_them["reasons"][0]["code"] == "no_error_comparable"
     usba = next(c for c in all_of_them["candidates"] if c["model"] == "usba")
     assert usba["status"] == "not_fitted" and usba["parameters"] is None
-    assert usba["error"]["code"] == "too_few_observations" and "2 more are missing" in usba["error"]["message"]
+    assert usba["error"]["code"] == "too_few_observations" and "2 more needed" in usba["error"]["message"]
     assert "needs more runs" in speedup(client, name, 422)["detail"]
     assert speedup(client, name, model="amdahl")["surface"][0]["points"][0]["duration_s"] == pytest.approx(300)
     client.refuse("GET", "/v1/applications/%s/speedup?model=usba" % name, 422, parameter="model")

@@ -178,7 +178,7 @@ def test_each_fault_of_a_fit_is_named(client, pointer, change):
 
 
 @pytest.mark.parametrize("model, shapes, words", [
-    ("ernest", SHAPES[:3], "1 more are missing"),
+    ("ernest", SHAPES[:3], "1 more needed"),
     ("ernest", [(n, 4) for n in (1, 2, 4, 8)], "different executor counts"),
     ("usba", [(n, 4) for n in (1, 2, 4, 8)], "different executor counts"),
     ("usba", [(4 * m, m) for m in (1, 2, 4, 8)], "another problem_size per executor"),

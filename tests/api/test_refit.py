@@ -195,7 +195,7 @@ def test_an_unknown_application_and_an_unknown_parameter(client, name):
 
 def test_too_few_runs_are_told_at_once(client, name):
     add(client, name, 8, 1, 40)
-    assert "1 of the application's 1 runs" in client.post(path(name), {}, 422).json()["detail"]
+    assert "1 of the application's 1 run" in client.post(path(name), {}, 422).json()["detail"]
     for m in (2, 4):
         add(client, name, 8, m, 40 / m + 5)
     client.refuse("POST", path(name), 422, pointer="/model", json={"model": "usba"})

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/geo/copy_plan_clusters.h"
+#include "base/plural.h"
 #include "core/geo/planning.h"
 
 static const char CLUSTERS_AT[] = "/copy_plan/clusters";
@@ -136,9 +137,9 @@ static void warn_of_inputs(const struct advice_question *question, struct advice
     if (question->n_inputs > 0 || question->n_clusters == 1)
         return;
     struct finding *note = finding_add(&advice->warnings, "inputs_assumed",
-                                       "The input is assumed to lie in all %zu clusters alike; "
+                                       "The input is assumed to lie in all %zu cluster%s alike; "
                                        "copy_plan.inputs specifies where it does.",
-                                       question->n_clusters);
+                                       question->n_clusters, PLURAL(question->n_clusters));
     finding_number(note, "clusters", (double)question->n_clusters);
 }
 

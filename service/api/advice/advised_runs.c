@@ -7,16 +7,15 @@
 METRIC_COUNTER(
     intervals,
     "provisor_advised_runs_total",
-    "Stored runs that followed an advice, by where their duration lies: inside the predicted "
+    "Stored runs that followed advice, by where their duration lies: inside the predicted "
     "interval, faster or slower; other when the run failed, ran on other executors or the "
     "advice had no interval.",
     "interval");
-METRIC_COUNTER(
-    deadlines,
-    "provisor_advised_run_deadlines_total",
-    "Stored runs that followed an advice with a deadline, by whether they met it: met or "
-    "missed.",
-    "outcome");
+METRIC_COUNTER(deadlines,
+               "provisor_advised_run_deadlines_total",
+               "Stored runs that followed advice with a deadline, by whether they met it: met or "
+               "missed.",
+               "outcome");
 
 void advised_runs_count(struct api *api, struct http_request *request, const struct run *run)
 {

@@ -5,6 +5,7 @@
 #include "api/routes.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
+#include "base/plural.h"
 #include "codec/clusters/cluster_samples.h"
 #include "store/clusters/performance.h"
 #include "threads/clock.h"
@@ -142,9 +143,10 @@ static enum pv_code refuse_beyond(const struct config *config,
                         (long long)held->operations, (long long)config->sampled_operations_max);
     if (named->n_senders > 0 && held->senders > config->sampled_senders_max)
         code = pv_fault(err, PV_PLACE_POINTER, "/transfers", "too_many_senders",
-                        "transfers from %lld clusters would be kept, more than %lld "
+                        "transfers from %lld cluster%s would be kept, more than %lld "
                         "(sampled_senders_max)",
-                        (long long)held->senders, (long long)config->sampled_senders_max);
+                        (long long)held->senders, PLURAL(held->senders),
+                        (long long)config->sampled_senders_max);
     return code;
 }
 

@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "api/clusters/named_cluster.h"
 #include "api/shared/reply.h"
+#include "base/plural.h"
 #include "codec/deadlines/feasibility.h"
 #include "codec/json/finding.h"
 #include "core/deadline/explain.h"
@@ -142,8 +143,8 @@ static enum pv_code load_jobs(struct api *api,
     store_rollback(&tx);
     if (codec_feasibility_tasks(asked) > (size_t)api->config->tasks_max)
         return pv_fault(err, PV_PLACE_POINTER, "/jobs", "too_many_items",
-                        "with the jobs from history there are more than %lld tasks (tasks_max)",
-                        (long long)api->config->tasks_max);
+                        "with the jobs from history there are more than %lld task%s (tasks_max)",
+                        (long long)api->config->tasks_max, PLURAL(api->config->tasks_max));
     return PV_OK;
 }
 
@@ -179,9 +180,9 @@ static enum pv_code write_schedule(const struct codec_feasibility *asked,
     writer_end_array(w);
     if (code == PV_E_CANCELLED)
         return pv_fault(err, PV_PLACE_POINTER, "/include", "too_large",
-                        "the schedule of %zu tasks does not fit the memory of a request "
+                        "the schedule of %zu task%s does not fit the memory of a request "
                         "(request_memory_bytes_max)",
-                        codec_feasibility_tasks(asked));
+                        codec_feasibility_tasks(asked), PLURAL(codec_feasibility_tasks(asked)));
     return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", why.detail);
 }
 

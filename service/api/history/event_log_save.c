@@ -32,7 +32,7 @@ enum pv_code log_save_check_advice(const struct log_save *save,
         run->advice_id[0] = '\0';
         run->warnings.arena = arena;
         (void)finding_add(&run->warnings, "unknown_advice",
-                          "the log names an advice that is not here");
+                          "the log names advice that does not exist");
         return findings_check(&run->warnings, err);
     }
     if (code != PV_OK && err != NULL)

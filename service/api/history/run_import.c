@@ -12,6 +12,7 @@
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
+#include "base/plural.h"
 #include "codec/json/finding.h"
 #include "codec/json/ndjson.h"
 #include "compression/compression.h"
@@ -69,8 +70,8 @@ check_line(void *context, uint64_t number, const char *text, size_t n, struct pv
     const struct config *config = taking->api->config;
     const struct import_line line = {taking->records, number, text, n};
     if (taking->records++ == (uint64_t)config->import_runs_max)
-        return pv_fail(err, PV_E_LIMIT, "an import may hold at most %lld runs (import_runs_max)",
-                       (long long)config->import_runs_max);
+        return pv_fail(err, PV_E_LIMIT, "an import may hold at most %lld run%s (import_runs_max)",
+                       (long long)config->import_runs_max, PLURAL(config->import_runs_max));
     struct run run;
     enum pv_code code =
         import_line_decode(config, &line, taking->now_us, &taking->arena, &run, &taking->faults);
@@ -218,7 +219,7 @@ static void write_warnings(struct writer *w, const struct import_outcome *outcom
     struct findings warnings = {.arena = w->arena};
     if (outcome->unknown_advice > 0)
         finding_count(
-            finding_add(&warnings, "unknown_advice", "runs name an advice that is not here"),
+            finding_add(&warnings, "unknown_advice", "runs name advice that does not exist"),
             (size_t)outcome->unknown_advice);
     codec_findings_encode(w, "warnings", &warnings);
 }

@@ -2,6 +2,7 @@
 #include "api/routes.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
+#include "base/plural.h"
 #include "http/etag.h"
 #include "store/history/application.h"
 #include "store/history/run_measured.h"
@@ -45,7 +46,7 @@ static enum pv_code load(struct api *api,
         store_run_measured(tx, request->arena, application->id, most, labels, n_labels, list, err));
     if (n_labels > 0 && list->looked_at == 0)
         return pv_fault(err, PV_PLACE_PARAMETER, "label", "not_found",
-                        "none of the newest %zu runs has these labels", most);
+                        "none of the newest %zu run%s has these labels", most, PLURAL(most));
     if (measured > 0)
         PV_TRY(store_commit(&tx, err));
     return PV_OK;

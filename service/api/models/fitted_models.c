@@ -5,6 +5,7 @@
 #include "api/routes.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
+#include "base/plural.h"
 #include "codec/history/run.h"
 #include "codec/models/fitted_model.h"
 #include "core/scaling/laws/kinds.h"
@@ -126,8 +127,9 @@ check_points(const struct api *api, const struct codec_speedup *speedup, struct 
     if (!__builtin_mul_overflow(speedup->n_sizes, speedup->n_executors, &points) && points <= most)
         return PV_OK;
     return pv_fault(err, PV_PLACE_PARAMETER, "executors", "too_many_items",
-                    "%zu problem sizes by %zu executor counts are more than %zu points",
-                    speedup->n_sizes, speedup->n_executors, most);
+                    "%zu problem size%s by %zu executor count%s are more than %zu point%s",
+                    speedup->n_sizes, PLURAL(speedup->n_sizes), speedup->n_executors,
+                    PLURAL(speedup->n_executors), most, PLURAL(most));
 }
 
 enum pv_code history_speedup_get(void *context,

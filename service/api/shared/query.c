@@ -1,5 +1,6 @@
 #include "api/shared/query.h"
 #include "base/order.h"
+#include "base/plural.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -54,7 +55,8 @@ enum pv_code api_query_labels(struct api *api,
     size_t most = count_named(request, "label");
     if (most > (size_t)api->config->labels_max)
         return pv_fault(err, PV_PLACE_PARAMETER, "label", "too_many_items",
-                        "may be given at most %lld times", (long long)api->config->labels_max);
+                        "may be given at most %lld time%s", (long long)api->config->labels_max,
+                        PLURAL(api->config->labels_max));
     struct run_label *all = arena_calloc(request->arena, most, sizeof *all);
     if (all == NULL)
         return pv_no_memory(err);

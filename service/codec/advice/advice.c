@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "codec/json/finding.h"
 
 /* --- request --- */
@@ -65,8 +66,8 @@ static void decode_constraints(const struct codec_node *node, const void *limits
     shape_decode(&constraints, &codec_advice_constraints_shape, limits, request);
     if (goal->max_executors > 0 && request->cores_per_executor > most->cores / goal->max_executors)
         codec_fault_member(&constraints, "cores_per_executor", "out_of_range",
-                           "with max_executors there are more than %lld cores (cores_max)",
-                           (long long)most->cores);
+                           "with max_executors there are more than %lld core%s (cores_max)",
+                           (long long)most->cores, PLURAL(most->cores));
     if (codec_present(&constraints, "min_executors") && request->has_max_executors &&
         goal->max_executors > 0 && goal->min_executors > goal->max_executors)
         codec_fault_member(&constraints, "min_executors", "out_of_range",

@@ -54,10 +54,10 @@ struct codec_advice_reply {
     const struct geo_plan *copies;
 };
 
-/* The representation of an advice. */
+/* The representation of advice. */
 void codec_advice_encode(struct writer *w, const struct codec_advice_reply *reply);
 
-/* What the event advice.created tells: ids and the headline. */
+/* What the event advice.created has: ids and the headline. */
 void codec_advice_encode_event(struct writer *w, const struct codec_advice_reply *reply);
 
 #endif

@@ -1,5 +1,7 @@
 #include "codec/clusters/cluster.h"
 
+#include "base/plural.h"
+
 #define C struct cluster
 #define L struct codec_cluster_limits
 enum { NULLABLE = CODEC_NULLABLE, REPLY = SHAPE_READ_ONLY };
@@ -48,8 +50,8 @@ void codec_cluster_decode(const struct codec_node *node,
     if (__builtin_mul_overflow(traits->executors, traits->cores_per_executor, &cores) ||
         cores > limits->cores)
         codec_fault_member(node, "executors", "out_of_range",
-                           "with cores_per_executor there are more than %lld cores (cores_max)",
-                           (long long)limits->cores);
+                           "with cores_per_executor there are more than %lld core%s (cores_max)",
+                           (long long)limits->cores, PLURAL(limits->cores));
 }
 
 void codec_cluster_encode(struct writer *w, const struct cluster *cluster)

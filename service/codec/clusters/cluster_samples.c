@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/plural.h"
+
 #define L struct codec_cluster_samples_limits
 
 /* --- instants --- */
@@ -99,7 +101,8 @@ static void refuse_many(const struct codec_node *node, const A *samples, size_t 
         n += counts[i];
         if (n > most)
             codec_fault_member(node, keys[i], "too_many_items",
-                               "with it there are more than %zu samples (samples_max)", most);
+                               "with it there are more than %zu sample%s (samples_max)", most,
+                               PLURAL(most));
     }
 }
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/plural.h"
+
 enum column { MACHINE_TYPE, CLUSTER, CURRENCY, HOUR, SPOT, INTERRUPTIONS, COLUMNS };
 
 static const char *const names[COLUMNS] = {
@@ -182,15 +184,15 @@ static void take_row(struct table *t)
     struct price_book *book = t->book;
     char what[96];
     if (t->n_fields != t->n_columns) {
-        (void)snprintf(what, sizeof what, "has %zu fields, and the first line names %zu columns",
-                       t->n_fields, t->n_columns);
+        (void)snprintf(what, sizeof what, "has %zu field%s, and the first line names %zu column%s",
+                       t->n_fields, PLURAL(t->n_fields), t->n_columns, PLURAL(t->n_columns));
         fault_at_line(t, "", "malformed_csv", t->begin, what);
         t->ended = true;
         return;
     }
     if (book->n_rows == t->rows_max) {
-        (void)snprintf(what, sizeof what, "there are more than %zu prices (prices_max)",
-                       t->rows_max);
+        (void)snprintf(what, sizeof what, "there are more than %zu price%s (prices_max)",
+                       t->rows_max, PLURAL(t->rows_max));
         fault_at_line(t, "/prices", "too_many_items", t->begin, what);
         t->ended = true;
         return;
@@ -252,7 +254,7 @@ static void refuse_parse(struct table *t, const struct csv_parser *parser)
         t->failed = true;
     else
         fault_at_line(t, "", "malformed_csv", t->line,
-                      "a quote stands inside a field that is not in quotes, or text behind the "
+                      "a quote inside a field that is not in quotes, or text behind the "
                       "closing quote of one that is");
     t->ended = true;
 }

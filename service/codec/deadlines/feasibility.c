@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/plural.h"
 #include "codec/deadlines/job_source.h"
 #include "core/deadline/job_from_run.h"
 
@@ -96,7 +97,8 @@ static void take_jobs(const struct codec_node *top, const void *limits, void *ob
         struct codec_node job = codec_item(&list, i);
         if (tasks > most)
             codec_fault_member(&job, "stages", "too_many_items",
-                               "with this job there are more than %zu tasks (tasks_max)", most);
+                               "with this job there are more than %zu task%s (tasks_max)", most,
+                               PLURAL(most));
     }
 }
 
@@ -129,8 +131,8 @@ static void decode_cluster(const struct codec_node *top, const void *limits, voi
     if (size.executors < 1 || size.cores_per_executor < 1)
         return;
     if (size.executors > most / size.cores_per_executor)
-        codec_fault(&cluster, "out_of_range", "has more than %lld cores (cores_max)",
-                    (long long)most);
+        codec_fault(&cluster, "out_of_range", "has more than %lld core%s (cores_max)",
+                    (long long)most, PLURAL(most));
     else
         request->cores = (size_t)(size.executors * size.cores_per_executor);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/plural.h"
 #include "codec/deadlines/job_source.h"
 #include "codec/json/names.h"
 
@@ -165,8 +166,8 @@ check_cores(const struct codec_node *node, int64_t most, const struct codec_stag
             codec_fault_member(node, keys[i], "required", "is required");
     if (request->cores_per_executor > 0 && request->executors > most / request->cores_per_executor)
         codec_fault_member(node, "executors", "out_of_range",
-                           "with cores_per_executor there are more than %lld cores (cores_max)",
-                           (long long)most);
+                           "with cores_per_executor there are more than %lld core%s (cores_max)",
+                           (long long)most, PLURAL(most));
 }
 
 void codec_stage_plan_decode(const struct codec_node *node,

@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "base/plural.h"
 #include "codec/geo/copy_plan_internal.h"
 #include "codec/json/names.h"
 
@@ -121,7 +122,8 @@ static void decode_job(struct copy_plan_decoding *d,
         codec_list(node, "tasks", CODEC_REQUIRED, 0, d->limits->tasks, sizeof *tasks, &list, &n);
     if (n > d->limits->tasks - d->tasks) {
         codec_fault(&list, "too_many_items",
-                    "with it there are more than %zu tasks (plan_tasks_max)", d->limits->tasks);
+                    "with it there are more than %zu task%s (plan_tasks_max)", d->limits->tasks,
+                    PLURAL(d->limits->tasks));
         return;
     }
     struct strview *ids = codec_allocate(node, n, sizeof *ids);

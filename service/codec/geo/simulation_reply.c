@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/plural.h"
 #include "codec/json/finding.h"
 
 static const char *const quantile_keys[COMPARISON_QUANTILES] = {"p5",  "p10", "p25", "p50",
@@ -92,8 +93,8 @@ static void encode_best(struct writer *w,
         if (isnan(best->margin)) {
             code = "more_finished";
             (void)snprintf(text, sizeof text,
-                           "%.*s left %zu workflows unfinished, %.*s, the next best, %zu", n,
-                           name.at, flow->absent, m, next.at, other->absent);
+                           "%.*s left %zu workflow%s unfinished, %.*s, the next best, %zu", n,
+                           name.at, flow->absent, PLURAL(flow->absent), m, next.at, other->absent);
         } else {
             code = best->clear ? "least_mean_flow" : "too_close";
             (void)snprintf(text, sizeof text,
@@ -157,9 +158,9 @@ static void encode_warnings(struct writer *w, const struct codec_simulation_resu
     if (unfinished > 0)
         finding_count(
             finding_add(&warnings, "workflows_unfinished",
-                        "%zu workflows were unfinished %.15g s after the last arrival "
+                        "%zu workflow%s were unfinished %.15g s after the last arrival "
                         "(drain_timeout_s); means, percentiles and CDFs cover the others only",
-                        unfinished, asked->drain_timeout_s),
+                        unfinished, PLURAL(unfinished), asked->drain_timeout_s),
             unfinished);
     codec_findings_encode(w, "warnings", &warnings);
 }

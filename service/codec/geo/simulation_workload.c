@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/plural.h"
+
 enum { CLASSES_MAX = 20, BUILT_IN = 2, WORKFLOWS_USUAL = 200 };
 #define SCALE_MAX 1e6
 #define SUM_TOLERANCE 1e-6
@@ -203,9 +205,10 @@ static void check_sizes(const struct codec_node *node,
     for (size_t i = 0; i < terms->n_sizes && terms->n_recordings == 0; i++)
         if (terms->sizes[i].most > limits->workflow_tasks)
             codec_fault_member(node, "sizes", "out_of_range",
-                               "a workflow may have at most %zu tasks "
+                               "a workflow may have at most %zu task%s "
                                "(simulation_workflow_tasks_max), by default some have %zu",
-                               limits->workflow_tasks, terms->sizes[i].most);
+                               limits->workflow_tasks, PLURAL(limits->workflow_tasks),
+                               terms->sizes[i].most);
     if (tasks > (double)limits->tasks)
         codec_fault_member(node, "workflows", "out_of_range",
                            "that is %.0f tasks, a workload may have %zu (simulation_tasks_max)",

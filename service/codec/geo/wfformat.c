@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "base/plural.h"
 #include "codec/json/bounds.h"
 #include "codec/json/names.h"
 #include "codec/json/text_index.h"
@@ -335,9 +336,9 @@ static size_t operation_of(const struct document *d, size_t task, struct codec_o
     if (list->n == list->most) {
         struct codec_node item = codec_item(&d->tasks, task);
         codec_fault_member(&item, "name", "too_many_operations",
-                           "the recordings run more than %zu different programs "
+                           "the recordings run more than %zu different program%s "
                            "(simulation_operations_max)",
-                           list->most);
+                           list->most, PLURAL(list->most));
         return SIZE_MAX;
     }
     list->names[list->n] = name;

@@ -16,7 +16,7 @@ struct codec_run_limits {
 
 /*
  * A run as a client sends it (docs/design.md, "A run"): the body of a POST or an object inside
- * another request (the `profile` of an advice). Required: problem_size, executors,
+ * another request (the `profile` of advice). Required: problem_size, executors,
  * cores_per_executor, duration_s. null stands for "unknown" wherever a member is optional.
  *
  * Faults: unknown members; types and ranges; a stage id twice (at the second one), a parent that is

@@ -259,8 +259,7 @@ void codec_run_decode_record(const struct codec_node *node,
     if (run->n_resources > 0)
         qsort(run->resources, run->n_resources, sizeof *run->resources, compare_profiles);
     if (run->log_digest.at != NULL && run->spark_application_id.at == NULL)
-        codec_fault_member(node, "spark_application_id", "required",
-                           "is required beside log_digest");
+        codec_fault_member(node, "spark_application_id", "required", "is required with log_digest");
 }
 
 /* --- writing --- */

@@ -1,12 +1,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/plural.h"
 #include "codec/history/log_metrics.h"
 #include "codec/history/run.h"
 
 /*
  * The stages of a run: read one by one in the order sent, then checked as a graph. The graph
- * is walked by position in ascending order of id; `order` remembers where each stage stands in the
+ * is walked by position in ascending order of id; `order` remembers where each stage is in the
  * request, so that a fault points at what the client wrote.
  */
 enum {
@@ -78,9 +79,9 @@ static void decode_task_mean(const struct codec_node *node,
     if (limits->as_recorded)
         return;
     if (!codec_present(node, "tasks") && codec_present(node, "task_duration_s"))
-        codec_fault_member(node, "tasks", "required", "is required beside task_duration_s");
+        codec_fault_member(node, "tasks", "required", "is required with task_duration_s");
     if (stage->n_tasks > 0 && !codec_present(node, "task_duration_s"))
-        codec_fault_member(node, "task_duration_s", "required", "is required beside tasks");
+        codec_fault_member(node, "task_duration_s", "required", "is required with tasks");
 }
 
 /* Compensated sum, so that a million tasks add up the same to the last digits. */
@@ -97,16 +98,16 @@ static double sum_of(const double values[], size_t n)
     return sum;
 }
 
-/* Beside the durations themselves their number and mean may stand, as replies write them. */
+/* The durations may come with their number and mean, as replies write them. */
 static void check_agreement(const struct codec_node *node, const struct run_stage *stage)
 {
     if (stage->task_durations_s == NULL)
         return;
     int64_t n = codec_integer(node, "tasks", CODEC_NULLABLE, 0, INT64_MAX);
     if (n != RUN_UNKNOWN && n != stage->n_tasks)
-        codec_fault_member(node, "tasks", "conflict", "%s holds %lld tasks",
+        codec_fault_member(node, "tasks", "conflict", "%s holds %lld task%s",
                            stage->n_task_sketch > 0 ? "task_time_summary" : "task_durations_s",
-                           (long long)stage->n_tasks);
+                           (long long)stage->n_tasks, PLURAL(stage->n_tasks));
     double mean = codec_number(node, "task_duration_s", CODEC_NULLABLE, 0, CODEC_SECONDS_MAX);
     double sum = sum_of(stage->task_durations_s, (size_t)stage->n_tasks);
     double own = stage->n_tasks > 0 ? sum / (double)stage->n_tasks : 0;
@@ -243,21 +244,21 @@ static void encode_tasks(struct writer *w, const void *object, const void *conte
     }
 }
 
-static bool is_told(const struct codec_node *node, const char *key)
+static bool is_given(const struct codec_node *node, const char *key)
 {
     return json_object_get(node->json, key) != NULL;
 }
 
-/* As recorded: only what is not told. */
-static void derive_untold(const struct codec_node *node, struct run_stage *stage)
+/* As recorded: only what is not given. */
+static void derive_missing(const struct codec_node *node, struct run_stage *stage)
 {
     struct run_stage derived = *stage;
     derive(&derived);
-    if (!is_told(node, "task_time_s"))
+    if (!is_given(node, "task_time_s"))
         stage->task_time_s = derived.task_time_s;
-    if (!is_told(node, "task_duration_s"))
+    if (!is_given(node, "task_duration_s"))
         stage->task_duration_s = derived.task_duration_s;
-    if (!is_told(node, "nominal_rate_per_s"))
+    if (!is_given(node, "nominal_rate_per_s"))
         stage->nominal_rate_per_s = derived.nominal_rate_per_s;
 }
 
@@ -468,7 +469,8 @@ static void check_total(const struct codec_node *list,
                              : codec_present(&stage, "task_time_summary") ? "task_time_summary"
                                                                           : "tasks";
         codec_fault_member(&stage, member, "too_many_items",
-                           "with this stage there are more than %zu tasks (tasks_max)", tasks_max);
+                           "with this stage there are more than %zu task%s (tasks_max)", tasks_max,
+                           PLURAL(tasks_max));
         return;
     }
 }
@@ -524,7 +526,7 @@ void codec_stages_decode(const struct codec_node *list,
         stages[i] = sent[order[i].index];
         struct codec_node item = codec_item(list, order[i].index);
         if (limits->as_recorded)
-            derive_untold(&item, &stages[i]);
+            derive_missing(&item, &stages[i]);
         else
             derive(&stages[i]);
         run->tasks_thinned |= stages[i].n_task_sketch > 0;

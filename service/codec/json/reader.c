@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/instant.h"
+#include "base/plural.h"
 #include "base/uuid.h"
 
 /*
@@ -69,8 +70,8 @@ enum pv_code codec_parse(const char *text,
         return pv_fail(err, PV_E_SYNTAX,
                        "the JSON is nested deeper than %zu levels (json_depth_max)", bounds->depth);
     if (seen.values > bounds->values)
-        return pv_fail(err, PV_E_LIMIT, "the JSON holds more than %zu values (json_values_max)",
-                       bounds->values);
+        return pv_fail(err, PV_E_LIMIT, "the JSON holds more than %zu value%s (json_values_max)",
+                       bounds->values, PLURAL(bounds->values));
     json_error_t why;
     json_memory_failed = false;
     json_t *parsed = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
@@ -241,9 +242,10 @@ struct codec_node codec_array(
         codec_fault(&node, "wrong_type", "must be an array");
     else if (n < least)
         codec_fault(&node, "too_few_items", "needs at least %zu item%s, has %zu", least,
-                    least == 1 ? "" : "s", n);
+                    PLURAL(least), n);
     else if (n > most)
-        codec_fault(&node, "too_many_items", "may hold at most %zu items, has %zu", most, n);
+        codec_fault(&node, "too_many_items", "may hold at most %zu item%s, has %zu", most,
+                    PLURAL(most), n);
     else
         return node;
     node.json = NULL;

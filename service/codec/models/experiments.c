@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/plural.h"
 #include "codec/json/finding.h"
 
 const char *const codec_experiments_criteria[] = {"d_optimal", "cheapest", NULL};
@@ -147,11 +148,11 @@ static void write_warnings(struct writer *w, const struct codec_experiments *exp
             &warnings, "cost_unknown",
             "Without a run it is not known how long one takes: the budget was not applied.");
     } else if (plan->n < question->count) {
-        struct finding *finding =
-            finding_add(&warnings, "budget_too_small",
-                        "The budget of %.6g executor-seconds ends before %zu runs; the cheapest "
-                        "allowed one takes %.6g.",
-                        question->executor_s_max, question->count, plan->cheapest_s);
+        struct finding *finding = finding_add(
+            &warnings, "budget_too_small",
+            "The budget of %.6g executor-seconds ends before %zu run%s; the cheapest "
+            "allowed one takes %.6g.",
+            question->executor_s_max, question->count, PLURAL(question->count), plan->cheapest_s);
         finding_number(finding, "budget_executor_s", question->executor_s_max);
         finding_number(finding, "cheapest_executor_s", plan->cheapest_s);
     }

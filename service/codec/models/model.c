@@ -61,7 +61,7 @@ static void encode_peak(struct writer *w, const struct model_peak *peak)
     writer_end_object(w);
 }
 
-/* What the law says of the application, in sentences with the numbers beside them. */
+/* What the law says of the application, in sentences with their numbers. */
 static void encode_findings(struct writer *w, const struct model *model)
 {
     struct findings findings = {.arena = w->arena};

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/plural.h"
+
 /* {"alpha": {"alpha": .., "beta": ..}, ..}: the pairs that are not 0. */
 static void encode_covariance(struct writer *w, const void *object, const void *context)
 {
@@ -96,8 +98,8 @@ static void decode_table(const struct codec_node *node, const char *key, struct 
     table->n = decode_ascending(&member, "values", SCORES_MAX, 0, MODEL_NUMBER_MAX, table->scores);
     size_t levels = decode_ascending(&member, "levels", SCORES_MAX, 0, 1, table->levels);
     if (levels != table->n)
-        codec_fault_member(&member, "levels", "conflict", "must be one for each of %zu values",
-                           table->n);
+        codec_fault_member(&member, "levels", "conflict", "must be one for each of %zu value%s",
+                           table->n, PLURAL(table->n));
     table->spread = codec_number(&member, "spread", CODEC_REQUIRED, 0, MODEL_NUMBER_MAX);
     table->freedom = codec_number(&member, "degrees_of_freedom", CODEC_REQUIRED, 1, 1e9);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "base/plural.h"
 #include "codec/json/finding.h"
 #include "codec/models/fit.h"
 #include "codec/models/model.h"
@@ -193,9 +194,10 @@ static void warn_of_bootstrap(const struct codec_refit_result *result, struct fi
     if ((double)bootstrap->failed > failed_share_told * (double)bootstrap->resamples)
         finding_count(
             finding_add(warnings, "resamples_failed",
-                        "%s could not be fitted to %zu of %zu resamples: the history hardly "
+                        "%s could not be fitted to %zu of %zu resample%s: the history hardly "
                         "determines it, and intervals speak of the others only",
-                        kind->name, bootstrap->failed, bootstrap->resamples),
+                        kind->name, bootstrap->failed, bootstrap->resamples,
+                        PLURAL(bootstrap->resamples)),
             bootstrap->failed);
     if (result->asked->kind != NULL || bootstrap->selections == 0)
         return;
@@ -204,8 +206,9 @@ static void warn_of_bootstrap(const struct codec_refit_result *result, struct fi
         finding_number(
             finding_add(warnings, "selection_unstable",
                         "%s is selected in %.0f %% of histories that lack %zu of the %zu "
-                        "configurations: which kind is best is not settled",
-                        kind->name, 100 * share, bootstrap->left_out, bootstrap->cells),
+                        "configuration%s: which kind is best is not settled",
+                        kind->name, 100 * share, bootstrap->left_out, bootstrap->cells,
+                        PLURAL(bootstrap->cells)),
             "share", share);
 }
 

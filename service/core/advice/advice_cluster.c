@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "base/plural.h"
+
 static const char CLUSTER_AT[] = "/constraints/cluster";
 
 static int64_t least(int64_t a, int64_t b)
@@ -23,10 +25,12 @@ static enum pv_code bound_executors(const struct cluster_traits *traits,
         most = least(most, cores / question->cores_per_executor);
     if (most < 1)
         return pv_fault(err, PV_PLACE_POINTER, "/constraints/cores_per_executor", "out_of_range",
-                        "is more than the %lld cores of the cluster", (long long)cores);
+                        "is more than the %lld core%s of the cluster", (long long)cores,
+                        PLURAL(cores));
     if (goal->min_executors > most)
         return pv_fault(err, PV_PLACE_POINTER, "/constraints/min_executors", "out_of_range",
-                        "is larger than the %lld executors of the cluster", (long long)most);
+                        "is larger than the %lld executor%s of the cluster", (long long)most,
+                        PLURAL(most));
     goal->max_executors = least(goal->max_executors, most);
     return PV_OK;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "core/history/run.h"
 
 const char *advise_objective_name(enum advise_objective objective)
@@ -295,7 +296,7 @@ static void judge_history(const struct curve *curve, struct advice *advice)
     if (curve->runs < ENOUGH_RUNS) {
         advice->data_needed_runs = ENOUGH_RUNS - (int64_t)curve->runs;
         advice->data_needed_why =
-            "with fewer than five replayed runs the interval rests mostly on a prior";
+            "with fewer than five replayed runs the interval is mostly based on a prior";
     } else if (curve->distinct_cores < 2) {
         advice->data_needed_runs = 1;
         advice->data_needed_why =
@@ -317,11 +318,6 @@ struct explanation {
     const struct advise_goal *goal;
     struct advice *advice;
 };
-
-static const char *plural(int64_t n)
-{
-    return n == 1 ? "" : "s";
-}
 
 /* Nothing that a few runs predict is certain: the sentence stops at three nines. */
 static void explain_deadline_met(struct explanation *e)
@@ -409,9 +405,9 @@ static void explain_fit(struct explanation *e)
     const struct curve *curve = e->curve;
     struct finding *note = finding_add(
         &e->advice->reasons, "fitted_runs",
-        "The model %s was fitted to the durations of %zu runs, of problem sizes %" PRId64
+        "The model %s was fitted to the durations of %zu run%s, of problem sizes %" PRId64
         " to %" PRId64 " on %" PRId64 " to %" PRId64 " executors.",
-        curve->model_kind, curve->runs, curve->least_size, curve->most_size,
+        curve->model_kind, curve->runs, PLURAL(curve->runs), curve->least_size, curve->most_size,
         curve->least_cores / curve->cores_per_executor,
         curve->most_cores / curve->cores_per_executor);
     finding_text(note, "model", curve->model_kind);
@@ -430,8 +426,8 @@ static void explain_runs(struct explanation *e)
         &e->advice->reasons, "replayed_runs",
         "The recorded tasks of %zu run%s were replayed on %" PRId64
         " cores; the nearest had problem size %" PRId64 " and %" PRId64 " executor%s.",
-        curve->runs, curve->runs == 1 ? "" : "s", e->point->executors * curve->cores_per_executor,
-        curve->nearest_size, curve->nearest_executors, plural(curve->nearest_executors));
+        curve->runs, PLURAL(curve->runs), e->point->executors * curve->cores_per_executor,
+        curve->nearest_size, curve->nearest_executors, PLURAL(curve->nearest_executors));
     finding_number(note, "runs", (double)curve->runs);
     finding_text(note, "nearest_run", curve->nearest_run_id);
     finding_number(note, "least_problem_size", (double)curve->least_size);
@@ -540,7 +536,7 @@ static void warn_assumed(struct explanation *e)
         "The number of tasks of %zu stage%s is taken to follow the cores: it fits them in "
         "the replayed runs, but no run with the same stages had another number of cores "
         "(or of executors). Record a run with another executor count to find out.",
-        n, n == 1 ? "" : "s");
+        n, PLURAL(n));
     finding_number(note, "stages", (double)n);
     if (e->curve->least_cores == e->curve->most_cores)
         finding_number(note, "cores", (double)e->curve->least_cores);
@@ -554,9 +550,9 @@ static void warn_history(struct explanation *e)
     if (curve->runs < FEW_RUNS) {
         struct finding *note =
             finding_add(&e->advice->warnings, "few_runs",
-                        "Only %zu run%s could be replayed: the interval rests mostly on "
+                        "Only %zu run%s could be replayed: the interval is mostly based on "
                         "a prior of 10 percent.",
-                        curve->runs, curve->runs == 1 ? "" : "s");
+                        curve->runs, PLURAL(curve->runs));
         finding_number(note, "runs", (double)curve->runs);
     }
     if (curve->graph_changed) {
@@ -568,14 +564,14 @@ static void warn_history(struct explanation *e)
             finding_add(&e->advice->warnings, "runs_ignored",
                         "%zu run%s could not be replayed: task times or the size of "
                         "the cluster are unknown.",
-                        curve->runs_unusable, curve->runs_unusable == 1 ? "" : "s");
+                        curve->runs_unusable, PLURAL(curve->runs_unusable));
         finding_number(note, "runs", (double)curve->runs_unusable);
     }
     if (curve->runs_left_out > 0) {
-        struct finding *note = finding_add(
-            &e->advice->warnings, "runs_left_out",
-            "%zu run%s further away %s left out to bound the work.", curve->runs_left_out,
-            curve->runs_left_out == 1 ? "" : "s", curve->runs_left_out == 1 ? "was" : "were");
+        struct finding *note = finding_add(&e->advice->warnings, "runs_left_out",
+                                           "%zu run%s further away %s left out to bound the work.",
+                                           curve->runs_left_out, PLURAL(curve->runs_left_out),
+                                           curve->runs_left_out == 1 ? "was" : "were");
         finding_number(note, "runs", (double)curve->runs_left_out);
     }
 }

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/plural.h"
+
 static enum pv_code name_operations(const struct first_stage stages[],
                                     size_t n,
                                     struct strview application,
@@ -56,7 +58,8 @@ enum pv_code first_stage_job_make(const struct advice_question *question,
     for (size_t s = 0; s < n; s++) {
         if (stages[s].tasks > tasks_max - n_tasks)
             return pv_fail(err, PV_E_LIMIT,
-                           "its first stages have more than %zu tasks (plan_tasks_max)", tasks_max);
+                           "its first stages have more than %zu task%s (plan_tasks_max)", tasks_max,
+                           PLURAL(tasks_max));
         n_tasks += stages[s].tasks;
         bytes += stages[s].input_bytes;
     }

@@ -21,7 +21,7 @@ static enum pv_code take_graphs(const struct run runs[],
         bool sized =
             runs[i].problem_size >= 1 && runs[i].executors >= 1 && runs[i].cores_per_executor >= 1;
         if (i == 0 && !sized)
-            return pv_fail(err, PV_E_TOO_FEW, "the run does not tell its size");
+            return pv_fail(err, PV_E_TOO_FEW, "the size of the run is unknown");
         if (code == PV_OK && sized && (i == 0 || replay_same_graph(&alike[0], made)))
             ++*n_alike;
     }
@@ -88,7 +88,7 @@ static enum pv_code find_stages(const struct replay alike[],
             continue;
         if (stage->metrics.input_bytes == RUN_UNKNOWN)
             return pv_fail(err, PV_E_TOO_FEW,
-                           "stage %lld of the run, one of its first, does not tell input_bytes",
+                           "stage %lld of the run, one of its first, has no input_bytes",
                            (long long)stage->id);
         double tasks = count_tasks(alike, n, s, target, seen);
         if (tasks > (double)(SIZE_MAX / 16))

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "core/scaling/history/history_drift.h"
 
 /* What every step is given. */
@@ -163,8 +164,8 @@ static enum pv_code refuse_runs(size_t looked_at, const char *why, struct pv_err
 {
     if (looked_at == 1)
         return pv_fail(err, PV_E_TOO_FEW, "the only run near enough cannot be replayed: %s", why);
-    return pv_fail(err, PV_E_TOO_FEW, "none of the %zu nearest runs can be replayed: %s", looked_at,
-                   why);
+    return pv_fail(err, PV_E_TOO_FEW, "none of the %zu nearest run%s can be replayed: %s",
+                   looked_at, PLURAL(looked_at), why);
 }
 
 /* Replay where it can be done, and whether a model does better. Stages to plan take less than a

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "core/deadline/job_from_run.h"
 
 /* Later than any job ends, and finite, as schedules compute with it. */
@@ -246,11 +247,11 @@ static void explain_new_job(const struct joint_question *question,
                                                       : " and misses its deadline";
     struct finding *note = finding_add(
         &advice->reasons, outcome->met ? "met_beside_running" : "missed_beside_running",
-        "With the %zu running job%s, all sharing the cluster's %zu cores earliest deadline "
+        "With the %zu running job%s, all sharing the cluster's %zu core%s earliest deadline "
         "first, it ends after %.6g s%s; without "
         "them on the same cores after %.6g s. The recommended executors are no cap in "
         "either.",
-        question->n_running, question->n_running == 1 ? "" : "s", question->cores,
+        question->n_running, PLURAL(question->n_running), question->cores, PLURAL(question->cores),
         outcome->execution_s, verdict, outcome->alone_s);
     finding_number(note, "execution_s", outcome->execution_s);
     finding_number(note, "alone_s", outcome->alone_s);
@@ -283,7 +284,7 @@ static void warn_of_late_jobs(const struct joint_question *question,
                               "this one."
                             : "%zu running job%s the deadline, with this one or "
                               "without.",
-                    n, because ? (n == 1 ? "" : "s") : (n == 1 ? " misses" : "s miss"));
+                    n, because ? PLURAL((n)) : (n == 1 ? " misses" : "s miss"));
     finding_text(note, "first", names[first]);
     finding_number(note, "jobs", (double)n);
     finding_number(note, "execution_s", outcome->running[first].execution_s);

@@ -1,5 +1,7 @@
 #include "core/advice/label_group_explain.h"
 
+#include "base/plural.h"
+
 /* "iterations=10, machine=m5"; a label that the runs have not: "machine absent". */
 static const char *list_labels(const struct label_group *group, struct arena *arena)
 {
@@ -40,12 +42,12 @@ warn_of_group(const struct label_group *group, const char *labels, struct findin
                         "is from runs of all labels, though these labels explain the time.",
                         labels);
     else if (group->ignored)
-        note =
-            finding_add(warnings, "label_group_not_used",
-                        "None of the %zu runs with %.200s can be replayed and they are too few for "
-                        "a model: the prediction is from runs of all labels, though these labels "
-                        "explain the time.",
-                        group->runs, labels);
+        note = finding_add(
+            warnings, "label_group_not_used",
+            "None of the %zu run%s with %.200s can be replayed and they are too few for "
+            "a model: the prediction is from runs of all labels, though these labels "
+            "explain the time.",
+            group->runs, PLURAL(group->runs), labels);
     else if (!group->asked)
         note = finding_add(warnings, "labels_of_latest_run",
                            "Labels explain the time, and the request names none of them: the "

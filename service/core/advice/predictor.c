@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/plural.h"
 #include "core/advice/model_curve.h"
 
 /* Errors that differ by less differ by rounding; the replay is kept then. */
@@ -140,17 +141,19 @@ note_choice(const struct predictor *predictor, bool model_chosen, struct advice 
     if (isnan(predictor->replay_mape_percent))
         return finding_add(
             reasons, "model_chosen",
-            "The model %s, fitted to %zu runs, is off by %.3g percent on the mean for "
+            "The model %s, fitted to %zu run%s, is off by %.3g percent on the mean for "
             "a run left out; %s.",
-            predictor->model_kind, predictor->model_runs, predictor->model_mape_percent,
+            predictor->model_kind, predictor->model_runs, PLURAL(predictor->model_runs),
+            predictor->model_mape_percent,
             predictor->has_replay ? "a single run that can be replayed has no such "
                                     "error to show"
                                   : "no run has stages to replay");
-    return finding_add(reasons, "model_chosen",
-                       "The model %s, fitted to %zu runs, is off by %.3g percent on the mean for a "
-                       "run left out, replaying recorded runs by %.3g percent.",
-                       predictor->model_kind, predictor->model_runs, predictor->model_mape_percent,
-                       predictor->replay_mape_percent);
+    return finding_add(
+        reasons, "model_chosen",
+        "The model %s, fitted to %zu run%s, is off by %.3g percent on the mean for a "
+        "run left out, replaying recorded runs by %.3g percent.",
+        predictor->model_kind, predictor->model_runs, PLURAL(predictor->model_runs),
+        predictor->model_mape_percent, predictor->replay_mape_percent);
 }
 
 /* Shares of the runs from which on it matters that they count less. */
@@ -162,18 +165,19 @@ static void warn_of_runs(const struct predictor *predictor, struct advice *advic
     if (drift->state == DRIFT_PRESENT) {
         struct finding *note = finding_add(
             &advice->warnings, "model_drifted",
-            "The last %zu runs take %.3g percent %s than those before: older runs count less and "
+            "The last %zu run%s take %.3g percent %s than those before: older runs count less and "
             "less, but what is predicted has not caught up yet.",
-            drift->runs_since, fabs(drift->change_percent), drift->slower ? "longer" : "less");
+            drift->runs_since, PLURAL(drift->runs_since), fabs(drift->change_percent),
+            drift->slower ? "longer" : "less");
         finding_number(note, "change_percent", drift->change_percent);
         finding_number(note, "runs_since", (double)drift->runs_since);
     }
     if ((double)predictor->runs_light > many_light * (double)predictor->runs_watched) {
         struct finding *note = finding_add(
             &advice->warnings, "runs_down_weighted",
-            "%zu of %zu runs count less: they are outliers, were starved of executors, or much of "
+            "%zu of %zu run%s count less: they are outliers, were starved of executors, or much of "
             "their work failed.",
-            predictor->runs_light, predictor->runs_watched);
+            predictor->runs_light, predictor->runs_watched, PLURAL(predictor->runs_watched));
         finding_number(note, "runs", (double)predictor->runs_light);
         finding_number(note, "of", (double)predictor->runs_watched);
     }

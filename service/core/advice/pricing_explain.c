@@ -118,7 +118,7 @@ static void explain_choice(struct explanation *e)
     bool dearer = choice->cost > pricing->other.cost;
     struct finding *note = finding_add(
         &e->advice->reasons, "market_chosen",
-        dearer ? "%s, though it costs %.6g%s%s and %s %.6g: it stands better to the deadline."
+        dearer ? "%s, though it costs %.6g%s%s and %s %.6g: it is more likely to meet the deadline."
                : "%s costs %.6g%s%s, %s %.6g.",
         spot ? "Spot" : "On demand", choice->cost, blank(e), money(e), spot ? "on demand" : "spot",
         pricing->other.cost);

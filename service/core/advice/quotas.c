@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/plural.h"
+
 enum pv_code quotas_take_run(const struct run *run,
                              struct arena *arena,
                              struct quota_source *source,
@@ -44,7 +46,7 @@ static void explain_plan(const struct quota_source *source,
         &advice->reasons, "stage_quotas",
         "The quotas share %.3g percent of the deadline among the %zu stage%s of a run of problem "
         "size %" PRId64 ", one after another; %s.",
-        100.0 * terms->alpha, plan->n_steps, plan->n_steps == 1 ? "" : "s", source->problem_size,
+        100.0 * terms->alpha, plan->n_steps, PLURAL(plan->n_steps), source->problem_size,
         n_short == 0 ? "none asks for more cores than are recommended"
                      : "some ask for more cores than are recommended");
     finding_number(note, "deadline_s", terms->deadline_s);

@@ -1,5 +1,7 @@
 #include "core/cluster/cluster.h"
 
+#include "base/plural.h"
+
 enum pv_code cluster_need(const struct cluster *cluster,
                           int64_t value,
                           const char *member,
@@ -24,6 +26,6 @@ enum pv_code cluster_count_cores(int64_t executors,
 {
     if (__builtin_mul_overflow(executors, cores_per_executor, cores) || *cores > most)
         return pv_fault(err, PV_PLACE_POINTER, pointer, "out_of_range",
-                        "has more than %lld cores (cores_max)", (long long)most);
+                        "has more than %lld core%s (cores_max)", (long long)most, PLURAL(most));
     return PV_OK;
 }

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/plural.h"
+
 /* --- feasibility --- */
 
 /* The job with the least time left before its deadline; below 0 it is late. */
@@ -20,8 +22,8 @@ static void explain_remedies(size_t cores, const struct edf_remedies *remedies, 
 {
     if (remedies->has_min_total_cores) {
         struct finding *more =
-            finding_add(to, "more_cores", "With %zu cores instead of %zu every deadline is met.",
-                        remedies->min_total_cores, cores);
+            finding_add(to, "more_cores", "With %zu core%s instead of %zu every deadline is met.",
+                        remedies->min_total_cores, PLURAL(remedies->min_total_cores), cores);
         finding_number(more, "min_total_cores", (double)remedies->min_total_cores);
         finding_number(more, "cores", (double)cores);
     } else if (remedies->exact) {
@@ -59,9 +61,9 @@ void feasibility_explain(const struct strview names[],
     else
         first =
             finding_add(reasons, "deadlines_missed",
-                        "%zu of %zu jobs miss their deadlines; %s is late by most, %.4g s after "
+                        "%zu of %zu job%s miss their deadlines; %s is late by most, %.4g s after "
                         "its deadline.",
-                        metrics->delayed, n_jobs, name, -slack_s);
+                        metrics->delayed, n_jobs, PLURAL(n_jobs), name, -slack_s);
     finding_text(first, "job", name);
     finding_number(first, "slack_s", slack_s);
     finding_number(first, "jobs", (double)n_jobs);
@@ -69,9 +71,9 @@ void feasibility_explain(const struct strview names[],
     if (!isnan(metrics->utilization)) {
         struct finding *use =
             finding_add(reasons, "cores_in_use",
-                        "%zu cores work %.3g %% of the %.4g s from the first release to "
+                        "%zu core%s work %.3g %% of the %.4g s from the first release to "
                         "the last end.",
-                        cores, 100 * metrics->utilization, metrics->makespan_s);
+                        cores, PLURAL(cores), 100 * metrics->utilization, metrics->makespan_s);
         finding_number(use, "cores", (double)cores);
         finding_number(use, "utilization", metrics->utilization);
         finding_number(use, "makespan_s", metrics->makespan_s);
@@ -107,14 +109,16 @@ void stage_plan_explain(const struct stage_plan_terms *terms,
     else if (isfinite(most->estimated_cores))
         first =
             finding_add(reasons, "too_few_cores",
-                        "%zu of %zu stages need more than the %.15g cores there are; stage %lld "
+                        "%zu of %zu stage%s need more than the %.15g cores there are; stage %lld "
                         "needs most, %.15g.",
-                        short_of, plan->n_steps, cores, (long long)most->id, most->estimated_cores);
+                        short_of, plan->n_steps, PLURAL(plan->n_steps), cores, (long long)most->id,
+                        most->estimated_cores);
     else
-        first = finding_add(reasons, "too_few_cores",
-                            "%zu of %zu stages need more than the %.15g cores there are; for stage "
-                            "%lld the pinned deadlines leave no time, so that no number is enough.",
-                            short_of, plan->n_steps, cores, (long long)most->id);
+        first =
+            finding_add(reasons, "too_few_cores",
+                        "%zu of %zu stage%s need more than the %.15g cores there are; for stage "
+                        "%lld the pinned deadlines leave no time, so that no number is enough.",
+                        short_of, plan->n_steps, PLURAL(plan->n_steps), cores, (long long)most->id);
     finding_number(first, "stage", (double)most->id);
     finding_number(first, "estimated_cores", most->estimated_cores);
     finding_number(first, "cores", cores);

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/plural.h"
+
 const char *diagnosis_trend_name(enum diagnosis_trend trend)
 {
     switch (trend) {
@@ -46,12 +48,13 @@ static void describe_measurements(const struct diagnosis_slice *slice, struct fi
     const struct diagnosis_point *first = &slice->points[0];
     const struct diagnosis_point *last = &slice->points[slice->n_points - 1];
     double ideal = last->executors / first->executors;
-    struct finding *step = finding_add(
-        steps, "measurements",
-        "%zu runs on %zu executor counts; from %.10g to %.10g executors, %.3g times as many, work "
-        "is done %.3g times as fast",
-        slice->runs, slice->n_points, first->executors, last->executors, ideal,
-        last->relative_speedup);
+    struct finding *step =
+        finding_add(steps, "measurements",
+                    "%zu run%s on %zu executor count%s; from %.10g to %.10g executors, %.3g times "
+                    "as many, work "
+                    "is done %.3g times as fast",
+                    slice->runs, PLURAL(slice->runs), slice->n_points, PLURAL(slice->n_points),
+                    first->executors, last->executors, ideal, last->relative_speedup);
     finding_number(step, "runs", (double)slice->runs);
     finding_number(step, "executors_ratio", ideal);
     finding_number(step, "relative_speedup", last->relative_speedup);
@@ -313,23 +316,25 @@ void diagnosis_explain_missing(const struct diagnosis *diagnosis,
     if (diagnosis->n == 0) {
         finding = finding_add(missing, "series",
                               "a series takes runs of one problem size, or of one N/m, on %d "
-                              "executor counts; %zu runs hold none",
-                              DIAGNOSIS_COUNTS_LEAST, diagnosis->runs);
+                              "executor counts; %zu run%s hold none",
+                              DIAGNOSIS_COUNTS_LEAST, diagnosis->runs, PLURAL(diagnosis->runs));
         finding_number(finding, "runs", (double)diagnosis->runs);
     }
     if (diagnosis->runs_with_stages < diagnosis->runs) {
         finding = finding_add(missing, "stages",
-                              "%zu of %zu runs do not show where the time of their stages went "
+                              "%zu of %zu run%s do not show where the time of their stages went "
                               "(tasks, durations, cores_per_executor, initialization_s): for them "
                               "only what happens can be said, not why",
-                              diagnosis->runs - diagnosis->runs_with_stages, diagnosis->runs);
+                              diagnosis->runs - diagnosis->runs_with_stages, diagnosis->runs,
+                              PLURAL(diagnosis->runs));
         finding_number(finding, "runs", (double)(diagnosis->runs - diagnosis->runs_with_stages));
     }
     if (unmeasured > 0) {
-        finding = finding_add(missing, "unmeasured",
-                              "the stages of %zu older runs are still to be measured; each request "
-                              "measures some",
-                              unmeasured);
+        finding =
+            finding_add(missing, "unmeasured",
+                        "the stages of %zu older run%s are still to be measured; each request "
+                        "measures some",
+                        unmeasured, PLURAL(unmeasured));
         finding_number(finding, "runs", (double)unmeasured);
     }
     if (diagnosis->best_load.n == 0)

@@ -4,6 +4,8 @@
 
 #include "core/diagnosis/diagnosis_internal.h"
 
+#include "base/plural.h"
+
 bool diagnosis_has_stages(const struct diagnosis_run *run)
 {
     return run->parallel_s > 0 && run->max_task_s > 0 && run->induced_s >= 0 &&
@@ -50,9 +52,10 @@ static enum pv_code judge_stages(const struct series *series,
     slice->runs_with_stages = n;
     if (counts < DIAGNOSIS_COUNTS_LEAST) {
         (void)snprintf(slice->why_no_stages, sizeof slice->why_no_stages,
-                       "%zu of its %zu runs show where the time of their stages went, on %zu "
-                       "executor counts; %d counts are needed",
-                       n, series->n, counts, DIAGNOSIS_COUNTS_LEAST);
+                       "%zu of its %zu run%s show where the time of their stages went, on %zu "
+                       "executor count%s; %d counts are needed",
+                       n, series->n, PLURAL(series->n), counts, PLURAL(counts),
+                       DIAGNOSIS_COUNTS_LEAST);
         return PV_OK;
     }
     enum pv_code code = ipso_fit_workload(rows, n, series->workload, arena, &slice->ipso, &why);

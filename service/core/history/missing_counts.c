@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "base/plural.h"
+
 /* ": without executors 2, stages 1; failed 1" in `text`; what no run lacks is not named. */
 static void list_missing(const struct missing_counts *counts, char *text, size_t room)
 {
@@ -38,5 +40,5 @@ missing_counts_refuse(const struct missing_counts *counts, int64_t runs, struct 
     return pv_fail(err, PV_E_TOO_FEW,
                    "the application has %lld run%s, but none that succeeded with executors, "
                    "cores_per_executor, problem_size and stages known%s%s",
-                   (long long)runs, runs == 1 ? "" : "s", among, missing);
+                   (long long)runs, PLURAL(runs), among, missing);
 }

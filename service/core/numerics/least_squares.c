@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "base/plural.h"
+
 static const double dependent = 1e-9;
 /* A leverage this near to 1 leaves nothing to predict the row from. */
 static const double alone = 1e-9;
@@ -114,7 +116,8 @@ enum pv_code linear_fit(const double x[],
 {
     struct decomposition d;
     if (n < k || k == 0 || k > LINEAR_COLUMNS_MAX)
-        return pv_fail(err, PV_E_SINGULAR, "%zu rows do not determine %zu coefficients", n, k);
+        return pv_fail(err, PV_E_SINGULAR, "%zu row%s do not determine %zu coefficients", n,
+                       PLURAL(n), k);
     struct linear_fit made = {.n = n,
                               .k = k,
                               .leverage = arena_array(arena, n, sizeof(double)),

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/plural.h"
+
 enum { WIDTH = NNLS_COLUMNS_MAX + 1, ROUNDS_MAX = 3 * (1 << NNLS_COLUMNS_MAX) };
 
 /* k equations in k unknowns that have the same least squares as the rows they came from. */
@@ -190,7 +192,8 @@ enum pv_code nnls_solve(const double x[],
 {
     struct reduced p;
     if (n == 0 || k == 0 || k > NNLS_COLUMNS_MAX)
-        return pv_fail(err, PV_E_SINGULAR, "%zu rows do not determine %zu coefficients", n, k);
+        return pv_fail(err, PV_E_SINGULAR, "%zu row%s do not determine %zu coefficients", n,
+                       PLURAL(n), k);
     struct arena_mark mark = arena_mark(scratch);
     if (!reduce(x, n, k, y, weights, scratch, &p))
         return pv_no_memory(err);

@@ -74,7 +74,7 @@ Test(codec_price_csv, faults_tell_line_and_column)
         {"cluster\na\n", "", "required", "per_executor_hour"},
         {"cluster,per_executor_hour,cluster\n", "", "duplicate", "line 1"},
         {"cluster,per_executor_hour,Currency\n", "", "unknown_field", "line 1"},
-        {"cluster,per_executor_hour\na\n", "", "malformed_csv", "line 2: has 1 fields"},
+        {"cluster,per_executor_hour\na\n", "", "malformed_csv", "line 2: has 1 field,"},
         {"cluster,per_executor_hour\na,1\nb,2\nc,3\nd,4\n", "/prices", "too_many_items",
          "line 5: there are more than 3"},
         {"cluster,per_executor_hour\r\n\r\na,1\r\nb,.\r\n", "/prices/1/per_executor_hour",

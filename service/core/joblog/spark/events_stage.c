@@ -1,6 +1,7 @@
 /* Stages and their attempts. */
 #include <string.h>
 
+#include "base/plural.h"
 #include "core/joblog/common/privacy.h"
 #include "core/joblog/spark/events.h"
 
@@ -119,8 +120,8 @@ static enum pv_code get_attempt(struct sparklog *log,
     }
     /* The stage itself was counted as its first attempt. */
     if (stage->n_attempts > 0 && log->n_attempts >= log->reader.limits.stages)
-        return pv_fail(err, PV_E_LIMIT, "the log holds more than %zu stages",
-                       log->reader.limits.stages);
+        return pv_fail(err, PV_E_LIMIT, "the log holds more than %zu stage%s",
+                       log->reader.limits.stages, PLURAL(log->reader.limits.stages));
     PV_TRY(budget_grow(&log->reader.budget, stage->attempts, stage->attempts_capacity,
                        stage->n_attempts + 1, err));
     log->n_attempts += stage->n_attempts > 0;

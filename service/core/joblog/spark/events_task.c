@@ -7,6 +7,8 @@
 
 #include "core/joblog/spark/events.h"
 
+#include "base/plural.h"
+
 struct task_event {
     int64_t stage;
     struct json_text reason;
@@ -125,8 +127,8 @@ static enum pv_code keep_task(
     struct sparklog *log, struct stage *stage, int64_t index, int64_t ms, struct pv_error *err)
 {
     if (log->n_tasks >= log->reader.limits.tasks)
-        return pv_fail(err, PV_E_LIMIT, "the log holds more than %zu tasks",
-                       log->reader.limits.tasks);
+        return pv_fail(err, PV_E_LIMIT, "the log holds more than %zu task%s",
+                       log->reader.limits.tasks, PLURAL(log->reader.limits.tasks));
     enum pv_code code =
         tasks_add(&stage->tasks, &log->reader.budget, index, stage->tasks_planned, ms, err);
     log->n_tasks += code == PV_OK;

@@ -1,6 +1,8 @@
 /* What a reader gathers while the log passes: its life, stages, and what tasks moved and used. */
 #include "core/joblog/spark/state.h"
 
+#include "base/plural.h"
+
 void sparklog_init(struct log_reader *reader)
 {
     struct sparklog *log = (struct sparklog *)reader;
@@ -44,8 +46,8 @@ sparklog_get_stage(struct sparklog *log, int64_t id, struct stage **stage, struc
         return PV_OK;
     }
     if (log->n_attempts >= log->reader.limits.stages || log->n_stages >= UINT32_MAX)
-        return pv_fail(err, PV_E_LIMIT, "the log holds more than %zu stages",
-                       log->reader.limits.stages);
+        return pv_fail(err, PV_E_LIMIT, "the log holds more than %zu stage%s",
+                       log->reader.limits.stages, PLURAL(log->reader.limits.stages));
     PV_TRY(budget_grow(&log->reader.budget, log->stages, log->stages_capacity, log->n_stages + 1,
                        err));
     PV_TRY(idmap_insert(&log->stage_at, &log->reader.budget, id, (uint32_t)log->n_stages, err));

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/plural.h"
 #include "core/history/run.h"
 #include "core/scaling/model/speedup_surface.h"
 
@@ -180,7 +181,8 @@ static enum pv_code find_counts(const struct experiment_bounds *bounds,
     double steps = stepped ? floor((high - low) / (double)bounds->executors_step) + 1 : 0;
     if (steps > (double)bounds->points_max)
         return pv_fault(err, PV_PLACE_PARAMETER, "executors_step", "too_many_items",
-                        "%.0f executor counts are more than %zu points", steps, bounds->points_max);
+                        "%.0f executor counts are more than %zu point%s", steps, bounds->points_max,
+                        PLURAL(bounds->points_max));
     PV_TRY(reserve(counts, stepped ? (size_t)steps : capacity, arena, err));
     for (double m = low; stepped && m <= high; m += (double)bounds->executors_step)
         counts->at[counts->n++] = m;
@@ -229,8 +231,9 @@ static enum pv_code list_allowed(const struct experiment_bounds *bounds,
         return pv_fault(err, PV_PLACE_PARAMETER,
                         bounds->problem_sizes == NULL ? "executors_step" : "problem_sizes",
                         "too_many_items",
-                        "%zu problem sizes by %zu executor counts are more than %zu points",
-                        region->n_sizes, counts->n, bounds->points_max);
+                        "%zu problem size%s by %zu executor count%s are more than %zu point%s",
+                        region->n_sizes, PLURAL(region->n_sizes), counts->n, PLURAL(counts->n),
+                        bounds->points_max, PLURAL(bounds->points_max));
     region->allowed = arena_array(arena, points, sizeof *region->allowed);
     if (region->allowed == NULL)
         return pv_no_memory(err);

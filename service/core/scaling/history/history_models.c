@@ -1,5 +1,7 @@
 #include "core/scaling/history/history_models.h"
 
+#include "base/plural.h"
+
 /* ", failed 1, without executors 2": of what there is. */
 static const char *list_skipped(const struct run_observations *seen, struct arena *arena)
 {
@@ -42,8 +44,8 @@ explain_refusal(struct arena *arena, struct history_models *models, struct pv_er
     models->refusal =
         skipped == NULL
             ? NULL
-            : arena_printf(arena, "%zu of the application's %lld runs can be used%s: %s", seen->n,
-                           (long long)seen->runs, skipped, need);
+            : arena_printf(arena, "%zu of the application's %lld run%s can be used%s: %s", seen->n,
+                           (long long)seen->runs, PLURAL(seen->runs), skipped, need);
     return models->refusal == NULL ? pv_no_memory(err) : PV_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "base/plural.h"
 
 static enum pv_code describe(const struct contexts *contexts,
                              const struct context_labels *labels,
@@ -44,7 +45,8 @@ enum pv_code label_group_find(struct run_observations *seen,
     *group = (struct label_group){.asked = n > 0};
     if (row == seen->n && n > 0)
         return pv_fault(err, PV_PLACE_PARAMETER, "label", "not_found",
-                        "none of the %zu runs that can be used has these labels", seen->n);
+                        "none of the %zu run%s that can be used has these labels", seen->n,
+                        PLURAL(seen->n));
     PV_TRY(contexts_find(seen->rows, seen->labels, seen->n, arena, &contexts, err));
     if (contexts.n_keys == 0)
         return PV_OK;

@@ -1,5 +1,6 @@
 #include "core/scaling/laws/configurations.h"
 #include "base/order.h"
+#include "base/plural.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,15 +41,17 @@ enum pv_code configurations_require(const struct model_data *data,
     design->shares = count_distinct(values, data->n);
     if (design->configurations < configurations)
         return pv_fail(err, PV_E_TOO_FEW,
-                       "%s needs %zu different pairs of problem_size and executors; the %zu "
-                       "observations hold %zu: %zu more are missing",
-                       kind->name, configurations, data->n, design->configurations,
+                       "%s needs %zu different pairs of problem_size and executors; there are %zu "
+                       "in %zu observation%s: %zu more needed",
+                       kind->name, configurations, design->configurations, data->n, PLURAL(data->n),
                        configurations - design->configurations);
     if (design->executors < executors)
-        return pv_fail(err, PV_E_SINGULAR,
-                       "%s needs %zu different executor counts; the %zu observations hold %zu "
-                       "(the first has %g): add runs on others",
-                       kind->name, executors, data->n, design->executors, data->rows[0].executors);
+        return pv_fail(
+            err, PV_E_SINGULAR,
+            "%s needs %zu different executor count%s; in %zu observation%s there are %zu "
+            "(the first has %g): add runs on others",
+            kind->name, executors, PLURAL(executors), data->n, PLURAL(data->n), design->executors,
+            data->rows[0].executors);
     return PV_OK;
 }
 
@@ -63,11 +66,13 @@ enum pv_code configurations_blame(const struct configurations *design, struct pv
         missing = "runs with a third problem_size per executor";
     else if (design->executors == 2)
         missing = "runs on a third executor count";
-    return pv_fail(err, PV_E_SINGULAR,
-                   "the %zu observations do not separate the effects of %s (%zu problem sizes, %zu "
-                   "executor counts, %zu ratios of both): add %s",
-                   design->data->n, design->kind->name, design->sizes, design->executors,
-                   design->shares, missing);
+    return pv_fail(
+        err, PV_E_SINGULAR,
+        "the %zu observation%s do not separate the effects of %s (%zu problem size%s, %zu "
+        "executor count%s, %zu ratios of both): add %s",
+        design->data->n, PLURAL(design->data->n), design->kind->name, design->sizes,
+        PLURAL(design->sizes), design->executors, PLURAL(design->executors), design->shares,
+        missing);
 }
 
 enum pv_code configurations_fit(const struct configurations *design,

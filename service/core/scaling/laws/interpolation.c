@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/describe.h"
 #include "core/scaling/model/fit_types.h"
@@ -407,8 +408,8 @@ static enum pv_code prepare(const struct model_data *data, struct builder *b, st
     if (b->n_cells > MODEL_KNOTS_MAX)
         return pv_fail(err, PV_E_SINGULAR,
                        "interpolation holds at most %d different pairs of problem_size and "
-                       "executors; the %zu observations hold %zu",
-                       MODEL_KNOTS_MAX, data->n, b->n_cells);
+                       "executors; in %zu observation%s there are %zu",
+                       MODEL_KNOTS_MAX, data->n, PLURAL(data->n), b->n_cells);
     return PV_OK;
 }
 
@@ -420,8 +421,8 @@ check_dense(const struct builder *b, const struct whole *whole, struct pv_error 
     return pv_fail(
         err, PV_E_TOO_FEW,
         "interpolation needs problem sizes that were run on two executor counts or more; "
-        "%.3g %% of the %zu observations are of such sizes, and half of them have to be",
-        100 * whole->held / whole->weight, b->data->n);
+        "%.3g %% of the %zu observation%s are of such sizes, and half of them have to be",
+        100 * whole->held / whole->weight, b->data->n, PLURAL(b->data->n));
 }
 
 static void set_sizes(const struct builder *b, struct model_fit *fit)
@@ -438,9 +439,9 @@ static void set_sizes(const struct builder *b, struct model_fit *fit)
         finding_count(
             finding_add(
                 &fit->warnings, "sizes_without_curve",
-                "%zu observations are the only executor count of their problem size and are no "
+                "%zu observation%s are the only executor count of their problem size and are no "
                 "part of a curve",
-                apart),
+                apart, PLURAL(apart)),
             apart);
     if (span_with(t, 0).to == t->n_knots)
         (void)finding_add(
@@ -481,9 +482,9 @@ static void describe(const struct model *model, struct findings *findings)
         curves++;
     struct finding *finding =
         finding_add(findings, "measured",
-                    "No law: %zu measured times of %zu problem sizes, joined in logarithms and "
+                    "No law: %zu measured time%s of %zu problem size%s, joined in logarithms and "
                     "continued beyond them.",
-                    t->n_knots, curves);
+                    t->n_knots, PLURAL(t->n_knots), curves, PLURAL(curves));
     finding_number(finding, "knots", (double)t->n_knots);
     finding_number(finding, "problem_sizes", (double)curves);
     describe_peak(model, findings);

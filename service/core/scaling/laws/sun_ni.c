@@ -21,6 +21,7 @@
 
 #include <math.h>
 
+#include "base/plural.h"
 #include "core/numerics/levenberg_marquardt.h"
 #include "core/scaling/laws/configurations.h"
 #include "core/scaling/model/describe.h"
@@ -176,15 +177,15 @@ static enum pv_code check_known(const struct model_data *data,
     bool shared = sums->curvature[GROWTH][GROWTH] > 0 && p[ETA] > 1e-9;
     if (!shared)
         return pv_fail(err, PV_E_SINGULAR,
-                       "by sun_ni nothing of these %zu observations runs in parallel (eta is %g): "
+                       "by sun_ni nothing of these %zu observation%s runs in parallel (eta is %g): "
                        "how the parallel work grows is unknown",
-                       data->n, p[ETA]);
+                       data->n, PLURAL(data->n), p[ETA]);
     if (!descent_inverse(d, sums, p, inverse, freed))
         return pv_fail(
             err, PV_E_SINGULAR,
-            "the %zu observations do not separate the growth of the work from eta: add runs "
+            "the %zu observation%s do not separate the growth of the work from eta: add runs "
             "of other problem sizes on the same executors",
-            data->n);
+            data->n, PLURAL(data->n));
     return PV_OK;
 }
 
@@ -256,9 +257,9 @@ fit_sun_ni(const struct model_data *data, struct model_fit *fit, struct pv_error
         return pv_fail(
             err, PV_E_SINGULAR,
             "sun_ni needs runs of different problem sizes: at one size (%g in all of the %zu "
-            "observations) nothing separates the growth of the work from eta; amdahl is the law "
+            "observation%s) nothing separates the growth of the work from eta; amdahl is the law "
             "there",
-            data->rows[0].problem_size, data->n);
+            data->rows[0].problem_size, data->n, PLURAL(data->n));
     double *logs = arena_array(data->scratch, data->n, sizeof *logs);
     if (logs == NULL)
         return pv_no_memory(err);

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/plural.h"
+
 /* What was seen of the rows of one (N, m) and context. */
 struct seen {
     size_t rows;
@@ -84,9 +86,9 @@ void conflict_check(const struct model_data *data, struct model_fit *fit)
         finding_count(
             finding_add(
                 &fit->warnings, "contradicting_observations",
-                "%zu observations contradict others of the same problem_size and executors: at "
+                "%zu observation%s contradict others of the same problem_size and executors: at "
                 "%g on %g, %.4g was seen as well as %.4g",
-                worst.concerned, worst.row->problem_size, worst.row->executors, worst.seen.least,
-                worst.seen.most),
+                worst.concerned, PLURAL(worst.concerned), worst.row->problem_size,
+                worst.row->executors, worst.seen.least, worst.seen.most),
             worst.concerned);
 }

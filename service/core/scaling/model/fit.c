@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "base/plural.h"
 #include "core/numerics/least_squares.h"
 #include "core/scaling/model/conflict_check.h"
 #include "core/scaling/model/grouped_cv.h"
@@ -101,9 +102,9 @@ static void compare_with_stages(const struct model_data *data, struct model_fit 
         finding_count(
             finding_add(
                 &fit->warnings, "stage_times_differ",
-                "in %zu of %zu runs looked at, the stages' durations add up to something more "
+                "in %zu of %zu run%s looked at, the stages' durations add up to something more "
                 "than %g %% away from duration_s - initialization_s: gaps, or stages side by side",
-                differ, known, 100 * tolerance),
+                differ, known, PLURAL(known), 100 * tolerance),
             differ);
 }
 
@@ -138,8 +139,8 @@ static enum pv_code select_rows(const struct model_kind *kind,
         sorted[data->n++] = (struct sorted){rows[i], i};
     }
     if (data->n == 0 && own > 0)
-        return pv_fail(err, PV_E_TOO_FEW, "%s needs measured stages; none of %zu observations has",
-                       kind->name, own);
+        return pv_fail(err, PV_E_TOO_FEW, "%s needs measured stages; none of %zu observation%s has",
+                       kind->name, own, PLURAL(own));
     if (data->n == 0)
         return pv_fail(err, PV_E_TOO_FEW, "there are no observations of the context asked for");
     order_rows(sorted, data->n);
@@ -156,11 +157,11 @@ static enum pv_code select_rows(const struct model_kind *kind,
         compare_with_stages(data, fit);
     conflict_check(data, fit);
     if (data->n < own)
-        finding_count(finding_add(&fit->warnings,
-                                  stages ? "stages_unknown" : "initialization_unknown",
-                                  "%zu observations without %s were left out", own - data->n,
-                                  stages ? "measured stages" : "initialization_s"),
-                      own - data->n);
+        finding_count(
+            finding_add(&fit->warnings, stages ? "stages_unknown" : "initialization_unknown",
+                        "%zu observation%s without %s were left out", own - data->n,
+                        PLURAL(own - data->n), stages ? "measured stages" : "initialization_s"),
+            own - data->n);
     else if (kind->wants_initialization && known == 0 && data->form == MODEL_OF_DURATIONS)
         finding_count(
             finding_add(

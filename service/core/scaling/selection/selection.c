@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/fit.h"
 #include "core/scaling/selection/cv_errors.h"
@@ -318,22 +319,23 @@ static void explain_single(struct model_selection *selection, const struct model
                        chosen->kind->name, error_word(selection), chosen->compared_mape_percent);
     } else if (chosen == least || !chosen->close) {
         code = chosen == least ? code : "parametric_preferred";
-        (void)snprintf(selection->message, sizeof selection->message,
-                       chosen == least
-                           ? "Kind %s has the least %s of %zu kinds: %.3g %% over %zu runs."
-                           : "Kind %s has the least %s of the laws among %zu kinds, %.3g %% over "
-                             "%zu runs; a table of what was measured would have to be better by "
-                             "half.",
-                       chosen->kind->name, error_word(selection), rivals,
-                       chosen->compared_mape_percent, selection->compared);
+        (void)snprintf(
+            selection->message, sizeof selection->message,
+            chosen == least ? "Kind %s has the least %s of %zu kinds: %.3g %% over %zu run%s."
+                            : "Kind %s has the least %s of the laws among %zu kinds, %.3g %% over "
+                              "%zu run%s; a table of what was measured would have to be better by "
+                              "half.",
+            chosen->kind->name, error_word(selection), rivals, chosen->compared_mape_percent,
+            selection->compared, PLURAL(selection->compared));
     } else {
         code = "simpler_within_noise";
-        (void)snprintf(selection->message, sizeof selection->message,
-                       "Kind %s (%zu parameters) has an %s of %.3g %%, %s (%zu) of %.3g %%: within "
-                       "noise (%.2g) that is the same, so the simpler is taken.",
-                       chosen->kind->name, chosen->parameters, error_word(selection),
-                       chosen->compared_mape_percent, least->kind->name, least->parameters,
-                       least->compared_mape_percent, chosen->noise_percent);
+        (void)snprintf(
+            selection->message, sizeof selection->message,
+            "Kind %s (%zu parameter%s) has an %s of %.3g %%, %s (%zu) of %.3g %%: within "
+            "noise (%.2g) that is the same, so the simpler is taken.",
+            chosen->kind->name, chosen->parameters, PLURAL(chosen->parameters),
+            error_word(selection), chosen->compared_mape_percent, least->kind->name,
+            least->parameters, least->compared_mape_percent, chosen->noise_percent);
     }
     (void)snprintf(selection->code, sizeof selection->code, "%s", code);
 }
@@ -368,10 +370,10 @@ static void explain_none(struct model_selection *selection)
     (void)snprintf(selection->code, sizeof selection->code, "%s",
                    all ? "none_fitted" : "no_error_comparable");
     (void)snprintf(selection->message, sizeof selection->message,
-                   all ? "None of %zu kinds can be fitted to %zu runs."
+                   all ? "None of %zu kinds can be fitted to %zu run%s."
                        : "None of %zu kinds has a leave-one-out error that can be compared, with "
-                         "%zu runs.",
-                   selection->n, selection->observations);
+                         "%zu run%s.",
+                   selection->n, selection->observations, PLURAL(selection->observations));
 }
 
 enum pv_code model_select(const struct observation rows[],
@@ -403,7 +405,8 @@ static enum pv_code refuse_all(const struct model_selection *selection, struct p
     for (size_t k = 0; k < selection->n; k++) {
         const struct model_candidate *candidate = &selection->candidates[k];
         if (candidate->standing == MODEL_NOT_FITTED && candidate->code != PV_E_INVALID)
-            return pv_fail(err, candidate->code, "%s: %s", selection->message, candidate->detail);
+            return pv_fail(err, candidate->code, "%.*s: %s", (int)strcspn(selection->message, "."),
+                           selection->message, candidate->detail);
     }
     return pv_fail(err, PV_E_TOO_FEW, "%s", selection->message);
 }

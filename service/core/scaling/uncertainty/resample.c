@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "base/plural.h"
 
 /* Lack of fit that chance would bring more often than this counts as none. */
 static const double lack_of_fit_level = 0.1;
@@ -224,9 +225,9 @@ static enum pv_code make_errors(const struct model_fit *fit,
 {
     if (made->n <= parameters)
         return pv_fail(err, PV_E_TOO_FEW,
-                       "%zu runs and %zu parameters: nothing is left to show how far the law is "
+                       "%zu run%s and %zu parameter%s: nothing is left to show how far the law is "
                        "off",
-                       made->n, parameters);
+                       made->n, PLURAL(made->n), parameters, PLURAL(parameters));
     made->freedom = (double)(made->n - parameters);
     double *means = arena_array(arena, made->cells, sizeof *means);
     if (means == NULL)

@@ -382,7 +382,9 @@ Test(scaling_selection, a_kind_is_fitted_or_selected)
     cr_expect_eq(fit.model.kind, selection.selected->kind);
     cr_expect_eq(model_fit_or_select(NULL, rows, 1, MODEL_RELATIVE, &arena, &selection, &fit, &err),
                  PV_E_TOO_FEW);
-    cr_expect_eq(strncmp(err.detail, selection.message, strlen(selection.message)), 0,
+    cr_expect_eq(strncmp(err.detail, selection.message, strlen(selection.message) - 1), 0,
                  "what was found out, and what is missing: %s", err.detail);
     cr_expect(strlen(err.detail) > strlen(selection.message));
+    cr_expect_null(strstr(err.detail, ".:"), "one sentence: %s", err.detail);
+    cr_expect_null(strstr(err.detail, "1 runs"), "one run is singular: %s", err.detail);
 }

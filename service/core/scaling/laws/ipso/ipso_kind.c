@@ -3,6 +3,7 @@
  * Parameters in the order of enum ipso_parameter: eta alpha delta beta gamma task_time_s
  * task_exponent, and what else a prediction needs.
  */
+#include "base/plural.h"
 #include "core/scaling/laws/ipso/ipso.h"
 #include "core/scaling/laws/kinds.h"
 
@@ -105,9 +106,9 @@ static void warn(const struct ipso_fit *found, struct model_fit *fit)
         finding_count(
             finding_add(
                 &fit->warnings, "few_points",
-                "with %zu executor counts exponents have no interval to speak of: one within "
+                "with %zu executor count%s exponents have no interval to speak of: one within "
                 "0.05 of 0 or 1 counts as that",
-                found->distinct),
+                found->distinct, PLURAL(found->distinct)),
             found->distinct);
     if (found->peak.n > found->n_range[1])
         (void)finding_add(&fit->warnings, "peak_not_observed",
