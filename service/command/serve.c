@@ -17,7 +17,7 @@
 #include "http/server.h"
 #include "log/log.h"
 #include "maintenance/maintenance_thread.h"
-#include "metrics/metrics.h"
+#include "metrics/registry.h"
 #include "operation/runner.h"
 #include "store/store.h"
 #include "threads/clock.h"

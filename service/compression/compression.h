@@ -40,6 +40,13 @@ struct compression_limits {
     size_t block_bytes_max;  /* lz4, snappy: largest plain block; 0: FRAMING_BLOCK_BYTES_MAX */
 };
 
+/* Against archives and streams that are little and become much. A ratio says nothing about the
+ * first MiB of what comes out. */
+static inline bool compression_ratio_exceeded(uint64_t plain, uint64_t compressed, double most)
+{
+    return plain > (uint64_t)1 << 20 && (double)plain > most * (double)compressed;
+}
+
 /* Takes plain bytes; anything but PV_OK stops the decoder, which passes it on. */
 typedef enum pv_code (*compression_sink)(void *context,
                                          const char *bytes,

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "log/log.h"
-#include "metrics/metrics.h"
+#include "metrics/registry.h"
 #include "threads/clock.h"
 
 enum { RETRIES = 3 };

@@ -1,6 +1,6 @@
 #include "http/state.h"
 
-#include "metrics/metrics.h"
+#include "metrics/registry.h"
 
 /*
  * Calls that every operator asks for, public and part of the server itself: their context is the

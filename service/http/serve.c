@@ -4,7 +4,7 @@
 
 #include "http/examine.h"
 #include "log/log.h"
-#include "metrics/metrics.h"
+#include "metrics/registry.h"
 #include "threads/clock.h"
 
 /*

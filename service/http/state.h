@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "http/metrics.h"
 #include "http/options.h"
+#include "http/request_metrics.h"
 #include "http/router.h"
 #include "http/token_cache.h"
 #include "threads/workers.h"

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "http/process.h"
-#include "metrics/metrics.h"
+#include "metrics/registry.h"
 #include "threads/clock.h"
 
 /*

@@ -8,7 +8,6 @@
 #include "ingest/stream.h"
 
 enum { BLOCK = 64 * 1024 };
-static const uint64_t RATIO_GRACE = 1 << 20;
 
 struct bundle {
     struct ingest_limits limits;
@@ -137,8 +136,7 @@ static enum pv_code
 check_whole(const struct bundle *bundle, const struct text *text, struct pv_error *err)
 {
     uint64_t stored = bundle->archive_bytes > 0 ? bundle->archive_bytes : bundle->stored_bytes;
-    if (text->bytes > RATIO_GRACE &&
-        (double)text->bytes > bundle->limits.framing.ratio * (double)stored)
+    if (compression_ratio_exceeded(text->bytes, stored, bundle->limits.framing.ratio))
         return pv_fail(err, PV_E_LIMIT,
                        "the archive is compressed more than %.0f times (eventlog_ratio_max)",
                        bundle->limits.framing.ratio);

@@ -7,7 +7,7 @@
 
 #include "log/log.h"
 #include "maintenance/pass.h"
-#include "metrics/metrics.h"
+#include "metrics/registry.h"
 #include "threads/clock.h"
 #include "threads/cond.h"
 

@@ -211,11 +211,6 @@ enum pv_code journal_audit(struct store_tx *tx,
                            const char *kind,
                            struct strview subject,
                            struct pv_error *err) PV_MUSTCHECK;
-/* An event for the outbox. Deferred. */
-enum pv_code journal_event(struct store_tx *tx,
-                           const char *type,
-                           struct strview data,
-                           struct pv_error *err) PV_MUSTCHECK;
 
 /* One transaction of nobody's team around one statement: look-ups before a team is known. */
 enum pv_code store_query_alone(struct store *store,

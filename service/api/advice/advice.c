@@ -11,7 +11,7 @@
 #include "api/shared/write.h"
 #include "base/uuid.h"
 #include "codec/advice/advice.h"
-#include "metrics/metrics.h"
+#include "metrics/registry.h"
 #include "store/advice/advice.h"
 #include "threads/clock.h"
 

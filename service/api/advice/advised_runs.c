@@ -1,7 +1,7 @@
 #include "api/advice/advised_runs.h"
 
 #include "core/history/accuracy.h"
-#include "metrics/metrics.h"
+#include "metrics/registry.h"
 #include "store/advice/advice.h"
 
 METRIC_COUNTER(

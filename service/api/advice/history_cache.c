@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "metrics/metrics.h"
+#include "metrics/registry.h"
 
 METRIC_GAUGE(entries,
              "provisor_history_cache_entries",

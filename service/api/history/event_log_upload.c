@@ -1,6 +1,6 @@
 #include "api/history/event_log_upload.h"
 
-#include "metrics/metrics.h"
+#include "metrics/registry.h"
 
 METRIC_COUNTER(bytes,
                "provisor_ingest_bytes_total",

@@ -4,7 +4,7 @@
 
 #include "codec/models/drift.h"
 #include "core/scaling/laws/kinds.h"
-#include "metrics/metrics.h"
+#include "metrics/registry.h"
 
 METRIC_COUNTER(drifts,
                "provisor_drift_found_total",

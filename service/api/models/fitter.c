@@ -11,7 +11,7 @@
 #include "api/models/application_models.h"
 #include "api/models/fit_queue.h"
 #include "log/log.h"
-#include "metrics/metrics.h"
+#include "metrics/registry.h"
 #include "threads/clock.h"
 #include "threads/cond.h"
 

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "log/log.h"
-#include "metrics/metrics.h"
+#include "metrics/registry.h"
 #include "threads/clock.h"
 #include "threads/cond.h"
 

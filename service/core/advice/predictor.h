@@ -2,7 +2,7 @@
 #define CORE_ADVICE_PREDICTOR_H
 
 #include "core/advice/advise.h"
-#include "core/scaling/drift/drift.h"
+#include "core/scaling/drift/drift_detection.h"
 #include "core/scaling/model/observation.h"
 #include "core/scaling/selection/selection.h"
 

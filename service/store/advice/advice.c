@@ -1,5 +1,6 @@
 #include "store/advice/advice.h"
 
+#include "store/outbox/outbox.h"
 #include "store/sql/columns.h"
 
 /* What a list shows of it, and the rest. */
@@ -54,8 +55,8 @@ static enum pv_code insert_and_tell(struct store_tx *tx,
     store_tell_of(tx, advice->application_id);
     PV_TRY(insert(tx, advice, err));
     PV_TRY(journal_audit(tx, "advice.insert", "advice", strview_of(advice->id), err));
-    PV_TRY(journal_event(tx, "advice.created", event_data, err));
-    return advice->feasible ? PV_OK : journal_event(tx, "deadline.infeasible", event_data, err);
+    PV_TRY(outbox_append(tx, "advice.created", event_data, err));
+    return advice->feasible ? PV_OK : outbox_append(tx, "deadline.infeasible", event_data, err);
 }
 
 enum pv_code store_advice_insert_commit(struct store_tx **tx,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "store/history/run_internal.h"
+#include "store/outbox/outbox.h"
 #include "threads/clock.h"
 
 /*
@@ -272,27 +273,6 @@ enum pv_code store_run_import_write(struct store_tx *tx,
     return has_outgrown_plans(before, counts->inserted) ? plan_anew(tx, err) : PV_OK;
 }
 
-static enum pv_code tell(struct store_tx *tx,
-                         const struct application *application,
-                         const struct run_import_counts *counts,
-                         struct pv_error *err)
-{
-    char id[37];
-    clock_uuid7(id);
-    struct sql sql;
-    tx_sql(tx, &sql,
-           "INSERT INTO provisor.outbox (team_id, id, type, data, application_id)"
-           " VALUES ($1, $2, 'run.ingested',"
-           " json_build_object('run_id', NULL, 'application', $3::text, 'imported', $4::bigint,"
-           " 'replaced', $5::bigint), $6)");
-    sql_uuid(&sql, id);
-    sql_text(&sql, application->name);
-    sql_int(&sql, counts->inserted);
-    sql_int(&sql, counts->replaced);
-    sql_uuid(&sql, application->id);
-    return tx_defer(tx, &sql, err);
-}
-
 enum pv_code store_run_import_end(struct store_tx *tx,
                                   const struct application *application,
                                   const struct run_import_counts *counts,
@@ -301,6 +281,6 @@ enum pv_code store_run_import_end(struct store_tx *tx,
     if (counts->inserted + counts->replaced == 0)
         return PV_OK;
     PV_TRY(run_queue_history(tx, application->id, counts->inserted, err));
-    PV_TRY(tell(tx, application, counts, err));
+    PV_TRY(outbox_append_import(tx, application, counts->inserted, counts->replaced, err));
     return journal_audit(tx, "run.import", "application", application->name, err);
 }

@@ -3,6 +3,7 @@
 
 #include "core/history/run_reach.h"
 #include "store/history/run_internal.h"
+#include "store/outbox/outbox.h"
 #include "threads/clock.h"
 
 /*
@@ -337,32 +338,6 @@ enum pv_code run_queue_history(struct store_tx *tx,
     return tx_defer(tx, &sql, err);
 }
 
-/* Ids and the headline. Built by the server from the parameters: it knows how to write JSON. */
-static enum pv_code tell(struct store_tx *tx,
-                         const struct application *application,
-                         const struct run *run,
-                         struct pv_error *err)
-{
-    char id[37];
-    clock_uuid7(id);
-    struct sql sql;
-    tx_sql(tx, &sql,
-           "INSERT INTO provisor.outbox (team_id, id, type, data, application_id)"
-           " VALUES ($1, $2, 'run.ingested',"
-           " json_build_object('run_id', $3, 'application', $4, 'problem_size', $5,"
-           " 'executors', $6, 'duration_s', $7, 'succeeded', $8), $9)");
-    sql.repeated = true;
-    sql_uuid(&sql, id);
-    sql_uuid(&sql, run->id);
-    sql_text(&sql, application->name);
-    sql_count(&sql, run->problem_size);
-    sql_count(&sql, run->executors);
-    sql_double(&sql, run->duration_s);
-    sql_bool(&sql, run->succeeded);
-    sql_uuid(&sql, application->id);
-    return tx_defer(tx, &sql, err);
-}
-
 enum pv_code run_queue_removal(struct store_tx *tx,
                                const char *application_id,
                                const char *run_id,
@@ -399,7 +374,7 @@ static enum pv_code write_all(struct store_tx *tx,
         PV_TRY(run_queue_removal(tx, application->id, run->id, err));
     PV_TRY(run_queue_rows(tx, application->id, run, digest, err));
     PV_TRY(run_queue_history(tx, application->id, replaces ? 0 : 1, err));
-    PV_TRY(tell(tx, application, run, err));
+    PV_TRY(outbox_append_run(tx, application, run, err));
     return journal_audit(tx, replaces ? "run.replace" : "run.insert", "run", strview_of(run->id),
                          err);
 }

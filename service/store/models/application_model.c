@@ -149,9 +149,9 @@ enum pv_code store_application_model_find(struct store_tx *tx,
     return PV_OK;
 }
 
-/* Once a drift: whoever keeps the same models a second time finds it told. */
+/* Once a drift: whoever stores the same models a second time finds it reported. */
 static enum pv_code
-tell_drift(struct store_tx *tx, const struct application_model *model, struct pv_error *err)
+report_drift(struct store_tx *tx, const struct application_model *model, struct pv_error *err)
 {
     char id[37];
     struct sql sql;
@@ -196,7 +196,7 @@ enum pv_code store_application_model_keep(struct store_tx *tx,
     sql_text(&sql, model->refusal);
     sql_json(&sql, model->document);
     PV_TRY(tx_defer(tx, &sql, err));
-    return model->drift_event.at != NULL ? tell_drift(tx, model, err) : PV_OK;
+    return model->drift_event.at != NULL ? report_drift(tx, model, err) : PV_OK;
 }
 
 enum pv_code store_application_refit_keep(struct store_tx *tx,

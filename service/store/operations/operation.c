@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "store/operations/operation_internal.h"
+#include "store/outbox/outbox.h"
 
 const char *const operation_status_words[] = {
     [OPERATION_QUEUED] = "queued",       [OPERATION_RUNNING] = "running",
@@ -264,5 +265,5 @@ enum pv_code store_operation_tell(struct store_tx *tx,
                                   struct pv_error *err)
 {
     store_tell_of(tx, operation->application_id);
-    return journal_event(tx, "operation.completed", event, err);
+    return outbox_append(tx, "operation.completed", event, err);
 }

@@ -23,20 +23,3 @@ enum pv_code journal_audit(struct store_tx *tx,
     sql_text(&sql, strview_of(tx->request_id));
     return tx_defer(tx, &sql, err);
 }
-
-enum pv_code
-journal_event(struct store_tx *tx, const char *type, struct strview data, struct pv_error *err)
-{
-    char id[37];
-    clock_uuid7(id);
-    struct sql sql;
-    tx_sql(tx, &sql,
-           "INSERT INTO provisor.outbox (team_id, id, type, data, application_id)"
-           " VALUES ($1, $2, $3, $4, $5)");
-    sql.repeated = true;
-    sql_uuid(&sql, id);
-    sql_text(&sql, strview_of(type));
-    sql_json(&sql, data);
-    sql_uuid(&sql, tx->application_id);
-    return tx_defer(tx, &sql, err);
-}

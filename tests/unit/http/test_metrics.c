@@ -1,9 +1,9 @@
-#include "http/metrics.h"
+#include "http/request_metrics.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "metrics/metrics.h"
+#include "metrics/registry.h"
 
 static const struct http_route table[] = {{.method = HTTP_GET, .template = "/v1/x/{id}"},
                                           {.method = HTTP_POST, .template = "/v1/y"},

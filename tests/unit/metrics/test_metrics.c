@@ -1,4 +1,4 @@
-#include "metrics/metrics.h"
+#include "metrics/registry.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 #ifndef CORE_SCALING_HISTORY_HISTORY_DRIFT_H
 #define CORE_SCALING_HISTORY_HISTORY_DRIFT_H
 
-#include "core/scaling/drift/drift.h"
+#include "core/scaling/drift/drift_detection.h"
 #include "core/scaling/history/run_observations.h"
 
 /* Whether an application has drifted, and which of its runs count less in fits. */
@@ -34,7 +34,7 @@ struct history_drift {
 };
 
 /*
- * Watch the runs (core/scaling/drift/drift.h): sets the weight of each row, which fits honour, and
+ * Watch the runs (core/scaling/drift/drift_detection.h): sets the weight of each row, which fits honour, and
  * says what to report. Runs with other cores per executor are compared by themselves, like other
  * contexts. What *found points at is among the runs and in `arena`. PV_E_MEMORY.
  */

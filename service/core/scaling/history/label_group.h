@@ -6,7 +6,7 @@
 #include "core/scaling/history/run_observations.h"
 
 /* The runs that models or predictions are for, where labels make a difference: those that agree
- * with one run in the labels that explain the time (core/scaling/selection/contexts.h). */
+ * with one run in the labels that explain the time (core/scaling/selection/label_contexts.h). */
 struct label_group {
     const struct strview *keys;          /* that explain the time */
     size_t n_keys;                       /* 0: labels make no difference */

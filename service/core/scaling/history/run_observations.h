@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "core/scaling/model/observation.h"
-#include "core/scaling/selection/contexts.h"
+#include "core/scaling/selection/label_contexts.h"
 
 /* What besides its duration speaks about a run: when it was, and whether it ran as its executors
  * would have. NAN: unknown. */

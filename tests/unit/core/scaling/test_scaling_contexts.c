@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/rng.h"
-#include "core/scaling/selection/contexts.h"
+#include "core/scaling/selection/label_contexts.h"
 
 enum { ROWS = 96, LABELS = 3 };
 

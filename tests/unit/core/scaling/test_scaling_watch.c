@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "core/scaling/drift/drift.h"
+#include "core/scaling/drift/drift_detection.h"
 
 enum { RUNS_MAX = 400 };
 

@@ -1,5 +1,5 @@
-#ifndef CORE_SCALING_SELECTION_CONTEXTS_H
-#define CORE_SCALING_SELECTION_CONTEXTS_H
+#ifndef CORE_SCALING_SELECTION_LABEL_CONTEXTS_H
+#define CORE_SCALING_SELECTION_LABEL_CONTEXTS_H
 
 #include "core/history/run.h"
 #include "core/scaling/model/observation.h"

@@ -1,10 +1,10 @@
-#include "http/metrics.h"
+#include "http/request_metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "http/process.h"
-#include "metrics/metrics.h"
+#include "metrics/registry.h"
 
 const char *const http_method_label_text[HTTP_LABEL_COUNT] = {
     [HTTP_LABEL_GET] = "GET",         [HTTP_LABEL_HEAD] = "HEAD",   [HTTP_LABEL_POST] = "POST",

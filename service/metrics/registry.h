@@ -1,5 +1,5 @@
-#ifndef METRICS_METRICS_H
-#define METRICS_METRICS_H
+#ifndef METRICS_REGISTRY_H
+#define METRICS_REGISTRY_H
 
 #include <stdatomic.h>
 #include <stddef.h>

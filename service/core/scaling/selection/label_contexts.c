@@ -1,4 +1,4 @@
-#include "core/scaling/selection/contexts.h"
+#include "core/scaling/selection/label_contexts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-#ifndef CORE_SCALING_DRIFT_DRIFT_H
-#define CORE_SCALING_DRIFT_DRIFT_H
+#ifndef CORE_SCALING_DRIFT_DRIFT_DETECTION_H
+#define CORE_SCALING_DRIFT_DRIFT_DETECTION_H
 
 #include "base/arena.h"
 #include "base/error.h"

@@ -1,4 +1,4 @@
-#include "core/scaling/drift/drift.h"
+#include "core/scaling/drift/drift_detection.h"
 #include "base/order.h"
 
 #include <gsl/gsl_cdf.h>

@@ -1,4 +1,4 @@
-#include "metrics/metrics.h"
+#include "metrics/registry.h"
 
 #include <math.h>
 #include <pthread.h>

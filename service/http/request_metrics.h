@@ -1,5 +1,5 @@
-#ifndef HTTP_METRICS_H
-#define HTTP_METRICS_H
+#ifndef HTTP_REQUEST_METRICS_H
+#define HTTP_REQUEST_METRICS_H
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "threads/workers.h"
 
 /*
- * What the server counts (metrics/metrics.h). Labels come from closed sets: route template, method,
+ * What the server counts (metrics/registry.h). Labels come from closed sets: route template, method,
  * class of status code, queue. Counting is safe from any thread.
  */
 

@@ -1,11 +1,9 @@
-/* Plain bytes on their way to the sink: limits, and room where codings write without a copy. */
+/* Plain bytes on their way to the sink: the limits that stop compression bombs, and room where
+ * codings write without a copy. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "compression/compression_internal.h"
-
-/* A ratio says nothing about the first bytes of a stream. */
-static const uint64_t RATIO_GRACE = 1 << 20;
 
 /* `waiting` bytes are decoded and not yet counted. */
 static enum pv_code
@@ -27,8 +25,8 @@ decompressor_emit(struct decompressor *framing, const char *bytes, size_t n, str
         return PV_OK;
     PV_TRY(check_total(framing, 0, n, err));
     framing->bytes_out += n;
-    if (framing->coding != &compression_plain && framing->bytes_out > RATIO_GRACE &&
-        (double)framing->bytes_out > framing->limits.ratio * (double)framing->bytes_in)
+    if (framing->coding != &compression_plain &&
+        compression_ratio_exceeded(framing->bytes_out, framing->bytes_in, framing->limits.ratio))
         return pv_fail(err, PV_E_LIMIT,
                        "the log is compressed more than %.0f times (eventlog_ratio_max)",
                        framing->limits.ratio);

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "store/operations/operation_internal.h"
+#include "store/outbox/outbox.h"
 
 /*
  * Holding an operation: by a lease, fenced by the number of the attempt. Every write of a holder
@@ -209,5 +210,5 @@ enum pv_code store_operation_finish(struct store_tx *tx,
     sql_count(&sql, end->total);
     sql_text(&sql, end->unit);
     PV_TRY(change_held(tx, &sql, err));
-    return journal_event(tx, "operation.completed", end->event, err);
+    return outbox_append(tx, "operation.completed", end->event, err);
 }
