@@ -22,19 +22,6 @@ compression_check_block(const struct decompressor *framing, uint64_t n, struct p
                    framing->coding->name, n, most);
 }
 
-/* The caller has bounded parts->want before it was set. */
-static bool make_room(struct compression_blocks *parts)
-{
-    if (parts->want <= parts->room)
-        return true;
-    unsigned char *bytes = realloc(parts->bytes, parts->want);
-    if (bytes == NULL)
-        return false;
-    parts->bytes = bytes;
-    parts->room = parts->want;
-    return true;
-}
-
 /* The next part, in place or gathered; NULL when it is not whole yet. */
 static enum pv_code next_part(struct compression_blocks *parts,
                               const char **bytes,
@@ -48,8 +35,13 @@ static enum pv_code next_part(struct compression_blocks *parts,
     if (some == parts->want) {
         *part = (const unsigned char *)*bytes;
     } else {
-        if (!make_room(parts))
-            return pv_no_memory(err);
+        if (parts->want > parts->capacity) { /* bounded before it was set */
+            unsigned char *grown = realloc(parts->bytes, parts->want);
+            if (grown == NULL)
+                return pv_no_memory(err);
+            parts->bytes = grown;
+            parts->capacity = parts->want;
+        }
         memcpy(parts->bytes + parts->have, *bytes, some);
         parts->have += some;
         if (parts->have == parts->want) {
@@ -73,7 +65,6 @@ static void skip(struct decompressor *framing, const char **bytes, size_t *n)
 }
 
 enum pv_code compression_blocks_feed(struct decompressor *framing,
-                                     compression_block handle,
                                      const char *bytes,
                                      size_t n,
                                      struct pv_error *err)
@@ -81,14 +72,11 @@ enum pv_code compression_blocks_feed(struct decompressor *framing,
     struct compression_blocks *parts = framing->state;
     for (skip(framing, &bytes, &n); n > 0; skip(framing, &bytes, &n)) {
         const unsigned char *part;
-        enum pv_code code = next_part(parts, &bytes, &n, &part, err);
-        if (code == PV_OK && part == NULL)
+        PV_TRY(next_part(parts, &bytes, &n, &part, err));
+        if (part == NULL)
             break;
         framing->bytes_in += parts->want;
-        if (code == PV_OK)
-            code = handle(framing, part, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(parts->take(framing, part, err));
     }
     return decompressor_flush(framing, err);
 }
@@ -98,7 +86,19 @@ bool compression_blocks_within(const struct compression_blocks *parts)
     return parts->have > 0 || parts->skip > 0;
 }
 
-void compression_blocks_fini(struct compression_blocks *parts)
+void *compression_blocks_create(size_t size, size_t want, compression_block take)
 {
+    struct compression_blocks *parts = calloc(1, size);
+    if (parts == NULL)
+        return NULL;
+    parts->want = want;
+    parts->take = take;
+    return parts;
+}
+
+void compression_blocks_destroy(void *state)
+{
+    struct compression_blocks *parts = state;
     free(parts->bytes);
+    free(parts);
 }

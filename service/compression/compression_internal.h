@@ -83,34 +83,35 @@ enum pv_code
 decompressor_wrote(struct decompressor *framing, size_t n, struct pv_error *err) PV_MUSTCHECK;
 enum pv_code decompressor_flush(struct decompressor *framing, struct pv_error *err) PV_MUSTCHECK;
 
-/* --- formats made of parts whose lengths are known when they begin (parts.c) --- */
+/* --- formats made of parts whose lengths are known when they begin (blocks.c) --- */
 
-struct compression_blocks {
-    size_t want;          /* bytes of the next part, >= 1 */
-    uint32_t skip;        /* bytes to pass over before it */
-    unsigned char *bytes; /* a part that came in pieces: have of want bytes */
-    size_t have;
-    size_t room;
-};
-
-/*
- * Handles the part of parts->want bytes and sets parts->want to the length of the next one. The
- * caller of compression_blocks_feed keeps parts at the beginning of framing->state.
- */
+/* Handles the part of `want` bytes and sets `want` to the length of the next one. */
 typedef enum pv_code (*compression_block)(struct decompressor *framing,
                                           const unsigned char *part,
                                           struct pv_error *err);
 
+/* The first member of a coding's state. */
+struct compression_blocks {
+    compression_block take;
+    size_t want;          /* bytes of the next part, >= 1 */
+    uint32_t skip;        /* bytes to pass over before it */
+    unsigned char *bytes; /* a part that came in pieces: have of want bytes */
+    size_t have;
+    size_t capacity;
+};
+
+/* A state of `size` bytes, all 0 but `take` and the length of the first part. NULL: no memory. */
+void *compression_blocks_create(size_t size, size_t want, compression_block take);
+void compression_blocks_destroy(void *state);
+
 /* Cut n bytes into parts; those that lie whole in `bytes` are not copied. Flushes at the end. */
 enum pv_code compression_blocks_feed(struct decompressor *framing,
-                                     compression_block handle,
                                      const char *bytes,
                                      size_t n,
                                      struct pv_error *err) PV_MUSTCHECK;
 
 /* Has a part begun that is not whole? */
 bool compression_blocks_within(const struct compression_blocks *parts);
-void compression_blocks_fini(struct compression_blocks *parts);
 
 /* Largest plain block that the limits allow. */
 size_t compression_block_bytes_max(const struct compression_limits *limits);

@@ -11,7 +11,6 @@
  * A block of no bytes ends the stream when its writer is closed; another stream may follow.
  */
 #include <lz4.h>
-#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -23,7 +22,7 @@ static const uint32_t SEED = 0x9747b28c;
 static const uint32_t CHECKSUM_BITS = 0x0fffffff;
 
 struct lz4_block {
-    struct compression_blocks parts;
+    struct compression_blocks blocks;
     bool ended; /* after a block of no bytes */
     bool in_body;
     bool stored;
@@ -37,26 +36,10 @@ static enum compression_match match(const unsigned char *head, size_t n)
     return compression_match_at(head, n, 0, "LZ4Block", 8);
 }
 
-static void *create(const struct compression_limits *limits)
-{
-    (void)limits;
-    struct lz4_block *lz4 = calloc(1, sizeof *lz4);
-    if (lz4 != NULL)
-        lz4->parts.want = HEADER;
-    return lz4;
-}
-
-static void destroy(void *state)
-{
-    struct lz4_block *lz4 = state;
-    compression_blocks_fini(&lz4->parts);
-    free(lz4);
-}
-
 static bool unfinished(const void *state)
 {
     const struct lz4_block *lz4 = state;
-    return !lz4->ended || compression_blocks_within(&lz4->parts);
+    return !lz4->ended || compression_blocks_within(&lz4->blocks);
 }
 
 static enum pv_code damaged(const char *what, struct pv_error *err)
@@ -96,7 +79,7 @@ take_header(struct decompressor *framing, const unsigned char *header, struct pv
         return PV_OK;
     PV_TRY(compression_check_block(framing, lz4->n_plain, err));
     lz4->in_body = true;
-    lz4->parts.want = lz4->n_sent;
+    lz4->blocks.want = lz4->n_sent;
     return PV_OK;
 }
 
@@ -114,7 +97,7 @@ take_body(struct decompressor *framing, const unsigned char *body, struct pv_err
     if ((XXH32(plain, lz4->n_plain, SEED) & CHECKSUM_BITS) != lz4->checksum)
         return damaged("the checksum of a block is wrong", err);
     lz4->in_body = false;
-    lz4->parts.want = HEADER;
+    lz4->blocks.want = HEADER;
     return decompressor_wrote(framing, lz4->n_plain, err);
 }
 
@@ -125,17 +108,17 @@ take_part(struct decompressor *framing, const unsigned char *part, struct pv_err
     return lz4->in_body ? take_body(framing, part, err) : take_header(framing, part, err);
 }
 
-static enum pv_code
-feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error *err)
+static void *create(const struct compression_limits *limits)
 {
-    return compression_blocks_feed(framing, take_part, bytes, n, err);
+    (void)limits;
+    return compression_blocks_create(sizeof(struct lz4_block), HEADER, take_part);
 }
 
 const struct compression_coding compression_lz4_block = {
     .name = "lz4",
     .match = match,
     .create = create,
-    .feed = feed,
+    .feed = compression_blocks_feed,
     .unfinished = unfinished,
-    .destroy = destroy,
+    .destroy = compression_blocks_destroy,
 };

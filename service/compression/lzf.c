@@ -3,7 +3,6 @@
  * "ZV", a type (0 stored, 1 compressed), the bytes as sent and, if compressed, those once
  * decompressed, both as two bytes, big-endian. There is no mark at the end and no checksum.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "compression/compression_internal.h"
@@ -15,7 +14,7 @@ enum { STORED = 0, COMPRESSED = 1 };
 enum expects { EXPECTS_HEADER, EXPECTS_PLAIN_LENGTH, EXPECTS_CHUNK };
 
 struct lzf {
-    struct compression_blocks parts;
+    struct compression_blocks blocks;
     enum expects expects;
     bool stored;
     size_t n_sent;
@@ -32,26 +31,10 @@ static enum compression_match match(const unsigned char *head, size_t n)
     return head[2] <= COMPRESSED ? FRAMING_YES : FRAMING_NO;
 }
 
-static void *create(const struct compression_limits *limits)
-{
-    (void)limits; /* no chunk exceeds 64 KiB */
-    struct lzf *lzf = calloc(1, sizeof *lzf);
-    if (lzf != NULL)
-        lzf->parts.want = HEADER;
-    return lzf;
-}
-
-static void destroy(void *state)
-{
-    struct lzf *lzf = state;
-    compression_blocks_fini(&lzf->parts);
-    free(lzf);
-}
-
 static bool unfinished(const void *state)
 {
     const struct lzf *lzf = state;
-    return lzf->expects != EXPECTS_HEADER || compression_blocks_within(&lzf->parts);
+    return lzf->expects != EXPECTS_HEADER || compression_blocks_within(&lzf->blocks);
 }
 
 static enum pv_code damaged(const char *what, struct pv_error *err)
@@ -62,7 +45,7 @@ static enum pv_code damaged(const char *what, struct pv_error *err)
 static void expect(struct lzf *lzf, enum expects what, size_t n)
 {
     lzf->expects = what;
-    lzf->parts.want = n;
+    lzf->blocks.want = n;
 }
 
 static size_t be16(const unsigned char *at)
@@ -123,17 +106,17 @@ take_part(struct decompressor *framing, const unsigned char *part, struct pv_err
     return PV_E_INTERNAL;
 }
 
-static enum pv_code
-feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error *err)
+static void *create(const struct compression_limits *limits)
 {
-    return compression_blocks_feed(framing, take_part, bytes, n, err);
+    (void)limits; /* no chunk exceeds 64 KiB */
+    return compression_blocks_create(sizeof(struct lzf), HEADER, take_part);
 }
 
 const struct compression_coding compression_lzf = {
     .name = "lzf",
     .match = match,
     .create = create,
-    .feed = feed,
+    .feed = compression_blocks_feed,
     .unfinished = unfinished,
-    .destroy = destroy,
+    .destroy = compression_blocks_destroy,
 };

@@ -4,7 +4,6 @@
  * CRC-32C; chunks that a reader may pass over are passed over. There is no mark at the end.
  */
 #include <snappy-c.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compression/compression_internal.h"
@@ -16,7 +15,7 @@ enum { HEADER = 4, CHECKSUM = 4, N_NAME = sizeof magic - HEADER, PLAIN_MAX = 1 <
 enum { COMPRESSED = 0, STORED = 1, FIRST_SKIPPABLE = 0x80, NAME = 0xff };
 
 struct snappy_framed {
-    struct compression_blocks parts;
+    struct compression_blocks blocks;
     bool in_chunk;
     unsigned char type; /* of the chunk */
     struct crc32c crc;
@@ -27,28 +26,10 @@ static enum compression_match match(const unsigned char *head, size_t n)
     return compression_match_at(head, n, 0, magic, sizeof magic);
 }
 
-static void *create(const struct compression_limits *limits)
-{
-    (void)limits;
-    struct snappy_framed *snappy = calloc(1, sizeof *snappy);
-    if (snappy == NULL)
-        return NULL;
-    snappy->parts.want = HEADER;
-    crc32c_init(&snappy->crc);
-    return snappy;
-}
-
-static void destroy(void *state)
-{
-    struct snappy_framed *snappy = state;
-    compression_blocks_fini(&snappy->parts);
-    free(snappy);
-}
-
 static bool unfinished(const void *state)
 {
     const struct snappy_framed *snappy = state;
-    return snappy->in_chunk || compression_blocks_within(&snappy->parts);
+    return snappy->in_chunk || compression_blocks_within(&snappy->blocks);
 }
 
 static enum pv_code damaged(const char *what, struct pv_error *err)
@@ -70,9 +51,9 @@ take_header(struct snappy_framed *snappy, const unsigned char *header, struct pv
         return damaged("a chunk is of a type that is not known", err);
     snappy->in_chunk = snappy->type <= STORED || snappy->type == NAME;
     if (snappy->in_chunk)
-        snappy->parts.want = n;
+        snappy->blocks.want = n;
     else
-        snappy->parts.skip = n;
+        snappy->blocks.skip = n;
     return PV_OK;
 }
 
@@ -115,25 +96,28 @@ take_part(struct decompressor *framing, const unsigned char *part, struct pv_err
     struct snappy_framed *snappy = framing->state;
     if (!snappy->in_chunk)
         return take_header(snappy, part, err);
-    size_t n = snappy->parts.want;
+    size_t n = snappy->blocks.want;
     snappy->in_chunk = false;
-    snappy->parts.want = HEADER;
+    snappy->blocks.want = HEADER;
     if (snappy->type != NAME)
         return take_data(framing, part, (const char *)part + CHECKSUM, n - CHECKSUM, err);
     return memcmp(part, magic + HEADER, N_NAME) == 0 ? PV_OK : damaged("its name is wrong", err);
 }
 
-static enum pv_code
-feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error *err)
+static void *create(const struct compression_limits *limits)
 {
-    return compression_blocks_feed(framing, take_part, bytes, n, err);
+    (void)limits;
+    struct snappy_framed *snappy = compression_blocks_create(sizeof *snappy, HEADER, take_part);
+    if (snappy != NULL)
+        crc32c_init(&snappy->crc);
+    return snappy;
 }
 
 const struct compression_coding compression_snappy_framed = {
     .name = "snappy framed",
     .match = match,
     .create = create,
-    .feed = feed,
+    .feed = compression_blocks_feed,
     .unfinished = unfinished,
-    .destroy = destroy,
+    .destroy = compression_blocks_destroy,
 };

@@ -7,7 +7,6 @@
  */
 #include <inttypes.h>
 #include <snappy-c.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "compression/compression_internal.h"
@@ -21,7 +20,7 @@ enum { N_MAGIC = sizeof magic, HEADER = N_MAGIC + 8, LENGTH = 4 };
 enum expects { EXPECTS_HEADER, EXPECTS_LENGTH, EXPECTS_REST, EXPECTS_BLOCK };
 
 struct snappy_java {
-    struct compression_blocks parts;
+    struct compression_blocks blocks;
     enum expects expects;
 };
 
@@ -30,26 +29,10 @@ static enum compression_match match(const unsigned char *head, size_t n)
     return compression_match_at(head, n, 0, magic, N_MAGIC);
 }
 
-static void *create(const struct compression_limits *limits)
-{
-    (void)limits;
-    struct snappy_java *snappy = calloc(1, sizeof *snappy);
-    if (snappy != NULL)
-        snappy->parts.want = HEADER;
-    return snappy;
-}
-
-static void destroy(void *state)
-{
-    struct snappy_java *snappy = state;
-    compression_blocks_fini(&snappy->parts);
-    free(snappy);
-}
-
 static bool unfinished(const void *state)
 {
     const struct snappy_java *snappy = state;
-    return snappy->expects != EXPECTS_LENGTH || compression_blocks_within(&snappy->parts);
+    return snappy->expects != EXPECTS_LENGTH || compression_blocks_within(&snappy->blocks);
 }
 
 static enum pv_code damaged(const char *what, struct pv_error *err)
@@ -60,7 +43,7 @@ static enum pv_code damaged(const char *what, struct pv_error *err)
 static void expect(struct snappy_java *snappy, enum expects what, size_t n)
 {
     snappy->expects = what;
-    snappy->parts.want = n;
+    snappy->blocks.want = n;
 }
 
 static enum pv_code
@@ -101,16 +84,13 @@ take_block(struct decompressor *framing, const unsigned char *block, struct pv_e
 {
     struct snappy_java *snappy = framing->state;
     const char *sent = (const char *)block;
-    size_t n_sent = snappy->parts.want;
+    size_t n_sent = snappy->blocks.want;
     size_t n;
     if (snappy_uncompressed_length(sent, n_sent, &n) != SNAPPY_OK)
         return damaged("a block does not begin with its length", err);
     char *plain;
-    enum pv_code code = compression_check_block(framing, n, err);
-    if (code == PV_OK)
-        code = decompressor_room(framing, n, &plain, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(compression_check_block(framing, n, err));
+    PV_TRY(decompressor_room(framing, n, &plain, err));
     size_t got = n;
     if (snappy_uncompress(sent, n_sent, plain, &got) != SNAPPY_OK || got != n)
         return damaged("a block does not decompress", err);
@@ -138,17 +118,17 @@ take_part(struct decompressor *framing, const unsigned char *part, struct pv_err
     return PV_E_INTERNAL;
 }
 
-static enum pv_code
-feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error *err)
+static void *create(const struct compression_limits *limits)
 {
-    return compression_blocks_feed(framing, take_part, bytes, n, err);
+    (void)limits;
+    return compression_blocks_create(sizeof(struct snappy_java), HEADER, take_part);
 }
 
 const struct compression_coding compression_snappy_java = {
     .name = "snappy",
     .match = match,
     .create = create,
-    .feed = feed,
+    .feed = compression_blocks_feed,
     .unfinished = unfinished,
-    .destroy = destroy,
+    .destroy = compression_blocks_destroy,
 };
