@@ -19,11 +19,9 @@ enum pv_code log_save_check_advice(const struct log_save *save,
     store_tx_auto_t *tx = NULL;
     struct pv_error why;
     pv_error_clear(&why);
-    enum pv_code code = store_begin(save->store, save->who, save->request_id, STORE_READ, &tx, err);
-    if (code != PV_OK)
-        return code;
     struct advice_row advice;
-    code = store_advice_find(tx, arena, run->advice_id, &advice, &why);
+    PV_TRY(store_begin(save->store, save->who, save->request_id, STORE_READ, &tx, err));
+    enum pv_code code = store_advice_find(tx, arena, run->advice_id, &advice, &why);
     store_rollback(&tx);
     if (code == PV_E_NOT_FOUND && save->advice_named)
         return pv_fault(err, PV_PLACE_PARAMETER, "advice_id", "unknown_advice",

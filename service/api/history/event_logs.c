@@ -168,18 +168,10 @@ read_turn(const struct http_request *request, struct upload *upload, struct pv_e
 {
     static const uint64_t turn_bytes = 8 * 1024 * 1024;
     bool more = false;
-    enum pv_code code = ingest_end(upload->intake, &more, err);
-    if (code == PV_OK && more && request->may_compute)
-        code = ingest_read(upload->intake, turn_bytes, &more, err);
-    return code == PV_OK && more ? PV_E_DEFER : code;
-}
-
-/* The end of the bytes: the run as it will be stored. */
-static enum pv_code read_end(struct upload *upload, struct pv_error *err)
-{
-    PV_TRY(ingest_finish(upload->intake, &upload->arena, &upload->run, upload->digest, err));
-    apply_query(upload, &upload->run);
-    return PV_OK;
+    PV_TRY(ingest_end(upload->intake, &more, err));
+    if (more && request->may_compute)
+        PV_TRY(ingest_read(upload->intake, turn_bytes, &more, err));
+    return more ? PV_E_DEFER : PV_OK;
 }
 
 static enum pv_code insert(struct http_request *request,
@@ -261,12 +253,11 @@ static enum pv_code finish(void *context,
                            struct pv_error *err)
 {
     struct upload *upload = state;
-    enum pv_code code = read_turn(request, upload, err);
-    if (code == PV_OK)
-        code = read_end(upload, err);
-    if (code != PV_OK)
-        return code;
+    enum pv_code code;
     unsigned attempt = 0;
+    PV_TRY(read_turn(request, upload, err));
+    PV_TRY(ingest_finish(upload->intake, &upload->arena, &upload->run, upload->digest, err));
+    apply_query(upload, &upload->run);
     do {
         pv_error_clear(err);
         *response = (struct http_response){.status = 0};

@@ -11,14 +11,6 @@
 
 static const char *const no_parameters[] = {NULL};
 
-static enum pv_code begin_read(struct api *api,
-                               struct http_request *request,
-                               struct store_tx **tx,
-                               struct pv_error *err)
-{
-    return api_read(api, request, tx, err);
-}
-
 static enum pv_code reply_rules(struct http_request *request,
                                 struct http_response *response,
                                 const struct name_rules *rules,
@@ -44,7 +36,7 @@ enum pv_code name_rules_get(void *context,
     store_tx_auto_t *tx = NULL;
     struct name_rules rules;
     PV_TRY(http_check_query(request, no_parameters, err));
-    PV_TRY(begin_read(context, request, &tx, err));
+    PV_TRY(api_read(context, request, &tx, err));
     PV_TRY(store_name_rules_get(tx, request->arena, &rules, err));
     store_rollback(&tx);
     return reply_rules(request, response, &rules, err);
@@ -134,14 +126,12 @@ static enum pv_code load(struct api *api,
                          struct pv_error *err)
 {
     store_tx_auto_t *tx = NULL;
-    enum pv_code code = begin_read(api, request, &tx, err);
-    if (code == PV_OK && asked->has_rules)
+    PV_TRY(api_read(api, request, &tx, err));
+    if (asked->has_rules)
         *rules = (struct name_rules){.rules = asked->rules.rules, .n = asked->rules.n};
-    else if (code == PV_OK)
-        code = store_name_rules_get(tx, request->arena, rules, err);
-    if (code == PV_OK)
-        code = store_names_there(tx, request->arena, asked->names, asked->n_names, there, err);
-    return code;
+    else
+        PV_TRY(store_name_rules_get(tx, request->arena, rules, err));
+    return store_names_there(tx, request->arena, asked->names, asked->n_names, there, err);
 }
 
 static enum pv_code answer(struct http_request *request,
@@ -158,10 +148,8 @@ static enum pv_code answer(struct http_request *request,
     writer_begin_array(&w);
     for (size_t i = 0; i < asked->n_names; i++) {
         struct name_folding folding;
-        enum pv_code code = name_fold(rules->rules, there[i] ? 0 : rules->n, asked->names[i],
-                                      request->arena, &folding, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(name_fold(rules->rules, there[i] ? 0 : rules->n, asked->names[i], request->arena,
+                         &folding, err));
         codec_name_fold_encode(&w, asked->names[i], there[i], &folding, rules->rules);
     }
     writer_end_array(&w);

@@ -117,9 +117,7 @@ static enum pv_code take_place(struct api *api, struct pv_error *err)
 static enum pv_code
 begin(struct api *api, struct http_request *request, struct run_export **made, struct pv_error *err)
 {
-    enum pv_code code = take_place(api, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(take_place(api, err));
     struct run_export *export = calloc(1, sizeof *export);
     if (export == NULL) {
         (void)atomic_fetch_sub(&api->exports, 1);
@@ -133,33 +131,32 @@ begin(struct api *api, struct http_request *request, struct run_export **made, s
     return api_read(api, request, &export->tx, err);
 }
 
-/* The first page is made before the answer begins, so that what can fail at once has its status. */
+/* The first page is made before the answer begins, so that what can fail at once has its status.
+ * *made is the caller's to end, also after a failure. */
+static enum pv_code
+start(struct api *api, struct http_request *request, struct run_export **made, struct pv_error *err)
+{
+    struct run_filter filter;
+    PV_TRY(read_filter(api, request, &filter, err));
+    PV_TRY(begin(api, request, made, err));
+    struct run_export *export = *made;
+    export->filter = filter;
+    PV_TRY(store_application_find(export->tx, request->arena, http_path_parameter(request, "name"),
+                                  &export->application, err));
+    PV_TRY(store_allow_idle(export->tx, api->config->export_timeout_s * 1000, err));
+    return make_page(export, err);
+}
+
 enum pv_code runs_export(void *context,
                          struct http_request *request,
                          struct http_response *response,
                          struct pv_error *err)
 {
-    struct api *api = context;
     struct run_export *export = NULL;
-    struct run_filter filter;
-    enum pv_code code = read_filter(api, request, &filter, err);
-    if (code == PV_OK)
-        code = begin(api, request, &export, err);
-    if (code == PV_OK)
-        code =
-            store_application_find(export->tx, request->arena, http_path_parameter(request, "name"),
-                                   &export->application, err);
-    if (code == PV_OK)
-        code = store_allow_idle(export->tx, api->config->export_timeout_s * 1000, err);
-    if (code == PV_OK) {
-        export->filter = filter;
-        code = make_page(export, err);
-    }
-    if (code != PV_OK) {
-        if (export != NULL)
-            end(export);
-        return code;
-    }
+    enum pv_code code = start(context, request, &export, err);
+    if (code != PV_OK && export != NULL)
+        end(export);
+    PV_TRY(code);
     response->status = 200;
     response->content_type = "application/x-ndjson";
     response->source = &source;

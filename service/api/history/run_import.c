@@ -122,12 +122,10 @@ begin(void *context, struct http_request *request, void **state, struct pv_error
         return pv_no_memory(err);
     taking->api = api;
     taking->now_us = clock_wall_us();
-    enum pv_code code = http_check_query(request, allowed, err);
-    if (code == PV_OK)
-        code = api_query_name(request, &taking->name, err);
-    if (code == PV_OK)
-        code = check_length(api->config, request, err);
-    return code == PV_OK ? open_readers(taking, err) : code;
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(api_query_name(request, &taking->name, err));
+    PV_TRY(check_length(api->config, request, err));
+    return open_readers(taking, err);
 }
 
 /* --- bytes --- */
@@ -149,17 +147,16 @@ piece(void *context, void *state, const char *bytes, size_t n, struct pv_error *
 static enum pv_code read_end(struct taking *taking, struct pv_error *err)
 {
     bool truncated = false;
-    enum pv_code code = decompressor_finish(taking->framing, &truncated, err);
-    if (code == PV_OK && truncated)
-        code = pv_fail(err, PV_E_SYNTAX, "the compressed body ends before its end");
-    if (code == PV_OK)
-        code = ndjson_finish(&taking->lines, err);
-    if (code == PV_OK && taking->faults.n_faults > 0) {
+    PV_TRY(decompressor_finish(taking->framing, &truncated, err));
+    if (truncated)
+        return pv_fail(err, PV_E_SYNTAX, "the compressed body ends before its end");
+    PV_TRY(ndjson_finish(&taking->lines, err));
+    if (taking->faults.n_faults > 0) {
         *err = taking->faults;
-        code = err->code;
+        return err->code;
     }
     (void)crypto_generichash_final(&taking->digest_state, taking->digest, sizeof taking->digest);
-    return code;
+    return PV_OK;
 }
 
 struct taken {
@@ -312,12 +309,10 @@ static enum pv_code finish(void *context,
 {
     struct api *api = context;
     const struct taking *taking = state;
-    enum pv_code code = read_end(state, err);
-    if (code == PV_OK)
-        code = take_place(api, err);
-    if (code != PV_OK)
-        return code;
+    enum pv_code code;
     unsigned attempt = 0;
+    PV_TRY(read_end(state, err));
+    PV_TRY(take_place(api, err));
     do {
         pv_error_clear(err);
         *response = (struct http_response){.status = 0};

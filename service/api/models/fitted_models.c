@@ -60,7 +60,7 @@ enum pv_code history_models_get(void *context,
 
 /* --- the surface --- */
 
-struct asked {
+struct speedup_query {
     const struct model_kind *kind; /* NULL: the one selected */
     double *problem_sizes;         /* NULL: those observed */
     size_t n_sizes;
@@ -89,12 +89,12 @@ read_kind(const struct http_request *request, const struct model_kind **kind, st
 
 static enum pv_code read_asked(const struct api *api,
                                struct http_request *request,
-                               struct asked *asked,
+                               struct speedup_query *asked,
                                struct pv_error *err)
 {
     static const char *const allowed[] = {"label*", "model", "problem_sizes", "executors", NULL};
     size_t most = (size_t)api->config->points_max;
-    *asked = (struct asked){.kind = NULL};
+    *asked = (struct speedup_query){.kind = NULL};
     PV_TRY(http_check_query(request, allowed, err));
     PV_TRY(read_kind(request, &asked->kind, err));
     PV_TRY(api_query_counts(request, "problem_sizes", CODEC_PROBLEM_SIZE_MAX, most,
@@ -105,7 +105,7 @@ static enum pv_code read_asked(const struct api *api,
 
 static enum pv_code choose_model(struct api *api,
                                  struct http_request *request,
-                                 const struct asked *asked,
+                                 const struct speedup_query *asked,
                                  struct application_model *stored,
                                  struct codec_history_model *model,
                                  struct pv_error *err)
@@ -138,7 +138,7 @@ enum pv_code history_speedup_get(void *context,
                                  struct pv_error *err)
 {
     struct api *api = context;
-    struct asked asked;
+    struct speedup_query asked;
     struct application_model stored;
     struct codec_history_model model;
     struct writer w;

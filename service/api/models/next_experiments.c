@@ -43,17 +43,15 @@ read_budget(struct http_request *request, struct api_experiments *asked, struct 
     double seconds = (double)NAN;
     double cost = (double)NAN;
     double price = (double)NAN;
-    enum pv_code code = api_query_number(request, "price_per_executor_hour", 0, 1e9, &price, err);
-    if (code == PV_OK)
-        code = api_query_number(request, "max_cost", 0, 1e12, &cost, err);
-    if (code == PV_OK)
-        code = api_query_number(request, "max_executor_s", 0, 1e15, &seconds, err);
-    if (code == PV_OK && !isnan(cost) && isnan(price))
-        code = pv_fault(err, PV_PLACE_PARAMETER, "price_per_executor_hour", "required",
+    PV_TRY(api_query_number(request, "price_per_executor_hour", 0, 1e9, &price, err));
+    PV_TRY(api_query_number(request, "max_cost", 0, 1e12, &cost, err));
+    PV_TRY(api_query_number(request, "max_executor_s", 0, 1e15, &seconds, err));
+    if (!isnan(cost) && isnan(price))
+        return pv_fault(err, PV_PLACE_PARAMETER, "price_per_executor_hour", "required",
                         "max_cost says nothing without a price");
     asked->price_per_executor_hour = price;
     asked->question.executor_s_max = fmin(seconds, cost / price * 3600);
-    return code;
+    return PV_OK;
 }
 
 static enum pv_code read_question(struct api *api,

@@ -91,9 +91,7 @@ static enum pv_code combine(const struct replay replays[],
         if (i == skip)
             continue;
         struct replay_outcome outcome = {0};
-        enum pv_code code = replay_predict(&replays[i], target, scratch, &outcome, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(replay_predict(&replays[i], target, scratch, &outcome, err));
         double d = distance(replays[i].run, target);
         double weight = weight_at(d) * weight_of(replays[i].run);
         sum += weight * log(outcome.duration_s);
@@ -110,11 +108,9 @@ static enum pv_code combine(const struct replay replays[],
 static enum pv_code learn_all(
     struct replay replays[], size_t n, size_t skip, struct arena *scratch, struct pv_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        enum pv_code code = i == skip ? PV_OK : replay_learn(replays, n, i, skip, scratch, err);
-        if (code != PV_OK)
-            return code;
-    }
+    for (size_t i = 0; i < n; i++)
+        if (i != skip)
+            PV_TRY(replay_learn(replays, n, i, skip, scratch, err));
     return PV_OK;
 }
 
@@ -350,18 +346,14 @@ static enum pv_code predict_points(const struct replay replays[],
                                    struct curve *curve,
                                    struct pv_error *err)
 {
-    for (size_t i = 0; i < question->n_executors; i++) {
-        enum pv_code code = predict_point(replays, n, curve, question->executors[i], scratch,
-                                          &curve->points[i], err);
-        if (code != PV_OK)
-            return code;
-    }
+    for (size_t i = 0; i < question->n_executors; i++)
+        PV_TRY(predict_point(replays, n, curve, question->executors[i], scratch, &curve->points[i],
+                             err));
     curve->n_points = question->n_executors;
     struct curve_point single;
-    enum pv_code code = predict_point(replays, n, curve, 1, scratch, &single, err);
-    if (code == PV_OK)
-        curve->single_s = single.duration_s;
-    return code;
+    PV_TRY(predict_point(replays, n, curve, 1, scratch, &single, err));
+    curve->single_s = single.duration_s;
+    return PV_OK;
 }
 
 enum pv_code curve_predict(const struct run runs[],

@@ -50,16 +50,12 @@ static enum pv_code make_new_job(const struct joint_question *question,
         n += code == PV_OK ? 1 : 0;
         code = code == PV_E_TOO_FEW ? PV_OK : code; /* the curve passed it over, too */
     }
-    if (code == PV_OK && n == 0)
-        code = pv_fail(err, PV_E_TOO_FEW, "no run can be replayed");
-    if (code == PV_OK)
-        code = replay_learn(replays, n, 0, n, scratch, err);
-    if (code == PV_OK)
-        code = replay_predict(&replays[0], &question->target, scratch, &outcome, err);
-    if (code == PV_OK)
-        code = replay_job(&replays[0], &question->target, scratch, job, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(code);
+    if (n == 0)
+        return pv_fail(err, PV_E_TOO_FEW, "no run can be replayed");
+    PV_TRY(replay_learn(replays, n, 0, n, scratch, err));
+    PV_TRY(replay_predict(&replays[0], &question->target, scratch, &outcome, err));
+    PV_TRY(replay_job(&replays[0], &question->target, scratch, job, err));
     double ratio = question->predicted_duration_s / outcome.duration_s;
     *fixed_s = outcome.fixed_s * ratio;
     job->deadline_s = isnan(question->deadline_s)

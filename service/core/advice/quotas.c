@@ -15,16 +15,16 @@ enum pv_code quotas_take_run(const struct run *run,
     struct pv_error why = {0};
     memcpy(taken.run_id, run->id, sizeof taken.run_id);
     enum pv_code code = stage_plan_take_run(run, arena, &taken.stages, &why);
+    if (code != PV_OK && code != PV_E_TOO_FEW)
+        return pv_fail(err, code, "%s", why.detail);
     if (code == PV_E_TOO_FEW) {
         taken.n_stages = 0;
-        taken.missing = arena_printf(arena, "%s", why.detail);
-        code = taken.missing == NULL ? pv_no_memory(err) : PV_OK;
-    } else if (code != PV_OK) {
-        return pv_fail(err, code, "%s", why.detail);
+        taken.missing = arena_strdup(arena, why.detail);
+        if (taken.missing == NULL)
+            return pv_no_memory(err);
     }
-    if (code == PV_OK)
-        *source = taken;
-    return code;
+    *source = taken;
+    return PV_OK;
 }
 
 /* Stages that would need more cores than are recommended to end within their share. */
@@ -84,10 +84,7 @@ enum pv_code quotas_plan(const struct quota_source *source,
                                            .cores_per_executor = (double)cores_per_executor};
     *planned = !isnan(goal->deadline_s) && source->n_stages > 0;
     if (*planned) {
-        enum pv_code code =
-            stage_plan_make(&terms, source->stages, source->n_stages, arena, plan, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(stage_plan_make(&terms, source->stages, source->n_stages, arena, plan, err));
         explain_plan(source, &terms, plan, advice);
     } else {
         explain_lack(source, !isnan(goal->deadline_s), advice);

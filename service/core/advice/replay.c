@@ -140,9 +140,7 @@ static enum pv_code solve_overhead(struct replay *replay,
     for (int step = 0; step < STEPS && target_s - best_s > 1e-9 * target_s && slope > 0.0; step++) {
         double seconds = 0.0;
         job.overhead_per_task_s = low + (target_s - low_s) / slope;
-        enum pv_code code = makespan(&job, cores, scratch, &seconds, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(makespan(&job, cores, scratch, &seconds, err));
         if (seconds <= target_s * (1.0 + 1e-12) && seconds > best_s) {
             best = job.overhead_per_task_s;
             best_s = seconds;
@@ -384,9 +382,7 @@ enum pv_code replay_job(const struct replay *replay,
         return pv_no_memory(err);
     const double *ascending = replay->sorted_s;
     for (size_t s = 0; s < replay->job.n_stages; s++) {
-        enum pv_code code = scale_stage(replay, s, target, ascending, arena, &stages[s], err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(scale_stage(replay, s, target, ascending, arena, &stages[s], err));
         ascending += replay->job.stages[s].tasks;
     }
     *job = replay->job;
