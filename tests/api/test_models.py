@@ -182,7 +182,7 @@ def test_each_fault_of_a_fit_is_named(client, pointer, change):
     ("ernest", [(n, 4) for n in (1, 2, 4, 8)], "different executor counts"),
     ("usba", [(n, 4) for n in (1, 2, 4, 8)], "different executor counts"),
     ("usba", [(4 * m, m) for m in (1, 2, 4, 8)], "another problem_size per executor"),
-    ("amdahl", [(8, 4), (8, 4)], "missing"),
+    ("amdahl", [(8, 4), (8, 4)], "more needed"),
     ("gustafson", [(4 * m, m) for m in (1, 2, 4)], "speedups"),
 ])
 def test_too_few_or_degenerate_observations_say_what_is_missing(client, model, shapes, words):
@@ -280,7 +280,7 @@ def test_auto_replies_the_best_kind_and_how_it_came_to_it(client):
     for residual, prediction in zip(chosen["residuals"], predict(client, chosen, *SHAPES)):
         assert prediction["duration_s"] == pytest.approx(residual["predicted"], rel=1e-12)
     problem = client.refuse("POST", FIT, 422, pointer="/observations", json={"model": "auto", "observations": rows()[:1]})
-    assert "missing" in problem["detail"]
+    assert "more needed" in problem["detail"]
 
 
 def test_who_misspells_auto_is_told_of_it(client):
