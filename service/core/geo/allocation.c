@@ -121,10 +121,10 @@ add_cluster(struct allocation *allocation, struct task_allocation *state, size_t
 }
 
 /* The task has another copy, wherever it comes from. */
-bool allocation_join(struct allocation *allocation,
-                     const struct geo_task *task,
-                     struct task_allocation *state,
-                     size_t cluster)
+static bool allocation_join(struct allocation *allocation,
+                            const struct geo_task *task,
+                            struct task_allocation *state,
+                            size_t cluster)
 {
     struct speeds spread;
     struct speeds before = state->rate;

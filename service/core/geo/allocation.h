@@ -106,13 +106,6 @@ bool allocation_passes_gates(const struct allocation *allocation,
                              size_t cluster,
                              double rate);
 
-/* The task has another copy, wherever it comes from: its figures and the gates follow. false:
- * memory. */
-bool allocation_join(struct allocation *allocation,
-                     const struct geo_task *task,
-                     struct task_allocation *state,
-                     size_t cluster);
-
 /* The only copy of a task, which runs already, is ended: its slot and its room in the gates are
  * free at once, and the task has none. false: memory. */
 bool allocation_stop(struct allocation *allocation, size_t job, size_t index);

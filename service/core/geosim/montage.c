@@ -30,7 +30,8 @@ size_t geosim_mosaic_overlaps(size_t images)
 /* mConcatFit, mBgModel, mImgtbl, mAdd, mViewer */
 enum { GATHERING = 5 };
 
-struct geosim_mosaic geosim_mosaic_of(size_t n_tasks)
+/* The mosaic of exactly that many tasks, >= 1, in one band. */
+static struct geosim_mosaic geosim_mosaic_of(size_t n_tasks)
 {
     switch (n_tasks) {
     case 1:

@@ -27,9 +27,6 @@ struct geosim_mosaic {
     size_t viewers;
 };
 
-/* The mosaic of exactly that many tasks, >= 1, in one band. */
-struct geosim_mosaic geosim_mosaic_of(size_t n_tasks);
-
 /* The pairs of n images that overlap. */
 size_t geosim_mosaic_overlaps(size_t images);
 

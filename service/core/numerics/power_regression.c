@@ -230,8 +230,3 @@ enum pv_code power_law_fit(const double n[],
     report(&s, c, e, law);
     return PV_OK;
 }
-
-double power_law_at(const struct power_law *law, double n)
-{
-    return law->coefficient * pow(n, law->exponent);
-}

@@ -38,8 +38,6 @@ enum pv_code power_law_fit(const double n[],
                            struct power_law *law,
                            struct pv_error *err) PV_MUSTCHECK;
 
-double power_law_at(const struct power_law *law, double n);
-
 /* Sum of squared values: what residuals are judged against. */
 double power_law_squares(const double y[], size_t rows);
 

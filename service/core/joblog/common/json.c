@@ -227,7 +227,7 @@ bool json_read_text(struct json *json, struct json_text *text)
     return false;
 }
 
-bool json_read_bool(struct json *json, bool *value)
+static bool json_read_bool(struct json *json, bool *value)
 {
     char c = peek(json);
     if (c != 't' && c != 'f') {

@@ -89,7 +89,6 @@ bool json_skip(struct json *json);
 /* False, and the value skipped, when it is not of the kind asked for. */
 bool json_read_int(struct json *json, int64_t *value);
 bool json_read_text(struct json *json, struct json_text *text);
-bool json_read_bool(struct json *json, bool *value);
 bool json_read_raw(struct json *json, struct strview *raw);
 
 /* What a word that begins as a number does means: beyond the range the nearest end, fractions cut

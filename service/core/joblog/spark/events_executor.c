@@ -50,7 +50,8 @@ static enum pv_code get_executor(struct sparklog *log,
     return PV_OK;
 }
 
-struct profile *sparklog_get_profile(struct sparklog *log, int64_t id)
+/* A profile of that id, made when it is new; NULL when there are too many. */
+static struct profile *sparklog_get_profile(struct sparklog *log, int64_t id)
 {
     for (size_t i = 0; i < log->n_profiles; i++) {
         if (log->profiles[i].id == id)

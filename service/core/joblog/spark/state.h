@@ -194,9 +194,6 @@ void sparklog_add_amounts(struct sparklog *log,
 /* The larger of what was seen and what is said now; 0 says nothing. */
 void sparklog_raise(struct sparklog *log, int64_t *peak, int64_t bytes);
 
-/* A profile of that id, made when it is new; NULL when there are too many. */
-struct profile *sparklog_get_profile(struct sparklog *log, int64_t id);
-
 /* a * b of two that are not negative, held at the end of the range. */
 int64_t sparklog_times(int64_t a, int64_t b);
 

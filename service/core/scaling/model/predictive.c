@@ -131,7 +131,8 @@ double score_table_quantile(const struct score_table *table, double level)
     return last;
 }
 
-double score_table_level(const struct score_table *table, double score)
+/* The probability of a score of at most that: the inverse of score_table_quantile. */
+static double score_table_level(const struct score_table *table, double score)
 {
     if (table->n == 0)
         return (double)NAN;

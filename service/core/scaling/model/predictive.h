@@ -81,9 +81,6 @@ void score_table_add(struct score_table *table, double score);
 
 /* The score that a new run stays at or below with that probability, inside (0, 1); NAN: unknown. */
 double score_table_quantile(const struct score_table *table, double level);
-/* Its inverse: the probability of a score of at most that. */
-double score_table_level(const struct score_table *table, double score);
-
 enum predictive_shape {
     PREDICTIVE_LOG_STUDENT, /* ln T: t times scale */
     PREDICTIVE_LOG_SCORES,  /* ln T: a score of the table times scale */

@@ -80,6 +80,14 @@
 /* An exponent this near to 0 counts as 0 (docs/design.md, "Scaling types"). */
 static const double few_points = 0.05;
 
+/* What a curve is fitted to: ascending n >= 1 and their values. */
+struct samples {
+    const double *n;
+    const double *y;
+    size_t rows;
+    struct arena *scratch;
+};
+
 double growth_reach(double variance, double freedom)
 {
     if (!(freedom > 0) || !(variance >= 0))
@@ -94,19 +102,18 @@ double growth_bic(double rss, size_t k, const double y[], size_t rows)
     return n * log(fmax(rss, exact) / n) + (double)k * log(n);
 }
 
-double growth_at(const struct growth *growth, double n)
+static double growth_at(const struct growth *growth, double n)
 {
     if (n <= 1)
         return growth->at_one;
     return growth->offset + growth->coefficient * pow(n, growth->exponent);
 }
 
-static double
-squares_left(const struct growth *growth, const double n[], const double y[], size_t rows)
+static double squares_left(const struct growth *growth, const struct samples *s)
 {
     double rss = 0;
-    for (size_t i = 0; i < rows; i++) {
-        double off = y[i] - growth_at(growth, n[i]);
+    for (size_t i = 0; i < s->rows; i++) {
+        double off = s->y[i] - growth_at(growth, s->n[i]);
         rss += off * off;
     }
     return rss;
@@ -122,49 +129,46 @@ static void know_nothing(struct growth *growth)
 /* --- the forms --- */
 
 /* Least squares of y, or of nothing, on k columns in `arena`; what is known goes into linear. */
-static enum pv_code regress(const double n[],
-                            const double y[],
-                            size_t rows,
+static enum pv_code regress(const struct samples *s,
                             double slope,
                             size_t k,
-                            struct arena *scratch,
                             struct linear_fit *linear,
                             struct pv_error *err)
 {
-    double *x = arena_array(scratch, rows, k * sizeof *x);
+    double *x = arena_array(s->scratch, s->rows, k * sizeof *x);
     if (x == NULL)
         return pv_no_memory(err);
-    for (size_t i = 0; i < rows; i++) {
+    for (size_t i = 0; i < s->rows; i++) {
         x[i * k] = 1;
-        x[i * k + 1] = n[i];
+        x[i * k + 1] = s->n[i];
         if (k > 2)
-            x[i * k + 2] = slope * n[i] * log(n[i]);
+            x[i * k + 2] = slope * s->n[i] * log(s->n[i]);
     }
-    return linear_fit(x, rows, k, y, NULL, scratch, linear, err);
+    return linear_fit(x, s->rows, k, s->y, NULL, s->scratch, linear, err);
 }
 
 /* A constant; its exponent is known as well as that of a power law that happens to be flat. */
-static void make_constant(const double n[], const double y[], size_t rows, struct growth *growth)
+static void make_constant(const struct samples *s, struct growth *growth)
 {
     double mean = 0;
     double centre = 0;
     double spread = 0;
-    for (size_t i = 0; i < rows; i++) {
-        mean += y[i] / (double)rows;
-        centre += log(n[i]) / (double)rows;
+    for (size_t i = 0; i < s->rows; i++) {
+        mean += s->y[i] / (double)s->rows;
+        centre += log(s->n[i]) / (double)s->rows;
     }
-    for (size_t i = 0; i < rows; i++)
-        spread += (log(n[i]) - centre) * (log(n[i]) - centre);
+    for (size_t i = 0; i < s->rows; i++)
+        spread += (log(s->n[i]) - centre) * (log(s->n[i]) - centre);
     *growth = (struct growth){.form = GROWTH_CONSTANT, .at_one = mean, .coefficient = mean};
-    growth->rss = squares_left(growth, n, y, rows);
-    growth->freedom = rows > 1 ? (double)(rows - 1) : 0;
-    growth->bic = growth_bic(growth->rss, 1, y, rows);
+    growth->rss = squares_left(growth, s);
+    growth->freedom = s->rows > 1 ? (double)(s->rows - 1) : 0;
+    growth->bic = growth_bic(growth->rss, 1, s->y, s->rows);
     know_nothing(growth);
     double variance = growth->rss / growth->freedom;
     if (!(growth->freedom > 0))
         return;
     memset(growth->covariance, 0, sizeof growth->covariance);
-    double of_mean = variance / (double)rows;
+    double of_mean = variance / (double)s->rows;
     growth->covariance[GROWTH_AT_ONE][GROWTH_AT_ONE] = of_mean;
     growth->covariance[GROWTH_COEFFICIENT][GROWTH_COEFFICIENT] = of_mean;
     growth->covariance[GROWTH_AT_ONE][GROWTH_COEFFICIENT] = of_mean;
@@ -173,11 +177,7 @@ static void make_constant(const double n[], const double y[], size_t rows, struc
         growth->covariance[GROWTH_EXPONENT][GROWTH_EXPONENT] = variance / (mean * mean * spread);
 }
 
-static void make_power(const struct power_law *law,
-                       const double n[],
-                       const double y[],
-                       size_t rows,
-                       struct growth *growth)
+static void make_power(const struct power_law *law, const struct samples *s, struct growth *growth)
 {
     static const size_t part[GROWTH_KNOWN] = {0, 0, 1};
     *growth = (struct growth){.form = GROWTH_POWER,
@@ -185,34 +185,28 @@ static void make_power(const struct power_law *law,
                               .coefficient = law->coefficient,
                               .exponent = law->exponent,
                               .freedom = law->freedom};
-    growth->rss = squares_left(growth, n, y, rows);
-    growth->bic = growth_bic(growth->rss, 2, y, rows);
+    growth->rss = squares_left(growth, s);
+    growth->bic = growth_bic(growth->rss, 2, s->y, s->rows);
     for (size_t a = 0; a < GROWTH_KNOWN; a++)
         for (size_t b = 0; b < GROWTH_KNOWN; b++)
             growth->covariance[a][b] = law->covariance[part[a]][part[b]];
 }
 
 /* How far the exponent of a line may be from 1: as well as a bent line knows its own. */
-static void know_exponent(
-    const double n[], const double y[], size_t rows, struct arena *scratch, struct growth *growth)
+static void know_exponent(const struct samples *s, struct growth *growth)
 {
     struct linear_fit bent;
     struct pv_error ignored = {0};
-    if (regress(n, y, rows, growth->coefficient, 3, scratch, &bent, &ignored) == PV_OK && rows > 3)
+    if (regress(s, growth->coefficient, 3, &bent, &ignored) == PV_OK && s->rows > 3)
         growth->covariance[GROWTH_EXPONENT][GROWTH_EXPONENT] = bent.variance * bent.inverse[2][2];
     else
         growth->covariance[GROWTH_EXPONENT][GROWTH_EXPONENT] = (double)NAN;
 }
 
-static enum pv_code make_line(const double n[],
-                              const double y[],
-                              size_t rows,
-                              struct arena *scratch,
-                              struct growth *growth,
-                              struct pv_error *err)
+static enum pv_code make_line(const struct samples *s, struct growth *growth, struct pv_error *err)
 {
     struct linear_fit line;
-    PV_TRY(regress(n, y, rows, 0, 2, scratch, &line, err));
+    PV_TRY(regress(s, 0, 2, &line, err));
     double offset = line.coefficients[0];
     double slope = line.coefficients[1];
     *growth = (struct growth){.form = GROWTH_LINE,
@@ -220,9 +214,9 @@ static enum pv_code make_line(const double n[],
                               .offset = offset,
                               .coefficient = slope,
                               .exponent = 1,
-                              .freedom = rows > 2 ? (double)(rows - 2) : 0};
-    growth->rss = squares_left(growth, n, y, rows);
-    growth->bic = growth_bic(growth->rss, 2, y, rows);
+                              .freedom = s->rows > 2 ? (double)(s->rows - 2) : 0};
+    growth->rss = squares_left(growth, s);
+    growth->bic = growth_bic(growth->rss, 2, s->y, s->rows);
     know_nothing(growth);
     if (!(growth->freedom > 0))
         return PV_OK;
@@ -234,14 +228,12 @@ static enum pv_code make_line(const double n[],
     growth->covariance[GROWTH_AT_ONE][GROWTH_COEFFICIENT] = cross;
     growth->covariance[GROWTH_COEFFICIENT][GROWTH_AT_ONE] = cross;
     growth->covariance[GROWTH_COEFFICIENT][GROWTH_COEFFICIENT] = v * line.inverse[1][1];
-    know_exponent(n, y, rows, scratch, growth);
+    know_exponent(s, growth);
     return PV_OK;
 }
 
 /* Rows at 1, which come first, determine at_one, and the others the power law. */
-static enum pv_code make_anchored(const double n[],
-                                  const double y[],
-                                  size_t rows,
+static enum pv_code make_anchored(const struct samples *s,
                                   size_t at_one,
                                   double start,
                                   struct growth *growth,
@@ -250,13 +242,13 @@ static enum pv_code make_anchored(const double n[],
     struct power_law law;
     double mean = 0;
     for (size_t i = 0; i < at_one; i++)
-        mean += y[i] / (double)at_one;
-    PV_TRY(power_law_fit(n + at_one, y + at_one, rows - at_one, start, &law, err));
-    make_power(&law, n, y, rows, growth);
+        mean += s->y[i] / (double)at_one;
+    PV_TRY(power_law_fit(s->n + at_one, s->y + at_one, s->rows - at_one, start, &law, err));
+    make_power(&law, s, growth);
     growth->form = GROWTH_ANCHORED;
     growth->at_one = mean;
-    growth->rss = squares_left(growth, n, y, rows);
-    growth->bic = growth_bic(growth->rss, 3, y, rows);
+    growth->rss = squares_left(growth, s);
+    growth->bic = growth_bic(growth->rss, 3, s->y, s->rows);
     for (size_t j = 0; j < GROWTH_KNOWN; j++)
         growth->covariance[GROWTH_AT_ONE][j] = growth->covariance[j][GROWTH_AT_ONE] = 0;
     double rest = law.freedom > 0 ? law.rss / law.freedom : (double)NAN;
@@ -306,39 +298,33 @@ static void keep_better(const struct growth *other, struct growth *best)
 }
 
 /* Where the first rows are measured at 1 and the others follow a power that does not lead there. */
-static enum pv_code try_anchored(
-    const double n[], const double y[], size_t rows, struct growth *best, struct pv_error *err)
+static enum pv_code try_anchored(const struct samples *s, struct growth *best, struct pv_error *err)
 {
     /* Strong evidence (R. E. Kass, A. E. Raftery, "Bayes factors", JASA 90, 1995). */
     static const double strong = 6;
     struct growth anchored;
-    size_t at_one = count_at_one(n, rows);
-    if (at_one == 0 || count_distinct(n + at_one, rows - at_one) < 3)
+    size_t at_one = count_at_one(s->n, s->rows);
+    if (at_one == 0 || count_distinct(s->n + at_one, s->rows - at_one) < 3)
         return PV_OK;
-    PV_TRY(make_anchored(n, y, rows, at_one, (double)NAN, &anchored, err));
+    PV_TRY(make_anchored(s, at_one, (double)NAN, &anchored, err));
     if (anchored.bic + strong < best->bic)
         *best = anchored;
     return PV_OK;
 }
 
-static enum pv_code choose(const double n[],
-                           const double y[],
-                           size_t rows,
-                           struct arena *scratch,
-                           struct growth *growth,
-                           struct pv_error *err)
+static enum pv_code choose(const struct samples *s, struct growth *growth, struct pv_error *err)
 {
     struct power_law law;
     struct growth best;
     struct growth line;
-    PV_TRY(power_law_fit(n, y, rows, (double)NAN, &law, err));
-    PV_TRY(make_line(n, y, rows, scratch, &line, err));
-    make_power(&law, n, y, rows, &best);
+    PV_TRY(power_law_fit(s->n, s->y, s->rows, (double)NAN, &law, err));
+    PV_TRY(make_line(s, &line, err));
+    make_power(&law, s, &best);
     if (!grows(&best, &line))
-        make_constant(n, y, rows, &best);
+        make_constant(s, &best);
     else if (line.coefficient > 0 && line.offset >= -1e-9 * line.coefficient)
         keep_better(&line, &best);
-    PV_TRY(try_anchored(n, y, rows, &best, err));
+    PV_TRY(try_anchored(s, &best, err));
     *growth = best;
     return PV_OK;
 }
@@ -351,21 +337,18 @@ enum pv_code growth_fit(const double n[],
                         struct pv_error *err)
 {
     struct arena_mark mark = arena_mark(scratch);
-    enum pv_code code = choose(n, y, rows, scratch, growth, err);
+    const struct samples samples = {n, y, rows, scratch};
+    enum pv_code code = choose(&samples, growth, err);
     arena_rewind(scratch, mark);
     return code;
 }
 
-static enum pv_code refit_power(const double n[],
-                                const double y[],
-                                size_t rows,
-                                double start,
-                                struct growth *growth,
-                                struct pv_error *err)
+static enum pv_code
+refit_power(const struct samples *s, double start, struct growth *growth, struct pv_error *err)
 {
     struct power_law law;
-    PV_TRY(power_law_fit(n, y, rows, start, &law, err));
-    make_power(&law, n, y, rows, growth);
+    PV_TRY(power_law_fit(s->n, s->y, s->rows, start, &law, err));
+    make_power(&law, s, growth);
     return PV_OK;
 }
 
@@ -377,26 +360,27 @@ enum pv_code growth_refit(const double n[],
                           struct growth *growth,
                           struct pv_error *err)
 {
+    const struct samples samples = {n, y, rows, scratch};
     struct arena_mark mark = arena_mark(scratch);
     size_t at_one = count_at_one(n, rows);
     enum pv_code code = PV_OK;
     switch (near->form) {
     case GROWTH_CONSTANT:
-        make_constant(n, y, rows, growth);
+        make_constant(&samples, growth);
         break;
     case GROWTH_LINE:
-        code = make_line(n, y, rows, scratch, growth, err);
+        code = make_line(&samples, growth, err);
         break;
     case GROWTH_ANCHORED:
         /* Without its anchor it is a power law. */
         if (at_one > 0 && count_distinct(n + at_one, rows - at_one) >= 2)
-            code = make_anchored(n, y, rows, at_one, near->exponent, growth, err);
+            code = make_anchored(&samples, at_one, near->exponent, growth, err);
         else
-            code = refit_power(n, y, rows, near->exponent, growth, err);
+            code = refit_power(&samples, near->exponent, growth, err);
         break;
     case GROWTH_POWER:
     case GROWTH_BENT:
-        code = refit_power(n, y, rows, near->exponent, growth, err);
+        code = refit_power(&samples, near->exponent, growth, err);
         break;
     }
     arena_rewind(scratch, mark);
@@ -407,40 +391,39 @@ enum pv_code growth_refit(const double n[],
 
 /* Given the exponent the rest is a line in n^exponent. Sums about the means, as cancellation would
  * eat what a flat curve differs by. */
-static double
-bend(const double n[], const double y[], size_t rows, double exponent, struct growth *growth)
+static double bend(const struct samples *s, double exponent, struct growth *growth)
 {
     double x_mean = 0;
     double y_mean = 0;
     double xx = 0;
     double xy = 0;
-    for (size_t i = 0; i < rows; i++) {
-        x_mean += pow(n[i], exponent) / (double)rows;
-        y_mean += y[i] / (double)rows;
+    for (size_t i = 0; i < s->rows; i++) {
+        x_mean += pow(s->n[i], exponent) / (double)s->rows;
+        y_mean += s->y[i] / (double)s->rows;
     }
-    for (size_t i = 0; i < rows; i++) {
-        double x = pow(n[i], exponent) - x_mean;
+    for (size_t i = 0; i < s->rows; i++) {
+        double x = pow(s->n[i], exponent) - x_mean;
         xx += x * x;
-        xy += x * (y[i] - y_mean);
+        xy += x * (s->y[i] - y_mean);
     }
     growth->exponent = exponent;
     growth->coefficient = xy / xx;
     growth->offset = y_mean - growth->coefficient * x_mean;
     growth->at_one = growth->offset + growth->coefficient;
-    growth->rss = squares_left(growth, n, y, rows);
+    growth->rss = squares_left(growth, s);
     return growth->rss;
 }
 
-static void search_bend(const double n[], const double y[], size_t rows, struct growth *growth)
+static void search_bend(const struct samples *s, struct growth *growth)
 {
     /* Below: see the guards above. Above: steeper than any overhead in the source (gamma 2). */
     static const double least = 0.05;
     static const double most = 4;
     static const double step = 0.1;
     double best = least;
-    double rss = bend(n, y, rows, best, growth);
+    double rss = bend(s, best, growth);
     for (double e = least + step; e <= most; e += step) {
-        double other = bend(n, y, rows, e, growth);
+        double other = bend(s, e, growth);
         if (other < rss) {
             rss = other;
             best = e;
@@ -451,34 +434,29 @@ static void search_bend(const double n[], const double y[], size_t rows, struct 
     for (int i = 0; i < 80; i++) {
         double a = low + (high - low) / 3;
         double b = high - (high - low) / 3;
-        if (bend(n, y, rows, a, growth) < bend(n, y, rows, b, growth))
+        if (bend(s, a, growth) < bend(s, b, growth))
             high = b;
         else
             low = a;
     }
-    (void)bend(n, y, rows, (low + high) / 2, growth);
+    (void)bend(s, (low + high) / 2, growth);
 }
 
-static enum pv_code know_bend(const double n[],
-                              const double y[],
-                              size_t rows,
-                              struct arena *scratch,
-                              struct growth *growth,
-                              struct pv_error *err)
+static enum pv_code know_bend(const struct samples *s, struct growth *growth, struct pv_error *err)
 {
     struct linear_fit tangent;
-    double *x = arena_array(scratch, rows, 3 * sizeof *x);
+    double *x = arena_array(s->scratch, s->rows, 3 * sizeof *x);
     if (x == NULL)
         return pv_no_memory(err);
-    for (size_t i = 0; i < rows; i++) {
-        double power = pow(n[i], growth->exponent);
+    for (size_t i = 0; i < s->rows; i++) {
+        double power = pow(s->n[i], growth->exponent);
         x[3 * i] = 1;
         x[3 * i + 1] = power;
-        x[3 * i + 2] = growth->coefficient * power * log(n[i]);
+        x[3 * i + 2] = growth->coefficient * power * log(s->n[i]);
     }
     know_nothing(growth);
     struct pv_error why = {0};
-    enum pv_code code = linear_fit(x, rows, 3, y, NULL, scratch, &tangent, &why);
+    enum pv_code code = linear_fit(x, s->rows, 3, s->y, NULL, s->scratch, &tangent, &why);
     if (code == PV_E_MEMORY)
         return pv_fail(err, code, "%s", why.detail);
     if (code != PV_OK)
@@ -506,11 +484,12 @@ enum pv_code growth_fit_bent(const double n[],
 {
     if (rows < 4 || count_distinct(n, rows) < 3)
         return pv_fail(err, PV_E_TOO_FEW, "a bent line needs four values at three counts");
+    const struct samples samples = {n, y, rows, scratch};
     struct arena_mark mark = arena_mark(scratch);
     struct growth made = {.form = GROWTH_BENT, .freedom = (double)(rows - 3)};
-    search_bend(n, y, rows, &made);
+    search_bend(&samples, &made);
     made.bic = growth_bic(made.rss, 3, y, rows);
-    enum pv_code code = know_bend(n, y, rows, scratch, &made, err);
+    enum pv_code code = know_bend(&samples, &made, err);
     arena_rewind(scratch, mark);
     if (code == PV_OK)
         *growth = made;

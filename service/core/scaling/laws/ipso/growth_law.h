@@ -70,8 +70,6 @@ enum pv_code growth_fit_bent(const double n[],
                              struct growth *growth,
                              struct pv_error *err) PV_MUSTCHECK;
 
-double growth_at(const struct growth *growth, double n);
-
 /* Of a fit with k parameters that leaves rss. What differs by a billionth does not differ. */
 double growth_bic(double rss, size_t k, const double y[], size_t rows);
 
