@@ -33,9 +33,8 @@
     X(PV_E_TIMEOUT, "timeout", "the time allowed for the request is over")                         \
     X(PV_E_RETRY, "retry", "a concurrent change got in the way")                                   \
     X(PV_E_UNAVAILABLE, "unavailable", "the service cannot answer just now")                       \
-    X(PV_E_DEFER, "deferred", "the answer is worked out by another worker")                        \
-    X(PV_E_PARK, "parked", "the answer waits for something to happen")                             \
     X(PV_E_CANCELLED, "cancelled", "the work was cancelled")                                       \
+    X(PV_E_LEASE_LOST, "lease_lost", "the work is not this process's any more")                    \
     X(PV_E_ABANDONED, "attempts_exhausted", "the work was given up after several attempts")        \
     X(PV_E_LOST, "process_lost", "the process that did the work is gone")                          \
     X(PV_E_INTERNAL, "internal", "an internal error")

@@ -220,14 +220,14 @@ static void catch_signals(void)
 /* Where an item is reported: on the streams, and in what is kept of the import. */
 struct ears {
     struct report *report;
-    struct shown *shown; /* NULL: nothing is kept */
+    struct import_operation *import; /* NULL: nothing is kept */
 };
 
 static void notify(void *context, const struct bulk_result *result)
 {
     const struct ears *ears = context;
-    if (ears->shown != NULL)
-        summary_item(&ears->shown->summary, result);
+    if (ears->import != NULL)
+        summary_item(&ears->import->summary, result);
     report_item(ears->report, result);
 }
 
@@ -236,7 +236,7 @@ static void watch(struct bulk *bulk, const struct ears *ears)
     static const struct timespec pause = {.tv_nsec = 20000000};
     for (;;) {
         struct bulk_progress progress = bulk_progress(bulk);
-        if (ears->shown != NULL && !shown_beat(ears->shown, &progress))
+        if (ears->import != NULL && !import_operation_report(ears->import, &progress))
             atomic_store(&stop, true);
         if (progress.done)
             return;
@@ -265,11 +265,11 @@ static bool do_import(const struct bulk_options *wanted,
     return !lost;
 }
 
-static void end_shown(struct shown *shown, bool lost, const struct pv_error *why)
+static void end_shown(struct import_operation *import, bool lost, const struct pv_error *why)
 {
     struct pv_error err = {.code = PV_OK};
-    bool cancelled = shown->cancelled;
-    if (shown_end(shown, atomic_load(&stop), lost ? why : NULL, &err) != PV_OK)
+    bool cancelled = import->cancelled;
+    if (import_operation_end(import, atomic_load(&stop), lost ? why : NULL, &err) != PV_OK)
         fprintf(stderr, "provisord: import: its operation could not be ended: %s\n", err.detail);
     else if (cancelled)
         fputs("provisord: import: its operation was cancelled\n", stderr);
@@ -278,22 +278,23 @@ static void end_shown(struct shown *shown, bool lost, const struct pv_error *why
 static int
 run_import(const struct bulk_options *options, const struct wishes *wishes, const struct find *find)
 {
-    static struct shown shown;
+    static struct import_operation import;
     struct report report;
     struct ears ears = {&report, NULL};
     struct pv_error err = {.code = PV_OK};
     if (!wishes->dry_run) {
-        if (shown_begin(&shown, options, wishes->paths, wishes->n_paths, find, &err) != PV_OK)
+        if (import_operation_begin(&import, options, wishes->paths, wishes->n_paths, find, &err) !=
+            PV_OK)
             return fail(&err);
-        ears.shown = &shown;
+        ears.import = &import;
         if (!wishes->quiet)
-            fprintf(stderr, "provisord: import: operation %s\n", shown.hold.held.key.id);
+            fprintf(stderr, "provisord: import: operation %s\n", import.local.held.key.id);
     }
     report_init(&report, wishes->json ? REPORT_JSON : REPORT_TEXT, wishes->quiet, wishes->dry_run,
                 find);
     bool lost = !do_import(options, &ears, find, &err);
-    if (ears.shown != NULL)
-        end_shown(ears.shown, lost, &err);
+    if (ears.import != NULL)
+        end_shown(ears.import, lost, &err);
     bool stopped = atomic_load(&stop);
     report_end(&report, stopped || lost, clock_monotonic_ns());
     if (lost)

@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "log/log.h"
 #include "metrics/registry.h"
@@ -166,12 +165,9 @@ static enum pv_code check_response(const struct http_response *response, struct 
     return PV_OK;
 }
 
-/* 5 to 40 ms: those who collided shall not meet again. */
-static void wait_for_retry(unsigned attempt)
+static bool is_to_repeat(const struct exchange *x, enum pv_code code)
 {
-    unsigned spread = (unsigned)(clock_monotonic_ns() / 1000u % 8u);
-    struct timespec pause = {.tv_nsec = (long)(attempt * 5 + spread) * 1000000L};
-    (void)nanosleep(&pause, NULL);
+    return code == PV_E_RETRY && x->request.again == HTTP_AGAIN_AT_ONCE;
 }
 
 void exchange_handle(struct exchange *x)
@@ -180,22 +176,20 @@ void exchange_handle(struct exchange *x)
     struct pv_error err;
     struct arena_mark mark = arena_mark(&x->arena);
     enum pv_code code = PV_E_RETRY;
-    for (unsigned attempt = 0; code == PV_E_RETRY && attempt <= RETRIES; attempt++) {
+    x->request.again = HTTP_AGAIN_AT_ONCE;
+    for (unsigned attempt = 0; is_to_repeat(x, code) && attempt <= RETRIES; attempt++) {
         if (attempt > 0)
-            wait_for_retry(attempt);
+            clock_sleep_for_retry(attempt);
         arena_rewind(&x->arena, mark);
         pv_error_clear(&err);
         x->response = (struct http_response){0};
         code = x->route->handler(context, &x->request, &x->response, &err);
     }
-    if (code == PV_E_DEFER && x->route->place == HTTP_IO && !x->request.may_compute) {
+    bool may_defer = x->route->place == HTTP_IO && !x->request.may_compute;
+    if (code == PV_E_RETRY && (x->request.again != HTTP_AGAIN_COMPUTING || may_defer))
+        x->next = x->request.again;
+    if (x->next != HTTP_AGAIN_AT_ONCE) {
         arena_rewind(&x->arena, mark);
-        x->deferred = true;
-        return;
-    }
-    if (code == PV_E_PARK) {
-        arena_rewind(&x->arena, mark);
-        x->parking = true;
         return;
     }
     if (code == PV_OK) {
@@ -211,7 +205,7 @@ void exchange_handle(struct exchange *x)
 }
 
 /* Each job of an exchange that goes on for long has a time of its own. */
-static void give_time(struct exchange *x, exchange_job job)
+static void reset_deadline(struct exchange *x, exchange_job job)
 {
     const struct http_stream *stream = job == exchange_stream_finish ? x->route->stream : NULL;
     int64_t ms = x->server->config->request_timeout_ms;
@@ -257,10 +251,11 @@ void exchange_stream_finish(struct exchange *x)
     struct pv_error err = {0};
     if (!take_piece(x, &err))
         return;
+    x->request.again = HTTP_AGAIN_AT_ONCE;
     enum pv_code code = x->route->stream->finish(x->server->options.context, &x->request, x->stream,
                                                  &x->response, &err);
-    if (code == PV_E_DEFER) {
-        x->deferred = true;
+    if (code == PV_E_RETRY && x->request.again == HTTP_AGAIN_COMPUTING) {
+        x->next = HTTP_AGAIN_COMPUTING;
         return;
     }
     if (code == PV_OK)
@@ -275,9 +270,10 @@ void exchange_source_next(struct exchange *x)
 {
     struct pv_error err = {0};
     x->piece_at = x->piece_n = 0;
+    x->request.again = HTTP_AGAIN_AT_ONCE;
     enum pv_code code = x->source->next(x->source_state, &x->piece, &x->piece_n, &err);
-    if (code == PV_E_PARK) {
-        x->parking = true;
+    if (code == PV_E_RETRY && x->request.again == HTTP_AGAIN_WOKEN) {
+        x->next = HTTP_AGAIN_WOKEN;
         return;
     }
     if (code != PV_OK) {
@@ -293,11 +289,10 @@ static void run_job(void *argument);
 /* false: the queue is full. Else the worker's hold goes with the job. */
 static bool go_on_computing(struct exchange *x)
 {
-    x->deferred = false;
     x->request.may_compute = true;
     x->waiting_ns = clock_monotonic_ns();
     if (x->route->stream != NULL) {
-        give_time(x, x->job);
+        reset_deadline(x, x->job);
         atomic_store(&x->turn_ns, x->request.deadline_ns);
     }
     atomic_store(&x->taken, false);
@@ -335,23 +330,27 @@ static bool leave_parked(struct exchange *x)
 
 /* true: another worker has the job now. A further turn that finds the queue full is taken at once:
  * the work of those before it would be lost. */
-static bool take_turns(struct exchange *x)
+static bool run_turns(struct exchange *x)
 {
     while (atomic_load(&x->state) == JOB_RUNNING) {
-        x->parking = false;
+        x->next = HTTP_AGAIN_AT_ONCE;
         x->job(x);
-        if (x->parking && leave_parked(x))
-            return true;
-        if (x->parking)
-            continue;
-        if (!x->deferred)
+        switch (x->next) {
+        case HTTP_AGAIN_AT_ONCE:
             return false;
-        bool computing = x->request.may_compute;
-        if (go_on_computing(x))
-            return true;
-        if (!computing) {
-            refuse_computing(x);
-            return false;
+        case HTTP_AGAIN_WOKEN:
+            if (leave_parked(x))
+                return true;
+            break;
+        case HTTP_AGAIN_COMPUTING: {
+            bool computing = x->request.may_compute;
+            if (go_on_computing(x))
+                return true;
+            if (!computing) {
+                refuse_computing(x);
+                return false;
+            }
+        }
         }
     }
     return false;
@@ -361,7 +360,7 @@ static void run_job(void *argument)
 {
     struct exchange *x = argument;
     atomic_store(&x->taken, true);
-    if (take_turns(x))
+    if (run_turns(x))
         return;
     struct client *client = x->client;
     enum exchange_state expected = JOB_RUNNING;
@@ -388,7 +387,7 @@ bool exchange_submit(struct exchange *x, struct workers *workers, exchange_job j
         return false;
     }
     if (x->route->stream != NULL || x->source != NULL)
-        give_time(x, job);
+        reset_deadline(x, job);
     x->job = job;
     x->waiting_ns = clock_monotonic_ns();
     atomic_store(&x->taken, false);

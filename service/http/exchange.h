@@ -70,8 +70,7 @@ struct exchange {
     enum exchange_stage stage;
     _Atomic enum exchange_state state;
     exchange_job job;
-    bool deferred; /* the job is to go on with a compute worker */
-    bool parking;  /* the job is to go on when it is woken (park.h) */
+    enum http_again next; /* the job is to go on with a compute worker, or when it is woken */
     _Atomic enum exchange_park park;
     _Atomic bool taken;          /* a worker has begun the job */
     _Atomic uint64_t waiting_ns; /* since when it has been queued */

@@ -4,6 +4,12 @@
 #include <string.h>
 #include <strings.h>
 
+enum pv_code http_defer(struct http_request *request)
+{
+    request->again = HTTP_AGAIN_COMPUTING;
+    return PV_E_RETRY;
+}
+
 const char *http_path_parameter(const struct http_request *request, const char *name)
 {
     for (size_t i = 0; i < request->n_path_parameters; i++)

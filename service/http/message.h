@@ -31,6 +31,13 @@ struct http_header {
     const char *value;
 };
 
+/* How a handler that answered PV_E_RETRY is run again. */
+enum http_again {
+    HTTP_AGAIN_AT_ONCE,   /* a concurrent change got in the way */
+    HTTP_AGAIN_COMPUTING, /* http_defer: on a compute worker */
+    HTTP_AGAIN_WOKEN      /* http_park: when its ticket is used */
+};
+
 struct http_request {
     struct arena *arena; /* emptied when the reply is sent */
     enum http_method method;
@@ -48,11 +55,19 @@ struct http_request {
     struct principal principal; /* who asks; empty on routes without authentication */
     char request_id[129];
     char trace_id[33];
-    char span_id[17];     /* our own */
-    bool may_compute;     /* on a compute worker; see PV_E_DEFER in http/route.h */
-    char resumes[40];     /* "" at first; what a handler that parks leaves for its next turn */
-    uint64_t deadline_ns; /* monotonic: work that is not done by then is given up (PV_E_TIMEOUT) */
+    char span_id[17];      /* our own */
+    bool may_compute;      /* on a compute worker; see http_defer */
+    enum http_again again; /* what PV_E_RETRY means this time; the server's */
+    char resumes[40];      /* "" at first; what a handler that parks leaves for its next turn */
+    uint64_t deadline_ns;  /* monotonic: work that is not done by then is given up (PV_E_TIMEOUT) */
 };
+
+/*
+ * Returns PV_E_RETRY, for a handler that finds on an io worker that its answer takes long on a
+ * core: it is run again from the start on a compute worker (request->may_compute is set then), so
+ * that light requests never wait behind heavy ones.
+ */
+enum pv_code http_defer(struct http_request *request) PV_MUSTCHECK;
 
 /* Value of a path parameter; asserts that the template has it. */
 const char *http_path_parameter(const struct http_request *request, const char *name);
@@ -77,8 +92,8 @@ enum { HTTP_RESPONSE_HEADERS_MAX = 16 };
  * costs no worker; one that stops reading is cut off.
  * next  the next piece, the source's own memory until it is asked again; *n == 0: that was all.
  *       After a failure the connection is cut in the middle of the chunked body, so that nobody
- *       takes the part for the whole. PV_E_PARK: there is none yet, ask again when the ticket is
- *       used (http/park.h).
+ *       takes the part for the whole. PV_E_RETRY after http_park (http/park.h): there is none yet, ask
+ *       again when the ticket is used.
  * end   always called last, once, on a worker.
  */
 struct http_source {

@@ -19,6 +19,7 @@ struct http_ticket *http_park(struct http_request *request)
     struct exchange *x = (void *)((char *)request - offsetof(struct exchange, request));
     if (atomic_load(&x->server->stopping))
         return NULL;
+    request->again = HTTP_AGAIN_WOKEN;
     atomic_store(&x->park, PARK_TICKET);
     (void)atomic_fetch_add(&x->holders, 1);
     return (struct http_ticket *)x;

@@ -5,7 +5,7 @@
 
 /*
  * Replies that wait for something to happen, without a thread. A handler, or the `next` of a
- * source, takes a ticket, leaves it with whoever will know, and answers PV_E_PARK; it is run again,
+ * source, takes a ticket, leaves it with whoever will know, and answers PV_E_RETRY; it is run again,
  * on an io worker, when the ticket is used, also if that was before it answered. A handler begins
  * anew then: what it wants to remember goes into request->resumes. Whoever holds the ticket uses it
  * once: wakes or drops it. The request's deadline holds on: a ticket that is not used by then

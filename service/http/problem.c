@@ -51,9 +51,8 @@ unsigned http_status_of(enum pv_code code)
     case PV_E_TIMEOUT:
     case PV_E_RETRY:
     case PV_E_UNAVAILABLE:
-    case PV_E_DEFER:
-    case PV_E_PARK:
     case PV_E_CANCELLED:
+    case PV_E_LEASE_LOST:
     case PV_E_ABANDONED:
     case PV_E_LOST:
         return 503;

@@ -16,10 +16,8 @@
  * answers PV_E_RETRY is run again from the start (at most 3 times, with jitter), so it may not
  * change its request. `context` is what http_server_open was given (the api's struct api).
  *
- * A handler that finds on an io worker that its answer takes long on a core returns PV_E_DEFER: it
- * is run again from the start on a compute worker (request->may_compute is set then), so that
- * light requests never wait behind heavy ones. One whose answer waits for something to happen
- * returns PV_E_PARK and is run again then (http/park.h).
+ * PV_E_RETRY also carries what http_defer (http/message.h) and http_park (http/park.h) ask for: to
+ * be run again on a compute worker, or when something has happened.
  */
 typedef enum pv_code (*http_handler)(void *context,
                                      struct http_request *request,
@@ -30,9 +28,8 @@ typedef enum pv_code (*http_handler)(void *context,
  * A body taken in pieces while it arrives, by bounded workers, never by the server's own threads.
  * begin    headers only: may refuse before a byte is read. *state is the handler's.
  * piece    the next bytes; a failure ends the upload with that error.
- * finish   the body is complete: do the effect, fill in the response. One that answers PV_E_DEFER
- *          is called again on a compute worker (request->may_compute is set then), as often as it
- *          likes: each turn has the time of a request, and others have theirs in between.
+ * finish   the body is complete: do the effect, fill in the response. One that answers
+ *          http_defer(request) is called again on a compute worker, as often as it likes: each turn has the time of a request, and others have theirs in between.
  * end      always called last, once, also when the client went away or begin failed (state may be
  *          NULL).
  */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "http/exchange.h"
@@ -146,19 +145,13 @@ uint16_t http_server_port(const struct http_server *server)
     return server->port;
 }
 
-static void pause_ms(long ms)
-{
-    const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
-    (void)nanosleep(&pause, NULL);
-}
-
 /* Waits until nothing is counted any more; false: the time is over. */
 static bool wait_for_none(const atomic_long *count, uint64_t deadline_ns)
 {
     while (atomic_load(count) > 0) {
         if (clock_monotonic_ns() >= deadline_ns)
             return false;
-        pause_ms(5);
+        clock_sleep_ms(5);
     }
     return true;
 }
@@ -179,7 +172,7 @@ static void stop_listening(struct http_server *server)
         return;
     server->deaf = true;
     (void)shutdown(server->listen_fd, SHUT_RDWR);
-    pause_ms(LAST_ACCEPTS_MS);
+    clock_sleep_ms(LAST_ACCEPTS_MS);
     (void)dup2(server->silence[0], server->listen_fd);
 }
 
@@ -192,14 +185,14 @@ static void resume_all(struct http_server *server)
 {
     atomic_store(&server->stopping, true);
     while (atomic_load(&server->suspended) > 0)
-        pause_ms(2);
+        clock_sleep_ms(2);
 }
 
 void http_server_drain(struct http_server *server)
 {
     enum { LAST_REPLIES_MS = 1000 };
     atomic_store(&server->draining, true);
-    pause_ms((long)server->config->drain_delay_ms);
+    clock_sleep_ms((long)server->config->drain_delay_ms);
     uint64_t now_ns = clock_monotonic_ns();
     stop_listening(server);
     bool done = wait_for_none(&server->metrics.in_flight,

@@ -41,56 +41,59 @@ static struct strview write_request(struct arena *arena,
     return text;
 }
 
-enum pv_code shown_begin(struct shown *shown,
-                         const struct bulk_options *options,
-                         const char *const paths[],
-                         size_t n_paths,
-                         const struct find *find,
-                         struct pv_error *err)
+enum pv_code import_operation_begin(struct import_operation *import,
+                                    const struct bulk_options *options,
+                                    const char *const paths[],
+                                    size_t n_paths,
+                                    const struct find *find,
+                                    struct pv_error *err)
 {
     struct operation_request asked = {
         .kind = "import", .application_name = strview_of(options->application), .trace_id = ""};
-    shown->cancelled = false;
-    shown->begun_ns = clock_monotonic_ns();
-    arena_init(&shown->arena, 0);
-    summary_init(&shown->summary, find);
-    asked.request = write_request(&shown->arena, options, paths, n_paths, find);
-    enum pv_code code = asked.request.at == NULL
-                            ? pv_no_memory(err)
-                            : operation_hold_begin(&shown->hold, options->store, options->config,
-                                                   &options->who, options->request_id, &asked, err);
+    import->cancelled = false;
+    import->begun_ns = clock_monotonic_ns();
+    arena_init(&import->arena, 0);
+    summary_init(&import->summary, find);
+    asked.request = write_request(&import->arena, options, paths, n_paths, find);
+    enum pv_code code =
+        asked.request.at == NULL
+            ? pv_no_memory(err)
+            : local_operation_begin(&import->local, options->store, options->config, &options->who,
+                                    options->request_id, &asked, err);
     if (code == PV_OK)
         return code;
-    summary_fini(&shown->summary);
-    arena_fini(&shown->arena);
+    summary_fini(&import->summary);
+    arena_fini(&import->arena);
     return code;
 }
 
-bool shown_beat(struct shown *shown, const struct bulk_progress *progress)
+bool import_operation_report(struct import_operation *import, const struct bulk_progress *progress)
 {
-    int64_t total = (int64_t)shown->summary.find->bytes;
+    int64_t total = (int64_t)import->summary.find->bytes;
     int64_t done = (int64_t)progress->bytes;
-    if (!operation_hold_beat(&shown->hold, done < total ? done : total, total, "bytes"))
-        shown->cancelled = true;
-    return !shown->cancelled;
+    if (!local_operation_report(&import->local, done < total ? done : total, total, "bytes"))
+        import->cancelled = true;
+    return !import->cancelled;
 }
 
 /* --- the end --- */
 
-enum pv_code
-shown_end(struct shown *shown, bool stopped, const struct pv_error *lost, struct pv_error *err)
+enum pv_code import_operation_end(struct import_operation *import,
+                                  bool stopped,
+                                  const struct pv_error *lost,
+                                  struct pv_error *err)
 {
     struct strview document;
-    double seconds = (double)(clock_monotonic_ns() - shown->begun_ns) / 1e9;
+    double seconds = (double)(clock_monotonic_ns() - import->begun_ns) / 1e9;
     enum operation_status status = lost != NULL ? OPERATION_FAILED
                                    : stopped    ? OPERATION_CANCELLED
                                                 : OPERATION_SUCCEEDED;
-    document.at = lost != NULL ? operation_describe_error(&shown->arena, lost, &document.n)
-                               : summary_write(&shown->summary, stopped, seconds, &document.n);
+    document.at = lost != NULL ? operation_describe_error(&import->arena, lost, &document.n)
+                               : summary_write(&import->summary, stopped, seconds, &document.n);
     enum pv_code code = document.at == NULL
                             ? pv_no_memory(err)
-                            : operation_hold_end(&shown->hold, status, document, err);
-    summary_fini(&shown->summary);
-    arena_fini(&shown->arena);
+                            : local_operation_end(&import->local, status, document, err);
+    summary_fini(&import->summary);
+    arena_fini(&import->arena);
     return code;
 }

@@ -1,9 +1,8 @@
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "log/log.h"
-#include "operation/operation_internal.h"
+#include "operation/runner_internal.h"
 #include "threads/clock.h"
 
 /*
@@ -64,7 +63,7 @@ static void fill_run(struct attempt *a, const struct operation_key *key)
                                     .request_id = row->request_id.at,
                                     .trace_id = row->trace_id.at,
                                     .kind = row->kind,
-                                    .pulse = &a->slot->pulse};
+                                    .flags = &a->slot->flags};
     struct principal *who = &a->run.who;
     memcpy(who->team_id, key->team_id, sizeof who->team_id);
     memcpy(who->token_id, row->token_id, sizeof who->token_id);
@@ -74,13 +73,9 @@ static void fill_run(struct attempt *a, const struct operation_key *key)
 
 static enum pv_code load(struct attempt *a, const struct operation_key *key, struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
-    enum pv_code code = attempt_begin_tx(a->runner, key->team_id, STORE_READ, &tx, err);
-    if (code == PV_OK)
-        code = store_operation_load(tx, &a->arena, key, &a->row, err);
-    store_rollback(&tx);
-    if (code != PV_OK)
-        return code;
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(attempt_begin_tx(a->runner, key->team_id, STORE_READ, &tx, err));
+    PV_TRY(store_operation_load(tx, &a->arena, key, &a->row, err));
     a->kind = find_kind(a->runner, a->row.kind);
     fill_run(a, key);
     return a->kind != NULL ? PV_OK : pv_fail(err, PV_E_INTERNAL, "a kind that was not asked for");
@@ -90,45 +85,43 @@ static enum pv_code load(struct attempt *a, const struct operation_key *key, str
 
 static bool lease_holds(const struct attempt *a)
 {
-    return atomic_load(&a->slot->pulse.stop) != STOP_LOST;
+    return atomic_load(&a->slot->flags.stop) != STOP_LOST;
 }
 
 static enum pv_code
 end_once(struct attempt *a, const struct operation_end *end, struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
-    enum pv_code code = store_begin(a->runner->options.store, &a->run.who, a->run.request_id,
-                                    STORE_WRITE, &tx, err);
-    if (code == PV_OK)
-        code = store_operation_finish(tx, &a->run.key, end, err);
-    if (code == PV_OK)
-        code = store_commit(&tx, err);
-    store_rollback(&tx);
-    return code;
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(store_begin(a->runner->options.store, &a->run.who, a->run.request_id, STORE_WRITE, &tx,
+                       err));
+    PV_TRY(store_operation_finish(tx, &a->run.key, end, err));
+    return store_commit(&tx, err);
 }
 
-static enum pv_code
-give_back_once(struct attempt *a, const struct operation_key *key, bool loss, struct pv_error *err)
+static enum pv_code requeue(struct operation_runner *runner,
+                            const struct operation_key *key,
+                            bool loss,
+                            struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
-    enum pv_code code = attempt_begin_tx(a->runner, key->team_id, STORE_WRITE, &tx, err);
-    if (code == PV_OK)
-        code = store_operation_give_back(tx, key, loss, false, err);
-    if (code == PV_OK)
-        code = store_commit(&tx, err);
-    store_rollback(&tx);
-    return code;
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(attempt_begin_tx(runner, key->team_id, STORE_WRITE, &tx, err));
+    PV_TRY(store_operation_requeue(tx, key, loss, false, err));
+    return store_commit(&tx, err);
+}
+
+/* Where that fails, too, the lease runs out. */
+void attempt_requeue(struct operation_runner *runner, const struct operation_key *key, bool loss)
+{
+    struct pv_error err = {.code = PV_OK};
+    enum pv_code code = requeue(runner, key, loss, &err);
+    if (code != PV_OK && code != PV_E_LEASE_LOST)
+        LOG_EVENT(LOG_WARN, "operation.not_given_back", NULL, LOG_TEXT("operation_id", key->id),
+                  LOG_TEXT("reason", err.detail));
 }
 
 static bool worth_another_try(enum pv_code code)
 {
     return code == PV_E_UNAVAILABLE || code == PV_E_RETRY || code == PV_E_TIMEOUT;
-}
-
-static void pause_ms(long ms)
-{
-    const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
-    (void)nanosleep(&pause, NULL);
 }
 
 /* While the lease holds: what was worked out is worth waiting for the database. */
@@ -142,31 +135,21 @@ end_patiently(struct attempt *a, enum operation_status status, struct strview do
         .result = status == OPERATION_SUCCEEDED ? document : (struct strview){NULL, 0},
         .error = status == OPERATION_FAILED ? document : (struct strview){NULL, 0},
         .event = strview_of(event),
-        .done = atomic_load(&a->slot->pulse.done),
-        .total = atomic_load(&a->slot->pulse.total),
-        .unit = strview_of(atomic_load(&a->slot->pulse.unit)),
+        .done = atomic_load(&a->slot->flags.done),
+        .total = atomic_load(&a->slot->flags.total),
+        .unit = strview_of(atomic_load(&a->slot->flags.unit)),
         .keep_s = a->runner->config->operation_retention_s};
     enum pv_code code = event == NULL ? PV_E_MEMORY : PV_E_UNAVAILABLE;
     for (long ms = 50; worth_another_try(code) && lease_holds(a); ms = ms < 800 ? ms * 2 : ms) {
         struct pv_error err = {.code = PV_OK};
         code = end_once(a, &end, &err);
         if (worth_another_try(code))
-            pause_ms(ms);
-        else if (code != PV_OK && code != PV_E_CANCELLED)
+            clock_sleep_ms(ms);
+        else if (code != PV_OK && code != PV_E_CANCELLED && code != PV_E_LEASE_LOST)
             LOG_EVENT(LOG_ERROR, "operation.not_ended", a->run.request_id,
                       LOG_TEXT("operation_id", a->run.key.id), LOG_TEXT("reason", err.detail));
     }
     return code;
-}
-
-/* Where that fails, too, the lease runs out. */
-static void give_back(struct attempt *a, const struct operation_key *key, bool loss)
-{
-    struct pv_error err = {.code = PV_OK};
-    enum pv_code code = give_back_once(a, key, loss, &err);
-    if (code != PV_OK && code != PV_E_CANCELLED)
-        LOG_EVENT(LOG_WARN, "operation.not_given_back", NULL, LOG_TEXT("operation_id", key->id),
-                  LOG_TEXT("reason", err.detail));
 }
 
 /* --- what became of it, for log and metrics --- */
@@ -187,7 +170,7 @@ count(struct attempt *a, const char *outcome, double seconds, const struct pv_er
 static const char *fail_or_return(struct attempt *a, enum pv_code code, struct pv_error *err)
 {
     if (worth_another_try(code) && a->row.losses + 1 < a->runner->config->operation_attempts_max) {
-        give_back(a, &a->run.key, true);
+        attempt_requeue(a->runner, &a->run.key, true);
         return "returned";
     }
     if (err->code == PV_OK)
@@ -208,7 +191,7 @@ static const char *cancel(struct attempt *a)
 }
 
 static const char *
-settle(struct attempt *a, enum pv_code code, struct strview result, struct pv_error *err)
+decide_outcome(struct attempt *a, enum pv_code code, struct strview result, struct pv_error *err)
 {
     if (a->run.finished)
         return "succeeded";
@@ -216,22 +199,24 @@ settle(struct attempt *a, enum pv_code code, struct strview result, struct pv_er
         code = end_patiently(a, OPERATION_SUCCEEDED, result);
     if (code == PV_OK)
         return "succeeded";
-    switch ((enum operation_stop)atomic_load(&a->slot->pulse.stop)) {
+    if (code == PV_E_LEASE_LOST)
+        return "lost";
+    switch ((enum operation_stop)atomic_load(&a->slot->flags.stop)) {
     case STOP_LOST:
         return "lost";
     case STOP_CANCELLED:
         return cancel(a);
     case STOP_ENDING:
-        give_back(a, &a->run.key, false);
+        attempt_requeue(a->runner, &a->run.key, false);
         return "returned";
     case STOP_NOT:
         break;
     }
-    /* The end found it cancelled before the heart beat did, or in other hands. */
+    /* The end found it cancelled before the heart beat did. */
     return code == PV_E_CANCELLED ? cancel(a) : fail_or_return(a, code, err);
 }
 
-void attempt_make(struct runner_slot *slot, const struct operation_key *key)
+void attempt_run(struct runner_slot *slot, const struct operation_key *key)
 {
     struct attempt a = {.runner = slot->runner, .slot = slot};
     struct pv_error err = {.code = PV_OK};
@@ -241,12 +226,12 @@ void attempt_make(struct runner_slot *slot, const struct operation_key *key)
     if (code == PV_OK) {
         uint64_t began = clock_monotonic_ns();
         code = a.kind->run(slot->runner->options.context, &a.run, &result, &err);
-        const char *outcome = settle(&a, code, result, &err);
+        const char *outcome = decide_outcome(&a, code, result, &err);
         count(&a, outcome, (double)(clock_monotonic_ns() - began) * 1e-9, &err);
-    } else if (code != PV_E_CANCELLED) {
+    } else if (code != PV_E_LEASE_LOST) {
         LOG_EVENT(LOG_WARN, "operation.not_loaded", NULL, LOG_TEXT("operation_id", key->id),
                   LOG_TEXT("reason", err.detail));
-        give_back(&a, key, true);
+        attempt_requeue(a.runner, key, true);
     }
     arena_fini(&a.arena);
 }

@@ -1,8 +1,7 @@
 #include <string.h>
-#include <time.h>
 
 #include "log/log.h"
-#include "operation/operation_internal.h"
+#include "operation/runner_internal.h"
 #include "threads/clock.h"
 #include "threads/cond.h"
 
@@ -30,9 +29,9 @@ list_held(struct operation_runner *runner, struct operation_held *held, struct r
         if (!slot->busy)
             continue;
         held[n] = (struct operation_held){.key = slot->key,
-                                          .done = atomic_load(&slot->pulse.done),
-                                          .total = atomic_load(&slot->pulse.total),
-                                          .unit = strview_of(atomic_load(&slot->pulse.unit))};
+                                          .done = atomic_load(&slot->flags.done),
+                                          .total = atomic_load(&slot->flags.total),
+                                          .unit = strview_of(atomic_load(&slot->flags.unit))};
         slots[n++] = slot;
     }
     (void)pthread_mutex_unlock(&runner->lock);
@@ -44,10 +43,10 @@ static bool same_attempt(const struct runner_slot *slot, const struct operation_
     return slot->busy && slot->key.attempt == key->attempt && strcmp(slot->key.id, key->id) == 0;
 }
 
-static void hear(struct operation_runner *runner,
-                 const struct operation_held *held,
-                 struct runner_slot *slot,
-                 uint64_t asked_ns)
+static void heartbeat_apply(struct operation_runner *runner,
+                            const struct operation_held *held,
+                            struct runner_slot *slot,
+                            uint64_t asked_ns)
 {
     (void)pthread_mutex_lock(&runner->lock);
     if (same_attempt(slot, &held->key)) {
@@ -55,9 +54,9 @@ static void hear(struct operation_runner *runner,
             slot->lease_end_ns =
                 asked_ns + (uint64_t)runner->config->operation_lease_s * 1000000000u;
         else
-            pulse_stop(&slot->pulse, STOP_LOST);
+            progress_flags_stop(&slot->flags, STOP_LOST);
         if (held->still && held->cancel)
-            pulse_stop(&slot->pulse, STOP_CANCELLED);
+            progress_flags_stop(&slot->flags, STOP_CANCELLED);
     }
     (void)pthread_mutex_unlock(&runner->lock);
 }
@@ -69,7 +68,7 @@ static void stop_overdue(struct operation_runner *runner)
     (void)pthread_mutex_lock(&runner->lock);
     for (size_t i = 0; i < runner->n_slots; i++)
         if (runner->slots[i].busy && now_ns >= runner->slots[i].lease_end_ns)
-            pulse_stop(&runner->slots[i].pulse, STOP_LOST);
+            progress_flags_stop(&runner->slots[i].flags, STOP_LOST);
     (void)pthread_mutex_unlock(&runner->lock);
 }
 
@@ -89,7 +88,7 @@ static void renew(struct operation_runner *runner)
                                      runner->config->operation_lease_s * 1000, held, n, &err);
     }
     for (size_t i = 0; code == PV_OK && i < n; i++)
-        hear(runner, &held[i], slots[i], asked_ns);
+        heartbeat_apply(runner, &held[i], slots[i], asked_ns);
     if (code != PV_OK) {
         LOG_EVENT(LOG_WARN, "operation.leases_not_renewed", NULL, LOG_TEXT("reason", err.detail));
         stop_overdue(runner);
@@ -139,35 +138,30 @@ static enum pv_code end_lost(struct operation_runner *runner,
     return store_operation_finish(tx, key, &end, err);
 }
 
-static enum pv_code take_back_one(struct operation_runner *runner,
-                                  const struct operation_key *key,
-                                  struct pv_error *err)
+static enum pv_code reclaim_one(struct operation_runner *runner,
+                                struct arena *arena,
+                                const struct operation_key *key,
+                                struct pv_error *err)
 {
-    struct arena arena;
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     struct operation_row row = {.losses = 0};
-    arena_init(&arena, 0);
-    enum pv_code code = attempt_begin_tx(runner, key->team_id, STORE_WRITE, &tx, err);
-    if (code == PV_OK)
-        code = store_operation_load(tx, &arena, key, &row, err);
+    PV_TRY(attempt_begin_tx(runner, key->team_id, STORE_WRITE, &tx, err));
+    PV_TRY(store_operation_load(tx, arena, key, &row, err));
     bool over = row.cancel_asked_us != RUN_NO_INSTANT ||
                 row.losses + 1 >= runner->config->operation_attempts_max ||
                 is_its_own(runner, row.kind);
-    if (code == PV_OK)
-        code = over ? end_lost(runner, &arena, tx, key, &row, err)
-                    : store_operation_give_back(tx, key, true, true, err);
-    if (code == PV_OK)
-        code = store_commit(&tx, err);
-    store_rollback(&tx);
-    if (code == PV_OK)
-        LOG_EVENT(LOG_WARN, "operation.taken_back", row.request_id.at,
-                  LOG_TEXT("operation_id", key->id), LOG_COUNT("attempt", key->attempt),
-                  LOG_COUNT("losses", row.losses + 1));
-    arena_fini(&arena);
-    return code;
+    if (over)
+        PV_TRY(end_lost(runner, arena, tx, key, &row, err));
+    else
+        PV_TRY(store_operation_requeue(tx, key, true, true, err));
+    PV_TRY(store_commit(&tx, err));
+    LOG_EVENT(LOG_WARN, "operation.taken_back", row.request_id.at,
+              LOG_TEXT("operation_id", key->id), LOG_COUNT("attempt", key->attempt),
+              LOG_COUNT("losses", row.losses + 1));
+    return PV_OK;
 }
 
-static void take_back(struct operation_runner *runner)
+static void reclaim_lost(struct operation_runner *runner)
 {
     struct arena arena;
     struct operation_key *keys = NULL;
@@ -178,8 +172,8 @@ static void take_back(struct operation_runner *runner)
         store_operation_lost(runner->options.store, &arena, LOST_AT_ONCE, &keys, &n, &err);
     for (size_t i = 0; code == PV_OK && i < n; i++) {
         struct pv_error why = {.code = PV_OK};
-        enum pv_code taken = take_back_one(runner, &keys[i], &why);
-        if (taken != PV_OK && taken != PV_E_CANCELLED && taken != PV_E_RETRY)
+        enum pv_code taken = reclaim_one(runner, &arena, &keys[i], &why);
+        if (taken != PV_OK && taken != PV_E_LEASE_LOST && taken != PV_E_RETRY)
             LOG_EVENT(LOG_WARN, "operation.not_taken_back", NULL,
                       LOG_TEXT("operation_id", keys[i].id), LOG_TEXT("reason", why.detail));
     }
@@ -210,27 +204,17 @@ static bool wait_for_beat(struct operation_runner *runner, long ms)
 }
 
 /* What workers have not given back by themselves; the fence keeps their late words out. */
-static void give_all_back(struct operation_runner *runner)
+static void requeue_all(struct operation_runner *runner)
 {
-    const struct timespec grace = {.tv_nsec = GRACE_MS * 1000000L};
-    (void)nanosleep(&grace, NULL);
+    clock_sleep_ms(GRACE_MS);
     for (size_t i = 0; i < runner->n_slots; i++) {
-        struct runner_slot *slot = &runner->slots[i];
-        struct store_tx *tx = NULL;
-        struct pv_error err = {.code = PV_OK};
+        const struct runner_slot *slot = &runner->slots[i];
         (void)pthread_mutex_lock(&runner->lock);
         bool busy = slot->busy;
         struct operation_key key = slot->key;
         (void)pthread_mutex_unlock(&runner->lock);
-        if (!busy || attempt_begin_tx(runner, key.team_id, STORE_WRITE, &tx, &err) != PV_OK)
-            continue;
-        enum pv_code code = store_operation_give_back(tx, &key, false, false, &err);
-        if (code == PV_OK)
-            code = store_commit(&tx, &err);
-        store_rollback(&tx);
-        if (code != PV_OK && code != PV_E_CANCELLED)
-            LOG_EVENT(LOG_WARN, "operation.not_given_back", NULL, LOG_TEXT("operation_id", key.id),
-                      LOG_TEXT("reason", err.detail));
+        if (busy)
+            attempt_requeue(runner, &key, false);
     }
 }
 
@@ -249,19 +233,19 @@ static long beat_ms(const struct config *config)
     return fifth < BEAT_MS ? fifth : BEAT_MS;
 }
 
-void *beat_run(void *argument)
+void *heartbeat_run(void *argument)
 {
     struct operation_runner *runner = argument;
     bool go_on = await_schema(runner);
     for (unsigned beat = 0; go_on; beat++) {
         renew(runner);
         if (beat % LOST_EVERY == 0)
-            take_back(runner);
+            reclaim_lost(runner);
         if (beat % COUNT_EVERY == 0)
             count_all(runner);
         operation_runner_wake(runner);
         go_on = wait_for_beat(runner, beat_ms(runner->config));
     }
-    give_all_back(runner);
+    requeue_all(runner);
     return NULL;
 }

@@ -1,9 +1,6 @@
-#define _GNU_SOURCE /* gethostname */
 #include "operation/local_operation.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "threads/clock.h"
 
@@ -12,111 +9,100 @@ enum {
     LEASES = 3 /* nobody waits for this one, so a failover of the database may last longer */
 };
 
-static enum pv_code
-adopt(struct operation_hold *hold, const struct operation_row *row, struct pv_error *err)
+static enum pv_code insert_running(struct local_operation *operation,
+                                   const struct operation_row *row,
+                                   struct pv_error *err)
 {
-    char worker[96];
-    char host[64] = "";
-    struct store_tx *tx = NULL;
-    if (gethostname(host, sizeof host) != 0)
-        host[0] = '\0';
-    host[sizeof host - 1] = '\0';
-    (void)snprintf(worker, sizeof worker, "%s:%ld", host, (long)getpid());
-    enum pv_code code =
-        store_begin(hold->store, &hold->who, hold->request_id, STORE_WRITE, &tx, err);
-    if (code == PV_OK)
-        code = store_operation_adopt(tx, row, worker, hold->lease_ms, err);
-    if (code == PV_OK)
-        code = store_commit(&tx, err);
-    store_rollback(&tx);
-    return code;
+    char worker[OPERATION_WORKER_NAME];
+    operation_name_worker(worker);
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(store_begin(operation->store, &operation->who, operation->request_id, STORE_WRITE, &tx,
+                       err));
+    PV_TRY(store_operation_insert_running(tx, row, worker, operation->lease_ms, err));
+    return store_commit(&tx, err);
 }
 
-enum pv_code operation_hold_begin(struct operation_hold *hold,
-                                  struct store *store,
-                                  const struct config *config,
-                                  const struct principal *who,
-                                  const char *request_id,
-                                  const struct operation_request *asked,
-                                  struct pv_error *err)
+enum pv_code local_operation_begin(struct local_operation *operation,
+                                   struct store *store,
+                                   const struct config *config,
+                                   const struct principal *who,
+                                   const char *request_id,
+                                   const struct operation_request *asked,
+                                   struct pv_error *err)
 {
-    struct operation_row row = {.kind = strview_of(asked->kind),
-                                .application_name = asked->application_name,
-                                .trace_id = strview_of(asked->trace_id),
-                                .request = asked->request};
-    *hold = (struct operation_hold){.config = config,
-                                    .store = store,
-                                    .who = *who,
-                                    .request_id = request_id,
-                                    .kind = row.kind,
-                                    .application_name = row.application_name,
-                                    .lease_ms = config->operation_lease_s * 1000 * LEASES};
-    clock_uuid7(row.id);
-    struct operation_key *key = &hold->held.key;
+    const struct operation_row row = operation_row_of(asked);
+    *operation = (struct local_operation){.config = config,
+                                          .store = store,
+                                          .who = *who,
+                                          .request_id = request_id,
+                                          .kind = row.kind,
+                                          .application_name = row.application_name,
+                                          .lease_ms = config->operation_lease_s * 1000 * LEASES};
+    struct operation_key *key = &operation->held.key;
     memcpy(key->id, row.id, sizeof key->id);
     memcpy(key->team_id, who->team_id, sizeof key->team_id);
     key->attempt = 1;
-    hold->held.total = RUN_UNKNOWN;
-    return adopt(hold, &row, err);
+    operation->held.total = RUN_UNKNOWN;
+    return insert_running(operation, &row, err);
 }
 
-bool operation_hold_beat(struct operation_hold *hold, int64_t done, int64_t total, const char *unit)
+bool local_operation_report(struct local_operation *operation,
+                            int64_t done,
+                            int64_t total,
+                            const char *unit)
 {
     uint64_t now_ns = clock_monotonic_ns();
-    struct operation_held *held = &hold->held;
+    struct operation_held *held = &operation->held;
     held->done = done > held->done ? done : held->done;
     held->total = total;
     held->unit = strview_of(unit);
-    if (now_ns < hold->next_ns || hold->lost)
+    if (now_ns < operation->next_ns || operation->lost)
         return !held->cancel;
     struct arena arena;
     arena_init(&arena, 0);
     bool cancel = held->cancel;
-    if (store_operation_renew(hold->store, &arena, hold->lease_ms, held, 1, NULL) == PV_OK)
-        hold->lost = !held->still;
+    if (store_operation_renew(operation->store, &arena, operation->lease_ms, held, 1, NULL) ==
+        PV_OK)
+        operation->lost = !held->still;
     held->cancel = held->cancel || cancel;
     arena_fini(&arena);
-    hold->next_ns = clock_monotonic_ns() + (uint64_t)BEAT_EVERY_MS * 1000000;
+    operation->next_ns = clock_monotonic_ns() + (uint64_t)BEAT_EVERY_MS * 1000000;
     return !held->cancel;
 }
 
 static enum pv_code
-end_once(struct operation_hold *hold, const struct operation_end *end, struct pv_error *err)
+end_once(struct local_operation *operation, const struct operation_end *end, struct pv_error *err)
 {
-    struct store_tx *tx = NULL;
-    enum pv_code code =
-        store_begin(hold->store, &hold->who, hold->request_id, STORE_WRITE, &tx, err);
-    if (code == PV_OK)
-        code = store_operation_finish(tx, &hold->held.key, end, err);
-    if (code == PV_OK)
-        code = store_commit(&tx, err);
-    store_rollback(&tx);
-    return code;
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(store_begin(operation->store, &operation->who, operation->request_id, STORE_WRITE, &tx,
+                       err));
+    PV_TRY(store_operation_finish(tx, &operation->held.key, end, err));
+    return store_commit(&tx, err);
 }
 
-enum pv_code operation_hold_end(struct operation_hold *hold,
-                                enum operation_status status,
-                                struct strview document,
-                                struct pv_error *err)
+enum pv_code local_operation_end(struct local_operation *operation,
+                                 enum operation_status status,
+                                 struct strview document,
+                                 struct pv_error *err)
 {
     struct arena arena;
     struct strview none = {NULL, 0};
     arena_init(&arena, 0);
-    const char *event =
-        operation_event_data(&arena, hold->held.key.id, hold->kind, hold->application_name, status);
+    const char *event = operation_event_data(&arena, operation->held.key.id, operation->kind,
+                                             operation->application_name, status);
     struct operation_end end = {.status = status,
                                 .result = status == OPERATION_FAILED ? none : document,
                                 .error = status == OPERATION_FAILED ? document : none,
                                 .event = strview_of(event),
-                                .done = hold->held.done,
-                                .total = hold->held.total,
-                                .unit = hold->held.unit,
-                                .keep_s = hold->config->operation_retention_s};
-    enum pv_code code = event == NULL ? pv_no_memory(err) : end_once(hold, &end, err);
+                                .done = operation->held.done,
+                                .total = operation->held.total,
+                                .unit = operation->held.unit,
+                                .keep_s = operation->config->operation_retention_s};
+    enum pv_code code = event == NULL ? pv_no_memory(err) : end_once(operation, &end, err);
     arena_fini(&arena);
     if (code != PV_E_CANCELLED || status != OPERATION_SUCCEEDED)
         return code;
-    /* It was cancelled when all was done, or it is not ours. */
+    /* It was cancelled when all was done. */
     pv_error_clear(err);
-    return operation_hold_end(hold, OPERATION_CANCELLED, document, err);
+    return local_operation_end(operation, OPERATION_CANCELLED, document, err);
 }

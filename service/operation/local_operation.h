@@ -11,7 +11,7 @@
  *
  * One thread at a time.
  */
-struct operation_hold {
+struct local_operation {
     const struct config *config;
     struct store *store;
     struct principal who;
@@ -29,31 +29,31 @@ struct operation_hold {
  * borrowed until the end; asked->application_id may be NULL although there is a name. PV_E_* of the
  * store.
  */
-enum pv_code operation_hold_begin(struct operation_hold *hold,
-                                  struct store *store,
-                                  const struct config *config,
-                                  const struct principal *who,
-                                  const char *request_id,
-                                  const struct operation_request *asked,
-                                  struct pv_error *err) PV_MUSTCHECK;
+enum pv_code local_operation_begin(struct local_operation *operation,
+                                   struct store *store,
+                                   const struct config *config,
+                                   const struct principal *who,
+                                   const char *request_id,
+                                   const struct operation_request *asked,
+                                   struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * Renew the lease and tell how far it is, a few times a second however often it is called. A
+ * Renew the lease and report how far it is, a few times a second however often it is called. A
  * database that is away is no reason to stop. false: it was cancelled, stop.
  */
-bool operation_hold_beat(struct operation_hold *hold,
-                         int64_t done,
-                         int64_t total,
-                         const char *unit);
+bool local_operation_report(struct local_operation *operation,
+                            int64_t done,
+                            int64_t total,
+                            const char *unit);
 
 /*
  * The end. document: a JSON text, the error (problem details) of OPERATION_FAILED, else the result.
- * One that was cancelled before it succeeded ends as cancelled. PV_E_CANCELLED: it is not ours any
+ * One that was cancelled before it succeeded ends as cancelled. PV_E_LEASE_LOST: it is not ours any
  * more.
  */
-enum pv_code operation_hold_end(struct operation_hold *hold,
-                                enum operation_status status,
-                                struct strview document,
-                                struct pv_error *err) PV_MUSTCHECK;
+enum pv_code local_operation_end(struct local_operation *operation,
+                                 enum operation_status status,
+                                 struct strview document,
+                                 struct pv_error *err) PV_MUSTCHECK;
 
 #endif

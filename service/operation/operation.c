@@ -1,40 +1,42 @@
+#define _GNU_SOURCE /* gethostname */
 #include "operation/operation.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json_writer.h"
-#include "operation/operation_internal.h"
 #include "threads/clock.h"
 
-/* --- what a worker tells --- */
+/* --- what a worker reports --- */
 
-void pulse_begin(struct operation_pulse *pulse)
+void progress_flags_reset(struct progress_flags *flags)
 {
-    atomic_store(&pulse->done, 0);
-    atomic_store(&pulse->total, RUN_UNKNOWN);
-    atomic_store(&pulse->unit, NULL);
-    atomic_store(&pulse->stop, STOP_NOT);
+    atomic_store(&flags->done, 0);
+    atomic_store(&flags->total, RUN_UNKNOWN);
+    atomic_store(&flags->unit, NULL);
+    atomic_store(&flags->stop, STOP_NOT);
 }
 
-void pulse_stop(struct operation_pulse *pulse, enum operation_stop why)
+void progress_flags_stop(struct progress_flags *flags, enum operation_stop why)
 {
     int none = STOP_NOT;
-    (void)atomic_compare_exchange_strong(&pulse->stop, &none, (int)why);
+    (void)atomic_compare_exchange_strong(&flags->stop, &none, (int)why);
 }
 
 bool operation_goes_on(const struct operation_run *run)
 {
-    return atomic_load_explicit(&run->pulse->stop, memory_order_relaxed) == STOP_NOT;
+    return atomic_load_explicit(&run->flags->stop, memory_order_relaxed) == STOP_NOT;
 }
 
 /* Only this thread writes the three, so there is nothing to order between them. */
 bool operation_progress(struct operation_run *run, int64_t done, int64_t total, const char *unit)
 {
-    struct operation_pulse *pulse = run->pulse;
-    if (done > atomic_load_explicit(&pulse->done, memory_order_relaxed))
-        atomic_store_explicit(&pulse->done, done, memory_order_relaxed);
-    atomic_store_explicit(&pulse->total, total, memory_order_relaxed);
-    atomic_store_explicit(&pulse->unit, unit, memory_order_relaxed);
+    struct progress_flags *flags = run->flags;
+    if (done > atomic_load_explicit(&flags->done, memory_order_relaxed))
+        atomic_store_explicit(&flags->done, done, memory_order_relaxed);
+    atomic_store_explicit(&flags->total, total, memory_order_relaxed);
+    atomic_store_explicit(&flags->unit, unit, memory_order_relaxed);
     return operation_goes_on(run);
 }
 
@@ -70,9 +72,9 @@ enum pv_code operation_finish(struct operation_run *run,
     const struct operation_end end = {.status = OPERATION_SUCCEEDED,
                                       .result = result,
                                       .event = strview_of(event),
-                                      .done = atomic_load(&run->pulse->done),
-                                      .total = atomic_load(&run->pulse->total),
-                                      .unit = strview_of(atomic_load(&run->pulse->unit)),
+                                      .done = atomic_load(&run->flags->done),
+                                      .total = atomic_load(&run->flags->total),
+                                      .unit = strview_of(atomic_load(&run->flags->unit)),
                                       .keep_s = run->config->operation_retention_s};
     return store_operation_finish(tx, &run->key, &end, err);
 }
@@ -85,19 +87,23 @@ enum pv_code operation_commit(struct operation_run *run,
     enum pv_code code = operation_finish(run, *tx, result, err);
     if (code == PV_OK)
         code = store_commit(tx, err);
-    else
-        store_rollback(tx);
+    store_rollback(tx);
     run->finished = code == PV_OK;
     return code;
 }
 
 /* --- the beginning --- */
 
-enum pv_code operation_submit(struct store_tx *tx,
-                              const struct config *config,
-                              const struct operation_request *asked,
-                              char id[37],
-                              struct pv_error *err)
+void operation_name_worker(char name[OPERATION_WORKER_NAME])
+{
+    char host[64] = "";
+    if (gethostname(host, sizeof host) != 0)
+        host[0] = '\0';
+    host[sizeof host - 1] = '\0';
+    (void)snprintf(name, OPERATION_WORKER_NAME, "%s:%ld", host, (long)getpid());
+}
+
+struct operation_row operation_row_of(const struct operation_request *asked)
 {
     struct operation_row row = {.kind = strview_of(asked->kind),
                                 .application_name = asked->application_name,
@@ -107,8 +113,17 @@ enum pv_code operation_submit(struct store_tx *tx,
         memcpy(row.application_id, asked->application_id,
                strnlen(asked->application_id, sizeof row.application_id - 1));
     clock_uuid7(row.id);
-    enum pv_code code = store_operation_insert(tx, &row, config->operation_team_queued_max, err);
-    if (code == PV_OK)
-        memcpy(id, row.id, sizeof row.id);
-    return code;
+    return row;
+}
+
+enum pv_code operation_submit(struct store_tx *tx,
+                              const struct config *config,
+                              const struct operation_request *asked,
+                              char id[37],
+                              struct pv_error *err)
+{
+    const struct operation_row row = operation_row_of(asked);
+    PV_TRY(store_operation_insert(tx, &row, config->operation_team_queued_max, err));
+    memcpy(id, row.id, sizeof row.id);
+    return PV_OK;
 }

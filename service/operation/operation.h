@@ -22,7 +22,20 @@
  * attempt may thus be cut off anywhere and be run again: its effects belong into the transaction of
  * operation_commit, which takes effect exactly once; or repeating them must do no harm.
  */
-struct operation_pulse;
+
+/* Why an attempt is to stop; the first reason stays. */
+enum operation_stop { STOP_NOT, STOP_CANCELLED, STOP_LOST, STOP_ENDING };
+
+/* What a worker and the heart beat share without a lock. */
+struct progress_flags {
+    atomic_int_least64_t done;
+    atomic_int_least64_t total; /* RUN_UNKNOWN */
+    _Atomic(const char *) unit; /* NULL: unknown */
+    atomic_int stop;            /* enum operation_stop */
+};
+
+void progress_flags_reset(struct progress_flags *flags);
+void progress_flags_stop(struct progress_flags *flags, enum operation_stop why);
 
 /* One attempt, on a worker thread, which belongs to it alone. */
 struct operation_run {
@@ -38,7 +51,7 @@ struct operation_run {
     const char *trace_id;
     struct strview kind;
     bool finished; /* operation_commit has */
-    struct operation_pulse *pulse;
+    struct progress_flags *flags;
 };
 
 struct operation_kind {
@@ -60,18 +73,18 @@ struct operation_kind {
 };
 
 /*
- * Tell how far the work is: done of total (RUN_UNKNOWN: nobody knows) in `unit`, a static plural
+ * Report how far the work is: done of total (RUN_UNKNOWN: nobody knows) in `unit`, a static plural
  * such as "resamples". false: stop now (cancelled, lease lost, or the process ends). Stores three
  * words and reads one: call it as often as every microsecond of work. done never falls for those
- * who look, whatever is told.
+ * who look, whatever is reported.
  */
 bool operation_progress(struct operation_run *run, int64_t done, int64_t total, const char *unit);
 bool operation_goes_on(const struct operation_run *run);
 
 /*
  * Succeed inside a transaction of the caller (begun with run->who), which holds the work's effects:
- * they and the end are committed together, exactly once. PV_E_CANCELLED: cancelled or lost
- * meanwhile; roll back and return that code.
+ * they and the end are committed together, exactly once. PV_E_CANCELLED, PV_E_LEASE_LOST: that
+ * happened meanwhile; roll back and return that code.
  */
 enum pv_code operation_finish(struct operation_run *run,
                               struct store_tx *tx,
@@ -101,6 +114,13 @@ enum pv_code operation_submit(struct store_tx *tx,
                               const struct operation_request *asked,
                               char id[37],
                               struct pv_error *err) PV_MUSTCHECK;
+
+/* The row of a new operation, with an id of its own. */
+struct operation_row operation_row_of(const struct operation_request *asked);
+
+/* "host:pid": how the table names this process as the one that works on an operation. */
+enum { OPERATION_WORKER_NAME = 96 };
+void operation_name_worker(char name[OPERATION_WORKER_NAME]);
 
 /* The data of the event operation.completed; NULL when memory is exhausted. application NULL: none.
  */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "log/log.h"
-#include "operation/operation_internal.h"
+#include "operation/runner_internal.h"
 #include "threads/clock.h"
 #include "threads/cond.h"
 
@@ -49,20 +49,21 @@ static bool claim(struct operation_runner *runner, struct operation_key *key)
 }
 
 /* The attempt is ours before the first beat that does not list it could end. */
-static void occupy(struct runner_slot *slot, const struct operation_key *key, uint64_t asked_ns)
+static void
+slot_assign(struct runner_slot *slot, const struct operation_key *key, uint64_t asked_ns)
 {
     struct operation_runner *runner = slot->runner;
     (void)pthread_mutex_lock(&runner->lock);
-    pulse_begin(&slot->pulse);
+    progress_flags_reset(&slot->flags);
     slot->key = *key;
     slot->lease_end_ns = asked_ns + (uint64_t)runner->config->operation_lease_s * 1000000000u;
     slot->busy = true;
     if (runner->ending)
-        pulse_stop(&slot->pulse, STOP_ENDING);
+        progress_flags_stop(&slot->flags, STOP_ENDING);
     (void)pthread_mutex_unlock(&runner->lock);
 }
 
-static void leave(struct runner_slot *slot)
+static void slot_release(struct runner_slot *slot)
 {
     (void)pthread_mutex_lock(&slot->runner->lock);
     slot->busy = false;
@@ -80,25 +81,16 @@ static void *work(void *argument)
         uint64_t asked_ns = clock_monotonic_ns();
         if (!claim(runner, &key))
             continue;
-        occupy(slot, &key, asked_ns);
+        slot_assign(slot, &key, asked_ns);
         operation_runner_wake(runner);
-        attempt_make(slot, &key);
-        leave(slot);
+        attempt_run(slot, &key);
+        slot_release(slot);
         operation_runner_wake(runner);
     }
     return NULL;
 }
 
 /* --- life --- */
-
-static void name_worker(struct operation_runner *runner)
-{
-    char host[64] = "";
-    if (gethostname(host, sizeof host) != 0)
-        host[0] = '\0';
-    host[sizeof host - 1] = '\0';
-    (void)snprintf(runner->worker, sizeof runner->worker, "%s:%ld", host, (long)getpid());
-}
 
 static bool name_kinds(struct operation_runner *runner)
 {
@@ -127,7 +119,7 @@ static bool start_threads(struct operation_runner *runner)
         if (sound)
             (void)pthread_setname_np(slot->thread, "operation");
     }
-    sound = sound && pthread_create(&runner->beat, NULL, beat_run, runner) == 0;
+    sound = sound && pthread_create(&runner->beat, NULL, heartbeat_run, runner) == 0;
     runner->beating = sound;
     if (sound)
         (void)pthread_setname_np(runner->beat, "heart-beat");
@@ -163,7 +155,7 @@ enum pv_code operation_runner_create(const struct operation_runner_options *opti
     (void)pthread_mutex_init(&made->lock, NULL);
     (void)cond_init(&made->wake);
     (void)cond_init(&made->tick);
-    name_worker(made);
+    operation_name_worker(made->worker);
     if (made->slots == NULL || !name_kinds(made)) {
         destroy(made);
         return pv_no_memory(err);
@@ -195,7 +187,7 @@ void operation_runner_ask_end(struct operation_runner *runner)
     runner->ending = true;
     for (size_t i = 0; i < runner->n_slots; i++)
         if (runner->slots[i].busy)
-            pulse_stop(&runner->slots[i].pulse, STOP_ENDING);
+            progress_flags_stop(&runner->slots[i].flags, STOP_ENDING);
     (void)pthread_cond_broadcast(&runner->wake);
     (void)pthread_cond_broadcast(&runner->tick);
     (void)pthread_mutex_unlock(&runner->lock);

@@ -1,5 +1,5 @@
 #include "metrics/registry.h"
-#include "operation/operation_internal.h"
+#include "operation/runner_internal.h"
 
 static const double duration_bounds_s[] = {0.1, 1, 5, 15, 60, 300, 900, 3600, 14400};
 

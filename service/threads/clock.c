@@ -25,3 +25,14 @@ void clock_uuid7(char out[37])
     randombytes_buf(random, sizeof random);
     uuid7_format((uint64_t)(clock_wall_us() / 1000), random, out);
 }
+
+void clock_sleep_ms(long ms)
+{
+    const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+    (void)nanosleep(&pause, NULL);
+}
+
+void clock_sleep_for_retry(unsigned attempt)
+{
+    clock_sleep_ms((long)(attempt * 5 + randombytes_uniform(10)));
+}

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "operation/operation_internal.h"
+#include "operation/runner_internal.h"
 
 enum { STEPS = 100000, REPETITIONS = 15 };
 
@@ -19,10 +19,10 @@ static atomic_bool over;
 
 static void *beat(void *argument)
 {
-    struct operation_pulse *pulse = argument;
+    struct progress_flags *flags = argument;
     const struct timespec rest = {.tv_nsec = 400000};
     while (!atomic_load(&over)) {
-        (void)(atomic_load(&pulse->done) + atomic_load(&pulse->total));
+        (void)(atomic_load(&flags->done) + atomic_load(&flags->total));
         (void)nanosleep(&rest, NULL);
     }
     return NULL;
@@ -60,12 +60,12 @@ static double measure(struct operation_run *run, int rounds, bool telling, doubl
 
 int main(void)
 {
-    struct operation_pulse pulse;
-    struct operation_run run = {.pulse = &pulse};
+    struct progress_flags flags;
+    struct operation_run run = {.flags = &flags};
     double sink = 1.0;
     pthread_t reader;
-    pulse_begin(&pulse);
-    if (pthread_create(&reader, NULL, beat, &pulse) != 0)
+    progress_flags_reset(&flags);
+    if (pthread_create(&reader, NULL, beat, &flags) != 0)
         return 1;
     printf("%10s %14s %14s %8s\n", "rounds", "silent ns", "telling ns", "cost %");
     static const int rounds[] = {100, 1000};

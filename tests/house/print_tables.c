@@ -123,9 +123,9 @@ int main(void)
     static const char *const access[] = {"public", "read", "write", "admin"};
     for (const struct http_route *route = api_routes; route->template != NULL; route++)
         printf("call %s %s %s\n", methods[route->method], route->template, access[route->access]);
-    /* These three are between the functions of the program and no problems. */
+    /* These two are between the functions of the program and no problems. */
     for (int code = 0; code < PV_CODE_COUNT; code++)
-        if (code != PV_OK && code != PV_E_DEFER && code != PV_E_PARK)
+        if (code != PV_OK && code != PV_E_LEASE_LOST)
             printf("problem %s %u\n", pv_code_name((enum pv_code)code),
                    http_status_of((enum pv_code)code));
     print_shapes();

@@ -146,7 +146,7 @@ static enum pv_code load(struct api *api,
     bool computes = question->application.at == NULL || question->n_running > 0 ||
                     wants(build, ADVICE_NEXT_EXPERIMENTS | ADVICE_COPY_PLAN);
     if (computes && !request->may_compute)
-        return PV_E_DEFER;
+        return http_defer(request);
     PV_TRY(fault_at_history(
         advice_load_prediction(api, request, question, &build->cluster, &build->history, err),
         err));

@@ -254,7 +254,7 @@ static enum pv_code renew_item(struct api *api,
     }
     history_item_release(behind);
     if (code == PV_OK && !request->may_compute)
-        code = PV_E_DEFER;
+        code = http_defer(request);
     PV_TRY(code);
     PV_TRY(make_item(api, tx, &application, question, &made, err));
     struct history_key key = key_of(request, question);

@@ -204,7 +204,7 @@ enum pv_code price_books_put(void *context,
     bool replayed = false;
     enum { LIGHT_BODY = 64 * 1024 };
     if (!request->may_compute && request->body_n > LIGHT_BODY)
-        return PV_E_DEFER;
+        return http_defer(request);
     PV_TRY(api_query_name(request, &name, err));
     PV_TRY(decode(api, request, &sent, err));
     PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));

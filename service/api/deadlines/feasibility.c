@@ -189,7 +189,7 @@ static enum pv_code write_schedule(const struct codec_feasibility *asked,
 /* scratch is not the arena the reply grows in: the schedule gives it back while rows are kept. */
 static enum pv_code answer(const struct config *config,
                            const struct codec_feasibility *asked,
-                           bool may_compute,
+                           struct http_request *request,
                            struct arena *scratch,
                            struct writer *w,
                            struct pv_error *err)
@@ -206,9 +206,9 @@ static enum pv_code answer(const struct config *config,
     enum pv_code code = edf_schedule(asked->jobs, asked->n_jobs, asked->cores, scratch, outcomes,
                                      &metrics, NULL, err);
     /* The search replays the jobs over and over: light for a tenth of the tasks only. */
-    if (code == PV_OK && metrics.delayed > 0 && !may_compute &&
+    if (code == PV_OK && metrics.delayed > 0 && !request->may_compute &&
         codec_feasibility_tasks(asked) > (size_t)config->light_tasks / 10)
-        return PV_E_DEFER;
+        return http_defer(request);
     if (code == PV_OK && metrics.delayed > 0)
         code = edf_find_remedies(asked->jobs, asked->n_jobs, asked->cores,
                                  (uint64_t)config->remedy_task_budget, w->arena, scratch, &remedies,
@@ -236,7 +236,7 @@ enum pv_code feasibility_check(void *context,
     struct codec_feasibility asked;
     enum pv_code code = http_check_query(request, no_parameters, err);
     if (code == PV_OK && !request->may_compute && request->body_n > LIGHT_BODY)
-        return PV_E_DEFER;
+        return http_defer(request);
     if (code == PV_OK)
         code = decode(api->config, request, &asked, err);
     if (code == PV_OK)
@@ -247,12 +247,12 @@ enum pv_code feasibility_check(void *context,
         return code;
     size_t light = (size_t)api->config->light_tasks;
     if (!request->may_compute && codec_feasibility_tasks(&asked) > light)
-        return PV_E_DEFER;
+        return http_defer(request);
     struct arena scratch;
     arena_init(&scratch, (size_t)api->config->request_memory_bytes_max);
     struct writer w;
     writer_init(&w, request->arena);
-    code = answer(api->config, &asked, request->may_compute, &scratch, &w, err);
+    code = answer(api->config, &asked, request, &scratch, &w, err);
     arena_fini(&scratch);
     if (code != PV_OK)
         return code;

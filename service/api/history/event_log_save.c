@@ -1,11 +1,10 @@
 #include "api/history/event_log_save.h"
 
-#include <sodium.h>
 #include <string.h>
-#include <time.h>
 
 #include "api/history/event_log_name.h"
 #include "store/advice/advice.h"
+#include "threads/clock.h"
 
 enum { SAVE_RETRIES = 3 };
 
@@ -54,10 +53,7 @@ bool log_save_again(enum pv_code code, unsigned *attempt)
 {
     if (code != PV_E_RETRY || *attempt >= SAVE_RETRIES)
         return false;
-    (*attempt)++;
-    unsigned spread_ms = randombytes_uniform(10);
-    struct timespec pause = {.tv_nsec = (long)(*attempt * 5 + spread_ms) * 1000000L};
-    (void)nanosleep(&pause, NULL);
+    clock_sleep_for_retry(++*attempt);
     return true;
 }
 

@@ -164,14 +164,14 @@ static void apply_query(const struct upload *upload, struct run *run)
 
 /* An archive is read now that it is whole: core's work, in turns with what others want computed. */
 static enum pv_code
-read_turn(const struct http_request *request, struct upload *upload, struct pv_error *err)
+read_turn(struct http_request *request, struct upload *upload, struct pv_error *err)
 {
     static const uint64_t turn_bytes = 8 * 1024 * 1024;
     bool more = false;
     PV_TRY(ingest_end(upload->intake, &more, err));
     if (more && request->may_compute)
         PV_TRY(ingest_read(upload->intake, turn_bytes, &more, err));
-    return more ? PV_E_DEFER : PV_OK;
+    return more ? http_defer(request) : PV_OK;
 }
 
 static enum pv_code insert(struct http_request *request,

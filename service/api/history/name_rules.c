@@ -172,7 +172,7 @@ enum pv_code name_rules_preview(void *context,
     codec_name_fold_decode(&body.top, &asked);
     PV_TRY(api_body_close(&body));
     if (!request->may_compute)
-        return PV_E_DEFER;
+        return http_defer(request);
     PV_TRY(load(api, request, &asked, &rules, there, err));
     return answer(request, &asked, &rules, there, response, err);
 }

@@ -26,7 +26,7 @@ struct caller {
     const struct principal *who;
     const char *request_id;
     struct arena *arena;
-    bool may_fit;
+    struct http_request *request; /* may have to be deferred; NULL: the fitter's own thread */
 };
 
 /* What apart from the history decides about the models. */
@@ -118,8 +118,8 @@ static enum pv_code load(struct api *api,
         found->history_version == found->history_now && strview_is(found->fingerprint, fingerprint);
     if (*current)
         return PV_OK;
-    if (!caller->may_fit)
-        return PV_E_DEFER;
+    if (caller->request != NULL && !caller->request->may_compute)
+        return http_defer(caller->request);
     found->fingerprint = strview_of(fingerprint);
     return store_run_observations(tx, caller->arena, found->application_id,
                                   (size_t)api->config->observations_max, seen, err);
@@ -151,7 +151,7 @@ enum pv_code application_models_load(struct api *api,
                                      struct pv_error *err)
 {
     const struct caller caller = {&request->principal, request->request_id, request->arena,
-                                  request->may_compute};
+                                  request};
     bool fitted = false;
     PV_TRY(load_or_fit(api, &caller, name, model, &fitted, err));
     if (fitted) {
@@ -185,11 +185,12 @@ enum pv_code application_models_of_labels(struct api *api,
                                           struct application_model *model,
                                           struct pv_error *err)
 {
-    const struct caller caller = {&request->principal, request->request_id, request->arena, true};
+    const struct caller caller = {&request->principal, request->request_id, request->arena,
+                                  request};
     struct run_observations seen = {.n = 0};
     struct history_models made;
     if (!request->may_compute)
-        return PV_E_DEFER;
+        return http_defer(request);
     PV_TRY(load_runs(api, &caller, name, model, &seen, err));
     PV_TRY(fit(&seen, labels, n, request->arena, model, &made, err));
     /* A refit is one of the latest run's group. */
@@ -206,7 +207,7 @@ enum pv_code application_models_refresh(struct api *api,
 {
     struct principal team = {.scopes = 0};
     (void)snprintf(team.team_id, sizeof team.team_id, "%s", team_id);
-    const struct caller caller = {&team, "", arena, true};
+    const struct caller caller = {&team, "", arena, NULL};
     struct application_model found;
     PV_TRY(load_or_fit(api, &caller, name, &found, fitted, err));
     if (!*fitted)
@@ -249,7 +250,7 @@ enum pv_code application_models_refit(struct api *api,
                                       struct history_models *made,
                                       struct pv_error *err)
 {
-    const struct caller caller = {who, request_id, arena, true};
+    const struct caller caller = {who, request_id, arena, NULL};
     const char *fingerprint = NULL;
     struct run_observations seen = {.n = 0};
     PV_TRY(make_fingerprint(api, arena, &fingerprint, err));

@@ -11,8 +11,8 @@
  * (api/models/fitter.h), or by who asks before that, on a compute worker. A hundred runs that arrive one
  * after another thus cost one fit or two and not a hundred.
  *
- * *model lives in the request's arena. PV_E_NOT_FOUND: no such application; PV_E_DEFER: they have
- * to be fitted, which is no work for an io worker. That no kind can be fitted is an answer, which
+ * *model lives in the request's arena. PV_E_NOT_FOUND: no such application; PV_E_RETRY (http_defer):
+ * they have to be fitted, which is no work for an io worker. That no kind can be fitted is an answer, which
  * is kept too.
  */
 enum pv_code application_models_load(struct api *api,
@@ -23,7 +23,7 @@ enum pv_code application_models_load(struct api *api,
 
 /*
  * The same for runs with labels, at least one: the models of the group that the newest of these
- * is in (core/scaling/history/label_group.h), fitted for this request. PV_E_DEFER on an io worker; a
+ * is in (core/scaling/history/label_group.h), fitted for this request. Deferred on an io worker; a
  * fault at parameter label where no run that can be used has them.
  */
 enum pv_code application_models_of_labels(struct api *api,

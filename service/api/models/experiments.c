@@ -78,7 +78,7 @@ enum pv_code api_experiments_load(struct api *api,
     struct run_observations all = {.n = 0};
     struct history_drift drift; /* read by nobody: it weighs the runs */
     if (!request->may_compute)
-        return PV_E_DEFER;
+        return http_defer(request);
     PV_TRY(load_models(api, request, name, asked, &stored, err));
     PV_TRY(load_runs(api, request, &stored, &all, err));
     asked->has_model = stored.selected.at != NULL;

@@ -29,8 +29,8 @@ struct api_experiments
 api_experiments_of(const struct config *config, enum experiments_criterion criterion, size_t count);
 
 /*
- * Load the runs of the application of that name and its selected model. On a compute worker only
- * (PV_E_DEFER elsewhere). PV_E_NOT_FOUND.
+ * Load the runs of the application of that name and its selected model. Deferred to a
+ * compute worker. PV_E_NOT_FOUND.
  */
 enum pv_code api_experiments_load(struct api *api,
                                   struct http_request *request,

@@ -91,7 +91,7 @@ enum pv_code api_operation_hold(struct api *api,
     memcpy(wait.what.token_id, request->principal.token_id, sizeof wait.what.token_id);
     memcpy(request->resumes, operation->id, sizeof operation->id);
     if (operation_watch_add(api->watch, &wait, ticket))
-        return PV_E_PARK;
+        return PV_E_RETRY;
     http_ticket_drop(ticket);
     return PV_OK;
 }

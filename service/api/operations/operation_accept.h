@@ -31,7 +31,7 @@ enum pv_code api_operation_accept(struct api *api,
                                   struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * Hold the reply as "Prefer: wait=N" says: PV_E_PARK, to be returned by the handler, which is run
+ * Hold the reply as "Prefer: wait=N" says: PV_E_RETRY, to be returned by the handler, which is run
  * again when the operation has ended or the time is over. PV_OK: answer now.
  */
 enum pv_code api_operation_hold(struct api *api,

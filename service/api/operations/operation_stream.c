@@ -143,7 +143,7 @@ static enum pv_code wait_for_more(struct stream *stream)
     if (ticket == NULL)
         return PV_OK;
     if (operation_watch_add(stream->api->watch, &wait, ticket))
-        return PV_E_PARK;
+        return PV_E_RETRY;
     http_ticket_drop(ticket);
     return PV_OK;
 }

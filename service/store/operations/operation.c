@@ -136,11 +136,11 @@ enum pv_code store_operation_insert(struct store_tx *tx,
     return submit(tx, &sql, operation, err);
 }
 
-enum pv_code store_operation_adopt(struct store_tx *tx,
-                                   const struct operation_row *operation,
-                                   const char *worker,
-                                   int64_t lease_ms,
-                                   struct pv_error *err)
+enum pv_code store_operation_insert_running(struct store_tx *tx,
+                                            const struct operation_row *operation,
+                                            const char *worker,
+                                            int64_t lease_ms,
+                                            struct pv_error *err)
 {
     static struct columns_statement statement = {
         "INSERT INTO provisor.operation (team_id, request, status, attempt, started_at, worker,"

@@ -68,11 +68,11 @@ enum pv_code store_operation_insert(struct store_tx *tx,
 /* A new one that is running already, in the hands of the caller for lease_ms: its first attempt.
  * Otherwise as store_operation_insert, but there is no limit. The application may have a name and
  * no id. */
-enum pv_code store_operation_adopt(struct store_tx *tx,
-                                   const struct operation_row *operation,
-                                   const char *worker,
-                                   int64_t lease_ms,
-                                   struct pv_error *err) PV_MUSTCHECK;
+enum pv_code store_operation_insert_running(struct store_tx *tx,
+                                            const struct operation_row *operation,
+                                            const char *worker,
+                                            int64_t lease_ms,
+                                            struct pv_error *err) PV_MUSTCHECK;
 
 /* PV_E_NOT_FOUND; PV_E_GONE once its time is over. */
 enum pv_code store_operation_find(struct store_tx *tx,
@@ -138,7 +138,7 @@ enum pv_code store_operation_claim(struct store *store,
                                    bool *taken,
                                    struct pv_error *err) PV_MUSTCHECK;
 
-/* All of an operation that this attempt still holds (or lost: see below); PV_E_CANCELLED else. */
+/* All of an operation that this attempt still holds (or lost: see below); PV_E_LEASE_LOST else. */
 enum pv_code store_operation_load(struct store_tx *tx,
                                   struct arena *arena,
                                   const struct operation_key *key,
@@ -172,13 +172,13 @@ enum pv_code store_operation_lost(struct store *store,
 /*
  * Back into the queue, where it stands as early as before. loss: count it, and let it rest: a
  * second after the first, twice as long after each further one, five minutes at most.
- * lost_only: only if the lease ran out. PV_E_CANCELLED: not this attempt's any more.
+ * lost_only: only if the lease ran out. PV_E_LEASE_LOST: not this attempt's any more.
  */
-enum pv_code store_operation_give_back(struct store_tx *tx,
-                                       const struct operation_key *key,
-                                       bool loss,
-                                       bool lost_only,
-                                       struct pv_error *err) PV_MUSTCHECK;
+enum pv_code store_operation_requeue(struct store_tx *tx,
+                                     const struct operation_key *key,
+                                     bool loss,
+                                     bool lost_only,
+                                     struct pv_error *err) PV_MUSTCHECK;
 
 struct operation_end {
     enum operation_status status;
@@ -193,8 +193,8 @@ struct operation_end {
 };
 /*
  * End the attempt, with the event for the outbox; the caller commits, with whatever else tx did.
- * PV_E_CANCELLED: the attempt does not hold it any more, or it is to succeed although its
- * cancellation was asked for; nothing of tx may be committed then.
+ * PV_E_LEASE_LOST: the attempt does not hold it any more; PV_E_CANCELLED: it is to succeed although
+ * its cancellation was asked for. Nothing of tx may be committed then.
  */
 enum pv_code store_operation_finish(struct store_tx *tx,
                                     const struct operation_key *key,

@@ -10,7 +10,7 @@
 
 static enum pv_code lost(struct pv_error *err)
 {
-    return pv_fail(err, PV_E_CANCELLED, "the operation is not this attempt's any more");
+    return pv_fail(err, PV_E_LEASE_LOST, "the operation is not this attempt's any more");
 }
 
 /* --- across teams --- */
@@ -163,11 +163,11 @@ static enum pv_code change_held(struct store_tx *tx, struct sql *sql, struct pv_
     return PV_OK;
 }
 
-enum pv_code store_operation_give_back(struct store_tx *tx,
-                                       const struct operation_key *key,
-                                       bool loss,
-                                       bool lost_only,
-                                       struct pv_error *err)
+enum pv_code store_operation_requeue(struct store_tx *tx,
+                                     const struct operation_key *key,
+                                     bool loss,
+                                     bool lost_only,
+                                     struct pv_error *err)
 {
     struct sql sql;
     tx_sql(tx, &sql,
@@ -182,6 +182,22 @@ enum pv_code store_operation_give_back(struct store_tx *tx,
     sql_bool(&sql, loss);
     sql_bool(&sql, lost_only);
     return change_held(tx, &sql, err);
+}
+
+/* Of one that could not succeed: cancelled, or not this attempt's any more? */
+static enum pv_code
+explain_refusal(struct store_tx *tx, const struct operation_key *key, struct pv_error *err)
+{
+    struct sql sql;
+    result_auto_t *result = NULL;
+    tx_sql(tx, &sql,
+           "SELECT FROM provisor.operation WHERE team_id = $1 AND id = $2 AND attempt = $3"
+           " AND status = 'running' AND cancel_asked_at IS NOT NULL");
+    sql_uuid(&sql, key->id);
+    sql_int(&sql, key->attempt);
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    return row_count(result) == 0 ? lost(err)
+                                  : pv_fail(err, PV_E_CANCELLED, "the operation was cancelled");
 }
 
 enum pv_code store_operation_finish(struct store_tx *tx,
@@ -209,6 +225,11 @@ enum pv_code store_operation_finish(struct store_tx *tx,
     sql_int(&sql, end->done);
     sql_count(&sql, end->total);
     sql_text(&sql, end->unit);
-    PV_TRY(change_held(tx, &sql, err));
+    enum pv_code code = change_held(tx, &sql, err);
+    if (code == PV_E_LEASE_LOST && end->status == OPERATION_SUCCEEDED) {
+        pv_error_clear(err);
+        return explain_refusal(tx, key, err);
+    }
+    PV_TRY(code);
     return outbox_append(tx, "operation.completed", end->event, err);
 }

@@ -3,27 +3,27 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "operation/operation_internal.h"
+#include "operation/runner_internal.h"
 
 TestSuite(operation, .timeout = 5);
 
 Test(operation, progress_never_falls_and_hears_the_first_reason_to_stop)
 {
-    struct operation_pulse pulse;
-    struct operation_run run = {.pulse = &pulse};
-    pulse_begin(&pulse);
+    struct progress_flags flags;
+    struct operation_run run = {.flags = &flags};
+    progress_flags_reset(&flags);
     cr_assert(operation_progress(&run, 5, 10, "steps"));
     cr_assert(operation_progress(&run, 3, 12, "steps"));
-    cr_assert_eq(atomic_load(&pulse.done), 5);
-    cr_assert_eq(atomic_load(&pulse.total), 12);
-    pulse_stop(&pulse, STOP_CANCELLED);
-    pulse_stop(&pulse, STOP_LOST);
-    cr_assert_eq(atomic_load(&pulse.stop), STOP_CANCELLED);
+    cr_assert_eq(atomic_load(&flags.done), 5);
+    cr_assert_eq(atomic_load(&flags.total), 12);
+    progress_flags_stop(&flags, STOP_CANCELLED);
+    progress_flags_stop(&flags, STOP_LOST);
+    cr_assert_eq(atomic_load(&flags.stop), STOP_CANCELLED);
     cr_assert_not(operation_progress(&run, 6, 12, "steps"));
     cr_assert_not(operation_goes_on(&run));
-    pulse_begin(&pulse);
+    progress_flags_reset(&flags);
     cr_assert(operation_goes_on(&run), "the next attempt begins anew");
-    cr_assert_eq(atomic_load(&pulse.done), 0);
+    cr_assert_eq(atomic_load(&flags.done), 0);
 }
 
 Test(operation, words_of_status_go_both_ways)

@@ -75,7 +75,7 @@ static enum pv_code give_back(const struct principal *team,
     struct store_tx *tx = NULL;
     enum pv_code code = store_begin(db.store, team, "", STORE_WRITE, &tx, err);
     if (code == PV_OK)
-        code = store_operation_give_back(tx, key, loss, false, err);
+        code = store_operation_requeue(tx, key, loss, false, err);
     if (code == PV_OK)
         code = store_commit(&tx, err);
     store_rollback(&tx);
@@ -137,13 +137,13 @@ static void an_attempt_that_lost_its_hold_writes_nothing(void)
     DO(submit(&team, id, &err));
     struct operation_key first = claim(&team, id);
     DO(give_back(&team, &first, false, &err));
-    REFUSES(PV_E_CANCELLED, finish(&team, &first, OPERATION_SUCCEEDED, &err));
+    REFUSES(PV_E_LEASE_LOST, finish(&team, &first, OPERATION_SUCCEEDED, &err));
     struct operation_key second = claim(&team, id);
     CHECK(second.attempt == first.attempt + 1);
-    REFUSES(PV_E_CANCELLED, finish(&team, &first, OPERATION_SUCCEEDED, &err));
-    REFUSES(PV_E_CANCELLED, give_back(&team, &first, true, &err));
+    REFUSES(PV_E_LEASE_LOST, finish(&team, &first, OPERATION_SUCCEEDED, &err));
+    REFUSES(PV_E_LEASE_LOST, give_back(&team, &first, true, &err));
     DO(finish(&team, &second, OPERATION_SUCCEEDED, &err));
-    REFUSES(PV_E_CANCELLED, finish(&team, &second, OPERATION_SUCCEEDED, &err));
+    REFUSES(PV_E_LEASE_LOST, finish(&team, &second, OPERATION_SUCCEEDED, &err));
     struct operation_row row = find(&team, &arena, id, false);
     CHECK(row.status == OPERATION_SUCCEEDED && strview_equal(row.result, done));
     CHECK(row.done == 7 && row.total == 7 && row.losses == 0);

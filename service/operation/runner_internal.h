@@ -1,30 +1,15 @@
-#ifndef OPERATION_OPERATION_INTERNAL_H
-#define OPERATION_OPERATION_INTERNAL_H
+#ifndef OPERATION_RUNNER_INTERNAL_H
+#define OPERATION_RUNNER_INTERNAL_H
 
 #include <pthread.h>
 
-#include "operation/operation.h"
 #include "operation/runner.h"
-
-/* Why an attempt is to stop; the first reason stays. */
-enum operation_stop { STOP_NOT, STOP_CANCELLED, STOP_LOST, STOP_ENDING };
-
-/* What a worker and the heart beat share without a lock. */
-struct operation_pulse {
-    atomic_int_least64_t done;
-    atomic_int_least64_t total; /* RUN_UNKNOWN */
-    _Atomic(const char *) unit; /* NULL: unknown */
-    atomic_int stop;            /* enum operation_stop */
-};
-
-void pulse_begin(struct operation_pulse *pulse);
-void pulse_stop(struct operation_pulse *pulse, enum operation_stop why);
 
 struct runner_slot {
     struct operation_runner *runner;
     pthread_t thread;
     bool started;
-    struct operation_pulse pulse;
+    struct progress_flags flags;
     /* under runner->lock */
     bool busy;
     struct operation_key key;
@@ -34,7 +19,7 @@ struct runner_slot {
 struct operation_runner {
     struct operation_runner_options options;
     const struct config *config;
-    char worker[96];
+    char worker[OPERATION_WORKER_NAME];
     struct strview *kind_names;
     size_t n_kinds;
     size_t n_slots;
@@ -51,7 +36,10 @@ struct operation_runner {
 };
 
 /* attempt.c: from a claim to its end. */
-void attempt_make(struct runner_slot *slot, const struct operation_key *key);
+void attempt_run(struct runner_slot *slot, const struct operation_key *key);
+/* Put what this process still holds back into the queue; loss: it counts as a failed attempt. A
+ * failure is logged. */
+void attempt_requeue(struct operation_runner *runner, const struct operation_key *key, bool loss);
 /* A transaction of the team of that operation, in the runner's own name. */
 enum pv_code attempt_begin_tx(struct operation_runner *runner,
                               const char *team_id,
@@ -63,7 +51,7 @@ struct strview
 attempt_describe(struct operation_runner *runner, struct arena *arena, const struct pv_error *err);
 
 /* heartbeat.c */
-void *beat_run(void *runner);
+void *heartbeat_run(void *runner);
 
 /* runner_metrics.c */
 void runner_count_attempt(const char *kind, const char *outcome, double seconds);
