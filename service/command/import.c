@@ -5,13 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "api/access/authenticate.h"
 #include "codec/history/run.h"
+#include "command/args.h"
 #include "command/command.h"
-#include "command/words.h"
 #include "http/token.h"
 #include "import/import_operation.h"
 #include "import/report.h"
@@ -25,7 +24,7 @@
  */
 enum { PATHS_MAX = 1024, LABELS_MAX = 1000, LABEL_VALUE_MAX = 1024, THREADS_MAX = 256 };
 
-struct wishes {
+struct import_request {
     const char *paths[PATHS_MAX];
     size_t n_paths;
     const char *team;
@@ -59,7 +58,7 @@ static int fail(const struct pv_error *err)
     return COMMAND_FAILED;
 }
 
-/* --- words --- */
+/* --- arguments --- */
 
 static bool read_threads(const char *text, size_t *threads)
 {
@@ -73,55 +72,58 @@ static bool read_threads(const char *text, size_t *threads)
     return true;
 }
 
-static const char *check_wishes(const struct wishes *wishes, const char *threads, size_t *n)
+static const char *
+check_request(const struct import_request *request, const char *threads, size_t *n)
 {
-    if (wishes->n_paths == 0)
+    if (request->n_paths == 0)
         return "say which folders or files";
-    if ((wishes->team == NULL) == (wishes->token_file == NULL))
+    if ((request->team == NULL) == (request->token_file == NULL))
         return "say --team or --token-file, one of the two";
-    if (wishes->team != NULL && !codec_is_name(strview_of(wishes->team)))
+    if (request->team != NULL && !codec_is_name(strview_of(request->team)))
         return "--team is a name of 1 to 255 characters";
-    if (wishes->application != NULL && !codec_is_name(strview_of(wishes->application)))
+    if (request->application != NULL && !codec_is_name(strview_of(request->application)))
         return "--application is a name of 1 to 255 characters without control characters";
     if (threads != NULL && !read_threads(threads, n))
         return "--threads is a whole number from 1 to 256";
     return NULL;
 }
 
-static int read_wishes(int argc, char *argv[], struct wishes *wishes, struct config *config)
+static int
+read_request(int argc, char *argv[], struct import_request *request, struct config *config)
 {
-    struct word_option options[] = {
+    struct arg_option options[] = {
         {.name = "team"},
         {.name = "token-file"},
         {.name = "application"},
         {.name = "threads"},
-        {.name = "label", .values = wishes->labels, .values_max = LABELS_MAX},
+        {.name = "label", .values = request->labels, .values_max = LABELS_MAX},
         {.name = "dry-run", .flag = true},
         {.name = "json", .flag = true},
         {.name = "quiet", .flag = true},
         {.name = NULL}};
-    if (!words_read(argc, argv, options, wishes->paths, PATHS_MAX, &wishes->n_paths, config))
+    if (!args_read(argc, argv, options, request->paths, PATHS_MAX, &request->n_paths, config))
         return COMMAND_USAGE;
-    wishes->team = options[0].value;
-    wishes->token_file = options[1].value;
-    wishes->application = options[2].value;
-    wishes->threads = (size_t)config->compute_workers;
-    wishes->n_labels = options[4].n_values;
-    wishes->dry_run = options[5].value != NULL;
-    wishes->json = options[6].value != NULL;
-    wishes->quiet = options[7].value != NULL;
-    const char *wrong = check_wishes(wishes, options[3].value, &wishes->threads);
+    request->team = options[0].value;
+    request->token_file = options[1].value;
+    request->application = options[2].value;
+    request->threads = (size_t)config->compute_workers;
+    request->n_labels = options[4].n_values;
+    request->dry_run = options[5].value != NULL;
+    request->json = options[6].value != NULL;
+    request->quiet = options[7].value != NULL;
+    const char *wrong = check_request(request, options[3].value, &request->threads);
     return wrong == NULL ? COMMAND_DONE : usage(wrong);
 }
 
 /* What is wrong with them, or NULL. */
-static const char *
-read_labels(const struct wishes *wishes, const struct config *config, struct run_label labels[])
+static const char *read_labels(const struct import_request *request,
+                               const struct config *config,
+                               struct run_label labels[])
 {
-    if (wishes->n_labels > (size_t)config->labels_max)
+    if (request->n_labels > (size_t)config->labels_max)
         return "there are more --label than labels_max allows";
-    for (size_t i = 0; i < wishes->n_labels; i++) {
-        const char *text = wishes->labels[i];
+    for (size_t i = 0; i < request->n_labels; i++) {
+        const char *text = request->labels[i];
         const char *colon = strchr(text, ':');
         if (colon == NULL)
             return "--label reads KEY:VALUE";
@@ -131,8 +133,8 @@ read_labels(const struct wishes *wishes, const struct config *config, struct run
         if (labels[i].value.n > LABEL_VALUE_MAX || !strview_is_utf8(labels[i].value))
             return "the value of a --label is at most 1024 bytes of UTF-8";
     }
-    qsort(labels, wishes->n_labels, sizeof *labels, run_label_compare);
-    for (size_t i = 1; i < wishes->n_labels; i++)
+    qsort(labels, request->n_labels, sizeof *labels, run_label_compare);
+    for (size_t i = 1; i < request->n_labels; i++)
         if (strview_equal(labels[i].key, labels[i - 1].key))
             return "the same key of a --label is given twice";
     return NULL;
@@ -168,17 +170,15 @@ static enum pv_code ask_token(const struct config *config,
 {
     struct api api;
     char text[TOKEN_TEXT];
-    enum pv_code code = read_token(file, text, err);
-    if (code == PV_OK)
-        code = api_init(&api, config, store, NULL, err);
-    if (code != PV_OK)
-        return code;
-    code = api_authenticate(&api, text, who, err);
+    PV_TRY(read_token(file, text, err));
+    PV_TRY(api_init(&api, config, store, NULL, err));
+    enum pv_code code = api_authenticate(&api, text, who, err);
     api_fini(&api);
     sodium_memzero(text, sizeof text);
-    if (code == PV_OK && (who->scopes & SCOPE_WRITE) == 0)
-        code = pv_fail(err, PV_E_FORBIDDEN, "the token lacks the scope write");
-    return code;
+    PV_TRY(code);
+    if ((who->scopes & SCOPE_WRITE) == 0)
+        return pv_fail(err, PV_E_FORBIDDEN, "the token lacks the scope write");
+    return PV_OK;
 }
 
 static enum pv_code ask_owner(const struct config *config,
@@ -186,11 +186,9 @@ static enum pv_code ask_owner(const struct config *config,
                               struct principal *who,
                               struct pv_error *err)
 {
-    const char *owner =
-        config->database_owner_url[0] != '\0' ? config->database_owner_url : config->database_url;
     *who = (struct principal){.scopes = SCOPE_READ | SCOPE_WRITE};
     (void)snprintf(who->actor, sizeof who->actor, "command line");
-    enum pv_code code = store_owner_team_find(owner, team, who->team_id, err);
+    enum pv_code code = store_owner_team_find(args_owner_url(config), team, who->team_id, err);
     if (code == PV_E_NOT_FOUND) {
         pv_error_clear(err);
         return pv_fail(err, code,
@@ -218,54 +216,53 @@ static void catch_signals(void)
 }
 
 /* Where an item is reported: on the streams, and in what is kept of the import. */
-struct ears {
+struct observers {
     struct report *report;
     struct import_operation *import; /* NULL: nothing is kept */
 };
 
 static void notify(void *context, const struct bulk_result *result)
 {
-    const struct ears *ears = context;
-    if (ears->import != NULL)
-        summary_item(&ears->import->summary, result);
-    report_item(ears->report, result);
+    const struct observers *observers = context;
+    if (observers->import != NULL)
+        summary_item(&observers->import->summary, result);
+    report_item(observers->report, result);
 }
 
-static void watch(struct bulk *bulk, const struct ears *ears)
+static void follow(struct bulk *bulk, const struct observers *observers)
 {
-    static const struct timespec pause = {.tv_nsec = 20000000};
     for (;;) {
         struct bulk_progress progress = bulk_progress(bulk);
-        if (ears->import != NULL && !import_operation_report(ears->import, &progress))
+        if (observers->import != NULL && !import_operation_report(observers->import, &progress))
             atomic_store(&stop, true);
         if (progress.done)
             return;
-        report_progress(ears->report, &progress, clock_monotonic_ns());
-        (void)nanosleep(&pause, NULL);
+        report_progress(observers->report, &progress, clock_monotonic_ns());
+        clock_sleep_ms(20);
     }
 }
 
 /* false: the database was away for too long; err says how. */
 static bool do_import(const struct bulk_options *wanted,
-                      struct ears *ears,
+                      struct observers *observers,
                       const struct find *find,
                       struct pv_error *err)
 {
     struct bulk_options options = *wanted;
     bool lost = true;
     options.notify = notify;
-    options.context = ears;
+    options.context = observers;
     struct bulk *bulk = bulk_start(&options, find);
     if (bulk == NULL) {
         (void)pv_no_memory(err);
         return false;
     }
-    watch(bulk, ears);
+    follow(bulk, observers);
     bulk_join(bulk, &lost, err);
     return !lost;
 }
 
-static void end_shown(struct import_operation *import, bool lost, const struct pv_error *why)
+static void end_operation(struct import_operation *import, bool lost, const struct pv_error *why)
 {
     struct pv_error err = {.code = PV_OK};
     bool cancelled = import->cancelled;
@@ -275,26 +272,27 @@ static void end_shown(struct import_operation *import, bool lost, const struct p
         fputs("provisord: import: its operation was cancelled\n", stderr);
 }
 
-static int
-run_import(const struct bulk_options *options, const struct wishes *wishes, const struct find *find)
+static int run_import(const struct bulk_options *options,
+                      const struct import_request *request,
+                      const struct find *find)
 {
     static struct import_operation import;
     struct report report;
-    struct ears ears = {&report, NULL};
+    struct observers observers = {&report, NULL};
     struct pv_error err = {.code = PV_OK};
-    if (!wishes->dry_run) {
-        if (import_operation_begin(&import, options, wishes->paths, wishes->n_paths, find, &err) !=
-            PV_OK)
+    if (!request->dry_run) {
+        if (import_operation_begin(&import, options, request->paths, request->n_paths, find,
+                                   &err) != PV_OK)
             return fail(&err);
-        ears.import = &import;
-        if (!wishes->quiet)
+        observers.import = &import;
+        if (!request->quiet)
             fprintf(stderr, "provisord: import: operation %s\n", import.local.held.key.id);
     }
-    report_init(&report, wishes->json ? REPORT_JSON : REPORT_TEXT, wishes->quiet, wishes->dry_run,
-                find);
-    bool lost = !do_import(options, &ears, find, &err);
-    if (ears.import != NULL)
-        end_shown(ears.import, lost, &err);
+    report_init(&report, request->json ? REPORT_JSON : REPORT_TEXT, request->quiet,
+                request->dry_run, find);
+    bool lost = !do_import(options, &observers, find, &err);
+    if (observers.import != NULL)
+        end_operation(observers.import, lost, &err);
     bool stopped = atomic_load(&stop);
     report_end(&report, stopped || lost, clock_monotonic_ns());
     if (lost)
@@ -305,16 +303,17 @@ run_import(const struct bulk_options *options, const struct wishes *wishes, cons
     return all ? COMMAND_DONE : COMMAND_FAILED;
 }
 
-static enum pv_code find_all(const struct wishes *wishes, struct find *find, struct pv_error *err)
+static enum pv_code
+find_all(const struct import_request *request, struct find *find, struct pv_error *err)
 {
-    for (size_t i = 0; i < wishes->n_paths; i++)
-        PV_TRY(find_add(find, wishes->paths[i], err));
+    for (size_t i = 0; i < request->n_paths; i++)
+        PV_TRY(find_add(find, request->paths[i], err));
     return PV_OK;
 }
 
 static int import_with(struct store *store,
                        const struct config *config,
-                       const struct wishes *wishes,
+                       const struct import_request *request,
                        struct run_label *labels)
 {
     struct pv_error err = {.code = PV_OK};
@@ -323,34 +322,34 @@ static int import_with(struct store *store,
     struct bulk_options options = {.config = config,
                                    .store = store,
                                    .request_id = id,
-                                   .application = wishes->application,
+                                   .application = request->application,
                                    .labels = labels,
-                                   .n_labels = wishes->n_labels,
-                                   .threads = wishes->threads,
-                                   .dry_run = wishes->dry_run,
+                                   .n_labels = request->n_labels,
+                                   .threads = request->threads,
+                                   .dry_run = request->dry_run,
                                    .stop = &stop};
     clock_uuid7(id);
     enum pv_code code = store_ready(store, &err);
     if (code == PV_OK)
-        code = wishes->team != NULL
-                   ? ask_owner(config, wishes->team, &options.who, &err)
-                   : ask_token(config, store, wishes->token_file, &options.who, &err);
+        code = request->team != NULL
+                   ? ask_owner(config, request->team, &options.who, &err)
+                   : ask_token(config, store, request->token_file, &options.who, &err);
     if (code == PV_OK)
-        code = find_all(wishes, &find, &err);
-    int status = code == PV_OK ? run_import(&options, wishes, &find) : fail(&err);
+        code = find_all(request, &find, &err);
+    int status = code == PV_OK ? run_import(&options, request, &find) : fail(&err);
     find_fini(&find);
     return status;
 }
 
 int command_import(int argc, char *argv[])
 {
-    static struct wishes wishes;
+    static struct import_request request;
     static struct run_label labels[LABELS_MAX];
     struct config config;
-    int status = read_wishes(argc, argv, &wishes, &config);
+    int status = read_request(argc, argv, &request, &config);
     if (status != COMMAND_DONE)
         return status;
-    const char *wrong = read_labels(&wishes, &config, labels);
+    const char *wrong = read_labels(&request, &config, labels);
     if (wrong != NULL)
         return usage(wrong);
     log_set_level(LOG_ERROR); /* its lines would run into the progress */
@@ -359,12 +358,12 @@ int command_import(int argc, char *argv[])
     struct store *store = NULL;
     if (store_open(
             &(struct store_options){.conninfo = config.database_url,
-                                    .connections_max = (unsigned)wishes.threads + 1,
+                                    .connections_max = (unsigned)request.threads + 1,
                                     .wait_ms = (unsigned)config.database_wait_ms,
                                     .statement_timeout_ms = (unsigned)config.statement_timeout_ms},
             &store, &err) != PV_OK)
         return fail(&err);
-    status = import_with(store, &config, &wishes, labels);
+    status = import_with(store, &config, &request, labels);
     store_close(store);
     return status;
 }

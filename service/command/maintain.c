@@ -2,8 +2,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "command/args.h"
 #include "command/command.h"
-#include "command/words.h"
 #include "maintenance/pass.h"
 #include "store/store.h"
 
@@ -36,10 +36,10 @@ maintain(const struct config *config, struct maintenance_tally *tally, struct pv
 
 int command_maintain(int argc, char *argv[])
 {
-    struct word_option options[] = {{.name = NULL}};
+    struct arg_option options[] = {{.name = NULL}};
     struct config config;
     size_t n;
-    if (!words_read(argc, argv, options, NULL, 0, &n, &config))
+    if (!args_read(argc, argv, options, NULL, 0, &n, &config))
         return COMMAND_USAGE;
     struct pv_error err = {.code = PV_OK};
     struct maintenance_tally tally = {.done = false};

@@ -2,10 +2,9 @@
 #include <string.h>
 
 #include "api/operations/operation_document.h"
-#include "base/instant.h"
 #include "base/uuid.h"
+#include "command/args.h"
 #include "command/command.h"
-#include "command/words.h"
 #include "operation/operation.h"
 
 /* Long work by the hand of whoever owns the database: no service need run. */
@@ -35,12 +34,6 @@ static int fail(const struct config *config, const char *what, const struct pv_e
     return COMMAND_FAILED;
 }
 
-static const char *owner_url(const struct config *config)
-{
-    return config->database_owner_url[0] != '\0' ? config->database_owner_url
-                                                 : config->database_url;
-}
-
 /* --- list --- */
 
 static void print_text(struct strview text)
@@ -49,14 +42,6 @@ static void print_text(struct strview text)
         fputs("\t-", stdout);
     else
         printf("\t%.*s", (int)text.n, text.at);
-}
-
-static void print_instant(int64_t us)
-{
-    char text[INSTANT_TEXT] = "-";
-    if (us != RUN_NO_INSTANT)
-        instant_format(us, text);
-    printf("\t%s", text);
 }
 
 static void print_progress(const struct operation_row *o)
@@ -79,9 +64,9 @@ static void print_row(const struct operation_listed *item)
     printf("\t%s", stopping ? "stopping" : operation_status_word(o->status));
     print_progress(o);
     printf("\t%lld", (long long)o->attempt);
-    print_instant(o->created_us);
-    print_instant(o->started_us);
-    print_instant(o->finished_us);
+    args_print_instant(o->created_us);
+    args_print_instant(o->started_us);
+    args_print_instant(o->finished_us);
     print_text(item->worker);
     (void)putchar('\n');
 }
@@ -130,7 +115,7 @@ list(const struct config *config, const char *team, struct operation_filter *fil
     size_t n = 0;
     arena_init(&arena, 0);
     enum pv_code code =
-        store_owner_operation_list(owner_url(config), &arena, team, filter, &items, &n, &err);
+        store_owner_operation_list(args_owner_url(config), &arena, team, filter, &items, &n, &err);
     int status = COMMAND_FAILED;
     if (code != PV_OK)
         status = fail(config, "list", &err);
@@ -161,7 +146,7 @@ static bool cancel_one(const struct config *config, const char *text, bool json)
     char id[37];
     arena_init(&arena, 0);
     enum pv_code code = uuid_parse(text, id)
-                            ? store_owner_operation_cancel(owner_url(config), &arena, id,
+                            ? store_owner_operation_cancel(args_owner_url(config), &arena, id,
                                                            config->operation_retention_s,
                                                            operation_event_data, &operation, &err)
                             : pv_fail(&err, PV_E_NOT_FOUND, "there is no such operation");
@@ -196,18 +181,18 @@ static int cancel(const struct config *config, const char *const ids[], size_t n
 int command_operations(int argc, char *argv[])
 {
     enum { TEAM, STATUS, KIND, APPLICATION, LIMIT, JSON };
-    struct word_option options[] = {[TEAM] = {.name = "team"},
-                                    [STATUS] = {.name = "status"},
-                                    [KIND] = {.name = "kind"},
-                                    [APPLICATION] = {.name = "application"},
-                                    [LIMIT] = {.name = "limit"},
-                                    [JSON] = {.name = "json", .flag = true},
-                                    {0}};
+    struct arg_option options[] = {[TEAM] = {.name = "team"},
+                                   [STATUS] = {.name = "status"},
+                                   [KIND] = {.name = "kind"},
+                                   [APPLICATION] = {.name = "application"},
+                                   [LIMIT] = {.name = "limit"},
+                                   [JSON] = {.name = "json", .flag = true},
+                                   {0}};
     const char *words[IDS_MAX + 1] = {""};
     enum operation_status known;
     size_t n;
     struct config config;
-    if (!words_read(argc, argv, options, words, IDS_MAX + 1, &n, &config))
+    if (!args_read(argc, argv, options, words, IDS_MAX + 1, &n, &config))
         return COMMAND_USAGE;
     bool json = options[JSON].value != NULL;
     struct operation_filter filter = {.status = options[STATUS].value,

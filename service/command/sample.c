@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "command/args.h"
 #include "command/command.h"
-#include "command/words.h"
 #include "sample/files.h"
 
 static bool read_seed(const char *text, uint64_t *seed)
@@ -19,11 +19,11 @@ static bool read_seed(const char *text, uint64_t *seed)
 
 int command_sample(int argc, char *argv[])
 {
-    struct word_option options[] = {{.name = "out"}, {.name = "seed"}, {.name = NULL}};
+    struct arg_option options[] = {{.name = "out"}, {.name = "seed"}, {.name = NULL}};
     struct config config;
     size_t n;
     uint64_t seed = 1;
-    if (!words_read(argc, argv, options, NULL, 0, &n, &config))
+    if (!args_read(argc, argv, options, NULL, 0, &n, &config))
         return COMMAND_USAGE;
     if (options[0].value == NULL) {
         fputs("provisord: sample: --out=DIR is required\n", stderr);

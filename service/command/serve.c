@@ -12,8 +12,8 @@
 #include "api/operations/operation_document.h"
 #include "api/operations/operation_kinds.h"
 #include "api/operations/operation_watch.h"
+#include "command/args.h"
 #include "command/command.h"
-#include "command/words.h"
 #include "http/server.h"
 #include "log/log.h"
 #include "maintenance/maintenance_thread.h"
@@ -112,8 +112,7 @@ static void *migrate(void *argument)
 
 static void init_migrator(struct migrator *migrator, const struct config *config)
 {
-    migrator->owner_url =
-        config->database_owner_url[0] != '\0' ? config->database_owner_url : config->database_url;
+    migrator->owner_url = args_owner_url(config);
     pthread_mutex_init(&migrator->lock, NULL);
     (void)cond_init(&migrator->stop_asked);
     atomic_init(&migrator->done, !config->migrate_on_start);
@@ -143,15 +142,9 @@ static void stop_migrator(struct migrator *migrator)
 
 /* --- what the server asks of us --- */
 
-static struct service *service_of(void *context)
-{
-    struct api *api = context;
-    return (struct service *)(void *)((char *)api - offsetof(struct service, api));
-}
-
 static enum pv_code is_ready(void *context, struct pv_error *err)
 {
-    struct service *service = service_of(context);
+    struct service *service = context;
     if (!atomic_load(&service->migrator.done))
         return pv_fail(err, PV_E_UNAVAILABLE, "the database's migrations are not applied yet");
     return store_ready(service->store, err);
@@ -159,22 +152,22 @@ static enum pv_code is_ready(void *context, struct pv_error *err)
 
 static void collect_metrics(void *context)
 {
-    struct api *api = context;
-    struct store_statistics now = store_statistics(service_of(context)->store);
+    struct service *service = context;
+    struct store_statistics now = store_statistics(service->store);
     metric_set(&connections, now.connections_in_use, METRIC_LABELS("in_use"));
     metric_set(&connections, now.connections_idle, METRIC_LABELS("idle"));
     metric_set(&connection_waiters, now.waiting, NULL);
     metric_set(&connects, (double)now.connects, METRIC_LABELS("ok"));
     metric_set(&connects, (double)now.connect_failures, METRIC_LABELS("failed"));
     metric_set(&log_lines_dropped, (double)log_dropped(), NULL);
-    upload_collect_metrics(&api->spool);
-    fitter_collect_metrics(api);
-    operation_watch_collect_metrics(api->watch);
-    history_cache_collect_metrics(api->history);
+    upload_collect_metrics(&service->api.spool);
+    fitter_collect_metrics(&service->api);
+    operation_watch_collect_metrics(service->api.watch);
+    history_cache_collect_metrics(service->api.history);
 }
 
 /* What the keeper removes counts as a change like any other. */
-static void hear_of_history(void *context, const char *team_id, const char *application)
+static void history_changed(void *context, const char *team_id, const char *application)
 {
     api_history_changed(context, team_id, application);
 }
@@ -205,12 +198,11 @@ static void await_end(const sigset_t *ending)
 /* As many open files as connections need, where the system allows it. */
 static void raise_open_files(const struct config *config)
 {
-    enum { BESIDE_CONNECTIONS = 256 };
+    enum { OTHER_FILES = 256 };
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return;
-    rlim_t wanted =
-        (rlim_t)(config->connections_max + config->database_connections) + BESIDE_CONNECTIONS;
+    rlim_t wanted = (rlim_t)(config->connections_max + config->database_connections) + OTHER_FILES;
     if (limit.rlim_cur >= wanted)
         return;
     bool short_of = limit.rlim_max != RLIM_INFINITY && limit.rlim_max < wanted;
@@ -281,7 +273,7 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
     PV_TRY(start_runner(service, err));
     service->keeper =
         maintenance_thread_create(service->store, config,
-                                  (struct maintenance_listener){.history_changed = hear_of_history,
+                                  (struct maintenance_listener){.history_changed = history_changed,
                                                                 .context = &service->api});
     if (service->keeper == NULL)
         return pv_fail(err, PV_E_UNAVAILABLE, "no memory or thread for the housekeeping");
@@ -289,6 +281,7 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
                                          .routes = api_routes,
                                          .context = &service->api,
                                          .authenticate = api_authenticate,
+                                         .owner = service,
                                          .ready = is_ready,
                                          .collect_metrics = collect_metrics};
     init_migrator(&service->migrator, config); /* the server asks it whether it is ready */
@@ -328,9 +321,9 @@ static void close_service(struct service *service)
 int command_serve(int argc, char *argv[])
 {
     static struct service service;
-    struct word_option options[] = {{.name = NULL}};
+    struct arg_option options[] = {{.name = NULL}};
     size_t n;
-    if (!words_read(argc, argv, options, NULL, 0, &n, &service.config))
+    if (!args_read(argc, argv, options, NULL, 0, &n, &service.config))
         return COMMAND_USAGE;
     sigset_t ending;
     block_signals(&ending);
@@ -341,11 +334,10 @@ int command_serve(int argc, char *argv[])
 
     struct pv_error err = {.code = PV_OK};
     enum pv_code code = open_service(&service, &err);
-    if (code == PV_OK) {
+    if (code == PV_OK)
         await_end(&ending);
-    } else {
+    else
         LOG_EVENT(LOG_ERROR, "service.not_started", NULL, LOG_TEXT("reason", err.detail));
-    }
     close_service(&service);
     LOG_EVENT(LOG_INFO, "service.ended", NULL);
     log_stop(LOG_END_S);

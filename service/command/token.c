@@ -2,11 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/instant.h"
 #include "base/uuid.h"
 #include "codec/json/reader.h"
+#include "command/args.h"
 #include "command/command.h"
-#include "command/words.h"
 #include "core/history/run.h"
 #include "http/token.h"
 #include "store/access/access.h"
@@ -37,12 +36,6 @@ static int usage(const char *why)
             "       provisord token revoke ID\n",
             why);
     return COMMAND_USAGE;
-}
-
-static const char *owner_url(const struct config *config)
-{
-    return config->database_owner_url[0] != '\0' ? config->database_owner_url
-                                                 : config->database_url;
 }
 
 static enum pv_code read_service_key(const char *owner, unsigned char key[32], struct pv_error *err)
@@ -88,7 +81,7 @@ static int create(const struct config *config,
         return usage("create needs --name, a name of 1 to 255 characters");
     struct token row = {.team = strview_of(team),
                         .name = strview_of(name),
-                        .scopes = scopes == NULL ? 0 : words_scopes(scopes),
+                        .scopes = scopes == NULL ? 0 : args_parse_scopes(scopes),
                         .created_us = clock_wall_us(),
                         .expires_us = RUN_NO_INSTANT,
                         .last_used_us = RUN_NO_INSTANT,
@@ -97,23 +90,15 @@ static int create(const struct config *config,
         return usage("create needs --scopes, some of read,write,admin");
     int64_t seconds;
     if (expires_in != NULL) {
-        if (!words_duration(expires_in, &seconds))
+        if (!args_parse_duration(expires_in, &seconds))
             return usage("--expires-in wants a number with s, m, h or d behind it, such as 90d");
         row.expires_us = row.created_us + seconds * 1000000;
     }
     struct pv_error err = {.code = PV_OK};
-    if (make_token(owner_url(config), team, &row, &err) != PV_OK)
+    if (make_token(args_owner_url(config), team, &row, &err) != PV_OK)
         return fail("create", &err);
     fprintf(stderr, "provisord: token %s of team %s; its text is not shown again\n", row.id, team);
     return COMMAND_DONE;
-}
-
-static void print_instant(int64_t us)
-{
-    char text[INSTANT_TEXT] = "-";
-    if (us != RUN_NO_INSTANT)
-        instant_format(us, text);
-    printf("\t%s", text);
 }
 
 static void print_token(const struct token *row)
@@ -122,10 +107,10 @@ static void print_token(const struct token *row)
            row->name.at, (row->scopes & SCOPE_READ) != 0 ? "r" : "-",
            (row->scopes & SCOPE_WRITE) != 0 ? "w" : "-",
            (row->scopes & SCOPE_ADMIN) != 0 ? "a" : "-");
-    print_instant(row->created_us);
-    print_instant(row->expires_us);
-    print_instant(row->last_used_us);
-    print_instant(row->revoked_us);
+    args_print_instant(row->created_us);
+    args_print_instant(row->expires_us);
+    args_print_instant(row->last_used_us);
+    args_print_instant(row->revoked_us);
     (void)putchar('\n');
 }
 
@@ -135,7 +120,7 @@ static int list(const struct config *config, const char *team)
     struct arena arena;
     arena_init(&arena, 0);
     struct token_list tokens;
-    enum pv_code code = store_owner_token_list(owner_url(config), &arena, team, &tokens, &err);
+    enum pv_code code = store_owner_token_list(args_owner_url(config), &arena, team, &tokens, &err);
     if (code == PV_OK) {
         puts("id\tteam\tname\tscopes\tcreated\texpires\tlast used\trevoked");
         for (size_t i = 0; i < tokens.n; i++)
@@ -151,7 +136,7 @@ static int revoke(const struct config *config, const char *text)
     if (!uuid_parse(text, id))
         return usage("revoke wants the id of a token, as `token list` shows it");
     struct pv_error err = {.code = PV_OK};
-    if (store_owner_token_revoke(owner_url(config), id, &err) != PV_OK)
+    if (store_owner_token_revoke(args_owner_url(config), id, &err) != PV_OK)
         return fail("revoke", &err);
     fprintf(stderr, "provisord: token %s is revoked; it is refused within %lld ms\n", id,
             (long long)config->token_cache_ms);
@@ -160,12 +145,12 @@ static int revoke(const struct config *config, const char *text)
 
 int command_token(int argc, char *argv[])
 {
-    struct word_option options[] = {
+    struct arg_option options[] = {
         {.name = "team"}, {.name = "name"}, {.name = "scopes"}, {.name = "expires-in"}, {0}};
     const char *words[2] = {"", NULL};
     size_t n;
     struct config config;
-    if (!words_read(argc, argv, options, words, 2, &n, &config))
+    if (!args_read(argc, argv, options, words, 2, &n, &config))
         return COMMAND_USAGE;
     if (n == 1 && strcmp(words[0], "create") == 0)
         return create(&config, options[0].value, options[1].value, options[2].value,

@@ -55,7 +55,7 @@ static enum pv_code get_ready(void *context,
     if (is_full(server->io) || is_full(server->compute))
         return pv_fail(err, PV_E_UNAVAILABLE, "a queue is full");
     if (server->options.ready != NULL)
-        code = server->options.ready(server->options.context, err);
+        code = server->options.ready(server->options.owner, err);
     if (code == PV_OK)
         reply_text(response, "application/json", strview_of("{\"status\":\"ready\"}"));
     return code;
@@ -74,7 +74,7 @@ static enum pv_code get_metrics(void *context,
                                                 {"compute", workers_statistics(server->compute)}};
     http_metrics_collect(&server->metrics, queues, 2);
     if (server->options.collect_metrics != NULL)
-        server->options.collect_metrics(server->options.context);
+        server->options.collect_metrics(server->options.owner);
     struct strview all = metrics_write(request->arena);
     if (all.at == NULL)
         return pv_no_memory(err);

@@ -18,11 +18,12 @@ struct http_server_options {
                                  const char *token,
                                  struct principal *who,
                                  struct pv_error *err);
+    void *owner; /* for the two below */
     /* Fill in /readyz beyond "not draining" and "queues not full". */
-    enum pv_code (*ready)(void *context, struct pv_error *err);
+    enum pv_code (*ready)(void *owner, struct pv_error *err);
     /* Bring metrics that are measured, not counted, up to date before /metrics is printed; may be
      * NULL. */
-    void (*collect_metrics)(void *context);
+    void (*collect_metrics)(void *owner);
 };
 
 #endif

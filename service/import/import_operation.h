@@ -19,11 +19,11 @@ struct import_operation {
 
 /* paths: as the command was given them. options are those of the import, borrowed. */
 enum pv_code import_operation_begin(struct import_operation *import,
-                         const struct bulk_options *options,
-                         const char *const paths[],
-                         size_t n_paths,
-                         const struct find *find,
-                         struct pv_error *err) PV_MUSTCHECK;
+                                    const struct bulk_options *options,
+                                    const char *const paths[],
+                                    size_t n_paths,
+                                    const struct find *find,
+                                    struct pv_error *err) PV_MUSTCHECK;
 
 /* How far it is; false: somebody cancelled it. Call it often. */
 bool import_operation_report(struct import_operation *import, const struct bulk_progress *progress);
@@ -31,8 +31,8 @@ bool import_operation_report(struct import_operation *import, const struct bulk_
 /* The end, and everything is freed. stopped: logs were left over; lost: since the database was
  * away, for that reason. What cannot be recorded is an error, which takes nothing back. */
 enum pv_code import_operation_end(struct import_operation *import,
-                       bool stopped,
-                       const struct pv_error *lost,
-                       struct pv_error *err) PV_MUSTCHECK;
+                                  bool stopped,
+                                  const struct pv_error *lost,
+                                  struct pv_error *err) PV_MUSTCHECK;
 
 #endif

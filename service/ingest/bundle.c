@@ -12,12 +12,12 @@ enum { BLOCK = 64 * 1024 };
 struct bundle {
     struct ingest_limits limits;
     struct container *container;
-    struct parts parts;
-    const struct part_log *log; /* NULL before the list was looked at */
-    size_t next;                /* part to open */
-    struct stream *stream;      /* of the open part, or NULL */
-    uint64_t archive_bytes;     /* as sent; 0: a folder, what is read of it counts */
-    uint64_t stored_bytes;      /* read */
+    struct members members;
+    const struct member_log *log; /* NULL before the list was looked at */
+    size_t next;                  /* part to open */
+    struct stream *stream;        /* of the open part, or NULL */
+    uint64_t archive_bytes;       /* as sent; 0: a folder, what is read of it counts */
+    uint64_t stored_bytes;        /* read */
     char block[BLOCK];
 };
 
@@ -35,7 +35,7 @@ enum pv_code bundle_open(struct container *container,
     made->limits = *limits;
     made->container = container;
     made->archive_bytes = stored_bytes;
-    parts_init(&made->parts, limits->archive_entries, limits->archive_name_bytes);
+    members_init(&made->members, limits->archive_entries, limits->archive_name_bytes);
     *bundle = made;
     return PV_OK;
 }
@@ -46,17 +46,17 @@ void bundle_close(struct bundle *bundle)
         return;
     stream_destroy(bundle->stream);
     container_close(bundle->container);
-    parts_fini(&bundle->parts);
+    members_fini(&bundle->members);
     free(bundle);
 }
 
-static void blame(const struct part *part, struct pv_error *err)
+static void blame(const struct member *member, struct pv_error *err)
 {
     if (err == NULL)
         return;
-    char shown[PARTS_SHOWN];
+    char shown[MEMBERS_SHOWN];
     char detail[sizeof err->detail];
-    parts_show(strview_of(part->name), shown);
+    members_show(strview_of(member->name), shown);
     (void)snprintf(detail, sizeof detail, "%s: %.160s", shown, err->detail);
     memcpy(err->detail, detail, sizeof detail);
 }
@@ -68,34 +68,30 @@ static void blame(const struct part *part, struct pv_error *err)
  */
 static enum pv_code drop_strangers(struct bundle *bundle, struct pv_error *err)
 {
-    struct parts *parts = &bundle->parts;
+    struct members *members = &bundle->members;
     enum pv_code code = PV_OK;
     size_t kept = 0;
-    for (size_t i = 0; code == PV_OK && i < parts->n_logs && parts->n_logs > 1; i++) {
-        const struct part *part = parts->logs[i].parts;
+    for (size_t i = 0; code == PV_OK && i < members->n_logs && members->n_logs > 1; i++) {
+        const struct member *member = members->logs[i].members;
         bool keep = true;
-        if (part->layout == PART_SINGLE)
-            code = peek_at_part(bundle->container, part, &bundle->limits.framing, &keep, err);
+        if (member->layout == MEMBER_SINGLE)
+            code = peek_at_member(bundle->container, member, &bundle->limits.framing, &keep, err);
         if (code != PV_OK)
-            blame(part, err);
+            blame(member, err);
         if (keep)
-            parts->logs[kept++] = parts->logs[i];
+            members->logs[kept++] = members->logs[i];
     }
     if (kept > 0)
-        parts->n_logs = kept;
+        members->n_logs = kept;
     return code;
 }
 
 static enum pv_code look_at_list(struct bundle *bundle, struct pv_error *err)
 {
-    enum pv_code code = container_list(bundle->container, &bundle->parts, err);
-    if (code == PV_OK)
-        code = parts_arrange(&bundle->parts, err);
-    if (code == PV_OK)
-        code = drop_strangers(bundle, err);
-    if (code == PV_OK)
-        code = parts_one_log(&bundle->parts, &bundle->log, err);
-    return code;
+    PV_TRY(container_list(bundle->container, &bundle->members, err));
+    PV_TRY(members_arrange(&bundle->members, err));
+    PV_TRY(drop_strangers(bundle, err));
+    return members_one_log(&bundle->members, &bundle->log, err);
 }
 
 static enum pv_code refuse_archive(
@@ -108,23 +104,21 @@ static enum pv_code refuse_archive(
                    kind == STREAM_TAR ? "tar" : "zip");
 }
 
-static enum pv_code open_part(struct bundle *bundle, struct text *text, struct pv_error *err)
+static enum pv_code open_member(struct bundle *bundle, struct text *text, struct pv_error *err)
 {
-    const struct part *part = &bundle->log->parts[bundle->next];
-    enum pv_code code = container_open_part(bundle->container, part, err);
-    if (code != PV_OK)
-        return code;
+    const struct member *member = &bundle->log->members[bundle->next];
+    PV_TRY(container_open_member(bundle->container, member, err));
     bundle->stream = stream_create(&bundle->limits.framing, text, refuse_archive, NULL);
     return bundle->stream == NULL ? pv_no_memory(err) : PV_OK;
 }
 
-static enum pv_code end_part(struct bundle *bundle, struct text *text, struct pv_error *err)
+static enum pv_code end_member(struct bundle *bundle, struct text *text, struct pv_error *err)
 {
     bool truncated = false;
     enum pv_code code = stream_finish(bundle->stream, &truncated, err);
     stream_destroy(bundle->stream);
     bundle->stream = NULL;
-    text_end_part(text, truncated);
+    text_end_member(text, truncated);
     return code;
 }
 
@@ -151,19 +145,17 @@ check_whole(const struct bundle *bundle, const struct text *text, struct pv_erro
 static enum pv_code step(struct bundle *bundle, struct text *text, struct pv_error *err)
 {
     size_t n = 0;
-    enum pv_code code = bundle->stream == NULL ? open_part(bundle, text, err) : PV_OK;
-    if (code == PV_OK)
-        code = container_read(bundle->container, bundle->block, BLOCK, &n, err);
-    if (code != PV_OK)
-        return code;
+    if (bundle->stream == NULL)
+        PV_TRY(open_member(bundle, text, err));
+    PV_TRY(container_read(bundle->container, bundle->block, BLOCK, &n, err));
     bundle->stored_bytes += n;
     if (n > 0) {
-        code = stream_feed(bundle->stream, bundle->block, n, err);
-        return code == PV_OK ? check_whole(bundle, text, err) : code;
+        PV_TRY(stream_feed(bundle->stream, bundle->block, n, err));
+        return check_whole(bundle, text, err);
     }
-    code = end_part(bundle, text, err);
+    PV_TRY(end_member(bundle, text, err));
     bundle->next++;
-    return code;
+    return PV_OK;
 }
 
 enum pv_code bundle_read(
@@ -173,10 +165,10 @@ enum pv_code bundle_read(
     uint64_t before = text->bytes + bundle->stored_bytes;
     while (code == PV_OK && bundle->next < bundle->log->n &&
            text->bytes + bundle->stored_bytes - before < budget) {
-        const struct part *part = &bundle->log->parts[bundle->next];
+        const struct member *member = &bundle->log->members[bundle->next];
         code = step(bundle, text, err);
         if (code != PV_OK)
-            blame(part, err);
+            blame(member, err);
     }
     if (code == PV_OK)
         *done = bundle->next == bundle->log->n;

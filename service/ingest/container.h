@@ -1,7 +1,7 @@
 #ifndef INGEST_CONTAINER_H
 #define INGEST_CONTAINER_H
 
-#include "ingest/ingest.h"
+#include "ingest/limits.h"
 #include "ingest/members.h"
 
 /*
@@ -12,9 +12,11 @@
 struct container;
 
 struct container_kind {
-    enum pv_code (*list)(struct container *container, struct parts *parts, struct pv_error *err);
+    enum pv_code (*list)(struct container *container,
+                         struct members *members,
+                         struct pv_error *err);
     enum pv_code (*open)(struct container *container,
-                         const struct part *part,
+                         const struct member *member,
                          struct pv_error *err);
     enum pv_code (*read)(
         struct container *container, char *bytes, size_t room, size_t *n, struct pv_error *err);
@@ -44,23 +46,33 @@ enum pv_code
 container_open_folder(int fd, struct container **container, struct pv_error *err) PV_MUSTCHECK;
 
 /* Accepts NULL. */
-void container_close(struct container *container);
+static inline void container_close(struct container *container)
+{
+    if (container != NULL)
+        container->kind->destroy(container);
+}
 
-/* Add every file. As parts_add; PV_E_SYNTAX when the container is damaged. */
-enum pv_code
-container_list(struct container *container, struct parts *parts, struct pv_error *err) PV_MUSTCHECK;
+/* Add every file. As members_add; PV_E_SYNTAX when the container is damaged. */
+static inline enum pv_code
+container_list(struct container *container, struct members *members, struct pv_error *err)
+{
+    return container->kind->list(container, members, err);
+}
 
 /* Begin to read a file that was listed; ends the one before. PV_E_SYNTAX, PV_E_MEDIA_TYPE (packed
  * or encrypted in a way that is not supported), PV_E_MEMORY. */
-enum pv_code container_open_part(struct container *container,
-                                 const struct part *part,
-                                 struct pv_error *err) PV_MUSTCHECK;
+static inline enum pv_code container_open_member(struct container *container,
+                                                 const struct member *member,
+                                                 struct pv_error *err)
+{
+    return container->kind->open(container, member, err);
+}
 
 /* The next bytes of the file; *n == 0 at its end. PV_E_SYNTAX, PV_E_MEMORY. */
-enum pv_code container_read(struct container *container,
-                            char *bytes,
-                            size_t room,
-                            size_t *n,
-                            struct pv_error *err) PV_MUSTCHECK;
+static inline enum pv_code container_read(
+    struct container *container, char *bytes, size_t room, size_t *n, struct pv_error *err)
+{
+    return container->kind->read(container, bytes, room, n, err);
+}
 
 #endif

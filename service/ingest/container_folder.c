@@ -13,7 +13,7 @@ struct folder {
     struct container base;
     int fd;
     DIR *entries; /* owns fd */
-    int part;     /* -1: none open */
+    int member;   /* -1: none open */
 };
 
 static enum pv_code fail(struct pv_error *err)
@@ -27,7 +27,7 @@ static bool is_file(const struct folder *folder, const char *name)
     return fstatat(folder->fd, name, &status, 0) == 0 && S_ISREG(status.st_mode);
 }
 
-static enum pv_code list(struct container *container, struct parts *parts, struct pv_error *err)
+static enum pv_code list(struct container *container, struct members *members, struct pv_error *err)
 {
     struct folder *folder = (struct folder *)container;
     enum pv_code code = PV_OK;
@@ -37,35 +37,35 @@ static enum pv_code list(struct container *container, struct parts *parts, struc
         if (entry == NULL)
             return errno == 0 ? PV_OK : fail(err);
         if (is_file(folder, entry->d_name))
-            code = parts_add(parts, entry->d_name, 0, err);
+            code = members_add(members, entry->d_name, 0, err);
     }
     return code;
 }
 
-static void close_part(struct folder *folder)
+static void close_member(struct folder *folder)
 {
-    if (folder->part >= 0)
-        (void)close(folder->part);
-    folder->part = -1;
+    if (folder->member >= 0)
+        (void)close(folder->member);
+    folder->member = -1;
 }
 
 static enum pv_code
-open_part(struct container *container, const struct part *part, struct pv_error *err)
+open_member(struct container *container, const struct member *member, struct pv_error *err)
 {
     struct folder *folder = (struct folder *)container;
-    close_part(folder);
+    close_member(folder);
     /* Not waiting for a writer, should it have become a pipe meanwhile. */
-    folder->part = openat(folder->fd, part->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    return folder->part < 0 ? fail(err) : PV_OK;
+    folder->member = openat(folder->fd, member->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return folder->member < 0 ? fail(err) : PV_OK;
 }
 
 static enum pv_code
-read_part(struct container *container, char *bytes, size_t room, size_t *n, struct pv_error *err)
+read_member(struct container *container, char *bytes, size_t room, size_t *n, struct pv_error *err)
 {
     struct folder *folder = (struct folder *)container;
     ssize_t got;
     do
-        got = read(folder->part, bytes, room);
+        got = read(folder->member, bytes, room);
     while (got < 0 && errno == EINTR);
     if (got < 0)
         return fail(err);
@@ -76,13 +76,13 @@ read_part(struct container *container, char *bytes, size_t room, size_t *n, stru
 static void destroy(struct container *container)
 {
     struct folder *folder = (struct folder *)container;
-    close_part(folder);
+    close_member(folder);
     (void)closedir(folder->entries);
     free(folder);
 }
 
 static const struct container_kind kind = {
-    .list = list, .open = open_part, .read = read_part, .destroy = destroy};
+    .list = list, .open = open_member, .read = read_member, .destroy = destroy};
 
 enum pv_code container_open_folder(int fd, struct container **container, struct pv_error *err)
 {
@@ -94,7 +94,7 @@ enum pv_code container_open_folder(int fd, struct container **container, struct 
         (void)close(fd);
         return code;
     }
-    *folder = (struct folder){.base = {&kind}, .fd = fd, .entries = entries, .part = -1};
+    *folder = (struct folder){.base = {&kind}, .fd = fd, .entries = entries, .member = -1};
     *container = &folder->base;
     return PV_OK;
 }

@@ -55,8 +55,8 @@ static enum pv_code fail(const struct tar *tar, struct pv_error *err)
     if (archive_errno(tar->reader) == ENOMEM)
         return pv_no_memory(err);
     const char *why = archive_error_string(tar->reader);
-    char shown[PARTS_SHOWN];
-    parts_show(strview_of(why == NULL ? "no reason given" : why), shown);
+    char shown[MEMBERS_SHOWN];
+    members_show(strview_of(why == NULL ? "no reason given" : why), shown);
     return pv_fail(err, PV_E_SYNTAX, "the tar is damaged or cut short: %s", shown);
 }
 
@@ -108,7 +108,7 @@ static bool is_file(struct archive_entry *entry)
 
 /* --- the kind --- */
 
-static enum pv_code list(struct container *container, struct parts *parts, struct pv_error *err)
+static enum pv_code list(struct container *container, struct members *members, struct pv_error *err)
 {
     struct tar *tar = (struct tar *)container;
     struct archive_entry *entry = NULL;
@@ -119,29 +119,29 @@ static enum pv_code list(struct container *container, struct parts *parts, struc
             break;
         /* Other kinds of entries count towards the limit, too. */
         const char *name = is_file(entry) ? name_of(entry) : ".";
-        code = parts_add(parts, name, (uint64_t)archive_read_header_position(tar->reader), err);
+        code = members_add(members, name, (uint64_t)archive_read_header_position(tar->reader), err);
     }
     close_reader(tar);
     return code;
 }
 
 static enum pv_code
-open_part(struct container *container, const struct part *part, struct pv_error *err)
+open_member(struct container *container, const struct member *member, struct pv_error *err)
 {
     struct tar *tar = (struct tar *)container;
     struct archive_entry *entry = NULL;
-    enum pv_code code = open_reader(tar, part->where, err);
+    enum pv_code code = open_reader(tar, member->where, err);
     if (code == PV_OK)
         code = next_entry(tar, &entry, err);
     if (code != PV_OK)
         return code;
-    if (entry == NULL || !is_file(entry) || strcmp(name_of(entry), part->name) != 0)
+    if (entry == NULL || !is_file(entry) || strcmp(name_of(entry), member->name) != 0)
         return pv_fail(err, PV_E_SYNTAX, "the tar is damaged: a file is not where it was listed");
     return PV_OK;
 }
 
 static enum pv_code
-read_part(struct container *container, char *bytes, size_t room, size_t *n, struct pv_error *err)
+read_member(struct container *container, char *bytes, size_t room, size_t *n, struct pv_error *err)
 {
     struct tar *tar = (struct tar *)container;
     la_ssize_t got = archive_read_data(tar->reader, bytes, room);
@@ -159,7 +159,7 @@ static void destroy(struct container *container)
 }
 
 static const struct container_kind kind = {
-    .list = list, .open = open_part, .read = read_part, .destroy = destroy};
+    .list = list, .open = open_member, .read = read_member, .destroy = destroy};
 
 enum pv_code
 container_open_tar(int fd, uint64_t bytes, struct container **container, struct pv_error *err)

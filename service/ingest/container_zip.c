@@ -100,8 +100,8 @@ static enum pv_code fail(zip_error_t *error, struct pv_error *err)
 {
     if (zip_error_code_zip(error) == ZIP_ER_MEMORY)
         return pv_no_memory(err);
-    char shown[PARTS_SHOWN];
-    parts_show(strview_of(zip_error_strerror(error)), shown);
+    char shown[MEMBERS_SHOWN];
+    members_show(strview_of(zip_error_strerror(error)), shown);
     return pv_fail(err, PV_E_SYNTAX, "the zip is damaged or cut short: %s", shown);
 }
 
@@ -115,7 +115,7 @@ static bool is_link(zip_t *zip, zip_uint64_t i)
            system == ZIP_OPSYS_UNIX && (attributes >> 16 & 0170000) == 0120000;
 }
 
-static enum pv_code list(struct container *container, struct parts *parts, struct pv_error *err)
+static enum pv_code list(struct container *container, struct members *members, struct pv_error *err)
 {
     struct zip_container *zip = (struct zip_container *)container;
     zip_int64_t n = zip_get_num_entries(zip->zip, 0);
@@ -125,7 +125,8 @@ static enum pv_code list(struct container *container, struct parts *parts, struc
         if (name == NULL)
             return fail(zip_get_error(zip->zip), err);
         /* Other kinds of entries count towards the limit, too. */
-        code = parts_add(parts, is_link(zip->zip, (zip_uint64_t)i) ? "." : name, (uint64_t)i, err);
+        code =
+            members_add(members, is_link(zip->zip, (zip_uint64_t)i) ? "." : name, (uint64_t)i, err);
     }
     return code;
 }
@@ -138,12 +139,12 @@ static void close_file(struct zip_container *zip)
 }
 
 static enum pv_code
-open_part(struct container *container, const struct part *part, struct pv_error *err)
+open_member(struct container *container, const struct member *member, struct pv_error *err)
 {
     struct zip_container *zip = (struct zip_container *)container;
     zip_stat_t stat;
     close_file(zip);
-    if (zip_stat_index(zip->zip, part->where, 0, &stat) != 0)
+    if (zip_stat_index(zip->zip, member->where, 0, &stat) != 0)
         return fail(zip_get_error(zip->zip), err);
     if ((stat.valid & ZIP_STAT_ENCRYPTION_METHOD) != 0 && stat.encryption_method != ZIP_EM_NONE)
         return pv_fail(err, PV_E_MEDIA_TYPE, "it is encrypted");
@@ -152,12 +153,12 @@ open_part(struct container *container, const struct part *part, struct pv_error 
         return pv_fail(err, PV_E_MEDIA_TYPE,
                        "it is packed with method %u of zip; stored and deflated files are taken",
                        (unsigned)stat.comp_method);
-    zip->file = zip_fopen_index(zip->zip, part->where, 0);
+    zip->file = zip_fopen_index(zip->zip, member->where, 0);
     return zip->file == NULL ? fail(zip_get_error(zip->zip), err) : PV_OK;
 }
 
 static enum pv_code
-read_part(struct container *container, char *bytes, size_t room, size_t *n, struct pv_error *err)
+read_member(struct container *container, char *bytes, size_t room, size_t *n, struct pv_error *err)
 {
     struct zip_container *zip = (struct zip_container *)container;
     zip_int64_t got = zip_fread(zip->file, bytes, room);
@@ -178,7 +179,7 @@ static void destroy(struct container *container)
 }
 
 static const struct container_kind kind = {
-    .list = list, .open = open_part, .read = read_part, .destroy = destroy};
+    .list = list, .open = open_member, .read = read_member, .destroy = destroy};
 
 static enum pv_code open_archive(struct zip_container *zip, struct pv_error *err)
 {

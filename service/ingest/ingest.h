@@ -7,11 +7,9 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "compression/compression.h"
-#include "config/config.h"
 #include "core/history/run.h"
 #include "core/joblog/joblog.h"
-#include "ingest/spool.h"
+#include "ingest/limits.h"
 
 /*
  * The road from the bytes of an event log to a run: archives and rolling logs taken apart, framing
@@ -23,39 +21,6 @@
  * after decompression) is spooled, and read when it is whole: that is the work of ingest_read.
  */
 struct ingest;
-
-enum { INTAKE_DIGEST = 32 };
-
-/*
- * Looks on while a path is read: bytes is how many of those on disk are done, false makes it end
- * with PV_E_CANCELLED. Called a few times a second.
- */
-struct ingest_watch {
-    bool (*go_on)(void *context, uint64_t bytes);
-    void *context;
-};
-
-struct ingest_limits {
-    uint64_t sent_bytes; /* a log as sent or stored, before decompression */
-    struct compression_limits framing;
-    struct joblog_limits log;
-    size_t archive_entries;    /* files of an archive or folder */
-    size_t archive_name_bytes; /* of each of them */
-    struct spool_quota *spool; /* borrowed; NULL: what needs a spool is refused */
-    const struct ingest_watch
-        *watch; /* borrowed; NULL: nobody looks on. Of ingest_read_path only */
-};
-
-/* The limits that the settings state; spool and watch are left NULL. */
-void ingest_limits_read(const struct config *config, struct ingest_limits *limits);
-
-/* What becomes of free texts of a log, by the settings: without this call the strictest. Hashes are
- * keyed by the service's key and the team, so they are equal within a team and mean nothing outside
- * of it. */
-void ingest_limits_set_privacy(struct ingest_limits *limits,
-                               const struct config *config,
-                               const unsigned char service_key[32],
-                               const char *team_id);
 
 /* NULL when memory is exhausted. limits is copied. */
 struct ingest *ingest_create(const struct ingest_limits *limits);
@@ -94,7 +59,7 @@ ingest_read(struct ingest *intake, uint64_t budget, bool *more, struct pv_error 
 enum pv_code ingest_finish(struct ingest *intake,
                            struct arena *arena,
                            struct run *run,
-                           unsigned char digest[INTAKE_DIGEST],
+                           unsigned char digest[INGEST_DIGEST],
                            struct pv_error *err) PV_MUSTCHECK;
 
 /* What came in so far; valid at any time, also after a failure. */
@@ -113,7 +78,7 @@ enum pv_code ingest_read_path(const char *path,
                               const struct ingest_limits *limits,
                               struct arena *arena,
                               struct run *run,
-                              unsigned char digest[INTAKE_DIGEST],
+                              unsigned char digest[INGEST_DIGEST],
                               struct pv_error *err) PV_MUSTCHECK;
 
 #endif

@@ -22,59 +22,61 @@
  *
  * Files whose names begin with a dot are notes of file systems and are passed over.
  */
-enum part_layout { PART_ROLLING, PART_TIMED, PART_SINGLE };
+enum member_layout { MEMBER_ROLLING, MEMBER_TIMED, MEMBER_SINGLE };
 
-struct part {
+struct member {
     const char *name; /* whole path */
     uint64_t where;   /* where the container finds it again */
     struct strview folder;
     struct strview log; /* rolling: <log>; single: the file's own name; timed: empty */
-    enum part_layout layout;
+    enum member_layout layout;
     uint64_t number; /* position: n, the digits of the time, or UINT64_MAX for the last */
     bool compact;
     size_t added; /* how many were added before */
 };
 
 /* One log: n parts in their order. */
-struct part_log {
-    const struct part *parts;
+struct member_log {
+    const struct member *members;
     size_t n;
     uint64_t missing; /* rolling parts that are not there although later ones are */
 };
 
-struct parts {
+struct members {
     struct arena names;
     size_t entries_max;
     size_t name_bytes_max;
     size_t entries; /* added, also those passed over */
-    struct part *parts;
+    struct member *members;
     size_t n;
     size_t capacity;
-    struct part_log *logs; /* after parts_arrange */
+    struct member_log *logs; /* after members_arrange */
     size_t n_logs;
 };
 
-void parts_init(struct parts *parts, size_t entries_max, size_t name_bytes_max);
-void parts_fini(struct parts *parts);
+void members_init(struct members *members, size_t entries_max, size_t name_bytes_max);
+void members_fini(struct members *members);
 
 /* One more file. PV_E_LIMIT: too many, or its name too long (detail names the setting). */
-enum pv_code
-parts_add(struct parts *parts, const char *name, uint64_t where, struct pv_error *err) PV_MUSTCHECK;
+enum pv_code members_add(struct members *members,
+                         const char *name,
+                         uint64_t where,
+                         struct pv_error *err) PV_MUSTCHECK;
 
 /*
  * All files are known: find the logs. Of two files with one and the same path the later one counts,
  * as in a tar that was appended to.
  * PV_E_INVALID: two files claim the same place in a log; PV_E_MEMORY.
  */
-enum pv_code parts_arrange(struct parts *parts, struct pv_error *err) PV_MUSTCHECK;
+enum pv_code members_arrange(struct members *members, struct pv_error *err) PV_MUSTCHECK;
 
 /* A name as it may stand in a message: printable ASCII, its end when it is long. */
-enum { PARTS_SHOWN = 81 };
-void parts_show(struct strview name, char out[PARTS_SHOWN]);
+enum { MEMBERS_SHOWN = 81 };
+void members_show(struct strview name, char out[MEMBERS_SHOWN]);
 
 /* The one log there is. PV_E_INVALID when there is none or several (detail says which). */
-enum pv_code parts_one_log(const struct parts *parts,
-                           const struct part_log **log,
-                           struct pv_error *err) PV_MUSTCHECK;
+enum pv_code members_one_log(const struct members *members,
+                             const struct member_log **log,
+                             struct pv_error *err) PV_MUSTCHECK;
 
 #endif

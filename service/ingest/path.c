@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ingest/ingest.h"
 #include "ingest/ingest_internal.h"
 #include "ingest/sniff.h"
 
@@ -41,11 +42,8 @@ static enum pv_code feed_blocks(struct ingest *intake, int fd, char *block, stru
             return PV_OK;
         if (n < 0)
             return fail_system(err);
-        enum pv_code code = ingest_feed(intake, block, (size_t)n, err);
-        if (code == PV_OK)
-            code = look(intake, intake->bytes_sent, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(ingest_feed(intake, block, (size_t)n, err));
+        PV_TRY(look(intake, intake->bytes_sent, err));
     }
 }
 
@@ -75,10 +73,9 @@ static enum pv_code open_file(struct ingest *intake, int fd, uint64_t bytes, str
                        (unsigned long long)intake->limits.sent_bytes);
     intake->bytes_sent = bytes;
     struct container *container = NULL;
-    enum pv_code code = what == SNIFF_TAR
-                            ? container_open_tar(fd, bytes, &container, err)
-                            : container_open_zip(fd, bytes, &intake->limits, &container, err);
-    return code == PV_OK ? ingest_take_container(intake, container, bytes, err) : code;
+    PV_TRY(what == SNIFF_TAR ? container_open_tar(fd, bytes, &container, err)
+                             : container_open_zip(fd, bytes, &intake->limits, &container, err));
+    return ingest_take_container(intake, container, bytes, err);
 }
 
 static enum pv_code open_folder(struct ingest *intake, int fd, struct pv_error *err)
@@ -87,8 +84,8 @@ static enum pv_code open_folder(struct ingest *intake, int fd, struct pv_error *
     int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (own < 0)
         return fail_system(err);
-    enum pv_code code = container_open_folder(own, &container, err);
-    return code == PV_OK ? ingest_take_container(intake, container, 0, err) : code;
+    PV_TRY(container_open_folder(own, &container, err));
+    return ingest_take_container(intake, container, 0, err);
 }
 
 static enum pv_code open_any(struct ingest *intake, int fd, struct pv_error *err)
@@ -106,21 +103,19 @@ static enum pv_code open_any(struct ingest *intake, int fd, struct pv_error *err
 /* What ingest_finish would do at once, in turns. */
 static enum pv_code read_rest(struct ingest *intake, struct pv_error *err)
 {
-    bool more = true;
-    enum pv_code code = PV_OK;
-    while (code == PV_OK && more) {
-        code = ingest_read(intake, TURN, &more, err);
-        if (code == PV_OK && intake->bundle != NULL)
-            code = look(intake, bundle_stored_bytes(intake->bundle), err);
+    for (bool more = true; more;) {
+        PV_TRY(ingest_read(intake, TURN, &more, err));
+        if (intake->bundle != NULL)
+            PV_TRY(look(intake, bundle_stored_bytes(intake->bundle), err));
     }
-    return code;
+    return PV_OK;
 }
 
 enum pv_code ingest_read_path(const char *path,
                               const struct ingest_limits *limits,
                               struct arena *arena,
                               struct run *run,
-                              unsigned char digest[INTAKE_DIGEST],
+                              unsigned char digest[INGEST_DIGEST],
                               struct pv_error *err)
 {
     /* Not waiting for a writer, should it be a pipe. */
@@ -128,11 +123,7 @@ enum pv_code ingest_read_path(const char *path,
     if (fd < 0)
         return fail_system(err);
     struct ingest *intake = ingest_create(limits);
-    enum pv_code code = PV_OK;
-    if (intake == NULL)
-        code = pv_no_memory(err);
-    if (code == PV_OK)
-        code = open_any(intake, fd, err);
+    enum pv_code code = intake == NULL ? pv_no_memory(err) : open_any(intake, fd, err);
     if (code == PV_OK)
         code = read_rest(intake, err);
     if (code == PV_OK)

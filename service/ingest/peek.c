@@ -42,21 +42,19 @@ static bool begins_as_log(const struct peek *peek)
     return false;
 }
 
-static enum pv_code judge(struct peek *peek,
-                          size_t stored,
-                          const struct compression_limits *limits,
-                          bool *may_be_log,
-                          struct pv_error *err)
+static enum pv_code classify(struct peek *peek,
+                             size_t stored,
+                             const struct compression_limits *limits,
+                             bool *may_be_log,
+                             struct pv_error *err)
 {
     struct decompressor *framing = decompressor_create(limits, keep_head, peek);
     if (framing == NULL)
         return pv_no_memory(err);
     bool cut;
-    enum pv_code code = decompressor_feed(framing, peek->stored, stored, NULL);
-    if (code == PV_OK)
-        code = decompressor_finish(framing, &cut, NULL);
+    if (decompressor_feed(framing, peek->stored, stored, NULL) == PV_OK)
+        (void)!decompressor_finish(framing, &cut, NULL);
     /* Damaged, cut or stopped: what came out decides. */
-    (void)code;
     decompressor_destroy(framing);
     *may_be_log = begins_as_log(peek) || is_archive(peek->head, peek->n);
     return PV_OK;
@@ -65,24 +63,21 @@ static enum pv_code judge(struct peek *peek,
 static enum pv_code
 read_stored(struct container *container, struct peek *peek, size_t *stored, struct pv_error *err)
 {
-    enum pv_code code = PV_OK;
     size_t n = 1;
-    for (*stored = 0; code == PV_OK && n > 0 && *stored < READ_MAX; *stored += n) {
-        n = 0;
-        code = container_read(container, peek->stored + *stored, READ_MAX - *stored, &n, err);
-    }
-    return code;
+    for (*stored = 0; n > 0 && *stored < READ_MAX; *stored += n)
+        PV_TRY(container_read(container, peek->stored + *stored, READ_MAX - *stored, &n, err));
+    return PV_OK;
 }
 
-enum pv_code peek_at_part(struct container *container,
-                          const struct part *part,
-                          const struct compression_limits *limits,
-                          bool *may_be_log,
-                          struct pv_error *err)
+enum pv_code peek_at_member(struct container *container,
+                            const struct member *member,
+                            const struct compression_limits *limits,
+                            bool *may_be_log,
+                            struct pv_error *err)
 {
     struct pv_error why;
     pv_error_clear(&why);
-    enum pv_code code = container_open_part(container, part, &why);
+    enum pv_code code = container_open_member(container, member, &why);
     if (code == PV_E_MEDIA_TYPE) {
         *may_be_log = true;
         return PV_OK;
@@ -98,7 +93,7 @@ enum pv_code peek_at_part(struct container *container,
     if (code == PV_OK && is_archive(peek->stored, stored))
         *may_be_log = true;
     else if (code == PV_OK)
-        code = judge(peek, stored, limits, may_be_log, err);
+        code = classify(peek, stored, limits, may_be_log, err);
     free(peek);
     return code;
 }

@@ -5,7 +5,7 @@
 bool text_init(struct text *text, const struct ingest_limits *limits)
 {
     *text = (struct text){.bytes_max = limits->framing.total_bytes, .last = '\n'};
-    (void)crypto_generichash_init(&text->digest, NULL, 0, INTAKE_DIGEST);
+    (void)crypto_generichash_init(&text->digest, NULL, 0, INGEST_DIGEST);
     text->log = joblog_create(&limits->log);
     return text->log != NULL;
 }
@@ -39,7 +39,7 @@ enum pv_code text_take(void *context, const char *bytes, size_t n, struct pv_err
     return code == PV_OK ? take(text, bytes, n, err) : code;
 }
 
-void text_end_part(struct text *text, bool truncated)
+void text_end_member(struct text *text, bool truncated)
 {
     if (truncated)
         joblog_note_truncated(text->log);
@@ -49,11 +49,10 @@ void text_end_part(struct text *text, bool truncated)
 enum pv_code text_finish(struct text *text,
                          struct arena *arena,
                          struct run *run,
-                         unsigned char digest[INTAKE_DIGEST],
+                         unsigned char digest[INGEST_DIGEST],
                          struct pv_error *err)
 {
-    enum pv_code code = joblog_finish(text->log, arena, run, err);
-    if (code == PV_OK)
-        (void)crypto_generichash_final(&text->digest, digest, INTAKE_DIGEST);
-    return code;
+    PV_TRY(joblog_finish(text->log, arena, run, err));
+    (void)crypto_generichash_final(&text->digest, digest, INGEST_DIGEST);
+    return PV_OK;
 }

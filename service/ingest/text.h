@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "core/joblog/joblog.h"
-#include "ingest/ingest.h"
+#include "ingest/limits.h"
 
 /*
  * The plain text of a log, taken part by part: the log reader, the digest, and how much came. A
@@ -31,13 +31,13 @@ enum pv_code
 text_take(void *context, const char *bytes, size_t n, struct pv_error *err) PV_MUSTCHECK;
 
 /* A part is over. truncated: its compressed stream was cut. */
-void text_end_part(struct text *text, bool truncated);
+void text_end_member(struct text *text, bool truncated);
 
 /* As ingest_finish. */
 enum pv_code text_finish(struct text *text,
                          struct arena *arena,
                          struct run *run,
-                         unsigned char digest[INTAKE_DIGEST],
+                         unsigned char digest[INGEST_DIGEST],
                          struct pv_error *err) PV_MUSTCHECK;
 
 #endif

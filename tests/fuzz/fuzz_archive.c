@@ -15,7 +15,7 @@ enum { TOTAL = 1 << 20, BLOCK = 512 };
 
 struct outcome {
     enum pv_code code;
-    unsigned char digest[INTAKE_DIGEST];
+    unsigned char digest[INGEST_DIGEST];
 };
 
 static struct ingest_limits limits_for(struct spool_quota *quota)

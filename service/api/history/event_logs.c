@@ -37,7 +37,7 @@ struct upload {
     struct arena arena; /* of the run */
 
     struct run run;
-    unsigned char digest[INTAKE_DIGEST];
+    unsigned char digest[INGEST_DIGEST];
 };
 
 /* --- begin --- */

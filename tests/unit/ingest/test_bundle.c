@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <zip.h>
 
+#include "ingest/ingest.h"
 #include "ingest/sniff.h"
 
 struct file {
@@ -35,7 +36,7 @@ enum { FILES = sizeof files / sizeof *files };
 
 struct outcome {
     struct run run;
-    unsigned char digest[INTAKE_DIGEST];
+    unsigned char digest[INGEST_DIGEST];
     struct arena arena;
     struct pv_error err;
     enum pv_code code;
@@ -160,7 +161,7 @@ static struct outcome upload(const char *name, size_t piece)
 static void expect_the_log(struct outcome outcome, const char *what)
 {
     static const char text[] = START MIDDLE "\n" END;
-    unsigned char want[INTAKE_DIGEST];
+    unsigned char want[INGEST_DIGEST];
     cr_assert_eq(outcome.code, PV_OK, "%s: %s", what, outcome.err.detail);
     (void)crypto_generichash(want, sizeof want, (const unsigned char *)text, sizeof text - 1, NULL,
                              0);

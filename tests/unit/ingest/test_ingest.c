@@ -18,7 +18,7 @@ static const char LOG[] =
 struct outcome {
     struct arena arena;
     struct run run;
-    unsigned char digest[INTAKE_DIGEST];
+    unsigned char digest[INGEST_DIGEST];
     enum pv_code code;
     struct pv_error err;
 };
@@ -59,7 +59,7 @@ static void expect_same(const struct outcome *one, const struct outcome *other)
 {
     cr_assert_eq(one->code, PV_OK, "%s", one->err.detail);
     cr_assert_eq(other->code, PV_OK, "%s", other->err.detail);
-    cr_assert_arr_eq(one->digest, other->digest, INTAKE_DIGEST);
+    cr_assert_arr_eq(one->digest, other->digest, INGEST_DIGEST);
     cr_assert_eq(one->run.duration_s, 60.0);
     cr_assert_eq(other->run.duration_s, 60.0);
 }
@@ -67,7 +67,7 @@ static void expect_same(const struct outcome *one, const struct outcome *other)
 /* The digest is that of the plain text, as libsodium computes it in one go. */
 Test(intake, digest_is_of_the_plain_bytes)
 {
-    unsigned char want[INTAKE_DIGEST];
+    unsigned char want[INGEST_DIGEST];
     struct outcome whole = feed(LOG, sizeof LOG - 1, sizeof LOG, default_limits());
     cr_assert_eq(whole.code, PV_OK, "%s", whole.err.detail);
     (void)crypto_generichash(want, sizeof want, (const unsigned char *)LOG, sizeof LOG - 1, NULL,

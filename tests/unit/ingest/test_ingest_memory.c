@@ -75,7 +75,7 @@ static size_t pack(int format, char *bytes, size_t room)
 static enum pv_code
 read_archive(const struct ingest_limits *limits, const char *bytes, size_t n, struct run *run)
 {
-    unsigned char digest[INTAKE_DIGEST];
+    unsigned char digest[INGEST_DIGEST];
     struct arena arena;
     arena_init(&arena, 0);
     struct ingest *intake = ingest_create(limits);

@@ -8,26 +8,26 @@
 /* Names in, one log's names out, joined by spaces; or the words of the refusal. */
 static void arrange(const char *const names[], char *out, size_t size)
 {
-    struct parts parts;
+    struct members members;
     struct pv_error err = {0};
-    const struct part_log *log = NULL;
+    const struct member_log *log = NULL;
     enum pv_code code = PV_OK;
-    parts_init(&parts, 100, 200);
+    members_init(&members, 100, 200);
     for (size_t i = 0; code == PV_OK && names[i] != NULL; i++)
-        code = parts_add(&parts, names[i], i, &err);
+        code = members_add(&members, names[i], i, &err);
     if (code == PV_OK)
-        code = parts_arrange(&parts, &err);
+        code = members_arrange(&members, &err);
     if (code == PV_OK)
-        code = parts_one_log(&parts, &log, &err);
+        code = members_one_log(&members, &log, &err);
     size_t n = 0;
     out[0] = '\0';
     if (code != PV_OK)
         (void)snprintf(out, size, "%s", err.detail);
     for (size_t i = 0; code == PV_OK && i < log->n; i++)
-        n += (size_t)snprintf(out + n, size - n, "%s%s", i == 0 ? "" : " ", log->parts[i].name);
+        n += (size_t)snprintf(out + n, size - n, "%s%s", i == 0 ? "" : " ", log->members[i].name);
     if (code == PV_OK && log->missing > 0)
         (void)snprintf(out + n, size - n, " -%llu", (unsigned long long)log->missing);
-    parts_fini(&parts);
+    members_fini(&members);
 }
 
 #define EXPECT(want, ...)                                                                          \
@@ -46,7 +46,7 @@ static void arrange(const char *const names[], char *out, size_t size)
         cr_expect_not_null(strstr(got, word), "%s", got);                                          \
     } while (0)
 
-Test(parts, rolling_parts_stand_in_numeric_order)
+Test(members, rolling_parts_stand_in_numeric_order)
 {
     EXPECT("d/events_1_a d/events_2_a.zstd d/events_10_a -7", "d/events_10_a", "d/appstatus_a",
            "d/events_2_a.zstd", "d/events_1_a");
@@ -54,7 +54,7 @@ Test(parts, rolling_parts_stand_in_numeric_order)
            "events_9_app_1_2.x/appstatus_z");
 }
 
-Test(parts, missing_parts_are_counted)
+Test(members, missing_parts_are_counted)
 {
     EXPECT("events_1_a events_4_a -2", "events_1_a", "events_4_a");
     EXPECT("events_3_a events_4_a -2", "events_3_a", "events_4_a");
@@ -62,21 +62,21 @@ Test(parts, missing_parts_are_counted)
     EXPECT("events_0_a events_1_a", "events_0_a", "events_1_a");
 }
 
-Test(parts, the_last_compacted_part_stands_for_those_up_to_it)
+Test(members, the_last_compacted_part_stands_for_those_up_to_it)
 {
     EXPECT("events_3_a.lz4.compact events_4_a.lz4", "events_4_a.lz4", "events_3_a.lz4",
            "events_2_a.lz4", "events_3_a.lz4.compact", "events_1_a.compact");
     EXPECT("events_12_a.compact.zstd.compact", "events_2_a", "events_12_a.compact.zstd.compact");
 }
 
-Test(parts, times_stand_in_order_and_the_open_one_last)
+Test(members, times_stand_in_order_and_the_open_one_last)
 {
     EXPECT("eventlog-2020-12-31--23-59.gz eventlog-2021-01-01--00-00 eventlog", "eventlog",
            "eventlog-2021-01-01--00-00", "eventlog-2020-12-31--23-59.gz");
     EXPECT("eventlog-2021-1-01--00-00", "eventlog-2021-1-01--00-00"); /* a name like any other */
 }
 
-Test(parts, other_names_are_single_logs)
+Test(members, other_names_are_single_logs)
 {
     EXPECT("x/app-1.zstd.inprogress", "x/app-1.zstd.inprogress", "x/.hidden", "x/._app-1",
            "x/appstatus_app-1.inprogress");
@@ -84,7 +84,7 @@ Test(parts, other_names_are_single_logs)
     EXPECT("events_1234567890123456789_a", "events_1234567890123456789_a");
 }
 
-Test(parts, several_logs_are_named)
+Test(members, several_logs_are_named)
 {
     EXPECT_WORD("2 logs", "a/events_1_x", "a/events_1_y");
     EXPECT_WORD("2 logs", "a/events_1_x", "b/events_1_x");
@@ -93,33 +93,33 @@ Test(parts, several_logs_are_named)
     EXPECT_WORD("no event log", "appstatus_a", ".x");
 }
 
-Test(parts, of_one_path_the_later_counts_and_of_two_none)
+Test(members, of_one_path_the_later_counts_and_of_two_none)
 {
     const char *const twice[] = {"events_1_a", "events_2_a", "events_1_a", NULL};
-    struct parts parts;
-    parts_init(&parts, 3, 200);
+    struct members members;
+    members_init(&members, 3, 200);
     for (size_t i = 0; twice[i] != NULL; i++)
-        cr_assert_eq(parts_add(&parts, twice[i], i, NULL), PV_OK);
-    cr_assert_eq(parts_add(&parts, "x", 3, NULL), PV_E_LIMIT);
-    cr_assert_eq(parts_arrange(&parts, NULL), PV_OK);
-    cr_assert_eq(parts.n_logs, 1);
-    cr_assert_eq(parts.logs[0].n, 2);
-    cr_assert_eq(parts.logs[0].parts[0].where, 2);
-    parts_fini(&parts);
+        cr_assert_eq(members_add(&members, twice[i], i, NULL), PV_OK);
+    cr_assert_eq(members_add(&members, "x", 3, NULL), PV_E_LIMIT);
+    cr_assert_eq(members_arrange(&members, NULL), PV_OK);
+    cr_assert_eq(members.n_logs, 1);
+    cr_assert_eq(members.logs[0].n, 2);
+    cr_assert_eq(members.logs[0].members[0].where, 2);
+    members_fini(&members);
     EXPECT_WORD("same part", "events_1_a", "events_1_a.gz");
     EXPECT_WORD("same part", "eventlog-2021-01-01--00-00", "eventlog-2021-01-01--00-00.gz");
 }
 
-Test(parts, limits_name_their_settings)
+Test(members, limits_name_their_settings)
 {
     char name[202];
     memset(name, 'n', 201);
     name[201] = '\0';
     EXPECT_WORD("archive_name_bytes_max", name);
     /* What stands in a message is short and printable. */
-    char shown[PARTS_SHOWN];
-    parts_show((struct strview){name, 201}, shown);
-    cr_assert_eq(strlen(shown), PARTS_SHOWN - 1);
-    parts_show(strview_of("a\n\xc3\xa4"), shown);
+    char shown[MEMBERS_SHOWN];
+    members_show((struct strview){name, 201}, shown);
+    cr_assert_eq(strlen(shown), MEMBERS_SHOWN - 1);
+    members_show(strview_of("a\n\xc3\xa4"), shown);
     cr_assert_str_eq(shown, "a???");
 }

@@ -1,7 +1,24 @@
+#include "ingest/limits.h"
+
 #include <sodium.h>
 #include <string.h>
 
-#include "ingest/ingest.h"
+void ingest_limits_read(const struct config *config, struct ingest_limits *limits)
+{
+    *limits = (struct ingest_limits){
+        .sent_bytes = (uint64_t)config->eventlog_bytes_max,
+        .framing = {.total_bytes = (uint64_t)config->eventlog_plain_bytes_max,
+                    .ratio = (double)config->eventlog_ratio_max,
+                    .window_log_max = (unsigned)config->zstd_window_log_max,
+                    .block_bytes_max = (size_t)config->eventlog_block_bytes_max},
+        .log = {.line_bytes = (size_t)config->eventlog_line_bytes_max,
+                .stages = (size_t)config->stages_max,
+                .tasks = (size_t)config->tasks_max,
+                .memory_bytes = (size_t)config->eventlog_memory_bytes_max},
+        .archive_entries = (size_t)config->archive_entries_max,
+        .archive_name_bytes = (size_t)config->archive_name_bytes_max,
+    };
+}
 
 static enum joblog_policy policy_of(const char *word)
 {

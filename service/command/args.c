@@ -1,10 +1,12 @@
-#include "command/words.h"
+#include "command/args.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/instant.h"
 #include "base/principal.h"
+#include "core/history/run.h"
 #include "log/log.h"
 
 static void warn_variable(const char *name)
@@ -13,14 +15,14 @@ static void warn_variable(const char *name)
 }
 
 /* The option that a word names, or NULL; *inline_value points behind its '='. */
-static struct word_option *
-find_option(struct word_option options[], const char *word, const char **inline_value)
+static struct arg_option *
+find_option(struct arg_option options[], const char *word, const char **inline_value)
 {
     if (strncmp(word, "--", 2) != 0)
         return NULL;
     size_t n = strcspn(word + 2, "=");
     *inline_value = word[2 + n] == '=' ? word + 2 + n + 1 : NULL;
-    for (struct word_option *option = options; option->name != NULL; option++)
+    for (struct arg_option *option = options; option->name != NULL; option++)
         if (strlen(option->name) == n && strncmp(option->name, word + 2, n) == 0)
             return option;
     return NULL;
@@ -32,7 +34,7 @@ static bool complain(const char *word, const char *why)
     return false;
 }
 
-static bool take_value(struct word_option *option, const char *word, const char *value)
+static bool take_value(struct arg_option *option, const char *word, const char *value)
 {
     if (option->flag && value != NULL)
         return complain(word, "takes no value");
@@ -49,20 +51,20 @@ static bool take_value(struct word_option *option, const char *word, const char 
 }
 
 /* Sort the words: options are taken, plain words kept, settings moved to the front of argv. */
-static bool sort_words(int argc,
-                       char *argv[],
-                       struct word_option options[],
-                       const char *positional[],
-                       size_t positional_max,
-                       size_t *n_positional,
-                       int *n_settings)
+static bool sort_args(int argc,
+                      char *argv[],
+                      struct arg_option options[],
+                      const char *positional[],
+                      size_t positional_max,
+                      size_t *n_positional,
+                      int *n_settings)
 {
     *n_positional = 0;
     *n_settings = 0;
     for (int i = 0; i < argc; i++) {
         const char *value = NULL;
         char *word = argv[i];
-        struct word_option *option = find_option(options, word, &value);
+        struct arg_option *option = find_option(options, word, &value);
         if (option != NULL) {
             bool follows = !option->flag && value == NULL;
             if (follows && i + 1 == argc)
@@ -80,21 +82,21 @@ static bool sort_words(int argc,
     return true;
 }
 
-bool words_read(int argc,
-                char *argv[],
-                struct word_option options[],
-                const char *positional[],
-                size_t positional_max,
-                size_t *n_positional,
-                struct config *config)
+bool args_read(int argc,
+               char *argv[],
+               struct arg_option options[],
+               const char *positional[],
+               size_t positional_max,
+               size_t *n_positional,
+               struct config *config)
 {
     enum { OPTIONS_MAX = 16 };
-    struct word_option all[OPTIONS_MAX] = {{.name = "config"}};
+    struct arg_option all[OPTIONS_MAX] = {{.name = "config"}};
     size_t n = 0;
     for (; options[n].name != NULL && n + 2 < OPTIONS_MAX; n++)
         all[n + 1] = options[n];
     int n_settings;
-    if (!sort_words(argc, argv, all, positional, positional_max, n_positional, &n_settings))
+    if (!sort_args(argc, argv, all, positional, positional_max, n_positional, &n_settings))
         return false;
     for (size_t i = 0; i < n; i++)
         options[i] = all[i + 1];
@@ -110,7 +112,21 @@ bool words_read(int argc,
     return true;
 }
 
-bool words_duration(const char *text, int64_t *seconds)
+const char *args_owner_url(const struct config *config)
+{
+    return config->database_owner_url[0] != '\0' ? config->database_owner_url
+                                                 : config->database_url;
+}
+
+void args_print_instant(int64_t us)
+{
+    char text[INSTANT_TEXT] = "-";
+    if (us != RUN_NO_INSTANT)
+        instant_format(us, text);
+    printf("\t%s", text);
+}
+
+bool args_parse_duration(const char *text, int64_t *seconds)
 {
     static const struct {
         char unit;
@@ -144,7 +160,7 @@ static unsigned scope_of(const char *word, size_t n)
     return 0;
 }
 
-unsigned words_scopes(const char *text)
+unsigned args_parse_scopes(const char *text)
 {
     unsigned scopes = 0;
     for (const char *word = text;;) {

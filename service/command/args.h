@@ -1,5 +1,5 @@
-#ifndef COMMAND_WORDS_H
-#define COMMAND_WORDS_H
+#ifndef COMMAND_ARGS_H
+#define COMMAND_ARGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
  * The words of a command line: options of the subcommand (--name=value or --name value), settings
  * (--name=value, checked by config_read) and the rest.
  */
-struct word_option {
+struct arg_option {
     const char *name;    /* "team", for --team */
     const char *value;   /* out: as given (the first one), NULL when it was not; of a flag "" */
     bool flag;           /* takes no value */
@@ -24,18 +24,24 @@ struct word_option {
  * positional_max) and read settings from file, environment and the words that are left. The file is
  * --config=FILE, else PROVISOR_CONFIG. Says what is wrong on standard error and answers false.
  */
-bool words_read(int argc,
-                char *argv[],
-                struct word_option options[],
-                const char *positional[],
-                size_t positional_max,
-                size_t *n_positional,
-                struct config *config);
+bool args_read(int argc,
+               char *argv[],
+               struct arg_option options[],
+               const char *positional[],
+               size_t positional_max,
+               size_t *n_positional,
+               struct config *config);
+
+/* The connection string of the schema's owner: database_owner_url, or database_url without it. */
+const char *args_owner_url(const struct config *config);
+
+/* A tab and the instant, "-" for RUN_NO_INSTANT, on standard output. */
+void args_print_instant(int64_t us);
 
 /* "90d", "12h", "30m", "45s" in seconds; false for anything else, zero, or over 100 years. */
-bool words_duration(const char *text, int64_t *seconds);
+bool args_parse_duration(const char *text, int64_t *seconds);
 
 /* "read,write" as bits of enum scope; 0 when a word is unknown, missing or twice. */
-unsigned words_scopes(const char *text);
+unsigned args_parse_scopes(const char *text);
 
 #endif
