@@ -34,12 +34,12 @@ int command_sample(int argc, char *argv[])
         return COMMAND_USAGE;
     }
     struct pv_error err = {.code = PV_OK};
-    struct sample_tally tally;
-    if (sample_write_files(options[0].value, seed, &tally, &err) != PV_OK) {
+    struct sample_counts counts;
+    if (sample_write_files(options[0].value, seed, &counts, &err) != PV_OK) {
         fprintf(stderr, "provisord: sample: %s\n", err.detail);
         return COMMAND_FAILED;
     }
-    fprintf(stderr, "provisord: %u event logs of %u applications, %.1f MB\n", tally.logs,
-            tally.applications, (double)tally.bytes / 1e6);
+    fprintf(stderr, "provisord: %u event logs of %u applications, %.1f MB\n", counts.logs,
+            counts.applications, (double)counts.bytes / 1e6);
     return COMMAND_DONE;
 }

@@ -20,8 +20,8 @@ enum exchange_stage {
     STAGE_BODY,           /* takes pieces */
     STAGE_PIECE,          /* job: stream piece */
     STAGE_WORKING,        /* job: the handler, or stream finish */
-    STAGE_SWALLOWING,     /* the answer is known; the little that is left of the body is dropped */
-    STAGE_LINGERING,      /* answered past the library; drops what the client still sends */
+    STAGE_DISCARDING,     /* the answer is known; the little that is left of the body is dropped */
+    STAGE_DRAINING,       /* answered past the library; drops what the client still sends */
     STAGE_REPLIED,
     STAGE_FILLING /* replied, and a job makes the next piece of the body */
 };

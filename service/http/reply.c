@@ -192,13 +192,13 @@ enum MHD_Result exchange_reply(struct exchange *x, struct MHD_Connection *connec
  */
 void exchange_reply_raw(struct exchange *x)
 {
-    enum { LINGER_S = 5 };
+    enum { DRAIN_S = 5 };
     const struct http_response *response = answer_of(x);
-    x->stage = STAGE_LINGERING;
+    x->stage = STAGE_DRAINING;
     x->close = true;
     x->status = response->status;
     x->sent_bytes = response->body_n;
     client_enter(x->client, CLIENT_REPLYING,
-                 clock_monotonic_ns() + (uint64_t)LINGER_S * 1000000000u);
+                 clock_monotonic_ns() + (uint64_t)DRAIN_S * 1000000000u);
     client_write_raw(x->client->fd, response, x->request.request_id);
 }

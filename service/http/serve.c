@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "http/examine.h"
+#include "http/validate.h"
 #include "log/log.h"
 #include "metrics/registry.h"
 #include "threads/clock.h"
@@ -16,9 +16,9 @@
  * does not fit its 32 kB, 505 for other versions.
  */
 enum {
-    SWALLOW_MAX = 64 * 1024,       /* of a refused body, to keep the connection */
-    LINGER_MAX = 16 * 1024 * 1024, /* of a refused body, so that the answer can be read */
-    GATHER = 256 * 1024            /* pieces of a stream */
+    DISCARD_MAX = 64 * 1024,      /* of a refused body, to keep the connection */
+    DRAIN_MAX = 16 * 1024 * 1024, /* of a refused body, so that the answer can be read */
+    GATHER = 256 * 1024           /* pieces of a stream */
 };
 
 METRIC_COUNTER(aborted,
@@ -66,10 +66,10 @@ static enum MHD_Result answer_without_memory(struct MHD_Connection *connection)
 /* --- refusals, by how much of the body is still to come --- */
 
 /* The answer waits for the end of a body that is short, and for no longer than a request may. */
-static void swallow_rest(struct exchange *x)
+static void discard_rest(struct exchange *x)
 {
     uint64_t allowed_ns = (uint64_t)x->server->config->request_timeout_ms * 1000000u;
-    x->stage = STAGE_SWALLOWING;
+    x->stage = STAGE_DISCARDING;
     client_enter(x->client, CLIENT_READING, clock_monotonic_ns() + allowed_ns);
 }
 
@@ -77,15 +77,15 @@ static void swallow_rest(struct exchange *x)
 static enum MHD_Result refuse_at_header(struct exchange *x)
 {
     if (!x->framing.has_body) {
-        swallow_rest(x);
+        discard_rest(x);
         return MHD_YES;
     }
     if (x->framing.expect_continue) {
         x->close = true;
         return exchange_reply(x, x->connection);
     }
-    if (!x->framing.chunked && x->framing.length <= SWALLOW_MAX) {
-        swallow_rest(x);
+    if (!x->framing.chunked && x->framing.length <= DISCARD_MAX) {
+        discard_rest(x);
         return MHD_YES;
     }
     exchange_reply_raw(x);
@@ -95,13 +95,13 @@ static enum MHD_Result refuse_at_header(struct exchange *x)
 static void refuse_in_body(struct exchange *x)
 {
     uint64_t left = x->framing.length > x->received ? x->framing.length - x->received : 0;
-    if (!x->framing.chunked && left <= SWALLOW_MAX)
-        swallow_rest(x);
+    if (!x->framing.chunked && left <= DISCARD_MAX)
+        discard_rest(x);
     else
         exchange_reply_raw(x);
 }
 
-static enum MHD_Result swallow(struct exchange *x, size_t *n)
+static enum MHD_Result discard_body(struct exchange *x, size_t *n)
 {
     x->received += *n;
     if (*n == 0)
@@ -110,10 +110,10 @@ static enum MHD_Result swallow(struct exchange *x, size_t *n)
     return MHD_YES;
 }
 
-static enum MHD_Result linger(struct exchange *x, size_t *n)
+static enum MHD_Result drain_connection(struct exchange *x, size_t *n)
 {
     x->received += *n;
-    if (*n == 0 || x->received > LINGER_MAX)
+    if (*n == 0 || x->received > DRAIN_MAX)
         return MHD_NO;
     *n = 0;
     return MHD_YES;
@@ -146,9 +146,9 @@ static void await_body(struct exchange *x)
 static enum MHD_Result open_body(struct exchange *x)
 {
     struct pv_error err = {0};
-    enum pv_code code = examine_scope(x, &err);
+    enum pv_code code = validate_scope(x, &err);
     if (code == PV_OK)
-        code = examine_body(x, &err);
+        code = validate_body(x, &err);
     if (code != PV_OK) {
         exchange_fail(x, &err);
         return refuse_at_header(x);
@@ -167,7 +167,7 @@ static enum MHD_Result open_body(struct exchange *x)
 static enum MHD_Result authenticate(struct exchange *x)
 {
     struct pv_error err = {0};
-    if (examine_token(x, &err) != PV_OK) {
+    if (validate_token(x, &err) != PV_OK) {
         exchange_fail(x, &err);
         return refuse_at_header(x);
     }
@@ -183,18 +183,18 @@ static enum MHD_Result authenticate(struct exchange *x)
 static enum MHD_Result serve_header(struct exchange *x, const char *method)
 {
     struct pv_error err = {0};
-    x->label = examine_method(method);
+    x->label = validate_method(method);
     x->counted = true;
     (void)atomic_fetch_add(&x->server->metrics.in_flight, 1);
-    enum pv_code code = examine_fields(x, &err);
-    examine_identity(x);
+    enum pv_code code = validate_fields(x, &err);
+    validate_identity(x);
     if (code != PV_OK) {
         /* Where this request ends is not certain: what follows must not be read as another. */
         x->close = true;
         exchange_fail(x, &err);
         return exchange_reply(x, x->connection);
     }
-    code = examine_route(x, &err);
+    code = validate_route(x, &err);
     if (code != PV_OK)
         exchange_fail(x, &err);
     if (x->failed)
@@ -231,7 +231,7 @@ static enum MHD_Result after_begin(struct exchange *x)
 /* --- the body --- */
 
 /* Room for n more bytes and a NUL. What was promised is only believed once some of it has come. */
-static enum pv_code make_room(struct exchange *x, size_t n, struct pv_error *err)
+static enum pv_code reserve_body(struct exchange *x, size_t n, struct pv_error *err)
 {
     enum { FIRST = 64 * 1024 };
     size_t need = x->body_n + n + 1;
@@ -253,7 +253,7 @@ static enum pv_code make_room(struct exchange *x, size_t n, struct pv_error *err
     return PV_OK;
 }
 
-static enum MHD_Result take_into_memory(struct exchange *x, const char *bytes, size_t *n)
+static enum MHD_Result append_to_body(struct exchange *x, const char *bytes, size_t *n)
 {
     struct pv_error err = {0};
     enum pv_code code = PV_OK;
@@ -261,7 +261,7 @@ static enum MHD_Result take_into_memory(struct exchange *x, const char *bytes, s
         code = pv_fail(&err, PV_E_TOO_LARGE, "the body may have %lld bytes at most",
                        (long long)x->server->config->body_bytes_max);
     if (code == PV_OK)
-        code = make_room(x, *n, &err);
+        code = reserve_body(x, *n, &err);
     if (code == PV_OK) {
         memcpy(x->body + x->body_n, bytes, *n);
         x->body_n += *n;
@@ -332,7 +332,7 @@ static enum MHD_Result serve_body(struct exchange *x, const char *bytes, size_t 
         return finish_body(x);
     size_t before = *n;
     enum MHD_Result result =
-        x->route->stream != NULL ? gather(x, bytes, n) : take_into_memory(x, bytes, n);
+        x->route->stream != NULL ? gather(x, bytes, n) : append_to_body(x, bytes, n);
     x->received += before - *n;
     metric_add(&body_bytes, (double)(before - *n), NULL);
     return result;
@@ -347,7 +347,7 @@ static enum MHD_Result after_piece(struct exchange *x, const char *bytes, size_t
     if (*n == 0)
         return exchange_reply(x, x->connection);
     refuse_in_body(x);
-    return x->stage == STAGE_LINGERING ? linger(x, n) : swallow(x, n);
+    return x->stage == STAGE_DRAINING ? drain_connection(x, n) : discard_body(x, n);
 }
 
 enum MHD_Result serve_request(void *cls,
@@ -384,10 +384,10 @@ enum MHD_Result serve_request(void *cls,
     case STAGE_WORKING:
         (void)job_went_well(x);
         return exchange_reply(x, connection);
-    case STAGE_SWALLOWING:
-        return swallow(x, upload_data_size);
-    case STAGE_LINGERING:
-        return linger(x, upload_data_size);
+    case STAGE_DISCARDING:
+        return discard_body(x, upload_data_size);
+    case STAGE_DRAINING:
+        return drain_connection(x, upload_data_size);
     case STAGE_REPLIED:
     case STAGE_FILLING:
         break;
@@ -398,7 +398,7 @@ enum MHD_Result serve_request(void *cls,
 
 /* --- the end --- */
 
-static void account(struct exchange *x, bool whole)
+static void log_request(struct exchange *x, bool whole)
 {
     struct http_metrics *metrics = &x->server->metrics;
     uint64_t took_ns = clock_monotonic_ns() - x->started_ns;
@@ -437,7 +437,7 @@ void serve_completed(void *cls,
         x->status = client->cut_status;
     client->cut_status = 0;
     (void)pthread_mutex_unlock(&client->lock);
-    bool early = x->stage == STAGE_LINGERING;
-    account(x, early || toe == MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    bool early = x->stage == STAGE_DRAINING;
+    log_request(x, early || toe == MHD_REQUEST_TERMINATED_COMPLETED_OK);
     exchange_release(x, false);
 }

@@ -18,11 +18,11 @@ enum {
     FIELD_OVERHEAD = 64            /* what the library keeps beside each header field */
 };
 
-static void library_says(void *cls, const char *format, va_list args)
+static void log_library(void *cls, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
 /* The library's own words are about single connections: of use only to who looks for them. */
-static void library_says(void *cls, const char *format, va_list args)
+static void log_library(void *cls, const char *format, va_list args)
 {
     char text[256];
     (void)cls;
@@ -53,8 +53,8 @@ static struct MHD_Daemon *start_daemon(struct http_server *server)
     const unsigned flags =
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG;
     return MHD_start_daemon(flags, server->port, NULL, NULL, serve_request, server, /* */
-                            MHD_OPTION_EXTERNAL_LOGGER, library_says, NULL, /* comes first */
-                            MHD_OPTION_LISTEN_SOCKET, server->listen_fd,    /* */
+                            MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL, /* comes first */
+                            MHD_OPTION_LISTEN_SOCKET, server->listen_fd,   /* */
                             MHD_OPTION_THREAD_POOL_SIZE, threads > 1 ? threads : 0,         /* */
                             MHD_OPTION_CONNECTION_LIMIT, (unsigned)config->connections_max, /* */
                             MHD_OPTION_CONNECTION_TIMEOUT,

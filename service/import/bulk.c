@@ -63,7 +63,7 @@ say(struct bulk_result *result, enum bulk_outcome outcome, const char *code, con
 }
 
 /* The fault that a reader or check named, else the code. */
-static void refuse(struct bulk_result *result, enum pv_code code, const struct pv_error *err)
+static void refuse_item(struct bulk_result *result, enum pv_code code, const struct pv_error *err)
 {
     bool faulty = err->n_faults > 0;
     const char *word = faulty ? err->faults[0].code : pv_code_name(code);
@@ -153,7 +153,7 @@ static void save_run(struct bulk *bulk,
     if (code == PV_E_CONFLICT && !ended) {
         say(result, BULK_KNOWN, "no_application_end", "a more complete log of it is there");
     } else if (code != PV_OK) {
-        refuse(result, code, &err);
+        refuse_item(result, code, &err);
     } else {
         judge(run, outcome, result);
         if (!options->dry_run || outcome == RUN_UNCHANGED)
@@ -197,7 +197,7 @@ take_log(struct bulk *bulk, const struct find_item *item, struct bulk_result *re
 {
     struct arena arena;
     struct run run;
-    unsigned char digest[INTAKE_DIGEST];
+    unsigned char digest[INGEST_DIGEST];
     struct pv_error err = {.code = PV_OK};
     struct reading reading = {bulk, item, 0};
     const struct ingest_watch watch = {go_on, &reading};
@@ -208,7 +208,7 @@ take_log(struct bulk *bulk, const struct find_item *item, struct bulk_result *re
     if (code == PV_OK)
         take_run(bulk, &arena, &run, digest, result);
     else if (code != PV_E_CANCELLED)
-        refuse(result, code, &err);
+        refuse_item(result, code, &err);
     arena_fini(&arena);
     atomic_fetch_add(&bulk->bytes, item->bytes - reading.bytes);
     return code;

@@ -17,7 +17,7 @@ static enum pv_code fail_system(struct pv_error *err)
 }
 
 /* Ask whoever looks on whether to go on. */
-static enum pv_code look(const struct ingest *intake, uint64_t bytes, struct pv_error *err)
+static enum pv_code ask_to_go_on(const struct ingest *intake, uint64_t bytes, struct pv_error *err)
 {
     const struct ingest_watch *watch = intake->limits.watch;
     if (watch == NULL || watch->go_on(watch->context, bytes))
@@ -43,7 +43,7 @@ static enum pv_code feed_blocks(struct ingest *intake, int fd, char *block, stru
         if (n < 0)
             return fail_system(err);
         PV_TRY(ingest_feed(intake, block, (size_t)n, err));
-        PV_TRY(look(intake, intake->bytes_sent, err));
+        PV_TRY(ask_to_go_on(intake, intake->bytes_sent, err));
     }
 }
 
@@ -106,7 +106,7 @@ static enum pv_code read_rest(struct ingest *intake, struct pv_error *err)
     for (bool more = true; more;) {
         PV_TRY(ingest_read(intake, TURN, &more, err));
         if (intake->bundle != NULL)
-            PV_TRY(look(intake, bundle_stored_bytes(intake->bundle), err));
+            PV_TRY(ask_to_go_on(intake, bundle_stored_bytes(intake->bundle), err));
     }
     return PV_OK;
 }

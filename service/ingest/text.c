@@ -16,7 +16,7 @@ void text_fini(struct text *text)
     text->log = NULL;
 }
 
-static enum pv_code take(struct text *text, const char *bytes, size_t n, struct pv_error *err)
+static enum pv_code take_bytes(struct text *text, const char *bytes, size_t n, struct pv_error *err)
 {
     if (n > text->bytes_max - text->bytes)
         return pv_fail(err, PV_E_LIMIT,
@@ -34,9 +34,9 @@ enum pv_code text_take(void *context, const char *bytes, size_t n, struct pv_err
     struct text *text = context;
     if (n == 0)
         return PV_OK;
-    enum pv_code code = text->broken ? take(text, "\n", 1, err) : PV_OK;
+    enum pv_code code = text->broken ? take_bytes(text, "\n", 1, err) : PV_OK;
     text->broken = false;
-    return code == PV_OK ? take(text, bytes, n, err) : code;
+    return code == PV_OK ? take_bytes(text, bytes, n, err) : code;
 }
 
 void text_end_member(struct text *text, bool truncated)

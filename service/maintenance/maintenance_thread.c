@@ -119,7 +119,7 @@ static int64_t pass_once(struct maintenance_thread *keeper)
     return every_s < ASK_S ? every_s : ASK_S;
 }
 
-static void *keep(void *argument)
+static void *run_maintenance(void *argument)
 {
     struct maintenance_thread *keeper = argument;
     if (!await_schema(keeper))
@@ -136,7 +136,7 @@ static bool start(struct maintenance_thread *keeper)
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    keeper->started = pthread_create(&keeper->thread, NULL, keep, keeper) == 0;
+    keeper->started = pthread_create(&keeper->thread, NULL, run_maintenance, keeper) == 0;
     if (keeper->started)
         (void)pthread_setname_np(keeper->thread, "keeper");
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -71,7 +71,8 @@ static void fill_run(struct attempt *a, const struct operation_key *key)
     who->scopes = row->scopes;
 }
 
-static enum pv_code load(struct attempt *a, const struct operation_key *key, struct pv_error *err)
+static enum pv_code
+load_operation(struct attempt *a, const struct operation_key *key, struct pv_error *err)
 {
     store_tx_auto_t *tx = NULL;
     PV_TRY(attempt_begin_tx(a->runner, key->team_id, STORE_READ, &tx, err));
@@ -155,7 +156,7 @@ end_patiently(struct attempt *a, enum operation_status status, struct strview do
 /* --- what became of it, for log and metrics --- */
 
 static void
-count(struct attempt *a, const char *outcome, double seconds, const struct pv_error *err)
+count_attempt(struct attempt *a, const char *outcome, double seconds, const struct pv_error *err)
 {
     runner_count_attempt(a->kind->name, outcome, seconds);
     LOG_EVENT(LOG_INFO, "operation.attempted", a->run.request_id,
@@ -184,7 +185,7 @@ static const char *fail_or_return(struct attempt *a, enum pv_code code, struct p
     return end_patiently(a, OPERATION_FAILED, problem) == PV_OK ? "failed" : "lost";
 }
 
-static const char *cancel(struct attempt *a)
+static const char *end_cancelled(struct attempt *a)
 {
     struct strview nothing = {NULL, 0};
     return end_patiently(a, OPERATION_CANCELLED, nothing) == PV_OK ? "cancelled" : "lost";
@@ -205,7 +206,7 @@ decide_outcome(struct attempt *a, enum pv_code code, struct strview result, stru
     case STOP_LOST:
         return "lost";
     case STOP_CANCELLED:
-        return cancel(a);
+        return end_cancelled(a);
     case STOP_ENDING:
         attempt_requeue(a->runner, &a->run.key, false);
         return "returned";
@@ -213,7 +214,7 @@ decide_outcome(struct attempt *a, enum pv_code code, struct strview result, stru
         break;
     }
     /* The end found it cancelled before the heart beat did. */
-    return code == PV_E_CANCELLED ? cancel(a) : fail_or_return(a, code, err);
+    return code == PV_E_CANCELLED ? end_cancelled(a) : fail_or_return(a, code, err);
 }
 
 void attempt_run(struct runner_slot *slot, const struct operation_key *key)
@@ -222,12 +223,12 @@ void attempt_run(struct runner_slot *slot, const struct operation_key *key)
     struct pv_error err = {.code = PV_OK};
     struct strview result = {NULL, 0};
     arena_init(&a.arena, (size_t)slot->runner->config->request_memory_bytes_max);
-    enum pv_code code = load(&a, key, &err);
+    enum pv_code code = load_operation(&a, key, &err);
     if (code == PV_OK) {
         uint64_t began = clock_monotonic_ns();
         code = a.kind->run(slot->runner->options.context, &a.run, &result, &err);
         const char *outcome = decide_outcome(&a, code, result, &err);
-        count(&a, outcome, (double)(clock_monotonic_ns() - began) * 1e-9, &err);
+        count_attempt(&a, outcome, (double)(clock_monotonic_ns() - began) * 1e-9, &err);
     } else if (code != PV_E_LEASE_LOST) {
         LOG_EVENT(LOG_WARN, "operation.not_loaded", NULL, LOG_TEXT("operation_id", key->id),
                   LOG_TEXT("reason", err.detail));

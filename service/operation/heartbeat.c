@@ -72,7 +72,7 @@ static void stop_overdue(struct operation_runner *runner)
     (void)pthread_mutex_unlock(&runner->lock);
 }
 
-static void renew(struct operation_runner *runner)
+static void renew_leases(struct operation_runner *runner)
 {
     struct arena arena;
     struct pv_error err = {.code = PV_OK};
@@ -180,13 +180,13 @@ static void reclaim_lost(struct operation_runner *runner)
     arena_fini(&arena);
 }
 
-static void count_all(struct operation_runner *runner)
+static void count_operations(struct operation_runner *runner)
 {
-    struct operation_tally tally;
+    struct operation_counts counts;
     struct pv_error err = {.code = PV_OK};
-    if (store_operation_count(runner->options.store, &tally, &err) != PV_OK)
+    if (store_operation_count(runner->options.store, &counts, &err) != PV_OK)
         return;
-    runner_set_backlog(&tally);
+    runner_set_backlog(&counts);
 }
 
 /* --- the thread --- */
@@ -238,11 +238,11 @@ void *heartbeat_run(void *argument)
     struct operation_runner *runner = argument;
     bool go_on = await_schema(runner);
     for (unsigned beat = 0; go_on; beat++) {
-        renew(runner);
+        renew_leases(runner);
         if (beat % LOST_EVERY == 0)
             reclaim_lost(runner);
         if (beat % COUNT_EVERY == 0)
-            count_all(runner);
+            count_operations(runner);
         operation_runner_wake(runner);
         go_on = wait_for_beat(runner, beat_ms(runner->config));
     }

@@ -32,7 +32,7 @@ static bool await_work(struct operation_runner *runner)
     return go_on;
 }
 
-static bool claim(struct operation_runner *runner, struct operation_key *key)
+static bool claim_operation(struct operation_runner *runner, struct operation_key *key)
 {
     struct arena arena;
     struct pv_error err = {.code = PV_OK};
@@ -71,7 +71,7 @@ static void slot_release(struct runner_slot *slot)
 }
 
 /* Where one was there may be more: the next worker looks while this one is busy. */
-static void *work(void *argument)
+static void *run_worker(void *argument)
 {
     struct runner_slot *slot = argument;
     struct operation_runner *runner = slot->runner;
@@ -79,7 +79,7 @@ static void *work(void *argument)
     while (await_work(runner)) {
         struct operation_key key;
         uint64_t asked_ns = clock_monotonic_ns();
-        if (!claim(runner, &key))
+        if (!claim_operation(runner, &key))
             continue;
         slot_assign(slot, &key, asked_ns);
         operation_runner_wake(runner);
@@ -115,7 +115,7 @@ static bool start_threads(struct operation_runner *runner)
     for (size_t i = 0; sound && i < runner->n_slots; i++) {
         struct runner_slot *slot = &runner->slots[i];
         slot->runner = runner;
-        sound = slot->started = pthread_create(&slot->thread, NULL, work, slot) == 0;
+        sound = slot->started = pthread_create(&slot->thread, NULL, run_worker, slot) == 0;
         if (sound)
             (void)pthread_setname_np(slot->thread, "operation");
     }
@@ -127,7 +127,7 @@ static bool start_threads(struct operation_runner *runner)
     return sound;
 }
 
-static void destroy(struct operation_runner *runner)
+static void destroy_runner(struct operation_runner *runner)
 {
     (void)pthread_mutex_destroy(&runner->lock);
     (void)pthread_cond_destroy(&runner->wake);
@@ -157,7 +157,7 @@ enum pv_code operation_runner_create(const struct operation_runner_options *opti
     (void)cond_init(&made->tick);
     operation_name_worker(made->worker);
     if (made->slots == NULL || !name_kinds(made)) {
-        destroy(made);
+        destroy_runner(made);
         return pv_no_memory(err);
     }
     if (!start_threads(made)) {
@@ -204,6 +204,6 @@ bool operation_runner_join(struct operation_runner *runner, unsigned seconds)
             return false;
     if (runner->beating && !thread_join_until(runner->beat, until_ns))
         return false;
-    destroy(runner);
+    destroy_runner(runner);
     return true;
 }

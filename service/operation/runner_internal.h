@@ -55,6 +55,6 @@ void *heartbeat_run(void *runner);
 
 /* runner_metrics.c */
 void runner_count_attempt(const char *kind, const char *outcome, double seconds);
-void runner_set_backlog(const struct operation_tally *tally);
+void runner_set_backlog(const struct operation_counts *counts);
 
 #endif

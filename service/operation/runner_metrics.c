@@ -37,9 +37,9 @@ void runner_count_attempt(const char *kind, const char *outcome, double seconds)
     }
 }
 
-void runner_set_backlog(const struct operation_tally *tally)
+void runner_set_backlog(const struct operation_counts *counts)
 {
-    metric_set(&operations, (double)tally->queued, METRIC_LABELS("queued"));
-    metric_set(&operations, (double)tally->running, METRIC_LABELS("running"));
-    metric_set(&waiting, tally->waited_s, NULL);
+    metric_set(&operations, (double)counts->queued, METRIC_LABELS("queued"));
+    metric_set(&operations, (double)counts->running, METRIC_LABELS("running"));
+    metric_set(&waiting, counts->waited_s, NULL);
 }

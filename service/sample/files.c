@@ -23,7 +23,7 @@ static enum pv_code write_log(const struct sample_run *run,
                               const char *folder,
                               int number,
                               struct arena *arena,
-                              struct sample_tally *tally,
+                              struct sample_counts *counts,
                               struct pv_error *err)
 {
     int64_t start_ms = first_start_ms + number * hour_ms;
@@ -38,8 +38,8 @@ static enum pv_code write_log(const struct sample_run *run,
     long bytes = ftell(out);
     if (fclose(out) != 0 && code == PV_OK)
         code = pv_fail(err, PV_E_UNAVAILABLE, "%.150s: %s", path, strerror(errno));
-    tally->logs++;
-    tally->bytes += bytes > 0 ? (uint64_t)bytes : 0;
+    counts->logs++;
+    counts->bytes += bytes > 0 ? (uint64_t)bytes : 0;
     return code;
 }
 
@@ -47,7 +47,7 @@ static enum pv_code write_application(const struct sample_application *applicati
                                       const char *directory,
                                       uint64_t seed,
                                       int *number,
-                                      struct sample_tally *tally,
+                                      struct sample_counts *counts,
                                       struct pv_error *err)
 {
     struct arena arena;
@@ -63,25 +63,25 @@ static enum pv_code write_application(const struct sample_application *applicati
                                        application->executors[j], seed, &arena, &run, err);
             }
             if (code == PV_OK)
-                code = write_log(&run, folder, ++*number, &arena, tally, err);
+                code = write_log(&run, folder, ++*number, &arena, counts, err);
             arena_rewind(&arena, mark);
         }
     }
-    tally->applications++;
+    counts->applications++;
     arena_fini(&arena);
     return code;
 }
 
 enum pv_code sample_write_files(const char *directory,
                                 uint64_t seed,
-                                struct sample_tally *tally,
+                                struct sample_counts *counts,
                                 struct pv_error *err)
 {
-    struct sample_tally made = {0};
+    struct sample_counts made = {0};
     int number = 0;
     PV_TRY(make_directory(directory, err));
     for (size_t i = 0; i < sample_catalogue_n; i++)
         PV_TRY(write_application(&sample_catalogue[i], directory, seed + i, &number, &made, err));
-    *tally = made;
+    *counts = made;
     return PV_OK;
 }

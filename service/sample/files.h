@@ -3,7 +3,7 @@
 
 #include "sample/simulate.h"
 
-struct sample_tally {
+struct sample_counts {
     unsigned applications;
     unsigned logs;
     uint64_t bytes;
@@ -17,7 +17,7 @@ struct sample_tally {
  */
 enum pv_code sample_write_files(const char *directory,
                                 uint64_t seed,
-                                struct sample_tally *tally,
+                                struct sample_counts *counts,
                                 struct pv_error *err) PV_MUSTCHECK;
 
 #endif

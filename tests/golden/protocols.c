@@ -31,7 +31,7 @@ static const double levels[LEVELS] = {0.8, 0.9, 0.95};
 
 /* --- what is gathered over the folds of one protocol and application --- */
 
-struct tally {
+struct counter_map {
     const char *model;
     double errors[ROWS_MAX];
     size_t n;
@@ -45,7 +45,7 @@ struct coverage {
 };
 
 static struct {
-    struct tally tallies[MODELS_MAX];
+    struct counter_map tallies[MODELS_MAX];
     size_t n;
     struct coverage coverages[LEVELS];
 } board;
@@ -66,7 +66,7 @@ static void note_error(const char *model, double predicted, double actual)
         k++;
     if (k == MODELS_MAX)
         return;
-    struct tally *tally = &board.tallies[k];
+    struct counter_map *tally = &board.tallies[k];
     if (k == board.n) {
         tally->model = model;
         board.n++;
@@ -96,7 +96,7 @@ static double percentile(const double sorted[], size_t n, double share)
 static void print_board(const char *protocol, const char *application)
 {
     for (size_t k = 0; k < board.n; k++) {
-        struct tally *tally = &board.tallies[k];
+        struct counter_map *tally = &board.tallies[k];
         double mean = 0;
         qsort(tally->errors, tally->n, sizeof *tally->errors, ascending);
         for (size_t i = 0; i < tally->n; i++)

@@ -266,11 +266,11 @@ add_location(struct http_request *request, struct http_response *response, const
 }
 
 /* Reply, advice, audit row and event in one transaction. */
-static enum pv_code keep(struct http_request *request,
-                         const struct advice_build *build,
-                         struct api_write *write,
-                         struct http_response *response,
-                         struct pv_error *err)
+static enum pv_code store_advice(struct http_request *request,
+                                 const struct advice_build *build,
+                                 struct api_write *write,
+                                 struct http_response *response,
+                                 struct pv_error *err)
 {
     char id[37];
     clock_uuid7(id);
@@ -322,7 +322,7 @@ static enum pv_code answer_and_keep(struct api *api,
     PV_TRY(api_write_begin(api, request, response, hash, &write, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(keep(request, build, &write, response, err));
+    PV_TRY(store_advice(request, build, &write, response, err));
     count_advice(build, false);
     return PV_OK;
 }

@@ -65,7 +65,8 @@ struct team_record {
     struct accuracy_groups by_application;
 };
 
-static enum pv_code sum_up(struct arena *arena, struct team_record *made, struct pv_error *err)
+static enum pv_code
+summarize_team(struct arena *arena, struct team_record *made, struct pv_error *err)
 {
     const struct team_accuracy *seen = &made->seen;
     PV_TRY(accuracy_of(seen->entries, seen->n, arena, &made->total, err));
@@ -109,7 +110,7 @@ enum pv_code team_accuracy_list(void *context,
     PV_TRY(store_team_accuracy(list.tx, request->arena, made.since_us, made.until_us, &made.seen,
                                err));
     store_rollback(&list.tx);
-    PV_TRY(sum_up(request->arena, &made, err));
+    PV_TRY(summarize_team(request->arena, &made, err));
     write_head(&list.w, &made);
     api_list_items(&list);
     /* Names stand bytewise, and so do C strings in strcmp. */

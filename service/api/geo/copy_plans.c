@@ -39,10 +39,10 @@ static bool has_time(void *context)
 }
 
 /* A plan that takes longer than the request may is given up. */
-static enum pv_code make(struct http_request *request,
-                         struct codec_copy_plan *asked,
-                         struct geo_plan *plan,
-                         struct pv_error *err)
+static enum pv_code make_plan(struct http_request *request,
+                              struct codec_copy_plan *asked,
+                              struct geo_plan *plan,
+                              struct pv_error *err)
 {
     const struct geo_interrupt interrupt = {has_time, request};
     enum pv_code code = geo_plan_make(&asked->problem, &asked->parameters, NULL, &interrupt,
@@ -67,7 +67,7 @@ enum pv_code copy_plans_create(void *context,
     PV_TRY(copy_plan_clusters_load(api, request, &asked, err));
     PV_TRY(copy_plan_operations_check(&asked.problem, request->arena, err));
     copy_plan_choose_epsilon(&asked);
-    PV_TRY(make(request, &asked, &plan, err));
+    PV_TRY(make_plan(request, &asked, &plan, err));
     struct writer w;
     writer_init(&w, request->arena);
     codec_copy_plan_encode(&w, &asked, &plan);

@@ -154,7 +154,7 @@ static enum pv_code compare(struct simulation *simulation, size_t rate, struct p
     return PV_OK;
 }
 
-static void sum_up(struct simulation *simulation)
+static void summarize_results(struct simulation *simulation)
 {
     const struct geosim_workload *workload = &simulation->workload;
     simulation->tasks = 0;
@@ -177,7 +177,7 @@ static enum pv_code run_rate(struct simulation *simulation, size_t rate, struct 
         geosim_workload_draw(&asked->workload, &simulation->world, asked->arrival_rates_per_s[rate],
                              (uint64_t)asked->seed, &drawn, &simulation->workload, err);
     if (code == PV_OK)
-        sum_up(simulation);
+        summarize_results(simulation);
     for (size_t p = 0; p < asked->n_policies && code == PV_OK; p++)
         code = run_policy(simulation, rate, p, err);
     if (code == PV_OK)

@@ -15,7 +15,7 @@ struct import_batch {
     const struct application *application;
     int64_t now_us;
     struct arena arena; /* of the runs in hand */
-    struct tally seen;
+    struct counter_map seen;
     struct run runs[BATCH_RUNS];
     struct run_import items[BATCH_RUNS];
     struct import_line lines[BATCH_RUNS]; /* without their texts */
@@ -46,7 +46,7 @@ void import_batch_destroy(struct import_batch *batch)
 {
     if (batch == NULL)
         return;
-    tally_fini(&batch->seen);
+    counter_map_fini(&batch->seen);
     arena_fini(&batch->arena);
     free(batch);
 }
@@ -145,7 +145,8 @@ static bool clashes(const struct import_batch *batch, const struct run *run)
     return false;
 }
 
-static void take(struct import_batch *batch, const struct import_line *line, const struct run *run)
+static void
+take_run(struct import_batch *batch, const struct import_line *line, const struct run *run)
 {
     size_t i = batch->n++;
     batch->runs[i] = *run;
@@ -179,7 +180,7 @@ import_batch_add(struct import_batch *batch, const struct import_line *line, str
         PV_TRY(import_line_decode(batch->config, line, batch->now_us, &batch->arena, &run, err));
         memcpy(run.id, id, sizeof run.id);
     }
-    take(batch, line, &run);
+    take_run(batch, line, &run);
     return is_full(batch) ? flush(batch, err) : PV_OK;
 }
 

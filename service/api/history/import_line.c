@@ -126,8 +126,11 @@ static uint64_t own_ms(const struct run *run, int64_t now_us)
     return us > 0 && us <= now_us ? (uint64_t)us / 1000 : 0;
 }
 
-enum pv_code import_line_name(
-    struct arena *arena, struct tally *seen, int64_t now_us, struct run *run, struct pv_error *err)
+enum pv_code import_line_name(struct arena *arena,
+                              struct counter_map *seen,
+                              int64_t now_us,
+                              struct run *run,
+                              struct pv_error *err)
 {
     if (run->id[0] != '\0')
         return PV_OK;
@@ -142,7 +145,7 @@ enum pv_code import_line_name(
                              0);
     arena_rewind(arena, mark);
     memcpy(&key, hash, sizeof key);
-    if (tally_add(seen, key, &before) != PV_OK)
+    if (counter_map_add(seen, key, &before) != PV_OK)
         return pv_no_memory(err);
     (void)crypto_generichash(random, sizeof random, (const unsigned char *)&before, sizeof before,
                              hash, sizeof hash);

@@ -2,7 +2,7 @@
 #define API_HISTORY_IMPORT_LINE_H
 
 #include "api/api.h"
-#include "base/tally.h"
+#include "base/counter_map.h"
 #include "core/history/run.h"
 
 /* One line of an import: the run it holds, and who that run is. */
@@ -38,7 +38,7 @@ enum pv_code import_line_fault(const struct import_line *line,
  * same file imported again names the same runs. seen counts over the whole import.
  */
 enum pv_code import_line_name(struct arena *arena,
-                              struct tally *seen,
+                              struct counter_map *seen,
                               int64_t now_us,
                               struct run *run,
                               struct pv_error *err) PV_MUSTCHECK;

@@ -85,11 +85,11 @@ static enum pv_code fit(const struct run_observations *seen,
     return model->document.at == NULL ? pv_no_memory(err) : PV_OK;
 }
 
-static enum pv_code keep(struct api *api,
-                         const struct principal *who,
-                         const char *request_id,
-                         const struct application_model *model,
-                         struct pv_error *err)
+static enum pv_code store_models(struct api *api,
+                                 const struct principal *who,
+                                 const char *request_id,
+                                 const struct application_model *model,
+                                 struct pv_error *err)
 {
     store_tx_auto_t *tx = NULL;
     PV_TRY(store_begin(api->store, who, request_id, STORE_WRITE, &tx, err));
@@ -157,7 +157,7 @@ enum pv_code application_models_load(struct api *api,
     if (fitted) {
         metric_add(&fits, 1, METRIC_LABELS("reader"));
         /* What cannot be kept is answered all the same: whoever asks next fits again. */
-        (void)!keep(api, caller.who, caller.request_id, model, NULL);
+        (void)!store_models(api, caller.who, caller.request_id, model, NULL);
     }
     return PV_OK;
 }
@@ -212,7 +212,7 @@ enum pv_code application_models_refresh(struct api *api,
     PV_TRY(load_or_fit(api, &caller, name, &found, fitted, err));
     if (!*fitted)
         return PV_OK;
-    PV_TRY(keep(api, &team, "", &found, err));
+    PV_TRY(store_models(api, &team, "", &found, err));
     metric_add(&fits, 1, METRIC_LABELS("arrival"));
     return PV_OK;
 }

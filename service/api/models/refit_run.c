@@ -215,7 +215,7 @@ static enum pv_code write_text(struct refit *refit,
 }
 
 /* Models, intervals and the end of the operation take effect together. */
-static enum pv_code keep(struct refit *refit, struct pv_error *err)
+static enum pv_code store_refit(struct refit *refit, struct pv_error *err)
 {
     struct operation_run *run = refit->run;
     struct codec_refit_result made;
@@ -245,5 +245,5 @@ refit_run(void *context, struct operation_run *run, struct strview *result, stru
     PV_TRY(fit_all(refit, err));
     PV_TRY(choose_points(refit, err));
     PV_TRY(make_bootstrap(refit, err));
-    return keep(refit, err);
+    return store_refit(refit, err);
 }

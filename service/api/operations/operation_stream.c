@@ -31,7 +31,7 @@ struct stream {
     int64_t events;    /* number of the last event there is */
     bool over;         /* it was sent, and no other will come */
     const char *ready; /* the first piece; NULL once it is given away */
-    atomic_bool barred;
+    atomic_bool revoked;
     uint64_t comment_ns; /* when the next is due */
     struct arena arena;  /* of the piece */
 };
@@ -135,7 +135,7 @@ static enum pv_code wait_for_more(struct stream *stream)
 {
     const struct principal *who = &stream->request->principal;
     struct operation_wait wait = {
-        .seen = stream->seen, .wake_at_ns = stream->comment_ns, .barred = &stream->barred};
+        .seen = stream->seen, .wake_at_ns = stream->comment_ns, .revoked = &stream->revoked};
     memcpy(wait.what.team_id, who->team_id, sizeof wait.what.team_id);
     memcpy(wait.what.id, stream->id, sizeof wait.what.id);
     memcpy(wait.what.token_id, who->token_id, sizeof wait.what.token_id);
@@ -150,7 +150,7 @@ static enum pv_code wait_for_more(struct stream *stream)
 
 static bool is_to_end(const struct stream *stream)
 {
-    return stream->over || atomic_load(&stream->barred) ||
+    return stream->over || atomic_load(&stream->revoked) ||
            operation_watch_is_closing(stream->api->watch);
 }
 
@@ -180,7 +180,7 @@ static enum pv_code next(void *state, const char **bytes, size_t *n, struct pv_e
         stream->ready = NULL;
         return PV_OK;
     }
-    if (stream->over || atomic_load(&stream->barred))
+    if (stream->over || atomic_load(&stream->revoked))
         return PV_OK;
     PV_TRY(next_piece(stream, &text, err));
     if (text[0] == '\0' && clock_monotonic_ns() >= stream->comment_ns)
@@ -258,7 +258,7 @@ static enum pv_code open_stream(struct api *api,
     stream->api = api;
     stream->request = request;
     memcpy(stream->id, id, sizeof stream->id);
-    atomic_init(&stream->barred, false);
+    atomic_init(&stream->revoked, false);
     arena_init(&stream->arena, (size_t)api->config->request_memory_bytes_max);
     put_off_comment(stream);
     *made = stream;

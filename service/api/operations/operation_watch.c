@@ -86,26 +86,26 @@ copy_watched(struct operation_watch *watch, size_t from, struct operation_watche
 
 static bool happened(const struct operation_wait *wait, const struct operation_watched *now)
 {
-    if (now->events == RUN_UNKNOWN || now->ended || now->barred)
+    if (now->events == RUN_UNKNOWN || now->ended || now->revoked)
         return true;
     return !wait->until_end && now->events > wait->seen;
 }
 
 static void
-mark(struct operation_watch *watch, size_t from, const struct operation_watched *now, size_t n)
+mark_due(struct operation_watch *watch, size_t from, const struct operation_watched *now, size_t n)
 {
     (void)pthread_mutex_lock(&watch->lock);
     for (size_t i = 0; i < n; i++) {
         struct waiter *waiter = &watch->waiters[from + i];
         waiter->due = happened(&waiter->wait, &now[i]);
-        if (now[i].barred && waiter->wait.barred != NULL)
-            atomic_store(waiter->wait.barred, true);
+        if (now[i].revoked && waiter->wait.revoked != NULL)
+            atomic_store(waiter->wait.revoked, true);
     }
     (void)pthread_mutex_unlock(&watch->lock);
 }
 
 /* While the database is away nothing is known to have happened. */
-static void ask(struct operation_watch *watch, struct operation_watched *room)
+static void ask_database(struct operation_watch *watch, struct operation_watched *room)
 {
     size_t n = ASKED_AT_ONCE;
     for (size_t from = 0; n == ASKED_AT_ONCE; from += n) {
@@ -114,13 +114,13 @@ static void ask(struct operation_watch *watch, struct operation_watched *room)
         arena_init(&arena, 0);
         n = copy_watched(watch, from, room);
         if (store_operation_watch(watch->store, &arena, room, n, &err) == PV_OK)
-            mark(watch, from, room, n);
+            mark_due(watch, from, room, n);
         arena_fini(&arena);
     }
 }
 
 /* true: the ticket is used up. */
-static bool use(struct waiter *waiter, uint64_t now_ns, bool closing)
+static bool use_ticket(struct waiter *waiter, uint64_t now_ns, bool closing)
 {
     if (!http_ticket_is_alive(waiter->ticket)) {
         http_ticket_drop(waiter->ticket);
@@ -136,7 +136,7 @@ static void wake_due(struct operation_watch *watch)
     uint64_t now_ns = clock_monotonic_ns();
     (void)pthread_mutex_lock(&watch->lock);
     for (size_t i = 0; i < watch->n;) {
-        if (use(&watch->waiters[i], now_ns, watch->closing))
+        if (use_ticket(&watch->waiters[i], now_ns, watch->closing))
             watch->waiters[i] = watch->waiters[--watch->n];
         else
             i++;
@@ -161,13 +161,13 @@ static bool wait_for_poll(struct operation_watch *watch)
     return go_on;
 }
 
-static void *look(void *argument)
+static void *watch_operations(void *argument)
 {
     struct operation_watch *watch = argument;
     struct operation_watched *room = calloc(ASKED_AT_ONCE, sizeof *room);
     while (wait_for_poll(watch)) {
         if (room != NULL && !operation_watch_is_closing(watch))
-            ask(watch, room);
+            ask_database(watch, room);
         wake_due(watch);
         if (operation_watch_is_closing(watch)) { /* those for whom no worker had room */
             const struct timespec pause = {.tv_nsec = 5000000};
@@ -185,7 +185,7 @@ static bool start(struct operation_watch *watch)
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    watch->started = pthread_create(&watch->thread, NULL, look, watch) == 0;
+    watch->started = pthread_create(&watch->thread, NULL, watch_operations, watch) == 0;
     if (watch->started)
         (void)pthread_setname_np(watch->thread, "watch");
     pthread_sigmask(SIG_SETMASK, &before, NULL);

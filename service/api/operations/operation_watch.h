@@ -23,8 +23,8 @@ struct operation_wait {
     struct operation_watched what; /* team, operation and token */
     bool until_end;                /* only its end counts; else any event beyond `seen` */
     int64_t seen;
-    uint64_t wake_at_ns; /* monotonic: at the latest then */
-    atomic_bool *barred; /* set when the token is no good any more; NULL: nobody asks */
+    uint64_t wake_at_ns;  /* monotonic: at the latest then */
+    atomic_bool *revoked; /* set when the token is no good any more; NULL: nobody asks */
 };
 /* The ticket is used once it has happened. false: nobody can wait now, the ticket was not taken. */
 bool operation_watch_add(struct operation_watch *watch,

@@ -36,7 +36,7 @@ static void add(struct looked_up_list *list, size_t a, size_t b)
 }
 
 /* Sorted, each once. */
-static void settle(struct looked_up_list *list)
+static void sort_looked_up(struct looked_up_list *list)
 {
     size_t n = 0;
     if (list->pairs.n > 0)
@@ -113,8 +113,8 @@ static void gather_used(const struct codec_copy_plan *request,
                      task->clusters[k], processing, transfers);
         }
     }
-    settle(processing);
-    settle(transfers);
+    sort_looked_up(processing);
+    sort_looked_up(transfers);
 }
 
 static void gather_all(const struct codec_copy_plan *request,

@@ -41,7 +41,8 @@ static enum pv_code check_length(const struct ndjson *ndjson, size_t n, struct p
 }
 
 /* The length has been checked, so the sums stay far from overflow. */
-static enum pv_code keep(struct ndjson *ndjson, const char *bytes, size_t n, struct pv_error *err)
+static enum pv_code
+keep_bytes(struct ndjson *ndjson, const char *bytes, size_t n, struct pv_error *err)
 {
     size_t need = ndjson->kept_n + n;
     if (need > ndjson->capacity) {
@@ -64,7 +65,7 @@ end_line(struct ndjson *ndjson, const char *bytes, size_t n, struct pv_error *er
 {
     if (ndjson->kept_n == 0)
         return pass_on(ndjson, bytes, n, err);
-    enum pv_code code = keep(ndjson, bytes, n, err);
+    enum pv_code code = keep_bytes(ndjson, bytes, n, err);
     size_t whole = ndjson->kept_n;
     ndjson->kept_n = 0;
     return code == PV_OK ? pass_on(ndjson, ndjson->kept, whole, err) : code;
@@ -77,7 +78,7 @@ enum pv_code ndjson_feed(struct ndjson *ndjson, const char *bytes, size_t n, str
         size_t length = feed == NULL ? n : (size_t)(feed - bytes);
         PV_TRY(check_length(ndjson, length, err));
         if (feed == NULL)
-            return keep(ndjson, bytes, length, err);
+            return keep_bytes(ndjson, bytes, length, err);
         PV_TRY(end_line(ndjson, bytes, length, err));
         bytes += length + 1;
         n -= length + 1;

@@ -355,7 +355,7 @@ static struct strview borrowed_text(const struct codec_node *node)
     return (struct strview){json_string_value(node->json), json_string_length(node->json)};
 }
 
-static struct strview keep(const struct codec_node *node, struct strview text)
+static struct strview keep_text(const struct codec_node *node, struct strview text)
 {
     if (text.at == NULL)
         return text;
@@ -377,7 +377,7 @@ struct strview codec_text(
                     text.n);
         return (struct strview){NULL, 0};
     }
-    return keep(&node, text);
+    return keep_text(&node, text);
 }
 
 bool codec_is_name(struct strview text)
@@ -406,7 +406,7 @@ struct strview codec_as_name(const struct codec_node *node)
         codec_fault(node, "invalid_name", "must be 1 to 255 characters without control characters");
         return (struct strview){NULL, 0};
     }
-    return keep(node, text);
+    return keep_text(node, text);
 }
 
 struct strview codec_name(const struct codec_node *object, const char *key, unsigned flags)
@@ -527,7 +527,7 @@ void codec_labels(const struct codec_node *object,
                         "a label's key must be 1 to 255 characters without control characters");
             continue;
         }
-        all[i].key = keep(&node, strview_of(name));
+        all[i].key = keep_text(&node, strview_of(name));
         all[i].value = codec_text(&map, name, CODEC_REQUIRED, 0, 1024);
         if (all[i].key.at == NULL || all[i].value.at == NULL)
             continue;

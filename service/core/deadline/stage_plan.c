@@ -2,12 +2,12 @@
 
 #include <math.h>
 
-#include "base/whole.h"
+#include "base/rounding.h"
 
 /* Whole, and at least 1: what is nearly nothing still has to be done. */
 static double count_up(double x)
 {
-    return fmax(1, whole_ceil(x));
+    return fmax(1, rounding_ceil(x));
 }
 
 /* Cores that end the stage within its deadline; a deadline of 0 asks for infinitely many. */
@@ -24,7 +24,7 @@ static double estimate_cores(const struct stage_plan_stage *stage, double deadli
  * product would give 0.8500000000000001. */
 static double quanta(double steps, double quantum)
 {
-    double per_core = whole_ceil(1 / quantum);
+    double per_core = rounding_ceil(1 / quantum);
     return fabs(per_core * quantum - 1) < 1e-15 ? steps / per_core : steps * quantum;
 }
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "base/rounding.h"
 #include "base/vector.h"
-#include "base/whole.h"
 
 int allocation_ascending(const void *a, const void *b)
 {
@@ -28,7 +28,7 @@ double allocation_exemption(const struct allocation *allocation,
                             double size_bytes,
                             double rate)
 {
-    double slots = whole_ceil(size_bytes / rate / allocation->problem->slot_s);
+    double slots = rounding_ceil(size_bytes / rate / allocation->problem->slot_s);
     return pow(1 - lost, slots);
 }
 

@@ -26,7 +26,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/whole.h"
+#include "base/rounding.h"
 #include "core/geo/planner.h"
 #include "core/geo/search.h"
 #include "core/geo/system_load.h"
@@ -215,10 +215,10 @@ static void admit_jobs(struct allocation *allocation)
     for (size_t j = 0; j < problem->n_jobs; j++)
         allocation->jobs[j] = (struct ranked_index){problem->jobs[j].unprocessed_bytes, j};
     qsort(allocation->jobs, problem->n_jobs, sizeof *allocation->jobs, allocation_ascending);
-    allocation->admitted = (size_t)fmax(1, whole_ceil(allocation->parameters[EPSILON] * n));
+    allocation->admitted = (size_t)fmax(1, rounding_ceil(allocation->parameters[EPSILON] * n));
     if (allocation->admitted > problem->n_jobs)
         allocation->admitted = problem->n_jobs;
-    double share = whole_floor(slots / (allocation->parameters[EPSILON] * n));
+    double share = rounding_floor(slots / (allocation->parameters[EPSILON] * n));
     allocation->share = (int64_t)fmin(fmax(1, share), SHARE_MAX);
 }
 

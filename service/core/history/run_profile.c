@@ -54,7 +54,7 @@ static void average_stage(const struct run runs[],
 }
 
 /* xSpark weighs stages by their serialized duration: the summed task time. */
-static bool weigh(struct arena *scratch, struct run_profile *profile)
+static bool weigh_stages(struct arena *scratch, struct run_profile *profile)
 {
     size_t n = profile->n_stages;
     double *durations_s = arena_array(scratch, n, sizeof *durations_s);
@@ -119,7 +119,7 @@ enum pv_code run_profile_build(const struct run runs[],
     PV_TRY(choose_runs(runs, n, arena, &built, err));
     for (size_t i = 0; i < built.n_stages; i++)
         average_stage(runs, &built, i, &built.stages[i]);
-    if (!weigh(arena, &built))
+    if (!weigh_stages(arena, &built))
         return pv_no_memory(err);
     built.average_nominal_rate_per_s = average_rate(&built);
     *profile = built;

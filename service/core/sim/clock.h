@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "base/whole.h"
+#include "base/rounding.h"
 
 /* Simulated time, in seconds since the simulation began. */
 struct sim_clock {
@@ -22,7 +22,7 @@ static inline void sim_clock_advance(struct sim_clock *clock, double at_s)
  * Quotients within rounding of a whole number are that number. */
 static inline double sim_clock_slot(double at_s, double slot_s)
 {
-    return whole_ceil(at_s / slot_s);
+    return rounding_ceil(at_s / slot_s);
 }
 
 #endif

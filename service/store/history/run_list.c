@@ -4,12 +4,12 @@
 
 /* --- how much there would be to load --- */
 
-static enum pv_code weigh(struct store_tx *tx,
-                          const char *application_id,
-                          const struct run runs[],
-                          size_t n,
-                          PGresult **result,
-                          struct pv_error *err)
+static enum pv_code weigh_runs(struct store_tx *tx,
+                               const char *application_id,
+                               const struct run runs[],
+                               size_t n,
+                               PGresult **result,
+                               struct pv_error *err)
 {
     struct sql sql;
     tx_sql(tx, &sql,
@@ -55,7 +55,7 @@ static enum pv_code bound_list(struct store_tx *tx,
     if (!loads || !bounded || list->n == 0)
         return PV_OK;
     result_auto_t *result = NULL;
-    PV_TRY(weigh(tx, application_id, list->items, list->n, &result, err));
+    PV_TRY(weigh_runs(tx, application_id, list->items, list->n, &result, err));
     size_t within = count_within(result, filter);
     list->more |= within < list->n;
     list->n = within;

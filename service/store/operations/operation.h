@@ -207,13 +207,13 @@ enum pv_code store_operation_tell(struct store_tx *tx,
                                   struct strview event,
                                   struct pv_error *err) PV_MUSTCHECK;
 
-struct operation_tally {
+struct operation_counts {
     int64_t queued;
     int64_t running;
     double waited_s; /* the oldest queued one */
 };
 enum pv_code store_operation_count(struct store *store,
-                                   struct operation_tally *tally,
+                                   struct operation_counts *counts,
                                    struct pv_error *err) PV_MUSTCHECK;
 
 /* --- what those that watch need --- */
@@ -224,7 +224,7 @@ struct operation_watched {
     char token_id[37]; /* who watches */
     int64_t events;    /* written: number of the last event, RUN_UNKNOWN: it is not there */
     bool ended;        /* written */
-    bool barred;       /* written: the token is no good any more */
+    bool revoked;      /* written: the token is no good any more */
 };
 enum pv_code store_operation_watch(struct store *store,
                                    struct arena *arena,

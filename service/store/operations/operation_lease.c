@@ -110,16 +110,16 @@ enum pv_code store_operation_lost(struct store *store,
 }
 
 enum pv_code
-store_operation_count(struct store *store, struct operation_tally *tally, struct pv_error *err)
+store_operation_count(struct store *store, struct operation_counts *counts, struct pv_error *err)
 {
     struct sql sql;
     sql_init(&sql, NULL, "SELECT queued, running, waited_s FROM provisor.count_operations()");
     result_auto_t *result = NULL;
     PV_TRY(store_query_alone(store, &sql, &result, err));
     struct row row = row_at(result, 0, NULL);
-    tally->queued = row_int(&row);
-    tally->running = row_int(&row);
-    tally->waited_s = row_double(&row);
+    counts->queued = row_int(&row);
+    counts->running = row_int(&row);
+    counts->waited_s = row_double(&row);
     return PV_OK;
 }
 

@@ -20,7 +20,7 @@ enum pv_code store_operation_watch(struct store *store,
     PV_TRY(store_query_alone(store, &sql, &result, err));
     for (size_t i = 0; i < n; i++) {
         watched[i].events = RUN_UNKNOWN;
-        watched[i].ended = watched[i].barred = false;
+        watched[i].ended = watched[i].revoked = false;
     }
     for (size_t i = 0; i < row_count(result); i++) {
         struct row row = row_at(result, (int)i, NULL);
@@ -29,7 +29,7 @@ enum pv_code store_operation_watch(struct store *store,
             continue;
         watched[at].events = row_int(&row);
         watched[at].ended = row_bool(&row);
-        watched[at].barred = row_bool(&row);
+        watched[at].revoked = row_bool(&row);
     }
     return PV_OK;
 }

@@ -35,9 +35,9 @@ Test(args, flags_take_no_value_and_some_options_may_be_repeated)
     char *argv[] = {words[0], words[1], words[2], words[3], words[4]};
     const char *labels[2];
     struct arg_option options[] = {{.name = "json", .flag = true},
-                                    {.name = "quiet", .flag = true},
-                                    {.name = "label", .values = labels, .values_max = 2},
-                                    {0}};
+                                   {.name = "quiet", .flag = true},
+                                   {.name = "label", .values = labels, .values_max = 2},
+                                   {0}};
     const char *plain[1];
     size_t n;
     struct config config;

@@ -56,7 +56,7 @@ static size_t runs_of(const struct sample_application *application,
     return n;
 }
 
-struct tally {
+struct counter_map {
     double errors;
     size_t predictions;
     size_t inside; /* the 90 percent interval */
@@ -65,7 +65,7 @@ struct tally {
 static void judge(const struct sample_application *application,
                   uint64_t seed,
                   bool (*hide)(const struct sample_application *, int64_t, int64_t),
-                  struct tally *tally)
+                  struct counter_map *tally)
 {
     struct run runs[64];
     size_t n = runs_of(application, seed, hide, runs);
@@ -102,11 +102,12 @@ static bool hide_largest_size(const struct sample_application *a, int64_t size, 
     return size == a->sizes[2];
 }
 
-static struct tally judge_seeds(bool (*hide)(const struct sample_application *, int64_t, int64_t),
-                                uint64_t first_seed,
-                                const char *what)
+static struct counter_map
+judge_seeds(bool (*hide)(const struct sample_application *, int64_t, int64_t),
+            uint64_t first_seed,
+            const char *what)
 {
-    struct tally tally = {0};
+    struct counter_map tally = {0};
     for (size_t a = 0; a < sample_catalogue_n; a++)
         for (uint64_t seed = first_seed; seed < first_seed + 4; seed++)
             judge(&sample_catalogue[a], seed * 100 + a, hide, &tally);
@@ -115,8 +116,8 @@ static struct tally judge_seeds(bool (*hide)(const struct sample_application *, 
     return tally;
 }
 
-static struct tally judge_all(bool (*hide)(const struct sample_application *, int64_t, int64_t),
-                              const char *what)
+static struct counter_map
+judge_all(bool (*hide)(const struct sample_application *, int64_t, int64_t), const char *what)
 {
     return judge_seeds(hide, 1, what);
 }
@@ -124,7 +125,7 @@ static struct tally judge_all(bool (*hide)(const struct sample_application *, in
 /* Executor counts nobody ran, between and beyond those that were: error and coverage. */
 Test(curve, predicts_hidden_executor_counts)
 {
-    struct tally tally = judge_all(hide_executors, "hidden executors");
+    struct counter_map tally = judge_all(hide_executors, "hidden executors");
     cr_assert_lt(tally.errors / (double)tally.predictions, 0.08);
     cr_assert_geq((double)tally.inside, 0.85 * (double)tally.predictions);
 }
@@ -132,7 +133,7 @@ Test(curve, predicts_hidden_executor_counts)
 /* A problem size between those that were run. */
 Test(curve, predicts_a_hidden_problem_size)
 {
-    struct tally tally = judge_all(hide_middle_size, "hidden middle size");
+    struct counter_map tally = judge_all(hide_middle_size, "hidden middle size");
     cr_assert_lt(tally.errors / (double)tally.predictions, 0.08);
     cr_assert_geq((double)tally.inside, 0.85 * (double)tally.predictions);
 }
@@ -140,7 +141,7 @@ Test(curve, predicts_a_hidden_problem_size)
 /* Twice the largest size that was run. */
 Test(curve, extrapolates_to_a_larger_problem_size)
 {
-    struct tally tally = judge_all(hide_largest_size, "hidden largest size");
+    struct counter_map tally = judge_all(hide_largest_size, "hidden largest size");
     cr_assert_lt(tally.errors / (double)tally.predictions, 0.08);
     cr_assert_geq((double)tally.inside, 0.85 * (double)tally.predictions);
 }
@@ -148,9 +149,10 @@ Test(curve, extrapolates_to_a_larger_problem_size)
 /* The same three on seeds that the method was never tuned on: the same bounds hold. */
 Test(curve, predicts_as_well_on_seeds_never_seen)
 {
-    struct tally tallies[] = {judge_seeds(hide_executors, 101, "fresh, hidden executors"),
-                              judge_seeds(hide_middle_size, 101, "fresh, hidden middle size"),
-                              judge_seeds(hide_largest_size, 101, "fresh, hidden largest size")};
+    struct counter_map tallies[] = {
+        judge_seeds(hide_executors, 101, "fresh, hidden executors"),
+        judge_seeds(hide_middle_size, 101, "fresh, hidden middle size"),
+        judge_seeds(hide_largest_size, 101, "fresh, hidden largest size")};
     for (size_t i = 0; i < sizeof tallies / sizeof *tallies; i++) {
         cr_assert_lt(tallies[i].errors / (double)tallies[i].predictions, 0.08);
         cr_assert_geq((double)tallies[i].inside, 0.85 * (double)tallies[i].predictions);

@@ -1,12 +1,12 @@
-#ifndef BASE_WHOLE_H
-#define BASE_WHOLE_H
+#ifndef BASE_ROUNDING_H
+#define BASE_ROUNDING_H
 
 /*
  * Ceil and floor for numbers that arithmetic has touched: a value within 1e-9 max(1, |x|) of an
  * integer counts as that integer (docs/design.md, "Words and units"), so that 16.000000000000004
  * cores are 16 and not 17. Infinities and NAN are answered as they are.
  */
-double whole_ceil(double x);
-double whole_floor(double x);
+double rounding_ceil(double x);
+double rounding_floor(double x);
 
 #endif

@@ -1,4 +1,4 @@
-#include "base/whole.h"
+#include "base/rounding.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -8,13 +8,13 @@ static bool is_nearly(double x, double whole)
     return fabs(x - whole) <= 1e-9 * fmax(1, fabs(x));
 }
 
-double whole_ceil(double x)
+double rounding_ceil(double x)
 {
     double nearest = round(x);
     return is_nearly(x, nearest) ? nearest : ceil(x);
 }
 
-double whole_floor(double x)
+double rounding_floor(double x)
 {
     double nearest = round(x);
     return is_nearly(x, nearest) ? nearest : floor(x);

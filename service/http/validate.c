@@ -1,4 +1,4 @@
-#include "http/examine.h"
+#include "http/validate.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static enum MHD_Result collect_header(void *cls,
     return MHD_YES;
 }
 
-enum pv_code examine_fields(struct exchange *x, struct pv_error *err)
+enum pv_code validate_fields(struct exchange *x, struct pv_error *err)
 {
     struct http_request *request = &x->request;
     int n = MHD_get_connection_values_n(x->connection, MHD_HEADER_KIND, NULL, NULL);
@@ -61,7 +61,7 @@ enum pv_code examine_fields(struct exchange *x, struct pv_error *err)
                              (size_t)config->header_bytes_max, err);
 }
 
-void examine_identity(struct exchange *x)
+void validate_identity(struct exchange *x)
 {
     struct http_request *request = &x->request;
     const char *id = http_header(request, "X-Request-Id");
@@ -83,7 +83,7 @@ void examine_identity(struct exchange *x)
     }
 }
 
-enum http_method_label examine_method(const char *method)
+enum http_method_label validate_method(const char *method)
 {
     for (size_t i = 0; i < HTTP_LABEL_OTHER; i++)
         if (strcmp(method, http_method_label_text[i]) == 0)
@@ -116,7 +116,7 @@ static enum pv_code refuse_method(struct exchange *x, struct pv_error *err)
                    http_method_label_text[x->label], x->resource->template);
 }
 
-enum pv_code examine_route(struct exchange *x, struct pv_error *err)
+enum pv_code validate_route(struct exchange *x, struct pv_error *err)
 {
     struct http_request *request = &x->request;
     struct http_target target;
@@ -155,7 +155,7 @@ enum pv_code examine_route(struct exchange *x, struct pv_error *err)
 }
 
 /* The token of "Bearer <token>", or an error when there is none. */
-enum pv_code examine_token(struct exchange *x, struct pv_error *err)
+enum pv_code validate_token(struct exchange *x, struct pv_error *err)
 {
     const char *value = http_header(&x->request, "Authorization");
     if (value == NULL || strncasecmp(value, "Bearer ", 7) != 0)
@@ -164,7 +164,7 @@ enum pv_code examine_token(struct exchange *x, struct pv_error *err)
     return PV_OK;
 }
 
-enum pv_code examine_scope(struct exchange *x, struct pv_error *err)
+enum pv_code validate_scope(struct exchange *x, struct pv_error *err)
 {
     static const unsigned needed[] = {[HTTP_PUBLIC] = 0,
                                       [HTTP_READ] = SCOPE_READ,
@@ -176,7 +176,7 @@ enum pv_code examine_scope(struct exchange *x, struct pv_error *err)
     return pv_fail(err, PV_E_FORBIDDEN, "the token lacks the scope this call needs");
 }
 
-enum pv_code examine_body(struct exchange *x, struct pv_error *err)
+enum pv_code validate_body(struct exchange *x, struct pv_error *err)
 {
     int64_t most = x->server->config->body_bytes_max;
     if (!x->framing.has_body)

@@ -1,0 +1,40 @@
+#include "base/rounding.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+Test(whole, a_number_that_arithmetic_moved_off_an_integer_is_that_integer)
+{
+    cr_expect_eq(rounding_ceil(16 + 4e-15), 16);
+    cr_expect_eq(rounding_floor(16 - 4e-15), 16);
+    /* 0.7 + 0.1 is a little under 0.8, times 10 a little under 8; 3 x 1.1 a little over 3.3. */
+    cr_expect_eq(rounding_floor((0.7 + 0.1) * 10), 8);
+    cr_expect_eq(rounding_ceil(3 * 1.1 * 10), 33);
+}
+
+Test(whole, the_tolerance_is_absolute_below_one_and_relative_above)
+{
+    cr_expect_eq(rounding_ceil(0.9e-9), 0);
+    cr_expect_eq(rounding_ceil(1.1e-9), 1);
+    cr_expect_eq(rounding_floor(-0.9e-9), 0);
+    cr_expect_eq(rounding_floor(-1.1e-9), -1);
+    cr_expect_eq(rounding_ceil(1e6 + 0.9e-3), 1e6);
+    cr_expect_eq(rounding_ceil(1e6 + 1.1e-3), 1e6 + 1);
+    cr_expect_eq(rounding_floor(1e6 - 0.9e-3), 1e6);
+    cr_expect_eq(rounding_floor(1e6 - 1.1e-3), 1e6 - 1);
+}
+
+Test(whole, others_are_rounded_as_usual)
+{
+    cr_expect_eq(rounding_ceil(2.5), 3);
+    cr_expect_eq(rounding_floor(2.5), 2);
+    cr_expect_eq(rounding_ceil(-2.5), -2);
+    cr_expect_eq(rounding_floor(-2.5), -3);
+}
+
+Test(whole, infinities_and_nan_stay)
+{
+    cr_expect_eq(rounding_ceil(INFINITY), (double)INFINITY);
+    cr_expect_eq(rounding_floor(-INFINITY), -(double)INFINITY);
+    cr_expect(isnan(rounding_ceil(NAN)) && isnan(rounding_floor(NAN)));
+}
