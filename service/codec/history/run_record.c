@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "codec/history/log_metrics.h"
 #include "codec/history/run.h"
 #include "codec/json/finding.h"
@@ -45,11 +46,9 @@ static void decode_properties(const struct codec_node *node, const void *limits,
     if (map.json == NULL)
         return;
     size_t n = json_object_size(map.json);
-    struct run_label *all = arena_calloc(map.reader->arena, n, sizeof *all);
-    if (all == NULL) {
-        (void)pv_no_memory(map.reader->err);
+    struct run_label *all = codec_allocate(&map, n, sizeof *all);
+    if (all == NULL)
         return;
-    }
     if (n > PROPERTIES_MAX) {
         codec_fault(&map, "too_many_items", "may hold at most %d properties", PROPERTIES_MAX);
         return;
@@ -240,7 +239,7 @@ static int compare_profiles(const void *a, const void *b)
 {
     const struct run_resources *x = a;
     const struct run_resources *y = b;
-    return (x->id > y->id) - (x->id < y->id);
+    return compare_int64(x->id, y->id);
 }
 
 void codec_run_decode_record(const struct codec_node *node,

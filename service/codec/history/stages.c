@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "base/plural.h"
 #include "codec/history/log_metrics.h"
 #include "codec/history/run.h"
@@ -31,16 +32,10 @@ static void decode_parents(const struct codec_node *node, const void *limits, vo
 {
     struct run_stage *stage = object;
     const struct stage_limits *most = limits;
-    struct codec_node list =
-        codec_array(node, "parents", CODEC_NULLABLE, 0, (size_t)most->run->stages);
-    size_t n = json_array_size(list.json);
-    if (n == 0)
-        return;
-    int64_t *parents = arena_array(list.reader->arena, n, sizeof *parents);
-    if (parents == NULL) {
-        (void)pv_no_memory(list.reader->err);
-        return;
-    }
+    struct codec_node list;
+    size_t n;
+    int64_t *parents = codec_list(node, "parents", CODEC_NULLABLE, 0, (size_t)most->run->stages,
+                                  sizeof *parents, &list, &n);
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(&list, i);
         parents[i] = codec_as_integer(&item, 0, CODEC_ID_MAX);
@@ -307,16 +302,13 @@ static int compare_places(const void *a, const void *b)
 {
     const struct place *x = a;
     const struct place *y = b;
-    if (x->id != y->id)
-        return x->id < y->id ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
+    int order = compare_int64(x->id, y->id);
+    return order != 0 ? order : compare_size(x->index, y->index);
 }
 
 static int compare_id(const void *key, const void *element)
 {
-    int64_t id = *(const int64_t *)key;
-    const struct place *place = element;
-    return id < place->id ? -1 : id > place->id;
+    return compare_int64(*(const int64_t *)key, ((const struct place *)element)->id);
 }
 
 /* Position of a stage in ascending order of id; n where there is none. */
@@ -496,15 +488,12 @@ void codec_stages_decode(const struct codec_node *list,
                          const struct codec_run_limits *limits,
                          struct run *run)
 {
-    struct arena *arena = list->reader->arena;
     size_t n = json_array_size(list->json);
-    struct run_stage *sent = arena_array(arena, n, sizeof *sent);
-    struct run_stage *stages = arena_array(arena, n, sizeof *stages);
-    struct place *order = arena_array(arena, n, sizeof *order);
-    if (sent == NULL || stages == NULL || order == NULL) {
-        (void)pv_no_memory(list->reader->err);
+    struct run_stage *sent = codec_allocate(list, n, sizeof *sent);
+    struct run_stage *stages = codec_allocate(list, n, sizeof *stages);
+    struct place *order = codec_allocate(list, n, sizeof *order);
+    if (sent == NULL || stages == NULL || order == NULL)
         return;
-    }
     size_t faults = list->reader->err->n_faults;
     struct stage_limits most = {limits, (size_t)limits->tasks};
     for (size_t i = 0; i < n; i++) {
