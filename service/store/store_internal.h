@@ -186,6 +186,13 @@ struct row {
 #define result_auto_t __attribute__((cleanup(result_clear))) PGresult
 void result_clear(PGresult **result);
 
+/* Likewise several: `results_auto_t results = {{NULL}};`. */
+struct results {
+    PGresult *of[4];
+};
+#define results_auto_t __attribute__((cleanup(results_clear))) struct results
+void results_clear(struct results *results);
+
 struct row row_at(const PGresult *result, int at, struct arena *arena);
 size_t row_count(const PGresult *result);
 enum pv_code row_done(const struct row *row, struct pv_error *err) PV_MUSTCHECK;

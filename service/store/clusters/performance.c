@@ -121,20 +121,19 @@ read_speeds(struct store_tx *tx,
             struct performance *speeds,
             struct pv_error *err)
 {
-    enum pv_code code = PV_OK;
-    for (size_t i = 0, n = row_count(result); i < n && code == PV_OK; i++) {
+    for (size_t i = 0, n = row_count(result); i < n; i++) {
         struct performance read;
         size_t at = 0;
         struct arena_mark mark = arena_mark(&tx->scratch);
         struct row row = row_at(result, (int)i, &tx->scratch);
         bool known = find(index, &row, &at);
         performance_row_read(&row, &read);
-        code = row_done(&row, err);
+        PV_TRY(row_done(&row, err));
         arena_rewind(&tx->scratch, mark);
-        if (code == PV_OK && known)
+        if (known)
             speeds[at] = read;
     }
-    return code;
+    return PV_OK;
 }
 
 static enum pv_code read_processing(struct store_tx *tx,
@@ -165,41 +164,25 @@ static enum pv_code read_transfers(struct store_tx *tx,
     return read_speeds(tx, result, &index, performance_index_uuid, held->transfers, err);
 }
 
-/* Those that are there, and those asked for that are not. */
-static void count_known(const PGresult *const results[],
-                        const struct performance_named *named,
-                        struct performance_held *held)
-{
-    struct row row = row_at(results[3], 0, NULL);
-    held->operations = row_int(&row) + (int64_t)(named->n_operations - row_count(results[1]));
-    held->senders = row_int(&row) + (int64_t)(named->n_senders - row_count(results[2]));
-}
-
 static enum pv_code read_held(struct store_tx *tx,
                               struct arena *arena,
                               const struct performance_named *named,
                               struct performance_held *held,
                               struct pv_error *err)
 {
-    PGresult *results[4] = {NULL};
-    enum pv_code code = ask_report(tx, named, held->cluster_id, err);
-    if (code == PV_OK)
-        code = ask_speeds(tx, named, held, err);
-    if (code == PV_OK)
-        code = ask_counts(tx, named, held, err);
-    if (code == PV_OK)
-        code = tx_results(tx, results, 4, err);
-    if (code == PV_OK)
-        code = read_report(results[0], arena, held, err);
-    if (code == PV_OK)
-        code = read_processing(tx, results[1], named, held, err);
-    if (code == PV_OK)
-        code = read_transfers(tx, results[2], named, held, err);
-    if (code == PV_OK)
-        count_known((const PGresult *const *)results, named, held);
-    for (size_t i = 0; i < 4; i++)
-        PQclear(results[i]);
-    return code;
+    results_auto_t results = {{NULL}};
+    PV_TRY(ask_report(tx, named, held->cluster_id, err));
+    PV_TRY(ask_speeds(tx, named, held, err));
+    PV_TRY(ask_counts(tx, named, held, err));
+    PV_TRY(tx_results(tx, results.of, 4, err));
+    PV_TRY(read_report(results.of[0], arena, held, err));
+    PV_TRY(read_processing(tx, results.of[1], named, held, err));
+    PV_TRY(read_transfers(tx, results.of[2], named, held, err));
+    /* Those that are there, and those asked for that are not. */
+    struct row row = row_at(results.of[3], 0, NULL);
+    held->operations = row_int(&row) + (int64_t)(named->n_operations - row_count(results.of[1]));
+    held->senders = row_int(&row) + (int64_t)(named->n_senders - row_count(results.of[2]));
+    return PV_OK;
 }
 
 enum pv_code store_performance_hold(struct store_tx *tx,
@@ -279,38 +262,28 @@ static enum pv_code find_filled(struct store_tx *tx,
     return PV_OK;
 }
 
-static enum pv_code save_processing(struct store_tx *tx,
-                                    const struct performance_named *named,
-                                    const struct performance_held *held,
-                                    struct pv_error *err)
+/* operations or ids: the keys of the rows. */
+static enum pv_code save_rows(struct store_tx *tx,
+                              const char *cluster_id,
+                              const struct performance *all,
+                              size_t n,
+                              const struct strview *operations,
+                              const char (*ids)[37],
+                              struct pv_error *err)
 {
     struct sql sql;
     struct filled filled;
-    PV_TRY(find_filled(tx, held->processing, named->n_operations, named->operations, NULL, &filled,
-                       err));
+    PV_TRY(find_filled(tx, all, n, operations, ids, &filled, err));
     if (filled.n == 0)
         return PV_OK;
-    tx_sql(tx, &sql, INSERT("cluster_processing", "operation"));
-    sql_uuid(&sql, held->cluster_id);
-    sql_texts(&sql, filled.operations, filled.n, sizeof *filled.operations);
-    performance_rows_bind(&sql, filled.rows, filled.n);
-    return tx_defer(tx, &sql, err);
-}
-
-static enum pv_code save_transfers(struct store_tx *tx,
-                                   const struct performance_named *named,
-                                   const struct performance_held *held,
-                                   struct pv_error *err)
-{
-    struct sql sql;
-    struct filled filled;
-    PV_TRY(find_filled(tx, held->transfers, named->n_senders, NULL,
-                       (const char(*)[37])held->from_ids, &filled, err));
-    if (filled.n == 0)
-        return PV_OK;
-    tx_sql(tx, &sql, INSERT("cluster_transfer", "from_id"));
-    sql_uuid(&sql, held->cluster_id);
-    sql_uuids(&sql, (const char *)filled.ids, filled.n, sizeof *filled.ids);
+    tx_sql(tx, &sql,
+           operations != NULL ? INSERT("cluster_processing", "operation")
+                              : INSERT("cluster_transfer", "from_id"));
+    sql_uuid(&sql, cluster_id);
+    if (operations != NULL)
+        sql_texts(&sql, filled.operations, filled.n, sizeof *filled.operations);
+    else
+        sql_uuids(&sql, (const char *)filled.ids, filled.n, sizeof *filled.ids);
     performance_rows_bind(&sql, filled.rows, filled.n);
     return tx_defer(tx, &sql, err);
 }
@@ -319,14 +292,12 @@ static enum pv_code
 save_outages(struct store_tx *tx, const struct performance_held *held, struct pv_error *err)
 {
     struct sql sql;
-    const struct outage *outages = held->outages;
     tx_sql(tx, &sql,
            "UPDATE provisor.cluster_report SET outage_from_us = $3, outage_until_us = $4"
            " WHERE team_id = $1 AND cluster_id = $2"
            " AND (outage_from_us, outage_until_us) IS DISTINCT FROM ($3, $4)");
     sql_uuid(&sql, held->cluster_id);
-    sql_counts(&sql, &outages->from_us, held->n_outages, sizeof *outages);
-    sql_counts(&sql, &outages->until_us, held->n_outages, sizeof *outages);
+    columns_bind_all(&sql, &performance_outage_columns, held->outages, held->n_outages);
     return tx_defer(tx, &sql, err);
 }
 
@@ -335,8 +306,10 @@ enum pv_code store_performance_save(struct store_tx *tx,
                                     const struct performance_held *held,
                                     struct pv_error *err)
 {
-    PV_TRY(save_processing(tx, named, held, err));
-    PV_TRY(save_transfers(tx, named, held, err));
+    PV_TRY(save_rows(tx, held->cluster_id, held->processing, named->n_operations, named->operations,
+                     NULL, err));
+    PV_TRY(save_rows(tx, held->cluster_id, held->transfers, named->n_senders, NULL,
+                     (const char(*)[37])held->from_ids, err));
     PV_TRY(save_outages(tx, held, err));
     return journal_audit(tx, "cluster.samples", "cluster", named->cluster, err);
 }
@@ -365,13 +338,10 @@ store_performance_expire(struct store_tx *tx, size_t batch, size_t *gone, struct
 {
     static const char *const statements[] = {EXPIRE("cluster_processing"),
                                              EXPIRE("cluster_transfer"), EXPIRE("cluster_report")};
-    enum pv_code code = PV_OK;
-    size_t most = 0;
-    for (size_t i = 0; i < sizeof statements / sizeof *statements && code == PV_OK; i++)
-        code = expire_from(tx, statements[i], batch, &most, err);
-    if (code == PV_OK)
-        *gone = most;
-    return code;
+    *gone = 0;
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
+        PV_TRY(expire_from(tx, statements[i], batch, gone, err));
+    return PV_OK;
 }
 
 /* --- showing --- */
@@ -385,8 +355,11 @@ enum pv_code store_performance_operations(struct store_tx *tx,
                                           size_t *n,
                                           struct pv_error *err)
 {
+    static const struct column operation = {"operation", .kind = COLUMN_KIND_TEXT};
+    static const struct columns columns = {"operation", &operation, 1, sizeof(struct strview)};
     struct sql sql;
     result_auto_t *result = NULL;
+    bool more;
     tx_sql(tx, &sql,
            "WITH RECURSIVE known AS ("
            " (SELECT operation FROM provisor.cluster_processing WHERE team_id = $1"
@@ -402,16 +375,5 @@ enum pv_code store_performance_operations(struct store_tx *tx,
     sql_uuid(&sql, cluster_id);
     sql_int(&sql, (int64_t)most);
     PV_TRY(tx_query(tx, &sql, &result, err));
-    size_t there = row_count(result);
-    struct strview *read = arena_array(arena, there, sizeof *read);
-    if (read == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < there; i++) {
-        struct row row = row_at(result, (int)i, arena);
-        read[i] = row_text(&row);
-        PV_TRY(row_done(&row, err));
-    }
-    *operations = read;
-    *n = there;
-    return PV_OK;
+    return columns_read_items(result, SIZE_MAX, arena, &columns, operations, n, &more, err);
 }

@@ -144,15 +144,14 @@ typedef enum pv_code (*take_row)(const struct asked *asked, struct row *row, str
 static enum pv_code
 read_rows(const struct asked *asked, const PGresult *result, take_row take, struct pv_error *err)
 {
-    enum pv_code code = PV_OK;
     struct arena *scratch = &asked->tx->scratch;
-    for (size_t i = 0, n = row_count(result); i < n && code == PV_OK; i++) {
+    for (size_t i = 0, n = row_count(result); i < n; i++) {
         struct arena_mark mark = arena_mark(scratch);
         struct row row = row_at(result, (int)i, scratch);
-        code = take(asked, &row, err);
+        PV_TRY(take(asked, &row, err));
         arena_rewind(scratch, mark);
     }
-    return code;
+    return PV_OK;
 }
 
 static enum pv_code read_own(const struct asked *asked, struct pv_error *err)
@@ -160,24 +159,16 @@ static enum pv_code read_own(const struct asked *asked, struct pv_error *err)
     static const take_row takes[3] = {take_processing, take_transfer, take_outages};
     struct registered from;
     struct registered to;
-    PGresult *results[3] = {NULL, NULL, NULL};
-    enum pv_code code = collect(asked, asked->ask->sends, &from, err);
-    if (code == PV_OK)
-        code = collect(asked, asked->ask->runs, &to, err);
-    if (code == PV_OK)
-        code = ask_processing(asked, &to, err);
-    if (code == PV_OK)
-        code = ask_transfers(asked, &from, &to, err);
-    if (code == PV_OK)
-        code = ask_outages(asked, &to, err);
-    if (code == PV_OK)
-        code = tx_results(asked->tx, results, 3, err);
-    for (size_t i = 0; i < 3; i++) {
-        if (code == PV_OK)
-            code = read_rows(asked, results[i], takes[i], err);
-        PQclear(results[i]);
-    }
-    return code;
+    results_auto_t results = {{NULL}};
+    PV_TRY(collect(asked, asked->ask->sends, &from, err));
+    PV_TRY(collect(asked, asked->ask->runs, &to, err));
+    PV_TRY(ask_processing(asked, &to, err));
+    PV_TRY(ask_transfers(asked, &from, &to, err));
+    PV_TRY(ask_outages(asked, &to, err));
+    PV_TRY(tx_results(asked->tx, results.of, 3, err));
+    for (size_t i = 0; i < 3; i++)
+        PV_TRY(read_rows(asked, results.of[i], takes[i], err));
+    return PV_OK;
 }
 
 /* --- what others did --- */
@@ -291,25 +282,18 @@ static enum pv_code read_pools(struct asked *asked, struct pv_error *err)
 {
     struct strview *lacking;
     size_t n;
-    PGresult *results[2] = {NULL, NULL};
+    results_auto_t results = {{NULL}};
     bool pairs = performance_book_lacks_transfers(asked->book);
-    enum pv_code code = find_lacking(asked, &lacking, &n, err);
-    if (code != PV_OK || (n == 0 && !pairs))
-        return code;
-    code = read_types(asked, err);
-    if (code == PV_OK)
-        code = ask_pool_processing(asked, lacking, n, err);
-    if (code == PV_OK && pairs)
-        code = ask_pool_transfers(asked, err);
-    if (code == PV_OK)
-        code = tx_results(asked->tx, results, pairs ? 2 : 1, err);
-    if (code == PV_OK)
-        code = read_rows(asked, results[0], pool_processing, err);
-    if (code == PV_OK && pairs)
-        code = read_rows(asked, results[1], pool_transfer, err);
-    PQclear(results[0]);
-    PQclear(results[1]);
-    return code;
+    PV_TRY(find_lacking(asked, &lacking, &n, err));
+    if (n == 0 && !pairs)
+        return PV_OK;
+    PV_TRY(read_types(asked, err));
+    PV_TRY(ask_pool_processing(asked, lacking, n, err));
+    if (pairs)
+        PV_TRY(ask_pool_transfers(asked, err));
+    PV_TRY(tx_results(asked->tx, results.of, pairs ? 2 : 1, err));
+    PV_TRY(read_rows(asked, results.of[0], pool_processing, err));
+    return pairs ? read_rows(asked, results.of[1], pool_transfer, err) : PV_OK;
 }
 
 enum pv_code store_performance_book(struct store_tx *tx,

@@ -3,7 +3,7 @@
 
 #include "core/geo/performance.h"
 #include "core/geo/reachability.h"
-#include "store/store_internal.h"
+#include "store/sql/columns.h"
 
 /* A distribution as columns, shared by the tables that hold some (performance_rows.c). */
 
@@ -39,6 +39,8 @@ enum pv_code performance_index_make(struct performance_index *index,
 /* The next column, a text or a uuid; false: it is none of them, or cannot be read. */
 bool performance_index_text(const struct performance_index *index, struct row *row, size_t *at);
 bool performance_index_uuid(const struct performance_index *index, struct row *row, size_t *at);
+
+extern const struct columns performance_outage_columns;
 
 /* Two columns, in the arena: the outages of a cluster. NULLs give none. */
 struct outage *performance_outages_read(struct row *row, size_t *n);

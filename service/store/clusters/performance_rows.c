@@ -1,15 +1,14 @@
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "store/clusters/performance_internal.h"
 
 /* --- whose a row is --- */
 
 static int by_text(const void *a, const void *b)
 {
-    struct strview x = ((const struct performance_key *)a)->text;
-    struct strview y = ((const struct performance_key *)b)->text;
-    int order = memcmp(x.at, y.at, x.n < y.n ? x.n : y.n);
-    return order != 0 ? order : (x.n > y.n) - (x.n < y.n);
+    return compare_strview(((const struct performance_key *)a)->text,
+                           ((const struct performance_key *)b)->text);
 }
 
 enum pv_code performance_index_make(struct performance_index *index,
@@ -80,18 +79,24 @@ void performance_row_read(struct row *row, struct performance *performance)
     memcpy(performance->mass, masses, n[0] * sizeof *masses);
 }
 
+static const struct column of_outage[] = {
+    {"outage_from_us", COLUMN_COUNT(struct outage, from_us)},
+    {"outage_until_us", COLUMN_COUNT(struct outage, until_us)},
+};
+const struct columns performance_outage_columns = {"outage", COLUMNS_OF(of_outage, struct outage)};
+
 struct outage *performance_outages_read(struct row *row, size_t *n)
 {
-    size_t many = 0;
-    size_t same = 0;
-    const int64_t *from = row_counts(row, &many);
-    const int64_t *until = row_counts(row, &same);
-    struct outage *outages = arena_array(row->arena, many, sizeof *outages);
-    row->failed |= outages == NULL || same != many;
-    *n = row->failed ? 0 : many;
-    for (size_t i = 0; i < *n; i++)
-        outages[i] = (struct outage){from[i], until[i]};
-    return outages;
+    struct outages {
+        struct outage *items;
+        size_t n;
+    } read;
+    static const struct column column = {
+        NULL, COLUMN_STRUCTS(struct outages, items, n, &performance_outage_columns)};
+    static const struct columns columns = {"outages", &column, 1, sizeof(struct outages)};
+    columns_read(row, &columns, &read);
+    *n = read.n;
+    return read.items;
 }
 
 /* --- writing --- */
@@ -108,35 +113,24 @@ struct line {
     int64_t last;
 };
 
-static struct line make_line(const struct performance *p, size_t bins_before)
-{
-    return (struct line){.landmark_us = p->landmark_us,
-                         .half_life_s = p->half_life_s,
-                         .level = p->level,
-                         .samples = p->samples,
-                         .newest_us = p->newest_us,
-                         .forgotten_us = performance_forgotten_us(p),
-                         .first = (int64_t)bins_before + 1,
-                         .last = (int64_t)(bins_before + p->n)};
-}
+#define LINE struct line
+static const struct column of_line[] = {
+    {"landmark_us", COLUMN_COUNT(LINE, landmark_us)},
+    {"half_life_s", COLUMN_COUNT(LINE, half_life_s)},
+    {"level", COLUMN_COUNT(LINE, level)},
+    {"samples", COLUMN_COUNT(LINE, samples)},
+    {"newest_us", COLUMN_COUNT(LINE, newest_us)},
+    {"forgotten_us", COLUMN_COUNT(LINE, forgotten_us)},
+    {"first", COLUMN_COUNT(LINE, first)},
+    {"last", COLUMN_COUNT(LINE, last)},
+};
+static const struct columns line_columns = {"line", COLUMNS_OF(of_line, LINE)};
 
 struct bin {
     int64_t index;
     double weight;
     double mass;
 };
-
-static void bind_lines(struct sql *sql, const struct line *lines, size_t n)
-{
-    sql_counts(sql, &lines->landmark_us, n, sizeof *lines);
-    sql_counts(sql, &lines->half_life_s, n, sizeof *lines);
-    sql_counts(sql, &lines->level, n, sizeof *lines);
-    sql_counts(sql, &lines->samples, n, sizeof *lines);
-    sql_counts(sql, &lines->newest_us, n, sizeof *lines);
-    sql_counts(sql, &lines->forgotten_us, n, sizeof *lines);
-    sql_counts(sql, &lines->first, n, sizeof *lines);
-    sql_counts(sql, &lines->last, n, sizeof *lines);
-}
 
 void performance_rows_bind(struct sql *sql, const struct performance *const rows[], size_t n)
 {
@@ -148,11 +142,19 @@ void performance_rows_bind(struct sql *sql, const struct performance *const rows
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        lines[i] = make_line(rows[i], n_bins);
+        const struct performance *p = rows[i];
+        lines[i] = (struct line){.landmark_us = p->landmark_us,
+                                 .half_life_s = p->half_life_s,
+                                 .level = p->level,
+                                 .samples = p->samples,
+                                 .newest_us = p->newest_us,
+                                 .forgotten_us = performance_forgotten_us(p),
+                                 .first = (int64_t)n_bins + 1,
+                                 .last = (int64_t)(n_bins + p->n)};
         for (size_t k = 0; k < rows[i]->n; k++)
             bins[n_bins++] = (struct bin){rows[i]->index[k], rows[i]->weight[k], rows[i]->mass[k]};
     }
-    bind_lines(sql, lines, n);
+    columns_bind_all(sql, &line_columns, lines, n);
     sql_counts(sql, &bins->index, n_bins, sizeof *bins);
     sql_doubles(sql, &bins->weight, n_bins, sizeof *bins);
     sql_doubles(sql, &bins->mass, n_bins, sizeof *bins);

@@ -6,64 +6,43 @@
 #include "threads/clock.h"
 
 #define A struct application
-static const struct column of_application[] = {
-    {"id", COLUMN_ID(A, id), .computed = true},
-    {"name", COLUMN_TEXT(A, name)},
-    {"description", COLUMN_TEXT(A, description)},
-    {"label_keys, label_values", COLUMN_PAIRS(A, labels, n_labels)},
-    {"retention_days", COLUMN_COUNT(A, retention_days)},
-    {"retention_runs", COLUMN_COUNT(A, retention_runs)},
-    {"runs", COLUMN_COUNT(A, runs), .computed = true},
-    {"version", COLUMN_COUNT(A, version), .computed = true},
-    {"history_version", COLUMN_COUNT(A, history_version), .computed = true},
-    {"created_at", COLUMN_INSTANT(A, created_us), .computed = true},
-    {"updated_at", COLUMN_INSTANT(A, updated_us), .computed = true},
-};
+#define STORED                                                                                     \
+    {"id", COLUMN_ID(A, id), .computed = true}, {"name", COLUMN_TEXT(A, name)},                    \
+        {"description", COLUMN_TEXT(A, description)},                                              \
+        {"label_keys, label_values", COLUMN_PAIRS(A, labels, n_labels)},                           \
+        {"retention_days", COLUMN_COUNT(A, retention_days)},                                       \
+        {"retention_runs", COLUMN_COUNT(A, retention_runs)},                                       \
+        {"runs", COLUMN_COUNT(A, runs), .computed = true},                                         \
+        {"version", COLUMN_COUNT(A, version), .computed = true},                                   \
+        {"history_version", COLUMN_COUNT(A, history_version), .computed = true},                   \
+        {"created_at", COLUMN_INSTANT(A, created_us), .computed = true},                           \
+    {                                                                                              \
+        "updated_at", COLUMN_INSTANT(A, updated_us), .computed = true                              \
+    }
+static const struct column of_application[] = {STORED};
 static const struct columns columns = {"application", COLUMNS_OF(of_application, A)};
 
-/* Each is one step down an index. Only what is shown reads them. */
-static const struct column of_activity[] = {
+/* With the latest run and advice, each one step down an index. Only what is shown reads them. */
+static const struct column of_shown[] = {
+    STORED,
     {"(SELECT max(r.instant) FROM provisor.run r WHERE r.team_id = application.team_id"
      " AND r.application_id = application.id)",
-     COLUMN_INSTANT(A, last_run_us), .computed = true},
+     COLUMN_INSTANT(A, last_run_us)},
     {"(SELECT max(v.created_at) FROM provisor.advice v WHERE v.team_id = application.team_id"
      " AND v.application_name = application.name)",
-     COLUMN_INSTANT(A, last_advice_us), .computed = true},
+     COLUMN_INSTANT(A, last_advice_us)},
 };
-static const struct columns activity = {"activity", COLUMNS_OF(of_activity, A)};
-
-/* The activity, too, where the statement asked for it. */
-static enum pv_code read_application(const PGresult *result,
-                                     size_t at,
-                                     struct arena *arena,
-                                     struct application *application,
-                                     struct pv_error *err)
-{
-    static const int with_activity = sizeof of_application / sizeof *of_application + 1 +
-                                     sizeof of_activity / sizeof *of_activity;
-    struct row row = row_at(result, (int)at, arena);
-    struct application a = {.last_run_us = RUN_NO_INSTANT, .last_advice_us = RUN_NO_INSTANT};
-    columns_read(&row, &columns, &a);
-    if (PQnfields(result) == with_activity)
-        columns_read(&row, &activity, &a);
-    PV_TRY(row_done(&row, err));
-    *application = a;
-    return PV_OK;
-}
+static const struct columns shown = {"shown", COLUMNS_OF(of_shown, A)};
 
 static enum pv_code no_application(struct pv_error *err)
 {
     return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
 }
 
-static enum pv_code other_version(struct pv_error *err)
-{
-    return pv_fail(err, PV_E_PRECONDITION, "the application has changed since it was read");
-}
-
 /* One row or none; *found tells. */
 static enum pv_code query_one(struct store_tx *tx,
                               const struct sql *sql,
+                              const struct columns *of,
                               struct arena *arena,
                               struct application *application,
                               bool *found,
@@ -72,9 +51,9 @@ static enum pv_code query_one(struct store_tx *tx,
     result_auto_t *result = NULL;
     PV_TRY(tx_query(tx, sql, &result, err));
     *found = row_count(result) > 0;
-    if (*found)
-        PV_TRY(read_application(result, 0, arena, application, err));
-    return PV_OK;
+    *application =
+        (struct application){.last_run_us = RUN_NO_INSTANT, .last_advice_us = RUN_NO_INSTANT};
+    return *found ? columns_read_row(result, 0, arena, of, application, err) : PV_OK;
 }
 
 static enum pv_code look_up(struct store_tx *tx,
@@ -91,7 +70,7 @@ static enum pv_code look_up(struct store_tx *tx,
     tx_columns(tx, &sql, &statement);
     sql.repeated = true;
     sql_text(&sql, strview_of(name));
-    return query_one(tx, &sql, arena, application, found, err);
+    return query_one(tx, &sql, &columns, arena, application, found, err);
 }
 
 /* *made: false when the name is taken. */
@@ -114,12 +93,11 @@ static enum pv_code insert(struct store_tx *tx,
     sql.repeated = true;
     sql_uuid(&sql, id);
     columns_bind(&sql, &columns, given);
-    PV_TRY(query_one(tx, &sql, arena, stored, made, err));
-    if (*made)
-        store_tell_of(tx, stored->id);
-    if (*made)
-        PV_TRY(journal_audit(tx, "application.insert", "application", stored->name, err));
-    return PV_OK;
+    PV_TRY(query_one(tx, &sql, &columns, arena, stored, made, err));
+    if (!*made)
+        return PV_OK;
+    store_tell_of(tx, stored->id);
+    return journal_audit(tx, "application.insert", "application", stored->name, err);
 }
 
 enum pv_code store_application_insert(struct store_tx *tx,
@@ -142,15 +120,14 @@ enum pv_code store_application_show(struct store_tx *tx,
                                     struct application *application,
                                     struct pv_error *err)
 {
-    static struct columns_statement statement = {
-        "SELECT {application}, {activity} FROM provisor.application"
-        " WHERE team_id = $1 AND name = $2",
-        .of = {&columns, &activity}};
+    static struct columns_statement statement = {"SELECT {shown} FROM provisor.application"
+                                                 " WHERE team_id = $1 AND name = $2",
+                                                 .of = {&shown}};
     struct sql sql;
     bool found;
     tx_columns(tx, &sql, &statement);
     sql_text(&sql, strview_of(name));
-    PV_TRY(query_one(tx, &sql, arena, application, &found, err));
+    PV_TRY(query_one(tx, &sql, &shown, arena, application, &found, err));
     return found ? PV_OK : no_application(err);
 }
 
@@ -183,12 +160,9 @@ enum pv_code store_application_ensure(struct store_tx *tx,
     if (there)
         return PV_OK;
     PV_TRY(look_up(tx, arena, name, application, &there, err));
-    if (!there)
-        return pv_fail(err, PV_E_RETRY, "the application has just been deleted");
-    return PV_OK;
+    return there ? PV_OK : pv_fail(err, PV_E_RETRY, "the application has just been deleted");
 }
 
-/* What a change or a delete that touched nothing means. */
 /* Why a write met no row. Without a version to match it can only be gone, also when a look made in the
  * same transaction still sees it. */
 static enum pv_code
@@ -202,9 +176,9 @@ why_untouched(struct store_tx *tx, const char *name, int64_t if_version, struct 
     bool found;
     enum pv_code code = look_up(tx, &arena, name, &there, &found, err);
     arena_fini(&arena);
-    if (code != PV_OK)
-        return code;
-    return found ? other_version(err) : no_application(err);
+    PV_TRY(code);
+    return found ? pv_fail(err, PV_E_PRECONDITION, "the application has changed since it was read")
+                 : no_application(err);
 }
 
 enum pv_code store_application_update(struct store_tx *tx,
@@ -224,8 +198,8 @@ enum pv_code store_application_update(struct store_tx *tx,
         " retention_runs = CASE WHEN $9 THEN $11 ELSE retention_runs END,"
         " version = version + 1, updated_at = now()"
         " WHERE team_id = $1 AND name = $2 AND ($3 IS NULL OR version = $3)"
-        " RETURNING {application}, {activity}",
-        .of = {&columns, &activity}};
+        " RETURNING {shown}",
+        .of = {&shown}};
     const struct application *to = &change->to;
     struct sql sql;
     tx_columns(tx, &sql, &statement);
@@ -239,7 +213,7 @@ enum pv_code store_application_update(struct store_tx *tx,
     sql_count(&sql, to->retention_days);
     sql_count(&sql, to->retention_runs);
     bool touched;
-    PV_TRY(query_one(tx, &sql, arena, application, &touched, err));
+    PV_TRY(query_one(tx, &sql, &shown, arena, application, &touched, err));
     if (!touched)
         return why_untouched(tx, name, if_version, err);
     return journal_audit(tx, "application.update", "application", application->name, err);
@@ -290,11 +264,10 @@ static enum pv_code delete_parts(struct store_tx *tx, const char *id, struct pv_
     };
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
         struct sql sql;
-        PGresult *result;
+        result_auto_t *result = NULL;
         tx_sql(tx, &sql, statements[i]);
         sql_uuid(&sql, id);
         PV_TRY(tx_query(tx, &sql, &result, err));
-        PQclear(result);
     }
     return PV_OK;
 }
@@ -322,17 +295,16 @@ list_query(struct store_tx *tx, const struct application_filter *filter, struct 
     " AND NOT EXISTS (SELECT FROM unnest($5::text[], $6::text[]) AS wanted (key, value)"           \
     " WHERE NOT EXISTS (SELECT FROM unnest(label_keys, label_values) AS own (key, value)"          \
     " WHERE own.key = wanted.key AND own.value = wanted.value))"
-    static struct columns_statement by_name = {
-        "SELECT {application}, {activity} FROM provisor.application" FILTERED
-        " AND name > $2 ORDER BY name LIMIT $3",
-        .of = {&columns, &activity}};
+    static struct columns_statement by_name = {"SELECT {shown} FROM provisor.application" FILTERED
+                                               " AND name > $2 ORDER BY name LIMIT $3",
+                                               .of = {&shown}};
     static struct columns_statement by_last_run = {
-        "SELECT {application}, {activity} FROM provisor.application CROSS JOIN LATERAL"
+        "SELECT {shown} FROM provisor.application CROSS JOIN LATERAL"
         " (SELECT coalesce(max(instant), '-infinity') AS last FROM provisor.run"
         " WHERE run.team_id = application.team_id AND run.application_id = application.id) AS "
         "latest" FILTERED " AND (latest.last < $7 OR latest.last = $7 AND name > $2)"
         " ORDER BY latest.last DESC, name LIMIT $3",
-        .of = {&columns, &activity}};
+        .of = {&shown}};
 #undef FILTERED
     tx_columns(tx, sql, filter->by_last_run ? &by_last_run : &by_name);
     sql_text(sql, strview_of(filter->after));
@@ -349,18 +321,9 @@ enum pv_code store_application_list(struct store_tx *tx,
                                     struct application_list *list,
                                     struct pv_error *err)
 {
-    size_t limit = filter->limit;
     struct sql sql;
     list_query(tx, filter, &sql);
     result_auto_t *result = NULL;
     PV_TRY(tx_query(tx, &sql, &result, err));
-    size_t there = row_count(result);
-    struct application_list read = {.n = there > limit ? limit : there, .more = there > limit};
-    read.items = arena_calloc(arena, read.n, sizeof *read.items);
-    if (read.items == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < read.n; i++)
-        PV_TRY(read_application(result, i, arena, &read.items[i], err));
-    *list = read;
-    return PV_OK;
+    return columns_read_list(result, filter->limit, arena, &shown, list, err);
 }

@@ -15,6 +15,12 @@ void result_clear(PGresult **result)
     PQclear(*result);
 }
 
+void results_clear(struct results *results)
+{
+    for (size_t i = 0; i < sizeof results->of / sizeof *results->of; i++)
+        PQclear(results->of[i]);
+}
+
 size_t row_count(const PGresult *result)
 {
     int n = PQntuples(result);
