@@ -1,54 +1,43 @@
 #include "store/history/name_rules.h"
 
-#include "store/store_internal.h"
+#include "store/sql/columns.h"
 
 /* Three arrays of one length, side by side. */
-static enum pv_code read_rules(const PGresult *result,
-                               struct arena *arena,
-                               struct name_rules *rules,
-                               struct pv_error *err)
-{
-    struct row row = row_at(result, 0, arena);
-    struct name_rules read = {0};
-    read.version = row_int(&row);
-    read.customized = row_bool(&row);
-    size_t n_patterns;
-    size_t n_applications;
-    const struct strview *names = row_texts(&row, &read.n);
-    const struct strview *patterns = row_texts(&row, &n_patterns);
-    const struct strview *applications = row_texts(&row, &n_applications);
-    PV_TRY(row_done(&row, err));
-    if ((n_patterns != read.n || n_applications != read.n))
-        return pv_fail(err, PV_E_INTERNAL, "the rules of names are out of step");
-    struct name_rule *made = arena_array(arena, read.n, sizeof *made);
-    if (made == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < read.n; i++)
-        made[i] = (struct name_rule){names[i], patterns[i], applications[i]};
-    read.rules = read.customized ? made : name_rules_default;
-    if (!read.customized)
-        read.n = name_rules_default_n;
-    *rules = read;
-    return PV_OK;
-}
+#define R struct name_rule
+static const struct column of_rule[] = {
+    {"names", COLUMN_TEXT(R, name)},
+    {"patterns", COLUMN_TEXT(R, pattern)},
+    {"applications", COLUMN_TEXT(R, application)},
+};
+static const struct columns rule_columns = {"rule", COLUMNS_OF(of_rule, R)};
+
+#define S struct name_rules
+static const struct column of_rules[] = {
+    {"version", COLUMN_COUNT(S, version), .computed = true},
+    {"customized", COLUMN_BOOLEAN(S, customized)},
+    {NULL, COLUMN_STRUCTS(S, rules, n, &rule_columns)},
+};
+static const struct columns columns = {"rules", COLUMNS_OF(of_rules, S)};
 
 enum pv_code store_name_rules_get(struct store_tx *tx,
                                   struct arena *arena,
                                   struct name_rules *rules,
                                   struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "SELECT {rules} FROM provisor.name_rules WHERE team_id = $1", .of = {&columns}};
     struct sql sql;
-    PGresult *result;
-    tx_sql(tx, &sql,
-           "SELECT version, customized, names, patterns, applications FROM provisor.name_rules"
-           " WHERE team_id = $1");
-    enum pv_code code = tx_query(tx, &sql, &result, err);
-    if (code == PV_OK && row_count(result) > 0)
-        code = read_rules(result, arena, rules, err);
-    else if (code == PV_OK)
-        *rules = (struct name_rules){.rules = name_rules_default, .n = name_rules_default_n};
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    tx_columns(tx, &sql, &statement);
+    PV_TRY(tx_query(tx, &sql, &result, err));
+    *rules = (struct name_rules){.version = 0};
+    if (row_count(result) > 0)
+        PV_TRY(columns_read_row(result, 0, arena, &columns, rules, err));
+    if (!rules->customized) {
+        rules->rules = name_rules_default;
+        rules->n = name_rules_default_n;
+    }
+    return PV_OK;
 }
 
 /* Changes of one team's rules come one after another, also the first. */
@@ -56,19 +45,17 @@ static enum pv_code check_version(struct store_tx *tx, int64_t if_version, struc
 {
     struct sql lock;
     struct sql look;
-    PGresult *results[2];
+    results_auto_t results = {{NULL}};
     tx_sql(tx, &lock, "SELECT pg_advisory_xact_lock(hashtextextended($1::text, 7042))");
     tx_sql(tx, &look, "SELECT version FROM provisor.name_rules WHERE team_id = $1");
     PV_TRY(tx_send(tx, &lock, err));
     PV_TRY(tx_send(tx, &look, err));
-    PV_TRY(tx_results(tx, results, 2, err));
+    PV_TRY(tx_results(tx, results.of, 2, err));
     int64_t version = 0;
-    if (row_count(results[1]) > 0) {
-        struct row row = row_at(results[1], 0, NULL);
+    if (row_count(results.of[1]) > 0) {
+        struct row row = row_at(results.of[1], 0, NULL);
         version = row_int(&row);
     }
-    PQclear(results[0]);
-    PQclear(results[1]);
     if (if_version != RUN_UNKNOWN && if_version != version)
         return pv_fail(err, PV_E_PRECONDITION, "the rules are now at version %lld",
                        (long long)version);
@@ -82,19 +69,18 @@ static enum pv_code put(struct store_tx *tx,
                         int64_t if_version,
                         struct pv_error *err)
 {
-    PV_TRY(check_version(tx, if_version, err));
+    static struct columns_statement statement = {
+        "INSERT INTO provisor.name_rules AS r (team_id, {rules:written})"
+        " VALUES ($1, {rules:values}) ON CONFLICT (team_id) DO UPDATE SET"
+        " customized = excluded.customized, names = excluded.names,"
+        " patterns = excluded.patterns, applications = excluded.applications,"
+        " version = r.version + 1, updated_at = now()",
+        .of = {&columns}};
+    const struct name_rules made = {.customized = customized, .rules = rules, .n = n};
     struct sql sql;
-    tx_sql(tx, &sql,
-           "INSERT INTO provisor.name_rules AS r"
-           " (team_id, customized, names, patterns, applications)"
-           " VALUES ($1, $2, $3, $4, $5) ON CONFLICT (team_id) DO UPDATE SET"
-           " customized = excluded.customized, names = excluded.names,"
-           " patterns = excluded.patterns, applications = excluded.applications,"
-           " version = r.version + 1, updated_at = now()");
-    sql_bool(&sql, customized);
-    sql_texts(&sql, n == 0 ? NULL : &rules->name, n, sizeof *rules);
-    sql_texts(&sql, n == 0 ? NULL : &rules->pattern, n, sizeof *rules);
-    sql_texts(&sql, n == 0 ? NULL : &rules->application, n, sizeof *rules);
+    PV_TRY(check_version(tx, if_version, err));
+    tx_columns(tx, &sql, &statement);
+    columns_bind(&sql, &columns, &made);
     return tx_defer(tx, &sql, err);
 }
 

@@ -47,32 +47,28 @@ lock(struct store_tx *tx, const char *application_id, PGresult *results[2], stru
            "SELECT pg_try_advisory_xact_lock(hashtextextended("
            "concat_ws(E'\\n', $1::text, $2::text), 7042))");
     sql_uuid(&sql, application_id);
-    enum pv_code code = tx_send(tx, &sql, err);
+    PV_TRY(tx_send(tx, &sql, err));
     tx_sql(tx, &sql,
            "SELECT FROM provisor.application WHERE team_id = $1 AND id = $2 FOR KEY SHARE");
     sql_uuid(&sql, application_id);
-    if (code == PV_OK)
-        code = tx_send(tx, &sql, err);
-    return code == PV_OK ? tx_results(tx, results, 2, err) : code;
+    PV_TRY(tx_send(tx, &sql, err));
+    return tx_results(tx, results, 2, err);
 }
 
 enum pv_code store_run_import_begin(struct store_tx *tx,
                                     const struct application *application,
                                     struct pv_error *err)
 {
-    PGresult *results[2] = {NULL, NULL};
+    results_auto_t results = {{NULL}};
     store_tell_of(tx, application->id);
     PV_TRY(plan_for_many(tx, err));
-    PV_TRY(lock(tx, application->id, results, err));
-    struct row row = row_at(results[0], 0, NULL);
-    bool alone = row_bool(&row);
-    bool there = row_count(results[1]) > 0;
-    PQclear(results[0]);
-    PQclear(results[1]);
-    if (!there)
+    PV_TRY(lock(tx, application->id, results.of, err));
+    if (row_count(results.of[1]) == 0)
         return pv_fail(err, PV_E_RETRY, "the application has just been deleted");
-    return alone ? PV_OK
-                 : pv_fail(err, PV_E_CONFLICT, "another import into this application is under way");
+    struct row alone = row_at(results.of[0], 0, NULL);
+    return row_bool(&alone)
+               ? PV_OK
+               : pv_fail(err, PV_E_CONFLICT, "another import into this application is under way");
 }
 
 /* --- looking --- */
@@ -150,7 +146,10 @@ static enum pv_code send_logs(struct store_tx *tx,
     return tx_send(tx, &sql, err);
 }
 
-static void read_logs(const PGresult *result, struct arena *arena, struct run_import items[])
+static enum pv_code read_logs(const PGresult *result,
+                              struct arena *arena,
+                              struct run_import items[],
+                              struct pv_error *err)
 {
     for (size_t i = 0; i < row_count(result); i++) {
         struct row row = row_at(result, (int)i, arena);
@@ -158,10 +157,12 @@ static void read_logs(const PGresult *result, struct arena *arena, struct run_im
         row_uuid(&row, item->by_log);
         item->log.ended = row_bool(&row);
         struct strview digest = row_bytes(&row);
+        PV_TRY(row_done(&row, err));
         item->log.undigested = digest.at == NULL;
         item->log.same = digest.at != NULL && item->run->log_digest.at != NULL &&
                          strview_equal(digest, item->run->log_digest);
     }
+    return PV_OK;
 }
 
 static enum pv_code
@@ -227,17 +228,14 @@ enum pv_code store_run_import_find(struct store_tx *tx,
                                    size_t n,
                                    struct pv_error *err)
 {
-    enum { LOOKS = 3 };
-    PGresult *results[LOOKS] = {NULL};
+    results_auto_t results = {{NULL}};
     PV_TRY(send_ids(tx, application->id, items, n, err));
     PV_TRY(send_logs(tx, application->id, items, n, err));
     PV_TRY(send_advice(tx, items, n, err));
-    PV_TRY(tx_results(tx, results, LOOKS, err));
-    read_ids(results[0], items);
-    read_logs(results[1], arena, items);
-    read_advice(results[2], items);
-    for (size_t i = 0; i < LOOKS; i++)
-        PQclear(results[i]);
+    PV_TRY(tx_results(tx, results.of, 3, err));
+    read_ids(results.of[0], items);
+    PV_TRY(read_logs(results.of[1], arena, items, err));
+    read_advice(results.of[2], items);
     return load_there(tx, arena, application->id, items, n, err);
 }
 

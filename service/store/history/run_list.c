@@ -71,9 +71,7 @@ static enum pv_code spread_digests(
         struct row row = row_at(result, (int)i, arena);
         int64_t of = row_int(&row);
         struct strview digest = row_bytes(&row);
-        enum pv_code code = row_done(&row, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(row_done(&row, err));
         if (of < 1 || (size_t)of > n)
             return pv_fail(err, PV_E_INTERNAL, "a digest belongs to no run");
         runs[of - 1].log_digest = digest;

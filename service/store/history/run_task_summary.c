@@ -4,26 +4,13 @@
 
 /* --- which runs --- */
 
-static enum pv_code read_runs(const PGresult *result,
-                              struct arena *arena,
-                              struct unthinned **items,
-                              size_t *n,
-                              struct pv_error *err)
-{
-    size_t there = row_count(result);
-    struct unthinned *read = arena_calloc(arena, there, sizeof *read);
-    if (read == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < there; i++) {
-        struct row row = row_at(result, (int)i, arena);
-        row_uuid(&row, read[i].team_id);
-        row_uuid(&row, read[i].application_id);
-        row_uuid(&row, read[i].run_id);
-    }
-    *items = read;
-    *n = there;
-    return PV_OK;
-}
+#define U struct unthinned
+static const struct column of_unthinned[] = {
+    {"team_id", COLUMN_ID(U, team_id)},
+    {"application_id", COLUMN_ID(U, application_id)},
+    {"run_id", COLUMN_ID(U, run_id)},
+};
+static const struct columns unthinned_columns = {"unthinned", COLUMNS_OF(of_unthinned, U)};
 
 enum pv_code store_unthinned_list(struct store *store,
                                   struct arena *arena,
@@ -33,14 +20,16 @@ enum pv_code store_unthinned_list(struct store *store,
                                   size_t *n,
                                   struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "SELECT {unthinned} FROM provisor.list_unthinned($1, $2)", .of = {&unthinned_columns}};
     struct sql sql;
-    sql_init(&sql, arena,
-             "SELECT team_id, application_id, run_id FROM provisor.list_unthinned($1, $2)");
+    bool more;
+    sql_columns(&sql, arena, &statement);
     sql_int(&sql, days);
     sql_int(&sql, (int64_t)limit);
     result_auto_t *result = NULL;
     PV_TRY(store_query_alone(store, &sql, &result, err));
-    return read_runs(result, arena, items, n, err);
+    return columns_read_items(result, limit, arena, &unthinned_columns, items, n, &more, err);
 }
 
 /* --- one run --- */
@@ -61,9 +50,7 @@ static enum pv_code read_stages(const PGresult *result,
         read[i].id = row_int(&row);
         read[i].task_durations_s = row_doubles(&row, &tasks);
         read[i].n_tasks = (int64_t)tasks;
-        enum pv_code code = row_done(&row, err);
-        if (code != PV_OK)
-            return code;
+        PV_TRY(row_done(&row, err));
     }
     *stages = read;
     *n = there;
@@ -82,9 +69,7 @@ enum pv_code store_run_long_stages(struct store_tx *tx,
     tx_sql(tx, &sql,
            "SELECT FROM provisor.application WHERE team_id = $1 AND id = $2 FOR NO KEY UPDATE");
     sql_uuid(&sql, run->application_id);
-    enum pv_code code = tx_send(tx, &sql, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(tx_send(tx, &sql, err));
     tx_sql(tx, &sql,
            "SELECT id, task_durations_s FROM provisor.run_stage WHERE team_id = $1"
            " AND application_id = $2 AND run_id = $3 AND cardinality(task_durations_s) > $4"
@@ -92,15 +77,10 @@ enum pv_code store_run_long_stages(struct store_tx *tx,
     sql_uuid(&sql, run->application_id);
     sql_uuid(&sql, run->run_id);
     sql_int(&sql, (int64_t)least);
-    code = tx_send(tx, &sql, err);
-    PGresult *results[2] = {NULL, NULL};
-    if (code == PV_OK)
-        code = tx_results(tx, results, 2, err);
-    if (code == PV_OK)
-        code = read_stages(results[1], arena, stages, n, err);
-    PQclear(results[0]);
-    PQclear(results[1]);
-    return code;
+    PV_TRY(tx_send(tx, &sql, err));
+    results_auto_t results = {{NULL}};
+    PV_TRY(tx_results(tx, results.of, 2, err));
+    return read_stages(results.of[1], arena, stages, n, err);
 }
 
 static enum pv_code write_sketch(struct store_tx *tx,

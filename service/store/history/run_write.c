@@ -101,17 +101,13 @@ static enum pv_code look_up(struct store_tx *tx,
                             struct pv_error *err)
 {
     const bool has_log = run->spark_application_id.at != NULL;
-    PGresult *results[3] = {NULL, NULL, NULL};
+    results_auto_t results = {{NULL}};
     PV_TRY(send_lock(tx, application_id, err));
     PV_TRY(send_advice_check(tx, run, err));
     if (has_log)
         PV_TRY(send_log_look_up(tx, application_id, run, digest, err));
-    enum pv_code code = tx_results(tx, results, has_log ? 3 : 2, err);
-    if (code == PV_OK)
-        code = read_lookup(results, found, err);
-    for (size_t i = 0; i < 3; i++)
-        PQclear(results[i]);
-    return code;
+    PV_TRY(tx_results(tx, results.of, has_log ? 3 : 2, err));
+    return read_lookup(results.of, found, err);
 }
 
 /* --- writing: all queued --- */

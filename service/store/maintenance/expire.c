@@ -1,5 +1,6 @@
-#include "store/maintenance/maintenance.h"
-#include "store/store_internal.h"
+#include <stdint.h>
+
+#include "store/maintenance/maintenance_internal.h"
 
 /*
  * Rows of one team that are past their time, a batch at once. What lies in partitions is removed by
@@ -15,15 +16,9 @@ struct ids {
 static enum pv_code
 read_ids(const PGresult *result, struct arena *arena, struct ids *ids, struct pv_error *err)
 {
-    ids->n = row_count(result);
-    ids->items = arena_calloc(arena, ids->n, sizeof *ids->items);
-    if (ids->items == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < ids->n; i++) {
-        struct row row = row_at(result, (int)i, arena);
-        row_uuid(&row, ids->items[i].text);
-    }
-    return PV_OK;
+    bool more;
+    return columns_read_items(result, SIZE_MAX, arena, &id_columns, &ids->items, &ids->n, &more,
+                              err);
 }
 
 static void add_ids(struct sql *sql, const struct ids *ids)
@@ -35,12 +30,10 @@ static void add_ids(struct sql *sql, const struct ids *ids)
 static enum pv_code
 count_gone(struct store_tx *tx, const struct sql *sql, size_t *gone, struct pv_error *err)
 {
-    PGresult *result;
-    enum pv_code code = tx_query(tx, sql, &result, err);
-    if (code == PV_OK)
-        *gone = row_count(result);
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    PV_TRY(tx_query(tx, sql, &result, err));
+    *gone = row_count(result);
+    return PV_OK;
 }
 
 /* --- runs --- */
@@ -111,24 +104,19 @@ enum pv_code store_run_expire(struct store_tx *tx,
                               size_t *gone,
                               struct pv_error *err)
 {
-    PGresult *results[2] = {NULL, NULL};
+    results_auto_t results = {{NULL}};
     struct ids ids = {0};
-    struct strview found = {0};
     size_t removed = 0;
-    enum pv_code code = look_for_runs(tx, retention, batch, results, err);
-    if (code == PV_OK && row_count(results[0]) > 0) {
-        struct row row = row_at(results[0], 0, arena);
-        found = row_text(&row);
-        code = row_done(&row, err);
-        if (code == PV_OK)
-            code = read_ids(results[1], arena, &ids, err);
-    }
-    PQclear(results[0]);
-    PQclear(results[1]);
-    if (code == PV_OK && ids.n > 0)
-        code = remove_runs(tx, retention, found, &ids, &removed, err);
-    if (code != PV_OK)
-        return code;
+    *gone = 0;
+    PV_TRY(look_for_runs(tx, retention, batch, results.of, err));
+    if (row_count(results.of[0]) == 0)
+        return PV_OK;
+    struct row row = row_at(results.of[0], 0, arena);
+    struct strview found = row_text(&row);
+    PV_TRY(row_done(&row, err));
+    PV_TRY(read_ids(results.of[1], arena, &ids, err));
+    if (ids.n > 0)
+        PV_TRY(remove_runs(tx, retention, found, &ids, &removed, err));
     if (removed > 0)
         *name = found;
     *gone = removed;
@@ -184,20 +172,14 @@ static enum pv_code old_advice(struct store_tx *tx,
 enum pv_code store_advice_expire(
     struct store_tx *tx, int64_t days, size_t batch, size_t *gone, struct pv_error *err)
 {
-    struct arena arena;
-    arena_init(&arena, 0);
     struct ids ids = {0};
-    size_t removed = 0;
-    enum pv_code code = old_advice(tx, days, batch, &arena, &ids, err);
-    if (code == PV_OK && ids.n > 0) {
-        struct sql sql;
-        tx_sql(tx, &sql,
-               "DELETE FROM provisor.advice WHERE team_id = $1 AND id = ANY ($2) RETURNING 1");
-        add_ids(&sql, &ids);
-        code = count_gone(tx, &sql, &removed, err);
-    }
-    arena_fini(&arena);
-    if (code == PV_OK)
-        *gone = removed;
-    return code;
+    struct sql sql;
+    *gone = 0;
+    PV_TRY(old_advice(tx, days, batch, &tx->scratch, &ids, err));
+    if (ids.n == 0)
+        return PV_OK;
+    tx_sql(tx, &sql,
+           "DELETE FROM provisor.advice WHERE team_id = $1 AND id = ANY ($2) RETURNING 1");
+    add_ids(&sql, &ids);
+    return count_gone(tx, &sql, gone, err);
 }

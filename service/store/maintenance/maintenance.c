@@ -1,6 +1,4 @@
-#include "store/maintenance/maintenance.h"
-
-#include "store/store_internal.h"
+#include "store/maintenance/maintenance_internal.h"
 
 /* The calls across teams: each is one statement of nobody's team around a function of the owner. */
 
@@ -28,10 +26,8 @@ enum pv_code store_maintenance_end(struct store *store, const char *holder, stru
     struct sql sql;
     sql_init(&sql, NULL, "SELECT provisor.end_housekeeping($1)");
     sql_uuid(&sql, holder);
-    PGresult *result;
-    enum pv_code code = store_query_alone(store, &sql, &result, err);
-    PQclear(result);
-    return code;
+    result_auto_t *result = NULL;
+    return store_query_alone(store, &sql, &result, err);
 }
 
 /* --- partitions --- */
@@ -79,26 +75,16 @@ enum pv_code store_partition_drop(struct store *store,
 
 /* --- lists --- */
 
-static enum pv_code read_retention(const PGresult *result,
-                                   struct arena *arena,
-                                   struct retention_list *list,
-                                   struct pv_error *err)
-{
-    size_t n = row_count(result);
-    struct retention *items = arena_calloc(arena, n, sizeof *items);
-    if (items == NULL)
-        return pv_no_memory(err);
-    for (size_t i = 0; i < n; i++) {
-        struct row row = row_at(result, (int)i, arena);
-        row_uuid(&row, items[i].team_id);
-        row_uuid(&row, items[i].application_id);
-        items[i].keep_days = row_int(&row);
-        items[i].keep_runs = row_int(&row);
-        items[i].due = row_bool(&row);
-    }
-    *list = (struct retention_list){items, n};
-    return PV_OK;
-}
+#define R struct retention
+static const struct column of_retention[] = {
+    {"team_id", COLUMN_ID(R, team_id)},        {"application_id", COLUMN_ID(R, application_id)},
+    {"keep_days", COLUMN_COUNT(R, keep_days)}, {"keep_runs", COLUMN_COUNT(R, keep_runs)},
+    {"due", COLUMN_BOOLEAN(R, due)},
+};
+static const struct columns retention_columns = {"retention", COLUMNS_OF(of_retention, R)};
+
+static const struct column of_id[] = {{"id", COLUMN_ID(struct team_id, text)}};
+const struct columns id_columns = {"id", COLUMNS_OF(of_id, struct team_id)};
 
 enum pv_code store_retention_list(struct store *store,
                                   struct arena *arena,
@@ -109,10 +95,12 @@ enum pv_code store_retention_list(struct store *store,
                                   struct retention_list *list,
                                   struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "SELECT {retention} FROM provisor.list_retention($1, $2, $3, $4, $5)",
+        .of = {&retention_columns}};
     struct sql sql;
-    sql_init(&sql, arena,
-             "SELECT team_id, application_id, keep_days, keep_runs, due"
-             " FROM provisor.list_retention($1, $2, $3, $4, $5)");
+    bool more;
+    sql_columns(&sql, arena, &statement);
     sql_uuid(&sql, after == NULL ? NULL : after->team_id);
     sql_uuid(&sql, after == NULL ? NULL : after->application_id);
     sql_int(&sql, (int64_t)limit);
@@ -120,7 +108,8 @@ enum pv_code store_retention_list(struct store *store,
     sql_int(&sql, default_runs);
     result_auto_t *result = NULL;
     PV_TRY(store_query_alone(store, &sql, &result, err));
-    return read_retention(result, arena, list, err);
+    return columns_read_items(result, limit, arena, &retention_columns, &list->items, &list->n,
+                              &more, err);
 }
 
 enum pv_code store_team_ids(struct store *store,
@@ -137,17 +126,8 @@ enum pv_code store_team_ids(struct store *store,
     sql_int(&sql, (int64_t)limit);
     result_auto_t *result = NULL;
     PV_TRY(store_query_alone(store, &sql, &result, err));
-    size_t there = row_count(result);
-    struct team_id *read = arena_calloc(arena, there, sizeof *read);
-    for (size_t i = 0; read != NULL && i < there; i++) {
-        struct row row = row_at(result, (int)i, arena);
-        row_uuid(&row, read[i].text);
-    }
-    if (read == NULL)
-        return pv_no_memory(err);
-    *ids = read;
-    *n = there;
-    return PV_OK;
+    bool more;
+    return columns_read_items(result, limit, arena, &id_columns, ids, n, &more, err);
 }
 
 enum pv_code store_audit_expire(

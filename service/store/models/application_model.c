@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "store/history/run_evidence_internal.h"
-#include "store/store_internal.h"
+#include "store/sql/columns.h"
 #include "threads/clock.h"
 
 /* Of so many of the newest runs: a thousand runs may have ten million stages. */
@@ -111,42 +111,43 @@ enum pv_code store_run_observations(struct store_tx *tx,
     return read_observations(result, arena, observations, err);
 }
 
+#define M struct application_model
+static const struct column of_model[] = {
+    {"a.id", COLUMN_ID(M, application_id)},
+    {"a.name", COLUMN_TEXT(M, application)},
+    {"a.history_version", COLUMN_COUNT(M, history_now)},
+    {"m.history_version", COLUMN_COUNT(M, history_version)},
+    {"m.recipe", COLUMN_TEXT(M, fingerprint)},
+    {"m.fitted", COLUMN_COUNT(M, fitted)},
+    {"m.selected", COLUMN_TEXT(M, selected)},
+    {"m.refusal_code", COLUMN_TEXT(M, refusal_code)},
+    {"m.refusal", COLUMN_TEXT(M, refusal)},
+    {"m.document", COLUMN_JSON(M, document)},
+    {"m.refit", COLUMN_JSON(M, refit)},
+    {"m.refit_version", COLUMN_COUNT(M, refit_version)},
+};
+static const struct columns model_columns = {"model", COLUMNS_OF(of_model, M)};
+
 enum pv_code store_application_model_find(struct store_tx *tx,
                                           struct arena *arena,
                                           const char *name,
                                           struct application_model *model,
                                           struct pv_error *err)
 {
+    static struct columns_statement statement = {
+        "SELECT {model} FROM provisor.application a LEFT JOIN provisor.application_model m"
+        "  ON m.team_id = a.team_id AND m.application_id = a.id"
+        " WHERE a.team_id = $1 AND a.name = $2",
+        .of = {&model_columns}};
     struct sql sql;
     result_auto_t *result = NULL;
-    tx_sql(tx, &sql,
-           "SELECT a.id, a.name, a.history_version, m.history_version, m.recipe, m.fitted,"
-           " m.selected, m.refusal_code, m.refusal, m.document, m.refit, m.refit_version"
-           " FROM provisor.application a"
-           " LEFT JOIN provisor.application_model m"
-           "  ON m.team_id = a.team_id AND m.application_id = a.id"
-           " WHERE a.team_id = $1 AND a.name = $2");
+    tx_columns(tx, &sql, &statement);
     sql_text(&sql, strview_of(name));
     PV_TRY(tx_query(tx, &sql, &result, err));
     if (row_count(result) == 0)
         return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
-    struct row row = row_at(result, 0, arena);
-    struct application_model m = {.fitted = 0};
-    row_uuid(&row, m.application_id);
-    m.application = row_text(&row);
-    m.history_now = row_int(&row);
-    m.history_version = row_int(&row);
-    m.fingerprint = row_text(&row);
-    m.fitted = row_int(&row);
-    m.selected = row_text(&row);
-    m.refusal_code = row_text(&row);
-    m.refusal = row_text(&row);
-    m.document = row_text(&row);
-    m.refit = row_text(&row);
-    m.refit_version = row_int(&row);
-    PV_TRY(row_done(&row, err));
-    *model = m;
-    return PV_OK;
+    *model = (struct application_model){.fitted = 0};
+    return columns_read_row(result, 0, arena, &model_columns, model, err);
 }
 
 /* Once a drift: whoever stores the same models a second time finds it reported. */

@@ -70,12 +70,6 @@ static enum pv_code send_claim(struct store_tx *tx,
     return send_lookup(tx, method, path, key, err);
 }
 
-static bool lock_taken(const PGresult *result)
-{
-    struct row row = row_at(result, 0, NULL);
-    return row_bool(&row);
-}
-
 enum pv_code store_idempotency_find(struct store_tx *tx,
                                     struct arena *arena,
                                     const char *method,
@@ -105,24 +99,19 @@ enum pv_code store_idempotency_claim(struct store_tx *tx,
                                      struct idempotency_reply *reply,
                                      struct pv_error *err)
 {
-    PGresult *results[2] = {NULL, NULL};
-    enum pv_code code = send_claim(tx, method, path, key, err);
-    if (code == PV_OK)
-        code = tx_results(tx, results, 2, err);
-    if (code != PV_OK)
-        return code;
-    if (row_count(results[1]) > 0) {
+    results_auto_t results = {{NULL}};
+    PV_TRY(send_claim(tx, method, path, key, err));
+    PV_TRY(tx_results(tx, results.of, 2, err));
+    if (row_count(results.of[1]) > 0) {
         *state = IDEMPOTENCY_REPLAY;
-        code = read_reply(results[1], arena, body_hash, reply, err);
-    } else if (lock_taken(results[0])) {
-        *state = IDEMPOTENCY_FRESH;
-        memcpy(tx->idempotency_hash, body_hash, sizeof tx->idempotency_hash);
-    } else {
-        code = pv_fail(err, PV_E_CONFLICT, "the first request with this key is still running");
+        return read_reply(results.of[1], arena, body_hash, reply, err);
     }
-    PQclear(results[0]);
-    PQclear(results[1]);
-    return code;
+    struct row locked = row_at(results.of[0], 0, NULL);
+    if (!row_bool(&locked))
+        return pv_fail(err, PV_E_CONFLICT, "the first request with this key is still running");
+    *state = IDEMPOTENCY_FRESH;
+    memcpy(tx->idempotency_hash, body_hash, sizeof tx->idempotency_hash);
+    return PV_OK;
 }
 
 /* An expired row of the same key is overwritten; some others of the team go on the way. */

@@ -14,6 +14,7 @@
 #include "store/clusters/price_book.h"
 #include "store/clusters/reference.h"
 #include "store/history/name_rules.h"
+#include "store/history/run_import.h"
 #include "store/history/run_measured.h"
 #include "store/models/application_model.h"
 #include "store/operations/operation.h"
@@ -22,6 +23,7 @@
 static struct database db;
 static struct principal who;
 static struct application there; /* with a run that names advice, and one of a log */
+static struct run log_input;     /* to import */
 static struct run input;         /* to insert */
 static struct arena input_arena;
 static char operation_id[37];
@@ -60,6 +62,15 @@ static enum pv_code insert_run(struct store_tx *tx, struct arena *arena, struct 
     PV_TRY(store_run_insert(tx, arena, &there, NULL, &run, &outcome, err));
     return store_run_find(tx, arena, there.name.at, run.id, RUN_WITH_STAGES | RUN_WITH_TASKS, &run,
                           &name, err);
+}
+
+static enum pv_code import(struct store_tx *tx, struct arena *arena, struct pv_error *err)
+{
+    struct run run = log_input;
+    struct run_import items[] = {{.run = &run}};
+    PV_TRY(store_run_import_begin(tx, &there, err));
+    PV_TRY(store_run_import_find(tx, arena, &there, items, 1, err));
+    return items[0].log.undigested ? PV_E_INTERNAL : PV_OK;
 }
 
 static enum pv_code list_runs(struct store_tx *tx, struct arena *arena, struct pv_error *err)
@@ -238,6 +249,7 @@ static void prepare(void)
 {
     struct pv_error err = {0};
     struct store_tx *tx = NULL;
+    static const unsigned char digest[32] = {7};
     enum run_insert_outcome outcome;
     struct advice_row made = {.application_name = strview_of("there"),
                               .objective = strview_of("min_time"),
@@ -266,9 +278,10 @@ static void prepare(void)
     DO(store_begin(db.store, &who, "req-1", STORE_WRITE, &tx, &err));
     DO(store_run_insert(tx, &input_arena, &there, NULL, &run, &outcome, &err));
     run = database_log_run(&input_arena, "app-1", true);
-    DO(store_run_insert(tx, &input_arena, &there, NULL, &run, &outcome, &err));
+    DO(store_run_insert(tx, &input_arena, &there, digest, &run, &outcome, &err));
     DO(store_commit(&tx, &err));
     input = database_run(&input_arena, 8, 4);
+    log_input = database_log_run(&input_arena, "app-1", true);
 }
 
 int main(void)
@@ -278,6 +291,7 @@ int main(void)
         call call;
     } calls[] = {{"applications", applications},
                  {"insert_run", insert_run},
+                 {"import", import},
                  {"list_runs", list_runs},
                  {"observe", observe},
                  {"advice", advice},
