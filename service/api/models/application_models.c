@@ -43,12 +43,6 @@ static enum pv_code make_fingerprint(const struct api *api,
     return *fingerprint == NULL ? pv_no_memory(err) : PV_OK;
 }
 
-enum pv_code application_models_refuse(const struct application_model *model, struct pv_error *err)
-{
-    bool singular = strview_is(model->refusal_code, pv_code_name(PV_E_SINGULAR));
-    return pv_fail(err, singular ? PV_E_SINGULAR : PV_E_TOO_FEW, "%s", model->refusal.at);
-}
-
 /* --- fitting --- */
 
 /* Fit, and write down what is kept: the document, and the event of a drift where one is due. */

@@ -67,6 +67,11 @@ enum pv_code application_models_refit(struct api *api,
                                       struct pv_error *err) PV_MUSTCHECK;
 
 /* The answer, as an error, where the wanted models are not there. */
-enum pv_code application_models_refuse(const struct application_model *model, struct pv_error *err);
+static inline enum pv_code application_models_refuse(const struct application_model *model,
+                                                     struct pv_error *err)
+{
+    bool singular = strview_is(model->refusal_code, pv_code_name(PV_E_SINGULAR));
+    return pv_fail(err, singular ? PV_E_SINGULAR : PV_E_TOO_FEW, "%s", model->refusal.at);
+}
 
 #endif

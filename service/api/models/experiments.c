@@ -24,7 +24,7 @@ api_experiments_choose(struct arena *arena, struct api_experiments *asked, struc
 {
     const struct run_observations *seen = &asked->seen;
     const struct model *model = asked->has_model ? &asked->kept.model : NULL;
-    PV_TRY(experiment_region_make(&asked->bounds, seen->rows, seen->n, asked->has_model, arena,
+    PV_TRY(experiment_region_make(&asked->bounds, seen->rows, seen->n, model != NULL, arena,
                                   &asked->region, err));
     asked->question.allowed = asked->region.allowed;
     asked->question.n_allowed = asked->region.n_allowed;
@@ -37,9 +37,9 @@ api_experiments_choose(struct arena *arena, struct api_experiments *asked, struc
     asked->reply.question = &asked->question;
     asked->reply.region = &asked->region;
     asked->reply.plan = &asked->plan;
-    if (asked->plan.from_model)
+    if (model != NULL && asked->plan.from_model)
         asked->reply.model = model->kind->name;
-    else if (asked->has_model)
+    else if (model != NULL)
         asked->reply.no_model = "the selected one has no time > 0 where it is asked about";
     return PV_OK;
 }
