@@ -207,7 +207,7 @@ static enum pv_code answer(const struct config *config,
                                      &metrics, NULL, err);
     /* The search replays the jobs over and over: light for a tenth of the tasks only. */
     if (code == PV_OK && metrics.delayed > 0 && !request->may_compute &&
-        codec_feasibility_tasks(asked) > (size_t)config->light_tasks / 10)
+        codec_feasibility_tasks(asked) > (size_t)config->feasibility_inline_tasks / 10)
         return http_defer(request);
     if (code == PV_OK && metrics.delayed > 0)
         code = edf_find_remedies(asked->jobs, asked->n_jobs, asked->cores,
@@ -245,7 +245,7 @@ enum pv_code feasibility_check(void *context,
         code = load_jobs(api, request, &asked, err);
     if (code != PV_OK)
         return code;
-    size_t light = (size_t)api->config->light_tasks;
+    size_t light = (size_t)api->config->feasibility_inline_tasks;
     if (!request->may_compute && codec_feasibility_tasks(&asked) > light)
         return http_defer(request);
     struct arena scratch;
