@@ -72,18 +72,16 @@ enum pv_code pass_one_batch(const struct pass *pass,
                             struct pv_error *err)
 {
     struct principal team = {.scopes = SCOPE_WRITE};
-    struct store_tx *tx = NULL;
+    store_tx_auto_t *tx = NULL;
     size_t removed = 0;
+    *gone = 0;
     (void)snprintf(team.team_id, sizeof team.team_id, "%s", team_id);
     (void)snprintf(team.actor, sizeof team.actor, "housekeeping");
-    enum pv_code code = store_begin(pass->store, &team, "", STORE_WRITE, &tx, err);
-    if (code == PV_OK)
-        code = work(pass, tx, of, &removed, err);
-    if (code == PV_OK)
-        code = store_commit(&tx, err);
-    store_rollback(&tx);
-    *gone = code == PV_OK ? removed : 0;
-    return code;
+    PV_TRY(store_begin(pass->store, &team, "", STORE_WRITE, &tx, err));
+    PV_TRY(work(pass, tx, of, &removed, err));
+    PV_TRY(store_commit(&tx, err));
+    *gone = removed;
+    return PV_OK;
 }
 
 enum pv_code pass_all_batches(struct pass *pass,

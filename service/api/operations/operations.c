@@ -89,7 +89,6 @@ enum pv_code operations_cancel(void *context,
         store_begin(api->store, &request->principal, request->request_id, STORE_WRITE, &tx, err));
     PV_TRY(cancel(api, request, tx, id, &operation, err));
     PV_TRY(store_commit(&tx, err));
-    store_rollback(&tx);
     PV_TRY(api_operation_hold(api, request, &operation));
     return api_operation_reply(request, response, api->config->operation_wait_max_s,
                                operation_has_ended(operation.status) ? 200 : 202, &operation, err);
