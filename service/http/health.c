@@ -29,10 +29,9 @@ static enum pv_code get_health(void *context,
                                struct pv_error *err)
 {
     (void)context;
-    enum pv_code code = check_no_query(request, err);
-    if (code == PV_OK)
-        reply_text(response, "application/json", strview_of("{\"status\":\"ok\"}"));
-    return code;
+    PV_TRY(check_no_query(request, err));
+    reply_text(response, "application/json", strview_of("{\"status\":\"ok\"}"));
+    return PV_OK;
 }
 
 static bool is_full(struct workers *workers)
@@ -47,18 +46,15 @@ static enum pv_code get_ready(void *context,
                               struct pv_error *err)
 {
     struct http_server *server = context;
-    enum pv_code code = check_no_query(request, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(check_no_query(request, err));
     if (atomic_load(&server->draining))
         return pv_fail(err, PV_E_UNAVAILABLE, "the service is shutting down");
     if (is_full(server->io) || is_full(server->compute))
         return pv_fail(err, PV_E_UNAVAILABLE, "a queue is full");
     if (server->options.ready != NULL)
-        code = server->options.ready(server->options.owner, err);
-    if (code == PV_OK)
-        reply_text(response, "application/json", strview_of("{\"status\":\"ready\"}"));
-    return code;
+        PV_TRY(server->options.ready(server->options.owner, err));
+    reply_text(response, "application/json", strview_of("{\"status\":\"ready\"}"));
+    return PV_OK;
 }
 
 static enum pv_code get_metrics(void *context,
@@ -67,9 +63,7 @@ static enum pv_code get_metrics(void *context,
                                 struct pv_error *err)
 {
     struct http_server *server = context;
-    enum pv_code code = check_no_query(request, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(check_no_query(request, err));
     const struct http_metrics_queue queues[] = {{"io", workers_statistics(server->io)},
                                                 {"compute", workers_statistics(server->compute)}};
     http_metrics_collect(&server->metrics, queues, 2);

@@ -83,9 +83,7 @@ static enum pv_code start_workers(struct http_server *server, struct pv_error *e
 static enum pv_code start_routes(struct http_server *server, struct pv_error *err)
 {
     const struct http_route *const tables[] = {health_routes, server->options.routes};
-    enum pv_code code = http_router_init(&server->router, tables, 2, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(http_router_init(&server->router, tables, 2, err));
     if (!http_metrics_init(&server->metrics, &server->router, clock_wall_us()))
         return pv_no_memory(err);
     return PV_OK;
@@ -94,10 +92,8 @@ static enum pv_code start_routes(struct http_server *server, struct pv_error *er
 static enum pv_code start_listening(struct http_server *server, struct pv_error *err)
 {
     const struct config *config = server->config;
-    enum pv_code code = listen_open(config->listen_address, (uint16_t)config->listen_port,
-                                    &server->listen_fd, &server->port, err);
-    if (code != PV_OK)
-        return code;
+    PV_TRY(listen_open(config->listen_address, (uint16_t)config->listen_port, &server->listen_fd,
+                       &server->port, err));
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, server->silence) != 0)
         return pv_fail(err, PV_E_UNAVAILABLE, "cannot make a pair of sockets");
     if (pthread_create(&server->sweeper, NULL, sweep_run, server) != 0)
