@@ -24,7 +24,7 @@ static struct counter *find_slot(struct counter entries[], size_t capacity, uint
 }
 
 /* Kept at most half full, so that a free place is always near. */
-static enum pv_code reserve(struct counter_map *map)
+static enum pv_code counter_map_reserve(struct counter_map *map)
 {
     if (map->n < map->capacity / 2)
         return PV_OK;
@@ -45,7 +45,7 @@ static enum pv_code reserve(struct counter_map *map)
 
 enum pv_code counter_map_add(struct counter_map *map, uint64_t key, uint64_t *before)
 {
-    PV_TRY(reserve(map));
+    PV_TRY(counter_map_reserve(map));
     struct counter *entry = find_slot(map->entries, map->capacity, key);
     *before = entry->count;
     map->n += entry->count == 0;

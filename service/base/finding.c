@@ -7,7 +7,7 @@
 
 enum { FIRST_CAPACITY = 8 };
 
-static bool make_room(struct findings *findings)
+static bool finding_make_room(struct findings *findings)
 {
     if (findings->n < findings->capacity)
         return true;
@@ -36,7 +36,7 @@ struct finding *finding_add(struct findings *findings, const char *code, const c
     if (message != NULL)
         (void)vsnprintf(message, (size_t)n + 1, format, again);
     va_end(again);
-    if (message == NULL || !make_room(findings)) {
+    if (message == NULL || !finding_make_room(findings)) {
         findings->failed = true;
         return NULL;
     }

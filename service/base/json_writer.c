@@ -12,7 +12,7 @@ void writer_init(struct writer *w, struct arena *arena)
     *w = (struct writer){.arena = arena};
 }
 
-static bool reserve(struct writer *w, size_t n)
+static bool json_writer_reserve(struct writer *w, size_t n)
 {
     if (w->failed)
         return false;
@@ -37,9 +37,9 @@ static bool reserve(struct writer *w, size_t n)
     return true;
 }
 
-static void put(struct writer *w, const char *bytes, size_t n)
+static void json_writer_put(struct writer *w, const char *bytes, size_t n)
 {
-    if (!reserve(w, n))
+    if (!json_writer_reserve(w, n))
         return;
     memcpy(w->text + w->n, bytes, n);
     w->n += n;
@@ -50,14 +50,14 @@ static void before_value(struct writer *w)
     if (w->after_key)
         w->after_key = false;
     else if (w->comma[w->depth])
-        put(w, ",", 1);
+        json_writer_put(w, ",", 1);
     w->comma[w->depth] = true;
 }
 
-static void begin(struct writer *w, char bracket)
+static void json_writer_begin(struct writer *w, char bracket)
 {
     before_value(w);
-    put(w, &bracket, 1);
+    json_writer_put(w, &bracket, 1);
     if (w->depth + 1 == WRITER_DEPTH_MAX) {
         w->failed = true;
         return;
@@ -65,73 +65,73 @@ static void begin(struct writer *w, char bracket)
     w->comma[++w->depth] = false;
 }
 
-static void end(struct writer *w, char bracket)
+static void json_writer_end(struct writer *w, char bracket)
 {
-    put(w, &bracket, 1);
+    json_writer_put(w, &bracket, 1);
     if (w->depth > 0)
         w->depth--;
 }
 
 void writer_begin_object(struct writer *w)
 {
-    begin(w, '{');
+    json_writer_begin(w, '{');
 }
 
 void writer_end_object(struct writer *w)
 {
-    end(w, '}');
+    json_writer_end(w, '}');
 }
 
 void writer_end_line(struct writer *w)
 {
-    put(w, "\n", 1);
+    json_writer_put(w, "\n", 1);
     w->comma[w->depth] = false;
 }
 
 void writer_begin_array(struct writer *w)
 {
-    begin(w, '[');
+    json_writer_begin(w, '[');
 }
 
 void writer_end_array(struct writer *w)
 {
-    end(w, ']');
+    json_writer_end(w, ']');
 }
 
 static void put_quoted(struct writer *w, struct strview text)
 {
     static const char hex[] = "0123456789abcdef";
-    if (!reserve(w, text.n + 2))
+    if (!json_writer_reserve(w, text.n + 2))
         return;
-    put(w, "\"", 1);
+    json_writer_put(w, "\"", 1);
     size_t plain = 0;
     for (size_t i = 0; i < text.n; i++) {
         unsigned char c = (unsigned char)text.at[i];
         if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
             continue;
-        put(w, text.at + plain, i - plain);
+        json_writer_put(w, text.at + plain, i - plain);
         plain = i + 1;
         if (c == '"' || c == '\\') {
             const char escape[2] = {'\\', (char)c};
-            put(w, escape, 2);
+            json_writer_put(w, escape, 2);
         } else if (c == '\n') {
-            put(w, "\\n", 2);
+            json_writer_put(w, "\\n", 2);
         } else if (c == '\t') {
-            put(w, "\\t", 2);
+            json_writer_put(w, "\\t", 2);
         } else {
             const char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-            put(w, escape, 6);
+            json_writer_put(w, escape, 6);
         }
     }
-    put(w, text.at + plain, text.n - plain);
-    put(w, "\"", 1);
+    json_writer_put(w, text.at + plain, text.n - plain);
+    json_writer_put(w, "\"", 1);
 }
 
 void writer_key_view(struct writer *w, struct strview key)
 {
     before_value(w);
     put_quoted(w, key);
-    put(w, ":", 1);
+    json_writer_put(w, ":", 1);
     w->after_key = true;
 }
 
@@ -139,7 +139,7 @@ void writer_key_view(struct writer *w, struct strview key)
 void writer_key(struct writer *w, const char *key)
 {
     size_t n = strlen(key);
-    if (!reserve(w, n + 4))
+    if (!json_writer_reserve(w, n + 4))
         return;
     char *at = w->text + w->n;
     if (!w->after_key && w->comma[w->depth])
@@ -168,26 +168,26 @@ void writer_number(struct writer *w, double value)
     }
     before_value(w);
     char text[32];
-    put(w, text, writer_format_number(value, text));
+    json_writer_put(w, text, writer_format_number(value, text));
 }
 
 void writer_integer(struct writer *w, int64_t value)
 {
     before_value(w);
     char text[24];
-    put(w, text, writer_format_integer(value, text));
+    json_writer_put(w, text, writer_format_integer(value, text));
 }
 
 void writer_boolean(struct writer *w, bool value)
 {
     before_value(w);
-    put(w, value ? "true" : "false", value ? 4 : 5);
+    json_writer_put(w, value ? "true" : "false", value ? 4 : 5);
 }
 
 void writer_null(struct writer *w)
 {
     before_value(w);
-    put(w, "null", 4);
+    json_writer_put(w, "null", 4);
 }
 
 void writer_text(struct writer *w, struct strview text)
@@ -208,7 +208,7 @@ void writer_string(struct writer *w, const char *text)
 void writer_raw(struct writer *w, struct strview json)
 {
     before_value(w);
-    put(w, json.at, json.n);
+    json_writer_put(w, json.at, json.n);
 }
 
 void writer_instant(struct writer *w, int64_t us)
@@ -303,7 +303,7 @@ void writer_member_array(struct writer *w, const char *key)
 
 const char *writer_finish(struct writer *w, size_t *n)
 {
-    put(w, "", 1);
+    json_writer_put(w, "", 1);
     if (w->failed)
         return NULL;
     *n = w->n - 1;

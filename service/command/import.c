@@ -38,7 +38,7 @@ struct import_request {
     bool quiet;
 };
 
-static int usage(const char *why)
+static int import_usage(const char *why)
 {
     fprintf(stderr,
             "provisord: import: %s\n"
@@ -48,7 +48,7 @@ static int usage(const char *why)
     return COMMAND_USAGE;
 }
 
-static int fail(const struct pv_error *err)
+static int import_fail(const struct pv_error *err)
 {
     fprintf(stderr, "provisord: import: %s\n", err->detail);
     if (err->code == PV_E_UNAVAILABLE)
@@ -112,7 +112,7 @@ read_request(int argc, char *argv[], struct import_request *request, struct conf
     request->json = options[6].value != NULL;
     request->quiet = options[7].value != NULL;
     const char *wrong = check_request(request, options[3].value, &request->threads);
-    return wrong == NULL ? COMMAND_DONE : usage(wrong);
+    return wrong == NULL ? COMMAND_DONE : import_usage(wrong);
 }
 
 /* What is wrong with them, or NULL. */
@@ -221,7 +221,7 @@ struct observers {
     struct import_operation *import; /* NULL: nothing is kept */
 };
 
-static void notify(void *context, const struct bulk_result *result)
+static void import_notify(void *context, const struct bulk_result *result)
 {
     const struct observers *observers = context;
     if (observers->import != NULL)
@@ -229,7 +229,7 @@ static void notify(void *context, const struct bulk_result *result)
     report_item(observers->report, result);
 }
 
-static void follow(struct bulk *bulk, const struct observers *observers)
+static void import_follow(struct bulk *bulk, const struct observers *observers)
 {
     for (;;) {
         struct bulk_progress progress = bulk_progress(bulk);
@@ -250,14 +250,14 @@ static bool do_import(const struct bulk_options *wanted,
 {
     struct bulk_options options = *wanted;
     bool lost = true;
-    options.notify = notify;
+    options.notify = import_notify;
     options.context = observers;
     struct bulk *bulk = bulk_start(&options, find);
     if (bulk == NULL) {
         (void)pv_no_memory(err);
         return false;
     }
-    follow(bulk, observers);
+    import_follow(bulk, observers);
     bulk_join(bulk, &lost, err);
     return !lost;
 }
@@ -283,7 +283,7 @@ static int run_import(const struct bulk_options *options,
     if (!request->dry_run) {
         if (import_operation_begin(&import, options, request->paths, request->n_paths, find,
                                    &err) != PV_OK)
-            return fail(&err);
+            return import_fail(&err);
         observers.import = &import;
         if (!request->quiet)
             fprintf(stderr, "provisord: import: operation %s\n", import.local.held.key.id);
@@ -296,7 +296,7 @@ static int run_import(const struct bulk_options *options,
     bool stopped = atomic_load(&stop);
     report_end(&report, stopped || lost, clock_monotonic_ns());
     if (lost)
-        return fail(&err);
+        return import_fail(&err);
     if (report.failed)
         fputs("provisord: import: the summary could not be written\n", stderr);
     bool all = !stopped && !report.failed && report.outcomes[BULK_REFUSED] == 0;
@@ -336,7 +336,7 @@ static int import_with(struct store *store,
                    : ask_token(config, store, request->token_file, &options.who, &err);
     if (code == PV_OK)
         code = find_all(request, &find, &err);
-    int status = code == PV_OK ? run_import(&options, request, &find) : fail(&err);
+    int status = code == PV_OK ? run_import(&options, request, &find) : import_fail(&err);
     find_fini(&find);
     return status;
 }
@@ -351,7 +351,7 @@ int command_import(int argc, char *argv[])
         return status;
     const char *wrong = read_labels(&request, &config, labels);
     if (wrong != NULL)
-        return usage(wrong);
+        return import_usage(wrong);
     log_set_level(LOG_ERROR); /* its lines would run into the progress */
     catch_signals();
     struct pv_error err = {.code = PV_OK};
@@ -362,7 +362,7 @@ int command_import(int argc, char *argv[])
                                     .wait_ms = (unsigned)config.database_wait_ms,
                                     .statement_timeout_ms = (unsigned)config.statement_timeout_ms},
             &store, &err) != PV_OK)
-        return fail(&err);
+        return import_fail(&err);
     status = import_with(store, &config, &request, labels);
     store_close(store);
     return status;

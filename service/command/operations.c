@@ -11,7 +11,7 @@
 
 enum { LISTED = 100, LISTED_MAX = 10000, IDS_MAX = 64 };
 
-static int usage(const char *why)
+static int operations_usage(const char *why)
 {
     fprintf(stderr,
             "provisord: operations: %s\n"
@@ -22,7 +22,8 @@ static int usage(const char *why)
     return COMMAND_USAGE;
 }
 
-static int fail(const struct config *config, const char *what, const struct pv_error *err)
+static int
+operations_fail(const struct config *config, const char *what, const struct pv_error *err)
 {
     const char *tried = "";
     if (err->code == PV_E_UNAVAILABLE)
@@ -106,8 +107,10 @@ static int print_rows(const struct operation_listed *items, size_t n)
     return COMMAND_DONE;
 }
 
-static int
-list(const struct config *config, const char *team, struct operation_filter *filter, bool json)
+static int command_operations_list(const struct config *config,
+                                   const char *team,
+                                   struct operation_filter *filter,
+                                   bool json)
 {
     struct pv_error err = {.code = PV_OK};
     struct arena arena;
@@ -118,7 +121,7 @@ list(const struct config *config, const char *team, struct operation_filter *fil
         store_owner_operation_list(args_owner_url(config), &arena, team, filter, &items, &n, &err);
     int status = COMMAND_FAILED;
     if (code != PV_OK)
-        status = fail(config, "list", &err);
+        status = operations_fail(config, "list", &err);
     else
         status = json ? print_json(&arena, items, n) : print_rows(items, n);
     arena_fini(&arena);
@@ -169,7 +172,8 @@ static bool cancel_one(const struct config *config, const char *text, bool json)
 }
 
 /* Each is tried; one that cannot be cancelled keeps no other. */
-static int cancel(const struct config *config, const char *const ids[], size_t n, bool json)
+static int
+command_operations_cancel(const struct config *config, const char *const ids[], size_t n, bool json)
 {
     int status = COMMAND_DONE;
     for (size_t i = 0; i < n; i++)
@@ -201,12 +205,12 @@ int command_operations(int argc, char *argv[])
                                       .since_us = RUN_NO_INSTANT,
                                       .limit = read_limit(options[LIMIT].value)};
     if (n >= 2 && strcmp(words[0], "cancel") == 0)
-        return cancel(&config, words + 1, n - 1, json);
+        return command_operations_cancel(&config, words + 1, n - 1, json);
     if (n != 1 || strcmp(words[0], "list") != 0)
-        return usage("say list, or cancel and which");
+        return operations_usage("say list, or cancel and which");
     if (filter.status != NULL && !operation_status_parse(filter.status, &known))
-        return usage("--status is queued, running, succeeded, failed or cancelled");
+        return operations_usage("--status is queued, running, succeeded, failed or cancelled");
     if (filter.limit == 0)
-        return usage("--limit is a number from 1 to 10000");
-    return list(&config, options[TEAM].value, &filter, json);
+        return operations_usage("--limit is a number from 1 to 10000");
+    return command_operations_list(&config, options[TEAM].value, &filter, json);
 }

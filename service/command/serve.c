@@ -88,7 +88,7 @@ static bool wait_before_next(struct migrator *migrator, long ms)
     return go_on;
 }
 
-static void *migrate(void *argument)
+static void *serve_migrate(void *argument)
 {
     struct migrator *migrator = argument;
     char logged[sizeof((struct pv_error *)0)->detail] = "";
@@ -122,7 +122,7 @@ static bool start_migrator(struct migrator *migrator)
 {
     if (atomic_load(&migrator->done))
         return true;
-    migrator->started = pthread_create(&migrator->thread, NULL, migrate, migrator) == 0;
+    migrator->started = pthread_create(&migrator->thread, NULL, serve_migrate, migrator) == 0;
     return migrator->started;
 }
 

@@ -16,7 +16,7 @@
  * all that comes on standard output, so that it can go straight into a file.
  */
 
-static int fail(const char *what, const struct pv_error *err)
+static int token_fail(const char *what, const struct pv_error *err)
 {
     fprintf(stderr, "provisord: token %s: %s\n", what, err->detail);
     if (err->code == PV_E_UNAVAILABLE)
@@ -26,7 +26,7 @@ static int fail(const char *what, const struct pv_error *err)
     return COMMAND_FAILED;
 }
 
-static int usage(const char *why)
+static int token_usage(const char *why)
 {
     fprintf(stderr,
             "provisord: token: %s\n"
@@ -69,16 +69,16 @@ make_token(const char *owner, const char *team, struct token *row, struct pv_err
     return code;
 }
 
-static int create(const struct config *config,
-                  const char *team,
-                  const char *name,
-                  const char *scopes,
-                  const char *expires_in)
+static int command_token_create(const struct config *config,
+                                const char *team,
+                                const char *name,
+                                const char *scopes,
+                                const char *expires_in)
 {
     if (team == NULL || !codec_is_name(strview_of(team)))
-        return usage("create needs --team, a name of 1 to 255 characters");
+        return token_usage("create needs --team, a name of 1 to 255 characters");
     if (name == NULL || !codec_is_name(strview_of(name)))
-        return usage("create needs --name, a name of 1 to 255 characters");
+        return token_usage("create needs --name, a name of 1 to 255 characters");
     struct token row = {.team = strview_of(team),
                         .name = strview_of(name),
                         .scopes = scopes == NULL ? 0 : args_parse_scopes(scopes),
@@ -87,16 +87,17 @@ static int create(const struct config *config,
                         .last_used_us = RUN_NO_INSTANT,
                         .revoked_us = RUN_NO_INSTANT};
     if (row.scopes == 0)
-        return usage("create needs --scopes, some of read,write,admin");
+        return token_usage("create needs --scopes, some of read,write,admin");
     int64_t seconds;
     if (expires_in != NULL) {
         if (!args_parse_duration(expires_in, &seconds))
-            return usage("--expires-in wants a number with s, m, h or d behind it, such as 90d");
+            return token_usage(
+                "--expires-in wants a number with s, m, h or d behind it, such as 90d");
         row.expires_us = row.created_us + seconds * 1000000;
     }
     struct pv_error err = {.code = PV_OK};
     if (make_token(args_owner_url(config), team, &row, &err) != PV_OK)
-        return fail("create", &err);
+        return token_fail("create", &err);
     fprintf(stderr, "provisord: token %s of team %s; its text is not shown again\n", row.id, team);
     return COMMAND_DONE;
 }
@@ -114,7 +115,7 @@ static void print_token(const struct token *row)
     (void)putchar('\n');
 }
 
-static int list(const struct config *config, const char *team)
+static int command_token_list(const struct config *config, const char *team)
 {
     struct pv_error err = {.code = PV_OK};
     struct arena arena;
@@ -127,17 +128,17 @@ static int list(const struct config *config, const char *team)
             print_token(&tokens.items[i]);
     }
     arena_fini(&arena);
-    return code == PV_OK ? COMMAND_DONE : fail("list", &err);
+    return code == PV_OK ? COMMAND_DONE : token_fail("list", &err);
 }
 
 static int revoke(const struct config *config, const char *text)
 {
     char id[37];
     if (!uuid_parse(text, id))
-        return usage("revoke wants the id of a token, as `token list` shows it");
+        return token_usage("revoke wants the id of a token, as `token list` shows it");
     struct pv_error err = {.code = PV_OK};
     if (store_owner_token_revoke(args_owner_url(config), id, &err) != PV_OK)
-        return fail("revoke", &err);
+        return token_fail("revoke", &err);
     fprintf(stderr, "provisord: token %s is revoked; it is refused within %lld ms\n", id,
             (long long)config->token_cache_ms);
     return COMMAND_DONE;
@@ -153,11 +154,11 @@ int command_token(int argc, char *argv[])
     if (!args_read(argc, argv, options, words, 2, &n, &config))
         return COMMAND_USAGE;
     if (n == 1 && strcmp(words[0], "create") == 0)
-        return create(&config, options[0].value, options[1].value, options[2].value,
-                      options[3].value);
+        return command_token_create(&config, options[0].value, options[1].value, options[2].value,
+                                    options[3].value);
     if (n == 1 && strcmp(words[0], "list") == 0)
-        return list(&config, options[0].value);
+        return command_token_list(&config, options[0].value);
     if (n == 2 && strcmp(words[0], "revoke") == 0)
         return revoke(&config, words[1]);
-    return usage("say create, list or revoke");
+    return token_usage("say create, list or revoke");
 }

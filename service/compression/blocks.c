@@ -54,7 +54,7 @@ static enum pv_code next_part(struct compression_blocks *parts,
     return PV_OK;
 }
 
-static void skip(struct decompressor *framing, const char **bytes, size_t *n)
+static void blocks_skip(struct decompressor *framing, const char **bytes, size_t *n)
 {
     struct compression_blocks *parts = framing->state;
     uint32_t some = *n < parts->skip ? (uint32_t)*n : parts->skip;
@@ -70,7 +70,7 @@ enum pv_code compression_blocks_feed(struct decompressor *framing,
                                      struct pv_error *err)
 {
     struct compression_blocks *parts = framing->state;
-    for (skip(framing, &bytes, &n); n > 0; skip(framing, &bytes, &n)) {
+    for (blocks_skip(framing, &bytes, &n); n > 0; blocks_skip(framing, &bytes, &n)) {
         const unsigned char *part;
         PV_TRY(next_part(parts, &bytes, &n, &part, err));
         if (part == NULL)

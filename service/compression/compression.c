@@ -102,8 +102,9 @@ const char *compression_kind(const struct decompressor *framing)
     return framing->coding == NULL ? "unknown" : framing->coding->name;
 }
 
-static enum pv_code
-choose(struct decompressor *framing, const struct compression_coding *coding, struct pv_error *err)
+static enum pv_code compression_choose(struct decompressor *framing,
+                                       const struct compression_coding *coding,
+                                       struct pv_error *err)
 {
     if (coding->feed == NULL) {
         framing->coding = coding;
@@ -150,12 +151,12 @@ static enum pv_code take_head(
     const struct compression_coding *coding = recognise(framing, false);
     if (coding == NULL)
         return PV_OK;
-    PV_TRY(choose(framing, coding, err));
+    PV_TRY(compression_choose(framing, coding, err));
     return coding->feed(framing, (const char *)framing->head, framing->n_head, err);
 }
 
 static enum pv_code
-feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error *err)
+compression_feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error *err)
 {
     size_t taken = 0;
     if (framing->coding == NULL) {
@@ -173,7 +174,7 @@ decompressor_feed(struct decompressor *framing, const char *bytes, size_t n, str
         return pv_fail(err, framing->failed, "the stream has failed before");
     if (n == 0)
         return PV_OK;
-    framing->failed = feed(framing, bytes, n, err);
+    framing->failed = compression_feed(framing, bytes, n, err);
     return framing->failed;
 }
 
@@ -183,7 +184,7 @@ decompressor_finish(struct decompressor *framing, bool *truncated, struct pv_err
     if (framing->failed != PV_OK)
         return pv_fail(err, framing->failed, "the stream has failed before");
     if (framing->coding == NULL && framing->n_head > 0) {
-        framing->failed = choose(framing, recognise(framing, true), err);
+        framing->failed = compression_choose(framing, recognise(framing, true), err);
         if (framing->failed == PV_OK)
             framing->failed =
                 framing->coding->feed(framing, (const char *)framing->head, framing->n_head, err);

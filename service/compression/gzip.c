@@ -16,7 +16,7 @@ struct gzip {
     bool within; /* a member has begun and not ended */
 };
 
-static enum compression_match match(const unsigned char *head, size_t n)
+static enum compression_match gzip_match(const unsigned char *head, size_t n)
 {
     if (n > 0 && head[0] != 0x1f)
         return FRAMING_NO;
@@ -25,7 +25,7 @@ static enum compression_match match(const unsigned char *head, size_t n)
     return n > 1 ? FRAMING_YES : FRAMING_MAYBE;
 }
 
-static void *create(const struct compression_limits *limits)
+static void *gzip_create(const struct compression_limits *limits)
 {
     (void)limits; /* gzip's window never exceeds 32 KiB */
     struct gzip *gzip = calloc(1, sizeof *gzip);
@@ -38,21 +38,21 @@ static void *create(const struct compression_limits *limits)
     return gzip;
 }
 
-static void destroy(void *state)
+static void gzip_destroy(void *state)
 {
     struct gzip *gzip = state;
     (void)inflateEnd(&gzip->stream);
     free(gzip);
 }
 
-static bool unfinished(const void *state)
+static bool gzip_unfinished(const void *state)
 {
     const struct gzip *gzip = state;
     return gzip->within;
 }
 
 /* One call of inflate: consumes input, fills the buffer, hands it on. */
-static enum pv_code step(struct decompressor *framing, struct gzip *gzip, struct pv_error *err)
+static enum pv_code gzip_step(struct decompressor *framing, struct gzip *gzip, struct pv_error *err)
 {
     z_stream *stream = &gzip->stream;
     stream->next_out = (Bytef *)framing->buffer;
@@ -89,14 +89,14 @@ feed_some(struct decompressor *framing, const char *bytes, uInt n, struct pv_err
     do {
         if (!gzip->within && !next_member(framing, &gzip->stream))
             return PV_OK;
-        PV_TRY(step(framing, gzip, err));
+        PV_TRY(gzip_step(framing, gzip, err));
         /* A full buffer may mean that more output waits although all input is taken. */
     } while (gzip->stream.avail_in > 0 || gzip->stream.avail_out == 0);
     return PV_OK;
 }
 
 static enum pv_code
-feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error *err)
+gzip_feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error *err)
 {
     while (n > 0) {
         uInt some = n < INT_MAX ? (uInt)n : INT_MAX;
@@ -109,9 +109,9 @@ feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error 
 
 const struct compression_coding compression_gzip = {
     .name = "gzip",
-    .match = match,
-    .create = create,
-    .feed = feed,
-    .unfinished = unfinished,
-    .destroy = destroy,
+    .match = gzip_match,
+    .create = gzip_create,
+    .feed = gzip_feed,
+    .unfinished = gzip_unfinished,
+    .destroy = gzip_destroy,
 };

@@ -31,18 +31,18 @@ struct lz4_block {
     uint32_t checksum;
 };
 
-static enum compression_match match(const unsigned char *head, size_t n)
+static enum compression_match lz4_block_match(const unsigned char *head, size_t n)
 {
     return compression_match_at(head, n, 0, "LZ4Block", 8);
 }
 
-static bool unfinished(const void *state)
+static bool lz4_block_unfinished(const void *state)
 {
     const struct lz4_block *lz4 = state;
     return !lz4->ended || compression_blocks_within(&lz4->blocks);
 }
 
-static enum pv_code damaged(const char *what, struct pv_error *err)
+static enum pv_code lz4_block_damaged(const char *what, struct pv_error *err)
 {
     return pv_fail(err, PV_E_SYNTAX, "the lz4 stream is damaged: %s", what);
 }
@@ -59,21 +59,22 @@ static bool lengths_agree(const struct lz4_block *lz4, unsigned char token)
     return lz4->n_sent <= (uint32_t)LZ4_COMPRESSBOUND(lz4->n_plain);
 }
 
-static enum pv_code
-take_header(struct decompressor *framing, const unsigned char *header, struct pv_error *err)
+static enum pv_code lz4_block_take_header(struct decompressor *framing,
+                                          const unsigned char *header,
+                                          struct pv_error *err)
 {
     struct lz4_block *lz4 = framing->state;
     unsigned char token = header[8];
     if (memcmp(header, "LZ4Block", 8) != 0)
-        return damaged("a block does not begin with its magic", err);
+        return lz4_block_damaged("a block does not begin with its magic", err);
     if ((token & 0xf0) != STORED && (token & 0xf0) != COMPRESSED)
-        return damaged("a block is coded in a way that is not known", err);
+        return lz4_block_damaged("a block is coded in a way that is not known", err);
     lz4->stored = (token & 0xf0) == STORED;
     lz4->n_sent = compression_le32(header + 9);
     lz4->n_plain = compression_le32(header + 13);
     lz4->checksum = compression_le32(header + 17);
     if (!lengths_agree(lz4, token))
-        return damaged("the lengths of a block contradict each other", err);
+        return lz4_block_damaged("the lengths of a block contradict each other", err);
     lz4->ended = lz4->n_plain == 0;
     if (lz4->ended)
         return PV_OK;
@@ -93,32 +94,32 @@ take_body(struct decompressor *framing, const unsigned char *body, struct pv_err
         memcpy(plain, body, lz4->n_plain);
     else if (LZ4_decompress_safe((const char *)body, plain, (int)lz4->n_sent, (int)lz4->n_plain) !=
              (int)lz4->n_plain)
-        return damaged("a block does not decompress", err);
+        return lz4_block_damaged("a block does not decompress", err);
     if ((XXH32(plain, lz4->n_plain, SEED) & CHECKSUM_BITS) != lz4->checksum)
-        return damaged("the checksum of a block is wrong", err);
+        return lz4_block_damaged("the checksum of a block is wrong", err);
     lz4->in_body = false;
     lz4->blocks.want = HEADER;
     return decompressor_wrote(framing, lz4->n_plain, err);
 }
 
 static enum pv_code
-take_part(struct decompressor *framing, const unsigned char *part, struct pv_error *err)
+lz4_block_take_part(struct decompressor *framing, const unsigned char *part, struct pv_error *err)
 {
     const struct lz4_block *lz4 = framing->state;
-    return lz4->in_body ? take_body(framing, part, err) : take_header(framing, part, err);
+    return lz4->in_body ? take_body(framing, part, err) : lz4_block_take_header(framing, part, err);
 }
 
-static void *create(const struct compression_limits *limits)
+static void *lz4_block_create(const struct compression_limits *limits)
 {
     (void)limits;
-    return compression_blocks_create(sizeof(struct lz4_block), HEADER, take_part);
+    return compression_blocks_create(sizeof(struct lz4_block), HEADER, lz4_block_take_part);
 }
 
 const struct compression_coding compression_lz4_block = {
     .name = "lz4",
-    .match = match,
-    .create = create,
+    .match = lz4_block_match,
+    .create = lz4_block_create,
     .feed = compression_blocks_feed,
-    .unfinished = unfinished,
+    .unfinished = lz4_block_unfinished,
     .destroy = compression_blocks_destroy,
 };

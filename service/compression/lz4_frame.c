@@ -13,12 +13,12 @@ struct lz4_frame {
     bool within; /* a frame has begun and not ended */
 };
 
-static enum compression_match match(const unsigned char *head, size_t n)
+static enum compression_match lz4_frame_match(const unsigned char *head, size_t n)
 {
     return compression_match_at(head, n, 0, "\x04\x22\x4d\x18", 4);
 }
 
-static void *create(const struct compression_limits *limits)
+static void *lz4_frame_create(const struct compression_limits *limits)
 {
     (void)limits;
     struct lz4_frame *lz4 = calloc(1, sizeof *lz4);
@@ -31,20 +31,20 @@ static void *create(const struct compression_limits *limits)
     return lz4;
 }
 
-static void destroy(void *state)
+static void lz4_frame_destroy(void *state)
 {
     struct lz4_frame *lz4 = state;
     (void)LZ4F_freeDecompressionContext(lz4->context);
     free(lz4);
 }
 
-static bool unfinished(const void *state)
+static bool lz4_frame_unfinished(const void *state)
 {
     const struct lz4_frame *lz4 = state;
     return lz4->within;
 }
 
-static enum pv_code fail(size_t result, struct pv_error *err)
+static enum pv_code lz4_frame_fail(size_t result, struct pv_error *err)
 {
     const char *why = LZ4F_getErrorName(result);
     if (strcmp(why, "ERROR_allocation_failed") == 0)
@@ -53,7 +53,7 @@ static enum pv_code fail(size_t result, struct pv_error *err)
 }
 
 static enum pv_code
-feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error *err)
+lz4_frame_feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error *err)
 {
     struct lz4_frame *lz4 = framing->state;
     bool full = false;
@@ -62,7 +62,7 @@ feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error 
         size_t n_in = n;
         size_t result = LZ4F_decompress(lz4->context, framing->buffer, &n_out, bytes, &n_in, NULL);
         if (LZ4F_isError(result))
-            return fail(result, err);
+            return lz4_frame_fail(result, err);
         bytes += n_in;
         n -= n_in;
         framing->bytes_in += n_in;
@@ -76,9 +76,9 @@ feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error 
 
 const struct compression_coding compression_lz4_frame = {
     .name = "lz4 frame",
-    .match = match,
-    .create = create,
-    .feed = feed,
-    .unfinished = unfinished,
-    .destroy = destroy,
+    .match = lz4_frame_match,
+    .create = lz4_frame_create,
+    .feed = lz4_frame_feed,
+    .unfinished = lz4_frame_unfinished,
+    .destroy = lz4_frame_destroy,
 };

@@ -1,7 +1,7 @@
 /* No coding at all: bytes pass as they are. */
 #include "compression/compression_internal.h"
 
-static enum compression_match match(const unsigned char *head, size_t n)
+static enum compression_match plain_match(const unsigned char *head, size_t n)
 {
     (void)head;
     (void)n;
@@ -9,10 +9,11 @@ static enum compression_match match(const unsigned char *head, size_t n)
 }
 
 static enum pv_code
-feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error *err)
+plain_feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error *err)
 {
     framing->bytes_in += n;
     return decompressor_emit(framing, bytes, n, err);
 }
 
-const struct compression_coding compression_plain = {.name = "plain", .match = match, .feed = feed};
+const struct compression_coding compression_plain = {
+    .name = "plain", .match = plain_match, .feed = plain_feed};

@@ -21,24 +21,25 @@ struct snappy_framed {
     struct crc32c crc;
 };
 
-static enum compression_match match(const unsigned char *head, size_t n)
+static enum compression_match snappy_framed_match(const unsigned char *head, size_t n)
 {
     return compression_match_at(head, n, 0, magic, sizeof magic);
 }
 
-static bool unfinished(const void *state)
+static bool snappy_framed_unfinished(const void *state)
 {
     const struct snappy_framed *snappy = state;
     return snappy->in_chunk || compression_blocks_within(&snappy->blocks);
 }
 
-static enum pv_code damaged(const char *what, struct pv_error *err)
+static enum pv_code snappy_framed_damaged(const char *what, struct pv_error *err)
 {
     return pv_fail(err, PV_E_SYNTAX, "the snappy framed stream is damaged: %s", what);
 }
 
-static enum pv_code
-take_header(struct snappy_framed *snappy, const unsigned char *header, struct pv_error *err)
+static enum pv_code snappy_framed_take_header(struct snappy_framed *snappy,
+                                              const unsigned char *header,
+                                              struct pv_error *err)
 {
     uint32_t n = compression_le32(header) >> 8;
     snappy->type = header[0];
@@ -46,9 +47,9 @@ take_header(struct snappy_framed *snappy, const unsigned char *header, struct pv
         : snappy->type <= STORED
             ? n < CHECKSUM || n > CHECKSUM + snappy_max_compressed_length(PLAIN_MAX)
             : false)
-        return damaged("a chunk has a length that its type does not allow", err);
+        return snappy_framed_damaged("a chunk has a length that its type does not allow", err);
     if (snappy->type > STORED && snappy->type < FIRST_SKIPPABLE)
-        return damaged("a chunk is of a type that is not known", err);
+        return snappy_framed_damaged("a chunk is of a type that is not known", err);
     snappy->in_chunk = snappy->type <= STORED || snappy->type == NAME;
     if (snappy->in_chunk)
         snappy->blocks.want = n;
@@ -77,37 +78,41 @@ static enum pv_code take_data(struct decompressor *framing,
     const struct snappy_framed *snappy = framing->state;
     size_t n;
     if (!plain_length(snappy, data, n_data, &n))
-        return damaged("a chunk holds more than the format allows", err);
+        return snappy_framed_damaged("a chunk holds more than the format allows", err);
     char *plain;
     PV_TRY(decompressor_room(framing, n, &plain, err));
     size_t got = n;
     if (snappy->type == STORED)
         memcpy(plain, data, n);
     else if (snappy_uncompress(data, n_data, plain, &got) != SNAPPY_OK || got != n)
-        return damaged("a chunk does not decompress", err);
+        return snappy_framed_damaged("a chunk does not decompress", err);
     if (crc32c_mask(crc32c(&snappy->crc, plain, n)) != compression_le32(checksum))
-        return damaged("the checksum of a chunk is wrong", err);
+        return snappy_framed_damaged("the checksum of a chunk is wrong", err);
     return decompressor_wrote(framing, n, err);
 }
 
-static enum pv_code
-take_part(struct decompressor *framing, const unsigned char *part, struct pv_error *err)
+static enum pv_code snappy_framed_take_part(struct decompressor *framing,
+                                            const unsigned char *part,
+                                            struct pv_error *err)
 {
     struct snappy_framed *snappy = framing->state;
     if (!snappy->in_chunk)
-        return take_header(snappy, part, err);
+        return snappy_framed_take_header(snappy, part, err);
     size_t n = snappy->blocks.want;
     snappy->in_chunk = false;
     snappy->blocks.want = HEADER;
     if (snappy->type != NAME)
         return take_data(framing, part, (const char *)part + CHECKSUM, n - CHECKSUM, err);
-    return memcmp(part, magic + HEADER, N_NAME) == 0 ? PV_OK : damaged("its name is wrong", err);
+    return memcmp(part, magic + HEADER, N_NAME) == 0
+               ? PV_OK
+               : snappy_framed_damaged("its name is wrong", err);
 }
 
-static void *create(const struct compression_limits *limits)
+static void *snappy_framed_create(const struct compression_limits *limits)
 {
     (void)limits;
-    struct snappy_framed *snappy = compression_blocks_create(sizeof *snappy, HEADER, take_part);
+    struct snappy_framed *snappy =
+        compression_blocks_create(sizeof *snappy, HEADER, snappy_framed_take_part);
     if (snappy != NULL)
         crc32c_init(&snappy->crc);
     return snappy;
@@ -115,9 +120,9 @@ static void *create(const struct compression_limits *limits)
 
 const struct compression_coding compression_snappy_framed = {
     .name = "snappy framed",
-    .match = match,
-    .create = create,
+    .match = snappy_framed_match,
+    .create = snappy_framed_create,
     .feed = compression_blocks_feed,
-    .unfinished = unfinished,
+    .unfinished = snappy_framed_unfinished,
     .destroy = compression_blocks_destroy,
 };

@@ -16,7 +16,7 @@ struct zstd {
 };
 
 /* 28 B5 2F FD, or a skippable frame: 50..5F 2A 4D 18. */
-static enum compression_match match(const unsigned char *head, size_t n)
+static enum compression_match zstd_match(const unsigned char *head, size_t n)
 {
     static const unsigned char frame[] = {0x28, 0xb5, 0x2f, 0xfd};
     static const unsigned char skippable[] = {0x50, 0x2a, 0x4d, 0x18};
@@ -31,7 +31,7 @@ static enum compression_match match(const unsigned char *head, size_t n)
     return have == sizeof frame ? FRAMING_YES : FRAMING_MAYBE;
 }
 
-static void *create(const struct compression_limits *limits)
+static void *zstd_create(const struct compression_limits *limits)
 {
     struct zstd *zstd = calloc(1, sizeof *zstd);
     if (zstd == NULL)
@@ -46,20 +46,21 @@ static void *create(const struct compression_limits *limits)
     return zstd;
 }
 
-static void destroy(void *state)
+static void zstd_destroy(void *state)
 {
     struct zstd *zstd = state;
     (void)ZSTD_freeDCtx(zstd->context);
     free(zstd);
 }
 
-static bool unfinished(const void *state)
+static bool zstd_unfinished(const void *state)
 {
     const struct zstd *zstd = state;
     return zstd->within;
 }
 
-static enum pv_code fail(const struct decompressor *framing, size_t result, struct pv_error *err)
+static enum pv_code
+zstd_fail(const struct decompressor *framing, size_t result, struct pv_error *err)
 {
     switch ((int)ZSTD_getErrorCode(result)) {
     case ZSTD_error_memory_allocation:
@@ -76,7 +77,7 @@ static enum pv_code fail(const struct decompressor *framing, size_t result, stru
 }
 
 static enum pv_code
-feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error *err)
+zstd_feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error *err)
 {
     struct zstd *zstd = framing->state;
     ZSTD_inBuffer in = {bytes, n, 0};
@@ -86,7 +87,7 @@ feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error 
         size_t before = in.pos;
         size_t result = ZSTD_decompressStream(zstd->context, &out, &in);
         if (ZSTD_isError(result))
-            return fail(framing, result, err);
+            return zstd_fail(framing, result, err);
         framing->bytes_in += in.pos - before;
         zstd->within = result != 0;
         PV_TRY(decompressor_emit(framing, framing->buffer, out.pos, err));
@@ -98,9 +99,9 @@ feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error 
 
 const struct compression_coding compression_zstd = {
     .name = "zstd",
-    .match = match,
-    .create = create,
-    .feed = feed,
-    .unfinished = unfinished,
-    .destroy = destroy,
+    .match = zstd_match,
+    .create = zstd_create,
+    .feed = zstd_feed,
+    .unfinished = zstd_unfinished,
+    .destroy = zstd_destroy,
 };

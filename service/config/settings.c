@@ -198,11 +198,11 @@ void setting_variable(const struct setting *setting, const char *suffix, char *o
 
 /* --- values --- */
 
-static enum pv_code refuse(const struct setting *setting,
-                           const char *text,
-                           const char *where,
-                           const char *wanted,
-                           struct pv_error *err)
+static enum pv_code settings_refuse(const struct setting *setting,
+                                    const char *text,
+                                    const char *where,
+                                    const char *wanted,
+                                    struct pv_error *err)
 {
     const char *shown = setting->secret ? "(not shown)" : text;
     return pv_fail(err, PV_E_INVALID, "%s: %s = \"%.64s\" must be %s", where, setting->name, shown,
@@ -224,7 +224,7 @@ static enum pv_code assign_integer(const struct setting *setting,
         (void)snprintf(wanted, sizeof wanted, "an integer from %" PRId64 " to %" PRId64 "%s%s",
                        setting->low, setting->high, setting->unit[0] == '\0' ? "" : " ",
                        setting->unit);
-        return refuse(setting, text, where, wanted, err);
+        return settings_refuse(setting, text, where, wanted, err);
     }
     *member = value;
     return PV_OK;
@@ -238,7 +238,7 @@ static enum pv_code assign_boolean(const struct setting *setting,
 {
     bool yes = strcmp(text, "true") == 0;
     if (!yes && strcmp(text, "false") != 0)
-        return refuse(setting, text, where, "true or false", err);
+        return settings_refuse(setting, text, where, "true or false", err);
     *member = yes;
     return PV_OK;
 }
@@ -254,10 +254,10 @@ static enum pv_code assign_text(const struct setting *setting,
     (void)snprintf(wanted, sizeof wanted, "at most %zu bytes without control characters",
                    setting->size - 1);
     if (n >= setting->size)
-        return refuse(setting, text, where, wanted, err);
+        return settings_refuse(setting, text, where, wanted, err);
     for (size_t i = 0; i < n; i++)
         if (iscntrl((unsigned char)text[i]))
-            return refuse(setting, text, where, wanted, err);
+            return settings_refuse(setting, text, where, wanted, err);
     memcpy(member, text, n + 1);
     return PV_OK;
 }
@@ -276,7 +276,7 @@ static enum pv_code assign_word(const struct setting *setting,
         (void)snprintf(wanted + used, sizeof wanted - used, "%s %s", i == 0 ? "" : ",",
                        setting->words[i]);
     }
-    return refuse(setting, text, where, wanted, err);
+    return settings_refuse(setting, text, where, wanted, err);
 }
 
 enum pv_code setting_assign(const struct setting *setting,

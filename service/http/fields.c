@@ -29,7 +29,7 @@ static bool is_clean_value(const char *value, size_t size)
     return true;
 }
 
-static enum pv_code refuse(
+static enum pv_code fields_refuse(
     struct pv_error *err, enum pv_code code, const char *name, const char *word, const char *detail)
 {
     (void)pv_fail(err, code, "%s", detail);
@@ -46,8 +46,8 @@ static enum pv_code check_syntax(const struct http_header headers[],
         if (!is_token(headers[i].name))
             return pv_fail(err, PV_E_SYNTAX, "the name of a header field is not a token");
         if (!is_clean_value(headers[i].value, size[i]))
-            return refuse(err, PV_E_SYNTAX, headers[i].name, "control_character",
-                          "a header field holds a control character");
+            return fields_refuse(err, PV_E_SYNTAX, headers[i].name, "control_character",
+                                 "a header field holds a control character");
     }
     return PV_OK;
 }
@@ -62,13 +62,13 @@ static enum pv_code check_single(const struct http_header headers[], size_t n, s
         for (size_t i = 0; i < n; i++)
             seen += strcasecmp(headers[i].name, single[s]) == 0;
         if (seen > 1)
-            return refuse(err, PV_E_SYNTAX, single[s], "repeated",
-                          "this header field may be sent only once");
+            return fields_refuse(err, PV_E_SYNTAX, single[s], "repeated",
+                                 "this header field may be sent only once");
     }
     return PV_OK;
 }
 
-static const char *value_of(const struct http_header headers[], size_t n, const char *name)
+static const char *fields_value_of(const struct http_header headers[], size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
         if (strcasecmp(headers[i].name, name) == 0)
@@ -105,21 +105,21 @@ enum pv_code http_fields_check(const struct http_header headers[],
     if (code != PV_OK)
         return code;
 
-    const char *length = value_of(headers, n, "Content-Length");
-    const char *coding = value_of(headers, n, "Transfer-Encoding");
-    const char *expect = value_of(headers, n, "Expect");
+    const char *length = fields_value_of(headers, n, "Content-Length");
+    const char *coding = fields_value_of(headers, n, "Transfer-Encoding");
+    const char *expect = fields_value_of(headers, n, "Expect");
     if (length != NULL && coding != NULL)
-        return refuse(err, PV_E_SYNTAX, "Content-Length", "conflict",
-                      "Content-Length and Transfer-Encoding exclude each other");
+        return fields_refuse(err, PV_E_SYNTAX, "Content-Length", "conflict",
+                             "Content-Length and Transfer-Encoding exclude each other");
     if (coding != NULL && strcasecmp(coding, "chunked") != 0)
-        return refuse(err, PV_E_NOT_IMPLEMENTED, "Transfer-Encoding", "unsupported",
-                      "the only transfer coding taken is chunked");
+        return fields_refuse(err, PV_E_NOT_IMPLEMENTED, "Transfer-Encoding", "unsupported",
+                             "the only transfer coding taken is chunked");
     if (length != NULL && !read_length(length, &framing->length))
-        return refuse(err, PV_E_SYNTAX, "Content-Length", "not_a_number",
-                      "Content-Length must be a decimal number");
+        return fields_refuse(err, PV_E_SYNTAX, "Content-Length", "not_a_number",
+                             "Content-Length must be a decimal number");
     if (expect != NULL && strcasecmp(expect, "100-continue") != 0)
-        return refuse(err, PV_E_EXPECTATION, "Expect", "unsupported",
-                      "the only expectation that can be met is 100-continue");
+        return fields_refuse(err, PV_E_EXPECTATION, "Expect", "unsupported",
+                             "the only expectation that can be met is 100-continue");
     framing->chunked = coding != NULL;
     framing->has_body = framing->chunked || framing->length > 0;
     framing->expect_continue = expect != NULL && framing->has_body;
@@ -183,14 +183,14 @@ http_fields_type(const struct http_request *request, enum http_body body, struct
     bool csv_too = body == HTTP_JSON_OR_CSV;
     const char *coding = http_header(request, "Content-Encoding");
     if (coding != NULL && strcasecmp(coding, "identity") != 0)
-        return refuse(err, PV_E_MEDIA_TYPE, "Content-Encoding", "unsupported",
-                      "a body of this call is taken as it is, not compressed");
+        return fields_refuse(err, PV_E_MEDIA_TYPE, "Content-Encoding", "unsupported",
+                             "a body of this call is taken as it is, not compressed");
     if (has_type(request, "application/json") || (csv_too && http_fields_are_csv(request)))
         return PV_OK;
     if (err != NULL)
         (void)snprintf(err->allow, sizeof err->allow, "application/json%s",
                        csv_too ? ", text/csv" : "");
-    return refuse(err, PV_E_MEDIA_TYPE, "Content-Type", "unsupported",
-                  csv_too ? "the body must be application/json or text/csv, in UTF-8"
-                          : "the body must be application/json in UTF-8");
+    return fields_refuse(err, PV_E_MEDIA_TYPE, "Content-Type", "unsupported",
+                         csv_too ? "the body must be application/json or text/csv, in UTF-8"
+                                 : "the body must be application/json in UTF-8");
 }

@@ -35,7 +35,7 @@ unsigned long long process_count_fds(void)
     return n > 0 ? n - 1 : 0; /* the directory itself was one of them */
 }
 
-static double seconds(struct timeval t)
+static double process_seconds(struct timeval t)
 {
     return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
 }
@@ -45,7 +45,7 @@ void process_usage_read(struct process_usage *usage)
     *usage = (struct process_usage){.resident_bytes = resident_bytes()};
     struct rusage self;
     if (getrusage(RUSAGE_SELF, &self) == 0)
-        usage->cpu_s = seconds(self.ru_utime) + seconds(self.ru_stime);
+        usage->cpu_s = process_seconds(self.ru_utime) + process_seconds(self.ru_stime);
     struct rlimit fds;
     if (getrlimit(RLIMIT_NOFILE, &fds) == 0)
         usage->max_fds = fds.rlim_cur;

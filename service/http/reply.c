@@ -11,7 +11,8 @@
  * that only holds a connection. */
 enum { SLOWEST_READER_BYTES_PER_S = 16384 };
 
-static bool add(struct MHD_Response *reply, struct exchange *x, const char *name, const char *value)
+static bool
+reply_add(struct MHD_Response *reply, struct exchange *x, const char *name, const char *value)
 {
     if (MHD_add_response_header(reply, name, value) == MHD_YES)
         return true;
@@ -35,26 +36,27 @@ static void add_trace(struct MHD_Response *reply, struct exchange *x)
         return;
     (void)snprintf(text, sizeof text, "00-%s-%s-%02x", x->request.trace_id, x->request.span_id,
                    (unsigned)x->trace_flags);
-    (void)add(reply, x, "traceparent", text);
+    (void)reply_add(reply, x, "traceparent", text);
 }
 
 static void
 add_headers(struct MHD_Response *reply, struct exchange *x, const struct http_response *response)
 {
     if (response->status != 204 && response->status != 304)
-        (void)add(reply, x, "Content-Type",
-                  response->content_type == NULL ? "application/json" : response->content_type);
+        (void)reply_add(reply, x, "Content-Type",
+                        response->content_type == NULL ? "application/json"
+                                                       : response->content_type);
     for (size_t i = 0; i < response->n_headers; i++)
-        (void)add(reply, x, response->headers[i].name, response->headers[i].value);
+        (void)reply_add(reply, x, response->headers[i].name, response->headers[i].value);
     if (x->request.request_id[0] != '\0')
-        (void)add(reply, x, "X-Request-Id", x->request.request_id);
+        (void)reply_add(reply, x, "X-Request-Id", x->request.request_id);
     add_trace(reply, x);
-    (void)add(reply, x, "X-Content-Type-Options", "nosniff");
+    (void)reply_add(reply, x, "X-Content-Type-Options", "nosniff");
     bool secret = x->route != NULL && x->route->access != HTTP_PUBLIC;
     if (secret && !has_header(response, "Cache-Control"))
-        (void)add(reply, x, "Cache-Control", "private, no-cache");
+        (void)reply_add(reply, x, "Cache-Control", "private, no-cache");
     if (x->close || atomic_load(&x->server->draining))
-        (void)add(reply, x, "Connection", "close");
+        (void)reply_add(reply, x, "Connection", "close");
 }
 
 static uint64_t reply_deadline(const struct exchange *x, size_t body_n)

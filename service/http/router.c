@@ -142,7 +142,7 @@ void http_router_fini(struct http_router *router)
     *router = (struct http_router){0};
 }
 
-static bool matches(const struct http_resource *r, const char *const segments[], size_t n)
+static bool router_matches(const struct http_resource *r, const char *const segments[], size_t n)
 {
     if (r->takes_rest ? n < r->n_segments : n != r->n_segments)
         return false;
@@ -159,13 +159,13 @@ const struct http_resource *
 http_router_find(const struct http_router *router, const char *const segments[], size_t n)
 {
     for (size_t i = 0; i < router->n; i++)
-        if (matches(&router->resources[i], segments, n))
+        if (router_matches(&router->resources[i], segments, n))
             return &router->resources[i];
     return NULL;
 }
 
 /* Segments joined by '/'. NULL: memory is exhausted. */
-static const char *join(const char *const segments[], size_t n, struct arena *arena)
+static const char *router_join(const char *const segments[], size_t n, struct arena *arena)
 {
     size_t size = 0;
     for (size_t i = 0; i < n; i++)
@@ -196,6 +196,6 @@ struct http_parameter *http_router_parameters(const struct http_resource *resour
     if (!resource->takes_rest)
         return all;
     size_t last = resource->n_segments - 1;
-    all[found - 1].value = join(segments + last, n - last, arena);
+    all[found - 1].value = router_join(segments + last, n - last, arena);
     return all[found - 1].value == NULL ? NULL : all;
 }

@@ -274,7 +274,7 @@ static enum MHD_Result append_to_body(struct exchange *x, const char *bytes, siz
 }
 
 /* Takes what fits; the library brings the rest again after the job. */
-static enum MHD_Result gather(struct exchange *x, const char *bytes, size_t *n)
+static enum MHD_Result serve_gather(struct exchange *x, const char *bytes, size_t *n)
 {
     struct pv_error err = {0};
     if (x->body == NULL) {
@@ -332,7 +332,7 @@ static enum MHD_Result serve_body(struct exchange *x, const char *bytes, size_t 
         return finish_body(x);
     size_t before = *n;
     enum MHD_Result result =
-        x->route->stream != NULL ? gather(x, bytes, n) : append_to_body(x, bytes, n);
+        x->route->stream != NULL ? serve_gather(x, bytes, n) : append_to_body(x, bytes, n);
     x->received += before - *n;
     metric_add(&body_bytes, (double)(before - *n), NULL);
     return result;

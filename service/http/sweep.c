@@ -27,7 +27,7 @@ struct expired {
     size_t n;
 };
 
-static void cut(struct client *client)
+static void sweep_cut(struct client *client)
 {
     (void)shutdown(client->fd, SHUT_RDWR);
     client->deadline_ns = UINT64_MAX;
@@ -42,7 +42,7 @@ static void answer_and_cut(struct client *client, unsigned status, const char *b
                                            .body_n = strlen(body)};
     client_write_raw(client->fd, &response, "");
     client->cut_status = status;
-    cut(client);
+    sweep_cut(client);
 }
 
 static void cut_slow_sender(struct client *client)
@@ -113,7 +113,7 @@ static void look_at(struct client *client, uint64_t now_ns, bool stopping, struc
     case CLIENT_WAITING:
     case CLIENT_REPLYING:
         if (over)
-            cut(client);
+            sweep_cut(client);
         break;
     case CLIENT_READING:
         if (over)

@@ -74,7 +74,7 @@ static const char *after_authority(const char *raw)
     return n == 0 ? NULL : authority + n;
 }
 
-static size_t count(struct strview text, char c)
+static size_t target_count(struct strview text, char c)
 {
     size_t n = 0;
     for (size_t i = 0; i < text.n; i++)
@@ -98,7 +98,7 @@ static enum pv_code
 parse_path(struct strview path, struct arena *arena, struct http_target *t, struct pv_error *err)
 {
     t->path = arena_strndup(arena, path.at, path.n);
-    t->n_segments = count(path, '/');
+    t->n_segments = target_count(path, '/');
     t->segments = arena_calloc(arena, t->n_segments, sizeof *t->segments);
     if (t->path == NULL || t->segments == NULL)
         return pv_no_memory(err);
@@ -142,7 +142,7 @@ static enum pv_code parse_parameter(struct strview piece,
 static enum pv_code
 parse_query(struct strview query, struct arena *arena, struct http_target *t, struct pv_error *err)
 {
-    t->query = arena_calloc(arena, count(query, '&') + 1, sizeof *t->query);
+    t->query = arena_calloc(arena, target_count(query, '&') + 1, sizeof *t->query);
     if (t->query == NULL)
         return pv_no_memory(err);
     while (query.n > 0) {

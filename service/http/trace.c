@@ -14,7 +14,7 @@ static unsigned hex_value(char c)
 }
 
 /* n digits at text, followed by something else; not all zero unless `zero_allowed`. */
-static bool field(const char *text, size_t n, bool zero_allowed)
+static bool trace_field(const char *text, size_t n, bool zero_allowed)
 {
     bool zero = true;
     for (size_t i = 0; i < n; i++) {
@@ -31,10 +31,11 @@ bool http_trace_parse(const char *traceparent, struct http_trace *trace)
 {
     if (strnlen(traceparent, LENGTH) < LENGTH)
         return false;
-    bool whole = field(traceparent + VERSION_AT, 2, true) && traceparent[TRACE_AT - 1] == '-' &&
-                 field(traceparent + TRACE_AT, 32, false) && traceparent[PARENT_AT - 1] == '-' &&
-                 field(traceparent + PARENT_AT, 16, false) && traceparent[FLAGS_AT - 1] == '-' &&
-                 field(traceparent + FLAGS_AT, 2, true);
+    bool whole =
+        trace_field(traceparent + VERSION_AT, 2, true) && traceparent[TRACE_AT - 1] == '-' &&
+        trace_field(traceparent + TRACE_AT, 32, false) && traceparent[PARENT_AT - 1] == '-' &&
+        trace_field(traceparent + PARENT_AT, 16, false) && traceparent[FLAGS_AT - 1] == '-' &&
+        trace_field(traceparent + FLAGS_AT, 2, true);
     if (!whole || strncmp(traceparent, "ff", 2) == 0)
         return false;
     /* Version 00 ends here; a later one may go on after another dash. */

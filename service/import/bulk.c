@@ -73,7 +73,7 @@ static void refuse_item(struct bulk_result *result, enum pv_code code, const str
 }
 
 static void
-judge(const struct run *run, enum run_insert_outcome outcome, struct bulk_result *result)
+bulk_judge(const struct run *run, enum run_insert_outcome outcome, struct bulk_result *result)
 {
     const char *unfinished = run->ended ? "" : "no_application_end";
     const char *reason = run->ended ? ""
@@ -155,7 +155,7 @@ static void save_run(struct bulk *bulk,
     } else if (code != PV_OK) {
         refuse_item(result, code, &err);
     } else {
-        judge(run, outcome, result);
+        bulk_judge(run, outcome, result);
         if (!options->dry_run || outcome == RUN_UNCHANGED)
             memcpy(result->run_id, run->id, sizeof result->run_id);
     }
@@ -235,7 +235,7 @@ static void take_item(struct bulk *bulk, const struct find_item *item)
     bulk->options->notify(bulk->options->context, &result);
 }
 
-static void *work(void *argument)
+static void *bulk_work(void *argument)
 {
     struct bulk *bulk = argument;
     while (!stopping(bulk)) {
@@ -255,7 +255,8 @@ static bool start_thread(struct bulk *bulk)
         return false;
     (void)pthread_attr_setstacksize(&attributes, THREAD_STACK);
     atomic_fetch_add(&bulk->working, 1);
-    bool started = pthread_create(&bulk->threads[bulk->n_threads], &attributes, work, bulk) == 0;
+    bool started =
+        pthread_create(&bulk->threads[bulk->n_threads], &attributes, bulk_work, bulk) == 0;
     (void)pthread_attr_destroy(&attributes);
     if (!started)
         atomic_fetch_sub(&bulk->working, 1);

@@ -40,7 +40,7 @@ static enum pv_code add_item(struct find *find,
 }
 
 static enum pv_code
-skip(struct find *find, const char *path, const char *reason, struct pv_error *err)
+find_skip(struct find *find, const char *path, const char *reason, struct pv_error *err)
 {
     return add_item(find, path, FIND_SKIPPED, 0, reason, err);
 }
@@ -99,7 +99,7 @@ see_folder(struct find *find, const struct stat *status, bool *again, struct pv_
 
 /* --- names --- */
 
-static bool begins(const char *name, const char *with)
+static bool find_begins(const char *name, const char *with)
 {
     return strncmp(name, with, strlen(with)) == 0;
 }
@@ -114,7 +114,7 @@ static bool ends(const char *name, const char *with)
 /* events_<n>_...: a part of a rolling log of Spark's. */
 static bool is_spark_part(const char *name)
 {
-    if (!begins(name, "events_"))
+    if (!find_begins(name, "events_"))
         return false;
     size_t digits = strspn(name + 7, "0123456789");
     return digits > 0 && name[7 + digits] == '_';
@@ -123,7 +123,7 @@ static bool is_spark_part(const char *name)
 /* eventlog-2026-01-05--10-00: a part of a log of Databricks', named by its time. */
 static bool is_timed_part(const char *name)
 {
-    return begins(name, "eventlog-") && strspn(name + 9, "0123456789-") >= 17;
+    return find_begins(name, "eventlog-") && strspn(name + 9, "0123456789-") >= 17;
 }
 
 bool find_is_rolling(char *const names[], size_t n)
@@ -139,7 +139,7 @@ static const char *why_not(const char *name)
 {
     if (name[0] == '.')
         return "hidden";
-    if (ends(name, "_conf.xml") || ends(name, ".summary") || begins(name, "appstatus_") ||
+    if (ends(name, "_conf.xml") || ends(name, ".summary") || find_begins(name, "appstatus_") ||
         strcmp(name, "_SUCCESS") == 0)
         return "a companion of logs, not a log";
     return NULL;
@@ -200,7 +200,7 @@ static bool list_folder(const char *path, struct names *names)
     return sound;
 }
 
-static char *join(const char *folder, const char *name)
+static char *find_join(const char *folder, const char *name)
 {
     size_t n = strlen(folder);
     const char *slash = n > 0 && folder[n - 1] == '/' ? "" : "/";
@@ -222,7 +222,7 @@ static uint64_t sum_bytes(const char *path, const struct names *names)
     uint64_t sum = 0;
     for (size_t i = 0; i < names->n; i++) {
         struct stat status;
-        char *part = join(path, names->items[i]);
+        char *part = find_join(path, names->items[i]);
         if (part != NULL && stat(part, &status) == 0 && S_ISREG(status.st_mode))
             sum += (uint64_t)status.st_size;
         free(part);
@@ -237,7 +237,7 @@ static enum pv_code walk_names(struct find *find,
                                struct pv_error *err)
 {
     for (size_t i = 0; i < names->n; i++) {
-        char *below = join(path, names->items[i]);
+        char *below = find_join(path, names->items[i]);
         if (below == NULL)
             return pv_no_memory(err);
         enum pv_code code = walk(find, below, names->items[i], depth + 1, err);
@@ -266,9 +266,9 @@ static enum pv_code
 take_file(struct find *find, const char *path, const struct stat *status, struct pv_error *err)
 {
     if (!S_ISREG(status->st_mode))
-        return skip(find, path, "neither a file nor a folder", err);
+        return find_skip(find, path, "neither a file nor a folder", err);
     if (status->st_size == 0)
-        return skip(find, path, "empty", err);
+        return find_skip(find, path, "empty", err);
     return add_item(find, path, FIND_LOG, (uint64_t)status->st_size, "", err);
 }
 
@@ -279,9 +279,9 @@ walk(struct find *find, const char *path, const char *name, unsigned depth, stru
     struct stat status;
     const char *reason = name == NULL ? NULL : why_not(name);
     if (reason != NULL)
-        return skip(find, path, reason, err);
+        return find_skip(find, path, reason, err);
     if (stat(path, &status) != 0)
-        return errno == ELOOP ? skip(find, path, "a link that leads in a circle", err)
+        return errno == ELOOP ? find_skip(find, path, "a link that leads in a circle", err)
                               : cannot_read(find, path, err);
     if (!S_ISDIR(status.st_mode))
         return take_file(find, path, &status, err);
@@ -291,7 +291,7 @@ walk(struct find *find, const char *path, const char *name, unsigned depth, stru
     enum pv_code code = see_folder(find, &status, &again, err);
     if (code != PV_OK)
         return code;
-    return again ? skip(find, path, "a folder that was seen already", err)
+    return again ? find_skip(find, path, "a folder that was seen already", err)
                  : walk_folder(find, path, depth, err);
 }
 

@@ -81,7 +81,7 @@ static void put_text(struct report *report, const struct bulk_result *result)
     (void)putc('\n', report->out);
 }
 
-static struct strview known(const char *text)
+static struct strview report_known(const char *text)
 {
     return text[0] == '\0' ? (struct strview){NULL, 0} : strview_of(text);
 }
@@ -90,11 +90,11 @@ static void write_item(struct writer *w, struct arena *arena, const struct bulk_
 {
     writer_begin_object(w);
     writer_member_text(w, "name", summary_path(arena, result->item->path));
-    writer_member_text(w, "application", known(result->application));
+    writer_member_text(w, "application", report_known(result->application));
     writer_member_string(w, "outcome", bulk_outcome_words[result->outcome]);
-    writer_member_text(w, "code", known(result->code));
-    writer_member_text(w, "reason", known(result->reason));
-    writer_member_text(w, "run_id", known(result->run_id));
+    writer_member_text(w, "code", report_known(result->code));
+    writer_member_text(w, "reason", report_known(result->reason));
+    writer_member_text(w, "run_id", report_known(result->run_id));
     writer_member_integer(w, "warnings", (int64_t)result->warnings);
     writer_member_integer(w, "bytes", (int64_t)result->item->bytes);
     writer_end_object(w);

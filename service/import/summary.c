@@ -36,7 +36,7 @@ struct strview summary_path(struct arena *arena, const char *path)
     return strview_of(copy);
 }
 
-static struct strview known(const char *text)
+static struct strview summary_known(const char *text)
 {
     return text[0] == '\0' ? (struct strview){NULL, 0} : strview_of(text);
 }
@@ -49,7 +49,7 @@ static void write_refused(struct writer *w, struct summary *summary)
         const struct bulk_result *result = &summary->refused[i];
         writer_begin_object(w);
         writer_member_text(w, "name", summary_path(&summary->arena, result->item->path));
-        writer_member_text(w, "application", known(result->application));
+        writer_member_text(w, "application", summary_known(result->application));
         writer_member_string(w, "code", result->code);
         writer_member_string(w, "reason", result->reason);
         writer_end_object(w);

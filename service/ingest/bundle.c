@@ -104,7 +104,8 @@ static enum pv_code refuse_archive(
                    kind == STREAM_TAR ? "tar" : "zip");
 }
 
-static enum pv_code open_member(struct bundle *bundle, struct text *text, struct pv_error *err)
+static enum pv_code
+bundle_open_member(struct bundle *bundle, struct text *text, struct pv_error *err)
 {
     const struct member *member = &bundle->log->members[bundle->next];
     PV_TRY(container_open_member(bundle->container, member, err));
@@ -142,11 +143,11 @@ check_whole(const struct bundle *bundle, const struct text *text, struct pv_erro
 }
 
 /* One block of the log, or the end of a part. */
-static enum pv_code step(struct bundle *bundle, struct text *text, struct pv_error *err)
+static enum pv_code bundle_step(struct bundle *bundle, struct text *text, struct pv_error *err)
 {
     size_t n = 0;
     if (bundle->stream == NULL)
-        PV_TRY(open_member(bundle, text, err));
+        PV_TRY(bundle_open_member(bundle, text, err));
     PV_TRY(container_read(bundle->container, bundle->block, BLOCK, &n, err));
     bundle->stored_bytes += n;
     if (n > 0) {
@@ -166,7 +167,7 @@ enum pv_code bundle_read(
     while (code == PV_OK && bundle->next < bundle->log->n &&
            text->bytes + bundle->stored_bytes - before < budget) {
         const struct member *member = &bundle->log->members[bundle->next];
-        code = step(bundle, text, err);
+        code = bundle_step(bundle, text, err);
         if (code != PV_OK)
             blame(member, err);
     }

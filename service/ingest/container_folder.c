@@ -16,7 +16,7 @@ struct folder {
     int member;   /* -1: none open */
 };
 
-static enum pv_code fail(struct pv_error *err)
+static enum pv_code container_folder_fail(struct pv_error *err)
 {
     return pv_fail(err, PV_E_NOT_FOUND, "cannot be read: %s", strerror(errno));
 }
@@ -27,7 +27,8 @@ static bool is_file(const struct folder *folder, const char *name)
     return fstatat(folder->fd, name, &status, 0) == 0 && S_ISREG(status.st_mode);
 }
 
-static enum pv_code list(struct container *container, struct members *members, struct pv_error *err)
+static enum pv_code
+container_folder_list(struct container *container, struct members *members, struct pv_error *err)
 {
     struct folder *folder = (struct folder *)container;
     enum pv_code code = PV_OK;
@@ -35,7 +36,7 @@ static enum pv_code list(struct container *container, struct members *members, s
         errno = 0;
         const struct dirent *entry = readdir(folder->entries);
         if (entry == NULL)
-            return errno == 0 ? PV_OK : fail(err);
+            return errno == 0 ? PV_OK : container_folder_fail(err);
         if (is_file(folder, entry->d_name))
             code = members_add(members, entry->d_name, 0, err);
     }
@@ -49,14 +50,15 @@ static void close_member(struct folder *folder)
     folder->member = -1;
 }
 
-static enum pv_code
-open_member(struct container *container, const struct member *member, struct pv_error *err)
+static enum pv_code container_folder_open_member(struct container *container,
+                                                 const struct member *member,
+                                                 struct pv_error *err)
 {
     struct folder *folder = (struct folder *)container;
     close_member(folder);
     /* Not waiting for a writer, should it have become a pipe meanwhile. */
     folder->member = openat(folder->fd, member->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    return folder->member < 0 ? fail(err) : PV_OK;
+    return folder->member < 0 ? container_folder_fail(err) : PV_OK;
 }
 
 static enum pv_code
@@ -68,12 +70,12 @@ read_member(struct container *container, char *bytes, size_t room, size_t *n, st
         got = read(folder->member, bytes, room);
     while (got < 0 && errno == EINTR);
     if (got < 0)
-        return fail(err);
+        return container_folder_fail(err);
     *n = (size_t)got;
     return PV_OK;
 }
 
-static void destroy(struct container *container)
+static void container_folder_destroy(struct container *container)
 {
     struct folder *folder = (struct folder *)container;
     close_member(folder);
@@ -81,15 +83,17 @@ static void destroy(struct container *container)
     free(folder);
 }
 
-static const struct container_kind kind = {
-    .list = list, .open = open_member, .read = read_member, .destroy = destroy};
+static const struct container_kind kind = {.list = container_folder_list,
+                                           .open = container_folder_open_member,
+                                           .read = read_member,
+                                           .destroy = container_folder_destroy};
 
 enum pv_code container_open_folder(int fd, struct container **container, struct pv_error *err)
 {
     struct folder *folder = calloc(1, sizeof *folder);
     DIR *entries = folder == NULL ? NULL : fdopendir(fd);
     if (entries == NULL) {
-        enum pv_code code = folder == NULL ? pv_no_memory(err) : fail(err);
+        enum pv_code code = folder == NULL ? pv_no_memory(err) : container_folder_fail(err);
         free(folder);
         (void)close(fd);
         return code;

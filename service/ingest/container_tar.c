@@ -50,7 +50,7 @@ static la_int64_t skip_bytes(struct archive *reader, void *context, la_int64_t w
     return (la_int64_t)n;
 }
 
-static enum pv_code fail(const struct tar *tar, struct pv_error *err)
+static enum pv_code container_tar_fail(const struct tar *tar, struct pv_error *err)
 {
     if (archive_errno(tar->reader) == ENOMEM)
         return pv_no_memory(err);
@@ -77,7 +77,7 @@ static enum pv_code open_reader(struct tar *tar, uint64_t at, struct pv_error *e
     int result = archive_read_support_format_tar(tar->reader);
     if (result == ARCHIVE_OK)
         result = archive_read_open2(tar->reader, tar, NULL, read_block, skip_bytes, NULL);
-    return result == ARCHIVE_OK ? PV_OK : fail(tar, err);
+    return result == ARCHIVE_OK ? PV_OK : container_tar_fail(tar, err);
 }
 
 /*
@@ -91,7 +91,7 @@ static enum pv_code next_entry(struct tar *tar, struct archive_entry **entry, st
         *entry = NULL;
     if (result == ARCHIVE_EOF || result == ARCHIVE_OK || result == ARCHIVE_WARN)
         return PV_OK;
-    return fail(tar, err);
+    return container_tar_fail(tar, err);
 }
 
 static const char *name_of(struct archive_entry *entry)
@@ -108,7 +108,8 @@ static bool is_file(struct archive_entry *entry)
 
 /* --- the kind --- */
 
-static enum pv_code list(struct container *container, struct members *members, struct pv_error *err)
+static enum pv_code
+container_tar_list(struct container *container, struct members *members, struct pv_error *err)
 {
     struct tar *tar = (struct tar *)container;
     struct archive_entry *entry = NULL;
@@ -125,8 +126,9 @@ static enum pv_code list(struct container *container, struct members *members, s
     return code;
 }
 
-static enum pv_code
-open_member(struct container *container, const struct member *member, struct pv_error *err)
+static enum pv_code container_tar_open_member(struct container *container,
+                                              const struct member *member,
+                                              struct pv_error *err)
 {
     struct tar *tar = (struct tar *)container;
     struct archive_entry *entry = NULL;
@@ -146,20 +148,22 @@ read_member(struct container *container, char *bytes, size_t room, size_t *n, st
     struct tar *tar = (struct tar *)container;
     la_ssize_t got = archive_read_data(tar->reader, bytes, room);
     if (got < 0)
-        return fail(tar, err);
+        return container_tar_fail(tar, err);
     *n = (size_t)got;
     return PV_OK;
 }
 
-static void destroy(struct container *container)
+static void container_tar_destroy(struct container *container)
 {
     struct tar *tar = (struct tar *)container;
     close_reader(tar);
     free(tar);
 }
 
-static const struct container_kind kind = {
-    .list = list, .open = open_member, .read = read_member, .destroy = destroy};
+static const struct container_kind kind = {.list = container_tar_list,
+                                           .open = container_tar_open_member,
+                                           .read = read_member,
+                                           .destroy = container_tar_destroy};
 
 enum pv_code
 container_open_tar(int fd, uint64_t bytes, struct container **container, struct pv_error *err)

@@ -96,7 +96,7 @@ static zip_int64_t source(void *context, void *data, zip_uint64_t n, zip_source_
     }
 }
 
-static enum pv_code fail(zip_error_t *error, struct pv_error *err)
+static enum pv_code container_zip_fail(zip_error_t *error, struct pv_error *err)
 {
     if (zip_error_code_zip(error) == ZIP_ER_MEMORY)
         return pv_no_memory(err);
@@ -115,7 +115,8 @@ static bool is_link(zip_t *zip, zip_uint64_t i)
            system == ZIP_OPSYS_UNIX && (attributes >> 16 & 0170000) == 0120000;
 }
 
-static enum pv_code list(struct container *container, struct members *members, struct pv_error *err)
+static enum pv_code
+container_zip_list(struct container *container, struct members *members, struct pv_error *err)
 {
     struct zip_container *zip = (struct zip_container *)container;
     zip_int64_t n = zip_get_num_entries(zip->zip, 0);
@@ -123,7 +124,7 @@ static enum pv_code list(struct container *container, struct members *members, s
     for (zip_int64_t i = 0; code == PV_OK && i < n; i++) {
         const char *name = zip_get_name(zip->zip, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
         if (name == NULL)
-            return fail(zip_get_error(zip->zip), err);
+            return container_zip_fail(zip_get_error(zip->zip), err);
         /* Other kinds of entries count towards the limit, too. */
         code =
             members_add(members, is_link(zip->zip, (zip_uint64_t)i) ? "." : name, (uint64_t)i, err);
@@ -138,14 +139,15 @@ static void close_file(struct zip_container *zip)
     zip->file = NULL;
 }
 
-static enum pv_code
-open_member(struct container *container, const struct member *member, struct pv_error *err)
+static enum pv_code container_zip_open_member(struct container *container,
+                                              const struct member *member,
+                                              struct pv_error *err)
 {
     struct zip_container *zip = (struct zip_container *)container;
     zip_stat_t stat;
     close_file(zip);
     if (zip_stat_index(zip->zip, member->where, 0, &stat) != 0)
-        return fail(zip_get_error(zip->zip), err);
+        return container_zip_fail(zip_get_error(zip->zip), err);
     if ((stat.valid & ZIP_STAT_ENCRYPTION_METHOD) != 0 && stat.encryption_method != ZIP_EM_NONE)
         return pv_fail(err, PV_E_MEDIA_TYPE, "it is encrypted");
     if ((stat.valid & ZIP_STAT_COMP_METHOD) != 0 && stat.comp_method != ZIP_CM_STORE &&
@@ -154,7 +156,7 @@ open_member(struct container *container, const struct member *member, struct pv_
                        "it is packed with method %u of zip; stored and deflated files are taken",
                        (unsigned)stat.comp_method);
     zip->file = zip_fopen_index(zip->zip, member->where, 0);
-    return zip->file == NULL ? fail(zip_get_error(zip->zip), err) : PV_OK;
+    return zip->file == NULL ? container_zip_fail(zip_get_error(zip->zip), err) : PV_OK;
 }
 
 static enum pv_code
@@ -163,12 +165,12 @@ read_member(struct container *container, char *bytes, size_t room, size_t *n, st
     struct zip_container *zip = (struct zip_container *)container;
     zip_int64_t got = zip_fread(zip->file, bytes, room);
     if (got < 0)
-        return fail(zip_file_get_error(zip->file), err);
+        return container_zip_fail(zip_file_get_error(zip->file), err);
     *n = (size_t)got;
     return PV_OK;
 }
 
-static void destroy(struct container *container)
+static void container_zip_destroy(struct container *container)
 {
     struct zip_container *zip = (struct zip_container *)container;
     close_file(zip);
@@ -178,8 +180,10 @@ static void destroy(struct container *container)
     free(zip);
 }
 
-static const struct container_kind kind = {
-    .list = list, .open = open_member, .read = read_member, .destroy = destroy};
+static const struct container_kind kind = {.list = container_zip_list,
+                                           .open = container_zip_open_member,
+                                           .read = read_member,
+                                           .destroy = container_zip_destroy};
 
 static enum pv_code open_archive(struct zip_container *zip, struct pv_error *err)
 {
@@ -197,7 +201,7 @@ static enum pv_code open_archive(struct zip_container *zip, struct pv_error *err
                        " bytes (archive_entries_max)",
                        zip->list_bytes_max);
     else if (zip->zip == NULL)
-        code = fail(&error, err);
+        code = container_zip_fail(&error, err);
     zip_error_fini(&error);
     zip->opened = true;
     return code;
@@ -224,6 +228,6 @@ enum pv_code container_open_zip(int fd,
     if (code == PV_OK)
         *container = &zip->base;
     else
-        destroy(&zip->base);
+        container_zip_destroy(&zip->base);
     return code;
 }

@@ -28,7 +28,7 @@ static enum joblog_policy policy_of(const char *word)
 }
 
 /* 64 bits of keyed BLAKE2b. */
-static void hash(const unsigned char key[32], struct strview text, char digits[17])
+static void limits_hash(const unsigned char key[32], struct strview text, char digits[17])
 {
     unsigned char bytes[crypto_generichash_BYTES_MIN];
     (void)crypto_generichash(bytes, sizeof bytes, (const unsigned char *)text.at, text.n, key, 32);
@@ -45,7 +45,7 @@ void ingest_limits_set_privacy(struct ingest_limits *limits,
     *privacy = (struct joblog_privacy){.sql_text = policy_of(config->eventlog_sql_text),
                                        .paths = policy_of(config->eventlog_paths),
                                        .host_names = policy_of(config->eventlog_host_names),
-                                       .hash = hash};
+                                       .hash = limits_hash};
     crypto_generichash_state state;
     (void)crypto_generichash_init(&state, service_key, 32, sizeof privacy->key);
     (void)crypto_generichash_update(&state, (const unsigned char *)purpose, sizeof purpose);

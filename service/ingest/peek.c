@@ -42,11 +42,11 @@ static bool begins_as_log(const struct peek *peek)
     return false;
 }
 
-static enum pv_code classify(struct peek *peek,
-                             size_t stored,
-                             const struct compression_limits *limits,
-                             bool *may_be_log,
-                             struct pv_error *err)
+static enum pv_code peek_classify(struct peek *peek,
+                                  size_t stored,
+                                  const struct compression_limits *limits,
+                                  bool *may_be_log,
+                                  struct pv_error *err)
 {
     struct decompressor *framing = decompressor_create(limits, keep_head, peek);
     if (framing == NULL)
@@ -93,7 +93,7 @@ enum pv_code peek_at_member(struct container *container,
     if (code == PV_OK && is_archive(peek->stored, stored))
         *may_be_log = true;
     else if (code == PV_OK)
-        code = classify(peek, stored, limits, may_be_log, err);
+        code = peek_classify(peek, stored, limits, may_be_log, err);
     free(peek);
     return code;
 }

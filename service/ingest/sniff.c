@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static bool begins(const unsigned char *head, size_t n, const char magic[4])
+static bool sniff_begins(const unsigned char *head, size_t n, const char magic[4])
 {
     return memcmp(head, magic, n < 4 ? n : 4) == 0;
 }
@@ -44,7 +44,7 @@ enum sniffed sniff(const unsigned char *head, size_t n, bool at_end)
     static const size_t ustar_at = 257;
     if (n == 0)
         return at_end ? SNIFF_LOG : SNIFF_MORE;
-    if (begins(head, n, "PK\x03\x04") || begins(head, n, "PK\x05\x06"))
+    if (sniff_begins(head, n, "PK\x03\x04") || sniff_begins(head, n, "PK\x05\x06"))
         return n >= 4 ? SNIFF_ZIP : at_end ? SNIFF_LOG : SNIFF_MORE;
     /* Most logs are plain: no need to hold them back. */
     if (head[0] == '{')

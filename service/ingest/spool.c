@@ -66,7 +66,7 @@ void spool_close(struct spool *spool)
 }
 
 /* A compare-and-swap, so that what does not fit never keeps others out, not even for a moment. */
-static bool reserve(struct spool_quota *quota, uint64_t n)
+static bool spool_reserve(struct spool_quota *quota, uint64_t n)
 {
     uint64_t used = atomic_load(&quota->used);
     do {
@@ -108,7 +108,7 @@ enum pv_code spool_write(struct spool *spool, const char *bytes, size_t n, struc
         return pv_fail(err, PV_E_TOO_LARGE,
                        "an upload may take at most %" PRIu64 " bytes on disk (spool_bytes_max)",
                        quota->bytes_max);
-    if (!reserve(quota, n))
+    if (!spool_reserve(quota, n))
         return fail_later(err, "the uploads under way take all of spool_total_bytes_max");
     uint64_t at = spool->bytes;
     spool->bytes += n;

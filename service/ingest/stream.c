@@ -42,7 +42,7 @@ static enum pv_code pass(struct stream *stream,
                            bytes, n, err);
 }
 
-static enum pv_code decide(
+static enum pv_code stream_decide(
     struct stream *stream, struct layer *layer, layer_next next, bool at_end, struct pv_error *err)
 {
     layer->what = sniff((const unsigned char *)layer->head, layer->n, at_end);
@@ -63,7 +63,7 @@ static enum pv_code layer_feed(struct stream *stream,
         taken = n < SNIFF_BYTES - layer->n ? n : SNIFF_BYTES - layer->n;
         memcpy(layer->head + layer->n, bytes, taken);
         layer->n += taken;
-        enum pv_code code = decide(stream, layer, next, false, err);
+        enum pv_code code = stream_decide(stream, layer, next, false, err);
         if (code != PV_OK || layer->what == SNIFF_MORE)
             return code;
     }
@@ -125,10 +125,10 @@ enum pv_code stream_finish(struct stream *stream, bool *truncated, struct pv_err
 {
     enum pv_code code = PV_OK;
     if (stream->stored.what == SNIFF_MORE)
-        code = decide(stream, &stream->stored, to_framing, true, err);
+        code = stream_decide(stream, &stream->stored, to_framing, true, err);
     if (code == PV_OK)
         code = decompressor_finish(stream->framing, truncated, err);
     if (code == PV_OK && stream->plain.what == SNIFF_MORE)
-        code = decide(stream, &stream->plain, to_text, true, err);
+        code = stream_decide(stream, &stream->plain, to_text, true, err);
     return code;
 }

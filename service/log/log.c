@@ -57,7 +57,7 @@ bool log_level_parse(const char *word, enum log_level *level)
     return false;
 }
 
-static void put(struct line *line, const char *bytes, size_t n)
+static void log_put(struct line *line, const char *bytes, size_t n)
 {
     if (line->full || n > sizeof line->text - LINE_TAIL - line->n) {
         line->full = true;
@@ -80,32 +80,32 @@ static size_t sequence(const char *s, size_t n)
 static void put_quoted(struct line *line, const char *text)
 {
     size_t n = strnlen(text, TEXT_MAX_BYTES);
-    put(line, "\"", 1);
+    log_put(line, "\"", 1);
     for (size_t i = 0; i < n;) {
         unsigned char c = (unsigned char)text[i];
         size_t length = sequence(text + i, n - i);
         char escape[8];
         if (length == 0) {
-            put(line, "\\ufffd", 6);
+            log_put(line, "\\ufffd", 6);
             length = 1;
         } else if (c == '"' || c == '\\') {
-            put(line, (const char[]){'\\', (char)c}, 2);
+            log_put(line, (const char[]){'\\', (char)c}, 2);
         } else if (c < 0x20 || c == 0x7f) {
             (void)snprintf(escape, sizeof escape, "\\u%04x", c);
-            put(line, escape, 6);
+            log_put(line, escape, 6);
         } else {
-            put(line, text + i, length);
+            log_put(line, text + i, length);
         }
         i += length;
     }
-    put(line, "\"", 1);
+    log_put(line, "\"", 1);
 }
 
 static void put_key(struct line *line, const char *key)
 {
-    put(line, line->n == 1 ? "" : ",", line->n == 1 ? 0 : 1);
+    log_put(line, line->n == 1 ? "" : ",", line->n == 1 ? 0 : 1);
     put_quoted(line, key);
-    put(line, ":", 1);
+    log_put(line, ":", 1);
 }
 
 static void put_value(struct line *line, const struct log_field *field)
@@ -116,18 +116,18 @@ static void put_value(struct line *line, const struct log_field *field)
         return;
     case LOG_KIND_TEXT:
         if (field->text == NULL)
-            put(line, "null", 4);
+            log_put(line, "null", 4);
         else
             put_quoted(line, field->text);
         return;
     case LOG_KIND_COUNT:
-        put(line, number, (size_t)snprintf(number, sizeof number, "%" PRId64, field->count));
+        log_put(line, number, (size_t)snprintf(number, sizeof number, "%" PRId64, field->count));
         return;
     case LOG_KIND_NUMBER:
         if (isfinite(field->number))
-            put(line, number, (size_t)snprintf(number, sizeof number, "%.9g", field->number));
+            log_put(line, number, (size_t)snprintf(number, sizeof number, "%.9g", field->number));
         else
-            put(line, "null", 4);
+            log_put(line, "null", 4);
         return;
     }
 }
@@ -311,7 +311,7 @@ void log_event(enum log_level level,
     instant_format((int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000, at);
 
     struct line line = {.n = 0};
-    put(&line, "{", 1);
+    log_put(&line, "{", 1);
     bool whole = put_field(&line, &LOG_TEXT("at", at));
     whole = put_field(&line, &LOG_TEXT("level", level_words[level])) && whole;
     whole = put_field(&line, &LOG_TEXT("event", event)) && whole;

@@ -64,7 +64,8 @@ static void count_pass(enum outcome outcome, const struct maintenance_tally *tal
     }
 }
 
-static void report(enum outcome outcome, const struct maintenance_tally *t, double seconds)
+static void
+maintenance_thread_report(enum outcome outcome, const struct maintenance_tally *t, double seconds)
 {
     LOG_EVENT(outcome == FAILED ? LOG_WARN : LOG_INFO, "maintenance.pass", NULL,
               LOG_TEXT("outcome", outcome_names[outcome]), LOG_NUMBER("duration_s", seconds),
@@ -113,7 +114,7 @@ static int64_t pass_once(struct maintenance_thread *keeper)
     enum outcome outcome = code != PV_OK ? FAILED : tally.done ? DONE : SKIPPED;
     count_pass(outcome, &tally, seconds);
     if (outcome != SKIPPED)
-        report(outcome, &tally, seconds);
+        maintenance_thread_report(outcome, &tally, seconds);
     if (outcome == FAILED)
         return every_s < FAILED_S ? every_s : FAILED_S;
     return every_s < ASK_S ? every_s : ASK_S;
@@ -130,7 +131,7 @@ static void *run_maintenance(void *argument)
 }
 
 /* Signals belong to one thread of the program, never to this one. */
-static bool start(struct maintenance_thread *keeper)
+static bool maintenance_thread_start(struct maintenance_thread *keeper)
 {
     sigset_t all;
     sigset_t before;
@@ -156,7 +157,7 @@ struct maintenance_thread *maintenance_thread_create(struct store *store,
     atomic_init(&keeper->stop, false);
     pthread_mutex_init(&keeper->lock, NULL);
     (void)cond_init(&keeper->wake);
-    if (config->maintenance_interval_s == 0 || start(keeper))
+    if (config->maintenance_interval_s == 0 || maintenance_thread_start(keeper))
         return keeper;
     maintenance_thread_destroy(keeper);
     return NULL;

@@ -40,7 +40,8 @@ static int64_t lease_length_s(const struct config *config)
     return 60 + 2 * config->statement_timeout_ms / 1000;
 }
 
-static enum pv_code claim(struct pass *pass, int64_t every_s, bool *claimed, struct pv_error *err)
+static enum pv_code
+pass_claim(struct pass *pass, int64_t every_s, bool *claimed, struct pv_error *err)
 {
     pass->renew_at_ns = clock_monotonic_ns() + (uint64_t)pass->lease_s * UINT64_C(250000000);
     return store_maintenance_claim(pass->store, pass->holder, every_s, pass->lease_s, claimed, err);
@@ -51,7 +52,7 @@ enum pv_code pass_may_go_on(struct pass *pass, bool *go_on, struct pv_error *err
     *go_on = !atomic_load(pass->stop);
     if (!*go_on || clock_monotonic_ns() < pass->renew_at_ns)
         return PV_OK;
-    return claim(pass, 0, go_on, err);
+    return pass_claim(pass, 0, go_on, err);
 }
 
 enum pv_code pass_unless_busy(enum pv_code code, const char *what)
@@ -151,7 +152,7 @@ enum pv_code maintenance_pass(struct store *store,
     *tally = (struct maintenance_tally){.done = false};
     clock_uuid7(pass.holder);
     bool claimed = false;
-    enum pv_code code = claim(&pass, every_s, &claimed, err);
+    enum pv_code code = pass_claim(&pass, every_s, &claimed, err);
     if (code != PV_OK || !claimed)
         return code;
     code = take_steps(&pass, err);

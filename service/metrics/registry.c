@@ -145,7 +145,7 @@ struct text {
     bool failed;
 };
 
-static void put(struct text *t, const char *bytes, size_t n)
+static void registry_put(struct text *t, const char *bytes, size_t n)
 {
     if (!t->failed && t->capacity - t->n < n) {
         size_t capacity = t->capacity == 0 ? 8192 : t->capacity;
@@ -166,15 +166,15 @@ static void put(struct text *t, const char *bytes, size_t n)
 
 static void put_text(struct text *t, const char *text)
 {
-    put(t, text, strlen(text));
+    registry_put(t, text, strlen(text));
 }
 
 static void put_escaped(struct text *t, const char *text, bool quotes)
 {
     for (; *text != '\0'; text++) {
         if (*text == '\\' || *text == '\n' || (quotes && *text == '"'))
-            put(t, "\\", 1);
-        put(t, *text == '\n' ? "n" : text, 1);
+            registry_put(t, "\\", 1);
+        registry_put(t, *text == '\n' ? "n" : text, 1);
     }
 }
 
@@ -182,7 +182,8 @@ static void put_number(struct text *t, double value)
 {
     char number[32];
     bool whole = fabs(value) < 9007199254740992.0 && nearbyint(value) == value;
-    put(t, number, (size_t)snprintf(number, sizeof number, whole ? "%.0f" : "%.15g", value));
+    registry_put(t, number,
+                 (size_t)snprintf(number, sizeof number, whole ? "%.0f" : "%.15g", value));
 }
 
 /* {a="x",b="y",le="0.5"}; nothing without labels. */
@@ -193,7 +194,7 @@ static void put_labels(struct text *t, const struct metric_series *series, const
     for (size_t i = 0; i < METRIC_LABELS_MAX && series->labels[i] != NULL; i++) {
         size_t n = strcspn(name, ",");
         put_text(t, any ? "," : "{");
-        put(t, name, n);
+        registry_put(t, name, n);
         put_text(t, "=\"");
         put_escaped(t, series->labels[i], true);
         put_text(t, "\"");

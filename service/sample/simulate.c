@@ -11,10 +11,10 @@ static int64_t to_ms(double seconds)
 
 /* --- task times --- */
 
-static size_t count_tasks(const struct sample_stage *stage,
-                          const struct sample_application *application,
-                          int64_t problem_size,
-                          int64_t executors)
+static size_t simulate_count_tasks(const struct sample_stage *stage,
+                                   const struct sample_application *application,
+                                   int64_t problem_size,
+                                   int64_t executors)
 {
     switch (stage->tasks) {
     case SAMPLE_PER_SIZE:
@@ -184,7 +184,8 @@ static enum pv_code run_job(struct sample_run *run,
         if (!parents_done(stage, done))
             return pv_fail(err, PV_E_INTERNAL, "a sample stage stands before its parents");
         made->stage = stage;
-        made->n_tasks = count_tasks(stage, run->application, run->problem_size, run->executors);
+        made->n_tasks =
+            simulate_count_tasks(stage, run->application, run->problem_size, run->executors);
         made->submitted_ms = latest_parent(run, stage, job->submitted_ms) + 6;
         PV_TRY(run_stage(run, cluster, made, rng, arena, err));
         done[s] = true;

@@ -34,5 +34,5 @@ void clock_sleep_ms(long ms)
 
 void clock_sleep_for_retry(unsigned attempt)
 {
-    clock_sleep_ms((long)(attempt * 5 + randombytes_uniform(10)));
+    clock_sleep_ms((long)attempt * 5 + (long)randombytes_uniform(10));
 }

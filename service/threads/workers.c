@@ -51,7 +51,7 @@ static void job_done(struct workers *workers)
     pthread_mutex_unlock(&workers->lock);
 }
 
-static void *work(void *argument)
+static void *workers_work(void *argument)
 {
     struct workers *workers = argument;
     struct job job;
@@ -71,7 +71,7 @@ static bool start_threads(struct workers *workers, size_t threads)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (workers->n_threads < threads) {
         pthread_t *thread = &workers->threads[workers->n_threads];
-        if (pthread_create(thread, NULL, work, workers) != 0)
+        if (pthread_create(thread, NULL, workers_work, workers) != 0)
             break;
         (void)pthread_setname_np(*thread, workers->name);
         workers->n_threads++;

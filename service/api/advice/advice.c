@@ -38,10 +38,10 @@ read_query(const struct http_request *request, bool *dry_run, struct pv_error *e
     return api_query_boolean(request, "dry_run", false, dry_run, err);
 }
 
-static enum pv_code decode(const struct config *config,
-                           struct http_request *request,
-                           struct advice_question *question,
-                           struct pv_error *err)
+static enum pv_code advice_decode(const struct config *config,
+                                  struct http_request *request,
+                                  struct advice_question *question,
+                                  struct pv_error *err)
 {
     const struct codec_advice_limits limits = {
         .run = {.stages = config->stages_max,
@@ -137,10 +137,10 @@ static enum pv_code choose_experiments(struct api *api,
     return api_experiments_choose(arena, experiments, err);
 }
 
-static enum pv_code load(struct api *api,
-                         struct http_request *request,
-                         struct advice_build *build,
-                         struct pv_error *err)
+static enum pv_code api_advice_load(struct api *api,
+                                    struct http_request *request,
+                                    struct advice_build *build,
+                                    struct pv_error *err)
 {
     struct advice_question *question = &build->question;
     bool computes = question->application.at == NULL || question->n_running > 0 ||
@@ -188,8 +188,8 @@ static enum pv_code make_advice(struct api *api,
                                 struct advice_build *build,
                                 struct pv_error *err)
 {
-    PV_TRY(decode(api->config, request, &build->question, err));
-    PV_TRY(load(api, request, build, err));
+    PV_TRY(advice_decode(api->config, request, &build->question, err));
+    PV_TRY(api_advice_load(api, request, build, err));
     return compute(api, request, build, err);
 }
 
@@ -375,10 +375,10 @@ enum pv_code advice_get(void *context,
 
 /* --- GET /v1/advice --- */
 
-static enum pv_code read_filter(struct http_request *request,
-                                struct advice_filter *filter,
-                                const char **scope,
-                                struct pv_error *err)
+static enum pv_code advice_read_filter(struct http_request *request,
+                                       struct advice_filter *filter,
+                                       const char **scope,
+                                       struct pv_error *err)
 {
     static const char *const known[] = {"application", "since",  "until", "feasible",
                                         "limit",       "cursor", NULL};
@@ -410,7 +410,7 @@ enum pv_code advice_list(void *context,
     struct advice_filter filter;
     struct advice_list page;
     api_list_auto_t list = {0};
-    PV_TRY(read_filter(request, &filter, &list.scope, err));
+    PV_TRY(advice_read_filter(request, &filter, &list.scope, err));
     PV_TRY(api_list_begin(context, request, &list, err));
     filter.limit = list.limit;
     filter.before_us = list.after.instant_us;

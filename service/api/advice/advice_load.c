@@ -83,7 +83,7 @@ static enum pv_code take_cluster(struct store_tx *tx,
 
 /* --- the prediction --- */
 
-static void absorb(crypto_generichash_state *state, struct strview text)
+static void advice_load_absorb(crypto_generichash_state *state, struct strview text)
 {
     uint64_t n = text.n;
     (void)crypto_generichash_update(state, (const unsigned char *)&n, sizeof n);
@@ -99,8 +99,8 @@ static void digest_labels(const struct advice_question *question, unsigned char 
         return;
     (void)crypto_generichash_init(&state, NULL, 0, 32);
     for (size_t i = 0; i < question->n_labels; i++) {
-        absorb(&state, question->labels[i].key);
-        absorb(&state, question->labels[i].value);
+        advice_load_absorb(&state, question->labels[i].key);
+        advice_load_absorb(&state, question->labels[i].value);
     }
     (void)crypto_generichash_final(&state, digest, 32);
 }

@@ -74,7 +74,7 @@ static struct shared_item *shared_of(const struct history_item *item)
     return pointer.shared;
 }
 
-static void hold(struct shared_item *shared)
+static void history_cache_hold(struct shared_item *shared)
 {
     (void)atomic_fetch_add_explicit(&shared->holders, 1, memory_order_relaxed);
 }
@@ -231,7 +231,7 @@ enum history_state history_cache_find(struct history_cache *cache,
     if (slot != NULL) {
         unlink_use(cache, slot);
         link_newest(cache, slot);
-        hold(slot->shared);
+        history_cache_hold(slot->shared);
         *item = &slot->shared->item;
         state = now_ns - slot->confirmed_ns < cache->max_age_ns || now_ns < slot->confirmed_ns
                     ? HISTORY_FRESH
@@ -281,7 +281,7 @@ void history_cache_publish(struct history_cache *cache,
         free(slot);
         return;
     }
-    hold(slot->shared);
+    history_cache_hold(slot->shared);
     struct slot *old = find_slot(cache, key, hash);
     if (old != NULL)
         drop_slot(cache, old);

@@ -118,11 +118,11 @@ static enum pv_code choose_operations(struct api *api,
     return code;
 }
 
-static enum pv_code load(struct api *api,
-                         struct http_request *request,
-                         struct asked *asked,
-                         const struct performance_book **book,
-                         struct pv_error *err)
+static enum pv_code cluster_performance_load(struct api *api,
+                                             struct http_request *request,
+                                             struct asked *asked,
+                                             const struct performance_book **book,
+                                             struct pv_error *err)
 {
     store_tx_auto_t *tx = NULL;
     PV_TRY(api_read(api, request, &tx, err));
@@ -142,7 +142,7 @@ enum pv_code cluster_performance_get(void *context,
     const struct performance_book *book = NULL;
     struct writer w;
     PV_TRY(read_query(request, &asked, err));
-    PV_TRY(load(api, request, &asked, &book, err));
+    PV_TRY(cluster_performance_load(api, request, &asked, &book, err));
     const struct codec_cluster_performance shown = {&asked.ask, book, asked.names, asked.place};
     writer_init(&w, request->arena);
     codec_cluster_performance_encode(&w, &shown);

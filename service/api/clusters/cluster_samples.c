@@ -12,11 +12,11 @@
 
 /* POST /v1/clusters/{name}/samples: what a cluster reports is added to what is known of it. */
 
-static enum pv_code decode(struct api *api,
-                           struct http_request *request,
-                           int64_t now_us,
-                           struct codec_cluster_samples *samples,
-                           struct pv_error *err)
+static enum pv_code cluster_samples_decode(struct api *api,
+                                           struct http_request *request,
+                                           int64_t now_us,
+                                           struct codec_cluster_samples *samples,
+                                           struct pv_error *err)
 {
     const struct codec_cluster_samples_limits limits = {.samples = (size_t)api->config->samples_max,
                                                         .now_us = now_us,
@@ -151,12 +151,12 @@ static enum pv_code refuse_beyond(const struct config *config,
 }
 
 /* The transaction up to its commit. */
-static enum pv_code add(struct api *api,
-                        struct http_request *request,
-                        struct store_tx *tx,
-                        const struct performance_named *named,
-                        const struct codec_cluster_samples *samples,
-                        struct pv_error *err)
+static enum pv_code api_cluster_samples_add(struct api *api,
+                                            struct http_request *request,
+                                            struct store_tx *tx,
+                                            const struct performance_named *named,
+                                            const struct codec_cluster_samples *samples,
+                                            struct pv_error *err)
 {
     struct performance_held held = {.cluster_id = ""};
     const struct performance_terms terms = performance_settings_terms(api->config);
@@ -185,12 +185,12 @@ enum pv_code cluster_samples_add(void *context,
     api_write_auto_t write = {0};
     bool replayed = false;
     PV_TRY(http_check_query(request, no_parameters, err));
-    PV_TRY(decode(api, request, now_us, &samples, err));
+    PV_TRY(cluster_samples_decode(api, request, now_us, &samples, err));
     PV_TRY(name_all(api, request, now_us, &samples, &named, err));
     PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(add(api, request, write.tx, &named, &samples, err));
+    PV_TRY(api_cluster_samples_add(api, request, write.tx, &named, &samples, err));
     api_reply_empty(response);
     return api_write_commit(request, response, &write, err);
 }

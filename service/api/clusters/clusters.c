@@ -12,11 +12,11 @@
 
 static const char *const no_parameters[] = {NULL};
 
-static enum pv_code reply(struct http_request *request,
-                          struct http_response *response,
-                          unsigned status,
-                          const struct cluster *cluster,
-                          struct pv_error *err)
+static enum pv_code clusters_reply(struct http_request *request,
+                                   struct http_response *response,
+                                   unsigned status,
+                                   const struct cluster *cluster,
+                                   struct pv_error *err)
 {
     char etag[HTTP_ETAG_TEXT];
     struct writer w;
@@ -32,10 +32,10 @@ static enum pv_code reply(struct http_request *request,
 
 /* --- reading --- */
 
-static enum pv_code find(struct store_tx *tx,
-                         struct http_request *request,
-                         struct cluster *cluster,
-                         struct pv_error *err)
+static enum pv_code clusters_find(struct store_tx *tx,
+                                  struct http_request *request,
+                                  struct cluster *cluster,
+                                  struct pv_error *err)
 {
     bool found = false;
     PV_TRY(store_cluster_look(tx, request->arena, http_path_parameter(request, "name"), cluster,
@@ -52,15 +52,15 @@ enum pv_code clusters_get(void *context,
     struct cluster cluster;
     PV_TRY(http_check_query(request, no_parameters, err));
     PV_TRY(api_read(context, request, &tx, err));
-    PV_TRY(find(tx, request, &cluster, err));
+    PV_TRY(clusters_find(tx, request, &cluster, err));
     store_rollback(&tx);
-    return reply(request, response, 200, &cluster, err);
+    return clusters_reply(request, response, 200, &cluster, err);
 }
 
-static enum pv_code read_filter(struct api *api,
-                                struct http_request *request,
-                                struct cluster_filter *filter,
-                                struct pv_error *err)
+static enum pv_code clusters_read_filter(struct api *api,
+                                         struct http_request *request,
+                                         struct cluster_filter *filter,
+                                         struct pv_error *err)
 {
     static const char *const allowed[] = {"limit",  "cursor",       "price_book",
                                           "label*", "machine_type", NULL};
@@ -83,7 +83,7 @@ enum pv_code clusters_list(void *context,
     struct cluster_filter filter;
     struct cluster_list page;
     api_list_auto_t list = {0};
-    PV_TRY(read_filter(context, request, &filter, err));
+    PV_TRY(clusters_read_filter(context, request, &filter, err));
     PV_TRY(api_list_begin(context, request, &list, err));
     PV_TRY(store_cluster_list(list.tx, request->arena, &filter, list.after.text, list.limit, &page,
                               err));
@@ -96,8 +96,10 @@ enum pv_code clusters_list(void *context,
 
 /* --- writing --- */
 
-static enum pv_code
-decode(struct api *api, struct http_request *request, struct cluster *sent, struct pv_error *err)
+static enum pv_code clusters_decode(struct api *api,
+                                    struct http_request *request,
+                                    struct cluster *sent,
+                                    struct pv_error *err)
 {
     const struct codec_cluster_limits limits = {.labels = api->config->labels_max,
                                                 .cores = api->config->cores_max};
@@ -125,10 +127,10 @@ static enum pv_code resolve_book(struct store_tx *tx,
     return PV_OK;
 }
 
-static enum pv_code check(const struct http_request *request,
-                          const struct cluster *cluster,
-                          bool found,
-                          struct pv_error *err)
+static enum pv_code clusters_check(const struct http_request *request,
+                                   const struct cluster *cluster,
+                                   bool found,
+                                   struct pv_error *err)
 {
     char etag[HTTP_ETAG_TEXT];
     const char *const etags[] = {found ? etag : NULL, NULL};
@@ -138,19 +140,19 @@ static enum pv_code check(const struct http_request *request,
 }
 
 /* The transaction of a PUT, up to its commit. */
-static enum pv_code put(struct api *api,
-                        struct http_request *request,
-                        struct http_response *response,
-                        struct store_tx *tx,
-                        const char *name,
-                        struct cluster *cluster,
-                        struct pv_error *err)
+static enum pv_code api_clusters_put(struct api *api,
+                                     struct http_request *request,
+                                     struct http_response *response,
+                                     struct store_tx *tx,
+                                     const char *name,
+                                     struct cluster *cluster,
+                                     struct pv_error *err)
 {
     struct cluster there = {.id = ""};
     bool found = false;
     PV_TRY(store_registry_lock(tx, err));
     PV_TRY(store_cluster_look(tx, request->arena, name, &there, &found, err));
-    PV_TRY(check(request, &there, found, err));
+    PV_TRY(clusters_check(request, &there, found, err));
     PV_TRY(resolve_book(tx, request->arena, cluster, err));
     cluster->name = strview_of(name);
     memcpy(cluster->id, there.id, sizeof cluster->id);
@@ -159,7 +161,7 @@ static enum pv_code put(struct api *api,
                : store_cluster_insert(tx, request->arena, api->config->clusters_max, cluster, err));
     if (!found)
         PV_TRY(api_reply_location(request, response, "/v1/clusters", name, err));
-    return reply(request, response, found ? 200 : 201, cluster, err);
+    return clusters_reply(request, response, found ? 200 : 201, cluster, err);
 }
 
 enum pv_code clusters_put(void *context,
@@ -174,11 +176,11 @@ enum pv_code clusters_put(void *context,
     bool replayed = false;
     PV_TRY(http_check_query(request, no_parameters, err));
     PV_TRY(api_query_name(request, &name, err));
-    PV_TRY(decode(api, request, &sent, err));
+    PV_TRY(clusters_decode(api, request, &sent, err));
     PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(put(api, request, response, write.tx, name, &sent, err));
+    PV_TRY(api_clusters_put(api, request, response, write.tx, name, &sent, err));
     return api_write_commit(request, response, &write, err);
 }
 
@@ -195,8 +197,8 @@ enum pv_code clusters_delete(void *context,
     if (replayed)
         return PV_OK;
     PV_TRY(store_registry_lock(write.tx, err));
-    PV_TRY(find(write.tx, request, &cluster, err));
-    PV_TRY(check(request, &cluster, true, err));
+    PV_TRY(clusters_find(write.tx, request, &cluster, err));
+    PV_TRY(clusters_check(request, &cluster, true, err));
     PV_TRY(put_resource_refuse_referenced(write.tx, request->arena, REFERENCE_TO_CLUSTER,
                                           cluster.id, err));
     PV_TRY(store_cluster_delete(write.tx, &cluster, err));

@@ -34,12 +34,12 @@ static enum pv_code write_csv(struct http_request *request,
     return response->body == NULL ? pv_no_memory(err) : PV_OK;
 }
 
-static enum pv_code reply(struct http_request *request,
-                          struct http_response *response,
-                          unsigned status,
-                          const struct price_book *book,
-                          enum form form,
-                          struct pv_error *err)
+static enum pv_code price_books_reply(struct http_request *request,
+                                      struct http_response *response,
+                                      unsigned status,
+                                      const struct price_book *book,
+                                      enum form form,
+                                      struct pv_error *err)
 {
     char etag[HTTP_ETAG_TEXT];
     make_etag(book, form, etag);
@@ -75,11 +75,11 @@ read_form(const struct http_request *request, enum form *form, struct pv_error *
                : pv_fault(err, PV_PLACE_PARAMETER, "format", "not_allowed", "is json or csv");
 }
 
-static enum pv_code find(struct store_tx *tx,
-                         struct http_request *request,
-                         bool with_rows,
-                         struct price_book *book,
-                         struct pv_error *err)
+static enum pv_code price_books_find(struct store_tx *tx,
+                                     struct http_request *request,
+                                     bool with_rows,
+                                     struct price_book *book,
+                                     struct pv_error *err)
 {
     bool found = false;
     PV_TRY(store_price_book_look(tx, request->arena, http_path_parameter(request, "name"),
@@ -99,9 +99,9 @@ enum pv_code price_books_get(void *context,
     PV_TRY(http_check_query(request, allowed, err));
     PV_TRY(read_form(request, &form, err));
     PV_TRY(api_read(context, request, &tx, err));
-    PV_TRY(find(tx, request, true, &book, err));
+    PV_TRY(price_books_find(tx, request, true, &book, err));
     store_rollback(&tx);
-    return reply(request, response, 200, &book, form, err);
+    return price_books_reply(request, response, 200, &book, form, err);
 }
 
 static enum pv_code
@@ -137,8 +137,10 @@ enum pv_code price_books_list(void *context,
 
 /* --- writing --- */
 
-static enum pv_code
-decode(struct api *api, struct http_request *request, struct price_book *sent, struct pv_error *err)
+static enum pv_code price_books_decode(struct api *api,
+                                       struct http_request *request,
+                                       struct price_book *sent,
+                                       struct pv_error *err)
 {
     static const char *const allowed[] = {"currency", NULL};
     const struct codec_price_book_limits limits = {.rows = api->config->prices_max};
@@ -156,10 +158,10 @@ decode(struct api *api, struct http_request *request, struct price_book *sent, s
     return api_body_close(&body);
 }
 
-static enum pv_code check(const struct http_request *request,
-                          const struct price_book *book,
-                          bool found,
-                          struct pv_error *err)
+static enum pv_code price_books_check(const struct http_request *request,
+                                      const struct price_book *book,
+                                      bool found,
+                                      struct pv_error *err)
 {
     char tags[FORMS][HTTP_ETAG_TEXT];
     const char *const etags[] = {found ? tags[FORM_JSON] : NULL, tags[FORM_CSV], NULL};
@@ -169,19 +171,19 @@ static enum pv_code check(const struct http_request *request,
 }
 
 /* The transaction of a PUT, up to its commit. */
-static enum pv_code put(struct api *api,
-                        struct http_request *request,
-                        struct http_response *response,
-                        struct store_tx *tx,
-                        const char *name,
-                        struct price_book *book,
-                        struct pv_error *err)
+static enum pv_code api_price_books_put(struct api *api,
+                                        struct http_request *request,
+                                        struct http_response *response,
+                                        struct store_tx *tx,
+                                        const char *name,
+                                        struct price_book *book,
+                                        struct pv_error *err)
 {
     struct price_book there = {.id = ""};
     bool found = false;
     PV_TRY(store_registry_lock(tx, err));
     PV_TRY(store_price_book_look(tx, request->arena, name, false, &there, &found, err));
-    PV_TRY(check(request, &there, found, err));
+    PV_TRY(price_books_check(request, &there, found, err));
     book->name = strview_of(name);
     memcpy(book->id, there.id, sizeof book->id);
     PV_TRY(found ? store_price_book_update(tx, request->arena, book, err)
@@ -189,7 +191,7 @@ static enum pv_code put(struct api *api,
                                            err));
     if (!found)
         PV_TRY(api_reply_location(request, response, "/v1/price-books", name, err));
-    return reply(request, response, found ? 200 : 201, book, FORM_JSON, err);
+    return price_books_reply(request, response, found ? 200 : 201, book, FORM_JSON, err);
 }
 
 enum pv_code price_books_put(void *context,
@@ -206,11 +208,11 @@ enum pv_code price_books_put(void *context,
     if (!request->may_compute && request->body_n > LIGHT_BODY)
         return http_defer(request);
     PV_TRY(api_query_name(request, &name, err));
-    PV_TRY(decode(api, request, &sent, err));
+    PV_TRY(price_books_decode(api, request, &sent, err));
     PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(put(api, request, response, write.tx, name, &sent, err));
+    PV_TRY(api_price_books_put(api, request, response, write.tx, name, &sent, err));
     return api_write_commit(request, response, &write, err);
 }
 
@@ -228,8 +230,8 @@ enum pv_code price_books_delete(void *context,
     if (replayed)
         return PV_OK;
     PV_TRY(store_registry_lock(write.tx, err));
-    PV_TRY(find(write.tx, request, false, &book, err));
-    PV_TRY(check(request, &book, true, err));
+    PV_TRY(price_books_find(write.tx, request, false, &book, err));
+    PV_TRY(price_books_check(request, &book, true, err));
     PV_TRY(put_resource_refuse_referenced(write.tx, request->arena, REFERENCE_TO_PRICE_BOOK,
                                           book.id, err));
     PV_TRY(store_price_book_delete(write.tx, &book, err));

@@ -10,10 +10,10 @@
 
 /* POST /v1/contention: one supervisor step over the numbers in the request. */
 
-static enum pv_code decode(const struct config *config,
-                           struct http_request *request,
-                           struct codec_contention *asked,
-                           struct pv_error *err)
+static enum pv_code contention_decode(const struct config *config,
+                                      struct http_request *request,
+                                      struct codec_contention *asked,
+                                      struct pv_error *err)
 {
     const struct codec_contention_limits limits = {.applications = (size_t)config->jobs_max,
                                                    .cores = config->cores_max};
@@ -54,7 +54,7 @@ enum pv_code contention_share(void *context,
     struct codec_contention asked;
     struct contention_outcome outcome;
     PV_TRY(http_check_query(request, no_parameters, err));
-    PV_TRY(decode(api->config, request, &asked, err));
+    PV_TRY(contention_decode(api->config, request, &asked, err));
     if (asked.cluster.at != NULL)
         PV_TRY(load_cluster(api, request, &asked, err));
     struct contention_share *shares = arena_array(request->arena, asked.n, sizeof *shares);

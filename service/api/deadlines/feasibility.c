@@ -15,10 +15,10 @@
 
 enum { LIGHT_BODY = 64 * 1024 }; /* bytes that are decoded in a millisecond */
 
-static enum pv_code decode(const struct config *config,
-                           struct http_request *request,
-                           struct codec_feasibility *asked,
-                           struct pv_error *err)
+static enum pv_code feasibility_decode(const struct config *config,
+                                       struct http_request *request,
+                                       struct codec_feasibility *asked,
+                                       struct pv_error *err)
 {
     const struct codec_feasibility_limits limits = {
         .jobs = (size_t)config->jobs_max,
@@ -187,12 +187,12 @@ static enum pv_code write_schedule(const struct codec_feasibility *asked,
 }
 
 /* scratch is not the arena the reply grows in: the schedule gives it back while rows are kept. */
-static enum pv_code answer(const struct config *config,
-                           const struct codec_feasibility *asked,
-                           struct http_request *request,
-                           struct arena *scratch,
-                           struct writer *w,
-                           struct pv_error *err)
+static enum pv_code feasibility_answer(const struct config *config,
+                                       const struct codec_feasibility *asked,
+                                       struct http_request *request,
+                                       struct arena *scratch,
+                                       struct writer *w,
+                                       struct pv_error *err)
 {
     struct edf_outcome *outcomes = arena_array(w->arena, asked->n_jobs, sizeof *outcomes);
     struct edf_metrics metrics;
@@ -238,7 +238,7 @@ enum pv_code feasibility_check(void *context,
     if (code == PV_OK && !request->may_compute && request->body_n > LIGHT_BODY)
         return http_defer(request);
     if (code == PV_OK)
-        code = decode(api->config, request, &asked, err);
+        code = feasibility_decode(api->config, request, &asked, err);
     if (code == PV_OK)
         code = load_cluster(api, request, &asked, err);
     if (code == PV_OK)
@@ -252,7 +252,7 @@ enum pv_code feasibility_check(void *context,
     arena_init(&scratch, (size_t)api->config->request_memory_bytes_max);
     struct writer w;
     writer_init(&w, request->arena);
-    code = answer(api->config, &asked, request, &scratch, &w, err);
+    code = feasibility_answer(api->config, &asked, request, &scratch, &w, err);
     arena_fini(&scratch);
     if (code != PV_OK)
         return code;

@@ -21,10 +21,10 @@ struct source {
     bool graph_changed;
 };
 
-static enum pv_code decode(const struct config *config,
-                           struct http_request *request,
-                           struct codec_stage_plan *asked,
-                           struct pv_error *err)
+static enum pv_code stage_plans_decode(const struct config *config,
+                                       struct http_request *request,
+                                       struct codec_stage_plan *asked,
+                                       struct pv_error *err)
 {
     const struct codec_stage_plan_limits limits = {.stages = (size_t)config->stages_max,
                                                    .tasks = config->tasks_max,
@@ -84,11 +84,11 @@ static enum pv_code take_run(struct arena *arena,
     return code == PV_OK ? codec_stage_plan_pin(asked, err) : code;
 }
 
-static enum pv_code load(struct api *api,
-                         struct http_request *request,
-                         struct codec_stage_plan *asked,
-                         struct source *source,
-                         struct pv_error *err)
+static enum pv_code stage_plans_load(struct api *api,
+                                     struct http_request *request,
+                                     struct codec_stage_plan *asked,
+                                     struct source *source,
+                                     struct pv_error *err)
 {
     struct application application;
     struct run_list nearest = {.items = NULL};
@@ -144,10 +144,10 @@ static enum pv_code load_cluster(struct api *api,
 
 /* --- the answer --- */
 
-static void encode(struct writer *w,
-                   const struct stage_plan_terms *terms,
-                   const struct stage_plan *plan,
-                   const struct source *source)
+static void stage_plans_encode(struct writer *w,
+                               const struct stage_plan_terms *terms,
+                               const struct stage_plan *plan,
+                               const struct source *source)
 {
     struct findings reasons = {.arena = w->arena};
     stage_plan_explain(terms, plan, &reasons);
@@ -173,14 +173,14 @@ enum pv_code stage_plan_create(void *context,
     struct source source = {.run_id = ""};
     struct stage_plan plan;
     PV_TRY(http_check_query(request, no_parameters, err));
-    PV_TRY(decode(api->config, request, &asked, err));
+    PV_TRY(stage_plans_decode(api->config, request, &asked, err));
     if (asked.cluster.at != NULL)
         PV_TRY(load_cluster(api, request, &asked, err));
     if (asked.application.at != NULL)
-        PV_TRY(load(api, request, &asked, &source, err));
+        PV_TRY(stage_plans_load(api, request, &asked, &source, err));
     PV_TRY(stage_plan_make(&asked.terms, asked.stages, asked.n_stages, request->arena, &plan, err));
     struct writer w;
     writer_init(&w, request->arena);
-    encode(&w, &asked.terms, &plan, &source);
+    stage_plans_encode(&w, &asked.terms, &plan, &source);
     return api_reply(response, 200, &w, err);
 }

@@ -10,10 +10,10 @@
 /* POST /v1/copy-plans: one plan over the tasks in the request and the clusters that it describes or
  * names. */
 
-static enum pv_code decode(const struct config *config,
-                           struct http_request *request,
-                           struct codec_copy_plan *asked,
-                           struct pv_error *err)
+static enum pv_code copy_plans_decode(const struct config *config,
+                                      struct http_request *request,
+                                      struct codec_copy_plan *asked,
+                                      struct pv_error *err)
 {
     const struct codec_copy_plan_limits limits = {.clusters = (size_t)config->plan_clusters_max,
                                                   .jobs = (size_t)config->jobs_max,
@@ -63,7 +63,7 @@ enum pv_code copy_plans_create(void *context,
     struct codec_copy_plan asked;
     struct geo_plan plan;
     PV_TRY(http_check_query(request, no_parameters, err));
-    PV_TRY(decode(api->config, request, &asked, err));
+    PV_TRY(copy_plans_decode(api->config, request, &asked, err));
     PV_TRY(copy_plan_clusters_load(api, request, &asked, err));
     PV_TRY(copy_plan_operations_check(&asked.problem, request->arena, err));
     copy_plan_choose_epsilon(&asked);

@@ -47,7 +47,7 @@ struct simulation {
     double bytes;
 };
 
-static double **make_table(struct arena *arena, size_t rows, size_t columns)
+static double **geo_simulation_make_table(struct arena *arena, size_t rows, size_t columns)
 {
     double **table = arena_array(arena, rows, sizeof *table);
     for (size_t i = 0; table != NULL && i < rows; i++) {
@@ -137,7 +137,8 @@ run_policy(struct simulation *simulation, size_t rate, size_t policy, struct pv_
 }
 
 /* What each policy saves against the baseline, and which is best. */
-static enum pv_code compare(struct simulation *simulation, size_t rate, struct pv_error *err)
+static enum pv_code
+geo_simulation_compare(struct simulation *simulation, size_t rate, struct pv_error *err)
 {
     const struct codec_simulation *asked = simulation->asked;
     size_t n = asked->workload.n_workflows;
@@ -181,7 +182,7 @@ static enum pv_code run_rate(struct simulation *simulation, size_t rate, struct 
     for (size_t p = 0; p < asked->n_policies && code == PV_OK; p++)
         code = run_policy(simulation, rate, p, err);
     if (code == PV_OK)
-        code = compare(simulation, rate, err);
+        code = geo_simulation_compare(simulation, rate, err);
     arena_fini(&drawn);
     return code;
 }
@@ -201,7 +202,7 @@ static enum pv_code read_again(struct simulation *simulation, const struct codec
     return codec_result(top->reader);
 }
 
-static enum pv_code prepare(struct simulation *simulation, struct pv_error *err)
+static enum pv_code geo_simulation_prepare(struct simulation *simulation, struct pv_error *err)
 {
     const struct codec_simulation *asked = simulation->asked;
     struct arena *arena = simulation->run->arena;
@@ -209,8 +210,8 @@ static enum pv_code prepare(struct simulation *simulation, struct pv_error *err)
     size_t cells = asked->n_rates * asked->n_policies;
     simulation->outcomes = arena_calloc(arena, cells, sizeof *simulation->outcomes);
     simulation->best = arena_calloc(arena, asked->n_rates, sizeof *simulation->best);
-    simulation->flow_s = make_table(arena, asked->n_policies, n);
-    simulation->repeated = make_table(arena, asked->repetitions, n);
+    simulation->flow_s = geo_simulation_make_table(arena, asked->n_policies, n);
+    simulation->repeated = geo_simulation_make_table(arena, asked->repetitions, n);
     simulation->total = (int64_t)(cells * asked->repetitions * n);
     if (simulation->outcomes == NULL || simulation->best == NULL || simulation->flow_s == NULL ||
         simulation->repeated == NULL)
@@ -241,7 +242,7 @@ enum pv_code geo_simulation_run(struct operation_run *run,
     if (simulation.asked == NULL)
         return pv_no_memory(err);
     PV_TRY(read_again(&simulation, top));
-    PV_TRY(prepare(&simulation, err));
+    PV_TRY(geo_simulation_prepare(&simulation, err));
     for (size_t rate = 0; rate < simulation.asked->n_rates; rate++)
         PV_TRY(run_rate(&simulation, rate, err));
     if (!report_progress(&simulation, 0, 0))

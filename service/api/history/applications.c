@@ -25,11 +25,11 @@ static void make_etag(const struct application *application, char out[HTTP_ETAG_
                    application->version, application->history_version, (uint64_t)advised_us);
 }
 
-static enum pv_code reply(struct http_request *request,
-                          struct http_response *response,
-                          unsigned status,
-                          const struct application *application,
-                          struct pv_error *err)
+static enum pv_code applications_reply(struct http_request *request,
+                                       struct http_response *response,
+                                       unsigned status,
+                                       const struct application *application,
+                                       struct pv_error *err)
 {
     char etag[HTTP_ETAG_TEXT];
     make_etag(application, etag);
@@ -41,11 +41,11 @@ static enum pv_code reply(struct http_request *request,
 }
 
 /* The body as *sent, or as *change where that is given. */
-static enum pv_code decode(struct api *api,
-                           struct http_request *request,
-                           struct application *sent,
-                           struct application_change *change,
-                           struct pv_error *err)
+static enum pv_code applications_decode(struct api *api,
+                                        struct http_request *request,
+                                        struct application *sent,
+                                        struct application_change *change,
+                                        struct pv_error *err)
 {
     const struct codec_application_limits limits = {.labels = api->config->labels_max};
     struct api_body body;
@@ -57,15 +57,15 @@ static enum pv_code decode(struct api *api,
     return api_body_close(&body);
 }
 
-static enum pv_code insert(struct http_request *request,
-                           struct http_response *response,
-                           struct store_tx *tx,
-                           struct application *application,
-                           struct pv_error *err)
+static enum pv_code applications_insert(struct http_request *request,
+                                        struct http_response *response,
+                                        struct store_tx *tx,
+                                        struct application *application,
+                                        struct pv_error *err)
 {
     PV_TRY(store_application_insert(tx, request->arena, application, err));
     PV_TRY(api_reply_location(request, response, "/v1/applications", application->name.at, err));
-    return reply(request, response, 201, application, err);
+    return applications_reply(request, response, 201, application, err);
 }
 
 enum pv_code applications_create(void *context,
@@ -75,21 +75,21 @@ enum pv_code applications_create(void *context,
 {
     struct api *api = context;
     struct application sent;
-    PV_TRY(decode(api, request, &sent, NULL, err));
+    PV_TRY(applications_decode(api, request, &sent, NULL, err));
     api_write_auto_t write = {0};
     bool replayed = false;
     PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(insert(request, response, write.tx, &sent, err));
+    PV_TRY(applications_insert(request, response, write.tx, &sent, err));
     return api_write_commit(request, response, &write, err);
 }
 
 /* ?name_prefix=, ?label= and ?sort=. */
-static enum pv_code read_filter(struct api *api,
-                                struct http_request *request,
-                                struct application_filter *filter,
-                                struct pv_error *err)
+static enum pv_code applications_read_filter(struct api *api,
+                                             struct http_request *request,
+                                             struct application_filter *filter,
+                                             struct pv_error *err)
 {
     static const char *const allowed[] = {"name_prefix", "label*", "sort", "limit", "cursor", NULL};
     static const char *const sorts[] = {"name", "last_run", NULL};
@@ -113,7 +113,7 @@ enum pv_code applications_list(void *context,
     struct application_filter filter;
     struct application_list page;
     api_list_auto_t list = {0};
-    PV_TRY(read_filter(context, request, &filter, err));
+    PV_TRY(applications_read_filter(context, request, &filter, err));
     PV_TRY(api_list_begin(context, request, &list, err));
     filter.limit = list.limit;
     filter.after = list.after.text;
@@ -142,7 +142,7 @@ enum pv_code applications_get(void *context,
     PV_TRY(store_application_show(tx, request->arena, http_path_parameter(request, "name"),
                                   &application, err));
     store_rollback(&tx);
-    PV_TRY(reply(request, response, 200, &application, err));
+    PV_TRY(applications_reply(request, response, 200, &application, err));
     char etag[HTTP_ETAG_TEXT];
     make_etag(&application, etag);
     if (http_none_match_holds(request, etag))
@@ -185,7 +185,7 @@ static enum pv_code update(struct http_request *request,
     PV_TRY(check_match(request, tx, name, &if_version, err));
     PV_TRY(
         store_application_update(tx, request->arena, name, if_version, change, &application, err));
-    return reply(request, response, 200, &application, err);
+    return applications_reply(request, response, 200, &application, err);
 }
 
 enum pv_code applications_change(void *context,
@@ -195,7 +195,7 @@ enum pv_code applications_change(void *context,
 {
     struct api *api = context;
     struct application_change change;
-    PV_TRY(decode(api, request, NULL, &change, err));
+    PV_TRY(applications_decode(api, request, NULL, &change, err));
     api_write_auto_t write = {0};
     bool replayed = false;
     PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));

@@ -5,21 +5,22 @@
 #include "codec/json/reader.h"
 #include "core/joblog/common/secret_scan.h"
 
-static enum pv_code refuse(const char *code, const char *why, struct pv_error *err)
+static enum pv_code event_log_name_refuse(const char *code, const char *why, struct pv_error *err)
 {
     return pv_fault(err, PV_PLACE_POINTER, "", code, "%s", why);
 }
 
-static enum pv_code check(struct strview name, struct pv_error *err)
+static enum pv_code event_log_name_check(struct strview name, struct pv_error *err)
 {
     if (name.at == NULL || name.n == 0)
-        return refuse("no_name", "the log does not say what its application is called: name one",
-                      err);
+        return event_log_name_refuse(
+            "no_name", "the log does not say what its application is called: name one", err);
     if (!codec_is_name(name))
-        return refuse("invalid_name",
-                      "what the log calls its application is longer than 255 characters or holds"
-                      " control characters: name one",
-                      err);
+        return event_log_name_refuse(
+            "invalid_name",
+            "what the log calls its application is longer than 255 characters or holds"
+            " control characters: name one",
+            err);
     return PV_OK;
 }
 
@@ -28,9 +29,9 @@ static enum pv_code screen(struct strview application, struct pv_error *err)
 {
     if (!screen_is_suspicious(application))
         return PV_OK;
-    return refuse("name_suspicious",
-                  "what the log calls its application looks as if it held a credential: name one",
-                  err);
+    return event_log_name_refuse(
+        "name_suspicious",
+        "what the log calls its application looks as if it held a credential: name one", err);
 }
 
 /* Labels ascend by key: where the new one goes, or n + 1 when its key is taken. */
@@ -75,7 +76,7 @@ enum pv_code log_name_application(struct store_tx *tx,
                                   struct pv_error *err)
 {
     struct name_folding folding;
-    PV_TRY(check(run->log_name, err));
+    PV_TRY(event_log_name_check(run->log_name, err));
     PV_TRY(store_name_fold(tx, arena, run->log_name, &folding, err));
     PV_TRY(screen(folding.application, err));
     if (folding.n_applied > 0 && !screen_is_suspicious(run->log_name))

@@ -105,11 +105,11 @@ static enum pv_code check_type(const struct http_request *request, struct pv_err
                    "--data-binary @FILE instead of -F");
 }
 
-static enum pv_code start(struct api *api,
-                          struct http_request *request,
-                          bool named_by_log,
-                          void **state,
-                          struct pv_error *err)
+static enum pv_code event_logs_start(struct api *api,
+                                     struct http_request *request,
+                                     bool named_by_log,
+                                     void **state,
+                                     struct pv_error *err)
 {
     struct upload *upload = calloc(1, sizeof *upload);
     *state = upload;
@@ -124,21 +124,21 @@ static enum pv_code start(struct api *api,
 }
 
 static enum pv_code
-begin(void *context, struct http_request *request, void **state, struct pv_error *err)
+event_logs_begin(void *context, struct http_request *request, void **state, struct pv_error *err)
 {
-    return start(context, request, false, state, err);
+    return event_logs_start(context, request, false, state, err);
 }
 
 static enum pv_code
 begin_named(void *context, struct http_request *request, void **state, struct pv_error *err)
 {
-    return start(context, request, true, state, err);
+    return event_logs_start(context, request, true, state, err);
 }
 
 /* --- bytes --- */
 
 static enum pv_code
-piece(void *context, void *state, const char *bytes, size_t n, struct pv_error *err)
+event_logs_piece(void *context, void *state, const char *bytes, size_t n, struct pv_error *err)
 {
     (void)context;
     struct upload *upload = state;
@@ -174,12 +174,12 @@ read_turn(struct http_request *request, struct upload *upload, struct pv_error *
     return more ? http_defer(request) : PV_OK;
 }
 
-static enum pv_code insert(struct http_request *request,
-                           struct http_response *response,
-                           struct store_tx *tx,
-                           const struct log_save *what,
-                           struct run *run,
-                           struct pv_error *err)
+static enum pv_code event_logs_insert(struct http_request *request,
+                                      struct http_response *response,
+                                      struct store_tx *tx,
+                                      const struct log_save *what,
+                                      struct run *run,
+                                      struct pv_error *err)
 {
     struct application application;
     enum run_insert_outcome outcome = RUN_INSERTED;
@@ -217,11 +217,11 @@ static enum pv_code find_name(struct http_request *request,
     return PV_OK;
 }
 
-static enum pv_code save(struct api *api,
-                         struct http_request *request,
-                         struct http_response *response,
-                         const struct upload *upload,
-                         struct pv_error *err)
+static enum pv_code event_logs_save(struct api *api,
+                                    struct http_request *request,
+                                    struct http_response *response,
+                                    const struct upload *upload,
+                                    struct pv_error *err)
 {
     struct run run = upload->run;
     struct log_save what = {.store = api->store,
@@ -238,7 +238,7 @@ static enum pv_code save(struct api *api,
     if (replayed)
         return PV_OK;
     PV_TRY(find_name(request, write.tx, upload, &run, &what.application, err));
-    PV_TRY(insert(request, response, write.tx, &what, &run, err));
+    PV_TRY(event_logs_insert(request, response, write.tx, &what, &run, err));
     PV_TRY(api_write_commit(request, response, &write, err));
     api_history_changed(api, request->principal.team_id, what.application);
     if (response->status == 201)
@@ -246,11 +246,11 @@ static enum pv_code save(struct api *api,
     return PV_OK;
 }
 
-static enum pv_code finish(void *context,
-                           struct http_request *request,
-                           void *state,
-                           struct http_response *response,
-                           struct pv_error *err)
+static enum pv_code event_logs_finish(void *context,
+                                      struct http_request *request,
+                                      void *state,
+                                      struct http_response *response,
+                                      struct pv_error *err)
 {
     struct upload *upload = state;
     enum pv_code code;
@@ -261,12 +261,12 @@ static enum pv_code finish(void *context,
     do {
         pv_error_clear(err);
         *response = (struct http_response){.status = 0};
-        code = save(context, request, response, upload, err);
+        code = event_logs_save(context, request, response, upload, err);
     } while (log_save_again(code, &attempt));
     return code;
 }
 
-static void end(void *context, void *state)
+static void event_logs_end(void *context, void *state)
 {
     (void)context;
     struct upload *upload = state;
@@ -281,7 +281,11 @@ static void end(void *context, void *state)
     free(upload);
 }
 
-const struct http_stream eventlogs_stream = {
-    .begin = begin, .piece = piece, .finish = finish, .end = end};
-const struct http_stream named_eventlogs_stream = {
-    .begin = begin_named, .piece = piece, .finish = finish, .end = end};
+const struct http_stream eventlogs_stream = {.begin = event_logs_begin,
+                                             .piece = event_logs_piece,
+                                             .finish = event_logs_finish,
+                                             .end = event_logs_end};
+const struct http_stream named_eventlogs_stream = {.begin = begin_named,
+                                                   .piece = event_logs_piece,
+                                                   .finish = event_logs_finish,
+                                                   .end = event_logs_end};

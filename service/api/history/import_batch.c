@@ -54,7 +54,7 @@ void import_batch_destroy(struct import_batch *batch)
 /* --- what becomes of each --- */
 
 static enum pv_code
-refuse(struct import_batch *batch, size_t i, const char *member, const char *detail)
+import_batch_refuse(struct import_batch *batch, size_t i, const char *member, const char *detail)
 {
     (void)pv_fail(&batch->conflicts, PV_E_CONFLICT,
                   "the import tells other things of runs that are here already");
@@ -72,19 +72,22 @@ static enum pv_code classify_known(struct import_batch *batch, size_t i, struct 
     if (same)
         return PV_OK;
     if (item->by_log[0] == '\0') {
-        (void)refuse(batch, i, "/id", "a run of this id is here already, and tells otherwise");
+        (void)import_batch_refuse(batch, i, "/id",
+                                  "a run of this id is here already, and tells otherwise");
         return PV_OK;
     }
     item->verdict =
         run_log_verdict(item->run, item->run->log_digest.at != NULL, &item->log, &item->there);
     if (item->verdict == RUN_VERDICT_CONFLICT)
-        (void)refuse(batch, i, "/spark_application_id",
-                     "a run of this application id and attempt is here already, and tells "
-                     "otherwise");
+        (void)import_batch_refuse(
+            batch, i, "/spark_application_id",
+            "a run of this application id and attempt is here already, and tells "
+            "otherwise");
     return PV_OK;
 }
 
-static enum pv_code classify(struct import_batch *batch, size_t i, struct pv_error *err)
+static enum pv_code
+import_batch_classify(struct import_batch *batch, size_t i, struct pv_error *err)
 {
     struct run_import *item = &batch->items[i];
     bool by_id = item->by_id[0] != '\0', by_log = item->by_log[0] != '\0';
@@ -95,7 +98,7 @@ static enum pv_code classify(struct import_batch *batch, size_t i, struct pv_err
     if (!by_id || !by_log || strcmp(item->by_id, item->by_log) == 0)
         return classify_known(batch, i, err);
     item->verdict = RUN_VERDICT_CONFLICT;
-    (void)refuse(batch, i, "/id", "by its id this is one run, by its log another");
+    (void)import_batch_refuse(batch, i, "/id", "by its id this is one run, by its log another");
     return PV_OK;
 }
 
@@ -112,7 +115,7 @@ static enum pv_code write_batch(struct import_batch *batch, struct pv_error *err
         PV_TRY(store_run_import_find(batch->tx, &batch->arena, batch->application, batch->items,
                                      batch->n, err));
     for (size_t i = 0; i < batch->n; i++)
-        PV_TRY(classify(batch, i, err));
+        PV_TRY(import_batch_classify(batch, i, err));
     if (batch->conflicts.n_faults == 0)
         return store_run_import_write(batch->tx, batch->application, batch->items, batch->n,
                                       &batch->outcome.counts, err);

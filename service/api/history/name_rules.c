@@ -77,11 +77,11 @@ static enum pv_code replace(struct http_request *request,
     return reply_rules(request, response, &now, err);
 }
 
-static enum pv_code change(struct api *api,
-                           struct http_request *request,
-                           struct http_response *response,
-                           const struct codec_name_rules *rules,
-                           struct pv_error *err)
+static enum pv_code name_rules_change(struct api *api,
+                                      struct http_request *request,
+                                      struct http_response *response,
+                                      const struct codec_name_rules *rules,
+                                      struct pv_error *err)
 {
     api_write_auto_t write = {0};
     bool replayed = false;
@@ -104,7 +104,7 @@ enum pv_code name_rules_set(void *context,
     PV_TRY(api_body_open(api->config, request, &body, err));
     codec_name_rules_decode(&body.top, &rules);
     PV_TRY(api_body_close(&body));
-    return change(api, request, response, &rules, err);
+    return name_rules_change(api, request, response, &rules, err);
 }
 
 enum pv_code name_rules_reset(void *context,
@@ -113,17 +113,17 @@ enum pv_code name_rules_reset(void *context,
                               struct pv_error *err)
 {
     PV_TRY(http_check_query(request, no_parameters, err));
-    return change(context, request, response, NULL, err);
+    return name_rules_change(context, request, response, NULL, err);
 }
 
 /* --- trying them --- */
 
-static enum pv_code load(struct api *api,
-                         struct http_request *request,
-                         const struct codec_name_fold *asked,
-                         struct name_rules *rules,
-                         bool there[],
-                         struct pv_error *err)
+static enum pv_code name_rules_load(struct api *api,
+                                    struct http_request *request,
+                                    const struct codec_name_fold *asked,
+                                    struct name_rules *rules,
+                                    bool there[],
+                                    struct pv_error *err)
 {
     store_tx_auto_t *tx = NULL;
     PV_TRY(api_read(api, request, &tx, err));
@@ -134,12 +134,12 @@ static enum pv_code load(struct api *api,
     return store_names_there(tx, request->arena, asked->names, asked->n_names, there, err);
 }
 
-static enum pv_code answer(struct http_request *request,
-                           const struct codec_name_fold *asked,
-                           const struct name_rules *rules,
-                           const bool there[],
-                           struct http_response *response,
-                           struct pv_error *err)
+static enum pv_code name_rules_answer(struct http_request *request,
+                                      const struct codec_name_fold *asked,
+                                      const struct name_rules *rules,
+                                      const bool there[],
+                                      struct http_response *response,
+                                      struct pv_error *err)
 {
     struct writer w;
     writer_init(&w, request->arena);
@@ -173,6 +173,6 @@ enum pv_code name_rules_preview(void *context,
     PV_TRY(api_body_close(&body));
     if (!request->may_compute)
         return http_defer(request);
-    PV_TRY(load(api, request, &asked, &rules, there, err));
-    return answer(request, &asked, &rules, there, response, err);
+    PV_TRY(name_rules_load(api, request, &asked, &rules, there, err));
+    return name_rules_answer(request, &asked, &rules, there, response, err);
 }

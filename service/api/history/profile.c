@@ -44,10 +44,10 @@ encode_sources(struct writer *w, const struct run runs[], const struct run_profi
     writer_end_array(w);
 }
 
-static void encode(struct writer *w,
-                   struct strview application,
-                   const struct run runs[],
-                   const struct run_profile *profile)
+static void profile_encode(struct writer *w,
+                           struct strview application,
+                           const struct run runs[],
+                           const struct run_profile *profile)
 {
     writer_begin_object(w);
     writer_member_text(w, "application", application);
@@ -63,11 +63,11 @@ static void encode(struct writer *w,
     writer_end_object(w);
 }
 
-static enum pv_code load(struct api *api,
-                         struct http_request *request,
-                         struct application *application,
-                         struct run_list *list,
-                         struct pv_error *err)
+static enum pv_code profile_load(struct api *api,
+                                 struct http_request *request,
+                                 struct application *application,
+                                 struct run_list *list,
+                                 struct pv_error *err)
 {
     store_tx_auto_t *tx = NULL;
     PV_TRY(api_read(api, request, &tx, err));
@@ -85,7 +85,7 @@ enum pv_code profile_get(void *context,
     struct application application;
     struct run_list list = {.items = NULL};
     PV_TRY(http_check_query(request, allowed, err));
-    PV_TRY(load(context, request, &application, &list, err));
+    PV_TRY(profile_load(context, request, &application, &list, err));
     if (list.n == 0)
         return pv_fail(err, PV_E_NOT_FOUND,
                        "none of the latest %d runs succeeded and has stages: there is no profile",
@@ -94,6 +94,6 @@ enum pv_code profile_get(void *context,
     PV_TRY(run_profile_build(list.items, list.n, request->arena, &profile, err));
     struct writer w;
     writer_init(&w, request->arena);
-    encode(&w, application.name, list.items, &profile);
+    profile_encode(&w, application.name, list.items, &profile);
     return api_reply(response, 200, &w, err);
 }

@@ -27,10 +27,10 @@ struct run_export {
     size_t n;
 };
 
-static enum pv_code read_filter(struct api *api,
-                                struct http_request *request,
-                                struct run_filter *filter,
-                                struct pv_error *err)
+static enum pv_code run_export_read_filter(struct api *api,
+                                           struct http_request *request,
+                                           struct run_filter *filter,
+                                           struct pv_error *err)
 {
     static const char *const allowed[] = {"label*", "since", "until", NULL};
     struct run_label *labels = NULL;
@@ -73,7 +73,8 @@ static enum pv_code make_page(struct run_export *export, struct pv_error *err)
     return PV_OK;
 }
 
-static enum pv_code next(void *state, const char **bytes, size_t *n, struct pv_error *err)
+static enum pv_code
+run_export_next(void *state, const char **bytes, size_t *n, struct pv_error *err)
 {
     struct run_export *export = state;
     *n = 0;
@@ -92,7 +93,7 @@ static enum pv_code next(void *state, const char **bytes, size_t *n, struct pv_e
     return PV_OK;
 }
 
-static void end(void *state)
+static void run_export_end(void *state)
 {
     struct run_export *export = state;
     store_rollback(&export->tx);
@@ -101,7 +102,7 @@ static void end(void *state)
     free(export);
 }
 
-static const struct http_source source = {.next = next, .end = end};
+static const struct http_source source = {.next = run_export_next, .end = run_export_end};
 
 static enum pv_code take_place(struct api *api, struct pv_error *err)
 {
@@ -114,8 +115,10 @@ static enum pv_code take_place(struct api *api, struct pv_error *err)
 }
 
 /* *made is the caller's to end, also after a failure. */
-static enum pv_code
-begin(struct api *api, struct http_request *request, struct run_export **made, struct pv_error *err)
+static enum pv_code run_export_begin(struct api *api,
+                                     struct http_request *request,
+                                     struct run_export **made,
+                                     struct pv_error *err)
 {
     PV_TRY(take_place(api, err));
     struct run_export *export = calloc(1, sizeof *export);
@@ -133,12 +136,14 @@ begin(struct api *api, struct http_request *request, struct run_export **made, s
 
 /* The first page is made before the answer begins, so that what can fail at once has its status.
  * *made is the caller's to end, also after a failure. */
-static enum pv_code
-start(struct api *api, struct http_request *request, struct run_export **made, struct pv_error *err)
+static enum pv_code run_export_start(struct api *api,
+                                     struct http_request *request,
+                                     struct run_export **made,
+                                     struct pv_error *err)
 {
     struct run_filter filter;
-    PV_TRY(read_filter(api, request, &filter, err));
-    PV_TRY(begin(api, request, made, err));
+    PV_TRY(run_export_read_filter(api, request, &filter, err));
+    PV_TRY(run_export_begin(api, request, made, err));
     struct run_export *export = *made;
     export->filter = filter;
     PV_TRY(store_application_find(export->tx, request->arena, http_path_parameter(request, "name"),
@@ -153,9 +158,9 @@ enum pv_code runs_export(void *context,
                          struct pv_error *err)
 {
     struct run_export *export = NULL;
-    enum pv_code code = start(context, request, &export, err);
+    enum pv_code code = run_export_start(context, request, &export, err);
     if (code != PV_OK && export != NULL)
-        end(export);
+        run_export_end(export);
     PV_TRY(code);
     response->status = 200;
     response->content_type = "application/x-ndjson";

@@ -112,7 +112,7 @@ static enum pv_code open_readers(struct taking *taking, struct pv_error *err)
 }
 
 static enum pv_code
-begin(void *context, struct http_request *request, void **state, struct pv_error *err)
+run_import_begin(void *context, struct http_request *request, void **state, struct pv_error *err)
 {
     static const char *const allowed[] = {NULL};
     struct api *api = context;
@@ -131,7 +131,7 @@ begin(void *context, struct http_request *request, void **state, struct pv_error
 /* --- bytes --- */
 
 static enum pv_code
-piece(void *context, void *state, const char *bytes, size_t n, struct pv_error *err)
+run_import_piece(void *context, void *state, const char *bytes, size_t n, struct pv_error *err)
 {
     (void)context;
     struct taking *taking = state;
@@ -173,7 +173,8 @@ add_line(void *context, uint64_t number, const char *text, size_t n, struct pv_e
 }
 
 /* Every line of the spool into the batch. */
-static enum pv_code replay(const struct taking *taking, struct ndjson *lines, struct pv_error *err)
+static enum pv_code
+run_import_replay(const struct taking *taking, struct ndjson *lines, struct pv_error *err)
 {
     char *buffer = malloc(READ_BYTES);
     enum pv_code code = PV_OK;
@@ -203,7 +204,7 @@ static enum pv_code take_over(const struct taking *taking,
         return pv_no_memory(err);
     struct ndjson lines;
     ndjson_init(&lines, (size_t)config->import_line_bytes_max, add_line, &taken);
-    enum pv_code code = replay(taking, &lines, err);
+    enum pv_code code = run_import_replay(taking, &lines, err);
     if (code == PV_OK)
         code = import_batch_finish(taken.batch, outcome, err);
     ndjson_fini(&lines);
@@ -222,11 +223,11 @@ static void write_warnings(struct writer *w, const struct import_outcome *outcom
 }
 
 /* 201 where there is something new, with the place to find it. */
-static enum pv_code reply(struct http_request *request,
-                          struct http_response *response,
-                          const struct taking *taking,
-                          const struct import_outcome *outcome,
-                          struct pv_error *err)
+static enum pv_code run_import_reply(struct http_request *request,
+                                     struct http_response *response,
+                                     const struct taking *taking,
+                                     const struct import_outcome *outcome,
+                                     struct pv_error *err)
 {
     struct writer w;
     writer_init(&w, request->arena);
@@ -268,13 +269,13 @@ static enum pv_code carry_out(struct http_request *request,
     PV_TRY(store_application_ensure(tx, request->arena, taking->name, &application, err));
     PV_TRY(store_run_import_begin(tx, &application, err));
     PV_TRY(take_over(taking, tx, &application, outcome, err));
-    return reply(request, response, taking, outcome, err);
+    return run_import_reply(request, response, taking, outcome, err);
 }
 
-static enum pv_code save(struct http_request *request,
-                         struct http_response *response,
-                         const struct taking *taking,
-                         struct pv_error *err)
+static enum pv_code run_import_save(struct http_request *request,
+                                    struct http_response *response,
+                                    const struct taking *taking,
+                                    struct pv_error *err)
 {
     api_write_auto_t write = {0};
     struct import_outcome outcome = {.unknown_advice = 0};
@@ -301,11 +302,11 @@ static enum pv_code take_place(struct api *api, struct pv_error *err)
                    (long long)api->config->imports_max);
 }
 
-static enum pv_code finish(void *context,
-                           struct http_request *request,
-                           void *state,
-                           struct http_response *response,
-                           struct pv_error *err)
+static enum pv_code run_import_finish(void *context,
+                                      struct http_request *request,
+                                      void *state,
+                                      struct http_response *response,
+                                      struct pv_error *err)
 {
     struct api *api = context;
     const struct taking *taking = state;
@@ -316,13 +317,13 @@ static enum pv_code finish(void *context,
     do {
         pv_error_clear(err);
         *response = (struct http_response){.status = 0};
-        code = save(request, response, taking, err);
+        code = run_import_save(request, response, taking, err);
     } while (log_save_again(code, &attempt));
     (void)atomic_fetch_sub(&api->imports, 1);
     return code;
 }
 
-static void end(void *context, void *state)
+static void run_import_end(void *context, void *state)
 {
     (void)context;
     struct taking *taking = state;
@@ -341,5 +342,8 @@ static int64_t finish_ms(const void *context)
     return api->config->import_timeout_s * 1000;
 }
 
-const struct http_stream runs_import_stream = {
-    .begin = begin, .piece = piece, .finish = finish, .end = end, .finish_ms = finish_ms};
+const struct http_stream runs_import_stream = {.begin = run_import_begin,
+                                               .piece = run_import_piece,
+                                               .finish = run_import_finish,
+                                               .end = run_import_end,
+                                               .finish_ms = finish_ms};

@@ -24,7 +24,7 @@ static unsigned store_with(unsigned include)
 /* --- recording --- */
 
 static enum pv_code
-decode(struct api *api, struct http_request *request, struct run *run, struct pv_error *err)
+runs_decode(struct api *api, struct http_request *request, struct run *run, struct pv_error *err)
 {
     const struct config *config = api->config;
     const struct codec_run_limits limits = {
@@ -40,12 +40,12 @@ decode(struct api *api, struct http_request *request, struct run *run, struct pv
     return codec_result(&reader);
 }
 
-static enum pv_code insert(struct http_request *request,
-                           struct http_response *response,
-                           struct store_tx *tx,
-                           const char *name,
-                           struct run *run,
-                           struct pv_error *err)
+static enum pv_code runs_insert(struct http_request *request,
+                                struct http_response *response,
+                                struct store_tx *tx,
+                                const char *name,
+                                struct run *run,
+                                struct pv_error *err)
 {
     struct application application;
     enum run_insert_outcome outcome = RUN_INSERTED;
@@ -66,13 +66,13 @@ enum pv_code runs_create(void *context,
     struct run run;
     PV_TRY(http_check_query(request, allowed, err));
     PV_TRY(api_query_name(request, &name, err));
-    PV_TRY(decode(api, request, &run, err));
+    PV_TRY(runs_decode(api, request, &run, err));
     api_write_auto_t write = {0};
     bool replayed = false;
     PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(insert(request, response, write.tx, name, &run, err));
+    PV_TRY(runs_insert(request, response, write.tx, name, &run, err));
     PV_TRY(api_write_commit(request, response, &write, err));
     api_history_changed(api, request->principal.team_id, http_path_parameter(request, "name"));
     advised_runs_count(api, request, &run);

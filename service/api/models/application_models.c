@@ -95,13 +95,13 @@ static enum pv_code store_models(struct api *api,
 }
 
 /* What is kept, and where it is behind (*current false) the runs to fit. */
-static enum pv_code load(struct api *api,
-                         const struct caller *caller,
-                         const char *name,
-                         struct application_model *found,
-                         struct run_observations *seen,
-                         bool *current,
-                         struct pv_error *err)
+static enum pv_code api_application_models_load(struct api *api,
+                                                const struct caller *caller,
+                                                const char *name,
+                                                struct application_model *found,
+                                                struct run_observations *seen,
+                                                bool *current,
+                                                struct pv_error *err)
 {
     store_tx_auto_t *tx = NULL;
     const char *fingerprint = NULL;
@@ -131,7 +131,7 @@ static enum pv_code load_or_fit(struct api *api,
     struct history_models made;
     bool current = false;
     *fitted = false;
-    PV_TRY(load(api, caller, name, model, &seen, &current, err));
+    PV_TRY(api_application_models_load(api, caller, name, model, &seen, &current, err));
     if (current)
         return PV_OK;
     *fitted = true;

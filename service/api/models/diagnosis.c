@@ -24,14 +24,14 @@ static void make_etag(const struct run_measured_list *list, char out[HTTP_ETAG_T
                      out);
 }
 
-static enum pv_code load(struct api *api,
-                         struct http_request *request,
-                         enum store_mode mode,
-                         const struct run_label labels[],
-                         size_t n_labels,
-                         struct application *application,
-                         struct run_measured_list *list,
-                         struct pv_error *err)
+static enum pv_code api_diagnosis_load(struct api *api,
+                                       struct http_request *request,
+                                       enum store_mode mode,
+                                       const struct run_label labels[],
+                                       size_t n_labels,
+                                       struct application *application,
+                                       struct run_measured_list *list,
+                                       struct pv_error *err)
 {
     store_tx_auto_t *tx = NULL;
     size_t most = (size_t)api->config->observations_max;
@@ -52,11 +52,11 @@ static enum pv_code load(struct api *api,
     return PV_OK;
 }
 
-static enum pv_code reply(struct http_request *request,
-                          struct http_response *response,
-                          const struct application *application,
-                          const struct run_measured_list *list,
-                          struct pv_error *err)
+static enum pv_code diagnosis_reply(struct http_request *request,
+                                    struct http_response *response,
+                                    const struct application *application,
+                                    const struct run_measured_list *list,
+                                    struct pv_error *err)
 {
     struct diagnosis diagnosis;
     struct writer w;
@@ -89,14 +89,16 @@ enum pv_code diagnosis_get(void *context,
     char etag[HTTP_ETAG_TEXT];
     PV_TRY(http_check_query(request, allowed, err));
     PV_TRY(api_query_labels(context, request, &labels, &n_labels, err));
-    PV_TRY(load(context, request, STORE_READ, labels, n_labels, &application, &list, err));
+    PV_TRY(api_diagnosis_load(context, request, STORE_READ, labels, n_labels, &application, &list,
+                              err));
     /* Where older runs cannot be measured now, the reply says that they are missing. */
     if (list.unmeasured > 0)
-        (void)!load(context, request, STORE_WRITE, labels, n_labels, &application, &list, NULL);
+        (void)!api_diagnosis_load(context, request, STORE_WRITE, labels, n_labels, &application,
+                                  &list, NULL);
     make_etag(&list, etag);
     http_response_header(request, response, "ETag", etag);
     if (!http_none_match_holds(request, etag))
-        return reply(request, response, &application, &list, err);
+        return diagnosis_reply(request, response, &application, &list, err);
     response->status = 200;
     http_reply_not_modified(response);
     return PV_OK;

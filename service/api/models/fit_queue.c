@@ -91,7 +91,8 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash;
 }
 
-static struct entry **find_place(struct fit_queue *queue, uint64_t hash, const struct fit_key *key)
+static struct entry **
+fit_queue_find_place(struct fit_queue *queue, uint64_t hash, const struct fit_key *key)
 {
     struct entry **at = &queue->buckets[hash % queue->n];
     while (*at != NULL && ((*at)->hash != hash || strcmp((*at)->key.team_id, key->team_id) != 0 ||
@@ -131,11 +132,11 @@ add_new(struct fit_queue *queue, struct entry **place, uint64_t hash, const stru
     return true;
 }
 
-static bool add(struct fit_queue *queue, uint64_t hash, const struct fit_key *key)
+static bool api_fit_queue_add(struct fit_queue *queue, uint64_t hash, const struct fit_key *key)
 {
     if (queue->closed)
         return false;
-    struct entry **place = find_place(queue, hash, key);
+    struct entry **place = fit_queue_find_place(queue, hash, key);
     if (*place == NULL)
         return add_new(queue, place, hash, key);
     if (*place != queue->running || queue->again) {
@@ -158,7 +159,7 @@ bool fit_queue_add(struct fit_queue *queue, const char *team_id, const char *app
     memcpy(key.application, application, name_n + 1);
     uint64_t hash = hash_text(hash_text(UINT64_C(14695981039346656037), team_id), application);
     pthread_mutex_lock(&queue->lock);
-    bool added = add(queue, hash, &key);
+    bool added = api_fit_queue_add(queue, hash, &key);
     pthread_mutex_unlock(&queue->lock);
     return added;
 }
@@ -206,7 +207,7 @@ void fit_queue_done(struct fit_queue *queue)
     if (queue->again) {
         line_up(queue, entry);
     } else {
-        *find_place(queue, entry->hash, &entry->key) = entry->next_in_bucket;
+        *fit_queue_find_place(queue, entry->hash, &entry->key) = entry->next_in_bucket;
         entry->behind = queue->free;
         queue->free = entry;
     }

@@ -74,7 +74,7 @@ static void fit_one(struct api *api, const struct fit_key *key)
                   LOG_TEXT("reason", err.detail));
 }
 
-static void *serve(void *argument)
+static void *fitter_serve(void *argument)
 {
     struct fitter *fitter = argument;
     struct fit_key key;
@@ -97,7 +97,7 @@ static bool start_thread(struct fitter *fitter)
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&fitter->thread, NULL, serve, fitter) == 0;
+    bool started = pthread_create(&fitter->thread, NULL, fitter_serve, fitter) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started)
         (void)pthread_setname_np(fitter->thread, "fitter");

@@ -12,10 +12,10 @@
  */
 
 /* Nothing asked for is all defaults. */
-static enum pv_code decode(const struct api *api,
-                           struct http_request *request,
-                           struct codec_refit *asked,
-                           struct pv_error *err)
+static enum pv_code refit_decode(const struct api *api,
+                                 struct http_request *request,
+                                 struct codec_refit *asked,
+                                 struct pv_error *err)
 {
     static const char *const no_parameters[] = {NULL};
     const struct codec_refit_limits limits = refit_limits(api->config);
@@ -64,7 +64,7 @@ enum pv_code application_refit(void *context,
     struct writer w;
     if (api_operation_resumed(request))
         return api_operation_answer(api, request, response, err);
-    PV_TRY(decode(api, request, &asked, err));
+    PV_TRY(refit_decode(api, request, &asked, err));
     PV_TRY(check_history(api, request, &asked, err));
     struct operation_request wanted = {
         .kind = "refit", .application_name = strview_of(http_path_parameter(request, "name"))};

@@ -184,7 +184,7 @@ static enum pv_code make_bootstrap(struct refit *refit, struct pv_error *err)
 
 /* --- the end --- */
 
-static void describe(const struct refit *refit, struct codec_refit_result *made)
+static void refit_run_describe(const struct refit *refit, struct codec_refit_result *made)
 {
     *made = (struct codec_refit_result){
         .operation_id = refit->run->key.id,
@@ -222,7 +222,7 @@ static enum pv_code store_refit(struct refit *refit, struct pv_error *err)
     store_tx_auto_t *tx = NULL;
     struct strview summary = {NULL, 0};
     struct strview result = {NULL, 0};
-    describe(refit, &made);
+    refit_run_describe(refit, &made);
     PV_TRY(write_text(refit, &made, codec_refit_summary_encode, &summary, err));
     PV_TRY(store_begin(run->store, &run->who, run->request_id, STORE_WRITE, &tx, err));
     PV_TRY(store_application_model_keep(tx, &refit->model, err));

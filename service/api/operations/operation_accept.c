@@ -114,13 +114,13 @@ static enum pv_code find_application(struct store_tx *tx,
     return code;
 }
 
-static enum pv_code submit(struct api *api,
-                           struct http_request *request,
-                           struct http_response *response,
-                           struct store_tx *tx,
-                           const struct operation_request *wanted,
-                           struct operation_row *operation,
-                           struct pv_error *err)
+static enum pv_code operation_accept_submit(struct api *api,
+                                            struct http_request *request,
+                                            struct http_response *response,
+                                            struct store_tx *tx,
+                                            const struct operation_request *wanted,
+                                            struct operation_row *operation,
+                                            struct pv_error *err)
 {
     struct operation_request asked = *wanted;
     char id[37];
@@ -143,7 +143,7 @@ enum pv_code api_operation_accept(struct api *api,
     PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(submit(api, request, response, write.tx, asked, &operation, err));
+    PV_TRY(operation_accept_submit(api, request, response, write.tx, asked, &operation, err));
     PV_TRY(api_write_commit(request, response, &write, err));
     operation_runner_wake(api->operations);
     return api_operation_hold(api, request, &operation);

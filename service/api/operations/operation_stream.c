@@ -169,7 +169,8 @@ static enum pv_code next_piece(struct stream *stream, const char **text, struct 
     return code;
 }
 
-static enum pv_code next(void *state, const char **bytes, size_t *n, struct pv_error *err)
+static enum pv_code
+operation_stream_next(void *state, const char **bytes, size_t *n, struct pv_error *err)
 {
     struct stream *stream = state;
     const char *text = "";
@@ -193,7 +194,7 @@ static enum pv_code next(void *state, const char **bytes, size_t *n, struct pv_e
     return PV_OK;
 }
 
-static void end(void *state)
+static void operation_stream_end(void *state)
 {
     struct stream *stream = state;
     operation_watch_leave(stream->api->watch, stream->request->principal.team_id);
@@ -201,7 +202,8 @@ static void end(void *state)
     free(stream);
 }
 
-static const struct http_source source = {.next = next, .end = end};
+static const struct http_source source = {.next = operation_stream_next,
+                                          .end = operation_stream_end};
 
 /* --- the request --- */
 
@@ -268,7 +270,7 @@ static enum pv_code open_stream(struct api *api,
 /* 204 tells a browser that it need not come back. */
 static void reply_nothing_more(struct http_response *response, struct stream *stream)
 {
-    end(stream);
+    operation_stream_end(stream);
     response->status = 204;
 }
 
@@ -322,6 +324,6 @@ enum pv_code operations_events(void *context,
     if (code == PV_OK)
         reply_stream(request, response, stream);
     else if (stream != NULL)
-        end(stream);
+        operation_stream_end(stream);
     return code;
 }

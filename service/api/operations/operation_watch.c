@@ -179,7 +179,7 @@ static void *watch_operations(void *argument)
 }
 
 /* Signals belong to one thread of the program, never to this one. */
-static bool start(struct operation_watch *watch)
+static bool operation_watch_start(struct operation_watch *watch)
 {
     sigset_t all;
     sigset_t before;
@@ -204,7 +204,7 @@ struct operation_watch *operation_watch_create(struct store *store, const struct
     watch->teams = calloc((size_t)config->operation_streams_max, sizeof *watch->teams);
     (void)pthread_mutex_init(&watch->lock, NULL);
     (void)cond_init(&watch->wake);
-    if (watch->waiters != NULL && watch->teams != NULL && start(watch))
+    if (watch->waiters != NULL && watch->teams != NULL && operation_watch_start(watch))
         return watch;
     operation_watch_destroy(watch);
     return NULL;

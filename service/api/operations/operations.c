@@ -58,12 +58,12 @@ static enum pv_code tell_of_end(struct store_tx *tx,
     return store_operation_tell(tx, operation, strview_of(event), err);
 }
 
-static enum pv_code cancel(struct api *api,
-                           struct http_request *request,
-                           struct store_tx *tx,
-                           const char *id,
-                           struct operation_row *operation,
-                           struct pv_error *err)
+static enum pv_code api_operations_cancel(struct api *api,
+                                          struct http_request *request,
+                                          struct store_tx *tx,
+                                          const char *id,
+                                          struct operation_row *operation,
+                                          struct pv_error *err)
 {
     bool changed = false;
     PV_TRY(store_operation_cancel(tx, request->arena, id, api->config->operation_retention_s,
@@ -87,7 +87,7 @@ enum pv_code operations_cancel(void *context,
     PV_TRY(read_id(request, id, err));
     PV_TRY(
         store_begin(api->store, &request->principal, request->request_id, STORE_WRITE, &tx, err));
-    PV_TRY(cancel(api, request, tx, id, &operation, err));
+    PV_TRY(api_operations_cancel(api, request, tx, id, &operation, err));
     PV_TRY(store_commit(&tx, err));
     PV_TRY(api_operation_hold(api, request, &operation));
     return api_operation_reply(request, response, api->config->operation_wait_max_s,
@@ -115,8 +115,9 @@ static enum pv_code check_words(const struct operation_filter *filter, struct pv
     return code;
 }
 
-static enum pv_code
-read_filter(struct http_request *request, struct operation_filter *filter, struct pv_error *err)
+static enum pv_code operations_read_filter(struct http_request *request,
+                                           struct operation_filter *filter,
+                                           struct pv_error *err)
 {
     static const char *const known[] = {"status", "kind",  "application", "since",
                                         "until",  "limit", "cursor",      NULL};
@@ -142,7 +143,7 @@ enum pv_code operations_list(void *context,
     struct operation_filter filter;
     struct operation_list page;
     api_list_auto_t list = {0};
-    PV_TRY(read_filter(request, &filter, err));
+    PV_TRY(operations_read_filter(request, &filter, err));
     PV_TRY(api_list_begin(context, request, &list, err));
     filter.limit = list.limit;
     filter.before_us = list.after.instant_us;

@@ -13,7 +13,7 @@ enum {
 };
 
 /* A length before each part, so that no two lists of parts read alike. */
-static void absorb(crypto_generichash_state *state, const void *bytes, size_t n)
+static void cursor_absorb(crypto_generichash_state *state, const void *bytes, size_t n)
 {
     uint64_t length = n;
     (void)crypto_generichash_update(state, (const unsigned char *)&length, sizeof length);
@@ -30,10 +30,10 @@ static void seal_mac(const unsigned char key[32],
     static const char purpose[] = "provisor cursor 1";
     crypto_generichash_state state;
     (void)crypto_generichash_init(&state, key, 32, MAC_BYTES);
-    absorb(&state, purpose, sizeof purpose);
-    absorb(&state, team_id, strlen(team_id));
-    absorb(&state, scope, strlen(scope));
-    absorb(&state, sealed, n);
+    cursor_absorb(&state, purpose, sizeof purpose);
+    cursor_absorb(&state, team_id, strlen(team_id));
+    cursor_absorb(&state, scope, strlen(scope));
+    cursor_absorb(&state, sealed, n);
     (void)crypto_generichash_final(&state, mac, MAC_BYTES);
 }
 

@@ -22,7 +22,7 @@ static bool holds_any(const struct http_request *request,
     return false;
 }
 
-static bool matches(const struct http_request *request, const char *etag)
+static bool put_resource_matches(const struct http_request *request, const char *etag)
 {
     return http_if_match(request, etag) == HTTP_MATCH_YES;
 }
@@ -35,7 +35,7 @@ enum pv_code put_resource_check(const struct http_request *request,
     bool conditional = http_if_match(request, NULL) != HTTP_MATCH_ABSENT;
     if (conditional && etags[0] == NULL)
         return pv_fail(err, PV_E_PRECONDITION, "%s is not there", what);
-    if (conditional && !holds_any(request, etags, matches))
+    if (conditional && !holds_any(request, etags, put_resource_matches))
         return pv_fail(err, PV_E_PRECONDITION, "%s is now at version %s", what, etags[0]);
     if (holds_any(request, etags, http_none_match_holds))
         return pv_fail(err, PV_E_PRECONDITION, "%s is there already, at version %s", what,

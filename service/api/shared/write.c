@@ -96,9 +96,9 @@ read_key(const struct http_request *request, const char **key, struct pv_error *
     return PV_OK;
 }
 
-static void replay(struct http_request *request,
-                   const struct idempotency_reply *reply,
-                   struct http_response *response)
+static void write_replay(struct http_request *request,
+                         const struct idempotency_reply *reply,
+                         struct http_response *response)
 {
     response->status = reply->status;
     response->content_type =
@@ -113,12 +113,12 @@ static void replay(struct http_request *request,
         http_response_header(request, response, "Location", location);
 }
 
-static enum pv_code claim(struct http_request *request,
-                          struct http_response *response,
-                          const unsigned char body_hash[32],
-                          struct api_write *write,
-                          bool *replayed,
-                          struct pv_error *err)
+static enum pv_code write_claim(struct http_request *request,
+                                struct http_response *response,
+                                const unsigned char body_hash[32],
+                                struct api_write *write,
+                                bool *replayed,
+                                struct pv_error *err)
 {
     enum idempotency_state state = IDEMPOTENCY_FRESH;
     struct idempotency_reply reply = {.status = 0};
@@ -126,7 +126,7 @@ static enum pv_code claim(struct http_request *request,
                                    request->path, write->idempotency_key, body_hash, &state, &reply,
                                    err));
     if (state == IDEMPOTENCY_REPLAY) {
-        replay(request, &reply, response);
+        write_replay(request, &reply, response);
         *replayed = true;
         api_write_end(write);
     }
@@ -134,7 +134,7 @@ static enum pv_code claim(struct http_request *request,
 }
 
 /* A length before each part, so that no two requests read alike. */
-static void absorb(crypto_generichash_state *state, const char *bytes, size_t n)
+static void write_absorb(crypto_generichash_state *state, const char *bytes, size_t n)
 {
     uint64_t length = n;
     (void)crypto_generichash_update(state, (const unsigned char *)&length, sizeof length);
@@ -145,10 +145,10 @@ void api_body_hash(const struct http_request *request, unsigned char hash[32])
 {
     crypto_generichash_state state;
     (void)crypto_generichash_init(&state, NULL, 0, 32);
-    absorb(&state, request->body, request->body_n);
+    write_absorb(&state, request->body, request->body_n);
     for (size_t i = 0; i < request->n_query; i++) {
-        absorb(&state, request->query[i].name, strlen(request->query[i].name));
-        absorb(&state, request->query[i].value, strlen(request->query[i].value));
+        write_absorb(&state, request->query[i].name, strlen(request->query[i].name));
+        write_absorb(&state, request->query[i].value, strlen(request->query[i].value));
     }
     (void)crypto_generichash_final(&state, hash, 32);
 }
@@ -174,7 +174,7 @@ enum pv_code api_write_begin(struct api *api,
     code = store_begin(api->store, &request->principal, request->request_id, STORE_WRITE,
                        &write->tx, err);
     if (code == PV_OK && write->idempotency_key != NULL)
-        code = claim(request, response, body_hash, write, replayed, err);
+        code = write_claim(request, response, body_hash, write, replayed, err);
     if (code != PV_OK)
         api_write_end(write);
     return code;
@@ -200,7 +200,7 @@ enum pv_code api_write_replay(struct api *api,
                                   key, body_hash, &state, &reply, err));
     store_rollback(&tx);
     if (state == IDEMPOTENCY_REPLAY) {
-        replay(request, &reply, response);
+        write_replay(request, &reply, response);
         *replayed = true;
     }
     return PV_OK;

@@ -3,10 +3,10 @@
 #include <string.h>
 
 /* SIZE_MAX: it is none of the first n. */
-static size_t find(const struct strview names[], size_t n, struct strview name)
+static size_t advice_clusters_find(const struct strview names[], size_t n, struct strview name)
 {
     for (size_t i = 0; i < n; i++)
-        if (strview_equal(names[i], name))
+        if (names[i].at != NULL && strview_equal(names[i], name))
             return i;
     return SIZE_MAX;
 }
@@ -22,7 +22,7 @@ static void decode_clusters(const struct codec_node *copy_plan,
         struct codec_node item = codec_item(&list, i);
         request->clusters[i] = codec_as_name(&item);
         if (request->clusters[i].at != NULL &&
-            find(request->clusters, i, request->clusters[i]) != SIZE_MAX)
+            advice_clusters_find(request->clusters, i, request->clusters[i]) != SIZE_MAX)
             codec_fault(&item, "duplicate", "is listed twice");
     }
 }
@@ -38,8 +38,9 @@ static void decode_inputs(const struct codec_node *copy_plan, struct advice_ques
     for (size_t i = 0; i < request->n_inputs; i++) {
         struct codec_node item = codec_item(&list, i);
         struct strview name = codec_string(&item);
-        size_t cluster =
-            name.at == NULL ? SIZE_MAX : find(request->clusters, request->n_clusters, name);
+        size_t cluster = name.at == NULL
+                             ? SIZE_MAX
+                             : advice_clusters_find(request->clusters, request->n_clusters, name);
         request->inputs[i] = cluster;
         if (name.at == NULL)
             codec_fault(&item, "wrong_type", "must be the name of a cluster");

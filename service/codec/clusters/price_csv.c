@@ -79,7 +79,7 @@ static void take_column(struct table *t, struct strview name)
         t->columns[t->n_columns++] = column;
 }
 
-static void take_header(struct table *t)
+static void price_csv_take_header(struct table *t)
 {
     size_t faults = t->err->n_faults;
     t->has_header = true;
@@ -233,7 +233,7 @@ static void on_record(int end, void *context)
     if (!t->ended && !t->failed && t->has_header)
         take_row(t);
     else if (!t->ended && !t->failed)
-        take_header(t);
+        price_csv_take_header(t);
     t->n_fields = 0;
 }
 
@@ -289,7 +289,7 @@ static void finish_lines(struct table *t, struct csv_parser *parser)
     }
 }
 
-static void parse(struct table *t, struct strview text)
+static void price_csv_parse(struct table *t, struct strview text)
 {
     struct csv_parser parser;
     if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
@@ -336,7 +336,7 @@ static void check_book(struct table *t)
 }
 
 /* No more rows than lines. */
-static bool make_room(struct table *t, struct strview text)
+static bool price_csv_make_room(struct table *t, struct strview text)
 {
     size_t lines = 1;
     for (size_t i = 0; i < text.n; i++)
@@ -356,9 +356,9 @@ enum pv_code codec_price_csv_decode(struct strview text,
 {
     struct price_book read = {.currency = strview_of(currency)};
     struct table t = {.arena = arena, .err = err, .book = &read, .rows_max = rows_max};
-    if (!make_room(&t, text))
+    if (!price_csv_make_room(&t, text))
         return pv_no_memory(err);
-    parse(&t, text);
+    price_csv_parse(&t, text);
     if (!t.failed && !t.ended)
         check_book(&t);
     if (t.failed)

@@ -97,7 +97,8 @@ const struct shape codec_stage_plan_pin_shape = {.request = "PinnedStage",
                                                  .twice = "this stage is pinned already"};
 
 /* Stages ascend by id. NULL: there is none. */
-static struct stage_plan_stage *find_stage(const struct codec_stage_plan *request, int64_t id)
+static struct stage_plan_stage *stage_plan_find_stage(const struct codec_stage_plan *request,
+                                                      int64_t id)
 {
     size_t low = 0;
     size_t high = request->n_stages;
@@ -116,7 +117,7 @@ enum pv_code codec_stage_plan_pin(struct codec_stage_plan *request, struct pv_er
     enum pv_code code = PV_OK;
     for (size_t i = 0; i < request->n_pins; i++) {
         const struct codec_stage_plan_pin *pin = &request->pins[i];
-        struct stage_plan_stage *stage = find_stage(request, pin->id);
+        struct stage_plan_stage *stage = stage_plan_find_stage(request, pin->id);
         if (stage != NULL && !stage->skipped) {
             stage->pinned_cores = pin->cores;
             stage->pinned_deadline_s = pin->deadline_s;

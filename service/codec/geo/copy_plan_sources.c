@@ -27,7 +27,7 @@ static int compare_looked_up(const void *a, const void *b)
     return order != 0 ? order : compare_size(x->b, y->b);
 }
 
-static void add(struct looked_up_list *list, size_t a, size_t b)
+static void copy_plan_sources_add(struct looked_up_list *list, size_t a, size_t b)
 {
     struct looked_up *item = vector_add(list->arena, &list->pairs);
     list->failed |= item == NULL;
@@ -93,10 +93,10 @@ static void add_copy(const struct codec_copy_plan *request,
                      struct looked_up_list *transfers)
 {
     if (find_processing(request, cluster, task->operation) != NULL)
-        add(processing, cluster, task->operation);
+        copy_plan_sources_add(processing, cluster, task->operation);
     for (size_t i = 0; i < task->n_inputs; i++)
         if (task->inputs[i] != cluster && is_looked_up(request, task->inputs[i], cluster))
-            add(transfers, task->inputs[i], cluster);
+            copy_plan_sources_add(transfers, task->inputs[i], cluster);
 }
 
 static void gather_used(const struct codec_copy_plan *request,
@@ -127,10 +127,10 @@ static void gather_all(const struct codec_copy_plan *request,
         used[m] = true;
         for (size_t op = 0; op < problem->n_operations; op++)
             if (find_processing(request, m, op) != NULL)
-                add(processing, m, op);
+                copy_plan_sources_add(processing, m, op);
     }
     for (size_t i = request->origin.n_links_given; i < problem->n_links; i++)
-        add(transfers, problem->links[i].from, problem->links[i].to);
+        copy_plan_sources_add(transfers, problem->links[i].from, problem->links[i].to);
 }
 
 /* --- sources --- */
@@ -223,34 +223,43 @@ encode_sources(struct writer *w, const struct codec_copy_plan *request, const st
 
 /* --- warnings --- */
 
-static void warn(struct findings *warnings, size_t count, const char *code, const char *message)
+static void copy_plan_sources_warn(struct findings *warnings,
+                                   size_t count,
+                                   const char *code,
+                                   const char *message)
 {
     if (count > 0)
         finding_count(finding_add(warnings, code, "%s", message), count);
 }
 
-static void encode_warnings(struct writer *w, const struct codec_copy_plan_origin *origin)
+static void copy_plan_sources_encode_warnings(struct writer *w,
+                                              const struct codec_copy_plan_origin *origin)
 {
     struct findings warnings = {.arena = w->arena};
-    warn(
+    copy_plan_sources_warn(
         &warnings, origin->processing[PERFORMANCE_MACHINE_TYPE], "processing_from_machine_type",
         "Processing speeds that a cluster did not report itself are those of other clusters of the "
         "same machine type; count says how many.");
-    warn(&warnings, origin->processing[PERFORMANCE_TEAM], "processing_from_team",
-         "Processing speeds that neither a cluster nor others of its machine type reported are "
-         "those of all clusters of the team; count says how many.");
-    warn(&warnings, origin->transfers[PERFORMANCE_MACHINE_TYPE], "transfers_from_machine_type",
-         "Speeds of transfers that a pair of clusters did not report itself are those of other "
-         "pairs of the same machine types; count says how many.");
-    warn(&warnings, origin->transfers[PERFORMANCE_TEAM], "transfers_from_team",
-         "Speeds of transfers that neither a pair of clusters nor others of the same machine types "
-         "reported are those of all pairs of the team; count says how many.");
-    warn(&warnings, origin->transfers[PERFORMANCE_NONE], "transfers_unknown",
-         "Nobody ever reported a transfer: between these pairs of clusters nothing can be moved; "
-         "count says how many.");
-    warn(&warnings, origin->unreachable[UNREACHABLE_PRIOR], "outage_probability_assumed",
-         "Clusters that neither specify how likely they are unreachable nor ever reported get the "
-         "usual probability; count says how many.");
+    copy_plan_sources_warn(
+        &warnings, origin->processing[PERFORMANCE_TEAM], "processing_from_team",
+        "Processing speeds that neither a cluster nor others of its machine type reported are "
+        "those of all clusters of the team; count says how many.");
+    copy_plan_sources_warn(
+        &warnings, origin->transfers[PERFORMANCE_MACHINE_TYPE], "transfers_from_machine_type",
+        "Speeds of transfers that a pair of clusters did not report itself are those of other "
+        "pairs of the same machine types; count says how many.");
+    copy_plan_sources_warn(
+        &warnings, origin->transfers[PERFORMANCE_TEAM], "transfers_from_team",
+        "Speeds of transfers that neither a pair of clusters nor others of the same machine types "
+        "reported are those of all pairs of the team; count says how many.");
+    copy_plan_sources_warn(
+        &warnings, origin->transfers[PERFORMANCE_NONE], "transfers_unknown",
+        "Nobody ever reported a transfer: between these pairs of clusters nothing can be moved; "
+        "count says how many.");
+    copy_plan_sources_warn(
+        &warnings, origin->unreachable[UNREACHABLE_PRIOR], "outage_probability_assumed",
+        "Clusters that neither specify how likely they are unreachable nor ever reported get the "
+        "usual probability; count says how many.");
     codec_findings_encode(w, "warnings", &warnings);
 }
 
@@ -263,5 +272,5 @@ void codec_copy_plan_encode_sources(struct writer *w,
         writer_null(w);
     else
         encode_sources(w, request, plan);
-    encode_warnings(w, &request->origin);
+    copy_plan_sources_encode_warnings(w, &request->origin);
 }

@@ -148,7 +148,8 @@ static void encode_world(struct writer *w, const struct geosim_world *world)
     writer_end_object(w);
 }
 
-static void encode_warnings(struct writer *w, const struct codec_simulation_result *result)
+static void simulation_reply_encode_warnings(struct writer *w,
+                                             const struct codec_simulation_result *result)
 {
     const struct codec_simulation *asked = result->asked;
     struct findings warnings = {.arena = w->arena};
@@ -184,6 +185,6 @@ void codec_simulation_result_encode(struct writer *w, const struct codec_simulat
     for (size_t i = 0; i < asked->n_rates; i++)
         encode_rate(w, result, i);
     writer_end_array(w);
-    encode_warnings(w, result);
+    simulation_reply_encode_warnings(w, result);
     writer_end_object(w);
 }

@@ -45,7 +45,8 @@ static bool sound(const struct codec_node *node)
 }
 
 /* The thing that an item names; SIZE_MAX and a fault when there is none. */
-static size_t find(const struct codec_node *item, const struct text_index *index, const char *what)
+static size_t
+wfformat_find(const struct codec_node *item, const struct text_index *index, const char *what)
 {
     struct strview text = codec_string(item);
     if (text.at == NULL) {
@@ -133,7 +134,7 @@ static void read_execution(struct document *d, const struct codec_node *node)
         codec_fault_member(node, "id", "required", "is required");
         return;
     }
-    size_t task = find(&id, &d->ids, "task");
+    size_t task = wfformat_find(&id, &d->ids, "task");
     double work = codec_number(node, "runtimeInSeconds", CODEC_REQUIRED, 0, CODEC_SECONDS_MAX);
     struct codec_node command = codec_object(node, "command", CODEC_NULLABLE);
     struct strview program = {NULL, 0};
@@ -183,7 +184,7 @@ static void mark_writers(struct document *d)
         struct codec_node list = codec_array(&task, "outputFiles", CODEC_OPTIONAL, 0, SIZE_MAX);
         for (size_t k = 0; list.json != NULL && k < json_array_size(list.json); k++) {
             struct codec_node item = codec_item(&list, k);
-            size_t file = find(&item, &d->file_ids, "file");
+            size_t file = wfformat_find(&item, &d->file_ids, "file");
             if (file == SIZE_MAX)
                 continue;
             if (d->writer[file] != SIZE_MAX)
@@ -205,7 +206,7 @@ static void link_listed(struct document *d, size_t task, const char *key, bool u
     struct codec_node list = codec_array(&node, key, CODEC_OPTIONAL, 0, SIZE_MAX);
     for (size_t k = 0; list.json != NULL && k < json_array_size(list.json); k++) {
         struct codec_node item = codec_item(&list, k);
-        size_t other = find(&item, &d->ids, "task");
+        size_t other = wfformat_find(&item, &d->ids, "task");
         if (other != SIZE_MAX)
             add_edge(d, upwards ? task : other, upwards ? other : task, 0);
     }
@@ -217,7 +218,7 @@ static void link_read(struct document *d, size_t task)
     struct codec_node list = codec_array(&node, "inputFiles", CODEC_OPTIONAL, 0, SIZE_MAX);
     for (size_t k = 0; list.json != NULL && k < json_array_size(list.json); k++) {
         struct codec_node item = codec_item(&list, k);
-        size_t file = find(&item, &d->file_ids, "file");
+        size_t file = wfformat_find(&item, &d->file_ids, "file");
         if (file == SIZE_MAX || d->reader[file] == task)
             continue;
         d->reader[file] = task;
@@ -377,10 +378,10 @@ static size_t list_raw(struct document *d, size_t task, size_t files[])
 }
 
 /* False: out of memory. */
-static bool build(struct document *d,
-                  const struct sorting *s,
-                  struct codec_operations *operations,
-                  struct geosim_recording *recording)
+static bool wfformat_build(struct document *d,
+                           const struct sorting *s,
+                           struct codec_operations *operations,
+                           struct geosim_recording *recording)
 {
     struct geosim_recorded_task *tasks = arena_calloc(d->arena, d->n_tasks, sizeof *tasks);
     size_t *parents = arena_array(d->arena, d->n_edges, sizeof *parents);
@@ -462,6 +463,6 @@ void codec_wfformat_decode(const struct codec_node *node,
     if (!link_tasks(&d))
         return;
     if (!prepare_sorting(&d, &sorting) ||
-        (sort_tasks(&d, &sorting) && !build(&d, &sorting, operations, recording)))
+        (sort_tasks(&d, &sorting) && !wfformat_build(&d, &sorting, operations, recording)))
         (void)pv_no_memory(node->reader->err);
 }

@@ -112,7 +112,7 @@ static void decode_warnings(const struct codec_node *node, const void *limits, v
         (void)pv_no_memory(node->reader->err);
 }
 
-static void encode_warnings(struct writer *w, const void *object, const void *context)
+static void run_record_encode_warnings(struct writer *w, const void *object, const void *context)
 {
     const struct run *run = object;
     (void)context;
@@ -223,7 +223,7 @@ static const struct shape_member members[] = {
     {"spark_properties", SHAPE_CODE, .flags = LOG_FLAGS | SHAPE_KNOWN, .decode = decode_properties,
      .encode = encode_properties},
     {"warnings", SHAPE_CODE, .flags = LOG_FLAGS | SHAPE_KNOWN, .decode = decode_warnings,
-     .encode = encode_warnings},
+     .encode = run_record_encode_warnings},
     {"stages", SHAPE_CODE, .flags = NULLABLE | STAGES, .decode = codec_stages_decode_member,
      .encode = codec_stages_encode_member},
 };

@@ -312,7 +312,7 @@ static int compare_id(const void *key, const void *element)
 }
 
 /* Position of a stage in ascending order of id; n where there is none. */
-static size_t find_stage(const struct place order[], size_t n, int64_t id)
+static size_t stages_find_stage(const struct place order[], size_t n, int64_t id)
 {
     const struct place *found = bsearch(&id, order, n, sizeof *order, compare_id);
     return found == NULL ? n : (size_t)(found - order);
@@ -365,7 +365,7 @@ static bool check_parents(const struct codec_node *list,
         struct codec_node stage = codec_item(list, i);
         struct codec_node parents = codec_member(&stage, "parents");
         for (size_t j = 0; j < stages[i].n_parents; j++) {
-            if (elsewhere || find_stage(order, n, stages[i].parents[j]) < n)
+            if (elsewhere || stages_find_stage(order, n, stages[i].parents[j]) < n)
                 continue;
             struct codec_node item = codec_item(&parents, j);
             codec_fault(&item, "unknown_parent", "there is no stage %lld",
@@ -428,7 +428,7 @@ static bool check_cycles(const struct codec_node *list,
                 depth--;
                 continue;
             }
-            size_t parent = find_stage(order, n, stage->parents[top->next++]);
+            size_t parent = stages_find_stage(order, n, stage->parents[top->next++]);
             if (parent == n)
                 continue;
             if (colours[parent] == GREY) {

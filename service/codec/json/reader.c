@@ -14,7 +14,8 @@
  * Nesting and number of values, judged on the raw text: a tree takes some fifty bytes a value, so
  * that a body of commas would cost many times its own size.
  */
-static struct codec_bounds measure(const char *text, size_t n, const struct codec_bounds *stop)
+static struct codec_bounds
+reader_measure(const char *text, size_t n, const struct codec_bounds *stop)
 {
     struct codec_bounds seen = {0, 0};
     size_t depth = 0;
@@ -65,7 +66,7 @@ enum pv_code codec_parse(const char *text,
 {
     if (n == 0)
         return pv_fail(err, PV_E_SYNTAX, "the body is empty where a JSON object is expected");
-    struct codec_bounds seen = measure(text, n, bounds);
+    struct codec_bounds seen = reader_measure(text, n, bounds);
     if (seen.depth > bounds->depth)
         return pv_fail(err, PV_E_SYNTAX,
                        "the JSON is nested deeper than %zu levels (json_depth_max)", bounds->depth);

@@ -8,7 +8,7 @@
 
 const char *const codec_experiments_criteria[] = {"d_optimal", "cheapest", NULL};
 
-static double cost_of(const struct codec_experiments *experiments, double executor_s)
+static double experiments_cost_of(const struct codec_experiments *experiments, double executor_s)
 {
     return executor_s / 3600 * experiments->price_per_executor_hour;
 }
@@ -90,7 +90,7 @@ void codec_experiments_encode_items(struct writer *w, const struct codec_experim
         writer_member_integer(w, "existing_runs", (int64_t)item->there);
         writer_member_number(w, "predicted_duration_s", item->duration_s);
         writer_member_number(w, "executor_s", item->executor_s);
-        writer_member_number(w, "cost", cost_of(experiments, item->executor_s));
+        writer_member_number(w, "cost", experiments_cost_of(experiments, item->executor_s));
         writer_member_number(w, "expected_interval_cut_percent", item->cut_percent);
         writer_member_number(w, "cumulative_interval_cut_percent", item->cumulative_cut_percent);
         write_reasons(w, item);
@@ -166,7 +166,7 @@ static void write_totals(struct writer *w, const struct codec_experiments *exper
     for (size_t i = 0; i < plan->n; i++)
         executor_s += plan->items[i].executor_s;
     writer_member_number(w, "executor_s", executor_s);
-    writer_member_number(w, "cost", cost_of(experiments, executor_s));
+    writer_member_number(w, "cost", experiments_cost_of(experiments, executor_s));
     writer_member_number(w, "expected_interval_cut_percent",
                          plan->n == 0 ? (double)NAN
                                       : plan->items[plan->n - 1].cumulative_cut_percent);

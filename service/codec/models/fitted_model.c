@@ -8,7 +8,7 @@
 
 /* --- which is selected and why --- */
 
-static const struct model_candidate *find_best(const struct model_selection *selection)
+static const struct model_candidate *fitted_model_find_best(const struct model_selection *selection)
 {
     for (size_t k = 0; k < selection->n; k++)
         if (selection->candidates[k].difference_percent <= 0)
@@ -19,7 +19,7 @@ static const struct model_candidate *find_best(const struct model_selection *sel
 static void encode_reasons(struct writer *w, const struct model_selection *selection)
 {
     const struct model_candidate *chosen = selection->selected;
-    const struct model_candidate *best = find_best(selection);
+    const struct model_candidate *best = fitted_model_find_best(selection);
     writer_member_array(w, "reasons");
     writer_begin_object(w);
     writer_member_string(w, "code", selection->code);

@@ -212,7 +212,7 @@ static void warn_of_bootstrap(const struct codec_refit_result *result, struct fi
             "share", share);
 }
 
-static void encode_warnings(struct writer *w, const struct codec_refit_result *result)
+static void refit_encode_warnings(struct writer *w, const struct codec_refit_result *result)
 {
     struct findings warnings = {.arena = w->arena};
     if (result->bootstrap == NULL)
@@ -252,7 +252,7 @@ void codec_refit_result_encode(struct writer *w, const struct codec_refit_result
     codec_model_fit_encode(w, result->fit, NULL);
     encode_bootstrap(w, result, true);
     encode_stability(w, result->bootstrap);
-    encode_warnings(w, result);
+    refit_encode_warnings(w, result);
     writer_end_object(w);
 }
 

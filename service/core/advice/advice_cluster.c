@@ -6,7 +6,7 @@
 
 static const char CLUSTER_AT[] = "/constraints/cluster";
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t advice_cluster_least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
@@ -22,7 +22,7 @@ static enum pv_code bound_executors(const struct cluster_traits *traits,
     if (most == RUN_UNKNOWN)
         return PV_OK;
     if (cores != RUN_UNKNOWN && question->cores_per_executor != RUN_UNKNOWN)
-        most = least(most, cores / question->cores_per_executor);
+        most = advice_cluster_least(most, cores / question->cores_per_executor);
     if (most < 1)
         return pv_fault(err, PV_PLACE_POINTER, "/constraints/cores_per_executor", "out_of_range",
                         "is more than the %lld core%s of the cluster", (long long)cores,
@@ -31,7 +31,7 @@ static enum pv_code bound_executors(const struct cluster_traits *traits,
         return pv_fault(err, PV_PLACE_POINTER, "/constraints/min_executors", "out_of_range",
                         "is larger than the %lld executor%s of the cluster", (long long)most,
                         PLURAL(most));
-    goal->max_executors = least(goal->max_executors, most);
+    goal->max_executors = advice_cluster_least(goal->max_executors, most);
     return PV_OK;
 }
 

@@ -22,12 +22,13 @@ struct view {
     const struct advise_goal *goal;
 };
 
-static double cost_of(const struct advise_goal *goal, double executor_s)
+static double advise_cost_of(const struct advise_goal *goal, double executor_s)
 {
     return executor_s / 3600.0 * goal->price_per_executor_hour;
 }
 
-static struct advise_choice describe(const struct view *view, const struct curve_point *point)
+static struct advise_choice advise_describe(const struct view *view,
+                                            const struct curve_point *point)
 {
     const struct advise_goal *goal = view->goal;
     double m = (double)point->executors;
@@ -47,7 +48,7 @@ static struct advise_choice describe(const struct view *view, const struct curve
                                   .speedup = speedup,
                                   .efficiency = speedup / m,
                                   .executor_s = executor_s,
-                                  .cost = cost_of(goal, executor_s)};
+                                  .cost = advise_cost_of(goal, executor_s)};
 }
 
 /* --- which points may be chosen --- */
@@ -56,7 +57,7 @@ bool advise_is_allowed(const struct advise_goal *goal, const struct curve_point 
 {
     double executor_s = (double)point->executors * point->duration_s;
     return point->executors >= goal->min_executors && point->executors <= goal->max_executors &&
-           (isnan(goal->max_cost) || cost_of(goal, executor_s) <= goal->max_cost);
+           (isnan(goal->max_cost) || advise_cost_of(goal, executor_s) <= goal->max_cost);
 }
 
 enum standing { ANY, PREDICTED, CONFIDENT };
@@ -281,7 +282,7 @@ static enum pv_code list_alternatives(const struct view *view,
     n = add_if_absent(front, n, advise_point_below(view->curve, view->goal, recommended));
     qsort(front, n, sizeof *front, faster_first);
     for (size_t i = 0; i < n; i++)
-        chosen[i] = describe(view, front[i]);
+        chosen[i] = advise_describe(view, front[i]);
     advice->alternatives = chosen;
     advice->n_alternatives = n;
     return PV_OK;
@@ -622,7 +623,7 @@ static enum pv_code explain_advice(const struct curve *curve,
 /* --- the advice --- */
 
 static const struct curve_point *
-choose(const struct view *view, struct advice *advice, enum standing *reached)
+advise_choose(const struct view *view, struct advice *advice, enum standing *reached)
 {
     *reached = CONFIDENT;
     const struct curve_point *point = best_point(view, advice->objective, CONFIDENT);
@@ -653,14 +654,14 @@ enum pv_code advise(const struct curve *curve,
         made.objective = ADVISE_EFFICIENCY;
     const struct view view = {curve, goal};
     enum standing reached;
-    const struct curve_point *point = choose(&view, &made, &reached);
+    const struct curve_point *point = advise_choose(&view, &made, &reached);
     if (point == NULL) {
         return pv_fault(err, PV_PLACE_POINTER,
                         isnan(goal->max_cost) ? "/constraints" : "/constraints/max_cost",
                         "unsatisfiable", "no executor count satisfies the constraints");
     }
     made.feasible = reached != ANY;
-    made.recommendation = describe(&view, point);
+    made.recommendation = advise_describe(&view, point);
     if (!made.feasible) {
         made.remedies.deadline_s = deadline_that_would_do(&view);
         made.remedies.max_executors = executors_that_would_do(&view);

@@ -50,7 +50,7 @@ static double target_cores(const struct replay_target *target)
     return (double)target->executors * (double)target->cores_per_executor;
 }
 
-static double distance(const struct run *run, const struct replay_target *target)
+static double curve_distance(const struct run *run, const struct replay_target *target)
 {
     struct replay_target own = target_of(run);
     return fabs(log((double)target->problem_size / (double)run->problem_size)) +
@@ -77,13 +77,13 @@ struct combination {
 };
 
 /* Prediction of all replays but `skip` (n: none), whose laws were learned for the occasion. */
-static enum pv_code combine(const struct replay replays[],
-                            size_t n,
-                            size_t skip,
-                            const struct replay_target *target,
-                            struct arena *scratch,
-                            struct combination *made,
-                            struct pv_error *err)
+static enum pv_code curve_combine(const struct replay replays[],
+                                  size_t n,
+                                  size_t skip,
+                                  const struct replay_target *target,
+                                  struct arena *scratch,
+                                  struct combination *made,
+                                  struct pv_error *err)
 {
     double sum = 0.0, weights = 0.0;
     made->nearest = (double)INFINITY;
@@ -92,7 +92,7 @@ static enum pv_code combine(const struct replay replays[],
             continue;
         struct replay_outcome outcome = {0};
         PV_TRY(replay_predict(&replays[i], target, scratch, &outcome, err));
-        double d = distance(replays[i].run, target);
+        double d = curve_distance(replays[i].run, target);
         double weight = weight_at(d) * weight_of(replays[i].run);
         sum += weight * log(outcome.duration_s);
         weights += weight;
@@ -115,10 +115,10 @@ static enum pv_code learn_all(
 }
 
 /* Tasks that `combine` simulates, by the laws learned for it. */
-static double count_tasks(const struct replay replays[],
-                          size_t n,
-                          size_t skip,
-                          const struct replay_target *target)
+static double curve_count_tasks(const struct replay replays[],
+                                size_t n,
+                                size_t skip,
+                                const struct replay_target *target)
 {
     double tasks = 0.0;
     for (size_t i = 0; i < n; i++)
@@ -145,12 +145,12 @@ static enum pv_code judge_by_leaving_out(struct replay replays[],
         struct combination made;
         struct replay_target target = target_of(replays[i].run);
         enum pv_code code = learn_all(replays, n, i, scratch, err);
-        double tasks = code == PV_OK ? count_tasks(replays, n, i, &target) : 0.0;
+        double tasks = code == PV_OK ? curve_count_tasks(replays, n, i, &target) : 0.0;
         if (tasks > task_budget)
             continue;
         task_budget -= tasks;
         if (code == PV_OK)
-            code = combine(replays, n, i, &target, scratch, &made, err);
+            code = curve_combine(replays, n, i, &target, scratch, &made, err);
         if (code != PV_OK)
             return code;
         double actual_s = replays[i].run->duration_s;
@@ -189,7 +189,8 @@ static double size_distance(const struct run *run, int64_t problem_size)
 }
 
 /* Tasks simulated when a run is added to `before` others: the whole curve, and leaving one out. */
-static double cost_of(const struct replay *replay, const struct curve_question *question, size_t n)
+static double
+curve_cost_of(const struct replay *replay, const struct curve_question *question, size_t n)
 {
     double tasks = 0.0;
     for (size_t i = 0; i < question->n_executors; i++) {
@@ -238,7 +239,7 @@ static enum pv_code choose_replays(const struct run runs[],
         }
         if (code != PV_OK)
             return pv_fail(err, code, "%s", why.detail);
-        spent += cost_of(&made[*chosen], question, *chosen);
+        spent += curve_cost_of(&made[*chosen], question, *chosen);
         *chosen += spent <= (double)question->task_budget ? 1 : 0;
     }
     if (*unusable == n)
@@ -301,7 +302,7 @@ static enum pv_code predict_point(const struct replay replays[],
 {
     struct replay_target target = {curve->problem_size, executors, curve->cores_per_executor};
     struct combination made;
-    PV_TRY(combine(replays, n, n, &target, scratch, &made, err));
+    PV_TRY(curve_combine(replays, n, n, &target, scratch, &made, err));
     double cores = target_cores(&target);
     *point = (struct curve_point){.executors = executors,
                                   .duration_s = made.duration_s,
@@ -334,7 +335,7 @@ static enum pv_code check_points(const struct replay replays[],
     for (size_t i = 0; i < question->n_executors; i++) {
         struct replay_target target = {question->problem_size, question->executors[i],
                                        question->cores_per_executor};
-        tasks += count_tasks(replays, n, n, &target);
+        tasks += curve_count_tasks(replays, n, n, &target);
     }
     return tasks <= borne ? PV_OK : too_many_tasks(question, err);
 }

@@ -28,7 +28,7 @@ static enum pv_code take_graphs(const struct run runs[],
     return PV_OK;
 }
 
-static const struct run_stage *find_stage(const struct run *run, int64_t id)
+static const struct run_stage *first_stages_find_stage(const struct run *run, int64_t id)
 {
     for (size_t i = 0; i < run->n_stages; i++)
         if (run->stages[i].id == id)
@@ -47,11 +47,11 @@ static double sum_work(const struct edf_stage *stage)
 }
 
 /* How many tasks stage s of the graph has on the target, by what all runs show. */
-static double count_tasks(const struct replay alike[],
-                          size_t n,
-                          size_t s,
-                          const struct replay_target *target,
-                          struct stage_sighting seen[])
+static double first_stages_count_tasks(const struct replay alike[],
+                                       size_t n,
+                                       size_t s,
+                                       const struct replay_target *target,
+                                       struct stage_sighting seen[])
 {
     for (size_t i = 0; i < n; i++) {
         const struct run *run = alike[i].run;
@@ -82,7 +82,7 @@ static enum pv_code find_stages(const struct replay alike[],
         return pv_no_memory(err);
     for (size_t s = 0; s < alike[0].job.n_stages; s++) {
         const struct edf_stage *edf = &alike[0].graph[s];
-        const struct run_stage *stage = find_stage(run, edf->id);
+        const struct run_stage *stage = first_stages_find_stage(run, edf->id);
         if (edf->n_parents > 0 || edf->tasks == 0 || stage == NULL ||
             stage->metrics.input_bytes == 0)
             continue;
@@ -90,7 +90,7 @@ static enum pv_code find_stages(const struct replay alike[],
             return pv_fail(err, PV_E_TOO_FEW,
                            "stage %lld of the run, one of its first, has no input_bytes",
                            (long long)stage->id);
-        double tasks = count_tasks(alike, n, s, target, seen);
+        double tasks = first_stages_count_tasks(alike, n, s, target, seen);
         if (tasks > (double)(SIZE_MAX / 16))
             return pv_no_memory(err);
         stages[(*n_stages)++] =

@@ -199,7 +199,10 @@ static enum pv_code predict_from(const struct frame *f,
 }
 
 /* Runs from before a drift, starved ones and outliers count as little in a replay as in a fit. */
-static void weigh(struct run runs[], size_t n, const struct run_observations *seen, bool faded)
+static void history_prediction_weigh(struct run runs[],
+                                     size_t n,
+                                     const struct run_observations *seen,
+                                     bool faded)
 {
     double oldest = seen->n == 0 ? 1 : seen->rows[seen->n - 1].weight;
     for (size_t i = 0; i < n; i++) {
@@ -247,8 +250,8 @@ enum pv_code history_predict(const struct advice_question *question,
     arena_rewind(scratch, mark);
     if (code != PV_OK)
         return code;
-    weigh(history->own, history->n_own, &history->seen, found.faded > 0);
-    weigh(history->nearest, history->n_nearest, &history->seen, found.faded > 0);
+    history_prediction_weigh(history->own, history->n_own, &history->seen, found.faded > 0);
+    history_prediction_weigh(history->nearest, history->n_nearest, &history->seen, found.faded > 0);
     PV_TRY(predict_from_group(&f, history, made, err));
     PV_TRY(label_group_copy(&history->group, arena, &made->group, err));
     made->predictor.drift = found.drift;

@@ -11,14 +11,14 @@ static double exposure(double duration_s, double interruptions_per_hour)
 }
 
 /* (exp(a) - 1) / a, which is 1 at 0. */
-static double stretch(double a)
+static double interruption_stretch(double a)
 {
     return a > 0 ? expm1(a) / a : 1.0;
 }
 
 double interruption_expected_s(double duration_s, double interruptions_per_hour)
 {
-    return duration_s * stretch(exposure(duration_s, interruptions_per_hour));
+    return duration_s * interruption_stretch(exposure(duration_s, interruptions_per_hour));
 }
 
 /* (sinh(a) - a) / a^2: by its series where the difference would cancel. */
@@ -43,7 +43,7 @@ struct widening {
 };
 
 /* Wider by as much as keeps the proportion of a part that spreads by `spread` now. */
-static double widen(const struct widening *by, double spread)
+static double interruption_widen(const struct widening *by, double spread)
 {
     return hypot(by->sensitivity * spread, by->deviation) / spread;
 }
@@ -67,7 +67,7 @@ static void interrupt_predictive(const struct predictive *predictive,
             part.scale *= expected_s / predictive->median_s;
         }
         if (spread > 0)
-            part.scale *= widen(by, spread);
+            part.scale *= interruption_widen(by, spread);
         predictive_add(out, part);
     }
     if (out->n > 0 && out->n < PREDICTIVE_PARTS_MAX)
@@ -82,7 +82,7 @@ interrupt(const struct curve_point *point, double interruptions_per_hour, struct
     struct curve_point now = *point;
     double a = exposure(point->duration_s, interruptions_per_hour);
     now.duration_s = interruption_expected_s(point->duration_s, interruptions_per_hour);
-    const struct widening by = {.sensitivity = exp(a) / stretch(a),
+    const struct widening by = {.sensitivity = exp(a) / interruption_stretch(a),
                                 .deviation = interruption_deviation_s(point->duration_s,
                                                                       interruptions_per_hour,
                                                                       (double)point->executors) /

@@ -11,7 +11,7 @@ struct maker {
     double edge_s;                    /* at the most executors observed */
 };
 
-static struct model_prediction predict(const struct maker *maker, double executors)
+static struct model_prediction model_curve_predict(const struct maker *maker, double executors)
 {
     struct model_spread none = MODEL_NO_SPREAD;
     struct model_prediction prediction;
@@ -59,7 +59,7 @@ make_points(const struct maker *maker, const struct curve_question *question, st
     size_t n = 0;
     for (size_t i = 0; i < question->n_executors; i++) {
         int64_t m = question->executors[i];
-        struct model_prediction prediction = predict(maker, (double)m);
+        struct model_prediction prediction = model_curve_predict(maker, (double)m);
         if (is_believable(maker, (double)m, prediction.duration_s)) {
             curve->points[n] = make_point(maker, m, &maker->distributions[n]);
             n++;
@@ -124,8 +124,8 @@ enum pv_code model_curve_make(const struct model_fit *fit,
     struct maker maker = {.model = model,
                           .problem_size = (double)question->problem_size,
                           .distributions = distributions};
-    maker.edge_s = predict(&maker, u->executors[1]).duration_s;
-    double single_s = predict(&maker, 1.0).duration_s;
+    maker.edge_s = model_curve_predict(&maker, u->executors[1]).duration_s;
+    double single_s = model_curve_predict(&maker, 1.0).duration_s;
     made.single_s = single_s > 0 ? single_s : (double)NAN;
     describe_fit(fit, &made);
     made.n_points = maker.edge_s > 0 ? make_points(&maker, question, &made) : 0;

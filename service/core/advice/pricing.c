@@ -27,7 +27,7 @@ static double known_or_none(double rate)
     return isnan(rate) ? 0.0 : rate;
 }
 
-static enum pv_code refuse(struct pv_error *err, const char *code, const char *detail)
+static enum pv_code pricing_refuse(struct pv_error *err, const char *code, const char *detail)
 {
     return pv_fault(err, PV_PLACE_POINTER, "/market", code, "%s", detail);
 }
@@ -89,8 +89,9 @@ static enum pv_code answer_spot(const struct curve *curve,
     PV_TRY(interruption_curve(curve, known_or_none(terms->price.interruptions_per_hour), arena,
                               &answer->curve, err));
     if (answer->curve.n_points == 0)
-        PV_TRY(refuse(err, "unsatisfiable",
-                      "with so many interruptions the job would not end on any executor count"));
+        PV_TRY(pricing_refuse(
+            err, "unsatisfiable",
+            "with so many interruptions the job would not end on any executor count"));
     PV_TRY(advise(&answer->curve, &asked, arena, &answer->advice, err));
     answer->pricing = price_spot(curve, goal, &terms->price, &answer->advice.recommendation);
     return PV_OK;
@@ -122,7 +123,7 @@ static enum pv_code make_answer(struct arena *arena, struct answer **answer, str
     return *answer == NULL ? pv_no_memory(err) : PV_OK;
 }
 
-static void tell(struct pv_error *err, const struct pv_error *why)
+static void pricing_tell(struct pv_error *err, const struct pv_error *why)
 {
     if (err != NULL)
         *err = *why;
@@ -159,11 +160,11 @@ static enum pv_code answer_cheapest(const struct curve *curve,
     enum pv_code first = answer_on_demand(curve, goal, terms, arena, *answer, &why);
     enum pv_code second = answer_spot(curve, goal, terms, arena, spot, &why_spot);
     if (first != PV_OK && (first != PV_E_INVALID || second != PV_OK)) {
-        tell(err, &why);
+        pricing_tell(err, &why);
         return first;
     }
     if (second != PV_OK && second != PV_E_INVALID) {
-        tell(err, &why_spot);
+        pricing_tell(err, &why_spot);
         return second;
     }
     *answer = take_better(goal, *answer, spot, first == PV_OK, second == PV_OK);
@@ -180,11 +181,12 @@ enum pv_code pricing_check(const struct pricing_terms *terms,
     if (terms->market == PRICING_ON_DEMAND)
         return PV_OK;
     if (!terms->has_price)
-        return refuse(err, "required",
-                      "needs a price: price_per_executor_hour, or a cluster with a price book that "
-                      "prices it or its machine_type");
+        return pricing_refuse(
+            err, "required",
+            "needs a price: price_per_executor_hour, or a cluster with a price book that "
+            "prices it or its machine_type");
     if (terms->market == PRICING_SPOT && isnan(terms->price.spot_per_executor_hour))
-        return refuse(err, "no_spot_price", "the price that applies has none for spot");
+        return pricing_refuse(err, "no_spot_price", "the price that applies has none for spot");
     return PV_OK;
 }
 

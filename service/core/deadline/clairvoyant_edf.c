@@ -160,7 +160,7 @@ static void release_job(struct edf_replay *replay, uint32_t j)
 }
 
 /* A value of the events' heap: stage, and the core (observed) or the number of tasks. */
-static uint64_t pack(uint32_t stage, size_t low)
+static uint64_t clairvoyant_edf_pack(uint32_t stage, size_t low)
 {
     return (uint64_t)stage << 32 | (uint32_t)low;
 }
@@ -192,11 +192,11 @@ static size_t equal_tasks(const struct edf_plan_stage *stage, size_t next, size_
     return n;
 }
 
-static bool notify(struct edf_replay *replay,
-                   const struct edf_observer *observer,
-                   uint32_t s,
-                   size_t core,
-                   double end_s)
+static bool clairvoyant_edf_notify(struct edf_replay *replay,
+                                   const struct edf_observer *observer,
+                                   uint32_t s,
+                                   size_t core,
+                                   double end_s)
 {
     uint32_t job = replay->plan->stages[s].job;
     const struct edf_placement placement = {
@@ -230,12 +230,12 @@ static bool dispatch(struct edf_replay *replay, const struct edf_observer *obser
         size_t low;
         if (observer != NULL) {
             low = lowest_idle_core(replay);
-            if (!notify(replay, observer, s, low, end))
+            if (!clairvoyant_edf_notify(replay, observer, s, low, end))
                 return false;
         } else {
             low = n = equal_tasks(stage, next, least_of(replay->free, UINT32_MAX));
         }
-        heap_push(&replay->events, end, pack(s, low));
+        heap_push(&replay->events, end, clairvoyant_edf_pack(s, low));
         replay->steps++;
         replay->free -= n;
         replay->started[s] += n;
@@ -294,7 +294,8 @@ enum edf_replay_end edf_replay_run(struct edf_replay *replay,
 
 /* --- the public call --- */
 
-static void judge(const struct edf_job *job, double completion_s, struct edf_outcome *out)
+static void
+clairvoyant_edf_judge(const struct edf_job *job, double completion_s, struct edf_outcome *out)
 {
     double execution = completion_s - job->release_s;
     *out = (struct edf_outcome){
@@ -305,10 +306,10 @@ static void judge(const struct edf_job *job, double completion_s, struct edf_out
     };
 }
 
-static void measure(const struct edf_plan *plan,
-                    size_t cores,
-                    const struct edf_outcome outcomes[],
-                    struct edf_metrics *metrics)
+static void clairvoyant_edf_measure(const struct edf_plan *plan,
+                                    size_t cores,
+                                    const struct edf_outcome outcomes[],
+                                    struct edf_metrics *metrics)
 {
     struct edf_metrics sums = {0};
     double first = INFINITY;
@@ -350,9 +351,9 @@ static enum pv_code schedule(const struct edf_job jobs[],
     if (edf_replay_run(&replay, deadlines, cores, false, UINT64_MAX, observer) != EDF_REPLAY_DONE)
         return pv_fail(err, PV_E_CANCELLED, "the schedule was not wanted to its end");
     for (size_t j = 0; j < n_jobs; j++)
-        judge(&jobs[j], replay.completions_s[j], &outcomes[j]);
+        clairvoyant_edf_judge(&jobs[j], replay.completions_s[j], &outcomes[j]);
     if (metrics != NULL)
-        measure(&plan, cores, outcomes, metrics);
+        clairvoyant_edf_measure(&plan, cores, outcomes, metrics);
     return PV_OK;
 }
 

@@ -74,7 +74,7 @@ static void take_requested(const struct contention_step *step)
  * request/weight, and the rounds end where the requests that fit, taken in that order, end. A
  * single pass in that order replaces up to n rounds.
  */
-static void deal(const struct contention_step *step)
+static void contention_deal(const struct contention_step *step)
 {
     const struct contention_application *applications = step->applications;
     struct contention_share *shares = step->shares;
@@ -148,9 +148,9 @@ static void divide(const struct contention_step *step)
 const struct contention_strategy contention_strategies[CONTENTION_STRATEGIES] = {
     {"edf_all", CONTENTION_NEEDS_TIME | CONTENTION_NEEDS_TASKS, NULL, take_all},
     {"edf_pure", CONTENTION_NEEDS_TIME, NULL, take_requested},
-    {"edf_proportional", CONTENTION_NEEDS_TIME, weigh_by_deadline, deal},
+    {"edf_proportional", CONTENTION_NEEDS_TIME, weigh_by_deadline, contention_deal},
     [CONTENTION_PROPORTIONAL] = {"proportional", 0, weigh_by_request, divide},
-    {"speed", CONTENTION_NEEDS_RATE, weigh_by_speed, deal},
+    {"speed", CONTENTION_NEEDS_RATE, weigh_by_speed, contention_deal},
 };
 
 /* --- one step --- */

@@ -11,7 +11,7 @@ struct sortable {
     uint32_t index;
 };
 
-static int compare(const void *a, const void *b)
+static int edf_plan_compare(const void *a, const void *b)
 {
     const struct sortable *x = a;
     const struct sortable *y = b;
@@ -86,7 +86,7 @@ static void order_stages(const struct edf_job *job,
 {
     for (size_t s = 0; s < job->n_stages; s++)
         work[s] = (struct sortable){.id = job->stages[s].id, .index = (uint32_t)s};
-    qsort(work, job->n_stages, sizeof *work, compare);
+    qsort(work, job->n_stages, sizeof *work, edf_plan_compare);
     for (size_t at = 0; at < job->n_stages; at++)
         plan->stages[first + work[at].index].order_in_job = (uint32_t)at;
 }
@@ -136,7 +136,7 @@ static void order_releases(const struct edf_plan *plan, struct sortable *work)
 {
     for (size_t j = 0; j < plan->n_jobs; j++)
         work[j] = (struct sortable){.key = plan->jobs[j].release_s, .index = (uint32_t)j};
-    qsort(work, plan->n_jobs, sizeof *work, compare);
+    qsort(work, plan->n_jobs, sizeof *work, edf_plan_compare);
     for (size_t j = 0; j < plan->n_jobs; j++)
         plan->by_release[j] = work[j].index;
 }
@@ -147,7 +147,7 @@ struct sizes {
     size_t sortables;
 };
 
-static bool measure(const struct edf_job jobs[], size_t n_jobs, struct sizes *sizes)
+static bool edf_plan_measure(const struct edf_job jobs[], size_t n_jobs, struct sizes *sizes)
 {
     *sizes = (struct sizes){.sortables = n_jobs};
     for (size_t j = 0; j < n_jobs; j++) {
@@ -167,7 +167,7 @@ enum pv_code edf_plan_make(const struct edf_job jobs[],
                            struct pv_error *err)
 {
     struct sizes sizes;
-    if (!measure(jobs, n_jobs, &sizes))
+    if (!edf_plan_measure(jobs, n_jobs, &sizes))
         return pv_fail(err, PV_E_LIMIT, "more than 2^32 - 1 stages");
     struct edf_plan made = {.n_jobs = n_jobs, .n_stages = sizes.stages};
     made.stages = arena_calloc(arena, sizes.stages + 1, sizeof *made.stages);

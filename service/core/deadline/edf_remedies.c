@@ -185,11 +185,11 @@ static void measure_latest_starts(struct search *search)
 }
 
 /* Working memory for replays on up to `cores` cores, in place of what stood behind the mark. */
-static enum pv_code make_room(struct search *search,
-                              struct arena_mark mark,
-                              size_t cores,
-                              struct edf_replay *replay,
-                              struct pv_error *err)
+static enum pv_code edf_remedies_make_room(struct search *search,
+                                           struct arena_mark mark,
+                                           size_t cores,
+                                           struct edf_replay *replay,
+                                           struct pv_error *err)
 {
     uint64_t steps = replay->steps;
     arena_rewind(search->scratch, mark);
@@ -213,7 +213,7 @@ static enum pv_code try_upwards(struct search *search,
     for (size_t cores = first;; cores++) {
         if (cores > room) {
             room = cores > SIZE_MAX / 2 ? cores : cores * 2;
-            PV_TRY(make_room(search, mark, room, &replay, err));
+            PV_TRY(edf_remedies_make_room(search, mark, room, &replay, err));
         }
         enum edf_replay_end end =
             edf_replay_run(&replay, search->deadlines_s, cores, true, budget, NULL);
@@ -352,13 +352,13 @@ static bool init_search(struct search *search)
     return true;
 }
 
-static enum pv_code find(const struct edf_job jobs[],
-                         size_t n_jobs,
-                         size_t cores,
-                         uint64_t budget,
-                         struct arena *scratch,
-                         struct edf_remedies *remedies,
-                         struct pv_error *err)
+static enum pv_code edf_remedies_find(const struct edf_job jobs[],
+                                      size_t n_jobs,
+                                      size_t cores,
+                                      uint64_t budget,
+                                      struct arena *scratch,
+                                      struct edf_remedies *remedies,
+                                      struct pv_error *err)
 {
     struct edf_plan plan;
     PV_TRY(edf_plan_make(jobs, n_jobs, scratch, &plan, err));
@@ -389,7 +389,7 @@ enum pv_code edf_find_remedies(const struct edf_job jobs[],
     if (found.deadlines_s == NULL)
         return pv_no_memory(err);
     struct arena_mark mark = arena_mark(scratch);
-    enum pv_code code = find(jobs, n_jobs, cores, task_budget, scratch, &found, err);
+    enum pv_code code = edf_remedies_find(jobs, n_jobs, cores, task_budget, scratch, &found, err);
     arena_rewind(scratch, mark);
     if (code == PV_OK)
         *remedies = found;

@@ -8,7 +8,7 @@
 enum { NOT_KEPT = -1 };
 
 /* Stages of a run ascend by id. Returns the position, or n_stages. */
-static size_t find_stage(const struct run *run, int64_t id)
+static size_t job_from_run_find_stage(const struct run *run, int64_t id)
 {
     size_t low = 0;
     size_t high = run->n_stages;
@@ -62,7 +62,7 @@ static void push_parents(struct walk *walk, size_t position)
 {
     const struct run_stage *stage = &walk->run->stages[position];
     for (size_t p = 0; p < stage->n_parents; p++) {
-        size_t parent = find_stage(walk->run, stage->parents[p]);
+        size_t parent = job_from_run_find_stage(walk->run, stage->parents[p]);
         if (parent == walk->run->n_stages || walk->seen[parent] == walk->number)
             continue; /* never described, or met already */
         walk->seen[parent] = walk->number;

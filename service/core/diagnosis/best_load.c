@@ -87,11 +87,11 @@ static void add_to_cell(const struct diagnosis_run *run, struct cell *cell)
 }
 
 /* runs ascending by load. The loads' own values go to `values`. */
-static void fill(const struct diagnosis_run runs[],
-                 size_t n,
-                 const double counts[],
-                 struct table *table,
-                 double values[])
+static void best_load_fill(const struct diagnosis_run runs[],
+                           size_t n,
+                           const double counts[],
+                           struct table *table,
+                           double values[])
 {
     double first = 0;
     for (size_t i = 0; i < n; i++) {
@@ -115,7 +115,7 @@ static void fill(const struct diagnosis_run runs[],
 }
 
 /* Means of what the other effect leaves, by turns. */
-static void sweep(const struct table *table, double effects[], size_t n, bool of_load)
+static void best_load_sweep(const struct table *table, double effects[], size_t n, bool of_load)
 {
     for (size_t e = 0; e < n; e++)
         effects[e] = table->seen[e] = 0;
@@ -221,12 +221,12 @@ find_step(struct diagnosis_best_load *best, struct arena *arena, struct pv_error
     return code;
 }
 
-static enum pv_code make_table(struct diagnosis_run runs[],
-                               size_t n,
-                               struct arena *arena,
-                               struct table *table,
-                               double values[],
-                               struct pv_error *err)
+static enum pv_code best_load_make_table(struct diagnosis_run runs[],
+                                         size_t n,
+                                         struct arena *arena,
+                                         struct table *table,
+                                         double values[],
+                                         struct pv_error *err)
 {
     double *counts = arena_array(arena, n, sizeof *counts);
     table->cells = arena_array(arena, n, sizeof *table->cells);
@@ -238,10 +238,10 @@ static enum pv_code make_table(struct diagnosis_run runs[],
         return pv_no_memory(err);
     table->counts = list_counts(runs, n, counts);
     qsort(runs, n, sizeof *runs, by_load);
-    fill(runs, n, counts, table, values);
+    best_load_fill(runs, n, counts, table, values);
     for (int i = 0; i < SWEEPS; i++) {
-        sweep(table, table->of_count, table->counts, false);
-        sweep(table, table->of_load, table->loads, true);
+        best_load_sweep(table, table->of_count, table->counts, false);
+        best_load_sweep(table, table->of_load, table->loads, true);
     }
     return PV_OK;
 }
@@ -262,7 +262,7 @@ enum pv_code diagnosis_find_best_load(const struct diagnosis_run runs[],
         return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
         own[i] = runs[i];
-    PV_TRY(make_table(own, n, arena, &table, values, err));
+    PV_TRY(best_load_make_table(own, n, arena, &table, values, err));
     find_joined(&table, joined);
     put_loads(&table, values, joined, best);
     if (best->n < 2) { /* nothing to compare it with */

@@ -226,10 +226,10 @@ static void share_out(const struct counter_map *t, double unit_s, struct diagnos
     point->initialize = t->initialization_s / all_s;
 }
 
-static enum pv_code gather(const struct series *series,
-                           struct arena *arena,
-                           struct diagnosis_slice *slice,
-                           struct pv_error *err)
+static enum pv_code slice_gather(const struct series *series,
+                                 struct arena *arena,
+                                 struct diagnosis_slice *slice,
+                                 struct pv_error *err)
 {
     double unit_s = (double)NAN;
     double first_rate = (double)NAN;
@@ -264,7 +264,7 @@ static enum pv_code gather(const struct series *series,
 }
 
 /* Both ends stay. */
-static void thin(struct diagnosis_slice *slice)
+static void slice_thin(struct diagnosis_slice *slice)
 {
     if (slice->n_points <= DIAGNOSIS_POINTS_MAX)
         return;
@@ -284,7 +284,7 @@ enum pv_code diagnosis_judge_slice(const struct series *series,
                                       .runs = series->n,
                                       .peak = (double)NAN,
                                       .bound = (double)NAN};
-    PV_TRY(gather(series, arena, slice, err));
+    PV_TRY(slice_gather(series, arena, slice, err));
     PV_TRY(judge_stages(series, arena, slice, err));
     PV_TRY(fit_cost(series, arena, slice, err));
     if (slice->of_stages) {
@@ -294,6 +294,6 @@ enum pv_code diagnosis_judge_slice(const struct series *series,
         (void)snprintf(slice->type, sizeof slice->type, "%s", ipso_type_name(slice->ipso.type));
     }
     judge_cost(slice);
-    thin(slice);
+    slice_thin(slice);
     return PV_OK;
 }

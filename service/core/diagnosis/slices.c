@@ -48,7 +48,7 @@ static size_t count_executors(const struct diagnosis_run rows[], size_t n)
 }
 
 /* Where the group that starts at `from` ends. */
-static size_t end_of(const struct diagnosis_run rows[], size_t from, size_t n, bool size)
+static size_t slices_end_of(const struct diagnosis_run rows[], size_t from, size_t n, bool size)
 {
     size_t to = from + 1;
     double first = rows[from].problem_size / rows[from].executors;
@@ -65,11 +65,11 @@ static double load_of(const struct diagnosis_run rows[], size_t n)
     return rows[n / 2].problem_size / rows[n / 2].executors;
 }
 
-static void
-cut(struct diagnosis_run rows[], size_t n, bool size, struct series series[], size_t *n_series)
+static void slices_cut(
+    struct diagnosis_run rows[], size_t n, bool size, struct series series[], size_t *n_series)
 {
     for (size_t from = 0, to; from < n; from = to) {
-        to = end_of(rows, from, n, size);
+        to = slices_end_of(rows, from, n, size);
         struct series one = {.workload = size ? IPSO_FIXED_SIZE : IPSO_FIXED_TIME,
                              .problem_size = size ? rows[from].problem_size : (double)NAN,
                              .load = size ? (double)NAN : load_of(rows + from, to - from),
@@ -97,9 +97,9 @@ enum pv_code diagnosis_find_series(struct diagnosis_run runs[],
         memcpy(again, runs, n * sizeof *again);
     *n_series = 0;
     qsort(runs, n, sizeof *runs, by_size);
-    cut(runs, n, true, found, n_series);
+    slices_cut(runs, n, true, found, n_series);
     qsort(again, n, sizeof *again, by_load);
-    cut(again, n, false, found, n_series);
+    slices_cut(again, n, false, found, n_series);
     *series = found;
     return PV_OK;
 }

@@ -76,7 +76,7 @@ static struct flow find_flow(const struct geo_task *task, size_t cluster, double
     return flow;
 }
 
-static bool fits(double need, double left)
+static bool allocation_fits(double need, double left)
 {
     return need <= left + ALLOCATION_TIE * fmax(need, fabs(left));
 }
@@ -89,10 +89,11 @@ bool allocation_passes_gates(const struct allocation *allocation,
     struct flow flow = find_flow(task, cluster, rate);
     if (flow.remote == 0)
         return true;
-    if (!fits(flow.each * (double)flow.remote, allocation->ingress[cluster]))
+    if (!allocation_fits(flow.each * (double)flow.remote, allocation->ingress[cluster]))
         return false;
     for (size_t i = 0; i < task->n_inputs; i++)
-        if (task->inputs[i] != cluster && !fits(flow.each, allocation->egress[task->inputs[i]]))
+        if (task->inputs[i] != cluster &&
+            !allocation_fits(flow.each, allocation->egress[task->inputs[i]]))
             return false;
     return true;
 }

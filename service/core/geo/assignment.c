@@ -47,14 +47,14 @@ struct solving {
     bool out_of_memory;
 };
 
-static double cost_of(const struct solving *s, size_t task, size_t cluster)
+static double assignment_cost_of(const struct solving *s, size_t task, size_t cluster)
 {
     return s->of->base[task] + s->of->weight[task] * s->of->row[task][cluster];
 }
 
 /* --- who is where --- */
 
-static void leave(struct solving *s, size_t task)
+static void assignment_leave(struct solving *s, size_t task)
 {
     size_t cluster = s->place[task];
     if (s->before[task] != NONE)
@@ -99,7 +99,7 @@ static const struct exits *find_exits(struct solving *s, size_t cluster)
     for (size_t i = s->first[cluster]; i != NONE; i = s->next[i]) {
         s->work -= (double)n;
         for (size_t m = 0; m < n; m++) {
-            double cost = cost_of(s, i, m);
+            double cost = assignment_cost_of(s, i, m);
             if (cost < exits->cost[m]) {
                 exits->cost[m] = cost;
                 exits->task[m] = i;
@@ -116,7 +116,7 @@ static bool push(struct solving *s, size_t task)
 {
     if (!vector_reserve(s->arena, s->heap, s->heap_capacity, s->n_heap + 1))
         return false;
-    struct entry entry = {cost_of(s, task, s->place[task]), task};
+    struct entry entry = {assignment_cost_of(s, task, s->place[task]), task};
     size_t at = s->n_heap++;
     for (; at > 0 && s->heap[(at - 1) / 2].cost < entry.cost; at = (at - 1) / 2)
         s->heap[at] = s->heap[(at - 1) / 2];
@@ -150,7 +150,7 @@ static void move_along(struct solving *s, size_t task, size_t cluster)
     s->capacity[cluster]--;
     while (s->from[cluster] != NONE) {
         size_t moved = s->via[cluster];
-        leave(s, moved);
+        assignment_leave(s, moved);
         enter(s, moved, cluster);
         s->out_of_memory |= !push(s, moved);
         cluster = s->from[cluster];
@@ -164,7 +164,7 @@ static size_t find_direct(const struct solving *s, size_t task, double limit)
 {
     size_t best = NONE;
     for (size_t m = 0; m < s->of->n_clusters; m++) {
-        double cost = cost_of(s, task, m);
+        double cost = assignment_cost_of(s, task, m);
         if (s->capacity[m] > 0 && cost < limit) {
             limit = cost;
             best = m;
@@ -179,7 +179,7 @@ static size_t begin_search(struct solving *s, size_t task, double limit)
     size_t n = 0;
     s->search++;
     for (size_t m = 0; m < s->of->n_clusters; m++) {
-        if (cost_of(s, task, m) >= limit || (limit == HUGE_VAL && s->closed[m]))
+        if (assignment_cost_of(s, task, m) >= limit || (limit == HUGE_VAL && s->closed[m]))
             continue;
         s->seen[m] = s->search;
         s->from[m] = NONE;
@@ -189,7 +189,7 @@ static size_t begin_search(struct solving *s, size_t task, double limit)
 }
 
 /* A place for the task, which has none, in which all that move stay below the limit. */
-static bool find_place(struct solving *s, size_t task, double limit)
+static bool assignment_find_place(struct solving *s, size_t task, double limit)
 {
     size_t clusters = s->of->n_clusters;
     size_t direct = find_direct(s, task, limit);
@@ -225,7 +225,7 @@ static bool find_place(struct solving *s, size_t task, double limit)
 static void place_first(struct solving *s, size_t task)
 {
     s->place[task] = ASSIGNMENT_NONE;
-    if (find_place(s, task, HUGE_VAL))
+    if (assignment_find_place(s, task, HUGE_VAL))
         return;
     for (size_t m = 0; m < s->of->n_clusters; m++)
         s->closed[m] = s->closed[m] || s->seen[m] == s->search;
@@ -238,17 +238,17 @@ static void improve(struct solving *s)
         struct entry top = pop(s);
         size_t task = top.task;
         size_t cluster = s->place[task];
-        if (s->fixed[task] || cost_of(s, task, cluster) != top.cost)
+        if (s->fixed[task] || assignment_cost_of(s, task, cluster) != top.cost)
             continue; /* it has moved since */
-        leave(s, task);
+        assignment_leave(s, task);
         s->capacity[cluster]++;
-        s->fixed[task] = !find_place(s, task, top.cost);
+        s->fixed[task] = !assignment_find_place(s, task, top.cost);
         if (s->fixed[task])
             s->capacity[cluster]--; /* it stays, and no longer moves for others */
     }
 }
 
-static bool make(struct solving *s)
+static bool assignment_make(struct solving *s)
 {
     size_t tasks = s->of->n_tasks;
     size_t clusters = s->of->n_clusters;
@@ -278,7 +278,7 @@ enum pv_code
 assignment_solve(const struct assignment *assignment, struct arena *arena, size_t place[])
 {
     struct solving s = {.of = assignment, .arena = arena, .place = place};
-    if (!make(&s))
+    if (!assignment_make(&s))
         return PV_E_MEMORY;
     for (size_t i = 0; i < assignment->n_tasks && !s.out_of_memory; i++)
         place_first(&s, i);

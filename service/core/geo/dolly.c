@@ -52,7 +52,7 @@ size_t dolly_copies(double straggler_probability, double risk, size_t n_tasks, s
     return most;
 }
 
-static bool make(struct dolly *dolly, struct allocation *allocation)
+static bool dolly_make(struct dolly *dolly, struct allocation *allocation)
 {
     const struct geo_problem *problem = allocation->problem;
     size_t clusters = problem->n_clusters;
@@ -91,7 +91,7 @@ static bool list_started(struct dolly *dolly, size_t job)
 }
 
 /* Copies of each task; 1: the job is not to be cloned. */
-static size_t judge(const struct dolly *dolly, size_t job)
+static size_t dolly_judge(const struct dolly *dolly, size_t job)
 {
     const struct allocation *allocation = dolly->allocation;
     const double *parameters = allocation->parameters;
@@ -107,7 +107,7 @@ static size_t judge(const struct dolly *dolly, size_t job)
     return affordable ? copies : 1;
 }
 
-static void keep(struct dolly *dolly, size_t job)
+static void dolly_keep(struct dolly *dolly, size_t job)
 {
     const struct allocation *allocation = dolly->allocation;
     size_t clusters = allocation->problem->n_clusters;
@@ -153,8 +153,8 @@ static enum pv_code clone_job(struct dolly *dolly, size_t job)
     enum pv_code code = PV_OK;
     if (!list_started(dolly, job) || dolly->n_started == 0)
         return PV_OK;
-    size_t copies = judge(dolly, job);
-    keep(dolly, job);
+    size_t copies = dolly_judge(dolly, job);
+    dolly_keep(dolly, job);
     for (size_t c = 2; c <= copies && whole && code == PV_OK; c++)
         code = clone_once(dolly, job, (int64_t)c, &whole);
     if (!whole)
@@ -168,7 +168,7 @@ static enum pv_code clone_job(struct dolly *dolly, size_t job)
 static enum pv_code dolly_run(struct allocation *allocation)
 {
     struct dolly dolly;
-    if (!make(&dolly, allocation))
+    if (!dolly_make(&dolly, allocation))
         return PV_E_MEMORY;
     for (size_t j = 0; j < allocation->problem->n_jobs; j++) {
         size_t before = allocation->n_copies;

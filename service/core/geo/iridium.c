@@ -140,7 +140,7 @@ fill_remote(const struct placement *placement, const struct geo_task *task, doub
         paces[task->inputs[i]] = 1 - 1 / (double)task->n_inputs;
 }
 
-static bool make(struct iridium *iridium, struct allocation *allocation)
+static bool iridium_make(struct iridium *iridium, struct allocation *allocation)
 {
     const struct geo_problem *problem = allocation->problem;
     size_t n = problem->n_clusters;
@@ -193,7 +193,7 @@ static enum pv_code place_job(struct iridium *iridium, struct allocation *alloca
 static enum pv_code iridium_run(struct allocation *allocation)
 {
     struct iridium iridium;
-    if (!make(&iridium, allocation))
+    if (!iridium_make(&iridium, allocation))
         return PV_E_MEMORY;
     for (size_t j = 0; j < allocation->problem->n_jobs; j++)
         PV_TRY(place_job(&iridium, allocation, j));

@@ -204,7 +204,7 @@ static bool is_scarce(const struct allocation *allocation)
     return waiting > idle;
 }
 
-static bool make(struct mantri *mantri, struct allocation *allocation)
+static bool mantri_make(struct mantri *mantri, struct allocation *allocation)
 {
     size_t tasks = 0;
     for (size_t j = 0; j < allocation->problem->n_jobs; j++)
@@ -219,7 +219,7 @@ static bool make(struct mantri *mantri, struct allocation *allocation)
 static enum pv_code mantri_run(struct allocation *allocation)
 {
     struct mantri mantri;
-    if (!make(&mantri, allocation))
+    if (!mantri_make(&mantri, allocation))
         return PV_E_MEMORY;
     watch(&mantri);
     if (!is_scarce(allocation)) {

@@ -28,7 +28,7 @@ static int64_t bin_of(double value)
 }
 
 /* Neighbours of the same index become one. */
-static void join(struct bins *bins)
+static void performance_join(struct bins *bins)
 {
     size_t n = 0;
     for (size_t i = 0; i < bins->n; i++) {
@@ -45,19 +45,19 @@ static void join(struct bins *bins)
 }
 
 /* Every index fits into 18 bits, so widening ends in one bin at the latest. */
-static void widen(struct bins *bins, size_t points)
+static void performance_widen(struct bins *bins, size_t points)
 {
     while (bins->n > points) {
         bins->level++;
         for (size_t i = 0; i < bins->n; i++)
             bins->index[i] >>= 1;
-        join(bins);
+        performance_join(bins);
     }
 }
 
 /* What has faded to dust goes, and with it the need for bins as wide as they are: those that are
  * left stand at their means. */
-static void sweep(struct bins *bins)
+static void performance_sweep(struct bins *bins)
 {
     size_t n = 0;
     for (size_t i = 0; i < bins->n; i++) {
@@ -73,11 +73,12 @@ static void sweep(struct bins *bins)
     bins->level = 0;
     for (size_t i = 0; i < n; i++)
         bins->index[i] = bin_of(bins->mass[i] / bins->weight[i]);
-    join(bins);
+    performance_join(bins);
 }
 
 /* Both in the order of their values, at the wider of their grids. */
-static void collect(const struct performance *a, const struct performance *b, struct bins *bins)
+static void
+performance_collect(const struct performance *a, const struct performance *b, struct bins *bins)
 {
     size_t i = 0;
     size_t j = 0;
@@ -92,10 +93,10 @@ static void collect(const struct performance *a, const struct performance *b, st
         bins->weight[bins->n] = from->weight[k];
         bins->mass[bins->n++] = from->mass[k];
     }
-    join(bins);
+    performance_join(bins);
 }
 
-static void scale(struct performance *performance, double factor)
+static void performance_scale(struct performance *performance, double factor)
 {
     for (size_t i = 0; i < performance->n; i++) {
         performance->weight[i] *= factor;
@@ -128,8 +129,8 @@ static double weight_at(const struct performance *performance, int64_t at_us)
  * dust. */
 static void move(struct performance *performance, int64_t landmark_us)
 {
-    scale(performance,
-          exp2(half_lives(performance->landmark_us - landmark_us, performance->half_life_s)));
+    performance_scale(performance, exp2(half_lives(performance->landmark_us - landmark_us,
+                                                   performance->half_life_s)));
     performance->landmark_us = landmark_us;
 }
 
@@ -142,7 +143,7 @@ static void adopt(struct performance *performance, int64_t half_life_s)
     double before = weight_at(performance, performance->newest_us);
     performance->half_life_s = half_life_s;
     performance->landmark_us = landmark_of(performance->newest_us, half_life_s);
-    scale(performance, weight_at(performance, performance->newest_us) / before);
+    performance_scale(performance, weight_at(performance, performance->newest_us) / before);
 }
 
 static double total(const struct performance *performance)
@@ -160,7 +161,7 @@ void performance_init(struct performance *performance)
     *performance = (struct performance){.samples = 0};
 }
 
-static void keep(struct performance *performance, const struct bins *bins)
+static void performance_keep(struct performance *performance, const struct bins *bins)
 {
     performance->level = bins->level;
     performance->n = bins->n;
@@ -187,10 +188,10 @@ void performance_merge(struct performance *performance,
         move(performance, added.landmark_us);
     else
         move(&added, performance->landmark_us);
-    collect(performance, &added, &bins);
-    sweep(&bins);
-    widen(&bins, terms->points);
-    keep(performance, &bins);
+    performance_collect(performance, &added, &bins);
+    performance_sweep(&bins);
+    performance_widen(&bins, terms->points);
+    performance_keep(performance, &bins);
     performance->samples += added.samples;
     if (performance->newest_us < added.newest_us)
         performance->newest_us = added.newest_us;

@@ -71,7 +71,7 @@ static void sort_types(struct performance_book *book)
 /* --- making one --- */
 
 /* rows * columns pointers, all of them NULL. */
-static void *make_table(struct arena *arena, size_t rows, size_t columns)
+static void *performance_book_make_table(struct arena *arena, size_t rows, size_t columns)
 {
     size_t cells;
     if (__builtin_mul_overflow(rows, columns, &cells))
@@ -96,8 +96,8 @@ static bool make_tables(struct performance_book *book)
     size_t operations = book->ask->n_operations;
     if (!number_rows(book))
         return false;
-    book->processing = make_table(book->arena, book->n_rows, operations);
-    book->transfers = make_table(book->arena, book->n_rows, places);
+    book->processing = performance_book_make_table(book->arena, book->n_rows, operations);
+    book->transfers = performance_book_make_table(book->arena, book->n_rows, places);
     book->unreachable = arena_calloc(book->arena, places, sizeof *book->unreachable);
     book->types = arena_calloc(book->arena, places, sizeof *book->types);
     book->type_of = arena_calloc(book->arena, places, sizeof *book->type_of);
@@ -105,9 +105,10 @@ static bool make_tables(struct performance_book *book)
         book->types == NULL || book->type_of == NULL)
         return false;
     sort_types(book);
-    book->processing_of_types = make_table(book->arena, book->n_types, operations);
-    book->processing_of_all = make_table(book->arena, 1, operations);
-    book->transfers_of_types = make_table(book->arena, book->n_types, book->n_types);
+    book->processing_of_types = performance_book_make_table(book->arena, book->n_types, operations);
+    book->processing_of_all = performance_book_make_table(book->arena, 1, operations);
+    book->transfers_of_types =
+        performance_book_make_table(book->arena, book->n_types, book->n_types);
     return book->processing_of_types != NULL && book->processing_of_all != NULL &&
            book->transfers_of_types != NULL;
 }
@@ -187,10 +188,10 @@ static const struct performance_entry *make_entry(struct performance_book *book,
     return entry;
 }
 
-static enum pv_code fill(struct performance_book *book,
-                         const struct performance *observed,
-                         const struct performance_entry **cell,
-                         struct pv_error *err)
+static enum pv_code performance_book_fill(struct performance_book *book,
+                                          const struct performance *observed,
+                                          const struct performance_entry **cell,
+                                          struct pv_error *err)
 {
     const struct performance_entry *entry =
         cell == NULL ? &nothing : make_entry(book, observed, PERFORMANCE_CLUSTER);
@@ -207,7 +208,7 @@ enum pv_code performance_book_add_processing(struct performance_book *book,
                                              const struct performance *observed,
                                              struct pv_error *err)
 {
-    return fill(book, observed, processing_cell(book, place, operation), err);
+    return performance_book_fill(book, observed, processing_cell(book, place, operation), err);
 }
 
 enum pv_code performance_book_add_transfer(struct performance_book *book,
@@ -216,7 +217,7 @@ enum pv_code performance_book_add_transfer(struct performance_book *book,
                                            const struct performance *observed,
                                            struct pv_error *err)
 {
-    return fill(book, observed, transfer_cell(book, from, to), err);
+    return performance_book_fill(book, observed, transfer_cell(book, from, to), err);
 }
 
 void performance_book_add_outages(struct performance_book *book,
@@ -304,7 +305,7 @@ static const struct performance_entry **finish_pools(struct performance_book *bo
                                                      size_t n,
                                                      enum performance_source source)
 {
-    const struct performance_entry **entries = make_table(book->arena, 1, n);
+    const struct performance_entry **entries = performance_book_make_table(book->arena, 1, n);
     for (size_t i = 0; entries != NULL && i < n; i++) {
         if (pools[i] == NULL)
             continue;

@@ -69,7 +69,7 @@ struct geo_rates {
  * what a look-up and the distribution of an input take; only their order of magnitude matters. */
 enum { ASK_EVERY = 1000000, WORK_A_LOOK = 20, WORK_AN_INPUT = 800 };
 
-static void work(struct geo_rates *rates, size_t more)
+static void rates_work(struct geo_rates *rates, size_t more)
 {
     rates->work += more;
     if (rates->work < ASK_EVERY)
@@ -92,7 +92,7 @@ bool geo_rates_was_interrupted(const struct geo_rates *rates)
 
 /* --- classes of tasks --- */
 
-static uint64_t mix(uint64_t h)
+static uint64_t rates_mix(uint64_t h)
 {
     h ^= h >> 33;
     h *= 0xff51afd7ed558ccdU; /* finalizer of MurmurHash3 */
@@ -103,9 +103,9 @@ static uint64_t mix(uint64_t h)
 
 static uint64_t hash_inputs(size_t operation, const size_t inputs[], size_t n)
 {
-    uint64_t h = mix(operation + 1);
+    uint64_t h = rates_mix(operation + 1);
     for (size_t i = 0; i < n; i++)
-        h = mix(h + inputs[i] + 1);
+        h = rates_mix(h + inputs[i] + 1);
     return h;
 }
 
@@ -305,10 +305,10 @@ const double *geo_rates_upper_bounds(struct geo_rates *rates, size_t task_class)
 {
     const struct task_class *task = &rates->classes[task_class];
     const double *processing = rates->processing[task->operation];
-    work(rates, rates->n_clusters); /* whoever asks goes over all of them */
+    rates_work(rates, rates->n_clusters); /* whoever asks goes over all of them */
     if (rates->limited == task_class)
         return rates->limits;
-    work(rates, task->n_inputs * rates->n_clusters);
+    rates_work(rates, task->n_inputs * rates->n_clusters);
     find_transfers(rates, task);
     for (size_t m = 0; m < rates->n_clusters; m++) {
         if (task->n_inputs == 0)
@@ -398,13 +398,13 @@ void geo_rates_spread(struct geo_rates *rates,
                       struct speeds *spread)
 {
     uint64_t key = key_of(rates, task_class, cluster);
-    size_t at = (size_t)mix(key) % RECENT;
+    size_t at = (size_t)rates_mix(key) % RECENT;
     if (!can_remember(rates)) {
         compute_spread(rates, task_class, cluster, spread);
         return;
     }
     if (rates->recent_key[at] != key) {
-        work(rates, rates->classes[task_class].n_inputs * WORK_AN_INPUT);
+        rates_work(rates, rates->classes[task_class].n_inputs * WORK_AN_INPUT);
         compute_spread(rates, task_class, cluster, &rates->recent[at]);
     }
     rates->recent_key[at] = key;
@@ -423,13 +423,13 @@ static double compute_mean(const struct geo_rates *rates, size_t task_class, siz
 
 static struct kept *find_kept(const struct geo_rates *rates, uint64_t key)
 {
-    size_t at = (size_t)mix(key) & (rates->capacity - 1);
+    size_t at = (size_t)rates_mix(key) & (rates->capacity - 1);
     while (rates->kept[at].key != 0 && rates->kept[at].key != key)
         at = (at + 1) & (rates->capacity - 1);
     return &rates->kept[at];
 }
 
-static bool make_room(struct geo_rates *rates)
+static bool rates_make_room(struct geo_rates *rates)
 {
     struct kept *old = rates->kept;
     size_t n = rates->capacity;
@@ -451,12 +451,12 @@ static bool make_room(struct geo_rates *rates)
 double geo_rates_mean(struct geo_rates *rates, size_t task_class, size_t cluster)
 {
     uint64_t key = key_of(rates, task_class, cluster);
-    work(rates, WORK_A_LOOK + rates->classes[task_class].n_inputs);
-    if (rates->interrupted || !make_room(rates))
+    rates_work(rates, WORK_A_LOOK + rates->classes[task_class].n_inputs);
+    if (rates->interrupted || !rates_make_room(rates))
         return -1;
     struct kept *kept = find_kept(rates, key);
     if (kept->key == 0) {
-        work(rates, rates->classes[task_class].n_inputs * WORK_AN_INPUT);
+        rates_work(rates, rates->classes[task_class].n_inputs * WORK_AN_INPUT);
         *kept = (struct kept){key, compute_mean(rates, task_class, cluster)};
         rates->n_kept++;
     }

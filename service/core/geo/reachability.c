@@ -39,21 +39,21 @@ struct fade {
     double half_life_s;
 };
 
-static double seconds(int64_t from_us, int64_t until_us)
+static double reachability_seconds(int64_t from_us, int64_t until_us)
 {
     return (double)(until_us - from_us) / US_PER_S;
 }
 
 static double fade_at(const struct fade *fade, int64_t at_us)
 {
-    return exp2(-seconds(at_us, fade->now_us) / fade->half_life_s);
+    return exp2(-reachability_seconds(at_us, fade->now_us) / fade->half_life_s);
 }
 
 /* The integral of it. expm1, because an outage is short compared with a half-life. */
 static double fade_between(const struct fade *fade, int64_t from_us, int64_t until_us)
 {
     double rate = log(2) / fade->half_life_s;
-    return fade_at(fade, until_us) * -expm1(-rate * seconds(from_us, until_us)) / rate;
+    return fade_at(fade, until_us) * -expm1(-rate * reachability_seconds(from_us, until_us)) / rate;
 }
 
 /* --- */

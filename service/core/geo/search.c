@@ -4,7 +4,7 @@
 
 /* Better, or as good and earlier in the request. Among ties the greatest value stays the one to
  * beat, so that a row of ties does not creep. */
-static void consider(struct candidate *best, size_t cluster, double rate, double value)
+static void search_consider(struct candidate *best, size_t cluster, double rate, double value)
 {
     bool tied = best->found && !allocation_is_above(value, best->value) &&
                 !allocation_is_above(best->value, value);
@@ -56,7 +56,7 @@ enum pv_code search_fastest(struct allocation *allocation,
             continue;
         double value = state->n > 0 ? allocation_rate_with(allocation, state, m) : rate;
         if (best->found || allocation_is_above(value, least))
-            consider(best, m, rate, value);
+            search_consider(best, m, rate, value);
     }
     return PV_OK;
 }
@@ -92,7 +92,7 @@ enum pv_code search_most_reliable(struct allocation *allocation,
         double value = allocation_exemption(allocation, lost, task->size_bytes,
                                             allocation_rate_with(allocation, state, m));
         if (best->found || allocation_is_above(value, least))
-            consider(best, m, rate, value);
+            search_consider(best, m, rate, value);
     }
     return PV_OK;
 }

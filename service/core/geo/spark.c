@@ -39,11 +39,11 @@ struct cursor {
 /* --- clusters --- */
 
 /* The cluster, where it can take the task and has more idle slots than the best so far. */
-static enum pv_code consider(struct allocation *allocation,
-                             const struct geo_task *task,
-                             const struct task_allocation *state,
-                             size_t cluster,
-                             struct candidate *best)
+static enum pv_code spark_consider(struct allocation *allocation,
+                                   const struct geo_task *task,
+                                   const struct task_allocation *state,
+                                   size_t cluster,
+                                   struct candidate *best)
 {
     double idle = (double)allocation->idle[cluster];
     bool more = best->found ? idle > best->value || (idle == best->value && cluster < best->cluster)
@@ -66,7 +66,7 @@ find_anywhere(struct allocation *allocation, size_t job, size_t index, struct ca
     enum pv_code code = PV_OK;
     *candidate = (struct candidate){.found = false};
     for (size_t m = 0; m < allocation->problem->n_clusters && code == PV_OK; m++)
-        code = consider(allocation, task, &allocation->tasks[job][index], m, candidate);
+        code = spark_consider(allocation, task, &allocation->tasks[job][index], m, candidate);
     return code;
 }
 
@@ -79,8 +79,8 @@ find_near(struct allocation *allocation, size_t job, size_t index, struct candid
         return find_anywhere(allocation, job, index, candidate);
     *candidate = (struct candidate){.found = false};
     for (size_t i = 0; i < task->n_inputs && code == PV_OK; i++)
-        code =
-            consider(allocation, task, &allocation->tasks[job][index], task->inputs[i], candidate);
+        code = spark_consider(allocation, task, &allocation->tasks[job][index], task->inputs[i],
+                              candidate);
     return code;
 }
 

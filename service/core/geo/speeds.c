@@ -7,7 +7,7 @@
 
 #include "base/order.h"
 
-static int ascending(const void *a, const void *b)
+static int speeds_ascending(const void *a, const void *b)
 {
     return compare_double(((const struct speed_point *)a)->value,
                           ((const struct speed_point *)b)->value);
@@ -45,7 +45,7 @@ static void find_moments(struct speeds *s)
 }
 
 /* Points that rise strictly, of probability > 0; what they add up to becomes 1. */
-static void settle(struct speed_point points[], size_t n, struct speeds *made)
+static void speeds_settle(struct speed_point points[], size_t n, struct speeds *made)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -69,7 +69,7 @@ static size_t tidy(struct speed_point points[], size_t n)
 {
     size_t kept = 0;
     if (n > 0)
-        qsort(points, n, sizeof *points, ascending);
+        qsort(points, n, sizeof *points, speeds_ascending);
     for (size_t i = 0; i < n; i++) {
         if (points[i].probability <= 0)
             continue;
@@ -87,7 +87,7 @@ void speeds_make(struct speed_point points[], size_t n, struct speeds *made)
     if (n == 0)
         *made = (struct speeds){0};
     else
-        settle(points, n, made);
+        speeds_settle(points, n, made);
 }
 
 /* Sums that are too many to be kept go straight into their bins. */
@@ -188,10 +188,10 @@ static double greatest_below(const struct walk *w)
     return below_a * below_b;
 }
 
-static void combine(const struct speeds *a,
-                    const struct speeds *b,
-                    double (*below)(const struct walk *),
-                    struct speeds *made)
+static void speeds_combine(const struct speeds *a,
+                           const struct speeds *b,
+                           double (*below)(const struct walk *),
+                           struct speeds *made)
 {
     struct speed_point points[2 * SPEEDS_POINTS_MAX];
     struct walk walk = {.a = a, .b = b};
@@ -203,17 +203,17 @@ static void combine(const struct speeds *a,
             points[n++] = (struct speed_point){walk.value, now - before};
         before = now;
     }
-    settle(points, n, made);
+    speeds_settle(points, n, made);
 }
 
 void speeds_min(const struct speeds *a, const struct speeds *b, struct speeds *made)
 {
-    combine(a, b, least_below, made);
+    speeds_combine(a, b, least_below, made);
 }
 
 void speeds_max(const struct speeds *a, const struct speeds *b, struct speeds *made)
 {
-    combine(a, b, greatest_below, made);
+    speeds_combine(a, b, greatest_below, made);
 }
 
 /* Half of all the time goes here: values come in order, so E[min] is the sum over the steps of the

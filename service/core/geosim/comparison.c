@@ -77,8 +77,10 @@ static bool is_better(const struct standing *a, const struct standing *b)
 }
 
 /* The best one except `besides`; SIZE_MAX: there is none. */
-static size_t
-find_best(const double *const flow_s[], size_t n_policies, size_t n_workflows, size_t besides)
+static size_t comparison_find_best(const double *const flow_s[],
+                                   size_t n_policies,
+                                   size_t n_workflows,
+                                   size_t besides)
 {
     size_t best = SIZE_MAX;
     struct standing of_best = {0, HUGE_VAL};
@@ -110,8 +112,8 @@ void comparison_choose(const double *const flow_s[],
                        size_t n_workflows,
                        struct comparison_best *best)
 {
-    best->policy = find_best(flow_s, n_policies, n_workflows, SIZE_MAX);
-    best->next = find_best(flow_s, n_policies, n_workflows, best->policy);
+    best->policy = comparison_find_best(flow_s, n_policies, n_workflows, SIZE_MAX);
+    best->next = comparison_find_best(flow_s, n_policies, n_workflows, best->policy);
     best->margin = (double)NAN;
     best->clear = true;
     if (best->next == SIZE_MAX)

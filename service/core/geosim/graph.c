@@ -18,7 +18,7 @@ struct growth {
     size_t *joined; /* by the node that is being added */
 };
 
-static void join(struct growth *growth, size_t a, size_t b)
+static void graph_join(struct growth *growth, size_t a, size_t b)
 {
     growth->ends[growth->n_ends++] = a;
     growth->ends[growth->n_ends++] = b;
@@ -40,16 +40,16 @@ static void add_node(struct growth *growth, size_t node, size_t links, struct rn
         if (has(growth->joined, k, drawn))
             continue;
         growth->joined[k++] = drawn;
-        join(growth, node, drawn);
+        graph_join(growth, node, drawn);
     }
 }
 
-static void grow(struct growth *growth, size_t n, size_t links, struct rng *rng)
+static void graph_grow(struct growth *growth, size_t n, size_t links, struct rng *rng)
 {
     for (size_t node = 1; node < n; node++)
         if (node <= links)
             for (size_t other = 0; other < node; other++)
-                join(growth, node, other);
+                graph_join(growth, node, other);
         else
             add_node(growth, node, links, rng);
 }
@@ -122,6 +122,6 @@ bool geosim_graph_grow(
     growth.joined = arena_array(arena, most, sizeof *growth.joined);
     if (growth.ends == NULL || growth.joined == NULL)
         return false;
-    grow(&growth, n, most, rng);
+    graph_grow(&growth, n, most, rng);
     return list_neighbours(&growth, n, arena, graph);
 }

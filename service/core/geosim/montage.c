@@ -80,7 +80,7 @@ static double draw_law(const struct drawing *d, const struct geosim_law *law, do
 
 /* The next task, its parents set: what goes in and out follows. The bytes of the laws are those
  * of the recorded world, scaled only at the end. */
-static void fill(struct drawing *d, enum geosim_montage_step step, struct geosim_task *task)
+static void montage_fill(struct drawing *d, enum geosim_montage_step step, struct geosim_task *task)
 {
     const struct geosim_step_figures *figures = &d->figures->steps[step];
     double input = draw_around(d, figures->raw_bytes, figures->raw_rsd);
@@ -99,15 +99,15 @@ static size_t *list_parents(const struct drawing *d, size_t n)
     return arena_array(d->arena, n, sizeof(size_t));
 }
 
-static void add(struct drawing *d,
-                enum geosim_montage_step step,
-                const size_t parents[],
-                size_t n,
-                size_t n_feeding)
+static void montage_add(struct drawing *d,
+                        enum geosim_montage_step step,
+                        const size_t parents[],
+                        size_t n,
+                        size_t n_feeding)
 {
     struct geosim_task *task = &d->tasks[d->n];
     *task = (struct geosim_task){.parents = parents, .n_parents = n, .n_feeding = n_feeding};
-    fill(d, step, task);
+    montage_fill(d, step, task);
     d->n++;
 }
 
@@ -122,7 +122,7 @@ add_behind(struct drawing *d, enum geosim_montage_step step, size_t first, size_
     for (size_t i = 0; i < n; i++)
         parents[i] = first + i;
     parents[n] = also;
-    add(d, step, parents, n + (also != SIZE_MAX ? 1 : 0), n);
+    montage_add(d, step, parents, n + (also != SIZE_MAX ? 1 : 0), n);
     return true;
 }
 
@@ -144,7 +144,7 @@ static bool add_diff(struct drawing *d, size_t a, size_t b)
         return false;
     parents[0] = a;
     parents[1] = b;
-    add(d, MONTAGE_DIFF_FIT, parents, 2, 2);
+    montage_add(d, MONTAGE_DIFF_FIT, parents, 2, 2);
     return true;
 }
 
@@ -226,7 +226,7 @@ static bool add_bands(struct drawing *d, size_t n_tasks)
         if (!add_mosaic(d, &mosaic, &mosaics[band]))
             return false;
     }
-    add(d, MONTAGE_VIEWER, mosaics, MONTAGE_BANDS, MONTAGE_BANDS);
+    montage_add(d, MONTAGE_VIEWER, mosaics, MONTAGE_BANDS, MONTAGE_BANDS);
     return true;
 }
 

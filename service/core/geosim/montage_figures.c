@@ -95,7 +95,8 @@ static void measure_step(enum geosim_montage_step step,
                                           : measure_mean(seen->output, seen->n);
 }
 
-static void look(const struct geosim_recording *recording, size_t task, struct sight *seen)
+static void
+montage_figures_look(const struct geosim_recording *recording, size_t task, struct sight *seen)
 {
     const struct geosim_recorded_task *recorded = &recording->tasks[task];
     size_t i = seen->n++;
@@ -125,7 +126,7 @@ static void look_for(const struct geosim_recording recordings[],
     for (size_t r = 0; r < n; r++)
         for (size_t t = 0; t < recordings[r].n_tasks; t++)
             if (has_name(operations[recordings[r].tasks[t].operation], step))
-                look(&recordings[r], t, seen);
+                montage_figures_look(&recordings[r], t, seen);
 }
 
 enum pv_code geosim_montage_measure(const struct geosim_recording recordings[],

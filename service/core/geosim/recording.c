@@ -60,7 +60,7 @@ static bool add_parents(const struct geosim_recorded_task *recorded,
     return true;
 }
 
-static bool holds(const size_t list[], size_t n, size_t value)
+static bool recording_holds(const size_t list[], size_t n, size_t value)
 {
     for (size_t i = 0; i < n; i++)
         if (list[i] == value)
@@ -81,7 +81,8 @@ static bool add_sources(const struct geosim_recording *recording,
         return false;
     for (size_t i = 0; i < recorded->n_files; i++) {
         size_t file = recorded->files[i];
-        if (counts(recording->file_bytes[file], largest) && !holds(sources, n, place[file]))
+        if (counts(recording->file_bytes[file], largest) &&
+            !recording_holds(sources, n, place[file]))
             sources[n++] = place[file];
     }
     task->sources = sources;

@@ -40,7 +40,7 @@ move_gates(struct sim_state *state, uint32_t task, size_t cluster, double expect
     }
 }
 
-static bool fits(double need, double left)
+static bool sim_state_fits(double need, double left)
 {
     double size = need > left ? need : left;
     return need <= left + TIE * size;
@@ -62,10 +62,11 @@ bool sim_state_has_capacity(const struct sim_state *state,
         if (from == cluster)
             continue;
         all += each;
-        if (!fits(each, cluster_of(state, from)->egress_bytes_per_s - state->clusters[from].egress))
+        if (!sim_state_fits(each, cluster_of(state, from)->egress_bytes_per_s -
+                                      state->clusters[from].egress))
             return false;
     }
-    return fits(all, cluster_of(state, cluster)->ingress_bytes_per_s - here->ingress);
+    return sim_state_fits(all, cluster_of(state, cluster)->ingress_bytes_per_s - here->ingress);
 }
 
 /* --- open tasks of a workflow --- */
@@ -206,7 +207,7 @@ bool sim_state_arrive(struct sim_state *state, size_t index)
     return ok;
 }
 
-static void leave(struct sim_state *state, uint32_t workflow)
+static void sim_state_leave(struct sim_state *state, uint32_t workflow)
 {
     size_t at = 0;
     while (state->alive[at] != workflow)
@@ -442,7 +443,7 @@ bool sim_state_complete(struct sim_state *state, uint32_t place, bool *last)
     *last = --workflow->left == 0;
     if (!*last)
         return open_children(state, won.task);
-    leave(state, task->workflow);
+    sim_state_leave(state, task->workflow);
     state->counts.finished++;
     return true;
 }

@@ -44,7 +44,7 @@ const struct geosim_world_parameters geosim_world_defaults = {
                           .outage_probability = {0.05, 0.5}},
     }};
 
-static size_t least(size_t a, size_t b)
+static size_t topology_least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -54,8 +54,8 @@ size_t geosim_world_count(const struct geosim_world_parameters *terms, enum geos
     double n = (double)terms->n_clusters;
     size_t large = (size_t)floor(terms->scales[GEOSIM_LARGE].share * n + 0.5);
     size_t medium = (size_t)floor(terms->scales[GEOSIM_MEDIUM].share * n + 0.5);
-    large = least(large > 0 ? large : 1, terms->n_clusters);
-    medium = least(medium, terms->n_clusters - large);
+    large = topology_least(large > 0 ? large : 1, terms->n_clusters);
+    medium = topology_least(medium, terms->n_clusters - large);
     switch (scale) {
     case GEOSIM_LARGE:
         return large;

@@ -47,7 +47,7 @@ struct template
     size_t n;
 };
 
-static const char *add(struct template *t, enum name_token token, struct strview text)
+static const char *name_folding_add(struct template *t, enum name_token token, struct strview text)
 {
     if (t->n == NAME_PATTERN_TOKENS_MAX)
         return "has more than 12 pieces";
@@ -66,17 +66,17 @@ static const char *parse_token(struct strview source, size_t *at, struct templat
     if (token == NAME_TOKEN_COUNT)
         return "has a token that is not known";
     *at = (size_t)(end - source.at) + 1;
-    return add(t, token, (struct strview){NULL, 0});
+    return name_folding_add(t, token, (struct strview){NULL, 0});
 }
 
 /* Returns what is wrong, or NULL. */
-static const char *parse(struct strview source, struct template *t)
+static const char *name_folding_parse(struct strview source, struct template *t)
 {
     const char *wrong = NULL;
     t->n = 0;
     for (size_t at = 0; at < source.n && wrong == NULL;) {
         if (source.at[at] == '{' && at + 1 < source.n && source.at[at + 1] == '{') {
-            wrong = add(t, NAME_TOKEN_TEXT, (struct strview){source.at + at, 1});
+            wrong = name_folding_add(t, NAME_TOKEN_TEXT, (struct strview){source.at + at, 1});
             at += 2;
         } else if (source.at[at] == '{') {
             wrong = parse_token(source, &at, t);
@@ -84,13 +84,14 @@ static const char *parse(struct strview source, struct template *t)
             size_t from = at;
             while (at < source.n && source.at[at] != '{')
                 at++;
-            wrong = add(t, NAME_TOKEN_TEXT, (struct strview){source.at + from, at - from});
+            wrong =
+                name_folding_add(t, NAME_TOKEN_TEXT, (struct strview){source.at + from, at - from});
         }
     }
     return wrong;
 }
 
-static size_t count(const struct template *t, enum name_token token)
+static size_t name_folding_count(const struct template *t, enum name_token token)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->n; i++)
@@ -112,7 +113,7 @@ static const char *check_pattern(const struct template *t)
 {
     if (t->n == 0)
         return "is empty";
-    if (count(t, NAME_TOKEN_NAME) > 1 || count(t, NAME_TOKEN_REST) > 1)
+    if (name_folding_count(t, NAME_TOKEN_NAME) > 1 || name_folding_count(t, NAME_TOKEN_REST) > 1)
         return "captures {name} or {rest} twice";
     if (has_open_neighbours(t))
         return "has two of {name}, {rest} and {any} side by side";
@@ -127,7 +128,7 @@ static const char *check_application(const struct template *t, const struct temp
         enum name_token token = t->elements[i].token;
         if (token != NAME_TOKEN_TEXT && token != NAME_TOKEN_NAME && token != NAME_TOKEN_REST)
             return "may hold {name} and {rest} and no other token";
-        if (token != NAME_TOKEN_TEXT && count(pattern, token) == 0)
+        if (token != NAME_TOKEN_TEXT && name_folding_count(pattern, token) == 0)
             return "uses a token that the pattern does not capture";
     }
     return NULL;
@@ -142,12 +143,12 @@ enum pv_code name_rule_check(const struct name_rule *rule, struct pv_error *err)
 {
     struct template pattern;
     struct template application;
-    const char *wrong = parse(rule->pattern, &pattern);
+    const char *wrong = name_folding_parse(rule->pattern, &pattern);
     if (wrong == NULL)
         wrong = check_pattern(&pattern);
     if (wrong != NULL)
         return fault(err, "/pattern", wrong);
-    wrong = parse(rule->application, &application);
+    wrong = name_folding_parse(rule->application, &application);
     if (wrong == NULL)
         wrong = check_application(&application, &pattern);
     return wrong == NULL ? PV_OK : fault(err, "/application", wrong);
@@ -237,11 +238,11 @@ static struct strview piece_of(const struct element *element, const struct match
 }
 
 /* The application's name by its template; at == NULL with n == 0: none. */
-static enum pv_code build(const struct template *t,
-                          const struct match *m,
-                          struct arena *arena,
-                          struct strview *out,
-                          struct pv_error *err)
+static enum pv_code name_folding_build(const struct template *t,
+                                       const struct match *m,
+                                       struct arena *arena,
+                                       struct strview *out,
+                                       struct pv_error *err)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->n; i++)
@@ -264,19 +265,20 @@ static enum pv_code build(const struct template *t,
     return PV_OK;
 }
 
-static enum pv_code apply(const struct name_rule *rule,
-                          struct strview name,
-                          struct arena *arena,
-                          struct strview *out,
-                          struct pv_error *err)
+static enum pv_code name_folding_apply(const struct name_rule *rule,
+                                       struct strview name,
+                                       struct arena *arena,
+                                       struct strview *out,
+                                       struct pv_error *err)
 {
     struct template pattern;
     struct template application;
     *out = (struct strview){NULL, 0};
-    if (parse(rule->pattern, &pattern) != NULL || parse(rule->application, &application) != NULL)
+    if (name_folding_parse(rule->pattern, &pattern) != NULL ||
+        name_folding_parse(rule->application, &application) != NULL)
         return PV_OK;
     struct match m = {.pattern = &pattern, .name = name};
-    return match_from(&m, 0, 0) ? build(&application, &m, arena, out, err) : PV_OK;
+    return match_from(&m, 0, 0) ? name_folding_build(&application, &m, arena, out, err) : PV_OK;
 }
 
 /* The first rule that changes the name; *rule is n where none does. */
@@ -289,7 +291,7 @@ static enum pv_code fold_once(const struct name_rule rules[],
 {
     for (*rule = 0; *rule < n; (*rule)++) {
         struct strview folded;
-        PV_TRY(apply(&rules[*rule], *name, arena, &folded, err));
+        PV_TRY(name_folding_apply(&rules[*rule], *name, arena, &folded, err));
         if (folded.n > 0 && !strview_equal(folded, *name)) {
             *name = folded;
             break;

@@ -28,12 +28,12 @@ static double longest(const double durations_s[], size_t n)
 }
 
 /* More tasks than cores. */
-static enum pv_code deal(const double durations_s[],
-                         size_t n,
-                         size_t cores,
-                         struct arena *scratch,
-                         double *busiest_s,
-                         struct pv_error *err)
+static enum pv_code run_measures_deal(const double durations_s[],
+                                      size_t n,
+                                      size_t cores,
+                                      struct arena *scratch,
+                                      double *busiest_s,
+                                      struct pv_error *err)
 {
     struct heap free_at;
     struct arena_mark mark = arena_mark(scratch);
@@ -72,7 +72,7 @@ static enum pv_code find_busiest(const struct run_stage *stage,
         *busiest_s = longest(stage->task_durations_s, n);
         return PV_OK;
     }
-    return deal(stage->task_durations_s, n, (size_t)cores, scratch, busiest_s, err);
+    return run_measures_deal(stage->task_durations_s, n, (size_t)cores, scratch, busiest_s, err);
 }
 
 /* --- time in which a stage runs --- */

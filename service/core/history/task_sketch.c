@@ -21,7 +21,7 @@ double task_time_sum(const double durations_s[], size_t n)
 
 /* --- spreading --- */
 
-static bool count_tasks(const struct task_group groups[], size_t n_groups, size_t *n)
+static bool task_sketch_count_tasks(const struct task_group groups[], size_t n_groups, size_t *n)
 {
     *n = 0;
     for (size_t g = 0; g < n_groups; g++)
@@ -38,7 +38,7 @@ enum pv_code task_sketch_spread(const struct task_group groups[],
                                 struct pv_error *err)
 {
     size_t count;
-    if (!count_tasks(groups, n_groups, &count))
+    if (!task_sketch_count_tasks(groups, n_groups, &count))
         return pv_no_memory(err);
     double *spread = arena_array(arena, count, sizeof *spread);
     if (spread == NULL)

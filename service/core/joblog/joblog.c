@@ -35,7 +35,7 @@ enum joblog_kind joblog_kind(const struct joblog *log)
 }
 
 /* Make the reader that the head asks for and give it the head. */
-static enum pv_code decide(struct joblog *log, struct pv_error *err)
+static enum pv_code joblog_decide(struct joblog *log, struct pv_error *err)
 {
     if (log->reader != NULL)
         return PV_OK;
@@ -61,7 +61,7 @@ enum pv_code joblog_feed(struct joblog *log, const char *bytes, size_t n, struct
         log->n_head += taken;
         if (taken < wanted)
             return log->failed;
-        PV_TRY(decide(log, err));
+        PV_TRY(joblog_decide(log, err));
         bytes += taken;
         n -= taken;
     }
@@ -70,14 +70,14 @@ enum pv_code joblog_feed(struct joblog *log, const char *bytes, size_t n, struct
 
 void joblog_note_truncated(struct joblog *log)
 {
-    if (decide(log, NULL) == PV_OK)
+    if (joblog_decide(log, NULL) == PV_OK)
         log_reader_note_truncated(log->reader);
 }
 
 enum pv_code
 joblog_finish(struct joblog *log, struct arena *arena, struct run *run, struct pv_error *err)
 {
-    PV_TRY(decide(log, err));
+    PV_TRY(joblog_decide(log, err));
     return log_reader_finish(log->reader, arena, run, err);
 }
 

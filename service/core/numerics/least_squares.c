@@ -53,10 +53,10 @@ static bool decompose(size_t n, size_t k, struct decomposition *d)
     return d->s[k - 1] > dependent * d->s[0];
 }
 
-static void solve(const struct decomposition *d,
-                  const double y[],
-                  const double weights[],
-                  struct linear_fit *fit)
+static void least_squares_solve(const struct decomposition *d,
+                                const double y[],
+                                const double weights[],
+                                struct linear_fit *fit)
 {
     size_t k = fit->k;
     double projected[LINEAR_COLUMNS_MAX] = {0};
@@ -77,11 +77,11 @@ static void solve(const struct decomposition *d,
     }
 }
 
-static void judge(const double x[],
-                  const double y[],
-                  const double weights[],
-                  const struct decomposition *d,
-                  struct linear_fit *fit)
+static void least_squares_judge(const double x[],
+                                const double y[],
+                                const double weights[],
+                                const struct decomposition *d,
+                                struct linear_fit *fit)
 {
     size_t k = fit->k;
     double squares = 0;
@@ -127,8 +127,8 @@ enum pv_code linear_fit(const double x[],
         return pv_no_memory(err);
     if (!scale_columns(x, n, k, weights, &d) || !decompose(n, k, &d))
         return pv_fail(err, PV_E_SINGULAR, "the columns are linearly dependent");
-    solve(&d, y, weights, &made);
-    judge(x, y, weights, &d, &made);
+    least_squares_solve(&d, y, weights, &made);
+    least_squares_judge(x, y, weights, &d, &made);
     *fit = made;
     return PV_OK;
 }

@@ -265,7 +265,7 @@ take_off(const struct descent *d, const double p[], size_t skip, struct descent_
 
 /* Newton's steps by the second derivatives in `sums`, which also hold the rest at p. True: they
  * came to a stop. p is only ever moved down. */
-static bool follow(
+static bool levenberg_marquardt_follow(
     const struct descent *d, struct descent_sums *sums, size_t skip, double tolerance, double p[])
 {
     double at[DESCENT_MAX];
@@ -292,7 +292,7 @@ double descent_polish(const struct descent *d, double tolerance, double p[])
     for (size_t round = 0; round < ROUNDS_NEWTON; round++) {
         refresh(d, p, d->n, &sums);
         descent_sharpen(d, p, &sums);
-        if (follow(d, &sums, d->n, tolerance, p))
+        if (levenberg_marquardt_follow(d, &sums, d->n, tolerance, p))
             return descent_squares(d, p, d->n);
     }
     return descent_find(d, d->n, STEPS_AGAIN, tolerance, p);
@@ -312,7 +312,7 @@ void descent_find_without(const struct descent *d,
             memcpy(p, to, d->k * sizeof *p);
         return;
     }
-    if (!follow(d, &rest, skip, tolerance, p))
+    if (!levenberg_marquardt_follow(d, &rest, skip, tolerance, p))
         (void)descent_find(d, skip, STEPS_AGAIN, tolerance, p);
 }
 

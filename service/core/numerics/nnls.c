@@ -159,7 +159,7 @@ static bool step_towards(size_t k, const double z[], bool passive[], double b[])
     return inside;
 }
 
-static void search(const struct reduced *p, double b[], bool passive[])
+static void nnls_search(const struct reduced *p, double b[], bool passive[])
 {
     double z[NNLS_COLUMNS_MAX];
     bool barred[NNLS_COLUMNS_MAX] = {false};
@@ -202,7 +202,7 @@ enum pv_code nnls_solve(const double x[],
         b[j] = 0;
         passive[j] = false;
     }
-    search(&p, b, passive);
+    nnls_search(&p, b, passive);
     for (size_t j = 0; j < k; j++)
         b[j] /= p.length[j];
     return PV_OK;

@@ -125,12 +125,12 @@ static bool move_without(const struct problem *p,
     return inside;
 }
 
-static enum pv_code leave_out(const struct problem *p,
-                              const struct linear_fit *linear,
-                              const size_t at[],
-                              const bool free[],
-                              double left_out[],
-                              struct pv_error *err)
+static enum pv_code nonnegative_leave_out(const struct problem *p,
+                                          const struct linear_fit *linear,
+                                          const size_t at[],
+                                          const bool free[],
+                                          double left_out[],
+                                          struct pv_error *err)
 {
     struct sums sums;
     sum_up(p, &sums);
@@ -171,7 +171,7 @@ enum pv_code nonnegative_fit(const double x[],
         PV_TRY(fit_free(&p, made.free, at, &linear, err));
     }
     if (left_out != NULL)
-        PV_TRY(leave_out(&p, &linear, at, made.free, left_out, err));
+        PV_TRY(nonnegative_leave_out(&p, &linear, at, made.free, left_out, err));
     made.freedom = n > linear.k ? (double)(n - linear.k) : 0;
     for (size_t a = 0; a < linear.k; a++) {
         made.b[at[a]] = linear.coefficients[a];

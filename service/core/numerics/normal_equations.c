@@ -18,7 +18,7 @@ void gram_init(struct gram *gram, size_t k)
     *gram = (struct gram){.k = k};
 }
 
-static void change(struct gram *gram, const double x[], double y, double squared)
+static void normal_equations_change(struct gram *gram, const double x[], double y, double squared)
 {
     for (size_t a = 0; a < gram->k; a++) {
         for (size_t b = 0; b < gram->k; b++)
@@ -30,14 +30,14 @@ static void change(struct gram *gram, const double x[], double y, double squared
 
 void gram_add(struct gram *gram, const double x[], double y, double weight)
 {
-    change(gram, x, y, weight * weight);
+    normal_equations_change(gram, x, y, weight * weight);
     for (size_t a = 0; a < gram->k; a++)
         gram->scale[a] += weight * weight * x[a] * x[a];
 }
 
 void gram_drop(struct gram *gram, const double x[], double y, double weight)
 {
-    change(gram, x, y, -weight * weight);
+    normal_equations_change(gram, x, y, -weight * weight);
 }
 
 /* Free least squares over the columns at[0..n) by Cholesky; false where they depend. */

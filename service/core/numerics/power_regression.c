@@ -42,7 +42,7 @@ static double profile(const struct scaled *s, double exponent, double *coefficie
     return rss;
 }
 
-static double search(const struct scaled *s)
+static double power_regression_search(const struct scaled *s)
 {
     static const double ratio = 0.61803398874989485;
     double c;
@@ -80,8 +80,8 @@ static double search(const struct scaled *s)
 }
 
 /* The normal equations of the law made linear at (c, e): j'j and j'r. */
-static void
-linearise(const struct scaled *s, double c, double e, double j[2][2], double r[2], double *rss)
+static void power_regression_linearise(
+    const struct scaled *s, double c, double e, double j[2][2], double r[2], double *rss)
 {
     j[0][0] = j[0][1] = j[1][1] = r[0] = r[1] = *rss = 0;
     for (size_t i = 0; i < s->rows; i++) {
@@ -105,7 +105,7 @@ static void polish(const struct scaled *s, double *c, double *e)
     double j[2][2];
     double r[2];
     double rss;
-    linearise(s, *c, *e, j, r, &rss);
+    power_regression_linearise(s, *c, *e, j, r, &rss);
     for (int step = 0; step < POLISH_STEPS; step++) {
         double determinant = j[0][0] * j[1][1] - j[0][1] * j[0][1];
         if (!(determinant > 1e-14 * j[0][0] * j[1][1]))
@@ -115,7 +115,7 @@ static void polish(const struct scaled *s, double *c, double *e)
         double left;
         if (!(fabs(next_e) <= exponent_most))
             return;
-        linearise(s, next_c, next_e, j, r, &left);
+        power_regression_linearise(s, next_c, next_e, j, r, &left);
         if (!(left < rss))
             return;
         *c = next_c;
@@ -159,7 +159,7 @@ static void know(const struct scaled *s, double c, double e, double variance, do
     double r[2];
     double rss;
     double apart[2][2];
-    linearise(s, c, e, v, r, &rss);
+    power_regression_linearise(s, c, e, v, r, &rss);
     double determinant = v[0][0] * v[1][1] - v[0][1] * v[0][1];
     double inverse[2][2] = {{v[1][1] / determinant, -v[0][1] / determinant},
                             {-v[0][1] / determinant, v[0][0] / determinant}};
@@ -171,7 +171,8 @@ static void know(const struct scaled *s, double c, double e, double variance, do
 }
 
 /* What is known of (c, e), in the numbers of the caller: c = c' g^-e. */
-static void report(const struct scaled *s, double c, double e, struct power_law *law)
+static void
+power_regression_report(const struct scaled *s, double c, double e, struct power_law *law)
 {
     double own[2][2];
     double shrink = exp(-e * s->centre);
@@ -224,9 +225,9 @@ enum pv_code power_law_fit(const double n[],
         return PV_OK;
     }
     double c;
-    double e = isnan(start) ? search(&s) : start;
+    double e = isnan(start) ? power_regression_search(&s) : start;
     (void)profile(&s, e, &c);
     polish(&s, &c, &e);
-    report(&s, c, e, law);
+    power_regression_report(&s, c, e, law);
     return PV_OK;
 }

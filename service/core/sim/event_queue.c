@@ -29,7 +29,8 @@ static bool happens_before(const struct event_queue_entry *a, const struct event
     return a->order < b->order;
 }
 
-static void put(struct event_queue *queue, size_t place, const struct event_queue_entry *entry)
+static void
+event_queue_put(struct event_queue *queue, size_t place, const struct event_queue_entry *entry)
 {
     queue->heap[place] = *entry;
     queue->slots[entry->slot].place = (uint32_t)place;
@@ -41,10 +42,10 @@ static void sift_up(struct event_queue *queue, size_t place, struct event_queue_
         size_t parent = (place - 1) / CHILDREN;
         if (!happens_before(&entry, &queue->heap[parent]))
             break;
-        put(queue, place, &queue->heap[parent]);
+        event_queue_put(queue, place, &queue->heap[parent]);
         place = parent;
     }
-    put(queue, place, &entry);
+    event_queue_put(queue, place, &entry);
 }
 
 static void sift_down(struct event_queue *queue, size_t place, struct event_queue_entry entry)
@@ -60,14 +61,15 @@ static void sift_down(struct event_queue *queue, size_t place, struct event_queu
                 first = i;
         if (!happens_before(&queue->heap[first], &entry))
             break;
-        put(queue, place, &queue->heap[first]);
+        event_queue_put(queue, place, &queue->heap[first]);
         place = first;
     }
-    put(queue, place, &entry);
+    event_queue_put(queue, place, &entry);
 }
 
 /* The entry takes a place that is free; it may belong above it or below. */
-static void settle(struct event_queue *queue, size_t place, struct event_queue_entry entry)
+static void
+event_queue_settle(struct event_queue *queue, size_t place, struct event_queue_entry entry)
 {
     if (place > 0 && happens_before(&entry, &queue->heap[(place - 1) / CHILDREN]))
         sift_up(queue, place, entry);
@@ -84,7 +86,7 @@ static void free_slot(struct event_queue *queue, uint32_t slot)
     queue->free = slot;
 }
 
-static bool reserve(struct event_queue *queue, size_t capacity)
+static bool event_queue_reserve(struct event_queue *queue, size_t capacity)
 {
     struct event_queue_entry *heap = arena_array(queue->arena, capacity, sizeof *heap);
     struct event_queue_slot *slots = arena_array(queue->arena, capacity, sizeof *slots);
@@ -108,13 +110,13 @@ static bool reserve(struct event_queue *queue, size_t capacity)
 bool event_queue_init(struct event_queue *queue, struct arena *arena)
 {
     *queue = (struct event_queue){.arena = arena, .free = SLOT_NONE};
-    return reserve(queue, CAPACITY_FIRST);
+    return event_queue_reserve(queue, CAPACITY_FIRST);
 }
 
 /* --- events --- */
 
 /* Where an event stands in the heap; SIZE_MAX: nowhere any more. */
-static size_t find_place(const struct event_queue *queue, event_id id)
+static size_t event_queue_find_place(const struct event_queue *queue, event_id id)
 {
     size_t slot = (size_t)(id >> 32);
     if (slot >= queue->capacity || queue->slots[slot].uses != (uint32_t)id || (id & 1) == 0)
@@ -125,7 +127,7 @@ static size_t find_place(const struct event_queue *queue, event_id id)
 event_id event_queue_schedule(struct event_queue *queue, const struct event *event)
 {
     assert(event->at == event->at);
-    if (queue->n == queue->capacity && !reserve(queue, 2 * queue->capacity))
+    if (queue->n == queue->capacity && !event_queue_reserve(queue, 2 * queue->capacity))
         return 0;
     uint32_t slot = queue->free;
     queue->free = queue->slots[slot].place;
@@ -139,12 +141,12 @@ static void remove_at(struct event_queue *queue, size_t place)
     free_slot(queue, queue->heap[place].slot);
     struct event_queue_entry last = queue->heap[--queue->n];
     if (place < queue->n)
-        settle(queue, place, last);
+        event_queue_settle(queue, place, last);
 }
 
 bool event_queue_cancel(struct event_queue *queue, event_id id)
 {
-    size_t place = find_place(queue, id);
+    size_t place = event_queue_find_place(queue, id);
     if (place != SIZE_MAX)
         remove_at(queue, place);
     return place != SIZE_MAX;
@@ -152,13 +154,13 @@ bool event_queue_cancel(struct event_queue *queue, event_id id)
 
 bool event_queue_move(struct event_queue *queue, event_id id, double at)
 {
-    size_t place = find_place(queue, id);
+    size_t place = event_queue_find_place(queue, id);
     if (place == SIZE_MAX)
         return false;
     struct event_queue_entry entry = queue->heap[place];
     entry.event.at = at;
     entry.order = queue->scheduled++;
-    settle(queue, place, entry);
+    event_queue_settle(queue, place, entry);
     return true;
 }
 

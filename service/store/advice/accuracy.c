@@ -35,10 +35,10 @@ static const struct columns columns = {"accuracy", COLUMNS_OF(of_accuracy, A)};
 #define ADVISED                                                                                    \
     "FROM provisor.run WHERE team_id = $1 AND application_id = $2 AND advice_id IS NOT NULL"
 
-static void list_query(struct store_tx *tx,
-                       const struct application *application,
-                       const struct accuracy_filter *filter,
-                       struct sql *sql)
+static void accuracy_list_query(struct store_tx *tx,
+                                const struct application *application,
+                                const struct accuracy_filter *filter,
+                                struct sql *sql)
 {
     static struct columns_statement statement = {"SELECT {accuracy} FROM provisor.run" JOINED
                                                  " AND (r.instant, r.id) < ($3, $4)"
@@ -99,7 +99,7 @@ enum pv_code store_accuracy_list(struct store_tx *tx,
     struct sql sql;
     result_auto_t *page = NULL;
     result_auto_t *summary = NULL;
-    list_query(tx, application, filter, &sql);
+    accuracy_list_query(tx, application, filter, &sql);
     PV_TRY(tx_walk(tx, &sql, &page, err));
     PV_TRY(columns_read_list(page, filter->limit, arena, &columns, list, err));
     summary_query(tx, application, &sql);

@@ -32,7 +32,7 @@ static const struct column of_details[] = {
 static const struct columns details = {"details", COLUMNS_OF(of_details, A)};
 
 static enum pv_code
-insert(struct store_tx *tx, const struct advice_row *advice, struct pv_error *err)
+advice_insert(struct store_tx *tx, const struct advice_row *advice, struct pv_error *err)
 {
     static struct columns_statement statement = {
         "INSERT INTO provisor.advice (team_id, created_at, {headline:written}, {details:written})"
@@ -53,7 +53,7 @@ static enum pv_code insert_and_tell(struct store_tx *tx,
                                     struct pv_error *err)
 {
     store_tell_of(tx, advice->application_id);
-    PV_TRY(insert(tx, advice, err));
+    PV_TRY(advice_insert(tx, advice, err));
     PV_TRY(journal_audit(tx, "advice.insert", "advice", strview_of(advice->id), err));
     PV_TRY(outbox_append(tx, "advice.created", event_data, err));
     return advice->feasible ? PV_OK : outbox_append(tx, "deadline.infeasible", event_data, err);
@@ -94,7 +94,8 @@ enum pv_code store_advice_find(struct store_tx *tx,
 }
 
 /* Two statements rather than "$2 IS NULL OR ...", so that each walks its own index. */
-static void list_query(struct store_tx *tx, const struct advice_filter *filter, struct sql *sql)
+static void
+advice_list_query(struct store_tx *tx, const struct advice_filter *filter, struct sql *sql)
 {
 #define LISTED                                                                                     \
     "SELECT {headline} FROM provisor.advice WHERE team_id = $1"                                    \
@@ -124,7 +125,7 @@ enum pv_code store_advice_list(struct store_tx *tx,
                                struct pv_error *err)
 {
     struct sql sql;
-    list_query(tx, filter, &sql);
+    advice_list_query(tx, filter, &sql);
     result_auto_t *result = NULL;
     PV_TRY(tx_walk(tx, &sql, &result, err));
     return columns_read_list(result, filter->limit, arena, &headline, list, err);

@@ -34,10 +34,10 @@ struct registered {
     size_t n;
 };
 
-static enum pv_code collect(const struct asked *asked,
-                            const bool *wanted,
-                            struct registered *registered,
-                            struct pv_error *err)
+static enum pv_code performance_book_collect(const struct asked *asked,
+                                             const bool *wanted,
+                                             struct registered *registered,
+                                             struct pv_error *err)
 {
     const struct performance_ask *ask = asked->ask;
     registered->n = 0;
@@ -160,8 +160,8 @@ static enum pv_code read_own(const struct asked *asked, struct pv_error *err)
     struct registered from;
     struct registered to;
     results_auto_t results = {{NULL}};
-    PV_TRY(collect(asked, asked->ask->sends, &from, err));
-    PV_TRY(collect(asked, asked->ask->runs, &to, err));
+    PV_TRY(performance_book_collect(asked, asked->ask->sends, &from, err));
+    PV_TRY(performance_book_collect(asked, asked->ask->runs, &to, err));
     PV_TRY(ask_processing(asked, &to, err));
     PV_TRY(ask_transfers(asked, &from, &to, err));
     PV_TRY(ask_outages(asked, &to, err));

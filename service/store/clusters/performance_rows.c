@@ -32,7 +32,8 @@ enum pv_code performance_index_make(struct performance_index *index,
     return PV_OK;
 }
 
-static bool find(const struct performance_index *index, struct strview text, size_t *at)
+static bool
+performance_rows_find(const struct performance_index *index, struct strview text, size_t *at)
 {
     const struct performance_key key = {text, 0};
     if (text.n == 0 || index->n == 0)
@@ -46,14 +47,14 @@ static bool find(const struct performance_index *index, struct strview text, siz
 
 bool performance_index_text(const struct performance_index *index, struct row *row, size_t *at)
 {
-    return find(index, row_text(row), at);
+    return performance_rows_find(index, row_text(row), at);
 }
 
 bool performance_index_uuid(const struct performance_index *index, struct row *row, size_t *at)
 {
     char id[37] = "";
     row_uuid(row, id);
-    return find(index, strview_of(id), at);
+    return performance_rows_find(index, strview_of(id), at);
 }
 
 /* --- reading --- */

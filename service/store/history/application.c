@@ -74,12 +74,12 @@ static enum pv_code look_up(struct store_tx *tx,
 }
 
 /* *made: false when the name is taken. */
-static enum pv_code insert(struct store_tx *tx,
-                           struct arena *arena,
-                           const struct application *given,
-                           struct application *stored,
-                           bool *made,
-                           struct pv_error *err)
+static enum pv_code application_insert(struct store_tx *tx,
+                                       struct arena *arena,
+                                       const struct application *given,
+                                       struct application *stored,
+                                       bool *made,
+                                       struct pv_error *err)
 {
     static struct columns_statement statement = {
         "INSERT INTO provisor.application (team_id, id, {application:written})"
@@ -107,7 +107,7 @@ enum pv_code store_application_insert(struct store_tx *tx,
 {
     bool made;
     struct application stored;
-    PV_TRY(insert(tx, arena, application, &stored, &made, err));
+    PV_TRY(application_insert(tx, arena, application, &stored, &made, err));
     if (!made)
         return pv_fail(err, PV_E_CONFLICT, "there is an application of that name already");
     *application = stored;
@@ -156,7 +156,7 @@ enum pv_code store_application_ensure(struct store_tx *tx,
         return PV_OK;
     const struct application fresh = {
         .name = strview_of(name), .retention_days = RUN_UNKNOWN, .retention_runs = RUN_UNKNOWN};
-    PV_TRY(insert(tx, arena, &fresh, application, &there, err));
+    PV_TRY(application_insert(tx, arena, &fresh, application, &there, err));
     if (there)
         return PV_OK;
     PV_TRY(look_up(tx, arena, name, application, &there, err));
@@ -287,8 +287,9 @@ enum pv_code store_application_delete(struct store_tx *tx,
 }
 
 /* By name, or by the latest run and then by name. */
-static void
-list_query(struct store_tx *tx, const struct application_filter *filter, struct sql *sql)
+static void application_list_query(struct store_tx *tx,
+                                   const struct application_filter *filter,
+                                   struct sql *sql)
 {
 #define FILTERED                                                                                   \
     " WHERE team_id = $1 AND starts_with(name, $4)"                                                \
@@ -322,7 +323,7 @@ enum pv_code store_application_list(struct store_tx *tx,
                                     struct pv_error *err)
 {
     struct sql sql;
-    list_query(tx, filter, &sql);
+    application_list_query(tx, filter, &sql);
     result_auto_t *result = NULL;
     PV_TRY(tx_query(tx, &sql, &result, err));
     return columns_read_list(result, filter->limit, arena, &shown, list, err);

@@ -62,12 +62,12 @@ static enum pv_code check_version(struct store_tx *tx, int64_t if_version, struc
     return PV_OK;
 }
 
-static enum pv_code put(struct store_tx *tx,
-                        bool customized,
-                        const struct name_rule rules[],
-                        size_t n,
-                        int64_t if_version,
-                        struct pv_error *err)
+static enum pv_code name_rules_put(struct store_tx *tx,
+                                   bool customized,
+                                   const struct name_rule rules[],
+                                   size_t n,
+                                   int64_t if_version,
+                                   struct pv_error *err)
 {
     static struct columns_statement statement = {
         "INSERT INTO provisor.name_rules AS r (team_id, {rules:written})"
@@ -90,13 +90,13 @@ enum pv_code store_name_rules_set(struct store_tx *tx,
                                   int64_t if_version,
                                   struct pv_error *err)
 {
-    PV_TRY(put(tx, true, rules, n, if_version, err));
+    PV_TRY(name_rules_put(tx, true, rules, n, if_version, err));
     return journal_audit(tx, "name_rules.update", "team", strview_of(tx->who.team_id), err);
 }
 
 enum pv_code store_name_rules_reset(struct store_tx *tx, int64_t if_version, struct pv_error *err)
 {
-    PV_TRY(put(tx, false, NULL, 0, if_version, err));
+    PV_TRY(name_rules_put(tx, false, NULL, 0, if_version, err));
     return journal_audit(tx, "name_rules.delete", "team", strview_of(tx->who.team_id), err);
 }
 

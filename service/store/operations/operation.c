@@ -108,10 +108,10 @@ static struct operation_row row_of(const struct store_tx *tx, const struct opera
     return row;
 }
 
-static enum pv_code submit(struct store_tx *tx,
-                           struct sql *sql,
-                           const struct operation_row *operation,
-                           struct pv_error *err)
+static enum pv_code store_operation_submit(struct store_tx *tx,
+                                           struct sql *sql,
+                                           const struct operation_row *operation,
+                                           struct pv_error *err)
 {
     PV_TRY(tx_defer(tx, sql, err));
     store_tell_of(tx, operation->application_id);
@@ -133,7 +133,7 @@ enum pv_code store_operation_insert(struct store_tx *tx,
     tx_columns(tx, &sql, &statement);
     sql_json(&sql, operation->request);
     columns_bind(&sql, &operation_columns, &row);
-    return submit(tx, &sql, operation, err);
+    return store_operation_submit(tx, &sql, operation, err);
 }
 
 enum pv_code store_operation_insert_running(struct store_tx *tx,
@@ -154,7 +154,7 @@ enum pv_code store_operation_insert_running(struct store_tx *tx,
     sql_text(&sql, strview_of(worker));
     sql_int(&sql, lease_ms);
     columns_bind(&sql, &operation_columns, &row);
-    return submit(tx, &sql, operation, err);
+    return store_operation_submit(tx, &sql, operation, err);
 }
 
 /* --- find, list --- */
@@ -185,7 +185,8 @@ enum pv_code store_operation_find(struct store_tx *tx,
     return row_done(&row, err);
 }
 
-static void list_query(struct store_tx *tx, const struct operation_filter *filter, struct sql *sql)
+static void
+operation_list_query(struct store_tx *tx, const struct operation_filter *filter, struct sql *sql)
 {
     static struct columns_statement statement = {
         "SELECT {operation} FROM provisor.operation o"
@@ -216,7 +217,7 @@ enum pv_code store_operation_list(struct store_tx *tx,
                                   struct pv_error *err)
 {
     struct sql sql;
-    list_query(tx, filter, &sql);
+    operation_list_query(tx, filter, &sql);
     result_auto_t *result = NULL;
     PV_TRY(tx_walk(tx, &sql, &result, err));
     return columns_read_list(result, filter->limit, arena, &operation_columns, list, err);

@@ -1,9 +1,9 @@
 #include "store/operations/operation_internal.h"
 
-static void list_query(struct store_tx *tx,
-                       const char *team_name,
-                       const struct operation_filter *filter,
-                       struct sql *sql)
+static void operation_all_teams_list_query(struct store_tx *tx,
+                                           const char *team_name,
+                                           const struct operation_filter *filter,
+                                           struct sql *sql)
 {
     static struct columns_statement statement = {
         "SELECT m.name, o.worker, {operation}"
@@ -56,7 +56,7 @@ enum pv_code store_owner_operation_list(const char *owner_conninfo,
     struct sql sql;
     result_auto_t *result = NULL;
     PV_TRY(registry_open(owner_conninfo, STORE_READ, &registry, err));
-    list_query(registry.tx, team_name, filter, &sql);
+    operation_all_teams_list_query(registry.tx, team_name, filter, &sql);
     PV_TRY(tx_query(registry.tx, &sql, &result, err));
     return read_listed(result, arena, items, n, err);
 }

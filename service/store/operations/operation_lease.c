@@ -8,7 +8,7 @@
  * names its attempt; one that finds no row has lost it.
  */
 
-static enum pv_code lost(struct pv_error *err)
+static enum pv_code operation_lease_lost(struct pv_error *err)
 {
     return pv_fail(err, PV_E_LEASE_LOST, "the operation is not this attempt's any more");
 }
@@ -142,7 +142,7 @@ enum pv_code store_operation_load(struct store_tx *tx,
     sql_int(&sql, key->attempt);
     PV_TRY(tx_query(tx, &sql, &result, err));
     if (row_count(result) == 0)
-        return lost(err);
+        return operation_lease_lost(err);
     struct row row = row_at(result, 0, arena);
     columns_read(&row, &operation_columns, operation);
     columns_read(&row, &operation_documents, operation);
@@ -155,7 +155,7 @@ static enum pv_code change_held(struct store_tx *tx, struct sql *sql, struct pv_
     result_auto_t *result = NULL;
     PV_TRY(tx_query(tx, sql, &result, err));
     if (row_count(result) == 0)
-        PV_TRY(lost(err));
+        PV_TRY(operation_lease_lost(err));
     struct row row = row_at(result, 0, NULL);
     char application_id[37];
     row_uuid(&row, application_id);
@@ -196,7 +196,7 @@ explain_refusal(struct store_tx *tx, const struct operation_key *key, struct pv_
     sql_uuid(&sql, key->id);
     sql_int(&sql, key->attempt);
     PV_TRY(tx_query(tx, &sql, &result, err));
-    return row_count(result) == 0 ? lost(err)
+    return row_count(result) == 0 ? operation_lease_lost(err)
                                   : pv_fail(err, PV_E_CANCELLED, "the operation was cancelled");
 }
 

@@ -51,7 +51,8 @@ static void put_parameters(struct composing *c, const struct columns *columns, b
     }
 }
 
-static const struct columns *find(const struct columns_statement *statement, struct strview name)
+static const struct columns *columns_find(const struct columns_statement *statement,
+                                          struct strview name)
 {
     for (size_t i = 0; i < sizeof statement->of / sizeof *statement->of; i++)
         if (statement->of[i] != NULL && strview_is(name, statement->of[i]->name))
@@ -64,7 +65,7 @@ static bool put_columns(struct composing *c, struct strview place)
 {
     const char *colon = memchr(place.at, ':', place.n);
     struct strview name = {place.at, colon == NULL ? place.n : (size_t)(colon - place.at)};
-    const struct columns *columns = find(c->statement, name);
+    const struct columns *columns = columns_find(c->statement, name);
     bool first = true;
     if (columns == NULL)
         return false;

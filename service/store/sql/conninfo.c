@@ -38,7 +38,7 @@ static const char *default_of(const char *keyword)
     return NULL;
 }
 
-static bool add(struct conninfo *info, size_t *n, const char *keyword, const char *value)
+static bool conninfo_add(struct conninfo *info, size_t *n, const char *keyword, const char *value)
 {
     info->keywords[*n] = strdup(keyword);
     info->values[*n] = strdup(value);
@@ -63,7 +63,7 @@ static bool merge(const PQconninfoOption *options, struct conninfo *info)
         const char *value = options[i].val;
         if (value == NULL || *value == '\0')
             value = default_of(options[i].keyword);
-        if (value != NULL && !add(info, &n, options[i].keyword, value))
+        if (value != NULL && !conninfo_add(info, &n, options[i].keyword, value))
             return false;
     }
     return true;

@@ -81,7 +81,8 @@ static enum pv_code read_version(PGconn *conn, unsigned *version, struct pv_erro
     return code;
 }
 
-static enum pv_code apply(PGconn *conn, const struct migration *migration, struct pv_error *err)
+static enum pv_code
+migrate_apply(PGconn *conn, const struct migration *migration, struct pv_error *err)
 {
     enum pv_code code = run_text(conn, migration->sql, err);
     if (code != PV_OK)
@@ -102,7 +103,7 @@ static enum pv_code apply(PGconn *conn, const struct migration *migration, struc
 }
 
 /* One migration, or the grants when there is none left; *done tells which. */
-static enum pv_code step(PGconn *conn, bool *done, struct pv_error *err)
+static enum pv_code migrate_step(PGconn *conn, bool *done, struct pv_error *err)
 {
     unsigned version = 0;
     enum pv_code code = run_text(conn, "BEGIN", err);
@@ -115,7 +116,7 @@ static enum pv_code step(PGconn *conn, bool *done, struct pv_error *err)
     *done = version == n_migrations;
     if (code == PV_OK)
         code = *done ? run_text(conn, "SELECT provisor.grant_service()", err)
-                     : apply(conn, &migrations[version], err);
+                     : migrate_apply(conn, &migrations[version], err);
     if (code == PV_OK)
         return run_text(conn, "COMMIT", err);
     PQclear(PQexec(conn, "ROLLBACK"));
@@ -127,7 +128,7 @@ static enum pv_code migrate(PGconn *conn, unsigned *applied, struct pv_error *er
     unsigned n = 0;
     bool done = false;
     while (!done) {
-        enum pv_code code = step(conn, &done, err);
+        enum pv_code code = migrate_step(conn, &done, err);
         if (code != PV_OK)
             return code;
         n += done ? 0 : 1;

@@ -38,7 +38,7 @@ bool row_is_null(const struct row *row)
 }
 
 /* The bytes of the next column, NULL for a null; moves on. */
-static const unsigned char *next(struct row *row, size_t *n)
+static const unsigned char *rows_next(struct row *row, size_t *n)
 {
     int column = row->column++;
     if (PQgetisnull(row->result, row->at, column))
@@ -68,7 +68,7 @@ void row_uuid(struct row *row, char out[37])
 {
     static const char hex[] = "0123456789abcdef";
     size_t n = 0;
-    const unsigned char *at = next(row, &n);
+    const unsigned char *at = rows_next(row, &n);
     if (at == NULL || n != 16) {
         row->failed |= at != NULL;
         out[0] = '\0';
@@ -94,7 +94,7 @@ static struct strview copied(struct row *row, const unsigned char *at, size_t n)
 struct strview row_text(struct row *row)
 {
     size_t n = 0;
-    const unsigned char *at = next(row, &n);
+    const unsigned char *at = rows_next(row, &n);
     return at == NULL ? (struct strview){NULL, 0} : copied(row, at, n);
 }
 
@@ -107,7 +107,7 @@ struct strview row_bytes(struct row *row)
 int64_t row_int(struct row *row)
 {
     size_t n = 0;
-    const unsigned char *at = next(row, &n);
+    const unsigned char *at = rows_next(row, &n);
     if (at == NULL)
         return RUN_UNKNOWN;
     if (n == 8)
@@ -123,7 +123,7 @@ int64_t row_int(struct row *row)
 double row_double(struct row *row)
 {
     size_t n = 0;
-    const unsigned char *at = next(row, &n);
+    const unsigned char *at = rows_next(row, &n);
     if (at == NULL)
         return (double)NAN;
     row->failed |= n != 8;
@@ -133,14 +133,14 @@ double row_double(struct row *row)
 bool row_bool(struct row *row)
 {
     size_t n = 0;
-    const unsigned char *at = next(row, &n);
+    const unsigned char *at = rows_next(row, &n);
     return at != NULL && n == 1 && at[0] != 0;
 }
 
 int64_t row_instant(struct row *row)
 {
     size_t n = 0;
-    const unsigned char *at = next(row, &n);
+    const unsigned char *at = rows_next(row, &n);
     if (at == NULL)
         return RUN_NO_INSTANT;
     row->failed |= n != 8;
@@ -157,7 +157,7 @@ struct elements {
 static bool elements_open(struct row *row, struct elements *elements)
 {
     size_t size = 0;
-    const unsigned char *at = next(row, &size);
+    const unsigned char *at = rows_next(row, &size);
     *elements = (struct elements){0};
     if (at == NULL)
         return false;

@@ -34,7 +34,7 @@ void sql_init(struct sql *sql, struct arena *arena, const char *text)
     sql->repeated = false;
 }
 
-static void add(struct sql *sql, Oid type, const void *at, size_t n, bool binary)
+static void sql_add(struct sql *sql, Oid type, const void *at, size_t n, bool binary)
 {
     assert(sql->n < SQL_PARAMETERS_MAX);
     if (n > INT_MAX) {
@@ -72,28 +72,28 @@ static void add64(struct sql *sql, Oid type, uint64_t bits, bool null)
     assert(sql->n < SQL_PARAMETERS_MAX);
     unsigned char *at = sql->fixed[sql->n];
     put64(at, bits);
-    add(sql, type, null ? NULL : at, 8, true);
+    sql_add(sql, type, null ? NULL : at, 8, true);
 }
 
 void sql_uuid(struct sql *sql, const char *uuid)
 {
     bool null = uuid == NULL || uuid[0] == '\0';
-    add(sql, OID_UUID, null ? NULL : uuid, null ? 0 : strlen(uuid), false);
+    sql_add(sql, OID_UUID, null ? NULL : uuid, null ? 0 : strlen(uuid), false);
 }
 
 void sql_text(struct sql *sql, struct strview text)
 {
-    add(sql, OID_TEXT, text.at, text.n, true);
+    sql_add(sql, OID_TEXT, text.at, text.n, true);
 }
 
 void sql_json(struct sql *sql, struct strview text)
 {
-    add(sql, OID_JSON, text.at, text.n, true);
+    sql_add(sql, OID_JSON, text.at, text.n, true);
 }
 
 void sql_bytes(struct sql *sql, const void *at, size_t n)
 {
-    add(sql, OID_BYTEA, at, n, true);
+    sql_add(sql, OID_BYTEA, at, n, true);
 }
 
 void sql_int(struct sql *sql, int64_t number)
@@ -116,13 +116,13 @@ void sql_bool(struct sql *sql, bool truth)
     assert(sql->n < SQL_PARAMETERS_MAX);
     unsigned char *at = sql->fixed[sql->n];
     at[0] = truth ? 1 : 0;
-    add(sql, OID_BOOL, at, 1, true);
+    sql_add(sql, OID_BOOL, at, 1, true);
 }
 
 void sql_bound(struct sql *sql, int64_t us, const char *open)
 {
     if (us == RUN_NO_INSTANT)
-        add(sql, OID_TIMESTAMPTZ, open, strlen(open), false);
+        sql_add(sql, OID_TIMESTAMPTZ, open, strlen(open), false);
     else
         sql_instant(sql, us);
 }
@@ -164,7 +164,7 @@ static unsigned char *array_open(struct sql *sql, Oid element, size_t n, size_t 
 
 static void array_close(struct sql *sql, Oid type, const unsigned char *at, size_t n, size_t used)
 {
-    add(sql, type, at, n == 0 ? 12 : used, true);
+    sql_add(sql, type, at, n == 0 ? 12 : used, true);
 }
 
 static const void *strided(const void *first, size_t i, size_t stride)

@@ -44,7 +44,7 @@ enum pv_code sqlstate_code(const char *state, bool *discard)
     return PV_E_INTERNAL;
 }
 
-static const char *field(const PGresult *result, int which)
+static const char *sqlstate_field(const PGresult *result, int which)
 {
     const char *text = result == NULL ? NULL : PQresultErrorField(result, which);
     return text == NULL ? "" : text;
@@ -54,11 +54,11 @@ static const char *field(const PGresult *result, int which)
 static void log_failure(const PGresult *result, enum pv_code code, const char *request_id)
 {
     LOG_EVENT(code == PV_E_INTERNAL ? LOG_ERROR : LOG_WARN, "store.statement_failed", request_id,
-              LOG_TEXT("sqlstate", field(result, PG_DIAG_SQLSTATE)),
+              LOG_TEXT("sqlstate", sqlstate_field(result, PG_DIAG_SQLSTATE)),
               LOG_TEXT("code", pv_code_name(code)),
-              LOG_TEXT("table", field(result, PG_DIAG_TABLE_NAME)),
-              LOG_TEXT("constraint", field(result, PG_DIAG_CONSTRAINT_NAME)),
-              LOG_TEXT("routine", field(result, PG_DIAG_SOURCE_FUNCTION)));
+              LOG_TEXT("table", sqlstate_field(result, PG_DIAG_TABLE_NAME)),
+              LOG_TEXT("constraint", sqlstate_field(result, PG_DIAG_CONSTRAINT_NAME)),
+              LOG_TEXT("routine", sqlstate_field(result, PG_DIAG_SOURCE_FUNCTION)));
 }
 
 static const char *detail_of(enum pv_code code)
@@ -86,7 +86,7 @@ static const char *detail_of(enum pv_code code)
 enum pv_code
 sqlstate_fail(const PGresult *result, const char *request_id, bool *discard, struct pv_error *err)
 {
-    const char *state = field(result, PG_DIAG_SQLSTATE);
+    const char *state = sqlstate_field(result, PG_DIAG_SQLSTATE);
     enum pv_code code = sqlstate_code(state, discard);
     log_failure(result, code, request_id[0] == '\0' ? NULL : request_id);
     (void)pv_fail(err, code, "%s", detail_of(code));

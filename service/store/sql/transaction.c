@@ -32,7 +32,7 @@ enum pv_code store_begin(struct store *store,
     return PV_OK;
 }
 
-static void end(struct store_tx **tx)
+static void transaction_end(struct store_tx **tx)
 {
     struct store_tx *old = *tx;
     pool_release(old->store, old->conn, !old->broken);
@@ -43,7 +43,8 @@ static void end(struct store_tx **tx)
 
 /* --- sending --- */
 
-static enum pv_code lost(struct store_tx *tx, const PGresult *last, struct pv_error *err)
+static enum pv_code
+transaction_lost(struct store_tx *tx, const PGresult *last, struct pv_error *err)
 {
     tx->failed = true;
     tx->broken = true;
@@ -67,7 +68,7 @@ static bool send_plain(struct store_tx *tx, const struct sql *sql)
 }
 
 /* Its result comes before those that are wanted, so it may only be sent before them. */
-static bool prepare(struct store_tx *tx, const struct sql *sql, const char *name)
+static bool transaction_prepare(struct store_tx *tx, const struct sql *sql, const char *name)
 {
     if (PQsendPrepare(tx->conn, name, sql->text, sql->n, sql->types) != 1)
         return false;
@@ -83,7 +84,7 @@ static bool send_statement(struct store_tx *tx, const struct sql *sql)
         sql->repeated ? prepared_find(tx->conn, sql->text, name) : PREPARED_NEVER;
     if (step == PREPARED_NEVER || (step == PREPARED_FIRST && tx->queried > 0))
         return send_plain(tx, sql);
-    if (step == PREPARED_FIRST && !prepare(tx, sql, name))
+    if (step == PREPARED_FIRST && !transaction_prepare(tx, sql, name))
         return false;
     return PQsendQueryPrepared(tx->conn, name, sql->n, sql->values, sql->lengths, sql->formats,
                                1) == 1;
@@ -116,7 +117,7 @@ static bool send_settings(struct store_tx *tx)
 }
 
 /* Connection, BEGIN and settings with the first statement; nothing waits for their results. */
-static enum pv_code start(struct store_tx *tx, struct pv_error *err)
+static enum pv_code transaction_start(struct store_tx *tx, struct pv_error *err)
 {
     enum pv_code code = pool_acquire(tx->store, &tx->conn, err);
     if (code != PV_OK) {
@@ -130,7 +131,7 @@ static enum pv_code start(struct store_tx *tx, struct pv_error *err)
                             ? "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
                             : "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE";
     if (!send_word(tx, begin) || !send_settings(tx))
-        return lost(tx, NULL, err);
+        return transaction_lost(tx, NULL, err);
     return PV_OK;
 }
 
@@ -143,8 +144,8 @@ static enum pv_code queue(struct store_tx *tx, const struct sql *sql, struct pv_
         return pv_no_memory(err);
     }
     if (!tx->begun)
-        PV_TRY(start(tx, err));
-    return send_statement(tx, sql) ? PV_OK : lost(tx, NULL, err);
+        PV_TRY(transaction_start(tx, err));
+    return send_statement(tx, sql) ? PV_OK : transaction_lost(tx, NULL, err);
 }
 
 void tx_sql(struct store_tx *tx, struct sql *sql, const char *text)
@@ -185,7 +186,7 @@ enum pv_code store_allow_idle(struct store_tx *tx, int64_t ms, struct pv_error *
 
 /* --- receiving --- */
 
-static bool succeeded(const PGresult *result)
+static bool transaction_succeeded(const PGresult *result)
 {
     ExecStatusType status = PQresultStatus(result);
     return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
@@ -230,7 +231,7 @@ receive(struct store_tx *tx, unsigned skip, PGresult *results[], size_t n, struc
     for (size_t i = 0;; i++) {
         PGresult *result;
         if (!pipeline_result(tx->conn, deadline, &result)) {
-            enum pv_code gone = lost(tx, result, err);
+            enum pv_code gone = transaction_lost(tx, result, err);
             PQclear(result);
             return code == PV_OK ? gone : code;
         }
@@ -238,7 +239,7 @@ receive(struct store_tx *tx, unsigned skip, PGresult *results[], size_t n, struc
             PQclear(result);
             return code;
         }
-        if (code == PV_OK && !succeeded(result))
+        if (code == PV_OK && !transaction_succeeded(result))
             code = note_failure(tx, result, err);
         if (learning && i == 1)
             learn_backend(tx, result);
@@ -250,14 +251,14 @@ receive(struct store_tx *tx, unsigned skip, PGresult *results[], size_t n, struc
 }
 
 static enum pv_code
-exchange(struct store_tx *tx, PGresult *results[], size_t n, struct pv_error *err)
+transaction_exchange(struct store_tx *tx, PGresult *results[], size_t n, struct pv_error *err)
 {
     unsigned skip = tx->preamble + tx->deferred;
     tx->preamble = tx->deferred = tx->queried = 0;
     for (size_t i = 0; i < n; i++)
         results[i] = NULL;
-    enum pv_code code =
-        pipeline_sync(tx->conn) ? receive(tx, skip, results, n, err) : lost(tx, NULL, err);
+    enum pv_code code = pipeline_sync(tx->conn) ? receive(tx, skip, results, n, err)
+                                                : transaction_lost(tx, NULL, err);
     for (size_t i = 0; code != PV_OK && i < n; i++) {
         PQclear(results[i]);
         results[i] = NULL;
@@ -277,7 +278,7 @@ enum pv_code tx_results(struct store_tx *tx, PGresult *results[], size_t n, stru
         tx->failed = true;
         return pv_fail(err, PV_E_INTERNAL, "results of a transaction were miscounted");
     }
-    return exchange(tx, results, n, err);
+    return transaction_exchange(tx, results, n, err);
 }
 
 enum pv_code
@@ -327,11 +328,11 @@ static enum pv_code commit(struct store_tx *tx, struct pv_error *err)
     if (!tx->begun)
         return PV_OK;
     if (!send_word(tx, "COMMIT"))
-        return lost(tx, NULL, err);
+        return transaction_lost(tx, NULL, err);
     unsigned unread = tx->queried;
     tx->deferred += unread;
     PGresult *result = NULL;
-    enum pv_code code = exchange(tx, &result, 1, err);
+    enum pv_code code = transaction_exchange(tx, &result, 1, err);
     if (code != PV_OK && tx->broken && err != NULL)
         (void)snprintf(
             err->detail, sizeof err->detail,
@@ -351,7 +352,7 @@ enum pv_code store_commit(struct store_tx **tx, struct pv_error *err)
     if (code != PV_OK)
         store_rollback(tx);
     else
-        end(tx);
+        transaction_end(tx);
     return code;
 }
 
@@ -365,7 +366,7 @@ static void undo(struct store_tx *tx)
             tx->broken = true;
             return;
         }
-        (void)exchange(tx, NULL, 0, NULL);
+        (void)transaction_exchange(tx, NULL, 0, NULL);
     }
 }
 
@@ -375,7 +376,7 @@ void store_rollback(struct store_tx **tx)
         return;
     if ((*tx)->begun && (*tx)->conn != NULL && !(*tx)->broken)
         undo(*tx);
-    end(tx);
+    transaction_end(tx);
 }
 
 enum pv_code store_query_alone(struct store *store,
@@ -390,10 +391,10 @@ enum pv_code store_query_alone(struct store *store,
     if (code == PV_OK)
         code = queue(tx, sql, err);
     if (code == PV_OK && !send_word(tx, "COMMIT"))
-        code = lost(tx, NULL, err);
+        code = transaction_lost(tx, NULL, err);
     PGresult *results[2] = {NULL, NULL};
     if (code == PV_OK)
-        code = exchange(tx, results, 2, err);
+        code = transaction_exchange(tx, results, 2, err);
     PQclear(results[1]);
     *result = results[0];
     store_rollback(&tx);

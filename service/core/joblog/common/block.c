@@ -58,7 +58,7 @@ static inline uint64_t find_quotes(struct depth *depth, const struct block *bloc
  * Follow the brackets of a block. `odd`: bit i says whether the quotes up to byte i are odd in
  * number. The index behind the bracket that closes the outermost level, or -1.
  */
-static inline int follow(struct depth *depth, const struct block *block, uint64_t odd)
+static inline int block_follow(struct depth *depth, const struct block *block, uint64_t odd)
 {
     uint64_t inside = odd ^ depth->in_string;
     depth->in_string = (inside >> (BLOCK - 1)) != 0 ? ~UINT64_C(0) : 0;
@@ -109,7 +109,7 @@ static struct block classify_portable(const char *bytes)
 static int step_portable(struct depth *depth, const char *bytes)
 {
     struct block block = classify_portable(bytes);
-    return follow(depth, &block, prefix_xor(find_quotes(depth, &block)));
+    return block_follow(depth, &block, prefix_xor(find_quotes(depth, &block)));
 }
 
 #ifdef WITH_X86
@@ -130,7 +130,7 @@ static int step_sse2(struct depth *depth, const char *bytes)
         block.open |= equal16(folded, '{') << i;
         block.close |= equal16(folded, '}') << i;
     }
-    return follow(depth, &block, prefix_xor(find_quotes(depth, &block)));
+    return block_follow(depth, &block, prefix_xor(find_quotes(depth, &block)));
 }
 
 WITH_AVX2 static inline uint64_t equal64(__m256i low, __m256i high, char c)
@@ -161,7 +161,7 @@ WITH_AVX2 static inline int step_avx2(struct depth *depth, const char *bytes)
     high = _mm256_or_si256(high, fold);
     block.open = equal64(low, high, '{');
     block.close = equal64(low, high, '}');
-    return follow(depth, &block, prefix_xor_product(find_quotes(depth, &block)));
+    return block_follow(depth, &block, prefix_xor_product(find_quotes(depth, &block)));
 }
 
 #endif

@@ -5,7 +5,7 @@
 enum { FIRST_SLOTS = 64, LONGEST_PROBE = 128 };
 
 /* Spread keys, which are often consecutive, over all bits (the finalizer of splitmix64). */
-static size_t mix(int64_t key)
+static size_t idmap_mix(int64_t key)
 {
     uint64_t x = (uint64_t)key;
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -26,7 +26,7 @@ uint32_t *idmap_find(const struct idmap *map, int64_t key)
     if (map->capacity == 0)
         return NULL;
     size_t mask = map->capacity - 1;
-    size_t at = mix(key) & mask;
+    size_t at = idmap_mix(key) & mask;
     for (size_t i = 0; i < LONGEST_PROBE && map->slots[at].taken; i++) {
         if (map->slots[at].key == key)
             return &map->slots[at].value;
@@ -39,7 +39,7 @@ uint32_t *idmap_find(const struct idmap *map, int64_t key)
 static bool place(struct idmap *map, int64_t key, uint32_t value)
 {
     size_t mask = map->capacity - 1;
-    size_t at = mix(key) & mask;
+    size_t at = idmap_mix(key) & mask;
     for (size_t i = 0; i < LONGEST_PROBE; i++, at = (at + 1) & mask) {
         if (map->slots[at].taken)
             continue;
@@ -61,7 +61,7 @@ static bool place_all(struct idmap *to, const struct idmap *from)
 }
 
 /* Twice the slots, and twice again until every key finds its place. */
-static enum pv_code grow(struct idmap *map, struct budget *budget, struct pv_error *err)
+static enum pv_code idmap_grow(struct idmap *map, struct budget *budget, struct pv_error *err)
 {
     size_t wanted = map->capacity == 0 ? FIRST_SLOTS : map->capacity * 2;
     for (;; wanted *= 2) {
@@ -81,7 +81,7 @@ enum pv_code idmap_insert(
     struct idmap *map, struct budget *budget, int64_t key, uint32_t value, struct pv_error *err)
 {
     while (map->n >= map->capacity / 2 || !place(map, key, value))
-        PV_TRY(grow(map, budget, err));
+        PV_TRY(idmap_grow(map, budget, err));
     return PV_OK;
 }
 

@@ -54,7 +54,7 @@ static inline bool ends_scalar(char c)
 
 enum { WIDE = 16 };
 
-static inline __m128i load(const char *at)
+static inline __m128i json_load(const char *at)
 {
     return _mm_loadu_si128((const __m128i *)(const void *)at);
 }
@@ -66,13 +66,13 @@ static inline __m128i equal(__m128i bytes, char c)
 
 static inline unsigned find_text_ends(const char *at)
 {
-    __m128i bytes = load(at);
+    __m128i bytes = json_load(at);
     return (unsigned)_mm_movemask_epi8(_mm_or_si128(equal(bytes, '"'), equal(bytes, '\\')));
 }
 
 static inline unsigned find_scalar_ends(const char *at)
 {
-    __m128i bytes = load(at);
+    __m128i bytes = json_load(at);
     /* } and ] differ in one bit. */
     __m128i bracket = equal(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), '}');
     __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(' ')), bytes);

@@ -99,7 +99,7 @@ static uint32_t take_character(struct json_text text, size_t *i)
     return take_raw(text, i);
 }
 
-static size_t encode(uint32_t c, char out[4])
+static size_t json_text_encode(uint32_t c, char out[4])
 {
     if (c < 0x80) {
         out[0] = (char)c;
@@ -124,7 +124,7 @@ size_t json_text_decode(struct json_text text, char *out, size_t capacity, bool 
         if (c < 0x20 || c == 0x7f)
             c = REPLACEMENT;
         char bytes[4];
-        size_t n = encode(c, bytes);
+        size_t n = json_text_encode(c, bytes);
         if (n > capacity - used) {
             *cut = true;
             break;

@@ -3,8 +3,8 @@
 #include <string.h>
 
 /* Keep the unfinished line, or begin to drop it. */
-static enum pv_code
-hold(struct lines *lines, struct budget *budget, const char *bytes, size_t n, struct pv_error *err)
+static enum pv_code lines_hold(
+    struct lines *lines, struct budget *budget, const char *bytes, size_t n, struct pv_error *err)
 {
     if (lines->dropping || n == 0)
         return PV_OK;
@@ -43,7 +43,7 @@ static enum pv_code end_line(struct lines *lines,
 {
     struct strview line = {bytes, n};
     if (lines->n_carry > 0) {
-        PV_TRY(hold(lines, budget, bytes, n, err));
+        PV_TRY(lines_hold(lines, budget, bytes, n, err));
         line = (struct strview){lines->carry, lines->n_carry};
         lines->n_carry = 0;
     }
@@ -63,7 +63,7 @@ enum pv_code lines_feed(struct lines *lines,
         PV_TRY(end_line(lines, budget, bytes, (size_t)(newline - bytes), sink, err));
         bytes = newline + 1;
     }
-    return hold(lines, budget, bytes, (size_t)(end - bytes), err);
+    return lines_hold(lines, budget, bytes, (size_t)(end - bytes), err);
 }
 
 enum pv_code lines_finish(struct lines *lines, const struct lines_sink *sink, struct pv_error *err)

@@ -16,7 +16,7 @@ struct sink {
     bool full;
 };
 
-static void put(struct sink *sink, const char *at, size_t n)
+static void privacy_put(struct sink *sink, const char *at, size_t n)
 {
     if (sink->full || n > sink->capacity - sink->n) {
         sink->full = true;
@@ -26,8 +26,9 @@ static void put(struct sink *sink, const char *at, size_t n)
     sink->n += n;
 }
 
-static bool
-hash(const struct joblog_privacy *privacy, struct strview text, char digits[HASH_DIGITS + 1])
+static bool privacy_hash(const struct joblog_privacy *privacy,
+                         struct strview text,
+                         char digits[HASH_DIGITS + 1])
 {
     if (privacy->hash == NULL)
         return false;
@@ -42,10 +43,10 @@ static bool put_hash(struct sink *sink,
                      struct strview text)
 {
     char digits[HASH_DIGITS + 1];
-    if (!hash(privacy, text, digits))
+    if (!privacy_hash(privacy, text, digits))
         return false;
-    put(sink, tag, strlen(tag));
-    put(sink, digits, HASH_DIGITS);
+    privacy_put(sink, tag, strlen(tag));
+    privacy_put(sink, digits, HASH_DIGITS);
     return true;
 }
 
@@ -121,9 +122,9 @@ static void put_concealed(struct sink *sink,
                           struct strview word)
 {
     if (policy == JOBLOG_KEEP)
-        put(sink, word.at, word.n);
+        privacy_put(sink, word.at, word.n);
     else if (policy == JOBLOG_DROP || !put_hash(sink, privacy, tag, word))
-        put(sink, "...", 3);
+        privacy_put(sink, "...", 3);
 }
 
 /* scheme://host/path of which the path is kept. */
@@ -138,11 +139,11 @@ static void put_path(struct sink *sink, const struct joblog_privacy *privacy, st
     size_t end = host;
     while (end < word.n && word.at[end] != '/')
         end++;
-    put(sink, word.at, host);
+    privacy_put(sink, word.at, host);
     if (end > host)
         put_concealed(sink, privacy, privacy->host_names,
                       "host:", (struct strview){word.at + host, end - host});
-    put(sink, word.at + end, word.n - end);
+    privacy_put(sink, word.at + end, word.n - end);
 }
 
 static void put_words(struct sink *sink, const struct joblog_privacy *privacy, struct strview text)
@@ -157,9 +158,9 @@ static void put_words(struct sink *sink, const struct joblog_privacy *privacy, s
         else if (is_host(word))
             put_concealed(sink, privacy, privacy->host_names, "host:", word);
         else
-            put(sink, word.at, word.n);
+            privacy_put(sink, word.at, word.n);
         if (i < text.n)
-            put(sink, text.at + i++, 1);
+            privacy_put(sink, text.at + i++, 1);
     }
 }
 
@@ -227,15 +228,15 @@ static bool split_call_site(struct strview text, struct call_site *site)
 static void
 put_call_site(struct sink *sink, const struct joblog_privacy *privacy, const struct call_site *site)
 {
-    put(sink, site->method.at, site->method.n);
-    put(sink, " at ", 4);
+    privacy_put(sink, site->method.at, site->method.n);
+    privacy_put(sink, " at ", 4);
     struct strview directory = site->directory;
     if (directory.n > 0 && privacy->paths == JOBLOG_KEEP)
-        put(sink, directory.at, directory.n);
+        privacy_put(sink, directory.at, directory.n);
     else if (directory.n > 0 && privacy->paths == JOBLOG_HASH &&
              put_hash(sink, privacy, "path:", directory))
-        put(sink, "/", 1);
-    put(sink, site->file.at, site->file.n);
+        privacy_put(sink, "/", 1);
+    privacy_put(sink, site->file.at, site->file.n);
 }
 
 /* --- what is kept --- */
@@ -327,7 +328,7 @@ void privacy_application_name(const struct joblog_privacy *privacy, char *name, 
     struct sink sink = {fit, 0, capacity - 1 < sizeof fit ? capacity - 1 : sizeof fit, false};
     struct strview whole = strview_of(name);
     if (screen_is_marked(whole))
-        put(&sink, SUSPICIOUS, sizeof SUSPICIOUS - 1);
+        privacy_put(&sink, SUSPICIOUS, sizeof SUSPICIOUS - 1);
     else if (privacy->sql_text != JOBLOG_KEEP && is_sql(whole))
         (void)put_hash(&sink, privacy, "name:", whole);
     else

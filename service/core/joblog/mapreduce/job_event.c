@@ -30,7 +30,7 @@ static const struct field fields[] = {
     FIELD("counters", RAW, counters),
 };
 
-static const struct field *find(struct json_text key)
+static const struct field *job_event_find(struct json_text key)
 {
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (json_text_is(key, fields[i].name))
@@ -88,7 +88,7 @@ static bool read_members(struct json *json, struct job_event *event, struct strv
     bool started = false;
     struct json_text key;
     while (json_next_member(json, &started, &key)) {
-        const struct field *field = find(key);
+        const struct field *field = job_event_find(key);
         if (field != NULL)
             read_value(json, field->kind, (char *)event + field->offset);
         else if (names_a_record(key))

@@ -105,7 +105,7 @@ static int64_t tasks_of(const struct side *side)
 
 /* --- containers --- */
 
-static int64_t end_of(const struct mapreduce *log)
+static int64_t job_run_end_of(const struct mapreduce *log)
 {
     return log->finish_ms != NO_TIME ? log->finish_ms : log->reader.last_ms;
 }
@@ -117,7 +117,7 @@ static size_t collect_lives(const struct mapreduce *log, int64_t *starts, int64_
         const struct job_attempt *attempt = &log->attempts[i];
         if (attempt->start_ms == NO_TIME)
             continue;
-        int64_t end = attempt->finish_ms != NO_TIME ? attempt->finish_ms : end_of(log);
+        int64_t end = attempt->finish_ms != NO_TIME ? attempt->finish_ms : job_run_end_of(log);
         starts[n] = attempt->start_ms;
         ends[n++] = end > attempt->start_ms ? end : attempt->start_ms;
     }
@@ -374,7 +374,7 @@ set_job_times(struct mapreduce *log, const struct side sides[TASK_KINDS], struct
     run->initialization_s = (double)NAN;
     if (submit == NO_TIME)
         return;
-    run->duration_s = log_seconds(log_reader_elapsed(&log->reader, submit, end_of(log)));
+    run->duration_s = log_seconds(log_reader_elapsed(&log->reader, submit, job_run_end_of(log)));
     if (launch != NO_TIME)
         run->initialization_s = log_seconds(log_reader_elapsed(&log->reader, submit, launch));
 }

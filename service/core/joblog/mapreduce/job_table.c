@@ -179,7 +179,7 @@ static bool parse_attempt(struct json_text id, struct attempt_name *name)
            take_number(&rest, &name->number) && rest.n == 0;
 }
 
-static int64_t pack(const struct attempt_name *name)
+static int64_t job_table_pack(const struct attempt_name *name)
 {
     return (int64_t)name->kind << 62 | name->task << 31 | name->number;
 }
@@ -192,7 +192,8 @@ add_attempt(struct mapreduce *log, const struct attempt_name *name, struct pv_er
                        log->reader.limits.tasks);
     struct budget *budget = &log->reader.budget;
     PV_TRY(budget_grow(budget, log->attempts, log->attempts_capacity, log->n_attempts + 1, err));
-    PV_TRY(idmap_insert(&log->attempt_at, budget, pack(name), (uint32_t)log->n_attempts, err));
+    PV_TRY(idmap_insert(&log->attempt_at, budget, job_table_pack(name), (uint32_t)log->n_attempts,
+                        err));
     log->attempts[log->n_attempts++] = (struct job_attempt){
         .kind = name->kind, .task = name->task, .start_ms = NO_TIME, .finish_ms = NO_TIME};
     return PV_OK;
@@ -210,7 +211,7 @@ static enum pv_code get_attempt(struct mapreduce *log,
     *sound = parse_attempt(event->attempt_id, &name);
     if (!*sound)
         return PV_OK;
-    const uint32_t *known = idmap_find(&log->attempt_at, pack(&name));
+    const uint32_t *known = idmap_find(&log->attempt_at, job_table_pack(&name));
     if (known != NULL) {
         *attempt = &log->attempts[*known];
         return PV_OK;

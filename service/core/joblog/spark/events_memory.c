@@ -37,7 +37,7 @@ static bool is_driver(struct json_text executor)
 }
 
 /* Of a stage that is not known (yet) nothing is kept: it would look as if it had run. */
-static void take(struct sparklog *log, const struct memory_event *event)
+static void events_memory_take(struct sparklog *log, const struct memory_event *event)
 {
     const uint32_t *at = event->stage < 0 ? NULL : idmap_find(&log->stage_at, event->stage);
     if (is_driver(event->executor))
@@ -51,7 +51,7 @@ enum pv_code event_stage_memory(struct sparklog *log, struct json *line, struct 
     (void)err;
     struct memory_event event = nothing;
     if (events_read(line, &stage_shape, &event))
-        take(log, &event);
+        events_memory_take(log, &event);
     return PV_OK;
 }
 
@@ -67,7 +67,7 @@ enum pv_code event_heartbeat(struct sparklog *log, struct json *line, struct pv_
         struct memory_event update = nothing;
         update.executor = event.executor;
         if (json_read_object(&json, &stage_shape, &update))
-            take(log, &update);
+            events_memory_take(log, &update);
     }
     line->damaged = json.damaged;
     return PV_OK;

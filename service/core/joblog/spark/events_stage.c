@@ -90,10 +90,10 @@ take_name(struct sparklog *log, struct stage *stage, struct json_text text, stru
 }
 
 /* What every description says alike; the first one that says it counts. */
-static enum pv_code describe(struct sparklog *log,
-                             const struct stage_info *info,
-                             struct stage **stage,
-                             struct pv_error *err)
+static enum pv_code events_stage_describe(struct sparklog *log,
+                                          const struct stage_info *info,
+                                          struct stage **stage,
+                                          struct pv_error *err)
 {
     PV_TRY(sparklog_get_stage(log, info->id, stage, err));
     if ((*stage)->tasks_planned < 0)
@@ -158,7 +158,7 @@ static enum pv_code take_stage(struct sparklog *log,
         return PV_OK;
     }
     struct stage *stage;
-    PV_TRY(describe(log, info, &stage, err));
+    PV_TRY(events_stage_describe(log, info, &stage, err));
     stage->ran = true;
     PV_TRY(get_attempt(log, stage, info->attempt, attempt, err));
     see_submission(log, *attempt, info->submitted);
@@ -210,7 +210,7 @@ enum pv_code events_describe_stages(struct sparklog *log, struct strview raw, st
         struct stage *stage;
         if (!json_read_object(&json, &info_shape, &info) || info.id < 0)
             continue;
-        PV_TRY(describe(log, &info, &stage, err));
+        PV_TRY(events_stage_describe(log, &info, &stage, err));
     }
     return PV_OK;
 }

@@ -148,7 +148,8 @@ static enum pv_code succeed(struct sparklog *log,
     return PV_OK;
 }
 
-static void fail(struct sparklog *log, struct stage *stage, struct json_text reason, int64_t ms)
+static void
+events_task_fail(struct sparklog *log, struct stage *stage, struct json_text reason, int64_t ms)
 {
     log->tasks_failed++;
     stage->tasks_failed++;
@@ -172,7 +173,7 @@ enum pv_code event_task_end(struct sparklog *log, struct json *line, struct pv_e
     if (succeeded)
         PV_TRY(succeed(log, stage, &event, ms, err));
     else
-        fail(log, stage, event.reason, ms);
+        events_task_fail(log, stage, event.reason, ms);
     log->tasks_speculative += event.speculative;
     sparklog_add_amounts(log, &stage->amounts, &event.amounts, succeeded);
     return PV_OK;

@@ -10,7 +10,7 @@
 
 enum { US_PER_MS = 1000 };
 
-static int64_t end_of(const struct sparklog *log)
+static int64_t profile_end_of(const struct sparklog *log)
 {
     return log->application.end_ms != NO_TIME ? log->application.end_ms : log->reader.last_ms;
 }
@@ -23,7 +23,7 @@ static void set_times(struct sparklog *log, struct run *run)
     run->initialization_s = (double)NAN;
     if (start == NO_TIME)
         return;
-    run->duration_s = log_seconds(log_reader_elapsed(&log->reader, start, end_of(log)));
+    run->duration_s = log_seconds(log_reader_elapsed(&log->reader, start, profile_end_of(log)));
     if (log->first_stage_ms != NO_TIME)
         run->initialization_s =
             log_seconds(log_reader_elapsed(&log->reader, start, log->first_stage_ms));
@@ -112,7 +112,7 @@ make_interval(const struct sparklog *log, int64_t from_ms, int64_t to_ms, struct
 {
     if (from_ms == NO_TIME)
         return false;
-    int64_t to = to_ms == NO_TIME ? end_of(log) : to_ms;
+    int64_t to = to_ms == NO_TIME ? profile_end_of(log) : to_ms;
     *out = (struct interval){from_ms, to < from_ms ? from_ms : to};
     return true;
 }
@@ -165,7 +165,7 @@ static int64_t core_ms(struct sparklog *log, const struct executor *executor)
     if (!executor->alive)
         return executor->core_ms;
     int64_t since = executor->since_ms == NO_TIME ? log->application.start_ms : executor->since_ms;
-    int64_t end = end_of(log);
+    int64_t end = profile_end_of(log);
     int64_t ms = since == NO_TIME || end == NO_TIME || end < since ? 0 : end - since;
     return log_add(executor->core_ms, sparklog_times(executor->cores, ms));
 }
@@ -225,7 +225,7 @@ static bool set_resources(struct sparklog *log, struct arena *arena, struct run 
 /* --- the whole --- */
 
 /* An exit code is the application's own word; without one, being stopped at work is failing. */
-static bool succeeded(const struct application *application)
+static bool profile_succeeded(const struct application *application)
 {
     if (application->exit_code != RUN_NO_EXIT_CODE)
         return application->ended && application->exit_code == 0;
@@ -246,7 +246,7 @@ profile_build(struct log_reader *reader, struct arena *arena, struct run *run, s
     struct run built = {.recorded_us = RUN_NO_INSTANT,
                         .from_log = true,
                         .ended = application->ended,
-                        .succeeded = succeeded(application)};
+                        .succeeded = profile_succeeded(application)};
     if (!application->ended)
         log->reader.notices[NOTICE_NO_END] = 1;
     set_times(log, &built);

@@ -95,7 +95,7 @@ set_tasks(struct sparklog *log, struct stage *stage, struct arena *arena, struct
     return true;
 }
 
-static const struct stage *find(const struct sparklog *log, int64_t id)
+static const struct stage *profile_stages_find(const struct sparklog *log, int64_t id)
 {
     size_t low = 0;
     size_t high = log->n_stages;
@@ -121,7 +121,7 @@ static int64_t written_by_parents(const struct sparklog *log, const struct stage
 {
     int64_t sum = 0;
     for (size_t i = 0; i < stage->n_parents; i++) {
-        const struct stage *parent = find(log, stage->parents[i]);
+        const struct stage *parent = profile_stages_find(log, stage->parents[i]);
         if (parent != NULL)
             sum = log_add(sum, log_add(counted(parent, AMOUNT_SHUFFLE_WRITE_RECORDS),
                                        counted(parent, AMOUNT_OUTPUT_RECORDS)));

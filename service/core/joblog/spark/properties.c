@@ -139,7 +139,7 @@ static bool has_shape(const char *text, const struct allowed *allowed)
     return false;
 }
 
-static int find(const char *key)
+static int properties_find(const char *key)
 {
     size_t low = 0;
     size_t high = TABLE_ROWS;
@@ -174,7 +174,7 @@ void properties_take(struct properties *properties, struct json_text key, struct
         memcpy(properties->advice_id, uuid, sizeof uuid);
         return;
     }
-    int at = find(name);
+    int at = properties_find(name);
     if (at >= 0 && n < PROPERTY_VALUE_MAX && has_shape(text, &table[at]))
         memcpy(properties->values[at].text, text, n + 1);
 }

@@ -9,20 +9,20 @@
  * at once. */
 enum { REACH_FACTOR = 4, REACH_AT_FIRST = 256 };
 
-static size_t reach(const struct tasks *tasks)
+static size_t tasks_reach(const struct tasks *tasks)
 {
     return REACH_FACTOR * (tasks->n + REACH_AT_FIRST);
 }
 
 /* Make slot `index` be there. */
-static enum pv_code stretch(
+static enum pv_code tasks_stretch(
     struct tasks *tasks, struct budget *budget, size_t index, int64_t planned, struct pv_error *err)
 {
     if (index < tasks->n_slots)
         return PV_OK;
     size_t need = index + 1;
     /* All of the stage at once, if that is not far away: nothing is then left over. */
-    if (planned > 0 && (uint64_t)planned > need && (uint64_t)planned <= reach(tasks))
+    if (planned > 0 && (uint64_t)planned > need && (uint64_t)planned <= tasks_reach(tasks))
         need = (size_t)planned;
     PV_TRY(budget_grow(budget, tasks->slots, tasks->slots_capacity, need, err));
     while (tasks->n_slots <= index)
@@ -48,10 +48,10 @@ enum pv_code tasks_add(struct tasks *tasks,
                        int64_t ms,
                        struct pv_error *err)
 {
-    if (index < 0 || (uint64_t)index >= reach(tasks))
+    if (index < 0 || (uint64_t)index >= tasks_reach(tasks))
         return put_aside(tasks, budget, index, ms, err);
     size_t at = (size_t)index;
-    PV_TRY(stretch(tasks, budget, at, planned, err));
+    PV_TRY(tasks_stretch(tasks, budget, at, planned, err));
     if (tasks->slots[at] >= 0)
         return put_aside(tasks, budget, index, ms, err);
     tasks->slots[at] = ms;

@@ -162,7 +162,7 @@ static double wave_factor(const struct chart *chart)
 }
 
 /* Compare run t; its error and standardised error, NAN where there is nothing to compare with. */
-static double judge(struct chart *chart, size_t t, bool *repeat)
+static double drift_detection_judge(struct chart *chart, size_t t, bool *repeat)
 {
     const struct observation *seen = &chart->runs[t].seen;
     double mean;
@@ -239,7 +239,7 @@ drift_run(struct chart *chart, size_t t, struct drift *drift, struct pv_error *e
     bool repeat = false;
     PV_TRY(renew_law(chart, t, err));
     chart->level[t] = log(chart->runs[t].seen.duration_s) - chart->shift;
-    double z = judge(chart, t, &repeat);
+    double z = drift_detection_judge(chart, t, &repeat);
     if (isnan(z)) {
         chart->learnt[t] = true;
         return PV_OK;
@@ -317,11 +317,11 @@ static bool is_at_an_end(const struct drift_run runs[], size_t first, size_t n, 
 }
 
 /* Runs beyond DRIFT_OUTLIER robust standard deviations count less the further they are off. */
-static void weigh(const struct deviations *all,
-                  size_t least,
-                  double noise,
-                  double room[],
-                  struct drift_verdict verdicts[])
+static void drift_detection_weigh(const struct deviations *all,
+                                  size_t least,
+                                  double noise,
+                                  double room[],
+                                  struct drift_verdict verdicts[])
 {
     if (all->n < least)
         return;
@@ -396,8 +396,8 @@ static enum pv_code weigh_outliers(const struct drift_run runs[],
     }
     if (n_alone >= LEAST_ALONE)
         PV_TRY(compare_alone(runs, first, n, alone, verdicts, scratch, &single, err));
-    weigh(&repeated, LEAST_REPEATED, DRIFT_NOISE, room, verdicts);
-    weigh(&single, LEAST_ALONE, DRIFT_LAW_NOISE, room, verdicts);
+    drift_detection_weigh(&repeated, LEAST_REPEATED, DRIFT_NOISE, room, verdicts);
+    drift_detection_weigh(&single, LEAST_ALONE, DRIFT_LAW_NOISE, room, verdicts);
     return PV_OK;
 }
 

@@ -37,7 +37,7 @@ struct range {
     double high;
 };
 
-static void widen(struct range *range, double x)
+static void describe_widen(struct range *range, double x)
 {
     range->low = fmin(range->low, x);
     range->high = fmax(range->high, x);
@@ -73,9 +73,9 @@ count_run(struct before *before, double size, double executors, const struct eff
 {
     before->n++;
     before->repeated += same(size, at->problem_size) && same(executors, at->executors);
-    widen(&before->size, size);
-    widen(&before->executors, executors);
-    widen(&before->share, size / executors);
+    describe_widen(&before->size, size);
+    describe_widen(&before->executors, executors);
+    describe_widen(&before->share, size / executors);
 }
 
 static struct before look_back(const struct experiments_state *state,

@@ -143,11 +143,11 @@ static enum pv_code copy_rows(struct experiments_state *state,
     return PV_OK;
 }
 
-static enum pv_code prepare(struct experiments_state *state,
-                            const struct observation rows[],
-                            size_t n,
-                            const struct model *model,
-                            struct pv_error *err)
+static enum pv_code design_prepare(struct experiments_state *state,
+                                   const struct observation rows[],
+                                   size_t n,
+                                   const struct model *model,
+                                   struct pv_error *err)
 {
     const struct experiments_question *question = state->question;
     struct effects_law law = {.model = model};
@@ -181,7 +181,7 @@ struct choice {
     struct information known;
 };
 
-static void choose(struct choice *choice, const struct experiments_candidate *run)
+static void design_choose(struct choice *choice, const struct experiments_candidate *run)
 {
     choice->runs[choice->n++] = run;
     choice->executor_s += run->executor_s;
@@ -208,7 +208,7 @@ static double gain_certainty(const struct experiments_state *state,
     return sum;
 }
 
-static double distance(const struct effects_point *a, double problem_size, double executors)
+static double design_distance(const struct effects_point *a, double problem_size, double executors)
 {
     return hypot(log(a->problem_size / problem_size), log(a->executors / executors));
 }
@@ -219,10 +219,11 @@ static double gain_gap(const struct experiments_state *state,
 {
     double gap = (double)INFINITY;
     for (size_t i = 0; i < state->n_rows; i++)
-        gap = fmin(gap, distance(&run->at, state->rows[i].problem_size, state->rows[i].executors));
+        gap = fmin(
+            gap, design_distance(&run->at, state->rows[i].problem_size, state->rows[i].executors));
     for (size_t i = 0; i < choice->n; i++)
-        gap = fmin(gap, distance(&run->at, choice->runs[i]->at.problem_size,
-                                 choice->runs[i]->at.executors));
+        gap = fmin(gap, design_distance(&run->at, choice->runs[i]->at.problem_size,
+                                        choice->runs[i]->at.executors));
     return gap;
 }
 
@@ -306,10 +307,10 @@ static void drop_little(struct experiments_state *state,
 
 /* The best run to add; NULL: none can be paid. Candidates stand by cost: the first of equals is the
  * cheapest. */
-static const struct experiments_candidate *find_best(struct experiments_state *state,
-                                                     const struct choice *choice,
-                                                     double gains[],
-                                                     double left[])
+static const struct experiments_candidate *design_find_best(struct experiments_state *state,
+                                                            const struct choice *choice,
+                                                            double gains[],
+                                                            double left[])
 {
     bool cheapest = state->question->criterion == EXPERIMENTS_CHEAPEST;
     const struct experiments_candidate *best = NULL;
@@ -337,7 +338,7 @@ all_but(const struct experiments_state *state, const struct choice *choice, size
     struct choice rest = {.known = state->known};
     for (size_t i = 0; i < choice->n; i++)
         if (i != without)
-            choose(&rest, choice->runs[i]);
+            design_choose(&rest, choice->runs[i]);
     return rest;
 }
 
@@ -367,7 +368,7 @@ find_exchange(const struct experiments_state *state, const struct choice *choice
 }
 
 /* Each exchange raises the determinant, so there is an end; the bound is for rounding. */
-static void exchange(const struct experiments_state *state, struct choice *choice)
+static void design_exchange(const struct experiments_state *state, struct choice *choice)
 {
     enum { MOST_EXCHANGES = 100 };
     size_t out = 0;
@@ -376,7 +377,7 @@ static void exchange(const struct experiments_state *state, struct choice *choic
         if (in == NULL)
             return;
         struct choice next = all_but(state, choice, out);
-        choose(&next, in);
+        design_choose(&next, in);
         *choice = next;
     }
 }
@@ -401,7 +402,7 @@ static void put_in_order(const struct experiments_state *state, struct choice *c
             }
         }
         taken[best] = true;
-        choose(&ordered, choice->runs[best]);
+        design_choose(&ordered, choice->runs[best]);
     }
     *choice = ordered;
 }
@@ -415,20 +416,20 @@ enum pv_code experiments_choose(const struct observation rows[],
                                 struct pv_error *err)
 {
     struct experiments_state state = {.question = question, .arena = arena};
-    PV_TRY(prepare(&state, rows, n, model, err));
+    PV_TRY(design_prepare(&state, rows, n, model, err));
     double *gains = arena_array(arena, state.n_candidates, sizeof *gains);
     double *left = arena_array(arena, state.n_candidates, sizeof *left);
     if (gains == NULL || left == NULL)
         return pv_no_memory(err);
     struct choice choice = {.known = state.known};
     while (choice.n < question->count && choice.n < EXPERIMENTS_MAX) {
-        const struct experiments_candidate *run = find_best(&state, &choice, gains, left);
+        const struct experiments_candidate *run = design_find_best(&state, &choice, gains, left);
         if (run == NULL)
             break;
-        choose(&choice, run);
+        design_choose(&choice, run);
     }
     if (question->criterion == EXPERIMENTS_D_OPTIMAL && has_parameters(&state)) {
-        exchange(&state, &choice);
+        design_exchange(&state, &choice);
         put_in_order(&state, &choice);
     }
     struct experiments_plan made;

@@ -17,14 +17,14 @@ struct values {
 };
 
 static enum pv_code
-reserve(struct values *values, size_t capacity, struct arena *arena, struct pv_error *err)
+region_reserve(struct values *values, size_t capacity, struct arena *arena, struct pv_error *err)
 {
     *values =
         (struct values){.at = arena_array(arena, capacity, sizeof(double)), .capacity = capacity};
     return values->at == NULL ? pv_no_memory(err) : PV_OK;
 }
 
-static void put(struct values *values, double value)
+static void region_put(struct values *values, double value)
 {
     size_t i = values->n;
     if (values->n == values->capacity)
@@ -57,7 +57,7 @@ static enum pv_code put_observed(struct values *values,
     size_t n_ticks = n == 0 ? 0 : surface_ticks(all, n, most, ticks);
     arena_rewind(arena, mark);
     for (size_t i = 0; i < n_ticks; i++)
-        put(values, ticks[i]);
+        region_put(values, ticks[i]);
     return PV_OK;
 }
 
@@ -88,18 +88,18 @@ static enum pv_code find_sizes(const struct experiment_bounds *bounds,
 {
     struct values sizes;
     size_t capacity = bounds->n_sizes + EXPERIMENT_SIZES_MAX + 4;
-    PV_TRY(reserve(&sizes, capacity, arena, err));
+    PV_TRY(region_reserve(&sizes, capacity, arena, err));
     for (size_t i = 0; i < bounds->n_sizes; i++)
-        put(&sizes, bounds->problem_sizes[i]);
+        region_put(&sizes, bounds->problem_sizes[i]);
     if (bounds->problem_sizes == NULL) {
         PV_TRY(put_observed(&sizes, rows, n, true, arena, err));
         if (n > 0)
-            put(&sizes, region->problem_size);
+            region_put(&sizes, region->problem_size);
         for (double part = 8; !has_model && part > 1; part /= 2)
             if (region->problem_size >= part)
-                put(&sizes, floor(region->problem_size / part));
+                region_put(&sizes, floor(region->problem_size / part));
         if (sizes.n == 0)
-            put(&sizes, region->problem_size);
+            region_put(&sizes, region->problem_size);
     }
     region->problem_sizes = sizes.at;
     region->n_sizes = sizes.n;
@@ -142,19 +142,19 @@ static enum pv_code find_range(const struct experiment_bounds *bounds,
 /* 1 2 3 4 6 8 12 16 24 .. */
 static void put_grid(struct values *counts, int64_t low, int64_t high)
 {
-    put(counts, (double)low);
-    put(counts, (double)high);
+    region_put(counts, (double)low);
+    region_put(counts, (double)high);
     for (int64_t power = 1; power <= high; power *= 2) {
         if (power >= low)
-            put(counts, (double)power);
+            region_put(counts, (double)power);
         int64_t between = power + power / 2;
         if (power >= 2 && between >= low && between <= high)
-            put(counts, (double)between);
+            region_put(counts, (double)between);
     }
 }
 
 /* Counts nobody asked for make way where there are too many points; spare: as much room. */
-static void thin(struct values *counts, size_t most, struct values *spare)
+static void region_thin(struct values *counts, size_t most, struct values *spare)
 {
     if (counts->n <= most)
         return;
@@ -183,20 +183,20 @@ static enum pv_code find_counts(const struct experiment_bounds *bounds,
         return pv_fault(err, PV_PLACE_PARAMETER, "executors_step", "too_many_items",
                         "%.0f executor counts are more than %zu point%s", steps, bounds->points_max,
                         PLURAL(bounds->points_max));
-    PV_TRY(reserve(counts, stepped ? (size_t)steps : capacity, arena, err));
+    PV_TRY(region_reserve(counts, stepped ? (size_t)steps : capacity, arena, err));
     for (double m = low; stepped && m <= high; m += (double)bounds->executors_step)
         counts->at[counts->n++] = m;
     if (stepped)
         return PV_OK;
-    PV_TRY(reserve(&wide, capacity, arena, err));
+    PV_TRY(region_reserve(&wide, capacity, arena, err));
     put_grid(&wide, region->min_executors, region->max_executors);
     enum pv_code code = put_observed(&wide, rows, n, false, arena, err);
     for (size_t i = 0; i < bounds->n_executors; i++)
-        put(&wide, bounds->executors[i]);
+        region_put(&wide, bounds->executors[i]);
     for (size_t i = 0; i < wide.n; i++)
         if (wide.at[i] >= low && wide.at[i] <= high)
             counts->at[counts->n++] = wide.at[i];
-    thin(counts, bounds->points_max / (region->n_sizes > 0 ? region->n_sizes : 1), &wide);
+    region_thin(counts, bounds->points_max / (region->n_sizes > 0 ? region->n_sizes : 1), &wide);
     return code;
 }
 
@@ -252,7 +252,7 @@ static enum pv_code list_asked(const struct experiment_bounds *bounds,
 {
     double ticks[EXPERIMENT_ASKED_MAX];
     struct values usable;
-    PV_TRY(reserve(&usable, counts->n, arena, err));
+    PV_TRY(region_reserve(&usable, counts->n, arena, err));
     for (size_t i = 0; i < counts->n; i++)
         if (idle || i == 0 || counts->at[i] <= region->problem_size)
             usable.at[usable.n++] = counts->at[i];

@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-static struct down_weighted_run describe(const struct observation *row,
-                                         const struct run_evidence *evidence,
-                                         const struct drift_verdict *verdict)
+static struct down_weighted_run history_drift_describe(const struct observation *row,
+                                                       const struct run_evidence *evidence,
+                                                       const struct drift_verdict *verdict)
 {
     bool outlier = verdict->reason == DRIFT_OUTLYING;
     bool starved = verdict->reason == DRIFT_STARVED;
@@ -52,7 +52,7 @@ static void list_down_weighted(const struct run_observations *seen,
             item = describe_failure(&seen->failures[f++]);
         } else {
             const struct drift_verdict *verdict = &verdicts[seen->n - 1 - i];
-            item = describe(&seen->rows[i], &seen->evidence[i], verdict);
+            item = history_drift_describe(&seen->rows[i], &seen->evidence[i], verdict);
             i++;
             found->faded += verdict->reason == DRIFT_FADED;
             if (verdict->reason == DRIFT_FULL || verdict->reason == DRIFT_FADED)

@@ -6,11 +6,11 @@
 #include "base/order.h"
 #include "base/plural.h"
 
-static enum pv_code describe(const struct contexts *contexts,
-                             const struct context_labels *labels,
-                             struct arena *arena,
-                             struct label_group *group,
-                             struct pv_error *err)
+static enum pv_code label_group_describe(const struct contexts *contexts,
+                                         const struct context_labels *labels,
+                                         struct arena *arena,
+                                         struct label_group *group,
+                                         struct pv_error *err)
 {
     struct strview *keys = arena_array(arena, contexts->n_keys, sizeof *keys);
     if (keys == NULL)
@@ -50,12 +50,12 @@ enum pv_code label_group_find(struct run_observations *seen,
     PV_TRY(contexts_find(seen->rows, seen->labels, seen->n, arena, &contexts, err));
     if (contexts.n_keys == 0)
         return PV_OK;
-    PV_TRY(describe(&contexts, &seen->labels[row], arena, group, err));
+    PV_TRY(label_group_describe(&contexts, &seen->labels[row], arena, group, err));
     mark(&contexts, row, seen, group);
     return PV_OK;
 }
 
-static bool holds(const struct strview keys[], size_t n_keys, struct strview key)
+static bool label_group_holds(const struct strview keys[], size_t n_keys, struct strview key)
 {
     for (size_t k = 0; k < n_keys; k++)
         if (strview_equal(keys[k], key))
@@ -65,7 +65,7 @@ static bool holds(const struct strview keys[], size_t n_keys, struct strview key
 
 bool label_group_has_key(const struct label_group *group, struct strview key)
 {
-    return holds(group->keys, group->n_keys, key);
+    return label_group_holds(group->keys, group->n_keys, key);
 }
 
 enum pv_code label_group_of_explaining(struct run_observations *seen,
@@ -91,13 +91,13 @@ enum pv_code label_group_of_explaining(struct run_observations *seen,
         return pv_no_memory(err);
     *explaining = (struct context_labels){kept, 0};
     for (size_t i = 0; i < n; i++)
-        if (holds(contexts.keys, contexts.n_keys, labels[i].key))
+        if (label_group_holds(contexts.keys, contexts.n_keys, labels[i].key))
             kept[explaining->n++] = labels[i];
     size_t row = contexts_match(seen->labels, seen->n, kept, explaining->n);
     group->asked = explaining->n > 0;
     group->ignored = row == seen->n;
-    PV_TRY(
-        describe(&contexts, group->ignored ? explaining : &seen->labels[row], arena, group, err));
+    PV_TRY(label_group_describe(&contexts, group->ignored ? explaining : &seen->labels[row], arena,
+                                group, err));
     if (!group->ignored)
         mark(&contexts, row, seen, group);
     return PV_OK;

@@ -29,14 +29,14 @@ static double shared(double eta, double executors, double *slope)
     return speedup;
 }
 
-static double speedup(const struct model_law *law, double problem_size, double executors)
+static double amdahl_speedup(const struct model_law *law, double problem_size, double executors)
 {
     double ignored;
     (void)problem_size;
     return shared(law->p[ETA], executors, &ignored);
 }
 
-static double duration(const struct model_law *law, double problem_size, double executors)
+static double amdahl_duration(const struct model_law *law, double problem_size, double executors)
 {
     const double *p = law->p;
     (void)problem_size;
@@ -79,7 +79,7 @@ fit_amdahl(const struct model_data *data, struct model_fit *fit, struct pv_error
     return PV_OK;
 }
 
-static void describe(const struct model *model, struct findings *findings)
+static void amdahl_describe(const struct model *model, struct findings *findings)
 {
     double eta = model->parameters[ETA].estimate;
     double alone_s = model->parameters[SEQUENTIAL].estimate;
@@ -100,8 +100,8 @@ const struct model_kind amdahl_kind = {
     .rules = rules,
     .n_parameters = PARAMETERS,
     .fit = fit_amdahl,
-    .duration_s = duration,
-    .speedup = speedup,
+    .duration_s = amdahl_duration,
+    .speedup = amdahl_speedup,
     .scaling_type = scaling_type,
-    .describe = describe,
+    .describe = amdahl_describe,
 };

@@ -37,7 +37,7 @@ static const double least_error = 1e-3;
 
 /* --- predicting --- */
 
-static double duration(const struct model_law *law, double problem_size, double executors)
+static double combined_duration(const struct model_law *law, double problem_size, double executors)
 {
     double sum = 0;
     double weights = 0;
@@ -195,7 +195,7 @@ fit_combined(const struct model_data *data, struct model_fit *fit, struct pv_err
     return PV_OK;
 }
 
-static void describe(const struct model *model, struct findings *findings)
+static void combined_describe(const struct model *model, struct findings *findings)
 {
     const struct model_tables *t = &model->tables;
     struct finding *finding = finding_add(
@@ -213,6 +213,6 @@ const struct model_kind combined_kind = {
     .forms = MODEL_OF_DURATIONS,
     .tables = MODEL_HAS_COMPONENTS,
     .fit = fit_combined,
-    .duration_s = duration,
-    .describe = describe,
+    .duration_s = combined_duration,
+    .describe = combined_describe,
 };

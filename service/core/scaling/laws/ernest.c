@@ -24,14 +24,14 @@ static const struct model_parameter_rule rules[COLUMNS] = {
     [D] = {"d", 0, HUGE_VAL, MODEL_OF_DURATIONS},
 };
 
-static double duration(const struct model_law *law, double problem_size, double executors)
+static double ernest_duration(const struct model_law *law, double problem_size, double executors)
 {
     const double *p = law->p;
     return p[A] + p[B] * problem_size / executors + p[C] * log(executors) + p[D] * executors;
 }
 
 /* dT/dm = 0: d m^2 + c m - b N = 0. */
-static size_t turn(const struct model_law *law, double problem_size, double m[])
+static size_t ernest_turn(const struct model_law *law, double problem_size, double m[])
 {
     const double *p = law->p;
     double work = p[B] * problem_size;
@@ -70,7 +70,7 @@ fit_ernest(const struct model_data *data, struct model_fit *fit, struct pv_error
     return PV_OK;
 }
 
-static void describe(const struct model *model, struct findings *findings)
+static void ernest_describe(const struct model *model, struct findings *findings)
 {
     const struct model_law law = model_law(model);
     double size;
@@ -93,7 +93,7 @@ const struct model_kind ernest_kind = {
     .rules = rules,
     .n_parameters = COLUMNS,
     .fit = fit_ernest,
-    .duration_s = duration,
-    .turning_points = turn,
-    .describe = describe,
+    .duration_s = ernest_duration,
+    .turning_points = ernest_turn,
+    .describe = ernest_describe,
 };

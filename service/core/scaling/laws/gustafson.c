@@ -29,20 +29,20 @@ static const struct model_parameter_rule rules[PARAMETERS] = {
     [SIZE] = {"size_per_executor", 1e-12, 1e12, MODEL_OF_DURATIONS},
 };
 
-static double scaled(double eta, double executors, double *slope)
+static double gustafson_scaled(double eta, double executors, double *slope)
 {
     *slope = executors - 1;
     return 1 + eta * (executors - 1);
 }
 
-static double speedup(const struct model_law *law, double problem_size, double executors)
+static double gustafson_speedup(const struct model_law *law, double problem_size, double executors)
 {
     double ignored;
     (void)problem_size;
-    return scaled(law->p[ETA], executors, &ignored);
+    return gustafson_scaled(law->p[ETA], executors, &ignored);
 }
 
-static double duration(const struct model_law *law, double problem_size, double executors)
+static double gustafson_duration(const struct model_law *law, double problem_size, double executors)
 {
     const double *p = law->p;
     return p[SEQUENTIAL] * (1 - p[ETA] + p[ETA] * problem_size / (executors * p[SIZE]));
@@ -94,11 +94,11 @@ fit_gustafson(const struct model_data *data, struct model_fit *fit, struct pv_er
                 "gustafson is a law of one problem_size per executor; these observations hold %zu",
                 design.shares),
             design.shares);
-    serial_fraction_fit(scaled, data, fit);
+    serial_fraction_fit(gustafson_scaled, data, fit);
     return PV_OK;
 }
 
-static void describe(const struct model *model, struct findings *findings)
+static void gustafson_describe(const struct model *model, struct findings *findings)
 {
     double eta = model->parameters[ETA].estimate;
     double alone_s = model->parameters[SEQUENTIAL].estimate;
@@ -126,8 +126,8 @@ const struct model_kind gustafson_kind = {
     .rules = rules,
     .n_parameters = PARAMETERS,
     .fit = fit_gustafson,
-    .duration_s = duration,
-    .speedup = speedup,
+    .duration_s = gustafson_duration,
+    .speedup = gustafson_speedup,
     .scaling_type = scaling_type,
-    .describe = describe,
+    .describe = gustafson_describe,
 };

@@ -366,10 +366,10 @@ static double predict_off_curve(const struct builder *b,
                                  b->data->rows[row].executors);
 }
 
-static void leave_out(const struct builder *b,
-                      const struct whole *whole,
-                      struct model_knot room[],
-                      double left_out[])
+static void interpolation_leave_out(const struct builder *b,
+                                    const struct whole *whole,
+                                    struct model_knot room[],
+                                    double left_out[])
 {
     for (size_t from = 0; from < b->n_cells;) {
         struct span cells = cells_from(b, from);
@@ -391,7 +391,8 @@ static void leave_out(const struct builder *b,
 
 /* --- the fit --- */
 
-static enum pv_code prepare(const struct model_data *data, struct builder *b, struct pv_error *err)
+static enum pv_code
+interpolation_prepare(const struct model_data *data, struct builder *b, struct pv_error *err)
 {
     struct arena *scratch = data->scratch;
     double *logs = arena_array(scratch, data->n, sizeof *logs);
@@ -456,7 +457,7 @@ fit_interpolation(const struct model_data *data, struct model_fit *fit, struct p
 {
     struct builder b;
     struct whole whole = {0};
-    PV_TRY(prepare(data, &b, err));
+    PV_TRY(interpolation_prepare(data, &b, err));
     struct model_knot *knots = arena_array(data->scratch, b.n_cells, sizeof *knots);
     struct model_knot *room = arena_array(data->scratch, b.n_cells, sizeof *room);
     if (knots == NULL || room == NULL)
@@ -470,11 +471,11 @@ fit_interpolation(const struct model_data *data, struct model_fit *fit, struct p
     fit->freedom[0] = data->n > n ? (double)(data->n - n) : 0;
     set_sizes(&b, fit);
     if (!data->whole)
-        leave_out(&b, &whole, room, fit->left_out);
+        interpolation_leave_out(&b, &whole, room, fit->left_out);
     return PV_OK;
 }
 
-static void describe(const struct model *model, struct findings *findings)
+static void interpolation_describe(const struct model *model, struct findings *findings)
 {
     const struct model_tables *t = &model->tables;
     size_t curves = 0;
@@ -498,5 +499,5 @@ const struct model_kind interpolation_kind = {
     .fit = fit_interpolation,
     .duration_s = interpolated_duration,
     .turning_points = interpolated_turning_points,
-    .describe = describe,
+    .describe = interpolation_describe,
 };

@@ -41,7 +41,7 @@
  *
  * The sums square the condition of the columns and lose half of the digits. That is enough to
  * choose and to predict; once shape and positive columns are known, the coefficients are estimated
- * again from the rows (settle), by core/numerics/nonnegative.h, which does not form products, and
+ * again from the rows (load_laws_settle), by core/numerics/nonnegative.h, which does not form products, and
  * the covariance with them. It holds for the shape chosen; how uncertain the shape itself is shows
  * only in the left-out errors.
  *
@@ -169,10 +169,10 @@ static void fill_columns(const struct family *family,
     x[GROWS] = row->problem_size;
 }
 
-static double value_of(const struct family *family,
-                       const double b[COLUMNS],
-                       double shape,
-                       const struct observation *row)
+static double load_laws_value_of(const struct family *family,
+                                 const double b[COLUMNS],
+                                 double shape,
+                                 const struct observation *row)
 {
     double x[COLUMNS];
     double sum = 0;
@@ -302,7 +302,8 @@ take_out(const struct trial *trial, const struct absence *without, double shape,
 }
 
 /* The best shape for all rows but those. */
-static void find_best(const struct trial *trial, struct absence without, struct found *best)
+static void
+load_laws_find_best(const struct trial *trial, struct absence without, struct found *best)
 {
     const struct model_data *data = trial->data;
     struct absence bare = without;
@@ -342,10 +343,10 @@ static enum pv_code make_trial(const struct family *family,
 
 /* The numbers of the best shape once more, as precisely as they can be had, with their variances.
  */
-static enum pv_code settle(const struct trial *trial,
-                           const struct found *best,
-                           struct model_fit *fit,
-                           struct pv_error *err)
+static enum pv_code load_laws_settle(const struct trial *trial,
+                                     const struct found *best,
+                                     struct model_fit *fit,
+                                     struct pv_error *err)
 {
     const struct model_data *data = trial->data;
     struct model *model = &fit->model;
@@ -402,18 +403,18 @@ static enum pv_code fit_family(const struct family *family,
     struct absence without = {.row = data->n, .from = 1, .to = 0};
     PV_TRY(configurations_require(data, fit->model.kind, 2, 2, &design, err));
     PV_TRY(make_trial(family, data, design.sizes, &trial, err));
-    find_best(trial, without, &best);
+    load_laws_find_best(trial, without, &best);
     start_from(trial, &best, &fit->model);
     fit->model.reference = MODEL_EXTRAPOLATED;
     if (data->whole)
         return PV_OK;
     for (without.row = 0; without.row < data->n; without.row++) {
         struct found others;
-        find_best(trial, without, &others);
+        load_laws_find_best(trial, without, &others);
         fit->left_out[without.row] =
-            value_of(family, others.b, others.shape, &data->rows[without.row]);
+            load_laws_value_of(family, others.b, others.shape, &data->rows[without.row]);
     }
-    return settle(trial, &best, fit, err);
+    return load_laws_settle(trial, &best, fit, err);
 }
 
 /* The family behind a kind. */
@@ -440,10 +441,11 @@ enum pv_code load_leave_out(const struct model_kind *kind,
     PV_TRY(make_trial(family_of(kind), data, sizes, &trial, err));
     for (size_t f = 0; f < folds; f++) {
         struct found others;
-        find_best(trial, (struct absence){data->n, from[f], to[f]}, &others);
+        load_laws_find_best(trial, (struct absence){data->n, from[f], to[f]}, &others);
         for (size_t i = 0; i < data->n; i++)
             if (data->rows[i].executors >= from[f] && data->rows[i].executors <= to[f])
-                left_out[i] = value_of(trial->family, others.b, others.shape, &data->rows[i]);
+                left_out[i] =
+                    load_laws_value_of(trial->family, others.b, others.shape, &data->rows[i]);
     }
     return PV_OK;
 }

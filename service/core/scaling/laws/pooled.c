@@ -324,7 +324,7 @@ static void fit_mean(struct pool *pool)
     }
 }
 
-static void step(struct pool *pool)
+static void pooled_step(struct pool *pool)
 {
     double sums[POOLED_TICKS][POOLED_TICKS] = {{0}};
     double trace = 0;
@@ -397,7 +397,7 @@ static double height_at(const struct pool *pool, const double heights[], double 
 
 /* The curve of a row's context and size without that row; of one that has no other, what the
  * nearest own size says. */
-static double leave_out(const struct pool *pool, const struct observation *row)
+static double pooled_leave_out(const struct pool *pool, const struct observation *row)
 {
     const struct curve *mine = pool->curves; /* every row is of one of them */
     const struct curve *near = NULL;
@@ -437,10 +437,10 @@ fit_pooled(const struct model_data *data, struct model_fit *fit, struct pv_error
     PV_TRY(make_pool(data, &pool, err));
     guess(pool);
     for (size_t i = 0; i < ITERATIONS; i++)
-        step(pool);
+        pooled_step(pool);
     PV_TRY(set_knots(pool, data->scratch, &fit->model, err));
     for (size_t i = 0; !data->whole && i < data->n; i++)
-        fit->left_out[i] = leave_out(pool, &data->rows[i]);
+        fit->left_out[i] = pooled_leave_out(pool, &data->rows[i]);
     size_t own = 0;
     while (own < pool->n_curves && pool->curves[own].context == 1)
         own++;
@@ -449,7 +449,7 @@ fit_pooled(const struct model_data *data, struct model_fit *fit, struct pv_error
     return PV_OK;
 }
 
-static void describe(const struct model *model, struct findings *findings)
+static void pooled_describe(const struct model *model, struct findings *findings)
 {
     struct finding *finding =
         finding_add(findings, "pooled_curves",
@@ -467,5 +467,5 @@ const struct model_kind pooled_kind = {
     .fit = fit_pooled,
     .duration_s = interpolated_duration,
     .turning_points = interpolated_turning_points,
-    .describe = describe,
+    .describe = pooled_describe,
 };

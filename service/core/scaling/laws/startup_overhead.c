@@ -81,7 +81,7 @@ static bool make_groups(const double executors[],
 
 /* --- one theta, one gap --- */
 
-static void measure(const struct groups *g, struct line *line)
+static void startup_overhead_measure(const struct groups *g, struct line *line)
 {
     line->sum = 0;
     for (size_t i = 0; i < g->n; i++) {
@@ -128,7 +128,7 @@ static void draw(const struct groups *g, size_t n, double theta, struct line *li
 
 static void keep_better(const struct groups *g, struct line *line, size_t at, struct line *best)
 {
-    measure(g, line);
+    startup_overhead_measure(g, line);
     line->at = at;
     if (line->sum < best->sum)
         *best = *line;
@@ -156,7 +156,7 @@ static void try_gap(const struct groups *g, size_t k, struct line *best)
 
 /* Over the counts and gaps from group `from` to group `to`; among equals the largest theta, so that
  * nothing is called saturated without need. */
-static struct line search(const struct groups *g, size_t from, size_t to)
+static struct line startup_overhead_search(const struct groups *g, size_t from, size_t to)
 {
     struct line best = {.sum = (double)INFINITY};
     for (size_t k = to + 1; k-- > from;) {
@@ -174,7 +174,8 @@ static struct line search(const struct groups *g, size_t from, size_t to)
 /* --- what is known of the parameters --- */
 
 /* Derivatives of the time by t0, epsilon, theta, for those the data determine. */
-static size_t differentiate(const struct startup *fit, double m, double row[3], size_t which[3])
+static size_t
+startup_overhead_differentiate(const struct startup *fit, double m, double row[3], size_t which[3])
 {
     bool inner = fit->epsilon > 0 && fit->epsilon < 1;
     size_t k = 0;
@@ -203,7 +204,7 @@ static enum pv_code set_variance(const double executors[],
     struct pv_error why = {0};
     size_t which[3];
     double row[3];
-    size_t k = differentiate(fit, 1, row, which);
+    size_t k = startup_overhead_differentiate(fit, 1, row, which);
     double *x = arena_array(scratch, n, k * sizeof *x);
     double *residuals = arena_array(scratch, n, sizeof *residuals);
     if (x == NULL || residuals == NULL)
@@ -212,7 +213,7 @@ static enum pv_code set_variance(const double executors[],
     double sizes = 0;
     for (size_t i = 0; i < n; i++) {
         double w = weights == NULL ? 1 : weights[i];
-        (void)differentiate(fit, executors[i], &x[i * k], which);
+        (void)startup_overhead_differentiate(fit, executors[i], &x[i * k], which);
         residuals[i] =
             times_s[i] - fit->t0_s * startup_factor(fit->epsilon, fit->theta, executors[i]);
         squares += w * w * residuals[i] * residuals[i];
@@ -231,13 +232,13 @@ static enum pv_code set_variance(const double executors[],
 
 /* --- without one row --- */
 
-static void leave_out(struct groups *g,
-                      const struct line *best,
-                      const double executors[],
-                      const double times_s[],
-                      const double weights[],
-                      size_t n,
-                      double left_out_s[])
+static void startup_overhead_leave_out(struct groups *g,
+                                       const struct line *best,
+                                       const double executors[],
+                                       const double times_s[],
+                                       const double weights[],
+                                       size_t n,
+                                       double left_out_s[])
 {
     bool full = g->n <= STARTUP_FULL;
     size_t from = full || best->at < 2 ? 0 : best->at - 2;
@@ -248,7 +249,7 @@ static void leave_out(struct groups *g,
         double w = weights == NULL ? 1 : weights[i];
         group->w = kept.w - w * w > 1e-12 * kept.w ? kept.w - w * w : 0;
         group->t = group->w > 0 ? kept.t - w * w * times_s[i] : 0;
-        struct line line = search(g, from, to);
+        struct line line = startup_overhead_search(g, from, to);
         left_out_s[i] = n > 1 ? line.a + line.b * fmin(executors[i], line.theta) : (double)NAN;
         *group = kept;
     }
@@ -267,7 +268,7 @@ enum pv_code startup_fit(const double executors[],
     struct arena_mark mark = arena_mark(scratch);
     if (!make_groups(executors, times_s, weights, n, scratch, &g))
         return pv_no_memory(err);
-    struct line best = search(&g, 0, g.n - 1);
+    struct line best = startup_overhead_search(&g, 0, g.n - 1);
     struct startup made = {.t0_s = best.a + best.b, .theta = best.theta};
     made.epsilon = made.t0_s > 0 ? best.b / made.t0_s : 0;
     double largest = g.items[g.n - 1].m;
@@ -276,7 +277,7 @@ enum pv_code startup_fit(const double executors[],
         made.theta = largest;
     enum pv_code code = set_variance(executors, times_s, weights, n, scratch, &made, err);
     if (code == PV_OK && left_out_s != NULL)
-        leave_out(&g, &best, executors, times_s, weights, n, left_out_s);
+        startup_overhead_leave_out(&g, &best, executors, times_s, weights, n, left_out_s);
     arena_rewind(scratch, mark);
     if (code == PV_OK)
         *fit = made;

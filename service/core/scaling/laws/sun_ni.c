@@ -42,21 +42,21 @@ static const struct model_parameter_rule rules[PARAMETERS] = {
 
 /* --- the law --- */
 
-static double work(const double p[], double problem_size)
+static double sun_ni_work(const double p[], double problem_size)
 {
     return exp(p[GROWTH] * log(problem_size / p[SIZE]));
 }
 
-static double duration(const struct model_law *law, double problem_size, double executors)
+static double sun_ni_duration(const struct model_law *law, double problem_size, double executors)
 {
     const double *p = law->p;
-    return p[SEQUENTIAL] * (1 - p[ETA] + p[ETA] * work(p, problem_size) / executors);
+    return p[SEQUENTIAL] * (1 - p[ETA] + p[ETA] * sun_ni_work(p, problem_size) / executors);
 }
 
-static double speedup(const struct model_law *law, double problem_size, double executors)
+static double sun_ni_speedup(const struct model_law *law, double problem_size, double executors)
 {
     const double *p = law->p;
-    double parallel = p[ETA] * work(p, problem_size);
+    double parallel = p[ETA] * sun_ni_work(p, problem_size);
     return (parallel + 1 - p[ETA]) / (parallel / executors + 1 - p[ETA]);
 }
 
@@ -189,13 +189,13 @@ static enum pv_code check_known(const struct model_data *data,
     return PV_OK;
 }
 
-static void set_parameters(const struct model_data *data,
-                           const struct descent *d,
-                           double squares,
-                           const double p[],
-                           double inverse[DESCENT_MAX][DESCENT_MAX],
-                           size_t freed,
-                           struct model_fit *fit)
+static void sun_ni_set_parameters(const struct model_data *data,
+                                  const struct descent *d,
+                                  double squares,
+                                  const double p[],
+                                  double inverse[DESCENT_MAX][DESCENT_MAX],
+                                  size_t freed,
+                                  struct model_fit *fit)
 {
     double left = data->n > freed ? (double)(data->n - freed) : 0;
     double scale = 0;
@@ -214,10 +214,10 @@ static void set_parameters(const struct model_data *data,
     }
 }
 
-static void leave_out(const struct descent *d,
-                      const struct descent_sums *sums,
-                      const double p[],
-                      struct model_fit *fit)
+static void sun_ni_leave_out(const struct descent *d,
+                             const struct descent_sums *sums,
+                             const double p[],
+                             struct model_fit *fit)
 {
     struct problem *problem = d->context;
     for (size_t i = 0; i < d->n; i++) {
@@ -227,8 +227,8 @@ static void leave_out(const struct descent *d,
             law.p[j] = p[j];
         descent_find_without(d, sums, i, 1e-6, law.p);
         fit->left_out[i] = fit->model.form == MODEL_OF_SPEEDUPS
-                               ? speedup(&law, row->problem_size, row->executors)
-                               : duration(&law, row->problem_size, row->executors);
+                               ? sun_ni_speedup(&law, row->problem_size, row->executors)
+                               : sun_ni_duration(&law, row->problem_size, row->executors);
     }
 }
 
@@ -277,7 +277,7 @@ fit_sun_ni(const struct model_data *data, struct model_fit *fit, struct pv_error
     (void)descent_polish(&d, 1e-12, p);
     descent_sum(&d, p, d.n, &sums);
     PV_TRY(check_known(data, &d, &sums, p, inverse, &freed, err));
-    set_parameters(data, &d, sums.squares, p, inverse, freed, fit);
+    sun_ni_set_parameters(data, &d, sums.squares, p, inverse, freed, fit);
     fit->model.parameters[SIZE].estimate = problem.size;
     fit->model.reference = durations ? MODEL_EXTRAPOLATED : MODEL_RATIO;
     if (p[GROWTH] >= GROWTH_MAX)
@@ -288,7 +288,7 @@ fit_sun_ni(const struct model_data *data, struct model_fit *fit, struct pv_error
             GROWTH_MAX);
     descent_sharpen(&d, p, &sums);
     if (!data->whole)
-        leave_out(&d, &sums, p, fit);
+        sun_ni_leave_out(&d, &sums, p, fit);
     return PV_OK;
 }
 
@@ -307,7 +307,7 @@ static void describe_growth(const struct model *model, struct findings *findings
     finding_number(finding, "std_error", growth->std_error);
 }
 
-static void describe(const struct model *model, struct findings *findings)
+static void sun_ni_describe(const struct model *model, struct findings *findings)
 {
     const struct model_law law = model_law(model);
     double size;
@@ -315,7 +315,7 @@ static void describe(const struct model *model, struct findings *findings)
     describe_growth(model, findings);
     if (!describe_corner(model, &size, &m))
         return;
-    double ratio = law.p[ETA] * work(law.p, size) / (1 - law.p[ETA]);
+    double ratio = law.p[ETA] * sun_ni_work(law.p, size) / (1 - law.p[ETA]);
     describe_limit(findings, "the largest problem seen", 1 + ratio, ratio);
     describe_doubling(model, findings);
 }
@@ -326,7 +326,7 @@ const struct model_kind sun_ni_kind = {
     .rules = rules,
     .n_parameters = PARAMETERS,
     .fit = fit_sun_ni,
-    .duration_s = duration,
-    .speedup = speedup,
-    .describe = describe,
+    .duration_s = sun_ni_duration,
+    .speedup = sun_ni_speedup,
+    .describe = sun_ni_describe,
 };

@@ -39,19 +39,19 @@ double usba_growth(const double p[], double problem_size, double executors)
            p[USBA_BETA] * executors + p[USBA_GAMMA] * problem_size;
 }
 
-static double duration(const struct model_law *law, double problem_size, double executors)
+static double usba_duration(const struct model_law *law, double problem_size, double executors)
 {
     const double *p = law->p;
     double q = startup_factor(p[USBA_EPSILON], p[USBA_THETA], executors);
     return p[USBA_INITIALIZATION] * q + p[USBA_PARALLEL] * usba_growth(p, problem_size, executors);
 }
 
-static double speedup(const struct model_law *law, double problem_size, double executors)
+static double usba_speedup(const struct model_law *law, double problem_size, double executors)
 {
     const double *p = law->p;
     if (law->form == MODEL_OF_DURATIONS)
         return (p[USBA_INITIALIZATION] + problem_size * p[USBA_PARALLEL]) /
-               duration(law, problem_size, executors);
+               usba_duration(law, problem_size, executors);
     double q = startup_factor(p[USBA_EPSILON], p[USBA_THETA], executors);
     return (p[USBA_RATIO] + problem_size) /
            (p[USBA_RATIO] * q + usba_growth(p, problem_size, executors));
@@ -59,7 +59,7 @@ static double speedup(const struct model_law *law, double problem_size, double e
 
 /* Where -alpha ln m + beta m + t0/T1 epsilon min(m, theta) can be least: flat below theta, at
  * theta, flat above it. */
-static size_t turn(const struct model_law *law, double problem_size, double m[])
+static size_t usba_turn(const struct model_law *law, double problem_size, double m[])
 {
     const double *p = law->p;
     (void)problem_size;
@@ -76,7 +76,7 @@ static size_t turn(const struct model_law *law, double problem_size, double m[])
 /* Half the estimate: the interval at 95 percent then reaches about 0. */
 static const double weak_share = 0.5;
 
-static void judge(size_t which, double low, double high, size_t rows, struct model_fit *fit)
+static void usba_judge(size_t which, double low, double high, size_t rows, struct model_fit *fit)
 {
     const char *name = fit->model.kind->rules[which].name;
     double estimate = fit->model.parameters[which].estimate;
@@ -114,9 +114,9 @@ static void judge_startup(const double p[], double most, size_t rows, struct mod
     bool grows = p[USBA_EPSILON] > USBA_BOUND;
     bool reached = grows && p[USBA_THETA] < most * (1 - USBA_BOUND);
     if (grows)
-        judge(USBA_EPSILON, 0, 1, rows, fit);
+        usba_judge(USBA_EPSILON, 0, 1, rows, fit);
     if (reached)
-        judge(USBA_THETA, 1, most, rows, fit);
+        usba_judge(USBA_THETA, 1, most, rows, fit);
 }
 
 void usba_describe_startup(const struct model *model, struct findings *findings)
@@ -183,7 +183,7 @@ static void unpack(const struct problem *problem, const double u[], double p[USB
     p[USBA_RATIO] = exp(u[RATIO_AT]);
 }
 
-static void pack(const struct problem *problem, const double p[], double u[])
+static void usba_pack(const struct problem *problem, const double p[], double u[])
 {
     for (size_t j = 0; j < problem->k; j++)
         u[j] = p[order[j]];
@@ -342,10 +342,10 @@ make_starts(struct problem *problem, struct start starts[], size_t *n_starts, st
     return PV_OK;
 }
 
-static enum pv_code solve(struct problem *problem,
-                          const struct configurations *design,
-                          double p[],
-                          struct pv_error *err)
+static enum pv_code usba_solve(struct problem *problem,
+                               const struct configurations *design,
+                               double p[],
+                               struct pv_error *err)
 {
     size_t n = 0;
     double least = (double)INFINITY;
@@ -389,12 +389,12 @@ static size_t select_known(const struct problem *problem, const double p[], size
 }
 
 /* Least squares of the linearised law. PV_E_SINGULAR: nothing is determined. */
-static enum pv_code linearise(struct problem *problem,
-                              const double p[],
-                              const size_t known[],
-                              size_t k,
-                              struct linear_fit *linear,
-                              struct pv_error *err)
+static enum pv_code usba_linearise(struct problem *problem,
+                                   const double p[],
+                                   const size_t known[],
+                                   size_t k,
+                                   struct linear_fit *linear,
+                                   struct pv_error *err)
 {
     size_t n = problem->data->n;
     double u[DESCENT_MAX];
@@ -403,7 +403,7 @@ static enum pv_code linearise(struct problem *problem,
     double *y = arena_array(problem->data->scratch, n, sizeof *y);
     if (x == NULL || y == NULL)
         return pv_no_memory(err);
-    pack(problem, p, u);
+    usba_pack(problem, p, u);
     for (size_t i = 0; i < n; i++) {
         y[i] = -error_of(problem, u, i, row);
         row[RATIO_AT] /= p[USBA_RATIO];
@@ -417,7 +417,7 @@ static double squares_at(struct problem *problem, const double p[])
 {
     const struct descent d = make_descent(problem);
     double u[DESCENT_MAX];
-    pack(problem, p, u);
+    usba_pack(problem, p, u);
     return descent_squares(&d, u, d.n);
 }
 
@@ -433,7 +433,7 @@ static enum pv_code set_estimates(struct problem *problem,
     size_t k = select_known(problem, p, known);
     for (size_t j = 0; j < FREE_MAX; j++)
         model->parameters[order[j]].estimate = p[order[j]];
-    enum pv_code code = linearise(problem, p, known, k, &linear, &why);
+    enum pv_code code = usba_linearise(problem, p, known, k, &linear, &why);
     if (code == PV_E_SINGULAR)
         return PV_OK;
     if (code != PV_OK)
@@ -457,7 +457,7 @@ static void ratio_leave_out(struct problem *problem, const double p[], double le
     const struct descent d = make_descent(problem);
     struct descent_sums sums;
     double u[DESCENT_MAX];
-    pack(problem, p, u);
+    usba_pack(problem, p, u);
     descent_sum(&d, u, d.n, &sums);
     descent_sharpen(&d, u, &sums);
     for (size_t i = 0; i < d.n; i++) {
@@ -491,14 +491,14 @@ fit_ratio(const struct configurations *design, struct model_fit *fit, struct pv_
         problem.most = fmax(problem.most, data->rows[i].executors);
     }
     fit->model.reference = MODEL_RATIO;
-    PV_TRY(solve(&problem, design, p, err));
+    PV_TRY(usba_solve(&problem, design, p, err));
     PV_TRY(set_estimates(&problem, p, fit, err));
     if (gamma_is_insignificant(fit)) {
         problem.k = FREE_MAX - 1;
         memset(fit->model.uncertainty.covariance, 0, sizeof fit->model.uncertainty.covariance);
         (void)finding_add(&fit->warnings, "gamma_dropped",
                           "gamma is not significant (p > %g) and was left out", USBA_SIGNIFICANT);
-        PV_TRY(solve(&problem, design, p, err));
+        PV_TRY(usba_solve(&problem, design, p, err));
         PV_TRY(set_estimates(&problem, p, fit, err));
         fit->model.parameters[USBA_GAMMA].dropped = true;
     }
@@ -559,7 +559,7 @@ usba_set_startup(const struct model_data *data, struct model_fit *fit, struct pv
 }
 
 /* Derivatives of alpha, beta, gamma, T1 by c0..c3. */
-static void differentiate(const double c[4], double t1, double jacobian[4][4])
+static void usba_differentiate(const double c[4], double t1, double jacobian[4][4])
 {
     for (size_t i = 0; i < 3; i++) {
         /* Each is c[i + 1] / T1, and T1 = c0 + c2 + c3. */
@@ -585,7 +585,7 @@ enum pv_code usba_set_parallel(const double c[4],
             err, PV_E_SINGULAR,
             "the time at problem_size 1 on one executor comes out as 0: add runs at small "
             "sizes, best at problem_size 1 on one executor");
-    differentiate(c, t1, jacobian);
+    usba_differentiate(c, t1, jacobian);
     for (size_t i = 0; i < 3; i++)
         model->parameters[at[i]].estimate = c[i + 1] / t1;
     model->parameters[USBA_PARALLEL].estimate = t1;
@@ -685,10 +685,10 @@ set_measured(const struct parallel *part, const struct linear_fit *linear, struc
     }
 }
 
-static enum pv_code set_parameters(const struct parallel *part,
-                                   const struct linear_fit *linear,
-                                   struct model_fit *fit,
-                                   struct pv_error *err)
+static enum pv_code usba_set_parameters(const struct parallel *part,
+                                        const struct linear_fit *linear,
+                                        struct model_fit *fit,
+                                        struct pv_error *err)
 {
     for (size_t j = USBA_ALPHA; j <= USBA_GAMMA; j++)
         fit->freedom[j] = (double)(linear->n - linear->k);
@@ -728,7 +728,7 @@ static enum pv_code choose_form(const struct parallel *part,
     struct model kept = fit->model;
     enum pv_code code = fit_linear(part, part->data->n, true, y, linear, &why);
     if (code == PV_OK)
-        code = set_parameters(part, linear, fit, err);
+        code = usba_set_parameters(part, linear, fit, err);
     else if (code == PV_E_MEMORY)
         return pv_fail(err, code, "%s", why.detail);
     bool known = code == PV_OK;
@@ -740,7 +740,7 @@ static enum pv_code choose_form(const struct parallel *part,
     if (code == PV_E_SINGULAR)
         return configurations_blame(part->design, err);
     PV_TRY(code);
-    PV_TRY(set_parameters(part, linear, fit, err));
+    PV_TRY(usba_set_parameters(part, linear, fit, err));
     drop_gamma(&fit->model);
     if (known)
         (void)finding_add(&fit->warnings, "gamma_dropped",
@@ -779,12 +779,12 @@ static double without_unit(const struct parallel *part, size_t i)
     return (part->unit_weight * part->t1_s - w * part->times_s[i]) / (part->unit_weight - w);
 }
 
-static enum pv_code leave_out(const struct parallel *part,
-                              const struct linear_fit *linear,
-                              const double y[],
-                              bool gamma,
-                              double left_out_s[],
-                              struct pv_error *err)
+static enum pv_code usba_leave_out(const struct parallel *part,
+                                   const struct linear_fit *linear,
+                                   const double y[],
+                                   bool gamma,
+                                   double left_out_s[],
+                                   struct pv_error *err)
 {
     size_t at = 0;
     for (size_t i = 0; i < part->data->n; i++) {
@@ -802,7 +802,7 @@ static enum pv_code leave_out(const struct parallel *part,
 }
 
 static enum pv_code
-prepare(const struct configurations *design, struct parallel *part, struct pv_error *err)
+usba_prepare(const struct configurations *design, struct parallel *part, struct pv_error *err)
 {
     const struct model_data *data = design->data;
     *part = (struct parallel){.data = data, .design = design};
@@ -832,11 +832,11 @@ fit_durations(const struct configurations *design, struct model_fit *fit, struct
     struct parallel part;
     struct linear_fit linear = {.n = 0};
     const double *y = NULL;
-    PV_TRY(prepare(design, &part, err));
+    PV_TRY(usba_prepare(design, &part, err));
     PV_TRY(choose_form(&part, &linear, &y, fit, err));
     bool gamma = !fit->model.parameters[USBA_GAMMA].dropped;
     if (!data->whole)
-        PV_TRY(leave_out(&part, &linear, y, gamma, fit->left_out, err));
+        PV_TRY(usba_leave_out(&part, &linear, y, gamma, fit->left_out, err));
     PV_TRY(usba_set_startup(data, fit, err));
     if (!(fit->model.parameters[USBA_PARALLEL].estimate > 0))
         (void)finding_add(
@@ -857,7 +857,7 @@ fit_usba(const struct model_data *data, struct model_fit *fit, struct pv_error *
 }
 
 /* What bounds the speedup: a part that grows with executors, or nothing that was seen. */
-static void describe(const struct model *model, struct findings *findings)
+static void usba_describe(const struct model *model, struct findings *findings)
 {
     const struct model_law law = model_law(model);
     double beta = law.p[USBA_BETA];
@@ -884,8 +884,8 @@ const struct model_kind usba_kind = {
     .rules = usba_rules,
     .n_parameters = USBA_PARAMETERS,
     .fit = fit_usba,
-    .duration_s = duration,
-    .speedup = speedup,
-    .turning_points = turn,
-    .describe = describe,
+    .duration_s = usba_duration,
+    .speedup = usba_speedup,
+    .turning_points = usba_turn,
+    .describe = usba_describe,
 };

@@ -17,7 +17,8 @@
 
 enum { COLUMNS = 4, PARAMETERS = USBA_RATIO };
 
-static double duration(const struct model_law *law, double problem_size, double executors)
+static double
+usba_scaled_duration(const struct model_law *law, double problem_size, double executors)
 {
     const double *p = law->p;
     double q = startup_factor(p[USBA_EPSILON], p[USBA_THETA], executors);
@@ -27,7 +28,7 @@ static double duration(const struct model_law *law, double problem_size, double 
 
 /* Below theta, t0 epsilon m^2 = T1 N (p0 + gamma N + alpha (1 + ln(N/m))), whose left side rises
  * and right side falls with m; above theta more executors only help. */
-static size_t turn(const struct model_law *law, double problem_size, double m[])
+static size_t usba_scaled_turn(const struct model_law *law, double problem_size, double m[])
 {
     const double *p = law->p;
     double low = 0;
@@ -81,7 +82,7 @@ fit_usba_scaled(const struct model_data *data, struct model_fit *fit, struct pv_
     return PV_OK;
 }
 
-static void describe(const struct model *model, struct findings *findings)
+static void usba_scaled_describe(const struct model *model, struct findings *findings)
 {
     const struct model_law law = model_law(model);
     const double *p = law.p;
@@ -111,7 +112,7 @@ const struct model_kind usba_scaled_kind = {
     .rules = usba_rules,
     .n_parameters = PARAMETERS,
     .fit = fit_usba_scaled,
-    .duration_s = duration,
-    .turning_points = turn,
-    .describe = describe,
+    .duration_s = usba_scaled_duration,
+    .turning_points = usba_scaled_turn,
+    .describe = usba_scaled_describe,
 };

@@ -17,7 +17,7 @@ struct worst {
     size_t concerned;
 };
 
-static double value_of(const struct observation *row, enum model_form form)
+static double conflict_check_value_of(const struct observation *row, enum model_form form)
 {
     switch (form) {
     case MODEL_OF_DURATIONS:
@@ -30,7 +30,8 @@ static double value_of(const struct observation *row, enum model_form form)
     return (double)NAN;
 }
 
-static void judge(const struct observation *row, const struct seen *seen, struct worst *worst)
+static void
+conflict_check_judge(const struct observation *row, const struct seen *seen, struct worst *worst)
 {
     if (seen->rows < 2 || !(seen->most > CONFLICT_FACTOR * seen->least))
         return;
@@ -42,7 +43,8 @@ static void judge(const struct observation *row, const struct seen *seen, struct
 }
 
 /* The rows [from, to) of one (N, m). */
-static void look(const struct model_data *data, size_t from, size_t to, struct worst *worst)
+static void
+conflict_check_look(const struct model_data *data, size_t from, size_t to, struct worst *worst)
 {
     struct seen by_context[MODEL_CONTEXTS_MAX + 1] = {{0, 0, 0}};
     size_t contexts = 1;
@@ -55,13 +57,13 @@ static void look(const struct model_data *data, size_t from, size_t to, struct w
         by_context[c] = (struct seen){0, (double)INFINITY, 0};
     for (size_t i = from; i < to; i++) {
         struct seen *seen = &by_context[data->rows[i].context];
-        double value = value_of(&data->rows[i], data->form);
+        double value = conflict_check_value_of(&data->rows[i], data->form);
         seen->rows++;
         seen->least = fmin(seen->least, value);
         seen->most = fmax(seen->most, value);
     }
     for (size_t c = 0; c < contexts; c++)
-        judge(&data->rows[from], &by_context[c], worst);
+        conflict_check_judge(&data->rows[from], &by_context[c], worst);
 }
 
 static bool is_same_point(const struct observation *a, const struct observation *b)
@@ -79,7 +81,7 @@ void conflict_check(const struct model_data *data, struct model_fit *fit)
         while (to < data->n && is_same_point(&data->rows[from], &data->rows[to]))
             to++;
         if (to - from > 1)
-            look(data, from, to, &worst);
+            conflict_check_look(data, from, to, &worst);
         from = to;
     }
     if (worst.row != NULL)

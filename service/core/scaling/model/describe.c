@@ -10,7 +10,7 @@ void model_describe(const struct model *model, struct findings *findings)
         model->kind->describe(model, findings);
 }
 
-static struct model_prediction predict(const struct model *model, double size, double m)
+static struct model_prediction describe_predict(const struct model *model, double size, double m)
 {
     struct model_spread none = MODEL_NO_SPREAD;
     struct model bare = *model;
@@ -64,7 +64,7 @@ void describe_peak(const struct model *model, struct findings *findings)
         return;
     double most = fmax(1, floor(size));
     double m = model_best_executors(model, size, most, &rising);
-    struct model_prediction there = predict(model, size, m);
+    struct model_prediction there = describe_predict(model, size, m);
     struct finding *finding;
     if (there.duration_s <= 0) {
         describe_below_zero(findings, size, m);
@@ -92,8 +92,8 @@ void describe_doubling(const struct model *model, struct findings *findings)
     double m;
     if (model->form == MODEL_OF_SPEEDUPS || !describe_corner(model, &size, &m))
         return;
-    double now_s = predict(model, size, m).duration_s;
-    double then_s = predict(model, size, 2 * m).duration_s;
+    double now_s = describe_predict(model, size, m).duration_s;
+    double then_s = describe_predict(model, size, 2 * m).duration_s;
     if (!(now_s > 0) || !(then_s > 0))
         return;
     double saved = 100 * (1 - then_s / now_s);

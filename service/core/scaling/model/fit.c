@@ -205,7 +205,7 @@ static void set_range(const struct model_data *data, struct model_uncertainty *u
     }
 }
 
-static void set_parameters(struct model *model, const double freedom[])
+static void fit_set_parameters(struct model *model, const double freedom[])
 {
     for (size_t j = 0; j < model->kind->n_parameters; j++) {
         struct model_parameter *parameter = &model->parameters[j];
@@ -335,17 +335,17 @@ static bool is_finite(const struct model_fit *fit)
     return isfinite(sum);
 }
 
-static enum pv_code finish(const struct model_data *data,
-                           const size_t index[],
-                           struct arena *arena,
-                           struct model_fit *fit,
-                           struct pv_error *err)
+static enum pv_code fit_finish(const struct model_data *data,
+                               const size_t index[],
+                               struct arena *arena,
+                               struct model_fit *fit,
+                               struct pv_error *err)
 {
     fit->residuals = arena_array(arena, data->n, sizeof *fit->residuals);
     if (fit->residuals == NULL)
         return pv_no_memory(err);
     fit->n = data->n;
-    set_parameters(&fit->model, fit->freedom);
+    fit_set_parameters(&fit->model, fit->freedom);
     set_residuals(data, index, fit);
     set_range(data, &fit->model.uncertainty);
     PV_TRY(set_uncertainty(data, arena, fit, err));
@@ -380,7 +380,7 @@ enum pv_code model_fit(const struct model_kind *kind,
     if (made.left_out == NULL)
         return pv_no_memory(err);
     PV_TRY(kind->fit(&data, &made, err));
-    PV_TRY(finish(&data, index, arena, &made, err));
+    PV_TRY(fit_finish(&data, index, arena, &made, err));
     PV_TRY(findings_check(&made.warnings, err));
     *fit = made;
     return PV_OK;

@@ -19,7 +19,7 @@ struct holdout {
     double *left_out;
 };
 
-static double value_of(const struct observation *row, enum axis axis)
+static double grouped_cv_value_of(const struct observation *row, enum axis axis)
 {
     return axis == BY_SIZE ? row->problem_size : row->executors;
 }
@@ -35,7 +35,7 @@ static enum pv_code make_axis(const struct observation rows[],
     if (values == NULL)
         return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
-        values[i] = value_of(&rows[i], which);
+        values[i] = grouped_cv_value_of(&rows[i], which);
     gap_axis_make(values, n, axis);
     return PV_OK;
 }
@@ -45,7 +45,7 @@ static void assign_blocks(const struct gap_axis *axis, struct holdout *holdout)
 {
     holdout->n_blocks = axis->n < GROUPED_CV_BLOCKS ? axis->n : GROUPED_CV_BLOCKS;
     for (size_t i = 0; i < holdout->data->n; i++) {
-        double value = value_of(&holdout->data->rows[i], holdout->axis);
+        double value = grouped_cv_value_of(&holdout->data->rows[i], holdout->axis);
         size_t at = 0;
         while (at + 1 < axis->n && axis->values[at + 1] <= value)
             at++;
@@ -92,7 +92,7 @@ static void score_block(struct holdout *holdout,
             continue;
         law.context = row->context;
         double predicted_s = law.kind->duration_s(&law, row->problem_size, row->executors);
-        double gap = gap_at(axis, value_of(row, holdout->axis));
+        double gap = gap_at(axis, grouped_cv_value_of(row, holdout->axis));
         holdout->left_out[i] = predicted_s;
         if (gap > 0)
             holdout->scores[holdout->n++] = (struct group_score){
@@ -101,8 +101,10 @@ static void score_block(struct holdout *holdout,
     holdout->judged++;
 }
 
-static enum pv_code
-leave_out(struct holdout *holdout, size_t block, struct arena *scratch, struct pv_error *err)
+static enum pv_code grouped_cv_leave_out(struct holdout *holdout,
+                                         size_t block,
+                                         struct arena *scratch,
+                                         struct pv_error *err)
 {
     struct model_data rest;
     struct gap_axis axis;
@@ -144,7 +146,7 @@ static enum pv_code judge_axis(struct holdout *holdout,
     assign_blocks(axis, holdout);
     for (size_t block = 0; block < holdout->n_blocks && holdout->n_blocks > 1; block++) {
         struct arena_mark mark = arena_mark(scratch);
-        PV_TRY(leave_out(holdout, block, scratch, err));
+        PV_TRY(grouped_cv_leave_out(holdout, block, scratch, err));
         arena_rewind(scratch, mark);
     }
     if (holdout->judged < 2)

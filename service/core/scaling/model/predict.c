@@ -59,11 +59,11 @@ struct place {
 };
 
 /* Where one axis has no scores, the other's are used. */
-static struct place find_place(const struct model *model,
-                               const struct model_law *law,
-                               double size,
-                               double m,
-                               double duration_s)
+static struct place predict_find_place(const struct model *model,
+                                       const struct model_law *law,
+                                       double size,
+                                       double m,
+                                       double duration_s)
 {
     const struct model_uncertainty *u = &model->uncertainty;
     double by_executors = gap_at(&u->seen_executors, m);
@@ -121,7 +121,7 @@ bool model_predictive(const struct model *model,
     *predictive = (struct predictive){.median_s = duration_s};
     if (!(duration_s > 0) || !isfinite(duration_s))
         return false;
-    struct place place = find_place(model, &law, problem_size, executors, duration_s);
+    struct place place = predict_find_place(model, &law, problem_size, executors, duration_s);
     if (u->observations == 0 || place.open)
         return true;
     predictive_add(predictive,
@@ -160,7 +160,7 @@ void model_predict(const struct model *model,
         out->speedup = (double)NAN;
     if (model->uncertainty.observations == 0)
         return;
-    struct place place = find_place(model, &law, problem_size, executors, out->duration_s);
+    struct place place = predict_find_place(model, &law, problem_size, executors, out->duration_s);
     out->extrapolated = place.widths > 1;
     if (out->duration_s > 0)
         set_interval(&place, spread, out);

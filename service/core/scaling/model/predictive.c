@@ -12,7 +12,7 @@ double prediction_score(double actual, double predicted)
 
 /* --- scores --- */
 
-static int ascending(const void *a, const void *b)
+static int predictive_ascending(const void *a, const void *b)
 {
     const struct group_score *x = a;
     const struct group_score *y = b;
@@ -78,7 +78,7 @@ enum pv_code score_table_make(struct group_score scores[],
         return pv_no_memory(err);
     if (n == 0)
         return PV_OK;
-    qsort(scores, n, sizeof *scores, ascending);
+    qsort(scores, n, sizeof *scores, predictive_ascending);
     struct group_sums sums = {.sum = {0}};
     if (groups > 0)
         sums = sum_groups(scores, n);
@@ -171,7 +171,7 @@ void predictive_add(struct predictive *predictive, struct predictive_part part)
 }
 
 /* How far from the median the part lies with two-sided probability `level`, in its own terms. */
-static double reach(const struct predictive_part *part, double level)
+static double predictive_reach(const struct predictive_part *part, double level)
 {
     if (part->shape == PREDICTIVE_LOG_SCORES)
         return part->scale * score_table_quantile(part->table, level);
@@ -206,7 +206,7 @@ double predictive_quantile(const struct predictive *predictive, double p)
         return (double)NAN;
     for (size_t i = 0; i < predictive->n; i++) {
         const struct predictive_part *part = &predictive->parts[i];
-        double at_s = time_at(predictive, part, reach(part, level), side);
+        double at_s = time_at(predictive, part, predictive_reach(part, level), side);
         farthest_s = side > 0 ? fmax(farthest_s, at_s) : fmin(farthest_s, at_s);
     }
     return farthest_s > 0 && isfinite(farthest_s) ? farthest_s : (double)NAN;

@@ -53,13 +53,13 @@ static double error_of(const struct model_residual *r, enum cv_by by)
     return 100 * fabs(predicted - r->actual) / r->actual;
 }
 
-static enum pv_code gather(const struct model_fit *const fits[],
-                           size_t n_fits,
-                           size_t n,
-                           enum cv_by by,
-                           struct arena *arena,
-                           struct held_run runs[],
-                           struct pv_error *err)
+static enum pv_code cv_errors_gather(const struct model_fit *const fits[],
+                                     size_t n_fits,
+                                     size_t n,
+                                     enum cv_by by,
+                                     struct arena *arena,
+                                     struct held_run runs[],
+                                     struct pv_error *err)
 {
     for (size_t i = 0; i < n; i++) {
         runs[i] =
@@ -168,7 +168,7 @@ enum pv_code cv_errors_make(const struct model_fit *const fits[],
     if (runs == NULL || counts == NULL || terms == NULL || made.errors == NULL ||
         made.weights == NULL)
         return pv_no_memory(err);
-    PV_TRY(gather(fits, n_fits, n, by, arena, runs, err));
+    PV_TRY(cv_errors_gather(fits, n_fits, n, by, arena, runs, err));
     for (size_t i = 0; i < n; i++)
         made.runs += runs[i].common;
     if (by == CV_BY_RUNS)

@@ -45,7 +45,7 @@ const char *model_standing_name(enum model_standing standing)
 
 /* --- candidates --- */
 
-static enum model_standing judge(const struct model_fit *fit, size_t parameters, size_t n)
+static enum model_standing selection_judge(const struct model_fit *fit, size_t parameters, size_t n)
 {
     /* Fewer runs than parameters would be left: bounds >= 0 may still yield a number then, but
      * not one the runs determine. */
@@ -82,7 +82,7 @@ static enum pv_code fit_candidate(const struct observation rows[],
     size_t own = 0;
     for (size_t i = 0; i < n; i++)
         own += rows[i].context <= 1;
-    candidate->standing = judge(&candidate->fit, candidate->parameters, own);
+    candidate->standing = selection_judge(&candidate->fit, candidate->parameters, own);
     return PV_OK;
 }
 
@@ -122,11 +122,11 @@ static bool can_leave_scales_out(const struct model_selection *selection)
     return false;
 }
 
-static enum pv_code make_table(const struct model_selection *selection,
-                               enum cv_by by,
-                               struct arena *arena,
-                               struct cv_errors *table,
-                               struct pv_error *err)
+static enum pv_code selection_make_table(const struct model_selection *selection,
+                                         enum cv_by by,
+                                         struct arena *arena,
+                                         struct cv_errors *table,
+                                         struct pv_error *err)
 {
     const struct model_fit **fits = arena_array(arena, selection->n, sizeof *fits);
     if (fits == NULL)
@@ -150,10 +150,10 @@ static enum pv_code judge_all(struct model_selection *selection,
         if (selection->candidates[k].standing == MODEL_COMPARED &&
             !cv_errors_has_scales(&selection->candidates[k].fit))
             selection->candidates[k].standing = MODEL_NO_LEAVE_SCALE_OUT;
-    PV_TRY(make_table(selection, CV_BY_RUNS, arena, &runs, err));
+    PV_TRY(selection_make_table(selection, CV_BY_RUNS, arena, &runs, err));
     *table = runs;
     if (selection->by_executors)
-        PV_TRY(make_table(selection, CV_BY_SCALES, arena, table, err));
+        PV_TRY(selection_make_table(selection, CV_BY_SCALES, arena, table, err));
     selection->compared = runs.runs;
     for (size_t k = 0; k < selection->n; k++) {
         struct model_candidate *candidate = &selection->candidates[k];
@@ -267,7 +267,7 @@ static bool is_clearly_better(const struct model_selection *selection,
     return gain > t * cv_errors_noise(table, combined, single);
 }
 
-static void choose(struct model_selection *selection, const struct cv_errors *table)
+static void selection_choose(struct model_selection *selection, const struct cv_errors *table)
 {
     size_t combined = selection->n;
     size_t single = find_least(selection, true);
@@ -392,7 +392,7 @@ enum pv_code model_select(const struct observation rows[],
         explain_none(&made);
     } else {
         set_noise(&made, &table, least);
-        choose(&made, &table);
+        selection_choose(&made, &table);
         explain(&made, &made.candidates[least]);
     }
     *selection = made;

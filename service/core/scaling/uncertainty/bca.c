@@ -68,7 +68,7 @@ struct shape {
 };
 
 /* steps: -t or t. */
-static double end_of(const double values[], size_t n, const struct shape *shape, double steps)
+static double bca_end_of(const double values[], size_t n, const struct shape *shape, double steps)
 {
     double shifted = shape->bias + steps;
     double slope = 1 - shape->acceleration * shifted;
@@ -79,7 +79,7 @@ static double end_of(const double values[], size_t n, const struct shape *shape,
     return steps < 0 ? fmin(plain, values[0]) : fmax(plain, values[n - 1]);
 }
 
-static size_t prepare(double values[], size_t n)
+static size_t bca_prepare(double values[], size_t n)
 {
     size_t known = drop_unknown(values, n);
     if (known > 1)
@@ -87,10 +87,10 @@ static size_t prepare(double values[], size_t n)
     return known;
 }
 
-static struct bca make(const double values[], size_t n, const struct shape *shape, double t)
+static struct bca bca_make(const double values[], size_t n, const struct shape *shape, double t)
 {
     return (struct bca){deviation(values, n),
-                        {end_of(values, n, shape, -t), end_of(values, n, shape, t)}};
+                        {bca_end_of(values, n, shape, -t), bca_end_of(values, n, shape, t)}};
 }
 
 static const struct bca unknown = {(double)NAN, {(double)NAN, (double)NAN}};
@@ -98,18 +98,18 @@ static const struct bca unknown = {(double)NAN, {(double)NAN, (double)NAN}};
 struct bca
 bca_interval(double replications[], size_t n, double estimate, double acceleration, double t)
 {
-    size_t known = prepare(replications, n);
+    size_t known = bca_prepare(replications, n);
     if (known < 2)
         return unknown;
     struct shape shape = {estimate, bias_of(replications, known, estimate), acceleration};
-    return make(replications, known, &shape, t);
+    return bca_make(replications, known, &shape, t);
 }
 
 struct bca bca_percentiles(double draws[], size_t n, double t)
 {
-    size_t known = prepare(draws, n);
+    size_t known = bca_prepare(draws, n);
     if (known < 2)
         return unknown;
     struct shape shape = {quantile_of_sorted(draws, known, 0.5), 0, 0};
-    return make(draws, known, &shape, t);
+    return bca_make(draws, known, &shape, t);
 }

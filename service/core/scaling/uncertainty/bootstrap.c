@@ -93,7 +93,7 @@ static size_t count_parameters(const struct model_fit *fit)
     return n;
 }
 
-static enum pv_code make_table(
+static enum pv_code bootstrap_make_table(
     size_t rows, size_t columns, struct arena *arena, struct table *table, struct pv_error *err)
 {
     size_t cells;
@@ -121,9 +121,9 @@ static enum pv_code make_tables(struct bootstrap *b, struct arena *arena, struct
     b->selected = arena_calloc(arena, b->selections, sizeof *b->selected);
     if (b->failed == NULL || b->selected == NULL)
         return pv_no_memory(err);
-    PV_TRY(make_table(b->figures, order->resamples, arena, &b->resampled, err));
-    PV_TRY(make_table(order->n_points, order->resamples, arena, &b->next_run, err));
-    return make_table(b->figures, b->parts, arena, &b->left_out, err);
+    PV_TRY(bootstrap_make_table(b->figures, order->resamples, arena, &b->resampled, err));
+    PV_TRY(bootstrap_make_table(order->n_points, order->resamples, arena, &b->next_run, err));
+    return bootstrap_make_table(b->figures, b->parts, arena, &b->left_out, err);
 }
 
 static void plan_steps(struct bootstrap *b)
@@ -193,7 +193,7 @@ size_t bootstrap_steps(const struct bootstrap *b)
 
 /* --- steps --- */
 
-static double predict(const struct model *fitted, const struct bootstrap_point *point)
+static double bootstrap_predict(const struct model *fitted, const struct bootstrap_point *point)
 {
     struct model_spread none = MODEL_NO_SPREAD;
     struct model_prediction there;
@@ -209,7 +209,7 @@ static double figure_of(const struct bootstrap *b, const struct model *fitted, s
     size_t parameters = b->order.kind->n_parameters;
     if (figure < parameters)
         return fitted->parameters[figure].estimate;
-    return predict(fitted, &b->order.points[figure - parameters]);
+    return bootstrap_predict(fitted, &b->order.points[figure - parameters]);
 }
 
 /* Fit to those rows and keep the figures in that column; *fitted: they could be. */
@@ -324,7 +324,7 @@ static size_t count_known(const double values[], size_t n)
 
 /* Replications to be sorted; 0 where half of them are no number: the rest speaks for itself only.
  */
-static size_t take(const struct bootstrap *b, const double replications[], double room[])
+static size_t bootstrap_take(const struct bootstrap *b, const double replications[], double room[])
 {
     size_t n = b->order.resamples;
     if (2 * count_known(replications, n) <= n)
@@ -337,7 +337,7 @@ static struct bootstrap_figure tell_figure(const struct bootstrap *b, size_t f, 
 {
     double estimate = figure_of(b, &b->fit.model, f);
     double acceleration = bca_acceleration(row_of(&b->left_out, f), b->parts);
-    size_t n = isnan(estimate) ? 0 : take(b, row_of(&b->resampled, f), room);
+    size_t n = isnan(estimate) ? 0 : bootstrap_take(b, row_of(&b->resampled, f), room);
     struct bca made = bca_interval(room, n, estimate, acceleration, b->t);
     return (struct bootstrap_figure){
         estimate, made.std_error, {made.interval[0], made.interval[1]}};
@@ -350,7 +350,8 @@ static void clip(double interval[2], double low, double high)
             interval[i] = fmin(fmax(interval[i], low), high);
 }
 
-static void set_parameters(const struct bootstrap *b, double room[], struct bootstrap_result *made)
+static void
+bootstrap_set_parameters(const struct bootstrap *b, double room[], struct bootstrap_result *made)
 {
     for (size_t j = 0; j < b->order.kind->n_parameters; j++) {
         const struct model_parameter_rule *rule = &b->order.kind->rules[j];
@@ -367,7 +368,8 @@ static void tell_predictions(const struct bootstrap *b,
         struct bootstrap_prediction *p = &predictions[k];
         p->point = b->order.points[k];
         p->expected = tell_figure(b, b->order.kind->n_parameters + k, room);
-        struct bca next = bca_percentiles(room, take(b, row_of(&b->next_run, k), room), b->t);
+        struct bca next =
+            bca_percentiles(room, bootstrap_take(b, row_of(&b->next_run, k), room), b->t);
         clip(p->expected.interval, 0, (double)INFINITY);
         clip(next.interval, 0, (double)INFINITY);
         p->next_run[0] = fmin(next.interval[0], p->expected.interval[0]);
@@ -421,7 +423,7 @@ enum pv_code bootstrap_finish(const struct bootstrap *b,
     made.choices = arena_calloc(arena, b->selections + 1, sizeof *made.choices);
     if (room == NULL || made.predictions == NULL || made.choices == NULL)
         return pv_no_memory(err);
-    set_parameters(b, room, &made);
+    bootstrap_set_parameters(b, room, &made);
     tell_predictions(b, room, made.predictions);
     count_choices(b, &made);
     *result = made;

@@ -85,7 +85,7 @@ static enum pv_code take_rows(const struct observation rows[],
 /* --- errors --- */
 
 /* As an error of a run of weight 1. */
-static double scaled(const struct model_residual *r, double error, bool relative)
+static double resample_scaled(const struct model_residual *r, double error, bool relative)
 {
     return sqrt(r->weight) * (relative ? error / r->predicted : error);
 }
@@ -100,12 +100,12 @@ static double corrected_error(const struct model_residual *r, bool relative)
     double freedom = left_out != 0 ? error / left_out : 1;
     freedom = fmin(fmax(freedom, least_freedom), 1);
     /* left_out sqrt(1 - h) is error / sqrt(1 - h), and does not vanish where h is 1. */
-    return scaled(r, left_out * sqrt(freedom), relative);
+    return resample_scaled(r, left_out * sqrt(freedom), relative);
 }
 
 static double plain_error(const struct model_residual *r, bool relative)
 {
-    return scaled(r, r->actual - r->predicted, relative);
+    return resample_scaled(r, r->actual - r->predicted, relative);
 }
 
 static void centre(double values[], size_t n)
@@ -332,7 +332,7 @@ static size_t draw_cases(const struct resample *from, struct rng *rng, struct ob
 }
 
 /* The run, all it measured scaled by that factor. */
-static struct observation scale(const struct observation *run, double factor)
+static struct observation resample_scale(const struct observation *run, double factor)
 {
     struct observation made = *run;
     made.duration_s *= factor;
@@ -358,7 +358,7 @@ draw_residuals(const struct resample *from, struct rng *rng, struct observation 
             size_t like = begin + pick(rng, runs);
             double error = (shared + draw_error(from, rng)) / sqrt(from->rows[i].weight);
             double drawn = add_error(from, from->law[i], error);
-            rows[i] = scale(&from->rows[like], drawn / from->actual[like]);
+            rows[i] = resample_scale(&from->rows[like], drawn / from->actual[like]);
             rows[i].weight = from->rows[i].weight;
         }
     }

@@ -312,7 +312,8 @@ static enum pv_code try_anchored(const struct samples *s, struct growth *best, s
     return PV_OK;
 }
 
-static enum pv_code choose(const struct samples *s, struct growth *growth, struct pv_error *err)
+static enum pv_code
+growth_law_choose(const struct samples *s, struct growth *growth, struct pv_error *err)
 {
     struct power_law law;
     struct growth best;
@@ -338,7 +339,7 @@ enum pv_code growth_fit(const double n[],
 {
     struct arena_mark mark = arena_mark(scratch);
     const struct samples samples = {n, y, rows, scratch};
-    enum pv_code code = choose(&samples, growth, err);
+    enum pv_code code = growth_law_choose(&samples, growth, err);
     arena_rewind(scratch, mark);
     return code;
 }

@@ -136,7 +136,8 @@ static int by_value(const void *a, const void *b)
     return order != 0 ? order : compare_double(x->induced_s, y->induced_s);
 }
 
-static enum pv_code check(const struct ipso_observation rows[], size_t n, struct pv_error *err)
+static enum pv_code
+ipso_fit_check(const struct ipso_observation rows[], size_t n, struct pv_error *err)
 {
     for (size_t i = 0; i < n; i++) {
         const struct ipso_observation *row = &rows[i];
@@ -519,7 +520,7 @@ static double find_bound(const struct ipso_fit *fit, const double p[])
 }
 
 /* Beyond what was observed only a type that has a peak is believed one. */
-static void judge(const struct parts *parts, const double p[], struct ipso_fit *fit)
+static void ipso_fit_judge(const struct parts *parts, const double p[], struct ipso_fit *fit)
 {
     fit->gamma = ipso_order_of(&fit->parameters[IPSO_GAMMA]);
     if (p[IPSO_BETA] == 0 || (fit->gamma == IPSO_UNCLEAR && is_negligible(parts)))
@@ -567,7 +568,7 @@ enum pv_code ipso_fit_workload(const struct ipso_observation rows[],
     struct parts parts;
     double p[IPSO_PARAMETERS];
     struct arena_mark mark = arena_mark(scratch);
-    enum pv_code code = check(rows, n, err);
+    enum pv_code code = ipso_fit_check(rows, n, err);
     if (code == PV_OK)
         code = fit_parts(rows, n, workload, NULL, scratch, &parts, err);
     if (code == PV_OK) {
@@ -583,7 +584,7 @@ enum pv_code ipso_fit_workload(const struct ipso_observation rows[],
                                  .laws = count_laws(&parts)};
         put_values(&parts, p);
         know_parameters(&parts, p, fit);
-        judge(&parts, p, fit);
+        ipso_fit_judge(&parts, p, fit);
     }
     arena_rewind(scratch, mark);
     return code;
@@ -631,7 +632,7 @@ enum pv_code ipso_leave_out(const struct ipso_observation rows[],
 {
     struct parts near;
     struct arena_mark start = arena_mark(scratch);
-    enum pv_code code = check(rows, n, err);
+    enum pv_code code = ipso_fit_check(rows, n, err);
     if (code == PV_OK)
         code = fit_parts(rows, n, IPSO_MIXED, NULL, scratch, &near, err);
     for (size_t part = 0; code == PV_OK && part < LEFT_OUT_PARTS && part < n; part++) {

@@ -32,7 +32,7 @@ static const struct model_parameter_rule rules[IPSO_PARAMETERS] = {
     [IPSO_STEP_SLOPE] = {"step_slope", -HUGE_VAL, HUGE_VAL, MODEL_OF_STAGES | MODEL_OPTIONAL},
 };
 
-static double duration(const struct model_law *law, double problem_size, double executors)
+static double ipso_kind_duration(const struct model_law *law, double problem_size, double executors)
 {
     (void)problem_size;
     struct ipso_prediction there;
@@ -40,7 +40,7 @@ static double duration(const struct model_law *law, double problem_size, double 
     return there.duration_s;
 }
 
-static double speedup(const struct model_law *law, double problem_size, double executors)
+static double ipso_kind_speedup(const struct model_law *law, double problem_size, double executors)
 {
     (void)problem_size;
     struct ipso_prediction there;
@@ -48,7 +48,7 @@ static double speedup(const struct model_law *law, double problem_size, double e
     return there.speedup;
 }
 
-static size_t turn(const struct model_law *law, double problem_size, double m[])
+static size_t ipso_kind_turn(const struct model_law *law, double problem_size, double m[])
 {
     (void)problem_size;
     struct ipso_peak peak = ipso_find_peak(law->p, 1e9);
@@ -85,7 +85,7 @@ static void warn_undetermined(const struct ipso_fit *found, struct model_fit *fi
 }
 
 /* What a fit found, as warnings. */
-static void warn(const struct ipso_fit *found, struct model_fit *fit)
+static void ipso_kind_warn(const struct ipso_fit *found, struct model_fit *fit)
 {
     if (found->step.found)
         (void)finding_add(
@@ -124,7 +124,7 @@ static double known_or_nan(double value)
     return value > 0 ? value : (double)NAN;
 }
 
-static void put(const struct ipso_fit *found, struct model_fit *fit)
+static void ipso_kind_put(const struct ipso_fit *found, struct model_fit *fit)
 {
     struct model *model = &fit->model;
     for (size_t j = 0; j < IPSO_PARAMETERS; j++) {
@@ -140,7 +140,7 @@ static void put(const struct ipso_fit *found, struct model_fit *fit)
     fit->scaling_type = ipso_type_name(found->type);
     if (found->peak.n > 0)
         fit->peak = (struct model_peak){(double)NAN, found->peak.n, found->peak.speedup};
-    warn(found, fit);
+    ipso_kind_warn(found, fit);
 }
 
 static enum pv_code
@@ -158,7 +158,7 @@ fit_ipso(const struct model_data *data, struct model_fit *fit, struct pv_error *
                                             .max_task_s = known_or_nan(data->rows[i].max_task_s)};
     PV_TRY(ipso_fit(rows, data->n, data->scratch, &found, err));
     PV_TRY(ipso_leave_out(rows, data->n, data->scratch, fit->left_out, err));
-    put(&found, fit);
+    ipso_kind_put(&found, fit);
     return PV_OK;
 }
 
@@ -209,7 +209,7 @@ static void describe_overhead(const double p[], double most, struct findings *fi
     finding_number(finding, "share_percent", share);
 }
 
-static void describe(const struct model *model, struct findings *findings)
+static void ipso_kind_describe(const struct model *model, struct findings *findings)
 {
     const struct model_law law = model_law(model);
     double most = model->uncertainty.observations > 0 ? model->uncertainty.executors[1] : 1000;
@@ -232,8 +232,8 @@ const struct model_kind ipso_kind = {
     .rules = rules,
     .n_parameters = IPSO_PARAMETERS,
     .fit = fit_ipso,
-    .duration_s = duration,
-    .speedup = speedup,
-    .turning_points = turn,
-    .describe = describe,
+    .duration_s = ipso_kind_duration,
+    .speedup = ipso_kind_speedup,
+    .turning_points = ipso_kind_turn,
+    .describe = ipso_kind_describe,
 };

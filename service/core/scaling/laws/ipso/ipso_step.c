@@ -43,12 +43,12 @@ static double line_at(const struct step_piece *piece, double n)
 }
 
 /* The place that leaves least; returns what, and how many were tried. */
-static double search(const double n[],
-                     const double y[],
-                     size_t rows,
-                     const size_t distinct[],
-                     struct step *step,
-                     size_t *tried)
+static double ipso_step_search(const double n[],
+                               const double y[],
+                               size_t rows,
+                               const size_t distinct[],
+                               struct step *step,
+                               size_t *tried)
 {
     double least = (double)INFINITY;
     *tried = 0;
@@ -124,7 +124,8 @@ static enum pv_code fit_rivals(const double n[],
     return PV_OK;
 }
 
-static double judge(double one_rss, double two_rss, const double y[], size_t rows, size_t tried)
+static double
+ipso_step_judge(double one_rss, double two_rss, const double y[], size_t rows, size_t tried)
 {
     /* As many as a bent line has, which is what the two lines are held against. */
     const double more = STEP_PARAMETERS - 3;
@@ -134,12 +135,12 @@ static double judge(double one_rss, double two_rss, const double y[], size_t row
     return f > 0 ? fmin(1, (double)tried * gsl_cdf_fdist_Q(f, more, freedom)) : 1;
 }
 
-static enum pv_code decide(const double n[],
-                           const double y[],
-                           size_t rows,
-                           struct arena *scratch,
-                           struct step *step,
-                           struct pv_error *err)
+static enum pv_code ipso_step_decide(const double n[],
+                                     const double y[],
+                                     size_t rows,
+                                     struct arena *scratch,
+                                     struct step *step,
+                                     struct pv_error *err)
 {
     size_t *distinct = arena_array(scratch, rows, sizeof *distinct);
     if (distinct == NULL)
@@ -148,7 +149,7 @@ static enum pv_code decide(const double n[],
         distinct[i] = i == 0 ? 1 : distinct[i - 1] + (n[i] != n[i - 1]);
     struct step found = {.found = false};
     size_t tried;
-    double two_rss = search(n, y, rows, distinct, &found, &tried);
+    double two_rss = ipso_step_search(n, y, rows, distinct, &found, &tried);
     if (tried == 0)
         return PV_OK;
     double below = line_at(&found.before, found.at);
@@ -158,7 +159,7 @@ static enum pv_code decide(const double n[],
     double bic;
     double one_rss;
     PV_TRY(fit_rivals(n, y, rows, scratch, &bic, &one_rss, err));
-    found.p_value = judge(one_rss, two_rss, y, rows, tried);
+    found.p_value = ipso_step_judge(one_rss, two_rss, y, rows, tried);
     found.found =
         growth_bic(two_rss, STEP_PARAMETERS, y, rows) < bic && found.p_value < significant;
     if (found.found)
@@ -177,7 +178,7 @@ enum pv_code step_find(const double n[],
     memset(step, 0, sizeof *step);
     if (rows < ROWS_LEAST)
         return PV_OK;
-    enum pv_code code = decide(n, y, rows, scratch, step, err);
+    enum pv_code code = ipso_step_decide(n, y, rows, scratch, step, err);
     arena_rewind(scratch, mark);
     return code;
 }
