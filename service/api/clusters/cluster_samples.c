@@ -103,8 +103,8 @@ static enum pv_code add_outages(struct arena *arena,
     struct outage *all = arena_array(arena, n, sizeof *all);
     if (all == NULL)
         return pv_no_memory(err);
-    memcpy(all, held->outages, held->n_outages * sizeof *all);
-    memcpy(all + held->n_outages, samples->outages, samples->n_outages * sizeof *all);
+    for (size_t i = 0; i < n; i++)
+        all[i] = i < held->n_outages ? held->outages[i] : samples->outages[i - held->n_outages];
     held->outages = all;
     held->n_outages = outages_join(all, n, most);
     return PV_OK;
