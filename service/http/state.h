@@ -1,5 +1,5 @@
-#ifndef HTTP_SERVER_INTERNAL_H
-#define HTTP_SERVER_INTERNAL_H
+#ifndef HTTP_STATE_H
+#define HTTP_STATE_H
 
 #include <microhttpd.h>
 #include <pthread.h>

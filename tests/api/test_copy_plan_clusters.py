@@ -9,6 +9,7 @@ import uuid
 import pytest
 
 from conftest import ROOT
+from patience import PATIENCE
 
 GATES = {"ingress_bytes_per_s": 1e9, "egress_bytes_per_s": 1e9}
 
@@ -218,7 +219,7 @@ def test_registered_clusters_without_slots_make_tasks_wait(team):
 
 def test_a_million_tasks(make_service):
     """Within what a body may hold there is a limit of tasks, and it is named before anything is planned."""
-    service = make_service(PROVISOR_BODY_BYTES_MAX=100000000, PROVISOR_JSON_VALUES_MAX=10000000)
+    service = make_service(PROVISOR_BODY_BYTES_MAX=100000000, PROVISOR_JSON_VALUES_MAX=10000000, PROVISOR_REQUEST_TIMEOUT_MS=300000)
     token = service.token("million")
     service.start()
     client = service.client(token)
@@ -230,10 +231,12 @@ def test_a_million_tasks(make_service):
         assert "20000" in problem["errors"][0]["detail"]
 
 
-def test_the_walk_through_of_the_page(service):
+def test_the_walk_through_of_the_page(make_service):
     """docs/copy-plans/how-to.md, as printed, with a history of nightly-etl: what it says of the replies is true."""
-    page = (ROOT / "docs" / "copy-plans" / "how-to.md").read_text()
+    page = (ROOT / "docs" / "copy-plans" / "how-to.md").read_text().replace("Prefer: wait=20", "Prefer: wait=%d" % PATIENCE)
+    service = make_service(PROVISOR_OPERATION_WAIT_MAX_S=PATIENCE, PROVISOR_REQUEST_TIMEOUT_MS=1000 * PATIENCE)
     token = service.token("walk-" + uuid.uuid4().hex[:8])
+    service.start()
     stage = {"id": 0, "name": "scan", "task_durations_s": [2.0] * 64, "input_bytes": 64 * 10**8}
     service.client(token).post("/v1/applications", {"name": "nightly-etl"}, 201)
     service.client(token).post("/v1/applications/nightly-etl/runs", {
@@ -241,7 +244,7 @@ def test_the_walk_through_of_the_page(service):
     ask = "ask() { curl -sSf -H \"$AUTH\" -H 'Content-Type: application/json' \"$@\" && echo; }\n"
     script = "set -euo pipefail\n" + ask + "\n".join(re.findall(r"^```sh\n(.*?)^```$", page, re.M | re.S))
     env = dict(os.environ, URL=service.base_url, AUTH="Authorization: Bearer " + token)
-    told = subprocess.run(["bash", "-c", script], env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+    told = subprocess.run(["bash", "-c", script], env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=2 * PATIENCE)
     assert told.returncode == 0, told.stderr
     replies = [json.loads(line) for line in told.stdout.splitlines() if line.startswith("{")]
     plan = next(r for r in replies if "algorithm" in r)

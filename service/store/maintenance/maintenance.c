@@ -1,3 +1,5 @@
+#include "store/maintenance/maintenance.h"
+
 #include "store/maintenance/maintenance_internal.h"
 
 /* The calls across teams: each is one statement of nobody's team around a function of the owner. */

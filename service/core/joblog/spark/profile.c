@@ -1,11 +1,11 @@
 /* From what the log said to a run: the application, its warnings and its properties. */
+#include "core/joblog/spark/profile.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/order.h"
-#include "core/joblog/spark/profile.h"
 #include "core/joblog/spark/state.h"
 
 enum { US_PER_MS = 1000 };
