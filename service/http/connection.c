@@ -93,13 +93,12 @@ void client_enter(struct client *client, enum client_phase phase, uint64_t deadl
     (void)pthread_mutex_unlock(&client->lock);
 }
 
-void client_resume(struct client *client)
+void client_resume(struct client *client, bool body_goes_on)
 {
     struct http_server *server = client->server;
     /* Under the lock, as the sweeper looks at the socket. */
     (void)pthread_mutex_lock(&client->lock);
-    const struct exchange *x = client->exchange;
-    if (x != NULL && x->stage != STAGE_PIECE && x->stage != STAGE_FILLING) {
+    if (client->exchange != NULL && !body_goes_on) {
         client->set_aside = fcntl(client->fd, F_DUPFD_CLOEXEC, 0);
         if (client->set_aside >= 0)
             (void)dup3(server->silence[0], client->fd, O_CLOEXEC);
@@ -109,14 +108,19 @@ void client_resume(struct client *client)
     (void)atomic_fetch_sub(&server->suspended, 1);
 }
 
-void client_restore(struct client *client)
+void client_restore_locked(struct client *client)
 {
     if (client->set_aside < 0)
         return;
-    (void)pthread_mutex_lock(&client->lock);
     (void)dup3(client->set_aside, client->fd, O_CLOEXEC);
     (void)close(client->set_aside);
     client->set_aside = -1;
+}
+
+void client_restore(struct client *client)
+{
+    (void)pthread_mutex_lock(&client->lock);
+    client_restore_locked(client);
     (void)pthread_mutex_unlock(&client->lock);
 }
 

@@ -363,9 +363,10 @@ static void run_job(void *argument)
     if (run_turns(x))
         return;
     struct client *client = x->client;
+    bool body_goes_on = x->body_goes_on;
     enum exchange_state expected = JOB_RUNNING;
     if (atomic_compare_exchange_strong(&x->state, &expected, JOB_DONE))
-        client_resume(client); /* suspended until here, hence still there */
+        client_resume(client, body_goes_on); /* suspended until here, hence still there */
     exchange_release(x, true);
 }
 
@@ -389,6 +390,8 @@ bool exchange_submit(struct exchange *x, struct workers *workers, exchange_job j
     if (x->route->stream != NULL || x->source != NULL)
         reset_deadline(x, job);
     x->job = job;
+    x->body_goes_on =
+        x->stage == STAGE_BODY || x->stage == STAGE_PIECE || x->stage == STAGE_FILLING;
     x->waiting_ns = clock_monotonic_ns();
     atomic_store(&x->taken, false);
     atomic_store(&x->state, JOB_RUNNING);
@@ -401,7 +404,7 @@ bool exchange_submit(struct exchange *x, struct workers *workers, exchange_job j
     enum exchange_state expected = JOB_RUNNING;
     if (atomic_compare_exchange_strong(&x->state, &expected, JOB_REFUSED)) {
         metric_add(&rejected, 1, NULL);
-        client_resume(client);
+        client_resume(client, x->body_goes_on);
     }
     exchange_release(x, false);
     return true;

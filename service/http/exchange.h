@@ -72,7 +72,8 @@ struct exchange {
     exchange_job job;
     enum http_again next; /* the job is to go on with a compute worker, or when it is woken */
     _Atomic enum exchange_park park;
-    _Atomic bool taken;          /* a worker has begun the job */
+    _Atomic bool body_goes_on; /* after this job; set before the job, unchanged until it is done */
+    _Atomic bool taken;        /* a worker has begun the job */
     _Atomic uint64_t waiting_ns; /* since when it has been queued */
     atomic_bool left;            /* its client ended its side meanwhile */
     _Atomic uint64_t turn_ns;    /* deadline of the turn under way; 0: there are no turns */

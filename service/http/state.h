@@ -79,13 +79,16 @@ void client_enter(struct client *client, enum client_phase phase, uint64_t deadl
 /*
  * Resume the connection of a request. The library (0.9.75) takes it out of its epoll set while it is
  * suspended, reads from it once it is resumed, before it asks for the answer, and closes it then if
- * the client has ended its sending side, as it may after its request (RFC 9112, 9.6). So for that one
- * read its number stands for a socket on which nothing ever comes; client_restore, called when the
- * library asks for the answer, puts the real one back before the library polls it again. Not in the
- * middle of a body: there an end is one.
+ * the client has ended its sending side, as it may after its request (RFC 9112, 9.6). So for that
+ * one read its number stands for a socket on which nothing ever comes; client_restore, called
+ * when the library asks for the answer, puts the real one back before the library polls it again. Not
+ * in the middle of a body: there an end is one. Whoever writes to the socket or shuts it down puts the
+ * real one back first: the silent one is everybody's. body_goes_on is that of the exchange's job,
+ * read while the job was still running: once it is not, the exchange is the server thread's.
  */
-void client_resume(struct client *client);
+void client_resume(struct client *client, bool body_goes_on);
 void client_restore(struct client *client);
+void client_restore_locked(struct client *client); /* by who has its lock */
 /* One complete answer straight to the socket, for the places where the library takes none. The
  * sending side is closed afterwards. */
 void client_write_raw(int fd, const struct http_response *response, const char *request_id);

@@ -24,11 +24,13 @@ METRIC_COUNTER(timeouts,
 /* Connections taken back from workers in one pass; resumed outside all locks. */
 struct expired {
     struct client *clients[BATCH];
+    bool body_goes_on[BATCH];
     size_t n;
 };
 
 static void sweep_cut(struct client *client)
 {
+    client_restore_locked(client);
     (void)shutdown(client->fd, SHUT_RDWR);
     client->deadline_ns = UINT64_MAX;
 }
@@ -40,6 +42,7 @@ static void answer_and_cut(struct client *client, unsigned status, const char *b
                                            .content_type = "application/problem+json",
                                            .body = body,
                                            .body_n = strlen(body)};
+    client_restore_locked(client);
     client_write_raw(client->fd, &response, "");
     client->cut_status = status;
     sweep_cut(client);
@@ -97,9 +100,11 @@ static bool take_back(struct client *client, struct expired *expired)
     enum exchange_state running = JOB_RUNNING;
     if (expired->n == BATCH || client->exchange == NULL)
         return false;
+    bool body_goes_on = client->exchange->body_goes_on;
     /* Won: the connection stays suspended, hence alive, until it is resumed below. */
     if (!atomic_compare_exchange_strong(&client->exchange->state, &running, JOB_EXPIRED))
         return false;
+    expired->body_goes_on[expired->n] = body_goes_on;
     expired->clients[expired->n++] = client;
     client->deadline_ns = UINT64_MAX;
     return true;
@@ -143,7 +148,7 @@ static bool sweep(struct http_server *server)
         look_at(client, now_ns, stopping, &expired);
     (void)pthread_mutex_unlock(&server->clients_lock);
     for (size_t i = 0; i < expired.n; i++)
-        client_resume(expired.clients[i]);
+        client_resume(expired.clients[i], expired.body_goes_on[i]);
     exchange_retry_orphans(server);
     return expired.n == BATCH;
 }

@@ -57,6 +57,15 @@ def maintain(service, **settings):
     return {line.split()[0]: int(line.split()[1]) for line in text.splitlines()}
 
 
+def drop_months(service, **settings):
+    """How many months were dropped, once any were: a pass puts off what somebody has locked, autovacuum among them."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        dropped = maintain(service, **settings)["partitions_dropped"]
+        if dropped > 0 or time.monotonic() > end:
+            return dropped
+
+
 def days_ago(days):
     at = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=days)
     return at.strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -223,9 +232,9 @@ def test_months_that_are_over_are_dropped(kept, alpha, name):
           % (columns, old, columns, run["id"]))
     assert maintain(kept)["partitions_dropped"] == 0, "a run lies there, and the rest is kept for ever"
     alpha.delete("/v1/applications/%s/runs/%s" % (name, old))
-    assert maintain(kept)["partitions_dropped"] == 1
+    assert drop_months(kept) == 1
     assert "run_2024_03" not in months(kept, "run") and "run_stage_2024_03" not in months(kept, "run_stage")
-    assert maintain(kept, advice_retention_days=365, audit_retention_days=365)["partitions_dropped"] == 2
+    assert drop_months(kept, advice_retention_days=365, audit_retention_days=365) == 2
     assert admin(kept, "SELECT child FROM provisor.monthly_partition WHERE child LIKE '%%2024%%'", fetch=True) == []
     assert len(months(kept, "run")) >= 4, "months to come stay, though they are empty"
 
