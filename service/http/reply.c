@@ -67,8 +67,8 @@ static uint64_t reply_deadline(const struct exchange *x, size_t body_n)
 }
 
 /*
- * The sweeper's word instead of the worker's: the worker may still be writing into the arena and
- * the response of x, so neither is touched.
+ * The sweeper's word instead of the worker's: the worker may still be writing into the arena, the
+ * request and the response of x, so of them only what never changes is read.
  */
 static const struct http_response *late_answer(struct exchange *x)
 {
@@ -84,8 +84,8 @@ static const struct http_response *late_answer(struct exchange *x)
         (void)pv_fail(&err, PV_E_UNAVAILABLE, "the service is shutting down");
     else
         (void)pv_fail(&err, PV_E_UNAVAILABLE, "too many requests are waiting already");
-    struct http_request late = x->request;
-    late.arena = &x->late_arena;
+    struct http_request late = {.arena = &x->late_arena, .path = x->request.path};
+    memcpy(late.request_id, x->request.request_id, sizeof late.request_id);
     http_reply_problem(&late, &x->late_response, &err, (struct http_challenge){0});
     return &x->late_response;
 }
