@@ -57,7 +57,7 @@ static void client_close(struct client *client)
 
     if (client->set_aside >= 0)
         (void)close(client->set_aside);
-    /* A request whose header never came whole is not told to serve_completed. */
+    /* The library does not call serve_completed for a request whose header never came whole. */
     if (client->exchange != NULL)
         exchange_release(client->exchange, false);
     (void)pthread_mutex_destroy(&client->lock);
@@ -93,21 +93,6 @@ void client_enter(struct client *client, enum client_phase phase, uint64_t deadl
     (void)pthread_mutex_unlock(&client->lock);
 }
 
-void client_resume(struct client *client, bool body_goes_on)
-{
-    struct http_server *server = client->server;
-    /* Under the lock, as the sweeper looks at the socket. */
-    (void)pthread_mutex_lock(&client->lock);
-    if (client->exchange != NULL && !body_goes_on) {
-        client->set_aside = fcntl(client->fd, F_DUPFD_CLOEXEC, 0);
-        if (client->set_aside >= 0)
-            (void)dup3(server->silence[0], client->fd, O_CLOEXEC);
-    }
-    (void)pthread_mutex_unlock(&client->lock);
-    MHD_resume_connection(client->connection);
-    (void)atomic_fetch_sub(&server->suspended, 1);
-}
-
 void client_restore_locked(struct client *client)
 {
     if (client->set_aside < 0)
@@ -122,6 +107,22 @@ void client_restore(struct client *client)
     (void)pthread_mutex_lock(&client->lock);
     client_restore_locked(client);
     (void)pthread_mutex_unlock(&client->lock);
+}
+
+void client_resume(struct client *client, bool body_goes_on)
+{
+    struct http_server *server = client->server;
+    /* Under the lock, as the sweeper looks at the socket. */
+    (void)pthread_mutex_lock(&client->lock);
+    client_restore_locked(client);
+    if (client->exchange != NULL && !body_goes_on) {
+        client->set_aside = fcntl(client->fd, F_DUPFD_CLOEXEC, 0);
+        if (client->set_aside >= 0)
+            (void)dup3(server->silence[0], client->fd, O_CLOEXEC);
+    }
+    (void)pthread_mutex_unlock(&client->lock);
+    MHD_resume_connection(client->connection);
+    (void)atomic_fetch_sub(&server->suspended, 1);
 }
 
 /* Appends a header line; false when it does not fit. */

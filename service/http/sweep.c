@@ -58,7 +58,7 @@ static void cut_slow_sender(struct client *client)
 
 /*
  * A client that ended its sending side together with its last bytes goes unnoticed by the library,
- * which waits for a further edge. Cut short in the middle of a request for a second, it is told.
+ * which waits for a further edge. A second after such an end in the middle of a request it gets 400.
  */
 static void look_for_end(struct client *client, uint64_t now_ns)
 {

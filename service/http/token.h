@@ -5,9 +5,9 @@
 
 /*
  * Bearer tokens: prv_<id>_<secret>_<checksum>. The id (a UUID without dashes) finds the row; the
- * secret is 256 random bits, so a fast keyed hash is enough to keep; the checksum lets scanners for
- * leaked secrets and a mistyped copy be told apart without asking anybody. Callers have run
- * sodium_init.
+ * secret is 256 random bits, so a fast keyed hash is enough to keep; by the checksum
+ * a scanner for leaked secrets and a client recognise a token, or a mistyped one, without asking the
+ * service. Callers have run sodium_init.
  */
 enum {
     TOKEN_SECRET = 32,

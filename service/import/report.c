@@ -193,7 +193,7 @@ void report_progress(struct report *report, const struct bulk_progress *progress
 
 /* --- the end --- */
 
-static size_t count_told(const struct report *report)
+static size_t count_reported(const struct report *report)
 {
     size_t reported = 0;
     for (size_t i = 0; i < BULK_OUTCOMES; i++)
@@ -212,7 +212,7 @@ static void put_json_totals(struct report *report, bool stopped, double seconds)
     writer_begin_object(&w);
     for (size_t i = 0; i < BULK_OUTCOMES; i++)
         writer_member_integer(&w, bulk_total_words[i], (int64_t)report->outcomes[i]);
-    writer_member_integer(&w, "not_attempted", (int64_t)(report->items - count_told(report)));
+    writer_member_integer(&w, "not_attempted", (int64_t)(report->items - count_reported(report)));
     writer_member_integer(&w, "bytes", (int64_t)report->bytes);
     writer_member_number(&w, "duration_s", seconds);
     writer_member_boolean(&w, "interrupted", stopped);
@@ -235,7 +235,7 @@ static void put_text_totals(struct report *report, bool stopped, double seconds)
             stopped ? " interrupted" : "");
     for (size_t i = 0; i < BULK_OUTCOMES; i++, separator = ", ")
         fprintf(report->err, "%s%zu %s", separator, report->outcomes[i], bulk_total_words[i]);
-    size_t left = report->items - count_told(report);
+    size_t left = report->items - count_reported(report);
     if (left > 0)
         fprintf(report->err, ", %zu not attempted", left);
     fprintf(report->err, "; %s in %s\n", bytes, took);

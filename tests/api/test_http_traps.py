@@ -420,6 +420,20 @@ def test_a_stream_of_any_chunk_size_arrives_whole(server, size):
     s.close()
 
 
+def test_pieces_that_end_with_a_chunk_are_all_read(server):
+    """Where a piece ends with a chunk, nothing unread is left in the library's buffer when the connection is resumed."""
+    stream = b"POST /v1/upload?piece_ms=1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n" + chunked(6 << 18, 1 << 12)
+
+    def upload(_):
+        s, (reply,) = exchange(server, stream)
+        s.close()
+        return reply.json()["bytes"]
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(upload, range(16))) == {6 << 18}
+    assert {server.ask("GET", "/v1/slow?ms=0").status for _ in range(20)} == {200}
+
+
 def test_a_stream_takes_any_type_and_more_than_the_body_limit(server):
     assert server.ask("POST", "/v1/upload", "Content-Type: application/gzip\r\n", b"z" * 3000001).json() == {"bytes": 3000001}
     assert server.ask("POST", "/v1/upload").json() == {"bytes": 0}

@@ -76,8 +76,8 @@ def check_each_ended_once(client, table, made, prefix):
     rows = table.rows("SELECT id::text, status FROM provisor.operation WHERE id = ANY (%s::uuid[])", made)
     assert collections.Counter(status for _, status in rows) == {"succeeded": len(made)}
     table.as_team("alpha")
-    told = table.rows("SELECT data->>'id', count(*) FROM provisor.outbox WHERE type = 'operation.completed' GROUP BY 1")
-    assert {i: n for i, n in told if i in set(made)} == {i: 1 for i in made}
+    events = table.rows("SELECT data->>'id', count(*) FROM provisor.outbox WHERE type = 'operation.completed' GROUP BY 1")
+    assert {i: n for i, n in events if i in set(made)} == {i: 1 for i in made}
     effects = [a["name"] for a in everything(client, "/v1/applications?limit=200") if a["name"].startswith(prefix)]
     assert len(effects) == len(made), "each took effect once"
 

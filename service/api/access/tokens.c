@@ -117,20 +117,20 @@ static enum pv_code reply_token(struct http_request *request,
 
 /*
  * Commit. What is kept under an Idempotency-Key may not be the reply, which holds the secret:
- * a repeated request is told that it has been carried out.
+ * a repeated request gets a conflict instead.
  */
 static enum pv_code commit_token(struct http_request *request,
                                  const struct token *token,
                                  struct api_write *write,
                                  struct pv_error *err)
 {
-    struct pv_error told = {.code = PV_OK};
+    struct pv_error repeated = {.code = PV_OK};
     struct http_response again = {.status = 0};
-    (void)pv_fail(&told, PV_E_CONFLICT,
+    (void)pv_fail(&repeated, PV_E_CONFLICT,
                   "token %s was made with this key, and its text is shown only once: revoke it and "
                   "make another",
                   token->id);
-    http_reply_problem(request, &again, &told, (struct http_challenge){.scope = NULL});
+    http_reply_problem(request, &again, &repeated, (struct http_challenge){.scope = NULL});
     return api_write_commit(request, &again, write, err);
 }
 

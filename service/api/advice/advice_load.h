@@ -6,7 +6,7 @@
 #include "core/advice/answer.h"
 #include "store/history/run.h"
 
-/* What an advice is made from, loaded in two steps of one read transaction each. */
+/* Loads what advice is computed from, in two steps of one read transaction each. */
 
 struct advice_limits advice_limits_of(const struct config *config);
 

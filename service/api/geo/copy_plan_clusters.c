@@ -80,14 +80,14 @@ static enum pv_code look_up(struct store_tx *tx,
 static void take_gate(const struct codec_copy_plan *asked,
                       size_t m,
                       const char *member,
-                      double told,
+                      double specified,
                       double *gate,
                       struct pv_error *err)
 {
     if (!isnan(*gate))
         return;
-    *gate = told;
-    if (isnan(told))
+    *gate = specified;
+    if (isnan(specified))
         (void)refuse_missing(asked, m, member, "; null in the request means no limit", err);
 }
 
@@ -97,12 +97,12 @@ static void take_traits(const struct codec_copy_plan *asked,
                         struct geo_cluster *cluster,
                         struct pv_error *err)
 {
-    bool told = cluster->slots != RUN_UNKNOWN;
-    if (!told)
+    bool specified = cluster->slots != RUN_UNKNOWN;
+    if (!specified)
         cluster->slots = traits->slots;
     if (cluster->slots == RUN_UNKNOWN)
         (void)refuse_missing(asked, m, "slots", "", err);
-    else if (!told && cluster->busy_slots > cluster->slots)
+    else if (!specified && cluster->busy_slots > cluster->slots)
         (void)fault_at(asked, m, "busy_slots", "out_of_range",
                        "must not exceed the slots of the registered cluster", err);
     take_gate(asked, m, "ingress_bytes_per_s", traits->ingress_bytes_per_s,
@@ -136,14 +136,14 @@ static enum pv_code take_registered(struct arena *arena,
     return err->n_faults > faults ? err->code : PV_OK;
 }
 
-/* Told by the request; else the shortest of the clusters'; else a second. */
-static double choose_slot(double told, const struct registered *registered)
+/* As the request specifies; else the shortest of the clusters'; else a second. */
+static double choose_slot(double specified, const struct registered *registered)
 {
     double shortest = HUGE_VAL;
     for (size_t i = 0; i < registered->n; i++)
         shortest = fmin(shortest, registered->cluster[i].traits.slot_s);
-    if (!isnan(told))
-        return told;
+    if (!isnan(specified))
+        return specified;
     return isfinite(shortest) ? shortest : 1;
 }
 
@@ -289,17 +289,17 @@ static size_t count_pairs(const struct registered *registered, const bool sends[
 static void add_links(const struct registered *registered,
                       size_t i,
                       const struct by_sender *sorted,
-                      bool told[],
+                      bool specified[],
                       struct codec_copy_plan_origin *origin,
                       struct geo_link links[],
                       size_t *n)
 {
     size_t from = registered->of[i];
     for (size_t k = sorted->first[from]; k < sorted->first[from + 1]; k++)
-        told[sorted->to[k]] = true;
+        specified[sorted->to[k]] = true;
     for (size_t k = 0; k < registered->n; k++) {
         size_t to = registered->of[k];
-        if (k == i || told[to])
+        if (k == i || specified[to])
             continue;
         const struct performance_entry *entry = performance_book_transfer(origin->book, i, k);
         origin->transfers[entry->source]++;
@@ -307,7 +307,7 @@ static void add_links(const struct registered *registered,
             links[(*n)++] = (struct geo_link){from, to, &entry->speeds};
     }
     for (size_t k = sorted->first[from]; k < sorted->first[from + 1]; k++)
-        told[sorted->to[k]] = false;
+        specified[sorted->to[k]] = false;
 }
 
 /* The problem's links: those of the request, then those of the book, ascending. */
@@ -322,8 +322,8 @@ static enum pv_code take_links(struct arena *arena,
     size_t n = problem->n_links;
     size_t room = n + count_pairs(registered, sends);
     struct geo_link *links = arena_array(arena, room, sizeof *links);
-    bool *told = arena_calloc(arena, problem->n_clusters, sizeof *told);
-    if (links == NULL || told == NULL)
+    bool *specified = arena_calloc(arena, problem->n_clusters, sizeof *specified);
+    if (links == NULL || specified == NULL)
         return pv_no_memory(err);
     PV_TRY(sort_links(problem, arena, &sorted, err));
     for (size_t i = 0; i < n; i++)
@@ -331,7 +331,7 @@ static enum pv_code take_links(struct arena *arena,
     asked->origin.n_links_given = n;
     for (size_t i = 0; i < registered->n; i++)
         if (sends[registered->of[i]])
-            add_links(registered, i, &sorted, told, &asked->origin, links, &n);
+            add_links(registered, i, &sorted, specified, &asked->origin, links, &n);
     problem->links = links;
     problem->n_links = n;
     return PV_OK;

@@ -57,7 +57,7 @@ static enum pv_code
 import_batch_refuse(struct import_batch *batch, size_t i, const char *member, const char *detail)
 {
     (void)pv_fail(&batch->conflicts, PV_E_CONFLICT,
-                  "the import tells other things of runs that are here already");
+                  "the import has other values for runs that are stored already");
     return import_line_fault(&batch->lines[i], member, "conflict", detail, &batch->conflicts);
 }
 
@@ -73,7 +73,7 @@ static enum pv_code classify_known(struct import_batch *batch, size_t i, struct 
         return PV_OK;
     if (item->by_log[0] == '\0') {
         (void)import_batch_refuse(batch, i, "/id",
-                                  "a run of this id is here already, and tells otherwise");
+                                  "a run of this id is stored already, with other values");
         return PV_OK;
     }
     item->verdict =

@@ -223,43 +223,38 @@ encode_sources(struct writer *w, const struct codec_copy_plan *request, const st
 
 /* --- warnings --- */
 
-static void copy_plan_sources_warn(struct findings *warnings,
-                                   size_t count,
-                                   const char *code,
-                                   const char *message)
-{
-    if (count > 0)
-        finding_count(finding_add(warnings, code, "%s", message), count);
-}
-
 static void copy_plan_sources_encode_warnings(struct writer *w,
                                               const struct codec_copy_plan_origin *origin)
 {
+    const struct {
+        size_t count;
+        const char *code;
+        const char *message;
+    } rows[] = {
+        {origin->processing[PERFORMANCE_MACHINE_TYPE], "processing_from_machine_type",
+         "Processing speeds that a cluster did not report itself are those of other clusters of "
+         "the same machine type; count says how many."},
+        {origin->processing[PERFORMANCE_TEAM], "processing_from_team",
+         "Processing speeds that neither a cluster nor others of its machine type reported are "
+         "those of all clusters of the team; count says how many."},
+        {origin->transfers[PERFORMANCE_MACHINE_TYPE], "transfers_from_machine_type",
+         "Speeds of transfers that a pair of clusters did not report itself are those of other "
+         "pairs of the same machine types; count says how many."},
+        {origin->transfers[PERFORMANCE_TEAM], "transfers_from_team",
+         "Speeds of transfers that neither a pair of clusters nor others of the same machine types "
+         "reported are those of all pairs of the team; count says how many."},
+        {origin->transfers[PERFORMANCE_NONE], "transfers_unknown",
+         "Nobody ever reported a transfer: between these pairs of clusters nothing can be moved; "
+         "count says how many."},
+        {origin->unreachable[UNREACHABLE_PRIOR], "outage_probability_assumed",
+         "Clusters that neither specify how likely they are unreachable nor ever reported get the "
+         "usual probability; count says how many."},
+    };
     struct findings warnings = {.arena = w->arena};
-    copy_plan_sources_warn(
-        &warnings, origin->processing[PERFORMANCE_MACHINE_TYPE], "processing_from_machine_type",
-        "Processing speeds that a cluster did not report itself are those of other clusters of the "
-        "same machine type; count says how many.");
-    copy_plan_sources_warn(
-        &warnings, origin->processing[PERFORMANCE_TEAM], "processing_from_team",
-        "Processing speeds that neither a cluster nor others of its machine type reported are "
-        "those of all clusters of the team; count says how many.");
-    copy_plan_sources_warn(
-        &warnings, origin->transfers[PERFORMANCE_MACHINE_TYPE], "transfers_from_machine_type",
-        "Speeds of transfers that a pair of clusters did not report itself are those of other "
-        "pairs of the same machine types; count says how many.");
-    copy_plan_sources_warn(
-        &warnings, origin->transfers[PERFORMANCE_TEAM], "transfers_from_team",
-        "Speeds of transfers that neither a pair of clusters nor others of the same machine types "
-        "reported are those of all pairs of the team; count says how many.");
-    copy_plan_sources_warn(
-        &warnings, origin->transfers[PERFORMANCE_NONE], "transfers_unknown",
-        "Nobody ever reported a transfer: between these pairs of clusters nothing can be moved; "
-        "count says how many.");
-    copy_plan_sources_warn(
-        &warnings, origin->unreachable[UNREACHABLE_PRIOR], "outage_probability_assumed",
-        "Clusters that neither specify how likely they are unreachable nor ever reported get the "
-        "usual probability; count says how many.");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].count > 0)
+            finding_count(finding_add(&warnings, rows[i].code, "%s", rows[i].message),
+                          rows[i].count);
     codec_findings_encode(w, "warnings", &warnings);
 }
 

@@ -12,7 +12,7 @@ struct codec_experiments {
     size_t runs;                    /* that could be used */
     const char *model;              /* the kind followed; NULL: none */
     const char *no_model;           /* why there is none; NULL */
-    double max_cost;                /* NAN: none; only told */
+    double max_cost;                /* NAN: none; only reported */
     double price_per_executor_hour; /* NAN: unknown */
     const struct experiments_question *question;
     const struct experiment_region *region;

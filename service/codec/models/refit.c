@@ -13,8 +13,8 @@
 enum { RESAMPLES_MIN = 20 };
 
 /* Shares beyond which the reader ought to know. */
-static const double failed_share_told = 0.05;
-static const double selected_share_told = 0.5;
+static const double failed_share_reported = 0.05;
+static const double selected_share_reported = 0.5;
 
 static const char *const weights_words[] = {"seconds", "relative", NULL};
 
@@ -191,7 +191,7 @@ static void warn_of_bootstrap(const struct codec_refit_result *result, struct fi
 {
     const struct bootstrap_result *bootstrap = result->bootstrap;
     const struct model_kind *kind = bootstrap->fit->model.kind;
-    if ((double)bootstrap->failed > failed_share_told * (double)bootstrap->resamples)
+    if ((double)bootstrap->failed > failed_share_reported * (double)bootstrap->resamples)
         finding_count(
             finding_add(warnings, "resamples_failed",
                         "%s could not be fitted to %zu of %zu resample%s: the history hardly "
@@ -202,7 +202,7 @@ static void warn_of_bootstrap(const struct codec_refit_result *result, struct fi
     if (result->asked->kind != NULL || bootstrap->selections == 0)
         return;
     double share = share_of_kind(bootstrap, kind);
-    if (share < selected_share_told)
+    if (share < selected_share_reported)
         finding_number(
             finding_add(warnings, "selection_unstable",
                         "%s is selected in %.0f %% of histories that lack %zu of the %zu "

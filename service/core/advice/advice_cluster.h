@@ -4,7 +4,7 @@
 #include "core/advice/question.h"
 #include "core/cluster/cluster.h"
 
-/* What an advice takes from the cluster it names: its size, and its price. */
+/* The cluster that a question names: its size bounds the advice, its price the cost. */
 struct advice_cluster {
     bool is_named;
     struct cluster cluster;

@@ -104,14 +104,14 @@ static enum pv_code find_stages(const struct replay alike[],
                                    "none of the first stages of the run reads from storage");
 }
 
-enum pv_code first_stages_find(const struct run runs[],
-                               size_t n,
-                               const struct replay_target *target,
-                               struct arena *arena,
-                               struct arena *scratch,
-                               struct first_stage **stages,
-                               size_t *n_stages,
-                               struct pv_error *err)
+static enum pv_code find_of_run(const struct run runs[],
+                                size_t n,
+                                const struct replay_target *target,
+                                struct arena *arena,
+                                struct arena *scratch,
+                                struct first_stage **stages,
+                                size_t *n_stages,
+                                struct pv_error *err)
 {
     struct arena_mark mark = arena_mark(scratch);
     size_t n_alike = 0, found = 0;
@@ -132,20 +132,20 @@ enum pv_code first_stages_find(const struct run runs[],
     return code;
 }
 
-enum pv_code first_stages_of_nearest(const struct run runs[],
-                                     size_t n,
-                                     const struct replay_target *target,
-                                     struct arena *arena,
-                                     struct arena *scratch,
-                                     struct first_stage **stages,
-                                     size_t *n_stages,
-                                     struct pv_error *err)
+enum pv_code first_stages_find(const struct run runs[],
+                               size_t n,
+                               const struct replay_target *target,
+                               struct arena *arena,
+                               struct arena *scratch,
+                               struct first_stage **stages,
+                               size_t *n_stages,
+                               struct pv_error *err)
 {
     struct pv_error first = {0};
     enum pv_code code = PV_E_TOO_FEW;
     for (size_t i = 0; i < n && code == PV_E_TOO_FEW; i++) {
         struct pv_error why = {0};
-        code = first_stages_find(&runs[i], n - i, target, arena, scratch, stages, n_stages, &why);
+        code = find_of_run(&runs[i], n - i, target, arena, scratch, stages, n_stages, &why);
         if (i == 0 || code != PV_E_TOO_FEW)
             first = why;
     }

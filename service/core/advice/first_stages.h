@@ -16,12 +16,15 @@ struct first_stage {
 };
 
 /*
- * runs   n >= 1, the first of them is the one that is taken; the others help to learn the laws
- *        where they have the same stages. Borrowed.
+ * The first stages of the nearest run that has them: of the first of the runs, of the second, and so
+ * on. Those that follow it help to learn the laws where they have the same stages.
+ *
+ * runs   n >= 1, nearest first. Borrowed.
  * stages live in `arena`, in the order of the run; scratch is back at its mark.
  *
- * PV_E_TOO_FEW, and a clause in the detail: the run has no stages or they lack task times, one that
- * comes first does not hold input_bytes, or none reads from storage. PV_E_MEMORY.
+ * PV_E_TOO_FEW where no run has them, and a clause in the detail that says what the first run lacks:
+ * it has no stages or they lack task times, one that comes first does not hold input_bytes, or none
+ * reads from storage. PV_E_MEMORY.
  */
 enum pv_code first_stages_find(const struct run runs[],
                                size_t n,
@@ -31,16 +34,5 @@ enum pv_code first_stages_find(const struct run runs[],
                                struct first_stage **stages,
                                size_t *n_stages,
                                struct pv_error *err) PV_MUSTCHECK;
-
-/* Those of the nearest of the runs that has them: of the first, of the second, and so on. Where none
- * does, what the first lacks. */
-enum pv_code first_stages_of_nearest(const struct run runs[],
-                                     size_t n,
-                                     const struct replay_target *target,
-                                     struct arena *arena,
-                                     struct arena *scratch,
-                                     struct first_stage **stages,
-                                     size_t *n_stages,
-                                     struct pv_error *err) PV_MUSTCHECK;
 
 #endif

@@ -5,7 +5,7 @@
 #include "core/advice/pricing.h"
 #include "core/history/run.h"
 
-/* What is asked of an advice, and within which bounds it is answered. */
+/* A request for advice, decoded, and the bounds within which it is answered. */
 
 /* The optional members of an answer. */
 enum advice_include {

@@ -23,7 +23,7 @@ struct price_row {
 /* What a book says of a cluster: the row that names it, else that of its type of machine. */
 struct price_found {
     struct strview currency;
-    struct price_row row; /* which of both it names tells which one it is */
+    struct price_row row; /* its cluster is set where the row names the cluster */
 };
 
 /* The price book of a team. */

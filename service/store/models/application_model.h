@@ -30,7 +30,7 @@ struct application_model {
     struct strview refusal_code;
     struct strview refusal; /* where none is selected: what is missing */
     struct strview document;
-    struct strview refit;  /* what the last refit told, a JSON text; at == NULL: there was none */
+    struct strview refit;  /* what the last refit found, a JSON text; at == NULL: there was none */
     int64_t refit_version; /* the history_version that it belongs to */
     struct strview drift_event; /* data of model.drifted, a JSON text; at == NULL: none is due */
     int64_t drift_us;           /* the instant of the run that gave the drift away */
@@ -45,7 +45,7 @@ enum pv_code store_application_model_find(struct store_tx *tx,
 
 /*
  * Keep the models, unless ones of a later history are there or the application is gone. Where a
- * drift is due to be told of and none of a run as late was told of before, the event goes into the
+ * drift is due to be reported and none of a run as late was reported before, its event goes into the
  * outbox with them.
  */
 enum pv_code store_application_model_keep(struct store_tx *tx,
@@ -53,7 +53,7 @@ enum pv_code store_application_model_keep(struct store_tx *tx,
                                           struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * Keep what a refit told of that history version, unless one of a later version is there; *now is
+ * Keep what a refit found at that history version, unless one of a later version is there; *now is
  * the application's history_version as it is. Behind store_application_model_keep in one
  * transaction. PV_E_NOT_FOUND: the application was removed.
  */

@@ -103,7 +103,7 @@ enum pv_code store_operation_list(struct store_tx *tx,
                                   struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * Ask for the end: a queued one is cancelled, a running one is told to stop, one that has ended
+ * Ask for the end: a queued one is cancelled, a running one is asked to stop, one that has ended
  * stays as it is. *changed: it was asked for the first time; then with the audit row
  * "operation.cancel". Nothing a running one still does takes effect through
  * store_operation_finish any more. keep_s: how long what became of it is kept. As
@@ -185,7 +185,7 @@ struct operation_end {
     struct strview result; /* JSON text, with OPERATION_SUCCEEDED */
     struct strview error;  /* JSON text, with OPERATION_FAILED */
     struct strview event;  /* JSON text for the outbox: operation.completed */
-    int64_t done;          /* as the attempt told last; what was told of before is not taken back */
+    int64_t done;          /* as the attempt reported last; it never goes back */
     int64_t total;         /* RUN_UNKNOWN */
     struct strview unit;   /* at == NULL: unknown */
     int64_t keep_s;

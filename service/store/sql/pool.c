@@ -11,7 +11,7 @@
 
 /*
  * A bounded set of connections. While the server is away one caller at a time tries to connect and
- * everybody else is told at once; each failure doubles the pause before the next try. When it is
+ * everybody else fails at once; each failure doubles the pause before the next try. When it is
  * back at most a few connect together, so that its return is not a stampede.
  */
 enum {
@@ -136,7 +136,7 @@ enum pv_code connection_open(const struct conninfo *info, PGconn **conn, struct 
 
 /*
  * An idle connection has nothing to say. If there is something to read the server has closed it, is
- * about to (its last words come first), or told of a changed setting; a new one is cheap beside a
+ * about to (its last words come first), or reports a changed setting; a new one is cheap beside a
  * request that fails.
  */
 static bool is_quiet(PGconn *conn)

@@ -15,7 +15,7 @@ enum { PREPARED_NAME_MAX = 24 };
 /* Keep a memory with a new connection; it goes with PQfinish. False when memory is exhausted. */
 bool prepared_attach(PGconn *conn);
 
-/* The process that served a statement, as it told: only when it is the one that was connected to
+/* The process that served a statement, as it reported itself: only when it is the one that was connected to
  * may statements be prepared. */
 void prepared_learn_backend(PGconn *conn, int backend_pid);
 

@@ -1,4 +1,4 @@
-/* What an advice takes from the cluster it names. */
+/* How the cluster that a question names bounds the advice and prices it. */
 #include <criterion/criterion.h>
 #include <math.h>
 
