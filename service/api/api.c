@@ -7,7 +7,7 @@
 enum pv_code api_init(struct api *api,
                       const struct config *config,
                       struct store *store,
-                      struct history_cache *history,
+                      struct prediction_cache *history,
                       struct pv_error *err)
 {
     *api = (struct api){.config = config, .store = store, .history = history};

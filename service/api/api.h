@@ -16,7 +16,7 @@
  * one file, api/<folder>/<resource>.c; api/routes.h is the table of calls, which declares them. A
  * handler reads as: decode (codec), load (store), compute (core), save (store), encode (codec).
  */
-struct history_cache;    /* api/advice/history_cache.h: replay curves by application and history
+struct prediction_cache; /* api/advice/prediction_cache.h: replay curves by application and history
                             version */
 struct fitter;           /* api/models/fitter.h: models of histories that changed */
 struct operation_runner; /* operation/runner.h: long work */
@@ -25,7 +25,7 @@ struct operation_watch;  /* api/operations/operation_watch.h: who waits for it *
 struct api {
     const struct config *config;
     struct store *store;
-    struct history_cache *history;
+    struct prediction_cache *history;
     struct spool_quota spool;            /* of uploaded archives and imports */
     struct fitter *fitter;               /* NULL: only readers fit */
     struct operation_runner *operations; /* NULL: left to other processes */
@@ -42,7 +42,7 @@ struct api {
 enum pv_code api_init(struct api *api,
                       const struct config *config,
                       struct store *store,
-                      struct history_cache *history,
+                      struct prediction_cache *history,
                       struct pv_error *err) PV_MUSTCHECK;
 void api_fini(struct api *api);
 

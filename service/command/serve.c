@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 
 #include "api/access/authenticate.h"
-#include "api/advice/history_cache.h"
+#include "api/advice/prediction_cache.h"
 #include "api/api.h"
 #include "api/models/fitter.h"
 #include "api/operations/operation_document.h"
@@ -67,7 +67,7 @@ struct migrator {
 struct service {
     struct config config;
     struct store *store;
-    struct history_cache *history;
+    struct prediction_cache *history;
     struct api api;
     struct migrator migrator;
     struct http_server *server;
@@ -163,7 +163,7 @@ static void collect_metrics(void *context)
     upload_collect_metrics(&service->api.spool);
     fitter_collect_metrics(&service->api);
     operation_watch_collect_metrics(service->api.watch);
-    history_cache_collect_metrics(service->api.history);
+    prediction_cache_collect_metrics(service->api.history);
 }
 
 /* What the keeper removes counts as a change like any other. */
@@ -263,8 +263,8 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
                                     .wait_ms = (unsigned)config->database_wait_ms,
                                     .statement_timeout_ms = (unsigned)config->statement_timeout_ms};
     PV_TRY(store_open(&options, &service->store, err));
-    service->history =
-        history_cache_create((size_t)config->history_cache_entries, config->history_cache_ms);
+    service->history = prediction_cache_create((size_t)config->prediction_cache_entries,
+                                               config->prediction_cache_ms);
     if (service->history == NULL)
         return pv_no_memory(err);
     PV_TRY(api_init(&service->api, config, service->store, service->history, err));
@@ -314,7 +314,7 @@ static void close_service(struct service *service)
     }
     operation_watch_destroy(service->api.watch);
     api_fini(&service->api);
-    history_cache_destroy(service->history);
+    prediction_cache_destroy(service->history);
     store_close(service->store);
 }
 

@@ -110,9 +110,9 @@ struct config {
     int64_t outage_prior_mean_outage_s;
     int64_t outage_prior_weight_s;
     /* caches */
-    int64_t token_cache_ms;   /* at most 5000 */
-    int64_t history_cache_ms; /* at most 5000 */
-    int64_t history_cache_entries;
+    int64_t token_cache_ms;      /* at most 5000 */
+    int64_t prediction_cache_ms; /* at most 5000 */
+    int64_t prediction_cache_entries;
     /* models fitted when runs arrive */
     int64_t fit_queue;
     int64_t fit_settle_ms;

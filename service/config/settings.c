@@ -135,8 +135,8 @@ const struct setting settings[] = {
     INTEGER(outage_prior_weight_s, "s", 1, 315360000, "604800", "time of observation that this prior is worth"),
 
     INTEGER(token_cache_ms, "ms", 0, 5000, "2000", "how long a token's rights are cached; a revoked token stops working within this time"),
-    INTEGER(history_cache_ms, "ms", 0, 5000, "2000", "how long the version of a history is cached"),
-    INTEGER(history_cache_entries, "", 1, 1000000, "256", "applications whose replayed history is kept in memory"),
+    INTEGER(prediction_cache_ms, "ms", 0, 5000, "2000", "how long the version of a history is cached"),
+    INTEGER(prediction_cache_entries, "", 1, 1000000, "256", "predicted curves kept in memory"),
 
     INTEGER(fit_queue, "", 0, 100000, "1000", "applications that may wait for a fit after runs have arrived; the first reader fits those beyond, or all if this is 0"),
     INTEGER(fit_settle_ms, "ms", 0, 60000, "1000", "how long an application waits in that queue, so that runs that arrive meanwhile share one fit"),

@@ -1,8 +1,8 @@
 #ifndef INGEST_CONTAINER_H
 #define INGEST_CONTAINER_H
 
-#include "ingest/limits.h"
 #include "ingest/members.h"
+#include "ingest/reader_settings.h"
 
 /*
  * Something that holds files: a tar (libarchive), a zip (libzip), a folder on disk. Only regular

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "core/history/run.h"
 #include "core/joblog/joblog.h"
-#include "ingest/limits.h"
+#include "ingest/reader_settings.h"
 
 /*
  * The road from the bytes of an event log to a run: archives and rolling logs taken apart, framing

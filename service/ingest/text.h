@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "core/joblog/joblog.h"
-#include "ingest/limits.h"
+#include "ingest/reader_settings.h"
 
 /*
  * The plain text of a log, taken part by part: the log reader, the digest, and how much came. A

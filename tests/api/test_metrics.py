@@ -116,5 +116,5 @@ def test_lookups_of_histories_in_memory_are_counted(alpha, name):
         for _ in range(3):
             alpha.post("/v1/advice?dry_run=true", {"application": name, "deadline_s": 600}, 200)
 
-    hits, stale, misses = growth(alpha, ask, *[("provisor_history_cache_lookups_total", {"outcome": o}) for o in ("hit", "stale", "miss")])
+    hits, stale, misses = growth(alpha, ask, *[("provisor_prediction_cache_lookups_total", {"outcome": o}) for o in ("hit", "stale", "miss")])
     assert misses >= 1 and hits >= 1 and hits + stale + misses >= 3

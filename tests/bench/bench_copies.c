@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "base/rng.h"
-#include "core/geo/planning.h"
+#include "core/geo/plan_make.h"
 
 enum { POINTS = 8, OPERATIONS = 4, LINK_KINDS = 512, REPETITIONS = 5 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "codec/geo/copy_plan.h"
-#include "core/geo/planning.h"
+#include "core/geo/plan_make.h"
 #include "fuzz_body.h"
 
 enum { CLUSTERS_MAX = 6, JOBS_MAX = 4, TASKS_MAX = 16 };

@@ -62,7 +62,7 @@ static enum pv_code advice_decode(const struct config *config,
 struct advice_build {
     struct advice_question question;
     struct advice_cluster cluster;
-    const struct history_item *history; /* to be released */
+    const struct prediction_item *history; /* to be released */
     struct advice_runs runs;
     struct api_experiments experiments;
     bool has_experiments;
@@ -345,7 +345,7 @@ enum pv_code advice_create(void *context,
     } else if (code == PV_OK) {
         code = answer_and_keep(api, request, &build, response, err);
     }
-    history_item_release(build.history);
+    prediction_item_release(build.history);
     return code;
 }
 

@@ -6,7 +6,7 @@
 
 #include "api/geo/copy_plan_clusters.h"
 #include "base/plural.h"
-#include "core/geo/planning.h"
+#include "core/geo/plan_make.h"
 
 static const char CLUSTERS_AT[] = "/copy_plan/clusters";
 

@@ -105,15 +105,15 @@ static void digest_labels(const struct advice_question *question, unsigned char 
     (void)crypto_generichash_final(&state, digest, 32);
 }
 
-static struct history_key key_of(const struct http_request *request,
-                                 const struct advice_question *question)
+static struct prediction_key key_of(const struct http_request *request,
+                                    const struct advice_question *question)
 {
-    struct history_key key = {.team_id = request->principal.team_id,
-                              .application = question->application.at,
-                              .problem_size = question->problem_size,
-                              .cores_per_executor = question->cores_per_executor,
-                              .min_executors = question->goal.min_executors,
-                              .max_executors = question->goal.max_executors};
+    struct prediction_key key = {.team_id = request->principal.team_id,
+                                 .application = question->application.at,
+                                 .problem_size = question->problem_size,
+                                 .cores_per_executor = question->cores_per_executor,
+                                 .min_executors = question->goal.min_executors,
+                                 .max_executors = question->goal.max_executors};
     digest_labels(question, key.labels);
     return key;
 }
@@ -124,7 +124,7 @@ static enum pv_code load_own(struct store_tx *tx,
                              const struct application *application,
                              int64_t problem_size,
                              size_t most,
-                             struct history_item *item,
+                             struct prediction_item *item,
                              struct advice_history *history,
                              struct pv_error *err)
 {
@@ -152,7 +152,7 @@ static enum pv_code load_history(struct store_tx *tx,
                                  const struct application *application,
                                  const struct advice_question *question,
                                  size_t most,
-                                 struct history_item *item,
+                                 struct prediction_item *item,
                                  struct advice_history *history,
                                  struct pv_error *err)
 {
@@ -185,7 +185,7 @@ static enum pv_code fill_item(struct api *api,
                               const struct advice_question *question,
                               struct arena *loaded,
                               struct arena *scratch,
-                              struct history_item *item,
+                              struct prediction_item *item,
                               struct pv_error *err)
 {
     struct advice_history history = {.own = NULL};
@@ -207,13 +207,13 @@ static enum pv_code make_item(struct api *api,
                               struct store_tx **tx,
                               const struct application *application,
                               const struct advice_question *question,
-                              struct history_item **made,
+                              struct prediction_item **made,
                               struct pv_error *err)
 {
     size_t memory_max = (size_t)api->config->request_memory_bytes_max;
     const struct advice_limits limits = advice_limits_of(api->config);
     struct arena loaded, scratch;
-    struct history_item *item = history_item_create(memory_max);
+    struct prediction_item *item = prediction_item_create(memory_max);
     if (item == NULL)
         return pv_no_memory(err);
     arena_init(&loaded, memory_max);
@@ -225,7 +225,7 @@ static enum pv_code make_item(struct api *api,
     arena_fini(&scratch);
     arena_fini(&loaded);
     if (code != PV_OK)
-        history_item_release(item);
+        prediction_item_release(item);
     else
         *made = item;
     return code;
@@ -238,27 +238,27 @@ static enum pv_code renew_item(struct api *api,
                                const struct advice_question *question,
                                uint64_t read_ns,
                                uint64_t epoch,
-                               const struct history_item *behind,
-                               const struct history_item **item,
+                               const struct prediction_item *behind,
+                               const struct prediction_item **item,
                                struct pv_error *err)
 {
     struct application application;
-    struct history_item *made = NULL;
+    struct prediction_item *made = NULL;
     enum pv_code code = find_application(*tx, request->arena, question->application.at,
                                          "/application", &application, err);
     if (code == PV_OK && behind != NULL && strcmp(behind->application_id, application.id) == 0 &&
         behind->history_version == application.history_version) {
-        history_cache_confirm(api->history, behind, read_ns);
+        prediction_cache_confirm(api->history, behind, read_ns);
         *item = behind;
         return PV_OK;
     }
-    history_item_release(behind);
+    prediction_item_release(behind);
     if (code == PV_OK && !request->may_compute)
         code = http_defer(request);
     PV_TRY(code);
     PV_TRY(make_item(api, tx, &application, question, &made, err));
-    struct history_key key = key_of(request, question);
-    history_cache_publish(api->history, &key, made, read_ns, epoch);
+    struct prediction_key key = key_of(request, question);
+    prediction_cache_publish(api->history, &key, made, read_ns, epoch);
     *item = made;
     return PV_OK;
 }
@@ -267,15 +267,15 @@ enum pv_code advice_load_prediction(struct api *api,
                                     struct http_request *request,
                                     struct advice_question *question,
                                     struct advice_cluster *cluster,
-                                    const struct history_item **item,
+                                    const struct prediction_item **item,
                                     struct pv_error *err)
 {
     store_tx_auto_t *tx = NULL;
-    struct history_item *made = NULL;
-    const struct history_item *found = NULL;
+    struct prediction_item *made = NULL;
+    const struct prediction_item *found = NULL;
     const struct advice_limits limits = advice_limits_of(api->config);
     uint64_t read_ns = clock_monotonic_ns();
-    uint64_t epoch = history_cache_epoch(api->history);
+    uint64_t epoch = prediction_cache_epoch(api->history);
     if (question->n_clusters > 0 || question->cluster.at != NULL)
         PV_TRY(api_read(api, request, &tx, err));
     if (question->n_clusters > 0)
@@ -287,15 +287,15 @@ enum pv_code advice_load_prediction(struct api *api,
         *item = made;
         return PV_OK;
     }
-    struct history_key key = key_of(request, question);
-    if (history_cache_find(api->history, &key, read_ns, &found) == HISTORY_FRESH) {
+    struct prediction_key key = key_of(request, question);
+    if (prediction_cache_find(api->history, &key, read_ns, &found) == PREDICTION_FRESH) {
         *item = found;
         return PV_OK;
     }
     enum pv_code code = tx != NULL ? PV_OK : api_read(api, request, &tx, err);
     if (code == PV_OK)
         return renew_item(api, request, &tx, question, read_ns, epoch, found, item, err);
-    history_item_release(found);
+    prediction_item_release(found);
     return code;
 }
 
@@ -329,7 +329,7 @@ static enum pv_code load_running(struct store_tx *tx,
 static enum pv_code load_own_runs(struct store_tx *tx,
                                   struct arena *arena,
                                   const struct advice_question *question,
-                                  const struct history_item *item,
+                                  const struct prediction_item *item,
                                   size_t most,
                                   struct advice_runs *runs,
                                   struct pv_error *err)
@@ -352,7 +352,7 @@ static enum pv_code load_own_runs(struct store_tx *tx,
 enum pv_code advice_load_runs(struct api *api,
                               struct http_request *request,
                               const struct advice_question *question,
-                              const struct history_item *item,
+                              const struct prediction_item *item,
                               struct advice_runs *runs,
                               struct pv_error *err)
 {

@@ -1,7 +1,7 @@
 #ifndef API_ADVICE_ADVICE_LOAD_H
 #define API_ADVICE_ADVICE_LOAD_H
 
-#include "api/advice/history_cache.h"
+#include "api/advice/prediction_cache.h"
 #include "api/api.h"
 #include "core/advice/answer.h"
 #include "store/history/run.h"
@@ -22,7 +22,7 @@ enum pv_code advice_load_prediction(struct api *api,
                                     struct http_request *request,
                                     struct advice_question *question,
                                     struct advice_cluster *cluster,
-                                    const struct history_item **item,
+                                    const struct prediction_item **item,
                                     struct pv_error *err) PV_MUSTCHECK;
 
 /* Recorded runs, in the request's arena. */
@@ -37,7 +37,7 @@ struct advice_runs {
 enum pv_code advice_load_runs(struct api *api,
                               struct http_request *request,
                               const struct advice_question *question,
-                              const struct history_item *item,
+                              const struct prediction_item *item,
                               struct advice_runs *runs,
                               struct pv_error *err) PV_MUSTCHECK;
 

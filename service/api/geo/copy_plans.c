@@ -1,5 +1,5 @@
 #include "codec/geo/copy_plan.h"
-#include "core/geo/planning.h"
+#include "core/geo/plan_make.h"
 
 #include "api/api.h"
 #include "api/geo/copy_plan_clusters.h"

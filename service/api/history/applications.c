@@ -1,7 +1,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "api/advice/history_cache.h"
+#include "api/advice/prediction_cache.h"
 #include "api/routes.h"
 #include "api/shared/list.h"
 #include "api/shared/query.h"
@@ -222,6 +222,6 @@ enum pv_code applications_delete(void *context,
     PV_TRY(store_application_delete(write.tx, name, if_version, err));
     api_reply_empty(response);
     PV_TRY(api_write_commit(request, response, &write, err));
-    history_cache_invalidate(api->history, request->principal.team_id, name);
+    prediction_cache_invalidate(api->history, request->principal.team_id, name);
     return PV_OK;
 }

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "api/advice/history_cache.h"
+#include "api/advice/prediction_cache.h"
 #include "api/models/application_models.h"
 #include "api/models/fit_queue.h"
 #include "log/log.h"
@@ -130,7 +130,7 @@ enum pv_code fitter_start(struct api *api, struct fitter **fitter, struct pv_err
 
 void api_history_changed(struct api *api, const char *team_id, const char *application)
 {
-    history_cache_invalidate(api->history, team_id, application);
+    prediction_cache_invalidate(api->history, team_id, application);
     if (api->fitter != NULL)
         (void)fit_queue_add(api->fitter->queue, team_id, application);
 }

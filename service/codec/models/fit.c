@@ -98,8 +98,8 @@ static void decode_stage_rows(const struct codec_node *node,
 
 static int compare_sets(const void *a, const void *b)
 {
-    const struct context_labels *x = a;
-    const struct context_labels *y = b;
+    const struct run_label_list *x = a;
+    const struct run_label_list *y = b;
     for (size_t i = 0; i < x->n && i < y->n; i++) {
         int order = compare_strview(x->labels[i].key, y->labels[i].key);
         if (order == 0)
@@ -110,7 +110,7 @@ static int compare_sets(const void *a, const void *b)
     return compare_size(x->n, y->n);
 }
 
-static bool has_all(const struct context_labels *set, const struct context_labels *asked)
+static bool has_all(const struct run_label_list *set, const struct run_label_list *asked)
 {
     size_t found = 0;
     for (size_t i = 0; i < set->n && found < asked->n; i++) {
@@ -121,10 +121,10 @@ static bool has_all(const struct context_labels *set, const struct context_label
     return found == asked->n;
 }
 
-static struct context_labels decode_set(const struct codec_node *item)
+static struct run_label_list decode_set(const struct codec_node *item)
 {
     struct run_label *labels = NULL;
-    struct context_labels set = {.n = 0};
+    struct run_label_list set = {.n = 0};
     if (json_is_object(item->json))
         codec_labels(item, "labels", CODEC_NULLABLE, LABELS_MAX, &labels, &set.n);
     set.labels = labels;
@@ -132,9 +132,9 @@ static struct context_labels decode_set(const struct codec_node *item)
 }
 
 /* 1 for those that were asked about, else 2 and the place among the different sets. */
-static size_t assign(const struct context_labels *asked,
-                     const struct context_labels given[],
-                     struct context_labels sorted[],
+static size_t assign(const struct run_label_list *asked,
+                     const struct run_label_list given[],
+                     struct run_label_list sorted[],
                      struct codec_model_fit *request)
 {
     size_t distinct = 0;
@@ -146,7 +146,7 @@ static size_t assign(const struct context_labels *asked,
             sorted[distinct++] = sorted[i];
     for (size_t i = 0; i < request->n; i++) {
         bool wanted = has_all(&given[i], asked);
-        const struct context_labels *place =
+        const struct run_label_list *place =
             bsearch(&given[i], sorted, distinct, sizeof *sorted, compare_sets);
         request->rows[i].context = wanted ? 1 : (unsigned)(place - sorted) + 2;
         own += wanted;
@@ -164,9 +164,9 @@ static void decode_labels(const struct codec_node *node,
                           const struct codec_node *observations,
                           struct codec_model_fit *request)
 {
-    struct context_labels asked = decode_set(node);
-    struct context_labels *given = codec_allocate(observations, request->n, sizeof *given);
-    struct context_labels *sorted = codec_allocate(observations, request->n, sizeof *sorted);
+    struct run_label_list asked = decode_set(node);
+    struct run_label_list *given = codec_allocate(observations, request->n, sizeof *given);
+    struct run_label_list *sorted = codec_allocate(observations, request->n, sizeof *sorted);
     if (given == NULL || sorted == NULL)
         return;
     for (size_t i = 0; i < request->n; i++) {

@@ -143,7 +143,7 @@ void codec_label_group_encode(struct writer *w,
     writer_begin_object(w);
     writer_member_object(w, "labels");
     for (size_t k = 0; k < group->n_keys; k++) {
-        struct strview value = context_label_value(group->labels, group->keys[k]);
+        struct strview value = run_label_value(group->labels, group->keys[k]);
         writer_key_view(w, group->keys[k]);
         if (value.at == NULL)
             writer_null(w);

@@ -8,7 +8,7 @@ static const char *list_labels(const struct label_group *group, struct arena *ar
     const char *text = "";
     for (size_t k = 0; k < group->n_keys && text != NULL; k++) {
         struct strview key = group->keys[k];
-        struct strview value = context_label_value(group->labels, key);
+        struct strview value = run_label_value(group->labels, key);
         text = arena_printf(arena, "%s%s%.*s%s%.*s", text, k == 0 ? "" : ", ", (int)key.n, key.at,
                             value.at == NULL ? " absent" : "=", (int)value.n,
                             value.at == NULL ? "" : value.at);

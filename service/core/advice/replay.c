@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/advice/barrier.h"
+#include "core/advice/driver_order.h"
 #include "core/deadline/job_from_run.h"
 #include "core/history/task_sketch.h"
 #include "core/numerics/permutation.h"
@@ -163,7 +163,7 @@ static enum pv_code calibrate(struct replay *replay, struct arena *scratch, stru
     size_t cores = (size_t)run->executors * (size_t)run->cores_per_executor;
     double allotted_s = replay->job.overhead_per_task_s;
     replay->job.overhead_per_task_s = 0.0;
-    double active_s;
+    double active_s = 0;
     PV_TRY(active_time(run, scratch, &active_s, err));
     replay->fixed_s = unexplained_time(run, active_s);
     double target_s = run->duration_s - replay->fixed_s;
@@ -226,7 +226,7 @@ enum pv_code replay_prepare(const struct run *run,
     PV_TRY(check_known(run, err));
     PV_TRY(edf_job_from_run(run, arena, &made.job, err));
     made.graph = made.job.stages;
-    PV_TRY(barrier_add(run, arena, &made.job, err));
+    PV_TRY(driver_order_add(run, arena, &made.job, err));
     made.job.release_s = 0.0;
     made.job.deadline_s = 1.0; /* alone on the cores: its deadline moves nothing */
     PV_TRY(take_sightings(&made, arena, err));

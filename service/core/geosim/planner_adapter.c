@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "core/geo/planning.h"
+#include "core/geo/plan_make.h"
 
 /* What is remembered of rates is forgotten when it takes more than this. */
 enum { KEPT_BYTES_MAX = 96 << 20, WORK_BYTES = 1 << 20 };

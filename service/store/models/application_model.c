@@ -30,7 +30,7 @@ static bool read_observation(struct row *row, struct run_observations *all)
     double duration_s = row_double(row);
     double initialization_s = row_double(row);
     double stages_s = row_double(row);
-    struct context_labels labels = {NULL, 0};
+    struct run_label_list labels = {NULL, 0};
     labels.labels = row_pairs(row, &labels.n);
     struct run_evidence evidence = run_evidence_read(row, executors, duration_s);
     bool timed = duration_s >= seconds_min && duration_s <= seconds_max;

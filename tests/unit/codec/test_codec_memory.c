@@ -30,7 +30,7 @@
 #include "codec/models/refit.h"
 #include "core/advice/advise.h"
 #include "core/deadline/explain.h"
-#include "core/geo/planning.h"
+#include "core/geo/plan_make.h"
 #include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/fit.h"
 #include "core/scaling/selection/selection.h"

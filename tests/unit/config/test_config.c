@@ -114,7 +114,7 @@ Test(config, caches_never_outlive_five_seconds)
     struct pv_error err;
     cr_expect_eq(read_argument("--token_cache_ms=5000", &config, &err), PV_OK);
     cr_expect_eq(read_argument("--token_cache_ms=5001", &config, &err), PV_E_INVALID);
-    cr_expect_eq(read_argument("--history_cache_ms=5001", &config, &err), PV_E_INVALID);
+    cr_expect_eq(read_argument("--prediction_cache_ms=5001", &config, &err), PV_E_INVALID);
 }
 
 Test(config, later_sources_win)

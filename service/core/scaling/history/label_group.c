@@ -6,29 +6,29 @@
 #include "base/order.h"
 #include "base/plural.h"
 
-static enum pv_code label_group_describe(const struct contexts *contexts,
-                                         const struct context_labels *labels,
+static enum pv_code label_group_describe(const struct label_groups *groups,
+                                         const struct run_label_list *labels,
                                          struct arena *arena,
                                          struct label_group *group,
                                          struct pv_error *err)
 {
-    struct strview *keys = arena_array(arena, contexts->n_keys, sizeof *keys);
+    struct strview *keys = arena_array(arena, groups->n_keys, sizeof *keys);
     if (keys == NULL)
         return pv_no_memory(err);
-    memcpy(keys, contexts->keys, contexts->n_keys * sizeof *keys);
+    memcpy(keys, groups->keys, groups->n_keys * sizeof *keys);
     group->keys = keys;
-    group->n_keys = contexts->n_keys;
+    group->n_keys = groups->n_keys;
     group->labels = labels;
-    group->groups = contexts->n;
+    group->groups = groups->n;
     return PV_OK;
 }
 
-static void mark(const struct contexts *contexts,
+static void mark(const struct label_groups *groups,
                  size_t row,
                  struct run_observations *seen,
                  struct label_group *group)
 {
-    contexts_assign(contexts, row, seen->rows, seen->n);
+    label_groups_assign(groups, row, seen->rows, seen->n);
     for (size_t i = 0; i < seen->n; i++)
         group->runs += seen->rows[i].context <= 1;
 }
@@ -40,18 +40,18 @@ enum pv_code label_group_find(struct run_observations *seen,
                               struct label_group *group,
                               struct pv_error *err)
 {
-    struct contexts contexts;
-    size_t row = contexts_match(seen->labels, seen->n, labels, n);
+    struct label_groups groups;
+    size_t row = label_groups_match(seen->labels, seen->n, labels, n);
     *group = (struct label_group){.asked = n > 0};
     if (row == seen->n && n > 0)
         return pv_fault(err, PV_PLACE_PARAMETER, "label", "not_found",
                         "none of the %zu run%s that can be used has these labels", seen->n,
                         PLURAL(seen->n));
-    PV_TRY(contexts_find(seen->rows, seen->labels, seen->n, arena, &contexts, err));
-    if (contexts.n_keys == 0)
+    PV_TRY(label_groups_find(seen->rows, seen->labels, seen->n, arena, &groups, err));
+    if (groups.n_keys == 0)
         return PV_OK;
-    PV_TRY(label_group_describe(&contexts, &seen->labels[row], arena, group, err));
-    mark(&contexts, row, seen, group);
+    PV_TRY(label_group_describe(&groups, &seen->labels[row], arena, group, err));
+    mark(&groups, row, seen, group);
     return PV_OK;
 }
 
@@ -75,31 +75,31 @@ enum pv_code label_group_of_explaining(struct run_observations *seen,
                                        struct label_group *group,
                                        struct pv_error *err)
 {
-    struct contexts contexts;
+    struct label_groups groups;
     *group = (struct label_group){.asked = false};
     size_t labelled = 0;
     for (size_t i = 0; i < seen->n; i++)
         labelled += seen->labels[i].n > 0;
     if (labelled == 0)
         return PV_OK;
-    PV_TRY(contexts_find(seen->rows, seen->labels, seen->n, arena, &contexts, err));
-    if (contexts.n_keys == 0)
+    PV_TRY(label_groups_find(seen->rows, seen->labels, seen->n, arena, &groups, err));
+    if (groups.n_keys == 0)
         return PV_OK;
     struct run_label *kept = arena_array(arena, n, sizeof *kept);
-    struct context_labels *explaining = arena_alloc(arena, sizeof *explaining);
+    struct run_label_list *explaining = arena_alloc(arena, sizeof *explaining);
     if (kept == NULL || explaining == NULL)
         return pv_no_memory(err);
-    *explaining = (struct context_labels){kept, 0};
+    *explaining = (struct run_label_list){kept, 0};
     for (size_t i = 0; i < n; i++)
-        if (label_group_holds(contexts.keys, contexts.n_keys, labels[i].key))
+        if (label_group_holds(groups.keys, groups.n_keys, labels[i].key))
             kept[explaining->n++] = labels[i];
-    size_t row = contexts_match(seen->labels, seen->n, kept, explaining->n);
+    size_t row = label_groups_match(seen->labels, seen->n, kept, explaining->n);
     group->asked = explaining->n > 0;
     group->ignored = row == seen->n;
-    PV_TRY(label_group_describe(&contexts, group->ignored ? explaining : &seen->labels[row], arena,
+    PV_TRY(label_group_describe(&groups, group->ignored ? explaining : &seen->labels[row], arena,
                                 group, err));
     if (!group->ignored)
-        mark(&contexts, row, seen, group);
+        mark(&groups, row, seen, group);
     return PV_OK;
 }
 
@@ -191,13 +191,13 @@ enum pv_code label_group_copy(const struct label_group *group,
     if (group->n_keys == 0)
         return PV_OK;
     struct strview *keys = arena_array(arena, group->n_keys, sizeof *keys);
-    struct context_labels *labels = arena_alloc(arena, sizeof *labels);
+    struct run_label_list *labels = arena_alloc(arena, sizeof *labels);
     struct run_label *pairs = arena_array(arena, group->n_keys, sizeof *pairs);
     if (keys == NULL || labels == NULL || pairs == NULL)
         return pv_no_memory(err);
-    *labels = (struct context_labels){pairs, 0};
+    *labels = (struct run_label_list){pairs, 0};
     for (size_t k = 0; k < group->n_keys; k++) {
-        struct strview value = context_label_value(group->labels, group->keys[k]);
+        struct strview value = run_label_value(group->labels, group->keys[k]);
         keys[k] = group->keys[k];
         if (!copy_text(&keys[k], arena))
             return pv_no_memory(err);

@@ -6,11 +6,11 @@
 #include "core/scaling/history/run_observations.h"
 
 /* The runs that models or predictions are for, where labels make a difference: those that agree
- * with one run in the labels that explain the time (core/scaling/selection/label_contexts.h). */
+ * with one run in the labels that explain the time (core/scaling/history/explaining_labels.h). */
 struct label_group {
     const struct strview *keys;          /* that explain the time */
     size_t n_keys;                       /* 0: labels make no difference */
-    const struct context_labels *labels; /* of a run of the group, or those asked for */
+    const struct run_label_list *labels; /* of a run of the group, or those asked for */
     size_t groups;                       /* that the runs fall into */
     size_t runs;                         /* of this one; 0: none has the labels asked for */
     bool asked;                          /* rather than that of the latest run */

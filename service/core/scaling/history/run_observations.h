@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/scaling/history/explaining_labels.h"
 #include "core/scaling/model/observation.h"
-#include "core/scaling/selection/label_contexts.h"
 
 /* What besides its duration speaks about a run: when it was, and whether it ran as its executors
  * would have. NAN: unknown. */
@@ -25,7 +25,7 @@ struct run_observations {
     int64_t runs;                  /* of the application */
     size_t looked_at;              /* the newest of them */
     struct observation *rows;      /* newest first */
-    struct context_labels *labels; /* of each row */
+    struct run_label_list *labels; /* of each row */
     struct run_evidence *evidence; /* one a row */
     size_t n;
     struct run_evidence *failures; /* `failed` of them, newest first */

@@ -14,7 +14,7 @@ static struct arena arena, scratch;
 static struct pv_error err;
 static struct observation rows[ROWS];
 static struct run_label pairs[ROWS];
-static struct context_labels labels[ROWS];
+static struct run_label_list labels[ROWS];
 static struct run_evidence evidence[ROWS];
 static struct run_stage stages[RUNS];
 static struct run runs[RUNS];
@@ -42,7 +42,7 @@ static void set_up(void)
         double m = (double)(1u << (i / 2 % 4));
         rows[i] = model_seen(32, m, law(m) * (slow ? 2 : 1), (double)NAN);
         pairs[i] = (struct run_label){strview_of("machine"), strview_of(slow ? "slow" : "fast")};
-        labels[i] = (struct context_labels){&pairs[i], 1};
+        labels[i] = (struct run_label_list){&pairs[i], 1};
         evidence[i] = (struct run_evidence){.instant_us = (int64_t)(ROWS - i) * 1000000,
                                             .replayable = true,
                                             .cores_per_executor = 1,

@@ -1,8 +1,8 @@
-#include "core/geo/dolly.h"
+#include "core/geo/planners/dolly.h"
 
 #include <criterion/criterion.h>
 
-#include "core/geo/planning.h"
+#include "core/geo/plan_make.h"
 #include "geo_cases.h"
 
 TestSuite(dolly, .init = cases_setup, .fini = cases_teardown);

@@ -1,9 +1,9 @@
-#include "core/geo/flutter.h"
+#include "core/geo/planners/flutter.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "core/geo/planning.h"
+#include "core/geo/plan_make.h"
 #include "geo_cases.h"
 
 TestSuite(flutter, .init = cases_setup, .fini = cases_teardown);

@@ -1,4 +1,4 @@
-#include "core/geo/planning.h"
+#include "core/geo/plan_make.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

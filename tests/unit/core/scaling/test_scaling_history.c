@@ -12,7 +12,7 @@ enum { ROWS = 60 };
 static struct arena arena;
 static struct observation rows[ROWS];
 static struct run_label pairs[ROWS][2];
-static struct context_labels labels[ROWS];
+static struct run_label_list labels[ROWS];
 static struct run_evidence evidence[ROWS];
 static struct run_evidence failures[ROWS];
 static struct run_observations seen;
@@ -39,7 +39,7 @@ static void make(size_t n, double slow)
             (struct run_label){strview_of("machine"), strview_of(is_slow ? "slow" : "fast")};
         pairs[i][1] =
             (struct run_label){strview_of("team"), strview_of(i / 7 % 2 == 0 ? "a" : "b")};
-        labels[i] = (struct context_labels){pairs[i], 2};
+        labels[i] = (struct run_label_list){pairs[i], 2};
         evidence[i] = (struct run_evidence){.instant_us = (int64_t)(1000 - i) * 1000000,
                                             .replayable = true,
                                             .cores_per_executor = 4,
@@ -132,7 +132,7 @@ Test(scaling_history, of_the_labels_asked_for_only_those_that_explain_choose)
     cr_assert_eq(label_group_of_explaining(&seen, &none, 1, &arena, &group, NULL), PV_OK);
     cr_expect(group.asked && group.ignored);
     cr_expect_eq(group.runs, 0);
-    cr_expect(strview_is(context_label_value(group.labels, strview_of("machine")), "x"));
+    cr_expect(strview_is(run_label_value(group.labels, strview_of("machine")), "x"));
     cr_expect_eq(rows[0].context, 0u);
 }
 
@@ -165,7 +165,7 @@ Test(scaling_history, a_copy_outlives_the_runs)
     memset(pairs, 0, sizeof pairs);
     arena_fini(&arena);
     cr_expect(strview_is(copy.keys[0], "machine"));
-    cr_expect(strview_is(context_label_value(copy.labels, strview_of("machine")), "fast"));
+    cr_expect(strview_is(run_label_value(copy.labels, strview_of("machine")), "fast"));
     cr_expect_eq(copy.labels->n, 1, "only what explains");
     cr_expect_eq(copy.runs, 40);
     arena_fini(&own);

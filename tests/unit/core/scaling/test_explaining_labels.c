@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/rng.h"
-#include "core/scaling/selection/label_contexts.h"
+#include "core/scaling/history/explaining_labels.h"
 
 enum { ROWS = 96, LABELS = 3 };
 
@@ -25,7 +25,7 @@ TestSuite(scaling_contexts, .init = start, .fini = end);
 
 static struct observation rows[ROWS];
 static struct run_label pairs[ROWS][LABELS];
-static struct context_labels labels[ROWS];
+static struct run_label_list labels[ROWS];
 
 /* Four machines (one slower than the other by `machine`), three settings of k, and a run number. */
 static void make_rows(double machine, double k, double noise)
@@ -45,15 +45,15 @@ static void make_rows(double machine, double k, double noise)
         pairs[i][1] = (struct run_label){strview_of("machine"), strview_of(machines[which])};
         pairs[i][2] =
             (struct run_label){strview_of("number"), strview_of(arena_printf(&arena, "%zu", i))};
-        labels[i] = (struct context_labels){pairs[i], LABELS};
+        labels[i] = (struct run_label_list){pairs[i], LABELS};
     }
 }
 
-static struct contexts find(void)
+static struct label_groups find(void)
 {
-    struct contexts contexts;
+    struct label_groups contexts;
     struct pv_error err = {0};
-    cr_assert_eq(contexts_find(rows, labels, ROWS, &arena, &contexts, &err), PV_OK, "%s",
+    cr_assert_eq(label_groups_find(rows, labels, ROWS, &arena, &contexts, &err), PV_OK, "%s",
                  err.detail);
     return contexts;
 }
@@ -61,7 +61,7 @@ static struct contexts find(void)
 Test(scaling_contexts, the_labels_that_explain_the_time_are_found)
 {
     make_rows(0.5, 0.2, 0.02);
-    struct contexts contexts = find();
+    struct label_groups contexts = find();
     cr_assert_eq(contexts.n_keys, 2);
     cr_expect(strview_is(contexts.keys[0], "machine"), "what explains most comes first");
     cr_expect(strview_is(contexts.keys[1], "k"));
@@ -76,7 +76,7 @@ Test(scaling_contexts, the_labels_that_explain_the_time_are_found)
 Test(scaling_contexts, labels_that_explain_nothing_are_left)
 {
     make_rows(0, 0, 0.1);
-    struct contexts contexts = find();
+    struct label_groups contexts = find();
     cr_expect_eq(contexts.n_keys, 0);
     cr_expect_eq(contexts.n, 1);
 }
@@ -87,12 +87,12 @@ Test(scaling_contexts, the_context_of_a_row_is_that_of_the_fits)
                                       {strview_of("machine"), strview_of("r4")}};
     const struct run_label odd[] = {{strview_of("k"), strview_of("6")}};
     make_rows(0.5, 0.2, 0.02);
-    struct contexts contexts = find();
-    size_t row = contexts_match(labels, ROWS, asked, 2);
+    struct label_groups contexts = find();
+    size_t row = label_groups_match(labels, ROWS, asked, 2);
     cr_assert_lt(row, ROWS);
-    cr_expect_eq(contexts_match(labels, ROWS, odd, 1), ROWS);
-    cr_expect_eq(contexts_match(labels, ROWS, NULL, 0), 0, "the newest");
-    contexts_assign(&contexts, row, rows, ROWS);
+    cr_expect_eq(label_groups_match(labels, ROWS, odd, 1), ROWS);
+    cr_expect_eq(label_groups_match(labels, ROWS, NULL, 0), 0, "the newest");
+    label_groups_assign(&contexts, row, rows, ROWS);
     for (size_t i = 0; i < ROWS; i++) {
         bool own = strview_is(pairs[i][0].value, "5") && strview_is(pairs[i][1].value, "r4");
         cr_expect_eq(rows[i].context == 1, own);
@@ -108,18 +108,19 @@ Test(scaling_contexts, runs_without_the_label_are_a_context_of_their_own)
             pairs[i][1] = pairs[i][2];
             labels[i].n = 2;
         }
-    struct contexts contexts = find();
+    struct label_groups contexts = find();
     cr_assert_eq(contexts.n_keys, 1);
     cr_expect_eq(contexts.n, 4);
 }
 
 Test(scaling_contexts, few_runs_are_not_grouped)
 {
-    struct contexts contexts;
+    struct label_groups contexts;
     struct pv_error err = {0};
     make_rows(2, 0, 0);
-    cr_assert_eq(contexts_find(rows, labels, CONTEXTS_LEAST_RUNS - 1, &arena, &contexts, &err),
-                 PV_OK);
+    cr_assert_eq(
+        label_groups_find(rows, labels, LABEL_GROUPS_LEAST_RUNS - 1, &arena, &contexts, &err),
+        PV_OK);
     cr_expect_eq(contexts.n_keys, 0);
-    cr_assert_eq(contexts_find(rows, labels, 0, &arena, &contexts, &err), PV_OK);
+    cr_assert_eq(label_groups_find(rows, labels, 0, &arena, &contexts, &err), PV_OK);
 }

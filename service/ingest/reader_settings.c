@@ -1,4 +1,4 @@
-#include "ingest/limits.h"
+#include "ingest/reader_settings.h"
 
 #include <sodium.h>
 #include <string.h>

@@ -14,13 +14,13 @@
  * one that waits, when all running clones would exceed `budget` of all slots or the slots in use
  * `utilization_max` of them, or when there is no cluster for one of the clones.
  */
-#include "core/geo/dolly.h"
+#include "core/geo/planners/dolly.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "core/geo/flutter.h"
 #include "core/geo/planner.h"
+#include "core/geo/planners/flutter.h"
 
 /* Indices into the parameters. */
 enum { STRAGGLER_PROBABILITY, RISK, BUDGET, UTILIZATION_MAX, TASKS_MAX };

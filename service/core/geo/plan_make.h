@@ -1,5 +1,5 @@
-#ifndef CORE_GEO_PLANNING_H
-#define CORE_GEO_PLANNING_H
+#ifndef CORE_GEO_PLAN_MAKE_H
+#define CORE_GEO_PLAN_MAKE_H
 
 #include "base/arena.h"
 #include "base/error.h"

@@ -1,5 +1,5 @@
-#ifndef API_ADVICE_HISTORY_CACHE_H
-#define API_ADVICE_HISTORY_CACHE_H
+#ifndef API_ADVICE_PREDICTION_CACHE_H
+#define API_ADVICE_PREDICTION_CACHE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,9 +18,9 @@
  * history_version; then whoever wants it confirms it again. Writes through this process
  * invalidate at once, so that a caller reads what it wrote.
  */
-struct history_cache;
+struct prediction_cache;
 
-struct history_key {
+struct prediction_key {
     const char *team_id;
     const char *application;
     int64_t problem_size;       /* as asked, RUN_UNKNOWN: not */
@@ -30,8 +30,8 @@ struct history_key {
     unsigned char labels[32]; /* digest of those asked for; zeros: none */
 };
 
-/* Made by history_item_create, filled in by its maker, then published or let go. */
-struct history_item {
+/* Made by prediction_item_create, filled in by its maker, then published or let go. */
+struct prediction_item {
     struct arena arena; /* what it points at */
     char application_id[37];
     int64_t history_version;
@@ -41,54 +41,54 @@ struct history_item {
 };
 
 /* NULL when memory is exhausted. */
-struct history_cache *history_cache_create(size_t entries_max, int64_t max_age_ms);
-void history_cache_destroy(struct history_cache *cache); /* accepts NULL */
+struct prediction_cache *prediction_cache_create(size_t entries_max, int64_t max_age_ms);
+void prediction_cache_destroy(struct prediction_cache *cache); /* accepts NULL */
 
 /* A new item, held by the caller. NULL when memory is exhausted. */
-struct history_item *history_item_create(size_t memory_max);
+struct prediction_item *prediction_item_create(size_t memory_max);
 /* Let go; accepts NULL. */
-void history_item_release(const struct history_item *item);
+void prediction_item_release(const struct prediction_item *item);
 
-enum history_state { HISTORY_ABSENT, HISTORY_FRESH, HISTORY_STALE };
+enum prediction_state { PREDICTION_ABSENT, PREDICTION_FRESH, PREDICTION_STALE };
 
-/* *item is held by the caller unless the answer is HISTORY_ABSENT. now_ns: monotonic clock. */
-enum history_state history_cache_find(struct history_cache *cache,
-                                      const struct history_key *key,
-                                      uint64_t now_ns,
-                                      const struct history_item **item);
+/* *item is held by the caller unless the answer is PREDICTION_ABSENT. now_ns: monotonic clock. */
+enum prediction_state prediction_cache_find(struct prediction_cache *cache,
+                                            const struct prediction_key *key,
+                                            uint64_t now_ns,
+                                            const struct prediction_item **item);
 
 /* The item still is the history that was read at read_ns (before asking): fresh again. */
-void history_cache_confirm(struct history_cache *cache,
-                           const struct history_item *item,
-                           uint64_t read_ns);
+void prediction_cache_confirm(struct prediction_cache *cache,
+                              const struct prediction_item *item,
+                              uint64_t read_ns);
 
 /*
  * Invalidations so far. Take it before reading the database, give it to publish: an item made from
  * what was read before an invalidation is then not published.
  */
-uint64_t history_cache_epoch(struct history_cache *cache);
+uint64_t prediction_cache_epoch(struct prediction_cache *cache);
 
 /* Publish under the key, in place of what is there. The caller still holds it. */
-void history_cache_publish(struct history_cache *cache,
-                           const struct history_key *key,
-                           struct history_item *item,
-                           uint64_t read_ns,
-                           uint64_t epoch);
+void prediction_cache_publish(struct prediction_cache *cache,
+                              const struct prediction_key *key,
+                              struct prediction_item *item,
+                              uint64_t read_ns,
+                              uint64_t epoch);
 
 /* Forget everything about an application of a team: its history changed. Accepts a NULL cache. */
-void history_cache_invalidate(struct history_cache *cache,
-                              const char *team_id,
-                              const char *application);
+void prediction_cache_invalidate(struct prediction_cache *cache,
+                                 const char *team_id,
+                                 const char *application);
 
-struct history_cache_statistics {
+struct prediction_cache_statistics {
     size_t entries;
     uint64_t hits; /* fresh */
     uint64_t stale;
     uint64_t misses;
 };
-struct history_cache_statistics history_cache_statistics(struct history_cache *cache);
+struct prediction_cache_statistics prediction_cache_statistics(struct prediction_cache *cache);
 
 /* Bring its metrics up to date. Accepts NULL. */
-void history_cache_collect_metrics(struct history_cache *cache);
+void prediction_cache_collect_metrics(struct prediction_cache *cache);
 
 #endif

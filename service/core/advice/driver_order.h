@@ -1,5 +1,5 @@
-#ifndef CORE_ADVICE_BARRIER_H
-#define CORE_ADVICE_BARRIER_H
+#ifndef CORE_ADVICE_DRIVER_ORDER_H
+#define CORE_ADVICE_DRIVER_ORDER_H
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -17,9 +17,9 @@
  * Does nothing where the recorded instants are unknown. Only stages with a lower id are waited for,
  * so that no cycle arises. New arrays live in `arena`. PV_E_MEMORY. O(S^2) for S stages.
  */
-enum pv_code barrier_add(const struct run *run,
-                         struct arena *arena,
-                         struct edf_job *job,
-                         struct pv_error *err) PV_MUSTCHECK;
+enum pv_code driver_order_add(const struct run *run,
+                              struct arena *arena,
+                              struct edf_job *job,
+                              struct pv_error *err) PV_MUSTCHECK;
 
 #endif

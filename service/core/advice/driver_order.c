@@ -1,4 +1,4 @@
-#include "core/advice/barrier.h"
+#include "core/advice/driver_order.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -93,8 +93,10 @@ static enum pv_code add_parents(struct edf_stage *stage,
     return PV_OK;
 }
 
-enum pv_code
-barrier_add(const struct run *run, struct arena *arena, struct edf_job *job, struct pv_error *err)
+enum pv_code driver_order_add(const struct run *run,
+                              struct arena *arena,
+                              struct edf_job *job,
+                              struct pv_error *err)
 {
     struct record record;
     record.start_s = arena_array(arena, job->n_stages, sizeof *record.start_s);

@@ -1,4 +1,4 @@
-#include "core/scaling/selection/label_contexts.h"
+#include "core/scaling/history/explaining_labels.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static const double least_residual = 0.005;
 /* On the mean: a law of three coefficients needs as many. */
 enum { RUNS_PER_GROUP = 3 };
 
-struct strview context_label_value(const struct context_labels *labels, struct strview key)
+struct strview run_label_value(const struct run_label_list *labels, struct strview key)
 {
     for (size_t i = 0; i < labels->n; i++)
         if (strview_equal(labels->labels[i].key, key))
@@ -27,7 +27,7 @@ struct strview context_label_value(const struct context_labels *labels, struct s
 
 /* --- keys --- */
 
-static enum pv_code list_keys(const struct context_labels labels[],
+static enum pv_code list_keys(const struct run_label_list labels[],
                               size_t n,
                               struct arena *arena,
                               struct strview **keys,
@@ -76,7 +76,7 @@ static int by_group(const void *a, const void *b)
 }
 
 struct search {
-    const struct context_labels *labels;
+    const struct run_label_list *labels;
     size_t n;
     const double *residuals;
     const double *weights;
@@ -90,7 +90,7 @@ split(const struct search *search, const size_t groups[], struct strview key, si
     struct member *members = search->members;
     size_t n = 0;
     for (size_t i = 0; i < search->n; i++)
-        members[i] = (struct member){groups[i], context_label_value(&search->labels[i], key), i};
+        members[i] = (struct member){groups[i], run_label_value(&search->labels[i], key), i};
     qsort(members, search->n, sizeof *members, by_group);
     for (size_t i = 0; i < search->n; i++) {
         const struct member *one = &members[i];
@@ -128,7 +128,7 @@ static double criterion(const struct search *search,
 
 static enum pv_code add_keys(const struct search *search,
                              struct arena *arena,
-                             struct contexts *contexts,
+                             struct label_groups *groups,
                              struct pv_error *err)
 {
     struct strview *keys = NULL;
@@ -140,29 +140,29 @@ static enum pv_code add_keys(const struct search *search,
     if (trial == NULL || best == NULL || sums == NULL || weights == NULL)
         return pv_no_memory(err);
     PV_TRY(list_keys(search->labels, search->n, arena, &keys, &n_keys, err));
-    double now = criterion(search, contexts->groups, contexts->n, sums, weights);
-    while (contexts->n_keys < CONTEXTS_KEYS_MAX) {
-        size_t found = n_keys;
+    double now = criterion(search, groups->groups, groups->n, sums, weights);
+    while (groups->n_keys < LABEL_GROUPS_KEYS_MAX) {
+        size_t chosen = n_keys;
         size_t n_best = 0;
         double least = now - strong_evidence;
         for (size_t k = 0; k < n_keys; k++) {
-            size_t n = split(search, contexts->groups, keys[k], trial);
-            if (n == contexts->n || n > MODEL_CONTEXTS_MAX || n * RUNS_PER_GROUP > search->n)
+            size_t n = split(search, groups->groups, keys[k], trial);
+            if (n == groups->n || n > MODEL_CONTEXTS_MAX || n * RUNS_PER_GROUP > search->n)
                 continue;
             double here = criterion(search, trial, n, sums, weights);
             if (here >= least)
                 continue;
             least = here;
-            found = k;
+            chosen = k;
             n_best = n;
             memcpy(best, trial, search->n * sizeof *best);
         }
-        if (found == n_keys)
+        if (chosen == n_keys)
             break;
         now = least;
-        contexts->keys[contexts->n_keys++] = keys[found];
-        contexts->n = n_best;
-        memcpy(contexts->groups, best, search->n * sizeof *best);
+        groups->keys[groups->n_keys++] = keys[chosen];
+        groups->n = n_best;
+        memcpy(groups->groups, best, search->n * sizeof *best);
     }
     return PV_OK;
 }
@@ -198,37 +198,37 @@ static enum pv_code find_residuals(const struct observation rows[],
     return PV_OK;
 }
 
-enum pv_code contexts_find(const struct observation rows[],
-                           const struct context_labels labels[],
-                           size_t n,
-                           struct arena *arena,
-                           struct contexts *contexts,
-                           struct pv_error *err)
+enum pv_code label_groups_find(const struct observation rows[],
+                               const struct run_label_list labels[],
+                               size_t n,
+                               struct arena *arena,
+                               struct label_groups *groups,
+                               struct pv_error *err)
 {
-    struct contexts made = {.groups = arena_calloc(arena, n, sizeof *made.groups), .n = n > 0};
+    struct label_groups made = {.groups = arena_calloc(arena, n, sizeof *made.groups), .n = n > 0};
     double *residuals = arena_array(arena, n, sizeof *residuals);
     double *weights = arena_array(arena, n, sizeof *weights);
     struct member *members = arena_array(arena, n, sizeof *members);
     if (made.groups == NULL || residuals == NULL || weights == NULL || members == NULL)
         return pv_no_memory(err);
     const struct search search = {labels, n, residuals, weights, members};
-    if (n >= CONTEXTS_LEAST_RUNS)
+    if (n >= LABEL_GROUPS_LEAST_RUNS)
         PV_TRY(find_residuals(rows, n, arena, residuals, weights, err));
-    if (n >= CONTEXTS_LEAST_RUNS)
+    if (n >= LABEL_GROUPS_LEAST_RUNS)
         PV_TRY(add_keys(&search, arena, &made, err));
-    *contexts = made;
+    *groups = made;
     return PV_OK;
 }
 
-size_t contexts_match(const struct context_labels labels[],
-                      size_t n,
-                      const struct run_label asked[],
-                      size_t n_asked)
+size_t label_groups_match(const struct run_label_list labels[],
+                          size_t n,
+                          const struct run_label asked[],
+                          size_t n_asked)
 {
     for (size_t i = 0; i < n; i++) {
         bool all = true;
         for (size_t a = 0; a < n_asked; a++) {
-            struct strview value = context_label_value(&labels[i], asked[a].key);
+            struct strview value = run_label_value(&labels[i], asked[a].key);
             all = all && value.at != NULL && strview_equal(value, asked[a].value);
         }
         if (all)
@@ -237,13 +237,13 @@ size_t contexts_match(const struct context_labels labels[],
     return n;
 }
 
-void contexts_assign(const struct contexts *contexts,
-                     size_t row,
-                     struct observation rows[],
-                     size_t n)
+void label_groups_assign(const struct label_groups *groups,
+                         size_t row,
+                         struct observation rows[],
+                         size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        bool own = contexts->groups[i] == contexts->groups[row];
-        rows[i].context = own ? 1 : (unsigned)contexts->groups[i] + 2;
+        bool own = groups->groups[i] == groups->groups[row];
+        rows[i].context = own ? 1 : (unsigned)groups->groups[i] + 2;
     }
 }

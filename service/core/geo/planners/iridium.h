@@ -1,5 +1,5 @@
-#ifndef CORE_GEO_IRIDIUM_H
-#define CORE_GEO_IRIDIUM_H
+#ifndef CORE_GEO_PLANNERS_IRIDIUM_H
+#define CORE_GEO_PLANNERS_IRIDIUM_H
 
 #include <stddef.h>
 #include <stdint.h>

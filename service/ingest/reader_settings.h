@@ -1,5 +1,5 @@
-#ifndef INGEST_LIMITS_H
-#define INGEST_LIMITS_H
+#ifndef INGEST_READER_SETTINGS_H
+#define INGEST_READER_SETTINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,7 +12,7 @@
  * it. Tasks are placed by lexicographic min-max of these times: Flutter solves a linear program for
  * it, here it is an assignment in whole tasks (core/geo/assignment.h). One copy per task.
  */
-#include "core/geo/flutter.h"
+#include "core/geo/planners/flutter.h"
 
 #include <math.h>
 

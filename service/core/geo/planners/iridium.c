@@ -17,7 +17,7 @@
  * One copy per task. Iridium's moving of data sets between jobs has no counterpart in a plan of
  * copies.
  */
-#include "core/geo/iridium.h"
+#include "core/geo/planners/iridium.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "api/advice/history_cache.h"
+#include "api/advice/prediction_cache.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,21 +8,18 @@
 
 #include "metrics/registry.h"
 
-METRIC_GAUGE(entries,
-             "provisor_history_cache_entries",
-             "Applications whose history is in memory.",
-             "");
-METRIC_COUNTER(
-    lookups,
-    "provisor_history_cache_lookups_total",
-    "Lookups of a history in memory: hit, stale (its version was asked for again) or miss.",
-    "outcome");
+METRIC_GAUGE(entries, "provisor_prediction_cache_entries", "Predicted curves in memory.", "");
+METRIC_COUNTER(lookups,
+               "provisor_prediction_cache_lookups_total",
+               "Lookups of predicted curves in memory: hit, stale (the version of the history was "
+               "asked for again) or miss.",
+               "outcome");
 
 /* Names are at most 255 characters, up to 4 bytes each (docs/design.md, "Words and units"). */
 enum { NAME_BYTES = 255 * 4 + 1, BUCKETS_PER_ENTRY = 2 };
 
 struct shared_item {
-    struct history_item item; /* first: a holder's pointer is one to this */
+    struct prediction_item item; /* first: a holder's pointer is one to this */
     atomic_size_t holders;
 };
 
@@ -39,7 +36,7 @@ struct slot {
     unsigned char labels[32];
 };
 
-struct history_cache {
+struct prediction_cache {
     pthread_mutex_t lock;
     struct slot **buckets;
     size_t n_buckets;
@@ -49,12 +46,12 @@ struct history_cache {
     size_t entries_max;
     uint64_t max_age_ns;
     uint64_t epoch;
-    struct history_cache_statistics counts;
+    struct prediction_cache_statistics counts;
 };
 
 /* --- items --- */
 
-struct history_item *history_item_create(size_t memory_max)
+struct prediction_item *prediction_item_create(size_t memory_max)
 {
     struct shared_item *shared = calloc(1, sizeof *shared);
     if (shared == NULL)
@@ -65,21 +62,21 @@ struct history_item *history_item_create(size_t memory_max)
 }
 
 /* Items are handed out as const; counting holders is the one thing that changes. */
-static struct shared_item *shared_of(const struct history_item *item)
+static struct shared_item *shared_of(const struct prediction_item *item)
 {
     union {
-        const struct history_item *item;
+        const struct prediction_item *item;
         struct shared_item *shared;
     } pointer = {.item = item};
     return pointer.shared;
 }
 
-static void history_cache_hold(struct shared_item *shared)
+static void prediction_cache_hold(struct shared_item *shared)
 {
     (void)atomic_fetch_add_explicit(&shared->holders, 1, memory_order_relaxed);
 }
 
-void history_item_release(const struct history_item *item)
+void prediction_item_release(const struct prediction_item *item)
 {
     if (item == NULL)
         return;
@@ -100,7 +97,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
     return hash;
 }
 
-static void key_numbers(const struct history_key *key, int64_t numbers[4])
+static void key_numbers(const struct prediction_key *key, int64_t numbers[4])
 {
     numbers[0] = key->problem_size;
     numbers[1] = key->cores_per_executor;
@@ -108,7 +105,7 @@ static void key_numbers(const struct history_key *key, int64_t numbers[4])
     numbers[3] = key->max_executors;
 }
 
-static uint64_t hash_key(const struct history_key *key)
+static uint64_t hash_key(const struct prediction_key *key)
 {
     int64_t numbers[4];
     key_numbers(key, numbers);
@@ -125,7 +122,7 @@ static bool is_of(const struct slot *slot, const char *team_id, const char *appl
 }
 
 static struct slot *
-find_slot(const struct history_cache *cache, const struct history_key *key, uint64_t hash)
+find_slot(const struct prediction_cache *cache, const struct prediction_key *key, uint64_t hash)
 {
     int64_t numbers[4];
     key_numbers(key, numbers);
@@ -138,7 +135,7 @@ find_slot(const struct history_cache *cache, const struct history_key *key, uint
     return slot;
 }
 
-static void unlink_use(struct history_cache *cache, struct slot *slot)
+static void unlink_use(struct prediction_cache *cache, struct slot *slot)
 {
     if (slot->newer != NULL)
         slot->newer->older = slot->older;
@@ -150,7 +147,7 @@ static void unlink_use(struct history_cache *cache, struct slot *slot)
         cache->oldest = slot->newer;
 }
 
-static void link_newest(struct history_cache *cache, struct slot *slot)
+static void link_newest(struct prediction_cache *cache, struct slot *slot)
 {
     slot->newer = NULL;
     slot->older = cache->newest;
@@ -161,7 +158,7 @@ static void link_newest(struct history_cache *cache, struct slot *slot)
         cache->oldest = slot;
 }
 
-static void drop_slot(struct history_cache *cache, struct slot *slot)
+static void drop_slot(struct prediction_cache *cache, struct slot *slot)
 {
     struct slot **at = &cache->buckets[slot->hash % cache->n_buckets];
     while (*at != slot)
@@ -169,11 +166,11 @@ static void drop_slot(struct history_cache *cache, struct slot *slot)
     *at = slot->next_in_bucket;
     unlink_use(cache, slot);
     cache->entries--;
-    history_item_release(&slot->shared->item);
+    prediction_item_release(&slot->shared->item);
     free(slot);
 }
 
-static struct slot *make_slot(const struct history_key *key, uint64_t hash)
+static struct slot *make_slot(const struct prediction_key *key, uint64_t hash)
 {
     struct slot *slot = calloc(1, sizeof *slot);
     size_t team = strlen(key->team_id), name = strlen(key->application);
@@ -191,9 +188,9 @@ static struct slot *make_slot(const struct history_key *key, uint64_t hash)
 
 /* --- the cache --- */
 
-struct history_cache *history_cache_create(size_t entries_max, int64_t max_age_ms)
+struct prediction_cache *prediction_cache_create(size_t entries_max, int64_t max_age_ms)
 {
-    struct history_cache *cache = calloc(1, sizeof *cache);
+    struct prediction_cache *cache = calloc(1, sizeof *cache);
     if (cache == NULL)
         return NULL;
     cache->entries_max = entries_max < 1 ? 1 : entries_max;
@@ -208,7 +205,7 @@ struct history_cache *history_cache_create(size_t entries_max, int64_t max_age_m
     return cache;
 }
 
-void history_cache_destroy(struct history_cache *cache)
+void prediction_cache_destroy(struct prediction_cache *cache)
 {
     if (cache == NULL)
         return;
@@ -219,34 +216,34 @@ void history_cache_destroy(struct history_cache *cache)
     free(cache);
 }
 
-enum history_state history_cache_find(struct history_cache *cache,
-                                      const struct history_key *key,
-                                      uint64_t now_ns,
-                                      const struct history_item **item)
+enum prediction_state prediction_cache_find(struct prediction_cache *cache,
+                                            const struct prediction_key *key,
+                                            uint64_t now_ns,
+                                            const struct prediction_item **item)
 {
-    enum history_state state = HISTORY_ABSENT;
+    enum prediction_state state = PREDICTION_ABSENT;
     uint64_t hash = hash_key(key);
     pthread_mutex_lock(&cache->lock);
     struct slot *slot = find_slot(cache, key, hash);
     if (slot != NULL) {
         unlink_use(cache, slot);
         link_newest(cache, slot);
-        history_cache_hold(slot->shared);
+        prediction_cache_hold(slot->shared);
         *item = &slot->shared->item;
         state = now_ns - slot->confirmed_ns < cache->max_age_ns || now_ns < slot->confirmed_ns
-                    ? HISTORY_FRESH
-                    : HISTORY_STALE;
+                    ? PREDICTION_FRESH
+                    : PREDICTION_STALE;
     }
-    cache->counts.misses += state == HISTORY_ABSENT ? 1 : 0;
-    cache->counts.hits += state == HISTORY_FRESH ? 1 : 0;
-    cache->counts.stale += state == HISTORY_STALE ? 1 : 0;
+    cache->counts.misses += state == PREDICTION_ABSENT ? 1 : 0;
+    cache->counts.hits += state == PREDICTION_FRESH ? 1 : 0;
+    cache->counts.stale += state == PREDICTION_STALE ? 1 : 0;
     pthread_mutex_unlock(&cache->lock);
     return state;
 }
 
-void history_cache_confirm(struct history_cache *cache,
-                           const struct history_item *item,
-                           uint64_t read_ns)
+void prediction_cache_confirm(struct prediction_cache *cache,
+                              const struct prediction_item *item,
+                              uint64_t read_ns)
 {
     pthread_mutex_lock(&cache->lock);
     for (struct slot *slot = cache->newest; slot != NULL; slot = slot->older)
@@ -255,7 +252,7 @@ void history_cache_confirm(struct history_cache *cache,
     pthread_mutex_unlock(&cache->lock);
 }
 
-uint64_t history_cache_epoch(struct history_cache *cache)
+uint64_t prediction_cache_epoch(struct prediction_cache *cache)
 {
     pthread_mutex_lock(&cache->lock);
     uint64_t epoch = cache->epoch;
@@ -263,11 +260,11 @@ uint64_t history_cache_epoch(struct history_cache *cache)
     return epoch;
 }
 
-void history_cache_publish(struct history_cache *cache,
-                           const struct history_key *key,
-                           struct history_item *item,
-                           uint64_t read_ns,
-                           uint64_t epoch)
+void prediction_cache_publish(struct prediction_cache *cache,
+                              const struct prediction_key *key,
+                              struct prediction_item *item,
+                              uint64_t read_ns,
+                              uint64_t epoch)
 {
     uint64_t hash = hash_key(key);
     struct slot *slot = make_slot(key, hash);
@@ -281,7 +278,7 @@ void history_cache_publish(struct history_cache *cache,
         free(slot);
         return;
     }
-    history_cache_hold(slot->shared);
+    prediction_cache_hold(slot->shared);
     struct slot *old = find_slot(cache, key, hash);
     if (old != NULL)
         drop_slot(cache, old);
@@ -294,9 +291,9 @@ void history_cache_publish(struct history_cache *cache,
     pthread_mutex_unlock(&cache->lock);
 }
 
-void history_cache_invalidate(struct history_cache *cache,
-                              const char *team_id,
-                              const char *application)
+void prediction_cache_invalidate(struct prediction_cache *cache,
+                                 const char *team_id,
+                                 const char *application)
 {
     if (cache == NULL)
         return;
@@ -310,20 +307,20 @@ void history_cache_invalidate(struct history_cache *cache,
     pthread_mutex_unlock(&cache->lock);
 }
 
-struct history_cache_statistics history_cache_statistics(struct history_cache *cache)
+struct prediction_cache_statistics prediction_cache_statistics(struct prediction_cache *cache)
 {
     pthread_mutex_lock(&cache->lock);
-    struct history_cache_statistics statistics = cache->counts;
+    struct prediction_cache_statistics statistics = cache->counts;
     statistics.entries = cache->entries;
     pthread_mutex_unlock(&cache->lock);
     return statistics;
 }
 
-void history_cache_collect_metrics(struct history_cache *cache)
+void prediction_cache_collect_metrics(struct prediction_cache *cache)
 {
     if (cache == NULL)
         return;
-    struct history_cache_statistics now = history_cache_statistics(cache);
+    struct prediction_cache_statistics now = prediction_cache_statistics(cache);
     metric_set(&entries, (double)now.entries, NULL);
     metric_set(&lookups, (double)now.hits, METRIC_LABELS("hit"));
     metric_set(&lookups, (double)now.stale, METRIC_LABELS("stale"));

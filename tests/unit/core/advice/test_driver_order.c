@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "../history/sample_runs.h"
-#include "core/advice/barrier.h"
+#include "core/advice/driver_order.h"
 #include "core/deadline/job_from_run.h"
 
 static const double one_task[] = {1.0};
@@ -15,22 +15,22 @@ static struct run_stage timed(int64_t id, double started_s, double duration_s)
     return stage;
 }
 
-static struct edf_job with_barriers(struct run_stage *stages, size_t n, struct arena *arena)
+static struct edf_job with_driver_order(struct run_stage *stages, size_t n, struct arena *arena)
 {
     struct run run = run_of_stages(stages, n, 1, 1, 1, 100.0, 0.0);
     struct edf_job job;
     cr_assert_eq(edf_job_from_run(&run, arena, &job, NULL), PV_OK);
-    cr_assert_eq(barrier_add(&run, arena, &job, NULL), PV_OK);
+    cr_assert_eq(driver_order_add(&run, arena, &job, NULL), PV_OK);
     return job;
 }
 
 /* Two stages at once, then one of a later job without parents: it waits for both. */
-Test(barrier, a_later_job_waits_for_the_one_before)
+Test(driver_order, a_later_job_waits_for_the_one_before)
 {
     struct arena arena;
     arena_init(&arena, 0);
     struct run_stage stages[] = {timed(0, 1, 5), timed(1, 1, 6), timed(2, 7.5, 3), timed(3, 11, 1)};
-    struct edf_job job = with_barriers(stages, 4, &arena);
+    struct edf_job job = with_driver_order(stages, 4, &arena);
     cr_assert_eq(job.stages[0].n_parents, 0);
     cr_assert_eq(job.stages[1].n_parents, 0);
     cr_assert_eq(job.stages[2].n_parents, 2);
@@ -40,7 +40,7 @@ Test(barrier, a_later_job_waits_for_the_one_before)
 }
 
 /* Where the parents explain the instant nothing is added; without instants neither. */
-Test(barrier, parents_suffice)
+Test(driver_order, parents_suffice)
 {
     struct arena arena;
     arena_init(&arena, 0);
@@ -48,11 +48,11 @@ Test(barrier, parents_suffice)
     struct run_stage stages[] = {timed(0, 0, 5), timed(1, 0, 2), timed(2, 5.001, 3)};
     stages[2].parents = &parent;
     stages[2].n_parents = 1;
-    struct edf_job job = with_barriers(stages, 3, &arena);
+    struct edf_job job = with_driver_order(stages, 3, &arena);
     cr_assert_eq(job.stages[2].n_parents, 1);
     stages[1].started_s = (double)NAN;
     stages[2].started_s = 9.0;
-    job = with_barriers(stages, 3, &arena);
+    job = with_driver_order(stages, 3, &arena);
     cr_assert_eq(job.stages[2].n_parents, 1);
     arena_fini(&arena);
 }

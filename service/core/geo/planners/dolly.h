@@ -1,5 +1,5 @@
-#ifndef CORE_GEO_DOLLY_H
-#define CORE_GEO_DOLLY_H
+#ifndef CORE_GEO_PLANNERS_DOLLY_H
+#define CORE_GEO_PLANNERS_DOLLY_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
-#ifndef CORE_GEO_FLUTTER_H
-#define CORE_GEO_FLUTTER_H
+#ifndef CORE_GEO_PLANNERS_FLUTTER_H
+#define CORE_GEO_PLANNERS_FLUTTER_H
 
 #include "core/geo/placement.h"
 

@@ -25,8 +25,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/geo/flutter.h"
 #include "core/geo/planner.h"
+#include "core/geo/planners/flutter.h"
 
 /* Indices into the parameters. */
 enum { DUPLICATE_PROBABILITY, COPIES_MAX, PERIOD_S, GAIN };
