@@ -158,9 +158,9 @@ report_drift(struct store_tx *tx, const struct application_model *model, struct 
     struct sql sql;
     clock_uuid7(id);
     tx_sql(tx, &sql,
-           "WITH reported AS (UPDATE provisor.application_model SET drift_reported_at = $3"
+           "WITH reported AS (UPDATE provisor.application_model SET drift_told_at = $3"
            "  WHERE team_id = $1 AND application_id = $2 AND history_version = $4"
-           "  AND (drift_reported_at IS NULL OR drift_reported_at < $3) RETURNING application_id)"
+           "  AND (drift_told_at IS NULL OR drift_told_at < $3) RETURNING application_id)"
            " INSERT INTO provisor.outbox (team_id, id, type, data, application_id)"
            " SELECT $1, $5, 'model.drifted', $6, application_id FROM reported");
     sql_uuid(&sql, model->application_id);

@@ -1,1 +1,0 @@
-ALTER TABLE provisor.application_model RENAME COLUMN drift_told_at TO drift_reported_at;
