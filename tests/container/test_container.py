@@ -166,6 +166,8 @@ def test_starts_and_answers(image, database):
             log.seek(0)
             assert status == 200, log.read()[-3000:]
             health = configuration["Healthcheck"]["Test"][1:]
+            with urllib.request.urlopen("http://127.0.0.1:%d/docs/" % port, timeout=5) as reply:
+                assert b"provisor" in reply.read()
             # The image's own check, run inside it, sees the service; and sees that it is gone.
             run(*in_image(tree, *health), env=env)
         finally:

@@ -4,6 +4,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -104,6 +105,15 @@ def test_package_list_covers_the_build():
     asked = re.findall(r"^\w+ = dependency\('([^']+)'", (house.ROOT / "meson.build").read_text(), re.M)
     assert asked
     assert [d for d in asked if dev.get(d) not in listed] == []
+
+
+def test_image_is_built_with_every_source_of_the_site():
+    """.dockerignore lets in by name what stands at the top of the tree."""
+    sys.path.insert(0, str(house.ROOT / "docs" / "site"))
+    import build
+    kept = {line[1:] for line in (house.ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    tops = {path.relative_to(house.ROOT).parts[0] for path in build.sources(house.ROOT).values()}
+    assert {"README.md", "CONTRIBUTING.md", "docs"} <= tops <= kept
 
 
 def test_package_list_covers_the_finished_program():
