@@ -71,7 +71,7 @@ struct service {
     struct api api;
     struct migrator migrator;
     struct http_server *server;
-    struct maintenance_thread *keeper;
+    struct maintenance_thread *maintenance;
 };
 
 /* --- migrations while the server runs --- */
@@ -166,7 +166,7 @@ static void collect_metrics(void *context)
     prediction_cache_collect_metrics(service->api.history);
 }
 
-/* What the keeper removes counts as a change like any other. */
+/* What the maintenance removes counts as a change like any other. */
 static void history_changed(void *context, const char *team_id, const char *application)
 {
     api_history_changed(context, team_id, application);
@@ -271,11 +271,11 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
     try_spool(&service->api.spool);
     PV_TRY(fitter_start(&service->api, &service->api.fitter, err));
     PV_TRY(start_runner(service, err));
-    service->keeper =
+    service->maintenance =
         maintenance_thread_create(service->store, config,
                                   (struct maintenance_listener){.history_changed = history_changed,
                                                                 .context = &service->api});
-    if (service->keeper == NULL)
+    if (service->maintenance == NULL)
         return pv_fail(err, PV_E_UNAVAILABLE, "no memory or thread for the housekeeping");
     struct http_server_options server = {.config = config,
                                          .routes = api_routes,
@@ -303,7 +303,7 @@ static void close_service(struct service *service)
     operation_watch_stop(service->api.watch);
     http_server_close(service->server);
     stop_migrator(&service->migrator);
-    maintenance_thread_destroy(service->keeper);
+    maintenance_thread_destroy(service->maintenance);
     if (!fitter_join(service->api.fitter, FITTER_END_S)) {
         LOG_EVENT(LOG_WARN, "fitter.abandoned", NULL); /* the process ends under it */
         return;

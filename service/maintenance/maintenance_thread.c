@@ -80,36 +80,38 @@ maintenance_thread_report(enum outcome outcome, const struct maintenance_tally *
 
 /* --- the thread --- */
 
-/* Sleeps; false when the keeper is to end. */
-static bool wait_for_pass(struct maintenance_thread *keeper, int64_t seconds)
+/* Sleeps; false when the maintenance thread is to end. */
+static bool wait_for_pass(struct maintenance_thread *maintenance, int64_t seconds)
 {
     uint64_t until_ns = clock_monotonic_ns() + (uint64_t)seconds * UINT64_C(1000000000);
-    pthread_mutex_lock(&keeper->lock);
-    while (!atomic_load(&keeper->stop) && cond_wait_until(&keeper->wake, &keeper->lock, until_ns))
+    pthread_mutex_lock(&maintenance->lock);
+    while (!atomic_load(&maintenance->stop) &&
+           cond_wait_until(&maintenance->wake, &maintenance->lock, until_ns))
         ;
-    bool go_on = !atomic_load(&keeper->stop);
-    pthread_mutex_unlock(&keeper->lock);
+    bool go_on = !atomic_load(&maintenance->stop);
+    pthread_mutex_unlock(&maintenance->lock);
     return go_on;
 }
 
-static bool await_schema(struct maintenance_thread *keeper)
+static bool await_schema(struct maintenance_thread *maintenance)
 {
     struct pv_error err = {.code = PV_OK};
-    while (store_ready(keeper->store, &err) != PV_OK)
-        if (!wait_for_pass(keeper, NOT_READY_S))
+    while (store_ready(maintenance->store, &err) != PV_OK)
+        if (!wait_for_pass(maintenance, NOT_READY_S))
             return false;
     return true;
 }
 
 /* A pass that was not due is no news: replicas ask every minute so that one is never late. */
-static int64_t pass_once(struct maintenance_thread *keeper)
+static int64_t pass_once(struct maintenance_thread *maintenance)
 {
-    int64_t every_s = keeper->config->maintenance_interval_s;
+    int64_t every_s = maintenance->config->maintenance_interval_s;
     uint64_t began = clock_monotonic_ns();
     struct maintenance_tally tally;
     struct pv_error err = {.code = PV_OK};
-    enum pv_code code = maintenance_pass(keeper->store, keeper->config, &keeper->listener, every_s,
-                                         &keeper->stop, &tally, &err);
+    enum pv_code code =
+        maintenance_pass(maintenance->store, maintenance->config, &maintenance->listener, every_s,
+                         &maintenance->stop, &tally, &err);
     double seconds = (double)(clock_monotonic_ns() - began) * 1e-9;
     enum outcome outcome = code != PV_OK ? FAILED : tally.done ? DONE : SKIPPED;
     count_pass(outcome, &tally, seconds);
@@ -122,58 +124,59 @@ static int64_t pass_once(struct maintenance_thread *keeper)
 
 static void *run_maintenance(void *argument)
 {
-    struct maintenance_thread *keeper = argument;
-    if (!await_schema(keeper))
+    struct maintenance_thread *maintenance = argument;
+    if (!await_schema(maintenance))
         return NULL;
-    while (wait_for_pass(keeper, pass_once(keeper)))
+    while (wait_for_pass(maintenance, pass_once(maintenance)))
         ;
     return NULL;
 }
 
 /* Signals belong to one thread of the program, never to this one. */
-static bool maintenance_thread_start(struct maintenance_thread *keeper)
+static bool maintenance_thread_start(struct maintenance_thread *maintenance)
 {
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    keeper->started = pthread_create(&keeper->thread, NULL, run_maintenance, keeper) == 0;
-    if (keeper->started)
-        (void)pthread_setname_np(keeper->thread, "keeper");
+    maintenance->started =
+        pthread_create(&maintenance->thread, NULL, run_maintenance, maintenance) == 0;
+    if (maintenance->started)
+        (void)pthread_setname_np(maintenance->thread, "maintenance");
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return keeper->started;
+    return maintenance->started;
 }
 
 struct maintenance_thread *maintenance_thread_create(struct store *store,
                                                      const struct config *config,
                                                      struct maintenance_listener listener)
 {
-    struct maintenance_thread *keeper = calloc(1, sizeof *keeper);
-    if (keeper == NULL)
+    struct maintenance_thread *maintenance = calloc(1, sizeof *maintenance);
+    if (maintenance == NULL)
         return NULL;
-    keeper->store = store;
-    keeper->config = config;
-    keeper->listener = listener;
-    atomic_init(&keeper->stop, false);
-    pthread_mutex_init(&keeper->lock, NULL);
-    (void)cond_init(&keeper->wake);
-    if (config->maintenance_interval_s == 0 || maintenance_thread_start(keeper))
-        return keeper;
-    maintenance_thread_destroy(keeper);
+    maintenance->store = store;
+    maintenance->config = config;
+    maintenance->listener = listener;
+    atomic_init(&maintenance->stop, false);
+    pthread_mutex_init(&maintenance->lock, NULL);
+    (void)cond_init(&maintenance->wake);
+    if (config->maintenance_interval_s == 0 || maintenance_thread_start(maintenance))
+        return maintenance;
+    maintenance_thread_destroy(maintenance);
     return NULL;
 }
 
-void maintenance_thread_destroy(struct maintenance_thread *keeper)
+void maintenance_thread_destroy(struct maintenance_thread *maintenance)
 {
-    if (keeper == NULL)
+    if (maintenance == NULL)
         return;
-    pthread_mutex_lock(&keeper->lock);
-    atomic_store(&keeper->stop, true);
-    pthread_cond_broadcast(&keeper->wake);
-    pthread_mutex_unlock(&keeper->lock);
-    if (keeper->started)
-        pthread_join(keeper->thread, NULL);
-    pthread_cond_destroy(&keeper->wake);
-    pthread_mutex_destroy(&keeper->lock);
-    free(keeper);
+    pthread_mutex_lock(&maintenance->lock);
+    atomic_store(&maintenance->stop, true);
+    pthread_cond_broadcast(&maintenance->wake);
+    pthread_mutex_unlock(&maintenance->lock);
+    if (maintenance->started)
+        pthread_join(maintenance->thread, NULL);
+    pthread_cond_destroy(&maintenance->wake);
+    pthread_mutex_destroy(&maintenance->lock);
+    free(maintenance);
 }

@@ -7,9 +7,9 @@
 #include "store/store.h"
 
 /*
- * The thread that maintains the database while the server runs: a pass soon after the start and then one every
- * config->maintenance_interval_s, of all replicas together. Waits while the schema is behind or the
- * database away.
+ * The thread that maintains the database while the server runs: a pass soon after the start and
+ * then one every config->maintenance_interval_s, of all replicas together. Waits while the schema is
+ * behind or the database away.
  */
 struct maintenance_thread;
 
@@ -20,6 +20,6 @@ struct maintenance_thread *maintenance_thread_create(struct store *store,
                                                      struct maintenance_listener listener);
 
 /* Ends a pass between two batches and joins the thread. Accepts NULL. */
-void maintenance_thread_destroy(struct maintenance_thread *keeper);
+void maintenance_thread_destroy(struct maintenance_thread *maintenance);
 
 #endif

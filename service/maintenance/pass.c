@@ -43,13 +43,23 @@ static int64_t lease_length_s(const struct config *config)
 static enum pv_code
 pass_claim(struct pass *pass, int64_t every_s, bool *claimed, struct pv_error *err)
 {
-    pass->renew_at_ns = clock_monotonic_ns() + (uint64_t)pass->lease_s * UINT64_C(250000000);
-    return store_maintenance_claim(pass->store, pass->holder, every_s, pass->lease_s, claimed, err);
+    uint64_t asked_ns = clock_monotonic_ns();
+    PV_TRY(
+        store_maintenance_claim(pass->store, pass->holder, every_s, pass->lease_s, claimed, err));
+    pass->lost = !*claimed;
+    if (*claimed)
+        pass->renew_at_ns = asked_ns + (uint64_t)pass->lease_s * UINT64_C(250000000);
+    return PV_OK;
+}
+
+bool pass_is_over(const struct pass *pass)
+{
+    return pass->lost || atomic_load(pass->stop);
 }
 
 enum pv_code pass_may_go_on(struct pass *pass, bool *go_on, struct pv_error *err)
 {
-    *go_on = !atomic_load(pass->stop);
+    *go_on = !pass_is_over(pass);
     if (!*go_on || clock_monotonic_ns() < pass->renew_at_ns)
         return PV_OK;
     return pass_claim(pass, 0, go_on, err);
@@ -120,7 +130,7 @@ static const struct {
 static enum pv_code take_steps(struct pass *pass, struct pv_error *err)
 {
     enum pv_code first = PV_OK;
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && !atomic_load(pass->stop); i++) {
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !pass_is_over(pass); i++) {
         struct pv_error why = {.code = PV_OK};
         enum pv_code code = steps[i].take(pass, &why);
         if (code == PV_OK)

@@ -16,9 +16,13 @@ struct pass {
     char holder[37];
     int64_t lease_s;
     uint64_t renew_at_ns;
+    bool lost; /* another holds the lease: it is never asked for again */
 };
 
-/* Asked before each transaction. *go_on is false when the process is ending or the lease is gone. */
+/* The process is ending, or the lease was found to be gone: nothing is begun any more. */
+bool pass_is_over(const struct pass *pass);
+
+/* Asked before each transaction; renews the lease in time. *go_on is false once the pass is over. */
 enum pv_code pass_may_go_on(struct pass *pass, bool *go_on, struct pv_error *err) PV_MUSTCHECK;
 
 /* A lock that is not free at once is left for the next pass: PV_OK for PV_E_RETRY, logged with the
@@ -32,7 +36,7 @@ typedef enum pv_code (*pass_batch_work)(const struct pass *pass,
                                         size_t *gone,
                                         struct pv_error *err);
 
-/* That work in a transaction of the team. */
+/* Does the work for one batch, in a transaction of the team. */
 enum pv_code pass_one_batch(const struct pass *pass,
                             const char *team_id,
                             pass_batch_work work,

@@ -59,7 +59,7 @@ expire_of_application(struct pass *pass, const struct retention *retention, stru
     if (gone > 0)
         notify_listener(pass, retention->team_id, application);
     arena_fini(&arena);
-    if (code == PV_OK)
+    if (code == PV_OK && gone > 0)
         LOG_EVENT(LOG_INFO, "maintenance.runs_expired", NULL,
                   LOG_TEXT("team_id", retention->team_id),
                   LOG_TEXT("application_id", retention->application_id), LOG_COUNT("runs", gone));
@@ -70,7 +70,7 @@ expire_of_application(struct pass *pass, const struct retention *retention, stru
 static enum pv_code
 expire_listed(struct pass *pass, const struct retention_list *list, struct pv_error *err)
 {
-    for (size_t i = 0; i < list->n; i++) {
+    for (size_t i = 0; i < list->n && !pass_is_over(pass); i++) {
         if (!list->items[i].due)
             continue;
         struct pv_error why = {.code = PV_OK}; /* each application has a reason of its own */
@@ -102,7 +102,7 @@ enum pv_code retention_expire_runs(struct pass *pass, struct pv_error *err)
         if (code == PV_OK)
             code = pass_may_go_on(pass, &go_on, err);
         n = list.n;
-        if (n > 0)
+        if (code == PV_OK && n > 0)
             last = list.items[n - 1];
         arena_fini(&arena);
     }

@@ -352,13 +352,14 @@ enum pv_code columns_read_items(const PGresult *result,
                                 struct pv_error *err)
 {
     size_t there = row_count(result);
-    *more = there > limit;
-    *n = *more ? limit : there;
-    char *items = arena_calloc(arena, *n, columns->size);
+    size_t read = there > limit ? limit : there;
+    char *items = arena_calloc(arena, read, columns->size);
     if (items == NULL)
         return pv_no_memory(err);
-    for (size_t i = 0; i < *n; i++)
+    for (size_t i = 0; i < read; i++)
         PV_TRY(columns_read_row(result, i, arena, columns, items + i * columns->size, err));
     memcpy(items_address, &items, sizeof items);
+    *n = read;
+    *more = there > limit;
     return PV_OK;
 }

@@ -103,7 +103,8 @@ enum pv_code columns_read_row(const PGresult *result,
 
 /*
  * The rows of such a result as the items of a list, {items, n, more}. Where the statement asked for
- * one row more than the limit, that row is only said, in `more`.
+ * one row more than the limit, that row is not read, only reported in `more`. On failure the list
+ * is as it was.
  */
 #define columns_read_list(result, limit, arena, columns, list, err)                                \
     columns_read_items((result), (limit), (arena), (columns), (void *)&(list)->items, &(list)->n,  \

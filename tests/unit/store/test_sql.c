@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "store/sql/columns.h"
 #include "store/store_internal.h"
 
 static struct arena arena;
@@ -174,6 +175,37 @@ Test(sql, an_exhausted_arena_is_noticed)
     sql_counts(&sql, counts, 1, sizeof *counts);
     cr_expect(sql.exhausted);
     arena_fini(&small);
+}
+
+struct word {
+    struct strview text;
+};
+struct word_list {
+    struct word *items;
+    size_t n;
+    bool more;
+};
+static const struct column word_column[] = {{"word", COLUMN_TEXT(struct word, text)}};
+static const struct columns word_columns = {"word", COLUMNS_OF(word_column, struct word)};
+
+Test(sql, a_list_that_cannot_be_read_stays_as_it_was)
+{
+    static char long_text[8192];
+    memset(long_text, 'x', sizeof long_text);
+    struct sql sql;
+    sql_init(&sql, &arena, "");
+    sql_text(&sql, (struct strview){long_text, sizeof long_text});
+    PGresult *result = echo(&sql);
+    const size_t limits[] = {1, 4096}; /* no room for the items; none for what they hold */
+    for (size_t i = 0; i < 2; i++) {
+        struct arena small;
+        struct word_list list = {.n = 0};
+        arena_init(&small, limits[i]);
+        cr_expect_eq(columns_read_list(result, 1, &small, &word_columns, &list, NULL), PV_E_MEMORY);
+        cr_expect(list.items == NULL && list.n == 0 && !list.more);
+        arena_fini(&small);
+    }
+    PQclear(result);
 }
 
 Test(sql, states_mean_what_the_conventions_say)
