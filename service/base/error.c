@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A text that did not fit may end within a character of UTF-8: what there is of it goes. */
+/* A text that was cut, here or by the caller, may end within a character of UTF-8: what there is of
+ * it goes. */
 static void drop_half_character(char *text)
 {
     size_t n = strlen(text);
@@ -22,8 +23,8 @@ static void drop_half_character(char *text)
 PV_PRINTF(3, 0)
 static void print_text(char *text, size_t size, const char *format, va_list args)
 {
-    if (vsnprintf(text, size, format, args) >= (int)size)
-        drop_half_character(text);
+    (void)vsnprintf(text, size, format, args);
+    drop_half_character(text);
 }
 
 void pv_error_clear(struct pv_error *err)
@@ -64,8 +65,8 @@ enum pv_code(pv_fault)(struct pv_error *err,
     if (err->n_faults < PV_FAULTS_MAX) {
         struct pv_fault *f = &err->faults[err->n_faults];
         f->place = place;
-        if (snprintf(f->at, sizeof f->at, "%s", at) >= (int)sizeof f->at)
-            drop_half_character(f->at);
+        (void)snprintf(f->at, sizeof f->at, "%s", at);
+        drop_half_character(f->at);
         (void)snprintf(f->code, sizeof f->code, "%s", code);
         va_list args;
         va_start(args, format);

@@ -1,4 +1,5 @@
 """Advice for runs that labels tell apart: on one machine type a job takes twice as long as on another."""
+import json
 import uuid
 
 import pytest
@@ -188,3 +189,23 @@ def test_labels_beside_a_profile_are_refused(client):
                "stages": [{"id": 0, "task_durations_s": [8, 8, 8, 8]}]}
     client.refuse("POST", "/v1/advice", 422, pointer="/labels", json={"profile": profile, "labels": {"a": "b"}})
     assert client.post("/v1/advice?dry_run=true", {"profile": profile, "deadline_s": 60}, 200).json()["model"]["label_group"] is None
+
+
+@pytest.mark.parametrize("before", ["", "a"], ids=["even", "odd"])
+def test_long_labels_are_cut_between_characters(client, name, before):
+    """Characters of two bytes: whether a message can hold them may not depend on where its room ends."""
+    key = before + "\u00e9" * 120
+    for i, m in enumerate(COUNTS * 4):
+        machine = "slow" if i < 10 else "fast"
+        add(client, name, machine, m, i, stages=False, labels={key: machine})
+    for labels, code in (({}, "labels_of_latest_run"), ({key: "unheard-of"}, "labels_unknown"),
+                         ({key: "fast", "x" + key: "y"}, "labels_not_used")):
+        advice = ask(client, name, path="/v1/advice", status=201, labels=labels)
+        told = [w for w in advice["warnings"] if w["code"] == code]
+        assert told and "\ufffd" not in told[0]["message"] and key in told[0]["evidence"]["labels"], advice["warnings"]
+
+
+@pytest.mark.parametrize("before", ["", "a"], ids=["even", "odd"])
+def test_a_problem_about_a_long_key_is_valid_utf8(client, name, before):
+    reply = client.post("/v1/advice", {before + "\u00e9" * 300: 1, "application": name}, 422)
+    assert any(e["code"] == "unknown_field" for e in json.loads(reply.content.decode("utf-8"))["errors"])

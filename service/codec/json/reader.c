@@ -118,6 +118,8 @@ static size_t put_segment(const char *key, size_t at, char *out, size_t n)
             out[at++] = *key;
         }
     }
+    for (; ((unsigned char)*key & 0xC0) == 0x80; key--)
+        at--; /* the rest of a character did not fit */
     return at;
 }
 

@@ -153,7 +153,7 @@ void codec_fault_member(const struct codec_node *object,
                         const char *format,
                         ...) PV_PRINTF(4, 5);
 
-/* Pointer of a node, cut to n bytes ("" for the top). */
+/* Pointer of a node, cut to n bytes between characters ("" for the top). */
 void codec_pointer(const struct codec_node *node, char *out, size_t n);
 
 /* Name rule, also for path segments. */

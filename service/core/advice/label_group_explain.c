@@ -2,6 +2,15 @@
 
 #include "base/plural.h"
 
+/* What a message shows of a list of labels, in bytes; the evidence has all of it. */
+enum { SHOWN_BYTES = 200 };
+
+/* How many bytes of the text "%.*s" is to show: no character is cut in two. */
+static int shown(const char *text)
+{
+    return (int)strview_clip(strview_of(text), SHOWN_BYTES).n;
+}
+
 /* "iterations=10, machine=m5"; a label that the runs have not: "machine absent". */
 static const char *list_labels(const struct label_group *group, struct arena *arena)
 {
@@ -38,21 +47,22 @@ warn_of_group(const struct label_group *group, const char *labels, struct findin
     if (group->runs == 0)
         note =
             finding_add(warnings, "labels_unknown",
-                        "None of the latest runs has the labels asked for (%.200s): the prediction "
+                        "None of the latest runs has the labels asked for (%.*s): the prediction "
                         "is from runs of all labels, though these labels explain the time.",
-                        labels);
+                        shown(labels), labels);
     else if (group->ignored)
-        note = finding_add(
-            warnings, "label_group_not_used",
-            "None of the %zu run%s with %.200s can be replayed and they are too few for "
-            "a model: the prediction is from runs of all labels, though these labels "
-            "explain the time.",
-            group->runs, PLURAL(group->runs), labels);
+        note =
+            finding_add(warnings, "label_group_not_used",
+                        "None of the %zu run%s with %.*s can be replayed and they are too few for "
+                        "a model: the prediction is from runs of all labels, though these labels "
+                        "explain the time.",
+                        group->runs, PLURAL(group->runs), shown(labels), labels);
     else if (!group->asked)
         note = finding_add(warnings, "labels_of_latest_run",
                            "Labels explain the time, and the request names none of them: the "
-                           "prediction is for runs like the latest (%.200s), one of %zu contexts.",
-                           labels, group->groups);
+                           "prediction is for runs like the latest (%.*s), one of %zu label "
+                           "groups.",
+                           shown(labels), labels, group->groups);
     else
         return;
     finding_text(note, "labels", labels);
@@ -76,8 +86,8 @@ enum pv_code label_group_explain(const struct label_group *group,
         struct finding *note =
             finding_add(&advice->warnings, "labels_not_used",
                         "Among the latest runs these labels do not explain the time beyond problem "
-                        "size and executors, so runs were not chosen by them: %.200s.",
-                        unused);
+                        "size and executors, so runs were not chosen by them: %.*s.",
+                        shown(unused), unused);
         finding_text(note, "labels", unused);
     }
     return advice->warnings.failed ? pv_no_memory(err) : PV_OK;

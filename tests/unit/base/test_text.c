@@ -94,3 +94,29 @@ Test(error, faults_are_kept_up_to_a_number_and_counted_beyond)
     cr_assert_str_eq(err.faults[0].at, "/0");
     cr_assert_str_eq(err.faults[PV_FAULTS_MAX - 1].at, "/7");
 }
+
+/* Whatever cut a text, a fault holds whole characters. */
+Test(error, no_fault_ends_within_a_character)
+{
+    for (size_t before = 0; before < 2; before++) {
+        struct pv_error err = {0};
+        char text[600];
+        size_t n = before;
+        memset(text, 'a', sizeof text);
+        while (n + 2 < sizeof text) {
+            memcpy(text + n, "\u00e9", 2);
+            n += 2;
+        }
+        text[n] = '\0';
+        (void)pv_fault(&err, PV_PLACE_POINTER, text, "unknown_field", "%s", text);
+        cr_expect(strview_is_utf8(strview_of(err.faults[0].at)));
+        cr_expect(strview_is_utf8(strview_of(err.faults[0].detail)));
+        cr_expect_geq(strlen(err.faults[0].at), sizeof err.faults[0].at - 2);
+        text[180] = text[99] = '\0'; /* as callers cut, one of them within a character */
+        (void)pv_fault(&err, PV_PLACE_POINTER, text, "not_fitted", "%s", text + 100 + before);
+        cr_expect(strview_is_utf8(strview_of(err.faults[1].at)), "%zu", before);
+        struct pv_error failed = {0};
+        (void)pv_fail(&failed, PV_E_SYNTAX, "%.79s", text + 100 + before);
+        cr_expect(strview_is_utf8(strview_of(failed.detail)), "%zu", before);
+    }
+}

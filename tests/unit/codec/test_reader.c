@@ -222,3 +222,28 @@ Test(reader, every_word_that_is_allowed_is_named)
         cr_expect_not_null(strstr(d.err.faults[0].detail, words[i]), "%s", d.err.faults[0].detail);
     document_close(&d);
 }
+
+/* A key that is longer than a fault's place is cut between characters. */
+Test(reader, a_long_key_is_cut_between_characters)
+{
+    for (size_t before = 0; before < 3; before++) {
+        char text[400] = "{\"";
+        memset(text + 2, 'a', before);
+        for (size_t i = 0; i < 150; i++)
+            strcat(text, "\u00e9");
+        strcat(text, "\": 1}");
+        struct document d;
+        document_open(&d, text);
+        decode(&d);
+        const char *at = d.err.faults[0].at;
+        cr_expect_str_eq(d.err.faults[0].code, "unknown_field");
+        cr_expect(strview_is_utf8(strview_of(at)), "%zu", before);
+        cr_expect_geq(strlen(at), sizeof d.err.faults[0].at - 2);
+        char pointer[64];
+        struct codec_node member =
+            codec_member(&d.top, json_object_iter_key(json_object_iter(d.json)));
+        codec_pointer(&member, pointer, sizeof pointer);
+        cr_expect(strview_is_utf8(strview_of(pointer)), "%zu", before);
+        document_close(&d);
+    }
+}
