@@ -96,6 +96,16 @@ def test_etags_guard_against_lost_updates(client, name):
     client.get(path_of(name), 404)
 
 
+def test_one_made_anew_has_another_etag(client, name):
+    old = client.post("/v1/applications", {"name": name}, 201).headers["ETag"]
+    client.delete(path_of(name))
+    new = client.post("/v1/applications", {"name": name, "description": "another"}, 201).headers["ETag"]
+    assert new != old
+    client.get(path_of(name), 200, headers={"If-None-Match": old})
+    client.patch(path_of(name), {"description": "mine"}, 412, headers={"If-Match": old})
+    client.delete(path_of(name), 412, headers={"If-Match": old})
+
+
 def test_the_list_is_sorted_by_name_and_pages_without_gaps(client):
     prefix = "zz-" + uuid.uuid4().hex[:8]
     names = ["%s-%02d" % (prefix, i) for i in range(7)]

@@ -112,6 +112,24 @@ def test_every_authenticated_call_is_401_without_a_token(service, client):
         assert 'error="invalid_token"' in reply.headers["WWW-Authenticate"], (method, path)
 
 
+def a_body(operation):
+    """What a call takes, as arguments of a request."""
+    content = operation.get("requestBody", {}).get("content", {})
+    examples = content.get("application/json", {}).get("examples", {})
+    if examples:
+        return {"json": next(iter(examples.values()))["value"]}
+    return {"data": b"", "headers": {"Content-Type": next(iter(content))}} if content else {}
+
+
+def test_every_call_refuses_parameters_that_it_does_not_know(client):
+    """None has its way with a misspelt one, ?dry_run=true of a DELETE least of all."""
+    for method, template, operation in CONTRACT.operations():
+        if not operation["security"]:
+            continue
+        path = template.replace("{name}", "some").replace("{id}", "0190d4a0-0000-7000-8000-000000000000")
+        client.refuse(method, path + "?unheard_of=true", 422, parameter="unheard_of", **a_body(operation))
+
+
 def test_every_call_is_403_without_its_scope(service):
     wanted = {"read": "write,admin", "write": "read,admin", "admin": "read,write"}
     clients = {scope: service.client(service.token("alpha", others)) for scope, others in wanted.items()}

@@ -7,6 +7,8 @@
 
 /* /v1/teams: for the operators' team. */
 
+static const char *const no_parameters[] = {NULL};
+
 enum pv_code team_create(void *context,
                          struct http_request *request,
                          struct http_response *response,
@@ -18,6 +20,7 @@ enum pv_code team_create(void *context,
     struct writer w;
     api_write_auto_t write = {0};
     bool replayed;
+    PV_TRY(http_check_query(request, no_parameters, err));
     PV_TRY(api_body_open(api->config, request, &body, err));
     codec_team_decode(&body.top, &team);
     PV_TRY(api_body_close(&body));

@@ -18,6 +18,8 @@ _Static_assert((int)TOKEN_HASH == (int)TOKEN_HASH_BYTES, "one size of hash");
 
 enum { TEAM_PAGE = 500 };
 
+static const char *const no_parameters[] = {NULL};
+
 static void no_store(struct http_request *request, struct http_response *response)
 {
     http_response_header(request, response, "Cache-Control", "no-store");
@@ -145,6 +147,7 @@ enum pv_code token_create(void *context,
     char text[TOKEN_TEXT];
     api_write_auto_t write = {0};
     bool replayed;
+    PV_TRY(http_check_query(request, no_parameters, err));
     PV_TRY(decode_token(api, request, &token, err));
     PV_TRY(choose_team(api, request, &token.team, &as, err));
     PV_TRY(api_write_begin(api, &as, response, NULL, &write, &replayed, err));
@@ -181,6 +184,7 @@ enum pv_code token_revoke(void *context,
 {
     struct api *api = context;
     char id[37];
+    PV_TRY(http_check_query(request, no_parameters, err));
     if (!uuid_parse(http_path_parameter(request, "id"), id))
         return pv_fail(err, PV_E_NOT_FOUND, "there is no such token");
     store_tx_auto_t *tx = NULL;

@@ -13,16 +13,22 @@
 
 /* The applications of a team: named, with labels and a retention of their runs. */
 
+enum { ETAG_TEXT = 96 };
+
+static const char *const no_parameters[] = {NULL};
+
 /*
  * The representation also states how many runs are kept, so its tag moves with the history as well
- * as with the application's own fields.
+ * as with the application's own fields. One that is made anew under the same name counts from the
+ * start again: the last group of its id, which is random, tells it from the one before.
  */
-static void make_etag(const struct application *application, char out[HTTP_ETAG_TEXT])
+static void make_etag(const struct application *application, char out[ETAG_TEXT])
 {
     int64_t advised_us =
         application->last_advice_us == RUN_NO_INSTANT ? 0 : application->last_advice_us;
-    (void)snprintf(out, HTTP_ETAG_TEXT, "\"v%" PRId64 "-%" PRId64 "-%" PRIx64 "\"",
-                   application->version, application->history_version, (uint64_t)advised_us);
+    (void)snprintf(out, ETAG_TEXT, "\"v%" PRId64 "-%" PRId64 "-%" PRIx64 "-%s\"",
+                   application->version, application->history_version, (uint64_t)advised_us,
+                   application->id + 24);
 }
 
 static enum pv_code applications_reply(struct http_request *request,
@@ -31,7 +37,7 @@ static enum pv_code applications_reply(struct http_request *request,
                                        const struct application *application,
                                        struct pv_error *err)
 {
-    char etag[HTTP_ETAG_TEXT];
+    char etag[ETAG_TEXT];
     make_etag(application, etag);
     http_response_header(request, response, "ETag", etag);
     struct writer w;
@@ -75,6 +81,7 @@ enum pv_code applications_create(void *context,
 {
     struct api *api = context;
     struct application sent;
+    PV_TRY(http_check_query(request, no_parameters, err));
     PV_TRY(applications_decode(api, request, &sent, NULL, err));
     api_write_auto_t write = {0};
     bool replayed = false;
@@ -133,17 +140,16 @@ enum pv_code applications_get(void *context,
                               struct http_response *response,
                               struct pv_error *err)
 {
-    static const char *const allowed[] = {NULL};
     struct api *api = context;
     store_tx_auto_t *tx = NULL;
-    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(http_check_query(request, no_parameters, err));
     PV_TRY(api_read(api, request, &tx, err));
     struct application application;
     PV_TRY(store_application_show(tx, request->arena, http_path_parameter(request, "name"),
                                   &application, err));
     store_rollback(&tx);
     PV_TRY(applications_reply(request, response, 200, &application, err));
-    char etag[HTTP_ETAG_TEXT];
+    char etag[ETAG_TEXT];
     make_etag(&application, etag);
     if (http_none_match_holds(request, etag))
         http_reply_not_modified(response);
@@ -165,7 +171,7 @@ static enum pv_code check_match(struct http_request *request,
     if (http_header(request, "If-Match") == NULL)
         return PV_OK;
     PV_TRY(store_application_show(tx, request->arena, name, &application, err));
-    char etag[HTTP_ETAG_TEXT];
+    char etag[ETAG_TEXT];
     make_etag(&application, etag);
     if (http_if_match(request, etag) == HTTP_MATCH_NO)
         return pv_fail(err, PV_E_PRECONDITION, "the application is now at version %s", etag);
@@ -195,6 +201,7 @@ enum pv_code applications_change(void *context,
 {
     struct api *api = context;
     struct application_change change;
+    PV_TRY(http_check_query(request, no_parameters, err));
     PV_TRY(applications_decode(api, request, NULL, &change, err));
     api_write_auto_t write = {0};
     bool replayed = false;
@@ -214,6 +221,7 @@ enum pv_code applications_delete(void *context,
     const char *name = http_path_parameter(request, "name");
     api_write_auto_t write = {0};
     bool replayed = false;
+    PV_TRY(http_check_query(request, no_parameters, err));
     PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
     if (replayed)
         return PV_OK;
