@@ -185,6 +185,31 @@ def test_the_same_history_is_not_sent_twice(client, name):
     assert diagnose(client, name, headers={"If-None-Match": etag}).headers["ETag"] != etag
 
 
+def test_one_made_anew_has_another_etag(client, name):
+    fill(client, name, [run_of(64, m) for m in COUNTS])
+    etag = diagnose(client, name).headers["ETag"]
+    client.delete("/v1/applications/" + name)
+    fill(client, name, [run_of(32, m) for m in COUNTS])
+    assert diagnose(client, name, headers={"If-None-Match": etag}).headers["ETag"] != etag
+
+
+def test_where_older_runs_cannot_be_measured_the_reply_is_of_what_was_read_first(client, service, name):
+    """What the failed measuring read is of no use: its transaction is undone."""
+    fill(client, name, [run_of(64, m, serial_s=0, induced_s=0.2) for m in COUNTS])
+    service.psql("UPDATE provisor.run SET measured = false, parallel_s = NULL, max_task_s = NULL, induced_s = NULL,"
+                 " serial_s = NULL WHERE application_id = (SELECT id FROM provisor.application WHERE name = '%s')" % name)
+    service.psql("CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$;"
+                 " CREATE CONSTRAINT TRIGGER refuse AFTER UPDATE ON provisor.run DEFERRABLE INITIALLY DEFERRED"
+                 " FOR EACH ROW EXECUTE FUNCTION public.refuse()")
+    try:
+        missing = diagnose(client, name)
+        assert "unmeasured" in codes(missing.json()["missing"])
+    finally:
+        service.psql("DROP TRIGGER refuse ON provisor.run; DROP FUNCTION public.refuse()")
+    measured = diagnose(client, name, headers={"If-None-Match": missing.headers["ETag"]})
+    assert "unmeasured" not in codes(measured.json()["missing"])
+
+
 def test_runs_stored_before_they_were_measured_are_measured_when_asked(client, service, name):
     fill(client, name, [run_of(64, m, serial_s=0, induced_s=0.2) for m in COUNTS])
     want = diagnose(client, name).json()

@@ -1,39 +1,49 @@
-#include "codec/models/diagnosis.h"
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "api/routes.h"
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "base/plural.h"
+#include "codec/models/diagnosis.h"
+#include "core/scaling/history/explaining_labels.h"
 #include "http/etag.h"
 #include "store/history/application.h"
 #include "store/history/run_measured.h"
 
 /* GET /v1/applications/{name}/diagnosis: why the application scales as it does. */
 
-/* Runs stored before measures were kept, that one request measures: each costs reading its tasks.
- */
-enum { OLDER_AT_ONCE = 50 };
+/* Runs stored before measures were kept, that one request measures: each costs reading its tasks. */
+enum { OLDER_AT_ONCE = 50, ETAG_TEXT = 96 };
 
 /* Raised by whoever changes what the same runs give. */
-static const long long diagnosis_revision = 1;
+static const unsigned diagnosis_revision = 1;
 
-/* The reply is a matter of the history, and of which of its runs are measured. */
-static void make_etag(const struct run_measured_list *list, char out[HTTP_ETAG_TEXT])
+/* What a diagnosis is made from. */
+struct diagnosis_input {
+    struct application application;
+    struct run_measured_list list;
+};
+
+/*
+ * The reply is a matter of the history, and of which of its runs are measured. An application that
+ * is made anew counts from the start again: the random end of its id tells it from the one before.
+ */
+static void make_etag(const struct diagnosis_input *input, char out[ETAG_TEXT])
 {
-    http_etag_format(list->history_version * 1000000 + (long long)list->unmeasured * 100 +
-                         diagnosis_revision,
-                     out);
+    (void)snprintf(out, ETAG_TEXT, "\"v%" PRId64 "-%zu-%u-%s\"", input->list.history_version,
+                   input->list.unmeasured, diagnosis_revision, input->application.id + 24);
 }
 
 static enum pv_code api_diagnosis_load(struct api *api,
                                        struct http_request *request,
                                        enum store_mode mode,
-                                       const struct run_label labels[],
-                                       size_t n_labels,
-                                       struct application *application,
-                                       struct run_measured_list *list,
+                                       const struct run_label_list *labels,
+                                       struct diagnosis_input *input,
                                        struct pv_error *err)
 {
     store_tx_auto_t *tx = NULL;
+    struct application *application = &input->application;
     size_t most = (size_t)api->config->observations_max;
     size_t measured = 0;
     PV_TRY(store_begin(api->store, &request->principal, request->request_id, mode, &tx, err));
@@ -42,9 +52,9 @@ static enum pv_code api_diagnosis_load(struct api *api,
     if (mode == STORE_WRITE)
         PV_TRY(store_run_measure_older(tx, request->arena, application->id, most, OLDER_AT_ONCE,
                                        &measured, err));
-    PV_TRY(
-        store_run_measured(tx, request->arena, application->id, most, labels, n_labels, list, err));
-    if (n_labels > 0 && list->looked_at == 0)
+    PV_TRY(store_run_measured(tx, request->arena, application->id, most, labels->labels, labels->n,
+                              &input->list, err));
+    if (labels->n > 0 && input->list.looked_at == 0)
         return pv_fault(err, PV_PLACE_PARAMETER, "label", "not_found",
                         "none of the newest %zu run%s has these labels", most, PLURAL(most));
     if (measured > 0)
@@ -52,16 +62,27 @@ static enum pv_code api_diagnosis_load(struct api *api,
     return PV_OK;
 }
 
+/* Measure older runs. Where that is not possible now, the reply says that they are missing. */
+static void measure_older(struct api *api,
+                          struct http_request *request,
+                          const struct run_label_list *labels,
+                          struct diagnosis_input *input)
+{
+    struct diagnosis_input measured = {.list = {.n = 0}};
+    if (api_diagnosis_load(api, request, STORE_WRITE, labels, &measured, NULL) == PV_OK)
+        *input = measured;
+}
+
 static enum pv_code diagnosis_reply(struct http_request *request,
                                     struct http_response *response,
-                                    const struct application *application,
-                                    const struct run_measured_list *list,
+                                    const struct diagnosis_input *input,
                                     struct pv_error *err)
 {
+    const struct run_measured_list *list = &input->list;
     struct diagnosis diagnosis;
     struct writer w;
     PV_TRY(diagnosis_make(list->items, list->n, request->arena, &diagnosis, err));
-    const struct codec_diagnosis all = {.application = application->name,
+    const struct codec_diagnosis all = {.application = input->application.name,
                                         .history_version = list->history_version,
                                         .runs = list->runs,
                                         .looked_at = list->looked_at,
@@ -82,23 +103,20 @@ enum pv_code diagnosis_get(void *context,
                            struct pv_error *err)
 {
     static const char *const allowed[] = {"label*", NULL};
-    struct run_label *labels = NULL;
-    size_t n_labels = 0;
-    struct application application;
-    struct run_measured_list list = {.n = 0};
-    char etag[HTTP_ETAG_TEXT];
+    struct run_label *own = NULL;
+    struct run_label_list labels = {.n = 0};
+    struct diagnosis_input input = {.list = {.n = 0}};
+    char etag[ETAG_TEXT];
     PV_TRY(http_check_query(request, allowed, err));
-    PV_TRY(api_query_labels(context, request, &labels, &n_labels, err));
-    PV_TRY(api_diagnosis_load(context, request, STORE_READ, labels, n_labels, &application, &list,
-                              err));
-    /* Where older runs cannot be measured now, the reply says that they are missing. */
-    if (list.unmeasured > 0)
-        (void)!api_diagnosis_load(context, request, STORE_WRITE, labels, n_labels, &application,
-                                  &list, NULL);
-    make_etag(&list, etag);
+    PV_TRY(api_query_labels(context, request, &own, &labels.n, err));
+    labels.labels = own;
+    PV_TRY(api_diagnosis_load(context, request, STORE_READ, &labels, &input, err));
+    if (input.list.unmeasured > 0)
+        measure_older(context, request, &labels, &input);
+    make_etag(&input, etag);
     http_response_header(request, response, "ETag", etag);
     if (!http_none_match_holds(request, etag))
-        return diagnosis_reply(request, response, &application, &list, err);
+        return diagnosis_reply(request, response, &input, err);
     response->status = 200;
     http_reply_not_modified(response);
     return PV_OK;
