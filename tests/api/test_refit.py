@@ -174,6 +174,19 @@ def test_a_key_asks_for_one_refit(client, name):
     wait_for(client, first["id"])
 
 
+def test_a_repetition_gets_the_first_reply_though_the_runs_are_gone(client, name):
+    shapes = [(8, 1), (8, 2), (8, 4), (16, 8)]
+    fill(client, name, repeats=1, shapes=shapes)
+    head = {"Idempotency-Key": '"%s"' % uuid.uuid4()}
+    first = client.post(path(name), {"model": "amdahl", "resamples": 20}, 202, headers=head).json()
+    wait_for(client, first["id"])
+    for run in client.get("/v1/applications/%s/runs" % name).json()["items"]:
+        client.delete("/v1/applications/%s/runs/%s" % (name, run["id"]))
+    client.post(path(name), {"model": "amdahl", "resamples": 20}, 422)
+    again = client.post(path(name), {"model": "amdahl", "resamples": 20}, 202, headers=head)
+    assert again.json()["id"] == first["id"] and again.headers["Idempotency-Replayed"] == "true"
+
+
 # --- what is refused at once ---
 
 @pytest.mark.parametrize("body,pointer", [

@@ -5,6 +5,7 @@
 #include "api/operations/operation_accept.h"
 #include "api/routes.h"
 #include "api/shared/reply.h"
+#include "api/shared/write.h"
 
 /*
  * POST /v1/applications/{name}/refit. What can be known early is said early, from the models that
@@ -62,9 +63,16 @@ enum pv_code application_refit(void *context,
     struct api *api = context;
     struct codec_refit asked;
     struct writer w;
+    unsigned char hash[32];
+    bool replayed = false;
     if (api_operation_resumed(request))
         return api_operation_answer(api, request, response, err);
     PV_TRY(refit_decode(api, request, &asked, err));
+    /* A repetition is answered as before, whatever has become of the history since. */
+    api_body_hash(request, hash);
+    PV_TRY(api_write_replay(api, request, response, hash, &replayed, err));
+    if (replayed)
+        return PV_OK;
     PV_TRY(check_history(api, request, &asked, err));
     struct operation_request wanted = {
         .kind = "refit", .application_name = strview_of(http_path_parameter(request, "name"))};
