@@ -258,13 +258,6 @@ static struct advice_row row_of(const struct advice_build *build,
     return row;
 }
 
-static void
-add_location(struct http_request *request, struct http_response *response, const char *id)
-{
-    const char *location = arena_printf(request->arena, "/v1/advice/%s", id);
-    http_response_header(request, response, "Location", location == NULL ? "" : location);
-}
-
 /* Reply, advice, audit row and event in one transaction. */
 static enum pv_code store_advice(struct http_request *request,
                                  const struct advice_build *build,
@@ -283,7 +276,7 @@ static enum pv_code store_advice(struct http_request *request,
     if (event_text == NULL)
         return pv_no_memory(err);
     PV_TRY(write_document(request, &reply, 201, response, err));
-    add_location(request, response, id);
+    PV_TRY(api_reply_location(request, response, "/v1/advice", id, err));
     store_tell_of(write->tx, build->history->application_id);
     PV_TRY(api_write_keep(request, response, write, err));
     struct advice_row row = row_of(build, &reply, request, response);

@@ -96,21 +96,26 @@ read_key(const struct http_request *request, const char **key, struct pv_error *
     return PV_OK;
 }
 
-static void write_replay(struct http_request *request,
-                         const struct idempotency_reply *reply,
-                         struct http_response *response)
+static enum pv_code write_replay(struct http_request *request,
+                                 const struct idempotency_reply *reply,
+                                 struct http_response *response,
+                                 struct pv_error *err)
 {
-    response->status = reply->status;
-    response->content_type =
+    bool located = reply->location.at != NULL;
+    const char *location =
+        located ? arena_strndup(request->arena, reply->location.at, reply->location.n) : NULL;
+    const char *content_type =
         arena_strndup(request->arena, reply->content_type.at, reply->content_type.n);
+    if (content_type == NULL || (located && location == NULL))
+        return pv_no_memory(err);
+    response->status = reply->status;
+    response->content_type = content_type;
     response->body = reply->body.at;
     response->body_n = reply->body.n;
     http_response_header(request, response, "Idempotency-Replayed", "true");
-    if (reply->location.at == NULL)
-        return;
-    const char *location = arena_strndup(request->arena, reply->location.at, reply->location.n);
-    if (location != NULL)
+    if (located)
         http_response_header(request, response, "Location", location);
+    return PV_OK;
 }
 
 static enum pv_code write_claim(struct http_request *request,
@@ -126,7 +131,7 @@ static enum pv_code write_claim(struct http_request *request,
                                    request->path, write->idempotency_key, body_hash, &state, &reply,
                                    err));
     if (state == IDEMPOTENCY_REPLAY) {
-        write_replay(request, &reply, response);
+        PV_TRY(write_replay(request, &reply, response, err));
         *replayed = true;
         api_write_end(write);
     }
@@ -200,7 +205,7 @@ enum pv_code api_write_replay(struct api *api,
                                   key, body_hash, &state, &reply, err));
     store_rollback(&tx);
     if (state == IDEMPOTENCY_REPLAY) {
-        write_replay(request, &reply, response);
+        PV_TRY(write_replay(request, &reply, response, err));
         *replayed = true;
     }
     return PV_OK;

@@ -60,6 +60,8 @@ static void decode_properties(const struct codec_node *node, const void *limits,
     {
         all[i].key = arena_copy(map.reader->arena, strview_of(name));
         all[i].value = codec_text(&map, name, CODEC_REQUIRED, 0, PROPERTY_BYTES_MAX);
+        if (all[i].key.at == NULL)
+            (void)pv_no_memory(map.reader->err);
         if (all[i].key.at == NULL || all[i].value.at == NULL)
             return;
         i++;
@@ -136,12 +138,14 @@ static void decode_digest(const struct codec_node *node, const void *limits, voi
     bool good = text.n == (size_t)2 * RUN_DIGEST_BYTES;
     for (size_t i = 0; good && i < text.n; i++)
         good = hex_value(text.at[i]) >= 0;
-    char *bytes = arena_alloc(node->reader->arena, RUN_DIGEST_BYTES);
-    if (!good || bytes == NULL) {
+    if (!good) {
         codec_fault_member(node, "log_digest", "invalid_digest",
                            "must be 64 lower-case hexadecimal digits");
         return;
     }
+    char *bytes = codec_allocate(node, RUN_DIGEST_BYTES, 1);
+    if (bytes == NULL)
+        return;
     for (size_t i = 0; i < RUN_DIGEST_BYTES; i++)
         bytes[i] = (char)(hex_value(text.at[2 * i]) << 4 | hex_value(text.at[2 * i + 1]));
     run->log_digest = (struct strview){bytes, RUN_DIGEST_BYTES};

@@ -217,6 +217,31 @@ Test(write, a_look_for_a_used_key_leaves_nothing_open_and_claims_nothing)
     cr_assert_str_empty(claimed);
 }
 
+/* Half a reply would not be the first one. */
+Test(write, a_reply_that_does_not_fit_into_memory_is_not_sent)
+{
+    static const unsigned char hash[32];
+    static char location[200000];
+    struct api_write write;
+    bool replayed = true;
+    memset(location, 'x', sizeof location - 1);
+    arena_fini(&arena);
+    arena_init(&arena, 100000);
+    claim_state = IDEMPOTENCY_REPLAY;
+    kept = (struct idempotency_reply){.status = 201,
+                                      .content_type = strview_of("application/json"),
+                                      .location = strview_of(location),
+                                      .body = strview_of("{\"id\":1}")};
+    cr_expect_eq(begin_with("k1", &write, &replayed), PV_E_MEMORY);
+    cr_expect_not(replayed);
+    cr_expect_eq(rolled_back, 1);
+    pv_error_clear(&err);
+    cr_expect_eq(api_write_replay(&api, &request, &response, hash, &replayed, &err), PV_E_MEMORY);
+    cr_expect_not(replayed);
+    cr_expect_eq(response.status, 0);
+    cr_expect_eq(response.n_headers, 0);
+}
+
 Test(write, a_refused_claim_is_undone)
 {
     struct api_write write;

@@ -271,6 +271,12 @@ Test(codec_memory, runs)
 {
     cr_expect_gt(one(RUN, run), 10);
     cr_expect_gt(one(RUN, run_record), 10);
+    cr_expect_gt(one("{\"duration_s\":20,\"spark_application_id\":\"a\",\"log_digest\":"
+                     "\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\","
+                     "\"spark_properties\":{\"spark.a\":\"1\",\"spark.b\":\"2\"},"
+                     "\"warnings\":[{\"code\":\"c\",\"message\":\"m\"}]}",
+                     run_record),
+                 10);
     cr_expect_gt(
         faulty("{\"problem_size\":8,\"executors\":2,\"cores_per_executor\":2,\"duration_s\":20,"
                "\"stages\":[{\"id\":0,\"parents\":[1]},{\"id\":1,\"parents\":[0]}]}",
