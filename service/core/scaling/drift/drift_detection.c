@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/numerics/quantile.h"
+#include "core/scaling/drift/places.h"
 #include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/fit.h"
 
@@ -49,47 +50,109 @@ struct errors {
     double n;
 };
 
+/* A law of the runs of one group, to compare those with that have no repeats. */
+struct group_law {
+    size_t learnt; /* runs of the group that are learnt from */
+    size_t tried;  /* so many they were when it was last fitted, whether or not that succeeded */
+    bool fitted;   /* there is a law: */
+    struct model_law law;
+    struct gap_axis executors;
+    struct gap_axis sizes;
+};
+
+/* The runs at one place that are learnt from. */
+struct repeats {
+    double levels; /* added up */
+    size_t n;
+};
+
 struct chart {
     const struct drift_run *runs;
-    double *level; /* ln of the duration less the changes before it: all on one level */
-    double *error; /* of each run; NAN: not compared */
-    bool *learnt;  /* the run is part of what later ones are compared with */
-    double shift;  /* that the drifts so far add up to */
+    struct places places;
+    struct repeats *repeated; /* of each place */
+    struct group_law **laws;  /* of each group; NULL: it has too few runs for one */
+    double *level;            /* ln of the duration less the changes before it: all on one level */
+    double *error;            /* of each run; NAN: not compared */
+    bool *learnt;             /* the run is part of what later ones are compared with */
+    size_t learnt_to;         /* all runs before this one are */
+    double shift;             /* that the drifts so far add up to */
     struct errors repeats;
-    struct errors laws;
+    struct errors against_laws;
     double last;     /* standardised error of the run before */
     double products; /* of successive standardised errors */
     double squares;
     struct cusum cusum;
     struct cusum_rule rule;
-    struct model_fit law;
-    size_t law_runs; /* it was fitted to; 0: there is none */
     struct arena *scratch;
-    struct arena_mark mark; /* before the law */
 };
 
-static bool is_same_place(const struct observation *a, const struct observation *b)
+/* A law has at least three parameters and takes one run more to show how far it errs; one of few
+ * runs says little. */
+enum { LAW_RUNS = 5 };
+
+static enum pv_code
+find_places(const struct chart *chart, size_t n, struct places *places, struct pv_error *err)
 {
-    return !(a->problem_size < b->problem_size) && !(a->problem_size > b->problem_size) &&
-           !(a->executors < b->executors) && !(a->executors > b->executors) &&
-           a->context == b->context;
+    struct place *of = arena_array(chart->scratch, n, sizeof *of);
+    if (of == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        of[i] = (struct place){chart->runs[i].group, chart->runs[i].seen.problem_size,
+                               chart->runs[i].seen.executors};
+    return places_find(of, n, chart->scratch, places, err);
 }
 
-/* Mean level of the runs learnt from at the place of run t; how many there are. */
-static size_t find_repeats(const struct chart *chart, size_t t, double *mean)
+static enum pv_code make_chart(struct chart *chart, size_t n, struct pv_error *err)
 {
-    size_t n = 0;
-    double sum = 0;
-    for (size_t i = 0; i < t; i++) {
-        if (!chart->learnt[i] || !is_same_place(&chart->runs[i].seen, &chart->runs[t].seen))
+    struct arena *scratch = chart->scratch;
+    chart->level = arena_array(scratch, n, sizeof *chart->level);
+    chart->error = arena_array(scratch, n, sizeof *chart->error);
+    chart->learnt = arena_calloc(scratch, n, sizeof *chart->learnt);
+    if (chart->level == NULL || chart->error == NULL || chart->learnt == NULL)
+        return pv_no_memory(err);
+    PV_TRY(find_places(chart, n, &chart->places, err));
+    chart->repeated = arena_calloc(scratch, chart->places.n_places, sizeof *chart->repeated);
+    chart->laws = arena_calloc(scratch, chart->places.n_groups, sizeof *chart->laws);
+    if (chart->repeated == NULL || chart->laws == NULL)
+        return pv_no_memory(err);
+    for (size_t g = 0; g < chart->places.n_groups; g++) {
+        if (chart->places.groups[g].n < LAW_RUNS)
             continue;
-        sum += chart->level[i];
-        n++;
+        chart->laws[g] = arena_calloc(scratch, 1, sizeof *chart->laws[g]);
+        if (chart->laws[g] == NULL)
+            return pv_no_memory(err);
     }
-    *mean = n == 0 ? (double)NAN : sum / (double)n;
-    return n;
+    return PV_OK;
 }
 
+static void learn(struct chart *chart, size_t i)
+{
+    struct repeats *repeated = &chart->repeated[chart->places.place_of[i]];
+    struct group_law *law = chart->laws[chart->places.group_of[i]];
+    if (chart->learnt[i])
+        return;
+    chart->learnt[i] = true;
+    repeated->levels += chart->level[i];
+    repeated->n++;
+    if (law != NULL)
+        law->learnt++;
+}
+
+/* All runs up to t are on the level as it is now known. */
+static void learn_all(struct chart *chart, size_t t)
+{
+    for (; chart->learnt_to <= t; chart->learnt_to++)
+        learn(chart, chart->learnt_to);
+}
+
+static void lower(struct chart *chart, size_t i, double shift)
+{
+    chart->level[i] -= shift;
+    if (chart->learnt[i])
+        chart->repeated[chart->places.place_of[i]].levels -= shift;
+}
+
+/* Rows of one group, which no longer know of others. */
 static enum pv_code fit_law(const struct observation rows[],
                             size_t n,
                             struct arena *scratch,
@@ -105,29 +168,53 @@ static enum pv_code fit_law(const struct observation rows[],
     return PV_OK;
 }
 
-/* Fit anew once the runs learnt from have grown by an eighth. */
-static enum pv_code renew_law(struct chart *chart, size_t t, struct pv_error *err)
+/* The run as a row of a fit for its group. */
+static struct observation row_of(const struct drift_run *run, double weight)
 {
-    size_t n = 0;
+    struct observation row = run->seen;
+    row.context = 0;
+    row.weight = weight;
+    return row;
+}
+
+/* Fit the law of a group to what is learnt from; one that cannot be fitted anew stays as it was. */
+static enum pv_code fit_group(struct chart *chart, size_t group, struct pv_error *err)
+{
+    const struct place_span *span = &chart->places.groups[group];
+    struct group_law *law = chart->laws[group];
+    struct model_fit fit;
     bool fitted = false;
-    for (size_t i = 0; i < t; i++)
-        n += chart->learnt[i];
-    if (n < 5 || n < chart->law_runs + chart->law_runs / 8 + 1)
-        return PV_OK;
-    arena_rewind(chart->scratch, chart->mark);
-    struct observation *rows = arena_array(chart->scratch, n, sizeof *rows);
+    size_t n = 0;
+    struct observation *rows = arena_array(chart->scratch, law->learnt, sizeof *rows);
     if (rows == NULL)
         return pv_no_memory(err);
-    n = 0;
-    for (size_t i = 0; i < t; i++) {
+    for (size_t k = 0; k < span->n; k++) {
+        size_t i = chart->places.order[span->from + k];
         if (!chart->learnt[i])
             continue;
-        rows[n] = chart->runs[i].seen;
-        rows[n].weight = 1;
+        rows[n] = row_of(&chart->runs[i], 1);
         rows[n++].duration_s = exp(chart->level[i]);
     }
-    enum pv_code code = fit_law(rows, n, chart->scratch, &chart->law, &fitted, err);
-    chart->law_runs = fitted ? n : 0;
+    law->tried = n;
+    PV_TRY(fit_law(rows, n, chart->scratch, &fit, &fitted, err));
+    if (!fitted)
+        return PV_OK;
+    law->fitted = true;
+    law->law = model_law(&fit.model);
+    law->executors = fit.model.uncertainty.seen_executors;
+    law->sizes = fit.model.uncertainty.seen_sizes;
+    return PV_OK;
+}
+
+/* Once the runs learnt from have grown by an eighth. */
+static enum pv_code renew_law(struct chart *chart, size_t group, struct pv_error *err)
+{
+    const struct group_law *law = chart->laws[group];
+    if (law == NULL || law->learnt < LAW_RUNS || law->learnt < law->tried + law->tried / 8 + 1)
+        return PV_OK;
+    struct arena_mark mark = arena_mark(chart->scratch);
+    enum pv_code code = fit_group(chart, group, err);
+    arena_rewind(chart->scratch, mark);
     return code;
 }
 
@@ -161,35 +248,31 @@ static double wave_factor(const struct chart *chart)
     return sqrt((1 + r) / (1 - r));
 }
 
+static double promised_by_law(const struct group_law *law, const struct observation *seen)
+{
+    if (law == NULL || !law->fitted)
+        return (double)NAN;
+    double promised_s = law->law.kind->duration_s(&law->law, seen->problem_size, seen->executors);
+    return promised_s > 0 ? log(promised_s) : (double)NAN;
+}
+
 /* Compare run t; its error and standardised error, NAN where there is nothing to compare with. */
 static double drift_detection_judge(struct chart *chart, size_t t, bool *repeat)
 {
     const struct observation *seen = &chart->runs[t].seen;
-    double mean;
-    size_t n = find_repeats(chart, t, &mean);
-    *repeat = n >= DRIFT_REPEATS;
-    if (!*repeat && chart->law_runs > 0) {
-        struct model_law law = model_law(&chart->law.model);
-        double promised_s = law.kind->duration_s(&law, seen->problem_size, seen->executors);
-        mean = promised_s > 0 ? log(promised_s) : (double)NAN;
-    } else if (!*repeat) {
-        mean = (double)NAN;
-    }
-    chart->error[t] = chart->level[t] - mean;
+    const struct repeats *repeated = &chart->repeated[chart->places.place_of[t]];
+    const struct group_law *law = chart->laws[chart->places.group_of[t]];
+    double n = (double)repeated->n;
+    *repeat = repeated->n >= DRIFT_REPEATS;
+    chart->error[t] =
+        chart->level[t] - (*repeat ? repeated->levels / n : promised_by_law(law, seen));
     if (isnan(chart->error[t]))
         return (double)NAN;
     if (*repeat)
-        return standardise(&chart->repeats, chart->error[t], sqrt(1 + 1 / (double)n));
-    double gap = hypot(gap_at(&chart->law.model.uncertainty.seen_executors, seen->executors),
-                       gap_at(&chart->law.model.uncertainty.seen_sizes, seen->problem_size));
-    return standardise(&chart->laws, chart->error[t], 1 + 2 * gap);
-}
-
-/* All runs up to t are on the level as it is now known. */
-static void learn_all(struct chart *chart, size_t t)
-{
-    for (size_t i = 0; i <= t; i++)
-        chart->learnt[i] = true;
+        return standardise(&chart->repeats, chart->error[t], sqrt(1 + 1 / n));
+    double gap =
+        hypot(gap_at(&law->executors, seen->executors), gap_at(&law->sizes, seen->problem_size));
+    return standardise(&chart->against_laws, chart->error[t], 1 + 2 * gap);
 }
 
 /*
@@ -222,7 +305,7 @@ static void note_drift(struct chart *chart, size_t t, bool slower, struct drift 
     double shift = chart->error[t];
     size_t first = find_start(chart, t, slower ? chart->cusum.n_up : chart->cusum.n_down, &shift);
     for (size_t i = first; i <= t; i++)
-        chart->level[i] -= shift;
+        lower(chart, i, shift);
     chart->shift += shift;
     chart->cusum = (struct cusum){0};
     learn_all(chart, t);
@@ -237,11 +320,11 @@ static enum pv_code
 drift_run(struct chart *chart, size_t t, struct drift *drift, struct pv_error *err)
 {
     bool repeat = false;
-    PV_TRY(renew_law(chart, t, err));
+    PV_TRY(renew_law(chart, chart->places.group_of[t], err));
     chart->level[t] = log(chart->runs[t].seen.duration_s) - chart->shift;
     double z = drift_detection_judge(chart, t, &repeat);
     if (isnan(z)) {
-        chart->learnt[t] = true;
+        learn(chart, t);
         return PV_OK;
     }
     drift->judged++;
@@ -252,7 +335,7 @@ drift_run(struct chart *chart, size_t t, struct drift *drift, struct pv_error *e
         note_drift(chart, t, signal == CUSUM_UP, drift);
         return PV_OK;
     }
-    learn_error(repeat ? &chart->repeats : &chart->laws, chart->error[t]);
+    learn_error(repeat ? &chart->repeats : &chart->against_laws, chart->error[t]);
     double cut = fmin(fmax(z, -CUSUM_ERROR_MAX), CUSUM_ERROR_MAX);
     chart->products += cut * chart->last;
     chart->squares += cut * cut;
@@ -279,41 +362,68 @@ struct deviations {
     size_t n;
 };
 
-/* Median logarithm of the other runs at the place of run i; how many there are. */
-static size_t find_others(const struct drift_run runs[],
-                          size_t first,
-                          size_t n,
-                          size_t i,
-                          double room[],
-                          double *promised)
+/* What outliers are looked for among. */
+struct search {
+    const struct drift_run *runs;
+    const struct places *places;
+    size_t first; /* the runs before it are from before a drift */
+    double *room; /* for as many as there are runs */
+};
+
+/* Median of ascending values without one that equals x, which is among them; n >= 2. */
+static double median_of_others(const double ascending[], size_t n, double x)
 {
-    size_t others = 0;
-    for (size_t j = first; j < n; j++)
-        if (j != i && is_same_place(&runs[j].seen, &runs[i].seen))
-            room[others++] = log(runs[j].seen.duration_s);
-    *promised = others == 0 ? (double)NAN : quantile_median(room, others);
-    return others;
+    size_t low = (n - 2) / 2, high = (n - 1) / 2; /* of the others, which are n - 1 */
+    double a = ascending[ascending[low] < x ? low : low + 1];
+    double b = ascending[ascending[high] < x ? high : high + 1];
+    return a + 0.5 * (b - a);
 }
 
-/* No other run lies on its far side, along either axis that was varied. */
-static bool is_at_an_end(const struct drift_run runs[], size_t first, size_t n, size_t i)
+/* The runs at one place, each against the others; returns how many there are. */
+static size_t
+compare_repeated(const struct search *s, const struct place_span *place, struct deviations *found)
 {
-    const struct observation *seen = &runs[i].seen;
-    bool fewer = false, more = false, smaller = false, larger = false, counts = false;
-    bool sizes = false;
-    for (size_t j = first; j < n; j++) {
-        const struct observation *other = &runs[j].seen;
-        if (j == i)
-            continue;
-        fewer = fewer || other->executors <= seen->executors;
-        more = more || other->executors >= seen->executors;
-        smaller = smaller || other->problem_size <= seen->problem_size;
-        larger = larger || other->problem_size >= seen->problem_size;
-        counts = counts || other->executors < seen->executors || other->executors > seen->executors;
-        sizes = sizes || other->problem_size < seen->problem_size ||
-                other->problem_size > seen->problem_size;
+    const size_t *at = &s->places->order[place->from];
+    size_t skipped = 0;
+    while (skipped < place->n && at[skipped] < s->first)
+        skipped++;
+    size_t n = place->n - skipped;
+    if (n < 3) /* one other does not say which of the two is wrong */
+        return n;
+    for (size_t k = 0; k < n; k++)
+        s->room[k] = log(s->runs[at[skipped + k]].seen.duration_s);
+    qsort(s->room, n, sizeof *s->room, order_by_double);
+    for (size_t k = skipped; k < place->n; k++) {
+        double own = log(s->runs[at[k]].seen.duration_s);
+        double promised = median_of_others(s->room, n, own);
+        found->items[found->n++] = (struct deviation){at[k], promised, own - promised};
     }
-    return (counts && !(fewer && more)) || (sizes && !(smaller && larger));
+    return n;
+}
+
+/* Where the values of an axis end, and how many runs are there. */
+struct ends {
+    double low;
+    double high;
+    size_t n_low;
+    size_t n_high;
+};
+
+static void widen(struct ends *ends, double value)
+{
+    if (!(value > ends->low))
+        ends->n_low = value < ends->low ? 1 : ends->n_low + 1;
+    if (!(value < ends->high))
+        ends->n_high = value > ends->high ? 1 : ends->n_high + 1;
+    ends->low = fmin(ends->low, value);
+    ends->high = fmax(ends->high, value);
+}
+
+/* No other run lies on its far side, along an axis that was varied. */
+static bool is_end(const struct ends *ends, double value)
+{
+    return ends->low < ends->high && ((!(value > ends->low) && ends->n_low == 1) ||
+                                      (!(value < ends->high) && ends->n_high == 1));
 }
 
 /* Runs beyond DRIFT_OUTLIER robust standard deviations count less the further they are off. */
@@ -340,30 +450,47 @@ static void drift_detection_weigh(const struct deviations *all,
     }
 }
 
-/* Runs that are alone at their place, against the law fitted without them. */
-static enum pv_code compare_alone(const struct drift_run runs[],
-                                  size_t first,
-                                  size_t n,
+static void find_ends(const struct search *s,
+                      const struct place_span *group,
+                      struct ends *executors,
+                      struct ends *sizes)
+{
+    *executors = *sizes = (struct ends){.low = HUGE_VAL, .high = -HUGE_VAL};
+    for (size_t k = group->from; k < group->from + group->n; k++) {
+        size_t i = s->places->order[k];
+        if (i < s->first)
+            continue;
+        widen(executors, s->runs[i].seen.executors);
+        widen(sizes, s->runs[i].seen.problem_size);
+    }
+}
+
+/* Those runs of a group that are alone at their place, against its law fitted without them. */
+static enum pv_code compare_alone(const struct search *s,
+                                  const struct place_span *group,
                                   const bool alone[],
                                   const struct drift_verdict verdicts[],
                                   struct arena *scratch,
                                   struct deviations *found,
                                   struct pv_error *err)
 {
+    const size_t *members = &s->places->order[group->from];
     bool fitted = false;
     struct model_fit fit;
-    struct observation *rows = arena_array(scratch, n, sizeof *rows);
+    struct ends executors, sizes;
+    struct observation *rows = arena_array(scratch, group->n, sizeof *rows);
     if (rows == NULL)
         return pv_no_memory(err);
-    for (size_t i = 0; i < n; i++) {
-        rows[i] = runs[i].seen;
-        rows[i].weight = verdicts[i].weight;
-    }
-    PV_TRY(fit_law(rows, n, scratch, &fit, &fitted, err));
+    for (size_t k = 0; k < group->n; k++)
+        rows[k] = row_of(&s->runs[members[k]], verdicts[members[k]].weight);
+    PV_TRY(fit_law(rows, group->n, scratch, &fit, &fitted, err));
+    find_ends(s, group, &executors, &sizes);
     for (size_t k = 0; fitted && k < fit.n; k++) {
         const struct model_residual *residual = &fit.residuals[k];
-        size_t i = residual->observation;
-        if (i < first || !alone[i] || !(residual->left_out > 0) || is_at_an_end(runs, first, n, i))
+        size_t i = members[residual->observation];
+        if (!alone[i] || !(residual->left_out > 0) ||
+            is_end(&executors, s->runs[i].seen.executors) ||
+            is_end(&sizes, s->runs[i].seen.problem_size))
             continue;
         found->items[found->n++] = (struct deviation){i, log(residual->left_out),
                                                       log(residual->actual / residual->left_out)};
@@ -371,8 +498,28 @@ static enum pv_code compare_alone(const struct drift_run runs[],
     return PV_OK;
 }
 
-static enum pv_code weigh_outliers(const struct drift_run runs[],
-                                   size_t first,
+static enum pv_code compare_all_alone(const struct search *s,
+                                      const bool alone[],
+                                      const struct drift_verdict verdicts[],
+                                      struct arena *scratch,
+                                      struct deviations *found,
+                                      struct pv_error *err)
+{
+    enum pv_code code = PV_OK;
+    for (size_t g = 0; g < s->places->n_groups && code == PV_OK; g++) {
+        const struct place_span *group = &s->places->groups[g];
+        struct arena_mark mark = arena_mark(scratch);
+        bool any = false;
+        for (size_t k = group->from; k < group->from + group->n && !any; k++)
+            any = alone[s->places->order[k]];
+        if (any && group->n >= LAW_RUNS)
+            code = compare_alone(s, group, alone, verdicts, scratch, found, err);
+        arena_rewind(scratch, mark);
+    }
+    return code;
+}
+
+static enum pv_code weigh_outliers(const struct search *s,
                                    size_t n,
                                    struct arena *scratch,
                                    struct drift_verdict verdicts[],
@@ -380,24 +527,21 @@ static enum pv_code weigh_outliers(const struct drift_run runs[],
 {
     struct deviations repeated = {arena_array(scratch, n, sizeof *repeated.items), 0};
     struct deviations single = {arena_array(scratch, n, sizeof *single.items), 0};
-    double *room = arena_array(scratch, n, sizeof *room);
     bool *alone = arena_calloc(scratch, n, sizeof *alone);
     size_t n_alone = 0;
-    if (repeated.items == NULL || single.items == NULL || room == NULL || alone == NULL)
+    if (repeated.items == NULL || single.items == NULL || alone == NULL)
         return pv_no_memory(err);
-    for (size_t i = first; i < n; i++) {
-        double promised;
-        size_t others = find_others(runs, first, n, i, room, &promised);
-        alone[i] = others == 0;
-        n_alone += alone[i];
-        if (others >= 2) /* one other does not say which of the two is wrong */
-            repeated.items[repeated.n++] =
-                (struct deviation){i, promised, log(runs[i].seen.duration_s) - promised};
+    for (size_t p = 0; p < s->places->n_places; p++) {
+        const struct place_span *place = &s->places->places[p];
+        if (compare_repeated(s, place, &repeated) != 1)
+            continue;
+        alone[s->places->order[place->from + place->n - 1]] = true;
+        n_alone++;
     }
     if (n_alone >= LEAST_ALONE)
-        PV_TRY(compare_alone(runs, first, n, alone, verdicts, scratch, &single, err));
-    drift_detection_weigh(&repeated, LEAST_REPEATED, DRIFT_NOISE, room, verdicts);
-    drift_detection_weigh(&single, LEAST_ALONE, DRIFT_LAW_NOISE, room, verdicts);
+        PV_TRY(compare_all_alone(s, alone, verdicts, scratch, &single, err));
+    drift_detection_weigh(&repeated, LEAST_REPEATED, DRIFT_NOISE, s->room, verdicts);
+    drift_detection_weigh(&single, LEAST_ALONE, DRIFT_LAW_NOISE, s->room, verdicts);
     return PV_OK;
 }
 
@@ -460,28 +604,22 @@ enum pv_code drift_watch(const struct drift_run runs[],
                          struct pv_error *err)
 {
     struct arena_mark before = arena_mark(scratch);
-    struct chart chart = {.runs = runs,
-                          .level = arena_array(scratch, n, sizeof(double)),
-                          .error = arena_array(scratch, n, sizeof(double)),
-                          .learnt = arena_calloc(scratch, n, sizeof(bool)),
-                          .rule = cusum_rule(DRIFT_REFERENCE, DRIFT_RUN_LENGTH),
-                          .scratch = scratch};
+    struct chart chart = {
+        .runs = runs, .rule = cusum_rule(DRIFT_REFERENCE, DRIFT_RUN_LENGTH), .scratch = scratch};
     struct drift made = {.rule = chart.rule};
-    enum pv_code code = PV_OK;
-    if (chart.level == NULL || chart.error == NULL || chart.learnt == NULL)
-        code = pv_no_memory(err);
-    chart.mark = arena_mark(scratch);
+    enum pv_code code = make_chart(&chart, n, err);
     for (size_t t = 0; t < n && code == PV_OK; t++)
         code = drift_run(&chart, t, &made, err);
     for (size_t i = 0; i < n; i++)
         verdicts[i] = (struct drift_verdict){1, DRIFT_FULL, (double)NAN, (double)NAN};
     if (code == PV_OK) {
+        const struct search search = {runs, &chart.places, made.since, chart.level};
         made.up = chart.cusum.up;
         made.down = chart.cusum.down;
         set_state(n, &made);
         fade(n, &made, verdicts);
         judge_trouble(runs, n, chart.level, verdicts);
-        code = weigh_outliers(runs, made.since, n, scratch, verdicts, err);
+        code = weigh_outliers(&search, n, scratch, verdicts, err);
     }
     arena_rewind(scratch, before);
     if (code == PV_OK)

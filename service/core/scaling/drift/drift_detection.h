@@ -1,6 +1,8 @@
 #ifndef CORE_SCALING_DRIFT_DRIFT_DETECTION_H
 #define CORE_SCALING_DRIFT_DRIFT_DETECTION_H
 
+#include <stdint.h>
+
 #include "base/arena.h"
 #include "base/error.h"
 #include "core/scaling/drift/cusum.h"
@@ -11,8 +13,8 @@
  * faster, and which runs speak for nothing but themselves?
  *
  * Drift. Each run is compared with what the runs before it promise: the mean logarithm of those
- * with its own N, m and context where there are DRIFT_REPEATS of them, else a law fitted to all
- * (Ernest, relative errors). The error, ln(actual / promised), is standardised by those before it
+ * of its group with its own N and m where there are DRIFT_REPEATS of them, else a law fitted to all
+ * of its group (Ernest, relative errors). The error, ln(actual / promised), is standardised by those before it
  * (Student's t with a prior of DRIFT_PRIOR_RUNS runs of DRIFT_PRIOR_SPREAD, mapped to the normal),
  * wider by as much as successive errors resemble each other, so that seasons do not pass for drift,
  * and goes into a CUSUM (core/scaling/drift/cusum.h). While either side has something added up, the
@@ -27,10 +29,11 @@
  *
  * Outliers, among the runs since the last change: a run whose logarithm is more than
  * DRIFT_OUTLIER robust standard deviations (1.4826 times the median absolute deviation, at least
- * DRIFT_NOISE) from the median of the others with its own N, m and context counts
+ * DRIFT_NOISE) from the median of the others of its group with its own N and m counts
  * (DRIFT_OUTLIER / deviations)^2. So a place where the law errs, such as few executors out of
  * memory, makes none of its runs an outlier. A run that is alone at its place is compared with the
- * law fitted without it, unless it stands at an end of what was observed: nobody knows there.
+ * law of its group fitted without it, unless it stands at an end of what was observed: nobody knows
+ * there.
  *
  * Starved runs, and those much of whose work failed, did not run as their executors would have:
  * they count DRIFT_TROUBLED_WEIGHT.
@@ -59,6 +62,9 @@ enum { DRIFT_REPEATS = 3, DRIFT_WARM_UP = 6, DRIFT_CAUGHT_UP = 3 };
 /* A run of known duration. What is unknown is NAN. */
 struct drift_run {
     struct observation seen;
+    /* Only runs of one group are compared: with the same labels where these make a difference, on
+     * executors alike. observation.context says nothing here. */
+    uint64_t group;
     double executors_asked; /* for as many it asked; more than `executors`: few came */
     double executors_share; /* executors there on the mean, of `executors` */
     double failed_share;    /* of the task time that came to nothing */
@@ -111,8 +117,8 @@ struct drift {
  * runs     n, in the order of their time; borrowed
  * verdicts one a run
  * scratch  back at its mark when the call returns
- * PV_E_MEMORY. No global state; the same runs have the same answer. About as many small fits as the
- * logarithm of n, and O(n^2) comparisons.
+ * PV_E_MEMORY. No global state; the same runs have the same answer. About as many fits for
+ * each group as the logarithm of its runs, also where none succeeds, and O(n log n) comparisons.
  */
 enum pv_code drift_watch(const struct drift_run runs[],
                          size_t n,

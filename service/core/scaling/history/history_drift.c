@@ -65,14 +65,16 @@ static void list_down_weighted(const struct run_observations *seen,
     found->down_weighted = list;
 }
 
+/* Cores too many for 32 bits, which no machine has, pass for unknown. */
 static struct drift_run watched(const struct observation *row, const struct run_evidence *evidence)
 {
-    struct drift_run run = {*row, evidence->executors_asked, evidence->executors_share,
-                            evidence->failed_share};
-    if (evidence->cores_per_executor >= 1)
-        run.seen.context =
-            run.seen.context * 1024U + (unsigned)(evidence->cores_per_executor % 1024);
-    return run;
+    int64_t cores = evidence->cores_per_executor;
+    uint64_t known = cores >= 1 && cores <= UINT32_MAX ? (uint64_t)cores : 0;
+    return (struct drift_run){.seen = *row,
+                              .group = (uint64_t)row->context << 32 | known,
+                              .executors_asked = evidence->executors_asked,
+                              .executors_share = evidence->executors_share,
+                              .failed_share = evidence->failed_share};
 }
 
 enum pv_code history_drift_find(struct run_observations *seen,

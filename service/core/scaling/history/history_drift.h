@@ -34,9 +34,10 @@ struct history_drift {
 };
 
 /*
- * Watch the runs (core/scaling/drift/drift_detection.h): sets the weight of each row, which fits honour, and
- * says what to report. Runs with other cores per executor are compared by themselves, like other
- * contexts. What *found points at is among the runs and in `arena`. PV_E_MEMORY.
+ * Watch the runs (core/scaling/drift/drift_detection.h): sets the weight of each row, which fits
+ * honour, and says what to report. Runs with other labels that make a difference
+ * (observation.context) and with other cores per executor are groups of their own. What *found
+ * points at is among the runs and in `arena`. PV_E_MEMORY.
  */
 enum pv_code history_drift_find(struct run_observations *seen,
                                 struct arena *arena,

@@ -242,6 +242,63 @@ Test(scaling_history, other_cores_are_no_drift)
     cr_expect_null(found.since);
 }
 
+/* No two runs of a group on one size and executor count: only a law can be compared with. */
+static void make_without_repeats(int64_t cores)
+{
+    make(ROWS, 1);
+    for (size_t i = 0; i < ROWS; i++) {
+        rows[i] =
+            model_seen(64 + (double)i, rows[i].executors,
+                       rows[i].duration_s + 6.25 * (double)i / rows[i].executors, (double)NAN);
+        evidence[i].cores_per_executor = cores;
+    }
+}
+
+Test(scaling_history, a_law_is_fitted_to_executors_of_several_cores)
+{
+    struct history_drift found;
+    make_without_repeats(4);
+    cr_assert_eq(history_drift_find(&seen, &arena, &found, NULL), PV_OK);
+    cr_expect_eq(found.drift.state, DRIFT_STABLE);
+    cr_expect_gt(found.drift.judged, 40);
+    rows[20].duration_s *= 4;
+    cr_assert_eq(history_drift_find(&seen, &arena, &found, NULL), PV_OK);
+    cr_expect_eq(found.drift.drifts, 0);
+    cr_assert_eq(found.n_down_weighted, 1);
+    cr_expect_str_eq(found.down_weighted[0].reason, "outlier");
+    cr_expect_str_eq(found.down_weighted[0].run->run_id, "run-20");
+    rows[20].duration_s /= 4;
+    for (size_t i = 0; i < 15; i++)
+        rows[i].duration_s *= 2;
+    cr_assert_eq(history_drift_find(&seen, &arena, &found, NULL), PV_OK);
+    cr_expect_eq(found.drift.drifts, 1);
+    cr_expect_float_eq(found.drift.change_percent, 100, 25);
+}
+
+/* The slow machine takes five times as long, which is no error of the law of the fast one. */
+Test(scaling_history, each_group_of_labels_has_a_law_of_its_own)
+{
+    const int64_t cores[2] = {RUN_UNKNOWN, 4};
+    struct history_drift found;
+    for (size_t c = 0; c < 2; c++) {
+        make_without_repeats(cores[c]);
+        for (size_t i = 0; i < ROWS; i++) {
+            rows[i].context = i % 3 == 1 ? 2 : 1;
+            rows[i].duration_s *= i % 3 == 1 ? 5 : 1;
+        }
+        cr_assert_eq(history_drift_find(&seen, &arena, &found, NULL), PV_OK);
+        cr_expect_eq(found.drift.state, DRIFT_STABLE);
+        cr_expect_gt(found.drift.judged, 30);
+        cr_expect_eq(found.n_down_weighted, 0, "%zu with %lld cores", found.n_down_weighted,
+                     (long long)cores[c]);
+        for (size_t i = 0; i < 15; i++)
+            rows[i].duration_s *= 2;
+        cr_assert_eq(history_drift_find(&seen, &arena, &found, NULL), PV_OK);
+        cr_expect_eq(found.drift.drifts, 1);
+        cr_expect_eq(rows[1].context, 2u, "fits still see the labels");
+    }
+}
+
 Test(scaling_history, a_drift_of_a_first_fit_is_reported_only_while_it_lasts)
 {
     struct history_drift found = {.drift = {.drifts = 1, .state = DRIFT_SETTLED}};

@@ -37,8 +37,10 @@ static void draw(size_t n, double noise, struct rng *rng)
     for (size_t i = 0; i < n; i++) {
         double m = (double)(2u << (i % 4));
         runs[i] = (struct drift_run){
-            model_seen(64, m, law(m) * exp(noise * rng_normal(rng)), (double)NAN), (double)NAN,
-            (double)NAN, (double)NAN};
+            .seen = model_seen(64, m, law(m) * exp(noise * rng_normal(rng)), (double)NAN),
+            .executors_asked = (double)NAN,
+            .executors_share = (double)NAN,
+            .failed_share = (double)NAN};
     }
 }
 
@@ -209,4 +211,40 @@ Test(scaling_watch, the_unit_of_time_changes_nothing)
     cr_expect_eq(hours.drifts, one.drifts);
     cr_expect_eq(hours.since, one.since);
     cr_expect_float_eq(hours.change_percent, one.change_percent, 1e-6);
+}
+
+/* As many runs as a fit may have, each of another size on one executor count, so that no law can be
+ * fitted; then each once more. A law sought for every run, or passes over all runs for each, would
+ * take minutes. */
+Test(scaling_watch, long_histories_are_watched_in_time, .timeout = 30)
+{
+    enum { MANY = 100000 };
+    struct drift_run *many = arena_calloc(&arena, MANY, sizeof *many);
+    struct drift_verdict *judged = arena_calloc(&arena, MANY, sizeof *judged);
+    struct drift drift;
+    cr_assert(many != NULL && judged != NULL);
+    for (size_t i = 0; i < MANY; i++)
+        many[i] = (struct drift_run){
+            .seen = model_seen((double)(i % (MANY / 2) + 1), 4, 100 + (double)(i % 7), (double)NAN),
+            .executors_asked = (double)NAN,
+            .executors_share = (double)NAN,
+            .failed_share = (double)NAN};
+    cr_assert_eq(drift_watch(many, MANY, &arena, judged, &drift, NULL), PV_OK);
+    cr_expect_eq(drift.state, DRIFT_UNKNOWN);
+    cr_expect_eq(judged[MANY - 1].reason, DRIFT_FULL);
+}
+
+/* One run more between two of the same time, or at an end, changes what the others promise. */
+Test(scaling_watch, an_outlier_is_told_the_median_of_the_others)
+{
+    const double times_s[7] = {100, 101, 101, 300, 99, 100, 102};
+    for (size_t n = 6; n <= 7; n++) {
+        struct rng rng = rng_make(29, 0);
+        draw(n, 0, &rng);
+        for (size_t i = 0; i < n; i++)
+            runs[i].seen = model_seen(64, 4, times_s[i], (double)NAN);
+        (void)watch(n);
+        cr_assert_eq(verdicts[3].reason, DRIFT_OUTLYING);
+        cr_expect_float_eq(verdicts[3].promised_s, n == 6 ? 100 : sqrt(100.0 * 101), 1e-9);
+    }
 }
