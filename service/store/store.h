@@ -29,8 +29,8 @@ struct store_options {
     unsigned statement_timeout_ms;
 };
 
-/* Opens lazily: succeeds while PostgreSQL is down. PV_E_INVALID: the connection string cannot be read
- * (err says why, without a password); PV_E_MEMORY. */
+/* Opens lazily: succeeds while PostgreSQL is down. PV_E_INVALID: the connection string cannot be
+ * read (err does not quote it: it may hold a password); PV_E_MEMORY. */
 enum pv_code
 store_open(const struct store_options *options, struct store **store, struct pv_error *err);
 void store_close(struct store *store); /* after the last transaction */

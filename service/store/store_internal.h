@@ -16,7 +16,7 @@
 
 /* conninfo with our defaults where it does not say: application_name, connect_timeout, keepalives,
  * tcp_user_timeout, client_encoding. Arrays end in NULL and belong to the caller (conninfo_free).
- * NULL text in err when the string cannot be parsed. */
+ * PV_E_INVALID when the string cannot be parsed. */
 struct conninfo {
     char **keywords;
     char **values;
@@ -101,7 +101,8 @@ struct store_tx {
     enum store_mode mode;
     bool begun;        /* BEGIN was sent */
     bool failed;       /* can only be rolled back */
-    bool broken;       /* so is the connection */
+    bool broken;       /* the connection is not used again */
+    bool lost;         /* nothing more is heard from the server */
     bool learning;     /* the results to come begin with BEGIN and the settings */
     bool preparing;    /* a statement was sent to be prepared and its result is still to come */
     unsigned preamble; /* results of BEGIN and the settings still to come */
@@ -116,7 +117,8 @@ void tx_sql(struct store_tx *tx, struct sql *sql, const char *text);
 
 /* Put the statement into the pipeline. Its result comes with the next tx_results. */
 enum pv_code tx_send(struct store_tx *tx, const struct sql *sql, struct pv_error *err) PV_MUSTCHECK;
-/* Likewise for a statement that only has to succeed: costs no round trip of its own. */
+/* Likewise for a statement that only has to succeed: costs no round trip of its own. libpq copies
+ * text and values before this returns, so sql and all it points at may go. */
 enum pv_code
 tx_defer(struct store_tx *tx, const struct sql *sql, struct pv_error *err) PV_MUSTCHECK;
 /* One round trip: results[i] of the i-th tx_send since the last time, in order; n must be their

@@ -10,9 +10,10 @@
 #include "threads/cond.h"
 
 /*
- * A bounded set of connections. While the server is away one caller at a time tries to connect and
- * everybody else fails at once; each failure doubles the pause before the next try. When it is
- * back at most a few connect together, so that its return is not a stampede.
+ * A bounded set of connections. While the server is away one caller at a time tries to connect, and
+ * each failure doubles the pause before the next try. In that pause everybody else fails at once
+ * when no connection is open, and else waits for one that is, or for the end of the pause. When
+ * the server is back at most a few connect together, so that its return is not a stampede.
  */
 enum {
     CONNECTING_MAX = 4,
@@ -251,7 +252,9 @@ static enum pv_code acquire_locked(struct store *store, PGconn **conn, struct pv
             return unavailable(err, "the database cannot be reached");
         if (!resting && may_connect_locked(store))
             return connect_locked(store, conn, err);
-        if (!wait_locked(store, deadline))
+        /* Nobody signals the end of the pause. */
+        bool pause_first = resting && store->retry_at_ns < deadline;
+        if (!wait_locked(store, pause_first ? store->retry_at_ns : deadline) && !pause_first)
             return unavailable(err, "no database connection became free in time");
     }
 }

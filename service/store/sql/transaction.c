@@ -9,6 +9,7 @@
 
 enum {
     ANSWER_SLACK_MS = 5000, /* beyond the server's own statement timeout */
+    FLUSH_EVERY = 8,        /* deferred statements; see tx_defer */
     SCRATCH_LIMIT = 0
 };
 
@@ -48,6 +49,7 @@ transaction_lost(struct store_tx *tx, const PGresult *last, struct pv_error *err
 {
     tx->failed = true;
     tx->broken = true;
+    tx->lost = true;
     bool discard;
     bool spoke = last != NULL && PQresultErrorField(last, PG_DIAG_SQLSTATE) != NULL;
     enum pv_code code = sqlstate_fail(spoke ? last : NULL, tx->request_id, &discard, err);
@@ -166,10 +168,17 @@ enum pv_code tx_send(struct store_tx *tx, const struct sql *sql, struct pv_error
     return PV_OK;
 }
 
+/*
+ * The server keeps answers back until the sync or until its buffer is full. It is asked for them every
+ * few statements, so that the deadline of a silent server is that of few statements however many
+ * are queued (receive), and short transactions still cost one message each way.
+ */
 enum pv_code tx_defer(struct store_tx *tx, const struct sql *sql, struct pv_error *err)
 {
     PV_TRY(queue(tx, sql, err));
     tx->deferred++;
+    if (tx->deferred % FLUSH_EVERY == 0 && PQsendFlushRequest(tx->conn) != 1)
+        return transaction_lost(tx, NULL, err);
     return PV_OK;
 }
 
@@ -220,18 +229,18 @@ static enum pv_code note_failure(struct store_tx *tx, const PGresult *result, st
     return code;
 }
 
-/* Read up to the sync: `skip` results that only have to have succeeded, then n that are kept. */
+/* Read up to the sync: `skip` results that only have to have succeeded, then n that are kept. Each
+ * has a deadline of its own: a pipeline may hold a thousand statements. */
 static enum pv_code
 receive(struct store_tx *tx, unsigned skip, PGresult *results[], size_t n, struct pv_error *err)
 {
-    uint64_t deadline = answer_deadline(tx);
     enum pv_code code = PV_OK;
     bool learning = tx->learning;
     tx->learning = false;
     for (size_t i = 0;; i++) {
         PGresult *result;
-        if (!pipeline_result(tx->conn, deadline, &result)) {
-            enum pv_code gone = transaction_lost(tx, result, err);
+        if (!pipeline_result(tx->conn, answer_deadline(tx), &result)) {
+            enum pv_code gone = transaction_lost(tx, result, code == PV_OK ? err : NULL);
             PQclear(result);
             return code == PV_OK ? gone : code;
         }
@@ -333,7 +342,7 @@ static enum pv_code commit(struct store_tx *tx, struct pv_error *err)
     tx->deferred += unread;
     PGresult *result = NULL;
     enum pv_code code = transaction_exchange(tx, &result, 1, err);
-    if (code != PV_OK && tx->broken && err != NULL)
+    if (code == PV_E_UNAVAILABLE && tx->lost && err != NULL)
         (void)snprintf(
             err->detail, sizeof err->detail,
             "the connection to the database was lost while committing, so it is not known"

@@ -2,8 +2,10 @@
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "database.h"
+#include "store/store_internal.h"
 #include "threads/clock.h"
 
 enum { THREADS = 8 };
@@ -196,6 +198,53 @@ static void a_caller_who_waits_too_long_is_told_to_come_back(void)
     store_close(small);
 }
 
+/* --- while nobody can connect --- */
+
+/* libpq reads the file at each connection: without it there is none. */
+static void write_service_file(const char *path)
+{
+    char *why = NULL;
+    PQconninfoOption *options = PQconninfoParse(db.url, &why);
+    FILE *file = fopen(path, "w");
+    CHECK(options != NULL && file != NULL);
+    CHECK(fputs("[races]\n", file) >= 0);
+    for (const PQconninfoOption *o = options; o->keyword != NULL; o++)
+        if (o->val != NULL)
+            CHECK(fprintf(file, "%s=%s\n", o->keyword, o->val) > 0);
+    CHECK(fclose(file) == 0);
+    PQconninfoFree(options);
+}
+
+/* One connection is in use throughout, so nobody fails at once; and nobody gives it back. */
+static void a_caller_waits_no_longer_than_the_pause_after_a_failure(void)
+{
+    char path[] = "/tmp/provisor-races-XXXXXX";
+    struct pv_error err = {0};
+    struct store *two = NULL;
+    PGconn *held = NULL;
+    PGconn *late = NULL;
+    int file = mkstemp(path);
+    CHECK(file >= 0 && close(file) == 0 && setenv("PGSERVICEFILE", path, 1) == 0);
+    write_service_file(path);
+    DO(store_open(&(struct store_options){.conninfo = "service=races",
+                                          .connections_max = 2,
+                                          .wait_ms = 20000,
+                                          .statement_timeout_ms = 1000},
+                  &two, &err));
+    DO(pool_acquire(two, &held, &err));
+    CHECK(unlink(path) == 0);
+    for (int i = 0; i < 4; i++) /* each lengthens the pause, and waits for the end of the last */
+        REFUSES(PV_E_UNAVAILABLE, pool_acquire(two, &late, &err));
+    write_service_file(path);
+    uint64_t before_ns = clock_monotonic_ns();
+    DO(pool_acquire(two, &late, &err));
+    CHECK(clock_monotonic_ns() - before_ns < UINT64_C(10000000000));
+    pool_release(two, late, true);
+    pool_release(two, held, true);
+    store_close(two);
+    CHECK(unlink(path) == 0);
+}
+
 int main(void)
 {
     db = database_open(3);
@@ -205,6 +254,7 @@ int main(void)
     replicas_may_migrate_together();
     callers_wait_for_a_free_connection();
     a_caller_who_waits_too_long_is_told_to_come_back();
+    a_caller_waits_no_longer_than_the_pause_after_a_failure();
     (void)puts("ok");
     database_close(&db);
     return 0;
