@@ -242,7 +242,7 @@ static void import_follow(struct bulk *bulk, const struct observers *observers)
     }
 }
 
-/* false: the database was away for too long; err says how. */
+/* false: it could not be begun, or the database was away for too long; err says why. */
 static bool do_import(const struct bulk_options *wanted,
                       struct observers *observers,
                       const struct find *find,
@@ -252,11 +252,9 @@ static bool do_import(const struct bulk_options *wanted,
     bool lost = true;
     options.notify = import_notify;
     options.context = observers;
-    struct bulk *bulk = bulk_start(&options, find);
-    if (bulk == NULL) {
-        (void)pv_no_memory(err);
+    struct bulk *bulk;
+    if (bulk_start(&options, find, &bulk, err) != PV_OK)
         return false;
-    }
     import_follow(bulk, observers);
     bulk_join(bulk, &lost, err);
     return !lost;

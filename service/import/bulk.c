@@ -264,15 +264,17 @@ static bool start_thread(struct bulk *bulk)
     return started;
 }
 
-struct bulk *bulk_start(const struct bulk_options *options, const struct find *find)
+enum pv_code bulk_start(const struct bulk_options *options,
+                        const struct find *find,
+                        struct bulk **started,
+                        struct pv_error *err)
 {
     size_t threads = options->threads < find->n ? options->threads : find->n;
     unsigned char key[32];
-    if (store_service_key(options->store, key, NULL) != PV_OK)
-        return NULL;
+    PV_TRY(store_service_key(options->store, key, err));
     struct bulk *bulk = calloc(1, sizeof *bulk + threads * sizeof bulk->threads[0]);
     if (bulk == NULL)
-        return NULL;
+        return pv_no_memory(err);
     bulk->options = options;
     bulk->find = find;
     ingest_limits_read(options->config, &bulk->limits);
@@ -282,11 +284,13 @@ struct bulk *bulk_start(const struct bulk_options *options, const struct find *f
     (void)pthread_mutex_init(&bulk->lock, NULL);
     while (bulk->n_threads < threads && start_thread(bulk))
         ;
-    if (bulk->n_threads > 0 || threads == 0)
-        return bulk; /* fewer threads than wanted do as well */
+    if (bulk->n_threads > 0 || threads == 0) {
+        *started = bulk; /* fewer threads than wanted do as well */
+        return PV_OK;
+    }
     pthread_mutex_destroy(&bulk->lock);
     free(bulk);
-    return NULL;
+    return pv_fail(err, PV_E_MEMORY, "no thread could be started");
 }
 
 struct bulk_progress bulk_progress(struct bulk *bulk)

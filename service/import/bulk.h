@@ -13,9 +13,9 @@
 
 /*
  * Logs from disk into the history, several at a time, each by itself: one that cannot be taken
- * stops no other, and what was reported as stored is committed. The same log again is known, whoever
- * brings it (store/history/run.h), so an import may be stopped and begun again, and two may run at
- * once.
+ * stops no other, and what was reported as stored is committed. The same log again is known,
+ * whoever brings it (store/history/run.h), so an import may be stopped and begun again, and two may
+ * run at once.
  */
 enum bulk_outcome {
     BULK_STORED,
@@ -56,9 +56,12 @@ struct bulk_options {
 
 struct bulk;
 
-/* Begin. The options and items must outlive it. NULL when memory or threads are
- * exhausted, or the database cannot be asked for the service's key. */
-struct bulk *bulk_start(const struct bulk_options *options, const struct find *find);
+/* Begin. The options and items must outlive it. *started is written only on PV_OK. PV_E_MEMORY: no
+ * memory or thread; else why the database could not be asked for the service's key. */
+enum pv_code bulk_start(const struct bulk_options *options,
+                        const struct find *find,
+                        struct bulk **started,
+                        struct pv_error *err) PV_MUSTCHECK;
 
 /* How far it is. */
 struct bulk_progress {
