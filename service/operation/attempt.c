@@ -217,6 +217,42 @@ decide_outcome(struct attempt *a, enum pv_code code, struct strview result, stru
     return code == PV_E_CANCELLED ? end_cancelled(a) : fail_or_return(a, code, err);
 }
 
+static enum pv_code
+load_head(struct attempt *a, const struct operation_key *key, struct pv_error *err)
+{
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(attempt_begin_tx(a->runner, key->team_id, STORE_READ, &tx, err));
+    return store_operation_load_head(tx, &a->arena, key, &a->row, err);
+}
+
+/*
+ * What could not be loaded ends as work does that failed with that code, so that it comes back no
+ * oftener. Of what filled the attempt's memory there is still enough without its documents. Where
+ * that much cannot be had either it is a loss like any other.
+ */
+static void end_unloaded(struct attempt *a,
+                         const struct operation_key *key,
+                         enum pv_code code,
+                         struct pv_error *err)
+{
+    struct pv_error why = {.code = PV_OK};
+    LOG_EVENT(LOG_WARN, "operation.not_loaded", NULL, LOG_TEXT("operation_id", key->id),
+              LOG_TEXT("reason", err->detail));
+    arena_fini(&a->arena);
+    arena_init(&a->arena, 0);
+    enum pv_code head = load_head(a, key, &why);
+    if (head == PV_E_LEASE_LOST)
+        return;
+    if (head != PV_OK) {
+        attempt_requeue(a->runner, key, true);
+        return;
+    }
+    fill_run(a, key);
+    const char *outcome = decide_outcome(a, code, (struct strview){NULL, 0}, err);
+    LOG_EVENT(LOG_INFO, "operation.unloaded_ended", a->run.request_id,
+              LOG_TEXT("operation_id", key->id), LOG_TEXT("outcome", outcome));
+}
+
 void attempt_run(struct runner_slot *slot, const struct operation_key *key)
 {
     struct attempt a = {.runner = slot->runner, .slot = slot};
@@ -230,9 +266,7 @@ void attempt_run(struct runner_slot *slot, const struct operation_key *key)
         const char *outcome = decide_outcome(&a, code, result, &err);
         count_attempt(&a, outcome, (double)(clock_monotonic_ns() - began) * 1e-9, &err);
     } else if (code != PV_E_LEASE_LOST) {
-        LOG_EVENT(LOG_WARN, "operation.not_loaded", NULL, LOG_TEXT("operation_id", key->id),
-                  LOG_TEXT("reason", err.detail));
-        attempt_requeue(a.runner, key, true);
+        end_unloaded(&a, key, code, &err);
     }
     arena_fini(&a.arena);
 }

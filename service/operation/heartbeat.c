@@ -146,7 +146,7 @@ static enum pv_code reclaim_one(struct operation_runner *runner,
     store_tx_auto_t *tx = NULL;
     struct operation_row row = {.losses = 0};
     PV_TRY(attempt_begin_tx(runner, key->team_id, STORE_WRITE, &tx, err));
-    PV_TRY(store_operation_load(tx, arena, key, &row, err));
+    PV_TRY(store_operation_load_head(tx, arena, key, &row, err));
     bool over = row.cancel_asked_us != RUN_NO_INSTANT ||
                 row.losses + 1 >= runner->config->operation_attempts_max ||
                 is_its_own(runner, row.kind);
@@ -172,7 +172,9 @@ static void reclaim_lost(struct operation_runner *runner)
         store_operation_lost(runner->options.store, &arena, LOST_AT_ONCE, &keys, &n, &err);
     for (size_t i = 0; code == PV_OK && i < n; i++) {
         struct pv_error why = {.code = PV_OK};
+        struct arena_mark keys_end = arena_mark(&arena); /* an operation may hold megabytes */
         enum pv_code taken = reclaim_one(runner, &arena, &keys[i], &why);
+        arena_rewind(&arena, keys_end);
         if (taken != PV_OK && taken != PV_E_LEASE_LOST && taken != PV_E_RETRY)
             LOG_EVENT(LOG_WARN, "operation.not_taken_back", NULL,
                       LOG_TEXT("operation_id", keys[i].id), LOG_TEXT("reason", why.detail));

@@ -14,8 +14,8 @@
  * 1. a run function (below), and a row {"refit", refit_run} in api/operations/operation_kinds.c;
  * 2. a handler for the POST that asks for it: decode and check the request, then
  *    api_operation_accept (api/operations/operation_accept.h), which queues it under the
- * Idempotency-Key and answers 202, or waits as Prefer says. Without HTTP: operation_submit in a
- * transaction.
+ *    Idempotency-Key and answers 202, or waits as Prefer says. Without HTTP: operation_submit in a
+ *    transaction.
  *
  * The rest is the runner's (operation/runner.h): any replica takes it from the table, holds it by a
  * lease, and gives it back when it dies or is asked to end; then it begins anew elsewhere. An

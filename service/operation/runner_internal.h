@@ -32,7 +32,6 @@ struct operation_runner {
     pthread_cond_t tick;  /* of the heart beat: the end is near */
     unsigned looks;       /* how many workers may look for work */
     bool ending;
-    bool given_back; /* the last heart beat has been */
 };
 
 /* attempt.c: from a claim to its end. */

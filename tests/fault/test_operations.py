@@ -135,6 +135,25 @@ def test_a_process_that_was_frozen_comes_too_late(pair):
     check_each_ended_once(client, table, made, "frozen-")
 
 
+def test_work_that_cannot_even_be_loaded_fails_and_comes_back_no_more(make_service):
+    """What it is to do is larger than the memory of an attempt: no attempt will ever do better."""
+    service = lab(make_service(PROVISOR_REQUEST_MEMORY_BYTES_MAX=1 << 20, **QUICK_LEASE))
+    token = service.token("alpha")
+    service.start()
+    client, table = service.client(token), Table(service)
+    large = table.queue("alpha", {"steps": 1, "pad": "x" * (2 << 20)})
+    end, seen = time.monotonic() + PATIENCE, None
+    while not seen:  # its request is too large for an answer, too
+        assert time.monotonic() < end, table.rows("SELECT status, attempt, losses FROM provisor.operation")
+        seen = table.rows("SELECT status, attempt, losses, error->>'type' FROM provisor.operation"
+                          " WHERE id = %s AND finished_at IS NOT NULL", large)
+        time.sleep(0.1)
+    assert seen == [("failed", 1, 0, "/problems/out_of_memory")]
+    after = wait_for(client, table.queue("alpha", {"steps": 1}))
+    assert after["status"] == "succeeded"
+    table.close()
+
+
 def test_work_that_kills_its_process_is_given_up(make_service):
     service = lab(make_service(PROVISOR_OPERATION_ATTEMPTS_MAX=3, **QUICK_LEASE))
     token = service.token("alpha")

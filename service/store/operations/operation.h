@@ -145,6 +145,13 @@ enum pv_code store_operation_load(struct store_tx *tx,
                                   struct operation_row *operation,
                                   struct pv_error *err) PV_MUSTCHECK;
 
+/* Likewise without its request and result, for giving it up: little, however large they are. */
+enum pv_code store_operation_load_head(struct store_tx *tx,
+                                       struct arena *arena,
+                                       const struct operation_key *key,
+                                       struct operation_row *operation,
+                                       struct pv_error *err) PV_MUSTCHECK;
+
 struct operation_held {
     struct operation_key key;
     int64_t done;

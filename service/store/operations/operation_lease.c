@@ -125,28 +125,51 @@ store_operation_count(struct store *store, struct operation_counts *counts, stru
 
 /* --- of the team --- */
 
+#define OF_ATTEMPT                                                                                 \
+    " FROM provisor.operation o"                                                                   \
+    " WHERE o.team_id = $1 AND o.id = $2 AND o.attempt = $3 AND o.status = 'running'"
+
+static enum pv_code query_held(struct store_tx *tx,
+                               struct columns_statement *statement,
+                               const struct operation_key *key,
+                               PGresult **result,
+                               struct pv_error *err)
+{
+    struct sql sql;
+    tx_columns(tx, &sql, statement);
+    sql_uuid(&sql, key->id);
+    sql_int(&sql, key->attempt);
+    PV_TRY(tx_query(tx, &sql, result, err));
+    return row_count(*result) == 0 ? operation_lease_lost(err) : PV_OK;
+}
+
 enum pv_code store_operation_load(struct store_tx *tx,
                                   struct arena *arena,
                                   const struct operation_key *key,
                                   struct operation_row *operation,
                                   struct pv_error *err)
 {
-    static struct columns_statement statement = {
-        "SELECT {operation}, {documents} FROM provisor.operation o"
-        " WHERE o.team_id = $1 AND o.id = $2 AND o.attempt = $3 AND o.status = 'running'",
-        .of = {&operation_columns, &operation_documents}};
-    struct sql sql;
+    static struct columns_statement statement = {"SELECT {operation}, {documents}" OF_ATTEMPT,
+                                                 .of = {&operation_columns, &operation_documents}};
     result_auto_t *result = NULL;
-    tx_columns(tx, &sql, &statement);
-    sql_uuid(&sql, key->id);
-    sql_int(&sql, key->attempt);
-    PV_TRY(tx_query(tx, &sql, &result, err));
-    if (row_count(result) == 0)
-        return operation_lease_lost(err);
+    PV_TRY(query_held(tx, &statement, key, &result, err));
     struct row row = row_at(result, 0, arena);
     columns_read(&row, &operation_columns, operation);
     columns_read(&row, &operation_documents, operation);
     return row_done(&row, err);
+}
+
+enum pv_code store_operation_load_head(struct store_tx *tx,
+                                       struct arena *arena,
+                                       const struct operation_key *key,
+                                       struct operation_row *operation,
+                                       struct pv_error *err)
+{
+    static struct columns_statement statement = {"SELECT {operation}" OF_ATTEMPT,
+                                                 .of = {&operation_columns}};
+    result_auto_t *result = NULL;
+    PV_TRY(query_held(tx, &statement, key, &result, err));
+    return columns_read_row(result, 0, arena, &operation_columns, operation, err);
 }
 
 /* A statement that answers the application of the one row it changed; none: lost. */
