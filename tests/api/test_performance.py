@@ -356,3 +356,18 @@ def test_what_has_faded_goes_with_the_housekeeping(start):
     done = {line.split()[0]: int(line.split()[1]) for line in service.command("maintain").splitlines()}
     assert done["performance"] >= 1
     assert known(client, "eu")["fallbacks"]["processing"] == []
+
+
+def test_a_cluster_is_shown_though_the_team_has_more_than_a_lowered_limit(start):
+    service = start({"clusters_max": 2})
+    token = service.token("alpha")
+    client = service.client(token)
+    make(client, "a", "b")
+    report(client, "a", processing=speed("map", 1e6))
+    report(client, "b", processing=speed("map", 5e6), transfers=[{"from": "a", "bytes_per_s": 2e7}])
+    before = known(client, "b")
+    service.stop()
+    service.start(PROVISOR_CLUSTERS_MAX="1")
+    after = known(service.client(token), "b")
+    assert [p["mean_bytes_per_s"] for p in after["processing"]] == [p["mean_bytes_per_s"] for p in before["processing"]] == [5e6]
+    assert [t["from"] for t in after["transfers"]] == ["a"]
