@@ -151,6 +151,12 @@ def test_relative_weights_are_refused(client):
     assert problem["errors"][0]["pointer"] == "/weights"
 
 
+def test_labels_are_refused_and_not_ignored(client):
+    problem = fit(client, rows(), 422, labels={"machine": "m5"})
+    assert [(e["pointer"], e["code"]) for e in problem["errors"]] == [("/labels", "conflict")]
+    assert fit(client, rows(), labels=None)["model"] == "ipso"
+
+
 def test_other_kinds_do_not_take_stages_nor_ipso_durations(client):
     problem = client.post(FIT, {"model": "ernest", "observations": rows()}, 422).json()
     assert any(e["pointer"] == "/observations/0/n" for e in problem["errors"])

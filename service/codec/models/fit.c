@@ -61,39 +61,6 @@ static const struct shape_member stage_row_members[] = {
 const struct shape codec_stage_observation_shape = {.request = "ModelStageObservation",
                                                     SHAPE_OF(stage_row_members, O)};
 
-/* A measure that some rows have and some do not cannot be a column. */
-static void
-check_measure(const struct codec_node *row, const struct codec_node *first, const char *key)
-{
-    bool wanted = json_is_object(first->json) && codec_present(first, key);
-    if (wanted && !codec_present(row, key))
-        codec_fault_member(row, key, "required", "is required, as in the first observation");
-    if (!wanted && codec_present(row, key))
-        codec_fault_member(row, key, "conflict",
-                           "must be left out: the first observation has none");
-}
-
-static void decode_stage_rows(const struct codec_node *node,
-                              const struct codec_node *list,
-                              struct codec_model_fit *request)
-{
-    struct codec_node first = codec_item(list, 0);
-    for (size_t i = 0; i < request->n; i++) {
-        struct codec_node row = codec_item(list, i);
-        request->rows[i] = MODEL_OBSERVATION;
-        if (!codec_expect_object(&row))
-            continue;
-        shape_decode(&row, &codec_stage_observation_shape, NULL, &request->rows[i]);
-        check_measure(&row, &first, "parallel_s");
-        check_measure(&row, &first, "max_task_s");
-        if (!codec_present(&row, "parallel_s") && !codec_present(&row, "max_task_s"))
-            codec_fault_member(&row, "max_task_s", "required",
-                               "is required, or parallel_s in all observations");
-    }
-    if (request->weights == MODEL_RELATIVE)
-        codec_fault_member(node, "weights", "conflict", "of stage measures can only be seconds");
-}
-
 /* --- labels --- */
 
 static int compare_sets(const void *a, const void *b)
@@ -175,6 +142,43 @@ static void decode_labels(const struct codec_node *node,
     }
     if (asked.n > 0 && assign(&asked, given, sorted, request) == 0)
         codec_fault_member(node, "labels", "not_found", "no observation has these labels");
+}
+
+/* --- stages --- */
+
+/* A measure that some rows have and some do not cannot be a column. */
+static void
+check_measure(const struct codec_node *row, const struct codec_node *first, const char *key)
+{
+    bool wanted = json_is_object(first->json) && codec_present(first, key);
+    if (wanted && !codec_present(row, key))
+        codec_fault_member(row, key, "required", "is required, as in the first observation");
+    if (!wanted && codec_present(row, key))
+        codec_fault_member(row, key, "conflict",
+                           "must be left out: the first observation has none");
+}
+
+static void decode_stage_rows(const struct codec_node *node,
+                              const struct codec_node *list,
+                              struct codec_model_fit *request)
+{
+    struct codec_node first = codec_item(list, 0);
+    for (size_t i = 0; i < request->n; i++) {
+        struct codec_node row = codec_item(list, i);
+        request->rows[i] = MODEL_OBSERVATION;
+        if (!codec_expect_object(&row))
+            continue;
+        shape_decode(&row, &codec_stage_observation_shape, NULL, &request->rows[i]);
+        check_measure(&row, &first, "parallel_s");
+        check_measure(&row, &first, "max_task_s");
+        if (!codec_present(&row, "parallel_s") && !codec_present(&row, "max_task_s"))
+            codec_fault_member(&row, "max_task_s", "required",
+                               "is required, or parallel_s in all observations");
+    }
+    if (request->weights == MODEL_RELATIVE)
+        codec_fault_member(node, "weights", "conflict", "of stage measures can only be seconds");
+    if (decode_set(node).n > 0)
+        codec_fault_member(node, "labels", "conflict", "stage measures have no labels");
 }
 
 /* --- the request --- */
