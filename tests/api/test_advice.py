@@ -474,3 +474,15 @@ def test_lists_of_advice_are_filtered_by_time_and_outcome(client, name):
     cursor = client.get("/v1/advice?limit=1&feasible=1&application=" + name).json()["next_cursor"]
     assert client.get("/v1/advice?limit=1&feasible=true&application=%s&cursor=%s" % (name, cursor)).json()["items"][0]["id"] == made[0]["id"]
     client.refuse("GET", "/v1/advice?limit=1&application=%s&cursor=%s" % (name, cursor), 400)
+
+
+def test_large_executors_are_bounded_by_the_cores_and_not_by_a_default_nobody_sent(client):
+    """1000 executors, the most where max_executors is absent, x 2000 cores are more than cores_max."""
+    def advise(status, **constraints):
+        return client.post("/v1/advice?dry_run=true", {"profile": PROFILE, "deadline_s": 100, "constraints": constraints}, status).json()
+    assert advise(200, cores_per_executor=2000)["recommendation"]["cores_per_executor"] == 2000
+    assert advise(200, cores_per_executor=2000, min_executors=500)["recommendation"]["executors"] == 500
+    for sent in ({"max_executors": 501}, {"min_executors": 501}):
+        problem = advise(422, cores_per_executor=2000, **sent)
+        assert [e["pointer"] for e in problem["errors"]] == ["/constraints/cores_per_executor"], problem
+        assert next(iter(sent)) in problem["detail"]

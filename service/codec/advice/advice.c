@@ -55,19 +55,33 @@ static void check_price(const struct codec_node *constraints, const struct advic
                            "max_cost needs a price, or a cluster that a price book prices");
 }
 
+/* max_executors is as sent, or as many as there may be of that size: cores_max bounds both. */
+static void check_cores(const struct codec_node *constraints,
+                        const struct codec_advice_limits *most,
+                        struct advice_question *request)
+{
+    struct advise_goal *goal = &request->goal;
+    if (request->cores_per_executor < 1)
+        return;
+    int64_t executors = most->cores / request->cores_per_executor;
+    bool sent = request->has_max_executors;
+    if (sent ? goal->max_executors > executors : goal->min_executors > executors)
+        codec_fault_member(constraints, "cores_per_executor", "out_of_range",
+                           "with %s_executors there are more than %lld core%s (cores_max)",
+                           sent ? "max" : "min", (long long)most->cores, PLURAL(most->cores));
+    else if (!sent && goal->max_executors > executors)
+        goal->max_executors = executors;
+}
+
 static void decode_constraints(const struct codec_node *node, const void *limits, void *object)
 {
-    const struct codec_advice_limits *most = limits;
     struct advice_question *request = object;
-    struct advise_goal *goal = &request->goal;
+    const struct advise_goal *goal = &request->goal;
     struct codec_node constraints = codec_object(node, "constraints", CODEC_OPTIONAL);
     if (constraints.json == NULL)
         return;
     shape_decode(&constraints, &codec_advice_constraints_shape, limits, request);
-    if (goal->max_executors > 0 && request->cores_per_executor > most->cores / goal->max_executors)
-        codec_fault_member(&constraints, "cores_per_executor", "out_of_range",
-                           "with max_executors there are more than %lld core%s (cores_max)",
-                           (long long)most->cores, PLURAL(most->cores));
+    check_cores(&constraints, limits, request);
     if (codec_present(&constraints, "min_executors") && request->has_max_executors &&
         goal->max_executors > 0 && goal->min_executors > goal->max_executors)
         codec_fault_member(&constraints, "min_executors", "out_of_range",

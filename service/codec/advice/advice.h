@@ -24,11 +24,11 @@ extern const struct shape codec_advice_running_shape;
 
 /*
  * Faults: unknown members; types and ranges; both of application and profile, or neither; labels
- * beside a profile; no problem size anywhere; min_executors above max_executors; max_cost with
- * neither a price nor a cluster, a spot price without one on demand, interruptions without one of
- * spot; running jobs with neither a cluster nor max_executors (its size) or twice under one name; a
- * cluster twice among copy_plan.clusters, inputs that are not among them, a copy plan without them;
- * a word in `include` that is not known.
+ * beside a profile; min_executors above max_executors; more cores than limits->cores with the
+ * executors asked for; max_cost with neither a price nor a cluster, a spot price without one on
+ * demand, interruptions without one of spot; running jobs with neither a cluster nor max_executors
+ * (its size) or twice under one name; a cluster twice among copy_plan.clusters, inputs that are not
+ * among them, a copy plan without them; a word in `include` that is not known.
  *
  * The request lives in the reader's arena and is complete only when codec_result says PV_OK.
  */
