@@ -25,8 +25,7 @@ static void check_stage(const struct codec_node *stage)
     bool skipped = json_is_true(json_object_get(stage->json, "skipped"));
     if (tasks > 0 && codec_present(stage, "duration_s"))
         codec_fault_member(stage, "duration_s", "conflict",
-                           "is the sum of the tasks' times here: it must be left out where those "
-                           "are given otherwise");
+                           "must be left out where the tasks' times are given");
     else if (tasks == 0 && !skipped && json_object_get(stage->json, "duration_s") == NULL)
         codec_fault_member(stage, "duration_s", "required",
                            "is required, or task_time_s, task_durations_s, or tasks with "

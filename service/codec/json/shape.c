@@ -1,5 +1,6 @@
 #include "codec/json/shape.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "codec/json/names.h"
@@ -66,6 +67,48 @@ refuse_twice(const struct codec_node *list, const struct shape *shape, const voi
         codec_refuse_same_texts(list, shape->unique, (void *)values, n, shape->twice);
 }
 
+/* What an item that could not be decoded holds. */
+static void set_unknown(const struct shape *shape, void *object)
+{
+    for (size_t i = 0; i < shape->n; i++) {
+        const struct shape_member *member = &shape->members[i];
+        void *value = at(object, member->at);
+        switch (member->kind) {
+        case SHAPE_KIND_NUMBER:
+            *(double *)value = (double)NAN;
+            break;
+        case SHAPE_KIND_RANGE:
+            ((double *)value)[0] = ((double *)value)[1] = (double)NAN;
+            break;
+        case SHAPE_KIND_COUNT:
+            *(int64_t *)value = RUN_UNKNOWN;
+            break;
+        case SHAPE_KIND_INTEGER:
+            *(int64_t *)value = INT64_MIN;
+            break;
+        case SHAPE_KIND_SIZE:
+            *(size_t *)value = SIZE_MAX;
+            break;
+        case SHAPE_KIND_INSTANT:
+            *(int64_t *)value = RUN_NO_INSTANT;
+            break;
+        case SHAPE_KIND_OBJECT:
+            set_unknown(member->of, value);
+            break;
+        case SHAPE_KIND_BOOLEAN:
+        case SHAPE_KIND_TEXT:
+        case SHAPE_KIND_NAME:
+        case SHAPE_KIND_ID:
+        case SHAPE_KIND_LABELS:
+        case SHAPE_KIND_WORD:
+        case SHAPE_KIND_WORDS:
+        case SHAPE_KIND_OBJECTS:
+        case SHAPE_KIND_CODE:
+            break; /* zeros */
+        }
+    }
+}
+
 static void decode_objects(const struct codec_node *node,
                            const struct shape_member *member,
                            const void *limits,
@@ -73,14 +116,18 @@ static void decode_objects(const struct codec_node *node,
 {
     struct codec_node list;
     size_t n;
+    assert(member->item == member->of->size);
     char *items = codec_list(node, member->name, member->flags, (size_t)member->least,
                              (size_t)most_of(member, limits), member->of->size, &list, &n);
     *(void **)at(object, member->at) = items;
     *(size_t *)at(object, member->n_at) = n;
     for (size_t i = 0; i < n; i++) {
         struct codec_node item = codec_item(&list, i);
+        char *out = items + i * member->of->size;
         if (codec_expect_object(&item))
-            shape_decode(&item, member->of, limits, items + i * member->of->size);
+            shape_decode(&item, member->of, limits, out);
+        else
+            set_unknown(member->of, out);
     }
     if (member->of->unique != NULL && n > 0)
         refuse_twice(&list, member->of, items, n);
@@ -91,6 +138,7 @@ static void decode_object(const struct codec_node *node,
                           const void *limits,
                           void *object)
 {
+    assert(member->item == member->of->size);
     struct codec_node part = codec_object(node, member->name, member->flags);
     if (part.json != NULL)
         shape_decode(&part, member->of, limits, at(object, member->at));

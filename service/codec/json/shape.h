@@ -55,6 +55,7 @@ struct shape_member {
     int64_t least, most; /* counts, bytes, items; most 0: no upper bound */
     size_t limit;        /* one more than the offset of `most` (int64_t or size_t) in the limits */
     const struct shape *of;
+    size_t item; /* size of the struct that `of` is to fill */
     const char *const *words;
     /* node: the object that has the member; object: the struct; context: as given by the caller. */
     void (*decode)(const struct codec_node *node, const void *limits, void *object);
@@ -77,14 +78,18 @@ struct shape {
     const char *twice;
 };
 
-/* Rows begin with the name and one of these, which fail to compile on a member of another type. */
+/* Rows begin with the name and one of these, which fail to compile on a member of another type; of
+ * a range and, when it is decoded, of an object the size tells. */
 #define SHAPE_OFFSET(T, path, ...)                                                                 \
     (offsetof(T, path) + 0 * sizeof(char[_Generic(((T *)0)->path, __VA_ARGS__, default : -1)]))
 #define SHAPE_NUMBER(T, path) .kind = SHAPE_KIND_NUMBER, .at = SHAPE_OFFSET(T, path, double : 1)
 #define SHAPE_COUNT(T, path) .kind = SHAPE_KIND_COUNT, .at = SHAPE_OFFSET(T, path, int64_t : 1)
 #define SHAPE_INTEGER(T, path) .kind = SHAPE_KIND_INTEGER, .at = SHAPE_OFFSET(T, path, int64_t : 1)
 #define SHAPE_SIZE(T, path) .kind = SHAPE_KIND_SIZE, .at = SHAPE_OFFSET(T, path, size_t : 1)
-#define SHAPE_RANGE(T, path) .kind = SHAPE_KIND_RANGE, .at = offsetof(T, path)
+#define SHAPE_RANGE(T, path)                                                                       \
+    .kind = SHAPE_KIND_RANGE,                                                                      \
+    .at =                                                                                          \
+        offsetof(T, path) + 0 * sizeof(char[sizeof((T *)0)->path == 2 * sizeof(double) ? 1 : -1])
 #define SHAPE_BOOLEAN(T, path) .kind = SHAPE_KIND_BOOLEAN, .at = SHAPE_OFFSET(T, path, bool : 1)
 #define SHAPE_TEXT(T, path) .kind = SHAPE_KIND_TEXT, .at = SHAPE_OFFSET(T, path, struct strview : 1)
 #define SHAPE_NAME(T, path)                                                                        \
@@ -100,9 +105,9 @@ struct shape {
 #define SHAPE_WORDS(T, path, list)                                                                 \
     .kind = SHAPE_KIND_WORDS, .at = SHAPE_OFFSET(T, path, unsigned : 1, int : 1), .words = (list)
 #define SHAPE_OBJECT(T, path, shape)                                                               \
-    .kind = SHAPE_KIND_OBJECT, .at = offsetof(T, path), .of = (shape)
+    .kind = SHAPE_KIND_OBJECT, .at = offsetof(T, path), .item = sizeof((T *)0)->path, .of = (shape)
 #define SHAPE_OBJECTS(T, path, count, shape)                                                       \
-    .kind = SHAPE_KIND_OBJECTS, .at = offsetof(T, path),                                           \
+    .kind = SHAPE_KIND_OBJECTS, .at = offsetof(T, path), .item = sizeof *((T *)0)->path,           \
     .n_at = SHAPE_OFFSET(T, count, size_t : 1), .of = (shape)
 #define SHAPE_CODE .kind = SHAPE_KIND_CODE
 #define SHAPE_GIVEN(T, path) .given_at = 1 + SHAPE_OFFSET(T, path, bool : 1)
@@ -113,9 +118,10 @@ struct shape {
 
 /*
  * Read the members of an object into the struct: each member that may be sent gets a value, unknown
- * where it is absent, null (SHAPE_KEEP: what it had) or at fault; the rest of the struct stays as it is. Faults are those of
- * the getters in reader.h, first the unknown members, then by row. limits: what SHAPE_LIMIT refers
- * to; NULL where no row has one.
+ * where it is absent, null or at fault. With SHAPE_KEEP one that is absent or null keeps what it
+ * had, but one at fault is unknown all the same. The rest of the struct stays as it is. Faults are
+ * those of the getters in reader.h, first the unknown members, then by row. limits: what SHAPE_LIMIT
+ * refers to; NULL where no row has one.
  */
 void shape_decode(const struct codec_node *node,
                   const struct shape *shape,

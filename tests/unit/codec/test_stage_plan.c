@@ -167,6 +167,19 @@ Test(codec_stage_plan, faults_are_named_with_their_place)
     }
 }
 
+/* One fault an item: what could not be read is no stage 0 that is pinned twice or not there. */
+Test(codec_stage_plan, a_pin_that_is_no_object_has_no_other_fault)
+{
+    cr_assert_eq(decode("{" TERMS ", \"stages\": [{\"id\": 3, \"duration_s\": 5}],"
+                        "\"pinned\": [1, 2, {\"id\": 3, \"cores\": 1}]}"),
+                 PV_E_INVALID);
+    cr_expect_eq(err.n_faults, 2);
+    for (size_t i = 0; i < 2; i++) {
+        cr_expect_str_eq(err.faults[i].code, "wrong_type");
+        cr_expect_str_eq(err.faults[i].at, i == 0 ? "/pinned/0" : "/pinned/1");
+    }
+}
+
 /* No number of cores ends a stage at once: null, where JSON knows no infinity. */
 Test(codec_stage_plan, the_reply_writes_an_infinite_estimate_as_null)
 {
