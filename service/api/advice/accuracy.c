@@ -4,8 +4,8 @@
 #include "api/shared/list.h"
 #include "store/advice/accuracy.h"
 
-/* GET /v1/applications/{name}/accuracy: what advice predicted, and what its
- * followers took. */
+/* GET /v1/applications/{name}/accuracy: what advice predicted, and how long runs that followed it
+ * took. */
 
 static void write_side(struct writer *w,
                        const char *key,

@@ -113,7 +113,7 @@ enum pv_code team_accuracy_list(void *context,
     PV_TRY(summarize_team(request->arena, &made, err));
     write_head(&list.w, &made);
     api_list_items(&list);
-    /* Names stand bytewise, and so do C strings in strcmp. */
+    /* Names are sorted by bytes, which is the order of strcmp. */
     while (list.continued && at < all->n && strcmp(all->items[at].name.at, list.after.text) <= 0)
         at++;
     size_t end = all->n - at > list.limit ? at + list.limit : all->n;

@@ -5,8 +5,8 @@
 
 #include "core/history/run_reach.h"
 
-/* Big enough that round trips do not count, small enough that a batch is searched by looking at
- * every one and fits any memory. */
+/* Large enough that round trips cost little, small enough to be searched one run after another and
+ * to fit into any machine's memory. */
 enum { BATCH_RUNS = 200, BATCH_TASKS = 250000, BATCH_STAGES = 20000 };
 
 struct import_batch {
