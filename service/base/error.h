@@ -56,8 +56,8 @@ enum pv_code pv_fault(struct pv_error *err,
                       ...) PV_PRINTF(5, 6);
 
 #ifdef __clang_analyzer__
-/* clang's analyzer reads one file at a time. What these return is shown to it here, so that it does not follow a
- * failure as if it were a success. */
+/* clang's analyzer reads one file at a time. What these return is shown to it here, so that it does
+ * not follow a failure as if it were a success. */
 #define pv_fail(err, code, ...) ((void)pv_fail(err, code, __VA_ARGS__), (code))
 #define pv_no_memory(err) ((void)pv_no_memory(err), PV_E_MEMORY)
 #define pv_fault(...) ((void)pv_fault(__VA_ARGS__), PV_E_INVALID)

@@ -295,8 +295,9 @@ static enum pv_code answer_dry(struct http_request *request,
 }
 
 /*
- * A key that was used before is answered before anything is computed. The transaction that claims the
- * key opens last: while the advice is computed, which takes connections of its own, none is held.
+ * A key that was used before is answered before anything is computed. The transaction that claims
+ * the key opens last: while the advice is computed, which takes connections of its own, none is
+ * held.
  */
 static enum pv_code answer_and_keep(struct api *api,
                                     struct http_request *request,

@@ -14,9 +14,9 @@ struct advice_limits advice_limits_of(const struct config *config);
  * The cluster, which bounds *question, and the prediction: from the cache where it is fresh, else
  * computed from the nearest runs once the connection is given back. *item is to be released.
  *
- * PV_E_RETRY (http_defer): it has to be computed, which is no work for an io worker. Faults: /application when
- * there is no such application; at a name of a cluster that is not there; as advice_cluster_apply;
- * else as history_predict and profile_predict.
+ * PV_E_RETRY (http_defer): it has to be computed, which is no work for an io worker. Faults:
+ * /application when there is no such application; at a name of a cluster that is not there; as
+ * advice_cluster_apply; else as history_predict and profile_predict.
  */
 enum pv_code advice_load_prediction(struct api *api,
                                     struct http_request *request,

@@ -6,8 +6,8 @@
 
 /*
  * Count how a run that was just stored compares with the advice it followed: inside the predicted
- * interval or not, deadline met or missed. Reads the advice, where the run names one; what cannot be
- * read is not counted.
+ * interval or not, deadline met or missed. Reads the advice, where the run names one; what cannot
+ * be read is not counted.
  */
 void advised_runs_count(struct api *api, struct http_request *request, const struct run *run);
 

@@ -18,9 +18,9 @@
  * POST /v1/applications/{name}/eventlogs: a Spark event log, read while it arrives.
  * POST /v1/eventlogs: likewise, into the application that the log names.
  *
- * Bytes go into an intake (decompression, digest, log reader); what is kept is the reader's profile,
- * so an upload of any length takes the same memory. The database is touched once, at the end: an
- * upload that breaks off leaves nothing.
+ * Bytes go into an intake (decompression, digest, log reader); what is kept is the reader's
+ * profile, so an upload of any length takes the same memory. The database is touched once, at the
+ * end: an upload that breaks off leaves nothing.
  */
 struct upload {
     const struct config *config;

@@ -8,12 +8,12 @@
 /*
  * The models of the application of that name, of its history as it is now. They are fitted for a
  * version of a history and kept in the database for everybody: soon after runs came or went
- * (api/models/fitter.h), or by who asks before that, on a compute worker. A hundred runs that arrive one
- * after another thus cost one fit or two and not a hundred.
+ * (api/models/fitter.h), or by who asks before that, on a compute worker. A hundred runs that
+ * arrive one after another thus cost one fit or two and not a hundred.
  *
- * *model lives in the request's arena. PV_E_NOT_FOUND: no such application; PV_E_RETRY (http_defer):
- * they have to be fitted, which is no work for an io worker. That no kind can be fitted is an answer, which
- * is kept too.
+ * *model lives in the request's arena. PV_E_NOT_FOUND: no such application; PV_E_RETRY
+ * (http_defer): they have to be fitted, which is no work for an io worker. That no kind can be
+ * fitted is an answer, which is kept too.
  */
 enum pv_code application_models_load(struct api *api,
                                      struct http_request *request,

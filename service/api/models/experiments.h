@@ -38,8 +38,8 @@ enum pv_code api_experiments_load(struct api *api,
                                   struct api_experiments *asked,
                                   struct pv_error *err) PV_MUSTCHECK;
 
-/* Choose from what is loaded, or from asked->seen at hand. Faults as experiment_region_make. `asked`
- * must not move afterwards. */
+/* Choose from what is loaded, or from asked->seen at hand. Faults as experiment_region_make.
+ * `asked` must not move afterwards. */
 enum pv_code api_experiments_choose(struct arena *arena,
                                     struct api_experiments *asked,
                                     struct pv_error *err) PV_MUSTCHECK;

@@ -15,7 +15,8 @@
  *     PV_TRY(store_..._list(list.tx, ..., list.after.text, list.limit, &page, err));
  *     api_list_items(&list);
  *     ... write each item to &list.w ...
- *     return api_list_reply(api, request, response, &list, page.more ? last id : NULL, last_us, err);
+ *     return api_list_reply(api, request, response, &list, page.more ? last id : NULL, last_us,
+ *                           err);
  */
 struct api_list {
     const char *scope; /* set before begin: what a cursor belongs to, in place of path and query */
@@ -31,10 +32,10 @@ struct api_list {
 void api_list_end(struct api_list *list);
 
 /*
- * ?limit= and ?cursor=, a transaction to read in, and a reply that holds "{": members that go before
- * the items are written to list->w. A cursor belongs to the team, the path and the query without
- * limit, cursor and include, in any order: PV_E_SYNTAX for one of anything else, never a silent
- * first page.
+ * ?limit= and ?cursor=, a transaction to read in, and a reply that holds "{": members that go
+ * before the items are written to list->w. A cursor belongs to the team, the path and the query
+ * without limit, cursor and include, in any order: PV_E_SYNTAX for one of anything else, never a
+ * silent first page.
  */
 enum pv_code api_list_begin(struct api *api,
                             struct http_request *request,

@@ -14,9 +14,9 @@ struct api_write {
 };
 
 /*
- * Begin. body_hash: 32 bytes over the raw body and the query, or NULL, where the body is that of the
- * request (api_body_hash). *replayed: the key was used before and the response is already filled
- * in: return PV_OK at once, nothing is open.
+ * Begin. body_hash: 32 bytes over the raw body and the query, or NULL, where the body is that of
+ * the request (api_body_hash). *replayed: the key was used before and the response is already
+ * filled in: return PV_OK at once, nothing is open.
  */
 enum pv_code api_write_begin(struct api *api,
                              struct http_request *request,
@@ -27,10 +27,10 @@ enum pv_code api_write_begin(struct api *api,
                              struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * Answer a request whose Idempotency-Key was used before, in a short transaction of its own; nothing
- * is open afterwards. For calls that compute for long or take further connections between this and
- * api_write_begin, which checks again and decides between two that run together. body_hash: 32
- * bytes, never NULL (api_body_hash). *replayed: return PV_OK at once.
+ * Answer a request whose Idempotency-Key was used before, in a short transaction of its own;
+ * nothing is open afterwards. For calls that compute for long or take further connections between
+ * this and api_write_begin, which checks again and decides between two that run together.
+ * body_hash: 32 bytes, never NULL (api_body_hash). *replayed: return PV_OK at once.
  */
 enum pv_code api_write_replay(struct api *api,
                               struct http_request *request,

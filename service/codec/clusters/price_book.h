@@ -17,8 +17,8 @@ bool codec_is_currency(struct strview text);
 
 /*
  * {currency, prices: [{machine_type | cluster, per_executor_hour, spot_per_executor_hour?,
- * interruptions_per_hour?}]}: 1 to limits->rows rows, each naming one of both, no machine type and no
- * cluster twice (the fault is at the second one); interruptions only with a spot price.
+ * interruptions_per_hour?}]}: 1 to limits->rows rows, each naming one of both, no machine type and
+ * no cluster twice (the fault is at the second one); interruptions only with a spot price.
  */
 void codec_price_book_decode(const struct codec_node *node,
                              const struct codec_price_book_limits *limits,

@@ -38,7 +38,7 @@ static void take_application(const struct codec_node *node,
     require(node, (needs & CONTENTION_NEEDS_TIME) != 0, "time_to_complete_s");
     require(node, (needs & CONTENTION_NEEDS_TASKS) != 0, "remaining_tasks");
     require(node, (needs & CONTENTION_NEEDS_RATE) != 0, "nominal_rate");
-    /* An application of unknown speed has rate 0, which only a strategy that divides by it minds. */
+    /* An application of unknown speed has rate 0, which matters only where it is divided by. */
     if ((needs & CONTENTION_NEEDS_RATE) != 0 && sent->numbers.nominal_rate < CODEC_RATE_MIN)
         codec_fault_member(node, "nominal_rate", "out_of_range", "must be at least %.15g",
                            CODEC_RATE_MIN);

@@ -39,9 +39,8 @@ struct codec_stage_plan {
 /*
  * Faults: unknown members; types and ranges; more cores or stages than `limits` allow; both
  * `stages` and `application`, or neither; a stage id twice (at the second one), a parent that is no
- * stage, a circle of parents; a stage not skipped without a duration or times of its tasks, or with both;
- * no stage that takes time;
- * pins as codec_stage_plan_pin says.
+ * stage, a circle of parents; a stage not skipped without a duration or times of its tasks, or with
+ * both; no stage that takes time; pins as codec_stage_plan_pin says.
  *
  * The request lives in the reader's arena and is complete only when codec_result says PV_OK.
  */

@@ -210,7 +210,8 @@ static void decode_processing(const struct copy_plan_decoding *d,
     }
 }
 
-/* Null is no limit; so is one that is left out, but for a registered cluster, which may have one. */
+/* Null is no limit; so is one that is left out, but for a registered cluster, which may have one.
+ */
 static void
 open_gate(const struct codec_node *node, const char *key, bool registered, double *limit)
 {

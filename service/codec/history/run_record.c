@@ -275,7 +275,8 @@ void codec_run_encode(struct writer *w,
     const struct codec_run_context context = {.application = application,
                                               .with_tasks = (include & CODEC_RUN_TASKS) != 0};
     unsigned without = (include & CODEC_RUN_RECORD) != 0 ? OF_REPLY : OF_RECORD;
-    /* A reply has the same members whatever the run came from; in a record those of a log make it one. */
+    /* A reply has the same members whatever the run came from; in a record those of a log make it
+     * one. */
     if (!run->from_log && (include & CODEC_RUN_RECORD) != 0)
         without |= OF_LOG;
     if ((include & (CODEC_RUN_STAGES | CODEC_RUN_TASKS)) == 0)

@@ -4,8 +4,9 @@
 #include <stdint.h>
 
 /*
- * What quantities of one kind may be, wherever they are sent: far above anything real, and low enough
- * that sums and products stay far from overflow. The contract (openapi/) names the same figures.
+ * What quantities of one kind may be, wherever they are sent: far above anything real, and low
+ * enough that sums and products stay far from overflow. The contract (openapi/) names the same
+ * figures.
  */
 #define CODEC_NAME_MAX 255
 #define CODEC_DESCRIPTION_BYTES_MAX 4096

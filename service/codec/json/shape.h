@@ -8,8 +8,8 @@
 /*
  * The shape of a JSON object as a table: one row for each member, which says where in a struct its
  * value lives and what it may be. One interpreter decodes, refuses unknown members and encodes, so
- * that a member is written once. Members that do not fit a row (unions, rules across members, values
- * that are worked out) are rows too, with functions of their own (SHAPE_CODE).
+ * that a member is written once. Members that do not fit a row (unions, rules across members,
+ * values that are worked out) are rows too, with functions of their own (SHAPE_CODE).
  *
  * tests/contract compares each table with its schema in openapi/.
  */
@@ -120,8 +120,8 @@ struct shape {
  * Read the members of an object into the struct: each member that may be sent gets a value, unknown
  * where it is absent, null or at fault. With SHAPE_KEEP one that is absent or null keeps what it
  * had, but one at fault is unknown all the same. The rest of the struct stays as it is. Faults are
- * those of the getters in reader.h, first the unknown members, then by row. limits: what SHAPE_LIMIT
- * refers to; NULL where no row has one.
+ * those of the getters in reader.h, first the unknown members, then by row. limits: what
+ * SHAPE_LIMIT refers to; NULL where no row has one.
  */
 void shape_decode(const struct codec_node *node,
                   const struct shape *shape,
