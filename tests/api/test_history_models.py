@@ -4,6 +4,8 @@ import math
 
 import pytest
 
+from long_work import wait_for
+
 SHAPES = [(n, m) for n in (8, 16, 64) for m in (1, 2, 4, 8, 16)]
 
 
@@ -299,6 +301,16 @@ def test_runs_with_other_labels_are_learnt_from(client, name):
     body["points"] = [{"problem_size": 16, "executors": 8}]
     replayed = client.post("/v1/models/predict", body, 200).json()["predictions"][0]["duration_s"]
     assert replayed == pytest.approx(2.2 * curve(8), rel=0.05)
+
+
+def test_a_refit_says_that_the_group_alone_has_no_model(client, name):
+    fill_machines(client, name)
+    for i, m in enumerate((4, 12)):
+        add(client, name, 16, m, 9 * curve(m), labels={"machine": "new"}, started_at="2026-02-01T00:00:0%dZ" % i)
+    assert models(client, name)["selected_model"] == "pooled"
+    operation = wait_for(client, client.post("/v1/applications/%s/refit" % name, {"resamples": 20}, 202).json()["id"])
+    assert operation["status"] == "failed", operation
+    assert "learns from runs with other labels" in operation["error"]["detail"], operation["error"]
 
 
 def test_labels_that_explain_nothing_make_no_contexts(client, name):

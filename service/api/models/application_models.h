@@ -66,11 +66,17 @@ enum pv_code application_models_refit(struct api *api,
                                       struct history_models *made,
                                       struct pv_error *err) PV_MUSTCHECK;
 
-/* The answer, as an error, where the wanted models are not there. */
+/* The answer, as an error, where the wanted models are not there: no kind can be selected, or none
+ * that learns from the label group alone. */
 static inline enum pv_code application_models_refuse(const struct application_model *model,
                                                      struct pv_error *err)
 {
     bool singular = strview_is(model->refusal_code, pv_code_name(PV_E_SINGULAR));
+    if (model->refusal.at == NULL) /* one is selected */
+        return pv_fail(
+            err, PV_E_TOO_FEW,
+            "the selected model learns from runs with other labels, and the runs of this "
+            "label group alone determine none: add runs with these labels");
     return pv_fail(err, singular ? PV_E_SINGULAR : PV_E_TOO_FEW, "%s", model->refusal.at);
 }
 

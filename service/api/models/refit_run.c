@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/models/application_models.h"
+#include "core/numerics/permutation.h"
 #include "core/scaling/model/fit.h"
 #include "store/history/application.h"
 #include "threads/clock.h"
@@ -131,7 +132,7 @@ take_steps(struct refit *refit, struct bootstrap *bootstrap, struct pv_error *er
 {
     struct arena scratch;
     size_t steps = bootstrap_steps(bootstrap);
-    size_t stride = bootstrap_stride(steps);
+    size_t stride = permutation_step(steps);
     uint64_t looked_ns = clock_monotonic_ns();
     enum pv_code code = PV_OK;
     arena_init(&scratch, (size_t)refit->api->config->request_memory_bytes_max);

@@ -40,7 +40,7 @@ struct bootstrap {
 const struct model_kind *bootstrap_kind(const struct model_selection *selection)
 {
     const struct model_candidate *selected = selection->selected;
-    if (selected != NULL && selected->kind->pools && selection->single != NULL)
+    if (selected != NULL && selected->kind->pools)
         selected = selection->single;
     return selected == NULL ? NULL : selected->kind;
 }
@@ -164,26 +164,6 @@ enum pv_code bootstrap_begin(const struct bootstrap_order *order,
     PV_TRY(make_tables(b, arena, err));
     *made = b;
     return PV_OK;
-}
-
-static size_t common_divisor(size_t a, size_t b)
-{
-    while (b != 0) {
-        size_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-size_t bootstrap_stride(size_t steps)
-{
-    size_t stride = (size_t)(0.618 * (double)steps); /* the golden section */
-    if (stride < 1)
-        return 1;
-    while (common_divisor(stride, steps) != 1)
-        stride++;
-    return stride;
 }
 
 size_t bootstrap_steps(const struct bootstrap *b)

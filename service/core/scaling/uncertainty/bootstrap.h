@@ -41,8 +41,8 @@ struct bootstrap_order {
     uint64_t seed;
 };
 
-/* Runs are drawn again from one group of labels: of what was selected the kind that learns from no
- * other. NULL: none can be compared. */
+/* Runs are drawn again from one group of labels: what was selected, or the best single kind where
+ * that learns from other groups. NULL: no kind that learns from the group alone can be compared. */
 const struct model_kind *bootstrap_kind(const struct model_selection *selection);
 
 /* The configurations observed, in order, thinned evenly where there are more than `most`. They live
@@ -68,13 +68,10 @@ enum pv_code bootstrap_begin(const struct bootstrap_order *order,
                              struct bootstrap **made,
                              struct pv_error *err) PV_MUSTCHECK;
 
-/* How many steps there are: resamples, selections, and fits without a part of the cells. */
+/* How many steps there are: resamples, selections, and fits without a part of the cells. Some cost a
+ * hundred times others and stand together. Taken by permutation_step (core/numerics/permutation.h)
+ * they mix: so progress goes on evenly, and the estimate of the end can be trusted. */
 size_t bootstrap_steps(const struct bootstrap *bootstrap);
-
-/* Some steps cost a hundred times others and stand together. Taken in strides of that length, which
- * has no divisor with their number in common, they mix: so progress goes on evenly, and the estimate
- * of the end can be trusted. */
-size_t bootstrap_stride(size_t steps);
 
 /*
  * Do step i. scratch is working memory, back at its mark when the call returns; threads have one

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "core/scaling/laws/ipso/growth_law.h"
 #include "core/scaling/laws/ipso/ipso.h"
 
 enum { ROWS_MAX = 64 };
@@ -483,4 +484,32 @@ Test(scaling_ipso, left_out_rows_are_predicted_by_the_others)
     cr_assert_eq(ipso_leave_out(rows, n, &arena, left_out, NULL), PV_OK);
     cr_expect_lt(fabs(left_out[6] - clean), 0.02 * clean);
     arena_fini(&arena);
+}
+
+/* What there is no memory for is an error and not an unknown exponent. */
+Test(scaling_ipso, a_line_lacks_no_part_for_want_of_memory)
+{
+    enum { POINTS = 400 };
+    double n[POINTS], y[POINTS];
+    struct growth whole, found;
+    struct arena room;
+    size_t refused = 0;
+    for (size_t i = 0; i < POINTS; i++) {
+        n[i] = (double)(1 + i / 4);
+        y[i] = 50 + 2 * n[i] + (double)(i * 7 % 5) / 10;
+    }
+    arena_init(&room, 0);
+    cr_assert_eq(growth_fit(n, y, POINTS, &room, &whole, NULL), PV_OK);
+    arena_fini(&room);
+    cr_assert_eq(whole.form, GROWTH_LINE);
+    cr_assert(whole.covariance[GROWTH_EXPONENT][GROWTH_EXPONENT] > 0);
+    for (size_t limit = 1000; limit < 200000; limit += 1000) {
+        arena_init(&room, limit);
+        enum pv_code code = growth_fit(n, y, POINTS, &room, &found, NULL);
+        arena_fini(&room);
+        refused += code == PV_E_MEMORY;
+        if (code == PV_OK)
+            cr_expect(found.covariance[GROWTH_EXPONENT][GROWTH_EXPONENT] > 0, "%zu bytes", limit);
+    }
+    cr_expect(refused > 10 && refused < 199, "%zu", refused);
 }

@@ -193,14 +193,17 @@ static void make_power(const struct power_law *law, const struct samples *s, str
 }
 
 /* How far the exponent of a line may be from 1: as well as a bent line knows its own. */
-static void know_exponent(const struct samples *s, struct growth *growth)
+static enum pv_code
+know_exponent(const struct samples *s, struct growth *growth, struct pv_error *err)
 {
     struct linear_fit bent;
-    struct pv_error ignored = {0};
-    if (regress(s, growth->coefficient, 3, &bent, &ignored) == PV_OK && s->rows > 3)
-        growth->covariance[GROWTH_EXPONENT][GROWTH_EXPONENT] = bent.variance * bent.inverse[2][2];
-    else
-        growth->covariance[GROWTH_EXPONENT][GROWTH_EXPONENT] = (double)NAN;
+    struct pv_error why = {0};
+    enum pv_code code = regress(s, growth->coefficient, 3, &bent, &why);
+    if (code != PV_OK && code != PV_E_SINGULAR)
+        return pv_fail(err, code, "%s", why.detail);
+    growth->covariance[GROWTH_EXPONENT][GROWTH_EXPONENT] =
+        code == PV_OK && s->rows > 3 ? bent.variance * bent.inverse[2][2] : (double)NAN;
+    return PV_OK;
 }
 
 static enum pv_code make_line(const struct samples *s, struct growth *growth, struct pv_error *err)
@@ -228,8 +231,7 @@ static enum pv_code make_line(const struct samples *s, struct growth *growth, st
     growth->covariance[GROWTH_AT_ONE][GROWTH_COEFFICIENT] = cross;
     growth->covariance[GROWTH_COEFFICIENT][GROWTH_AT_ONE] = cross;
     growth->covariance[GROWTH_COEFFICIENT][GROWTH_COEFFICIENT] = v * line.inverse[1][1];
-    know_exponent(s, growth);
-    return PV_OK;
+    return know_exponent(s, growth, err);
 }
 
 /* Rows at 1, which come first, determine at_one, and the others the power law. */
