@@ -173,15 +173,16 @@ tx_walk(struct store_tx *tx, struct sql *sql, PGresult **result, struct pv_error
 
 /*
  * Reads the columns of one row from left to right; results are binary. Copies go into `arena`;
- * `failed` tells that it is exhausted or a column is not what was asked for, so a mapping is
- * checked once, at its end. NULL reads as what is unknown.
+ * whether it was exhausted or a column was not what was asked for is remembered, so a mapping is
+ * checked once, at its end (row_done). NULL reads as what is unknown.
  */
 struct row {
     const PGresult *result;
     int at;
     int column;
     struct arena *arena;
-    bool failed;
+    bool exhausted;  /* the arena was */
+    bool unreadable; /* a value is not what was asked for, or damaged */
 };
 
 /* A result that is given back wherever its block is left: `result_auto_t *result = NULL;`. */
@@ -197,6 +198,8 @@ void results_clear(struct results *results);
 
 struct row row_at(const PGresult *result, int at, struct arena *arena);
 size_t row_count(const PGresult *result);
+bool row_failed(const struct row *row); /* either way, so far */
+/* PV_E_MEMORY: it was exhausted; PV_E_INTERNAL: it was unreadable. */
 enum pv_code row_done(const struct row *row, struct pv_error *err) PV_MUSTCHECK;
 bool row_is_null(const struct row *row); /* the next column; does not move */
 void row_uuid(struct row *row, char out[37]);

@@ -242,6 +242,8 @@ def test_the_command_line_makes_shows_and_revokes(service):
     assert row[0].replace("-", "") == token.split("_")[1] and row[1] == "alpha" and row[3] == "r--"
     assert row[5] != "-" and row[7] == "-"
     assert "beta" in run(service, "token", "list").stdout
+    misspelt = run(service, "token", "list", "--team=alhpa")
+    assert (misspelt.returncode, misspelt.stdout) == (1, "") and "no such team" in misspelt.stderr
     assert run(service, "token", "revoke", row[0]).returncode == 0
     assert until_refused(user, 5) < 5
     missing = run(service, "token", "revoke", "00000000-0000-7000-8000-000000000000")

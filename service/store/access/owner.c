@@ -84,17 +84,23 @@ enum pv_code registry_read_team(struct store_tx *tx,
     return PV_OK;
 }
 
+static enum pv_code
+find_team(struct store_tx *tx, const char *name, char team_id[37], struct pv_error *err)
+{
+    struct sql sql;
+    sql_init(&sql, &tx->scratch, "SELECT team_id FROM provisor.team WHERE name = $1");
+    sql_text(&sql, strview_of(name));
+    return registry_read_team(tx, &sql, "team", team_id, err);
+}
+
 enum pv_code store_owner_team_find(const char *owner_conninfo,
                                    const char *team_name,
                                    char team_id[37],
                                    struct pv_error *err)
 {
     registry_auto_t registry = {0};
-    struct sql sql;
     PV_TRY(registry_open(owner_conninfo, STORE_READ, &registry, err));
-    sql_init(&sql, &registry.tx->scratch, "SELECT team_id FROM provisor.team WHERE name = $1");
-    sql_text(&sql, strview_of(team_name));
-    return registry_read_team(registry.tx, &sql, "team", team_id, err);
+    return find_team(registry.tx, team_name, team_id, err);
 }
 
 /* Makes the team when it is missing. */
@@ -141,6 +147,10 @@ enum pv_code store_owner_token_list(const char *owner_conninfo,
     sql_columns(&sql, &registry.tx->scratch, &statement);
     sql_text(&sql, strview_of(team_name));
     PV_TRY(tx_query(registry.tx, &sql, &result, err));
+    if (row_count(result) == 0 && team_name != NULL) {
+        char team_id[37]; /* a team without tokens, or a name that is none? */
+        PV_TRY(find_team(registry.tx, team_name, team_id, err));
+    }
     return columns_read_list(result, SIZE_MAX, arena, &token_columns, list, err);
 }
 

@@ -39,7 +39,7 @@ enum pv_code store_token_lookup(struct store *store,
     if (hash.n == sizeof token->hash)
         memcpy(token->hash, hash.at, sizeof token->hash);
     else
-        row.failed = true;
+        row.unreadable |= !row.exhausted;
     return row_done(&row, err);
 }
 
@@ -109,8 +109,8 @@ read_key(struct store *store, struct arena *arena, unsigned char key[32], struct
     struct row row = row_at(result, 0, arena);
     struct strview bytes = row_bytes(&row);
     if (bytes.n != 32)
-        return row.failed ? row_done(&row, err)
-                          : pv_fail(err, PV_E_INTERNAL, "the service's key is damaged");
+        return row_failed(&row) ? row_done(&row, err)
+                                : pv_fail(err, PV_E_INTERNAL, "the service's key is damaged");
     memcpy(key, bytes.at, 32);
     return PV_OK;
 }

@@ -71,8 +71,9 @@ void performance_row_read(struct row *row, struct performance *performance)
     const int64_t *bins = row_counts(row, &n[0]);
     const double *weights = row_doubles(row, &n[1]);
     const double *masses = row_doubles(row, &n[2]);
-    row->failed |= n[0] > PERFORMANCE_BINS_MAX || n[1] != n[0] || n[2] != n[0];
-    if (row->failed || n[0] == 0)
+    row->unreadable |=
+        !row->exhausted && (n[0] > PERFORMANCE_BINS_MAX || n[1] != n[0] || n[2] != n[0]);
+    if (row_failed(row) || n[0] == 0)
         return;
     performance->n = n[0];
     memcpy(performance->index, bins, n[0] * sizeof *bins);

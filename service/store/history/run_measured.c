@@ -164,6 +164,18 @@ static enum pv_code find_older(struct store_tx *tx,
     return PV_OK;
 }
 
+/* As whoever writes or removes several runs of an application does: in one order, no two wait for
+ * each other. Deferred. */
+static enum pv_code
+lock_application(struct store_tx *tx, const char *application_id, struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql,
+           "SELECT FROM provisor.application WHERE team_id = $1 AND id = $2 FOR NO KEY UPDATE");
+    sql_uuid(&sql, application_id);
+    return tx_defer(tx, &sql, err);
+}
+
 static enum pv_code keep_measures(struct store_tx *tx,
                                   const char *application_id,
                                   const char *run_id,
@@ -193,20 +205,23 @@ enum pv_code store_run_measure_older(struct store_tx *tx,
     struct run *runs = NULL;
     *measured = 0;
     size_t n = 0;
-    enum pv_code code = find_older(tx, arena, application_id, most, some, &runs, &n, err);
+    PV_TRY(find_older(tx, arena, application_id, most, some, &runs, &n, err));
+    struct run_measures *measures = arena_array(arena, n, sizeof *measures);
+    enum pv_code code = measures == NULL ? pv_no_memory(err) : PV_OK;
     /* One by one: each may have millions of tasks. */
     for (size_t i = 0; code == PV_OK && i < n; i++) {
-        struct run_measures measures;
         struct arena_mark mark = arena_mark(arena);
-        char id[37];
-        (void)snprintf(id, sizeof id, "%s", runs[i].id);
-        code = run_load_many(tx, arena, application_id, &runs[i], 1, RUN_WITH_TASKS, err);
+        struct run run = runs[i];
+        code = run_load_many(tx, arena, application_id, &run, 1, RUN_WITH_TASKS, err);
         if (code == PV_OK)
-            code = run_measure(&runs[i], arena, &measures, err);
-        if (code == PV_OK)
-            code = keep_measures(tx, application_id, id, &measures, err);
+            code = run_measure(&run, arena, &measures[i], err);
         arena_rewind(arena, mark);
-        *measured += code == PV_OK;
     }
+    /* Only now: whoever brings a run must not wait for the reading. */
+    if (code == PV_OK && n > 0)
+        code = lock_application(tx, application_id, err);
+    for (size_t i = 0; code == PV_OK && i < n; i++)
+        code = keep_measures(tx, application_id, runs[i].id, &measures[i], err);
+    *measured = code == PV_OK ? n : 0;
     return code;
 }

@@ -11,12 +11,12 @@ static void read_warnings(struct row *row, struct findings *warnings)
     struct run_warnings read;
     columns_read(row, &run_warning_columns, &read);
     *warnings = (struct findings){.arena = row->arena};
-    for (size_t i = 0; !row->failed && i < read.n; i++) {
+    for (size_t i = 0; !row_failed(row) && i < read.n; i++) {
         const struct run_warning_row *w = &read.rows[i];
         struct finding *warning = finding_add(warnings, w->code.at, "%s", w->message.at);
         if (w->count != RUN_UNKNOWN)
             finding_number(warning, "count", (double)w->count);
-        row->failed = warnings->failed;
+        row->exhausted = warnings->failed;
     }
 }
 
@@ -54,15 +54,20 @@ static void read_sketch(struct row *row, struct run_stage *stage)
     size_t n, n_means, n_tasks;
     int64_t *tasks = row_counts(row, &n);
     double *means_s = row_doubles(row, &n_means);
-    if (tasks == NULL || row->failed)
+    if (tasks == NULL || row_failed(row))
         return;
     struct task_group *groups = arena_array(row->arena, n, sizeof *groups);
     double *spread = NULL;
     for (size_t g = 0; groups != NULL && n == n_means && g < n; g++)
         groups[g] = (struct task_group){tasks[g], means_s[g]};
-    row->failed |= groups == NULL || n != n_means ||
-                   task_sketch_spread(groups, n, row->arena, &spread, &n_tasks, NULL) != PV_OK;
-    if (row->failed)
+    row->exhausted |= groups == NULL;
+    row->unreadable |= n != n_means;
+    if (row_failed(row))
+        return;
+    enum pv_code code = task_sketch_spread(groups, n, row->arena, &spread, &n_tasks, NULL);
+    row->exhausted |= code == PV_E_MEMORY;
+    row->unreadable |= code != PV_OK && code != PV_E_MEMORY;
+    if (code != PV_OK)
         return;
     stage->task_sketch = groups;
     stage->n_task_sketch = n;

@@ -237,7 +237,8 @@ void columns_bind_all(struct sql *sql, const struct columns *columns, const void
 
 /* --- rows --- */
 
-/* The elements of one array column, each into its struct; false when they are not n. */
+/* The elements of one array column, each into its struct; false when they are not n. There are no
+ * arrays of other kinds. */
 static bool
 read_elements(struct row *row, const struct column *column, size_t n, char *items, size_t size)
 {
@@ -250,10 +251,9 @@ read_elements(struct row *row, const struct column *column, size_t n, char *item
         const struct strview *values = row_texts(row, &there);
         for (size_t i = 0; there == n && i < n; i++)
             *(struct strview *)(void *)(items + i * size + column->at) = values[i];
-    } else {
-        return false;
     }
-    return there == n && !row->failed;
+    row->unreadable |= !row->exhausted && there != n;
+    return !row_failed(row);
 }
 
 static void read_structs(struct row *row, const struct column *column, void *object)
@@ -261,11 +261,12 @@ static void read_structs(struct row *row, const struct column *column, void *obj
     const struct columns *of = column->of;
     size_t n = row_array_length(row);
     char *items = arena_calloc(row->arena, n, of->size);
-    row->failed |= items == NULL;
-    for (size_t i = 0; i < of->n && !row->failed; i++)
-        row->failed = !read_elements(row, &of->list[i], n, items, of->size);
-    *(void **)(void *)((char *)object + column->at) = row->failed ? NULL : items;
-    *(size_t *)(void *)((char *)object + column->n_at) = row->failed ? 0 : n;
+    row->exhausted |= items == NULL;
+    bool sound = !row_failed(row);
+    for (size_t i = 0; i < of->n && sound; i++)
+        sound = read_elements(row, &of->list[i], n, items, of->size);
+    *(void **)(void *)((char *)object + column->at) = sound ? items : NULL;
+    *(size_t *)(void *)((char *)object + column->n_at) = sound ? n : 0;
 }
 
 static int64_t read_integer(struct row *row)
@@ -281,7 +282,7 @@ static unsigned read_word(struct row *row, const char *const words[])
     unsigned at = 0;
     while (words[at] != NULL && !strview_is(text, words[at]))
         at++;
-    row->failed |= words[at] == NULL;
+    row->unreadable |= words[at] == NULL && !row->exhausted;
     return words[at] == NULL ? 0 : at;
 }
 

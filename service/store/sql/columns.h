@@ -56,14 +56,20 @@ struct columns {
     .kind = COLUMN_KIND_JSON, .at = COLUMN_OFFSET(T, path, struct strview : 1)
 #define COLUMN_WORD(T, path, list)                                                                 \
     .kind = COLUMN_KIND_WORD, .at = COLUMN_OFFSET(T, path, unsigned : 1, int : 1), .words = (list)
-#define COLUMN_ID(T, path) .kind = COLUMN_KIND_ID, .at = COLUMN_OFFSET(T, path, char * : 1)
+/* An array decays in _Generic, so its size is checked by itself. */
+#define COLUMN_ID(T, path)                                                                         \
+    .kind = COLUMN_KIND_ID, .at = COLUMN_OFFSET(T, path, char * : 1) +                             \
+                                  0 * sizeof(char[sizeof(((T *)0)->path) == 37 ? 1 : -1])
 #define COLUMN_INSTANT(T, path)                                                                    \
     .kind = COLUMN_KIND_INSTANT, .at = COLUMN_OFFSET(T, path, int64_t : 1)
 #define COLUMN_PAIRS(T, path, count)                                                               \
     .kind = COLUMN_KIND_PAIRS, .at = COLUMN_OFFSET(T, path, struct run_label * : 1),               \
     .n_at = COLUMN_OFFSET(T, count, size_t : 1)
 #define COLUMN_STRUCTS(T, path, count, columns)                                                    \
-    .kind = COLUMN_KIND_STRUCTS, .at = offsetof(T, path),                                          \
+    .kind = COLUMN_KIND_STRUCTS,                                                                   \
+    .at = offsetof(T, path) +                                                                      \
+          0 * sizeof(char[sizeof(((T *)0)->path) == sizeof(void *) ? 1 : -1]) +                    \
+          0 * sizeof *((T *)0)->path,                                                              \
     .n_at = COLUMN_OFFSET(T, count, size_t : 1), .of = (columns)
 
 #define COLUMNS_OF(list, T) (list), sizeof(list) / sizeof *(list), sizeof(T)

@@ -29,7 +29,15 @@ size_t row_count(const PGresult *result)
 
 enum pv_code row_done(const struct row *row, struct pv_error *err)
 {
-    return row->failed ? pv_no_memory(err) : PV_OK;
+    if (row->exhausted)
+        return pv_no_memory(err);
+    return row->unreadable ? pv_fail(err, PV_E_INTERNAL, "a row of the database cannot be read")
+                           : PV_OK;
+}
+
+bool row_failed(const struct row *row)
+{
+    return row->exhausted || row->unreadable;
 }
 
 bool row_is_null(const struct row *row)
@@ -70,7 +78,7 @@ void row_uuid(struct row *row, char out[37])
     size_t n = 0;
     const unsigned char *at = rows_next(row, &n);
     if (at == NULL || n != 16) {
-        row->failed |= at != NULL;
+        row->unreadable |= at != NULL;
         out[0] = '\0';
         return;
     }
@@ -87,7 +95,7 @@ void row_uuid(struct row *row, char out[37])
 static struct strview copied(struct row *row, const unsigned char *at, size_t n)
 {
     char *copy = arena_strndup(row->arena, (const char *)at, n);
-    row->failed |= copy == NULL;
+    row->exhausted |= copy == NULL;
     return (struct strview){copy, copy == NULL ? 0 : n};
 }
 
@@ -116,7 +124,7 @@ int64_t row_int(struct row *row)
         return (int32_t)get32(at);
     if (n == 2)
         return (int16_t)((unsigned)at[0] << 8 | at[1]);
-    row->failed = true;
+    row->unreadable = true;
     return RUN_UNKNOWN;
 }
 
@@ -126,7 +134,7 @@ double row_double(struct row *row)
     const unsigned char *at = rows_next(row, &n);
     if (at == NULL)
         return (double)NAN;
-    row->failed |= n != 8;
+    row->unreadable |= n != 8;
     return n == 8 ? double_of(get64(at)) : (double)NAN;
 }
 
@@ -134,6 +142,7 @@ bool row_bool(struct row *row)
 {
     size_t n = 0;
     const unsigned char *at = rows_next(row, &n);
+    row->unreadable |= at != NULL && n != 1;
     return at != NULL && n == 1 && at[0] != 0;
 }
 
@@ -143,7 +152,7 @@ int64_t row_instant(struct row *row)
     const unsigned char *at = rows_next(row, &n);
     if (at == NULL)
         return RUN_NO_INSTANT;
-    row->failed |= n != 8;
+    row->unreadable |= n != 8;
     return n == 8 ? (int64_t)get64(at) + POSTGRES_EPOCH_US : RUN_NO_INSTANT;
 }
 
@@ -162,20 +171,24 @@ static bool elements_open(struct row *row, struct elements *elements)
     if (at == NULL)
         return false;
     if (size < 12 || get32(at) > 1 || (get32(at) == 1 && size < 20)) {
-        row->failed = true;
+        row->unreadable = true;
         return false;
     }
     if (get32(at) == 1)
         *elements = (struct elements){at + 20, at + size, get32(at + 12)};
+    if (elements->n > (size - 12) / 4) { /* each has its length: nothing is allocated for a lie */
+        row->unreadable = true;
+        return false;
+    }
     return true;
 }
 
-/* The next element; NULL for a null. A damaged array sets row->failed. */
+/* The next element; NULL for a null. A damaged array makes the row unreadable. */
 static const unsigned char *element(struct row *row, struct elements *elements, size_t *n)
 {
     *n = 0;
     if (elements->end - elements->at < 4) {
-        row->failed = true;
+        row->unreadable = true;
         return NULL;
     }
     uint32_t length = get32(elements->at);
@@ -183,7 +196,7 @@ static const unsigned char *element(struct row *row, struct elements *elements, 
     if (length == UINT32_MAX)
         return NULL;
     if ((size_t)(elements->end - elements->at) < length) {
-        row->failed = true;
+        row->unreadable = true;
         return NULL;
     }
     const unsigned char *at = elements->at;
@@ -206,10 +219,11 @@ int64_t *row_counts(struct row *row, size_t *n)
     if (!elements_open(row, &elements))
         return NULL;
     int64_t *counts = arena_array(row->arena, elements.n, sizeof *counts);
-    row->failed |= counts == NULL;
+    row->exhausted |= counts == NULL;
     for (size_t i = 0; counts != NULL && i < elements.n; i++) {
         size_t size;
         const unsigned char *at = element(row, &elements, &size);
+        row->unreadable |= at != NULL && size != 8;
         counts[i] = size == 8 ? (int64_t)get64(at) : RUN_UNKNOWN;
     }
     *n = counts == NULL ? 0 : elements.n;
@@ -223,10 +237,11 @@ double *row_doubles(struct row *row, size_t *n)
     if (!elements_open(row, &elements))
         return NULL;
     double *numbers = arena_array(row->arena, elements.n, sizeof *numbers);
-    row->failed |= numbers == NULL;
+    row->exhausted |= numbers == NULL;
     for (size_t i = 0; numbers != NULL && i < elements.n; i++) {
         size_t size;
         const unsigned char *at = element(row, &elements, &size);
+        row->unreadable |= at != NULL && size != 8;
         numbers[i] = size == 8 ? double_of(get64(at)) : (double)NAN;
     }
     *n = numbers == NULL ? 0 : elements.n;
@@ -240,7 +255,7 @@ struct strview *row_texts(struct row *row, size_t *n)
     if (!elements_open(row, &elements))
         return NULL;
     struct strview *texts = arena_array(row->arena, elements.n, sizeof *texts);
-    row->failed |= texts == NULL;
+    row->exhausted |= texts == NULL;
     for (size_t i = 0; texts != NULL && i < elements.n; i++) {
         size_t size;
         const unsigned char *at = element(row, &elements, &size);
@@ -258,10 +273,10 @@ struct run_label *row_pairs(struct row *row, size_t *n)
     struct strview *values = row_texts(row, &n_values);
     *n = 0;
     struct run_label *pairs = arena_array(row->arena, n_keys, sizeof *pairs);
-    if (pairs == NULL || n_keys != n_values || row->failed) {
-        row->failed = true;
+    row->exhausted |= pairs == NULL;
+    row->unreadable |= !row->exhausted && n_keys != n_values;
+    if (row_failed(row))
         return NULL;
-    }
     for (size_t i = 0; i < n_keys; i++)
         pairs[i] = (struct run_label){keys[i], values[i]};
     *n = n_keys;

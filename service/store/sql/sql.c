@@ -185,7 +185,7 @@ put_fixed(unsigned char *at, bool null, const unsigned char bytes[8], size_t n)
     return at + 4 + n;
 }
 
-/* Sizes of elements are bounded by 16, so n * 16 is checked once for all kinds. */
+/* The bytes of n elements of `each`; false, and the statement exhausted, when they overflow. */
 static bool body_of(struct sql *sql, size_t n, size_t each, size_t *body)
 {
     if (!__builtin_mul_overflow(n, each, body))
@@ -287,9 +287,12 @@ void sql_uuids(struct sql *sql, const char *first, size_t n, size_t stride)
         return;
     unsigned char *at = start + ARRAY_HEADER;
     for (size_t i = 0; i < n; i++) {
-        put32(at, 16);
-        uuid_bytes(strided(first, i, stride), at + 4);
-        at += 20;
+        const char *uuid = strided(first, i, stride);
+        bool null = uuid[0] == '\0';
+        put32(at, null ? UINT32_MAX : 16);
+        if (!null)
+            uuid_bytes(uuid, at + 4);
+        at += null ? 4 : 20;
     }
     array_close(sql, OID_UUIDS, start, n, (size_t)(at - start));
 }
