@@ -59,10 +59,10 @@ void writer_member_pair(struct writer *w,
                         const char *key,
                         const double pair[2]); /* NAN twice: null */
 
-/* A member that is an object or array: its key, and its beginning. Where it is not known, null
- * instead, and false: there is nothing to end. */
+/* A member that is an object or array: its key, and its beginning. */
 void writer_member_object(struct writer *w, const char *key);
 void writer_member_array(struct writer *w, const char *key);
+/* Likewise; where it is not known, null instead, and false: there is nothing to end. */
 static inline bool writer_member_object_or_null(struct writer *w, const char *key, bool known)
 {
     (known ? writer_member_object : writer_member_null)(w, key);

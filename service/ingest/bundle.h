@@ -26,8 +26,8 @@ void bundle_close(struct bundle *bundle);
 
 /*
  * Read on, about `budget` bytes (stored and plain together) or to the end, as *done reports. The
- * first call looks at the list of files. Errors as those of container.h, members.h and stream.h; the
- * detail begins with the name of the part at fault.
+ * first call looks at the list of files. Errors as those of container.h, members.h and stream.h;
+ * the detail begins with the name of the part at fault.
  */
 enum pv_code bundle_read(struct bundle *bundle,
                          struct text *text,

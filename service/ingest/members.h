@@ -10,8 +10,8 @@
 #include "base/strview.h"
 
 /*
- * Which files of an archive or folder make up a log, and in which order. Three layouts, recognised by
- * names:
+ * Which files of an archive or folder make up a log, and in which order. Three layouts, recognised
+ * by names:
  *
  * rolling     Spark's event log directory: events_<n>_<log>[.codec][.compact], in the numeric order
  *             of n. A compacted part stands for all parts up to its number. The empty marker

@@ -25,11 +25,10 @@ struct ingest_limits {
     uint64_t sent_bytes; /* a log as sent or stored, before decompression */
     struct compression_limits framing;
     struct joblog_limits log;
-    size_t archive_entries;    /* files of an archive or folder */
-    size_t archive_name_bytes; /* of each of them */
-    struct spool_quota *spool; /* borrowed; NULL: what needs a spool is refused */
-    const struct ingest_watch
-        *watch; /* borrowed; NULL: nobody looks on. Of ingest_read_path only */
+    size_t archive_entries;           /* files of an archive or folder */
+    size_t archive_name_bytes;        /* of each of them */
+    struct spool_quota *spool;        /* borrowed; NULL: what needs a spool is refused */
+    const struct ingest_watch *watch; /* borrowed; NULL: nobody watches. Of ingest_read_path only */
 };
 
 /* The limits that the settings state; spool and watch are left NULL. */

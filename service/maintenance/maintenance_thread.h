@@ -8,8 +8,8 @@
 
 /*
  * The thread that maintains the database while the server runs: a pass soon after the start and
- * then one every config->maintenance_interval_s, of all replicas together. Waits while the schema is
- * behind or the database away.
+ * then one every config->maintenance_interval_s, of all replicas together. Waits while the schema
+ * is behind or the database away.
  */
 struct maintenance_thread;
 

@@ -22,7 +22,8 @@ struct pass {
 /* The process is ending, or the lease was found to be gone: nothing is begun any more. */
 bool pass_is_over(const struct pass *pass);
 
-/* Asked before each transaction; renews the lease in time. *go_on is false once the pass is over. */
+/* Asked before each transaction; renews the lease in time. *go_on is false once the pass is
+ * over. */
 enum pv_code pass_may_go_on(struct pass *pass, bool *go_on, struct pv_error *err) PV_MUSTCHECK;
 
 /* A lock that is not free at once is left for the next pass: PV_OK for PV_E_RETRY, logged with the

@@ -80,11 +80,11 @@ void store_rollback(struct store_tx **tx);
 #define store_tx_auto_t __attribute__((cleanup(store_rollback))) struct store_tx
 
 /*
- * From here on the transaction tells of this application ("": of none): the events and the reply it
- * keeps go with the application when that is deleted. Calls that write runs, advice and
- * applications say so themselves.
+ * From here on the transaction is about this application ("": about none): the events and the reply
+ * it keeps are deleted with the application. Calls that write runs, advice, operations and
+ * applications set it themselves.
  */
-void store_tell_of(struct store_tx *tx, const char *application_id);
+void store_set_application(struct store_tx *tx, const char *application_id);
 
 /* --- migrations --- */
 

@@ -96,7 +96,7 @@ struct store_tx {
     struct store *store;
     PGconn *conn; /* taken at the first statement */
     struct principal who;
-    char application_id[37]; /* what events and kept replies tell of; "" for no application */
+    char application_id[37]; /* what events and kept replies are about; "": none */
     char request_id[128];
     enum store_mode mode;
     bool begun;        /* BEGIN was sent */

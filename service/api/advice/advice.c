@@ -277,7 +277,7 @@ static enum pv_code store_advice(struct http_request *request,
         return pv_no_memory(err);
     PV_TRY(write_document(request, &reply, 201, response, err));
     PV_TRY(api_reply_location(request, response, "/v1/advice", id, err));
-    store_tell_of(write->tx, build->history->application_id);
+    store_set_application(write->tx, build->history->application_id);
     PV_TRY(api_write_keep(request, response, write, err));
     struct advice_row row = row_of(build, &reply, request, response);
     return store_advice_insert_commit(&write->tx, &row, (struct strview){event_text, event_n}, err);

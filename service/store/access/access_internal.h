@@ -4,7 +4,7 @@
 #include "store/access/access.h"
 #include "store/sql/columns.h"
 
-/* All of a token but its hash, as {token}; of TOKENS, where several rows are read. */
+/* {token}: all of a token but its hash, read from TOKENS. */
 extern const struct columns token_columns;
 #define TOKENS                                                                                     \
     "(SELECT x.*, m.name AS team_name FROM provisor.token x"                                       \

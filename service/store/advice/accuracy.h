@@ -6,7 +6,7 @@
 
 /* Runs beside the advice that they name. */
 
-/* What an application costs to sum up is bounded by this, however long its history. */
+/* Bounds the cost of a summary, however long the history of the application. */
 enum { ACCURACY_SUMMARY_RUNS = 1000 };
 
 /* One run and what the advice it names said. Counts are RUN_UNKNOWN, numbers NAN where unknown. */

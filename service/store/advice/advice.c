@@ -52,7 +52,7 @@ static enum pv_code insert_and_tell(struct store_tx *tx,
                                     struct strview event_data,
                                     struct pv_error *err)
 {
-    store_tell_of(tx, advice->application_id);
+    store_set_application(tx, advice->application_id);
     PV_TRY(advice_insert(tx, advice, err));
     PV_TRY(journal_audit(tx, "advice.insert", "advice", strview_of(advice->id), err));
     PV_TRY(outbox_append(tx, "advice.created", event_data, err));

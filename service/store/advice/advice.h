@@ -5,8 +5,8 @@
 
 /*
  * Advice is kept as the reply that was sent, byte for byte, beside the columns that lists and
- * accuracy need; problem_size, cores_per_executor, the interval, confidence, model_kind and
- * deadline_probability are only written here (store/advice/accuracy.h reads them).
+ * accuracy need. Lists leave out problem_size, cores_per_executor, the interval, confidence,
+ * model_kind and deadline_probability, which are for store_advice_find and store/advice/accuracy.h.
  */
 struct advice_row {
     char id[37];             /* UUIDv7, made by the caller before the document is written */

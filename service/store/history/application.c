@@ -96,7 +96,7 @@ static enum pv_code application_insert(struct store_tx *tx,
     PV_TRY(query_one(tx, &sql, &columns, arena, stored, made, err));
     if (!*made)
         return PV_OK;
-    store_tell_of(tx, stored->id);
+    store_set_application(tx, stored->id);
     return journal_audit(tx, "application.insert", "application", stored->name, err);
 }
 
@@ -163,8 +163,8 @@ enum pv_code store_application_ensure(struct store_tx *tx,
     return there ? PV_OK : pv_fail(err, PV_E_RETRY, "the application has just been deleted");
 }
 
-/* Why a write met no row. Without a version to match it can only be gone, also when a look made in the
- * same transaction still sees it. */
+/* Why a write met no row. Without a version to match it can only be gone, even if an earlier read
+ * in this transaction saw it. */
 static enum pv_code
 why_untouched(struct store_tx *tx, const char *name, int64_t if_version, struct pv_error *err)
 {

@@ -8,9 +8,8 @@
 
 /*
  * Thousands of rows come in one transaction, of which the server's statistics know nothing: plans
- * made for what was there before (above all those of the foreign keys, which look up a run for each
- * label and stage) could read the whole table for every row. So plans are made anew, for any
- * values, and on indexes.
+ * made for what was there before could read the whole table for every row. So plans are made anew,
+ * for any values, and on indexes.
  */
 static enum pv_code plan_anew(struct store_tx *tx, struct pv_error *err)
 {
@@ -60,7 +59,7 @@ enum pv_code store_run_import_begin(struct store_tx *tx,
                                     struct pv_error *err)
 {
     results_auto_t results = {{NULL}};
-    store_tell_of(tx, application->id);
+    store_set_application(tx, application->id);
     PV_TRY(plan_for_many(tx, err));
     PV_TRY(lock(tx, application->id, results.of, err));
     if (row_count(results.of[1]) == 0)

@@ -8,8 +8,8 @@
 
 /* Shared by the files run_*.c: the columns of a run in the order all use. */
 
-/* The run; what is drawn from its stages when it is written; a stage without its tasks, which is read
- * as s. In run_columns.c. */
+/* The run; what is drawn from its stages when it is written; a stage without its tasks, which is
+ * read as s. In run_columns.c. */
 extern const struct columns run_columns;
 extern const struct columns run_measure_columns;
 extern const struct columns run_stage_columns;

@@ -409,7 +409,7 @@ enum pv_code store_run_insert(struct store_tx *tx,
                               struct pv_error *err)
 {
     struct lookup there;
-    store_tell_of(tx, application->id);
+    store_set_application(tx, application->id);
     PV_TRY(look_up(tx, application->id, run, log_digest, &there, err));
     bool keeps = false;
     if (there.has_log)

@@ -45,8 +45,8 @@ enum pv_code store_application_model_find(struct store_tx *tx,
 
 /*
  * Keep the models, unless ones of a later history are there or the application is gone. Where a
- * drift is due to be reported and none of a run as late was reported before, its event goes into the
- * outbox with them.
+ * drift is due to be reported and none of a run as late was reported before, its event goes into
+ * the outbox with them.
  */
 enum pv_code store_application_model_keep(struct store_tx *tx,
                                           const struct application_model *model,

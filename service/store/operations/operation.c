@@ -114,7 +114,7 @@ static enum pv_code store_operation_submit(struct store_tx *tx,
                                            struct pv_error *err)
 {
     PV_TRY(tx_defer(tx, sql, err));
-    store_tell_of(tx, operation->application_id);
+    store_set_application(tx, operation->application_id);
     return journal_audit(tx, "operation.submit", "operation", strview_of(operation->id), err);
 }
 
@@ -256,7 +256,7 @@ enum pv_code store_operation_cancel(struct store_tx *tx,
     PV_TRY(ask_for_end(tx, id, keep_s, &asked, err));
     PV_TRY(store_operation_find(tx, arena, id, operation, err));
     *changed = asked;
-    store_tell_of(tx, operation->application_id);
+    store_set_application(tx, operation->application_id);
     return asked ? journal_audit(tx, "operation.cancel", "operation", strview_of(id), err) : PV_OK;
 }
 
@@ -265,6 +265,6 @@ enum pv_code store_operation_tell(struct store_tx *tx,
                                   struct strview event,
                                   struct pv_error *err)
 {
-    store_tell_of(tx, operation->application_id);
+    store_set_application(tx, operation->application_id);
     return outbox_append(tx, "operation.completed", event, err);
 }

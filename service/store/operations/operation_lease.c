@@ -182,7 +182,7 @@ static enum pv_code change_held(struct store_tx *tx, struct sql *sql, struct pv_
     struct row row = row_at(result, 0, NULL);
     char application_id[37];
     row_uuid(&row, application_id);
-    store_tell_of(tx, application_id);
+    store_set_application(tx, application_id);
     return PV_OK;
 }
 

@@ -6,9 +6,9 @@
 #include "store/store_internal.h"
 
 /*
- * The columns of a table as a table: one row for each, which says where in a struct its value lives.
- * From it come the lists of columns and parameters in statements, the parameters themselves, and the
- * reading of rows, so that a column is written once and cannot change places with another.
+ * The columns of a table as a table: one row for each, which says where in a struct its value
+ * lives. From it come the lists of columns and parameters in statements, the parameters themselves,
+ * and the reading of rows, so that a column is written once and cannot change places with another.
  */
 enum column_kind {
     COLUMN_KIND_COUNT,   /* int64_t; unknown: RUN_UNKNOWN */
@@ -22,7 +22,7 @@ enum column_kind {
     COLUMN_KIND_ID,      /* char[37] */
     COLUMN_KIND_INSTANT, /* int64_t */
     COLUMN_KIND_PAIRS,   /* struct run_label * and their number: two columns */
-    COLUMN_KIND_STRUCTS /* a pointer to structs and their number: an array for each column of `of` */
+    COLUMN_KIND_STRUCTS  /* pointer to structs and their number: an array for each column of `of` */
 };
 
 struct column {
@@ -91,8 +91,8 @@ void tx_columns(struct store_tx *tx, struct sql *sql, struct columns_statement *
 /* Likewise without the team as $1, like sql_init. */
 void sql_columns(struct sql *sql, struct arena *arena, struct columns_statement *statement);
 
-/* The parameters of {x:values}: of one struct, or an array for each over n structs. They are borrowed
- * until the statement is sent. */
+/* The parameters of {x:values}: of one struct, or an array for each over n structs. They are
+ * borrowed until the statement is sent. */
 void columns_bind(struct sql *sql, const struct columns *columns, const void *object);
 void columns_bind_all(struct sql *sql, const struct columns *columns, const void *first, size_t n);
 

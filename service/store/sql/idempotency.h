@@ -17,9 +17,9 @@ struct idempotency_reply {
 };
 
 /*
- * What was answered to the key before: IDEMPOTENCY_REPLAY with *reply, or IDEMPOTENCY_FRESH. Takes no
- * lock, so that the caller may give its connection back before it computes; the claim that follows
- * decides. PV_E_INVALID as below.
+ * What was answered to the key before: IDEMPOTENCY_REPLAY with *reply, or IDEMPOTENCY_FRESH. Takes
+ * no lock, so that the caller may give its connection back before it computes; the claim that
+ * follows decides. PV_E_INVALID as below.
  */
 enum pv_code store_idempotency_find(struct store_tx *tx,
                                     struct arena *arena,

@@ -15,8 +15,8 @@ enum { PREPARED_NAME_MAX = 24 };
 /* Keep a memory with a new connection; it goes with PQfinish. False when memory is exhausted. */
 bool prepared_attach(PGconn *conn);
 
-/* The process that served a statement, as it reported itself: only when it is the one that was connected to
- * may statements be prepared. */
+/* The pid reported by the process that served a statement. Statements are prepared only while it is
+ * the process we connected to. */
 void prepared_learn_backend(PGconn *conn, int backend_pid);
 
 /* What to do with a statement of that text; `name` is its name on the server where it has one. */

@@ -156,7 +156,7 @@ void tx_sql(struct store_tx *tx, struct sql *sql, const char *text)
     sql_uuid(sql, tx->who.team_id);
 }
 
-void store_tell_of(struct store_tx *tx, const char *application_id)
+void store_set_application(struct store_tx *tx, const char *application_id)
 {
     (void)snprintf(tx->application_id, sizeof tx->application_id, "%s", application_id);
 }
@@ -169,9 +169,9 @@ enum pv_code tx_send(struct store_tx *tx, const struct sql *sql, struct pv_error
 }
 
 /*
- * The server keeps answers back until the sync or until its buffer is full. It is asked for them every
- * few statements, so that the deadline of a silent server is that of few statements however many
- * are queued (receive), and short transactions still cost one message each way.
+ * The server keeps answers back until the sync or until its buffer is full. It is asked for them
+ * every few statements, so that the deadline of a silent server is that of few statements however
+ * many are queued (receive), and short transactions still cost one message each way.
  */
 enum pv_code tx_defer(struct store_tx *tx, const struct sql *sql, struct pv_error *err)
 {
