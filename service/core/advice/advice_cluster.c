@@ -117,8 +117,9 @@ enum pv_code advice_cluster_explain(const struct advice_cluster *cluster,
     strview_shorten(named->name, name, sizeof name);
     struct finding *note = finding_add(
         &advice->reasons, "cluster",
-        "The cluster \"%s\" has %s executors of %s cores; at most %lld are considered.", name,
-        or_unknown(traits->executors, executors), or_unknown(traits->cores_per_executor, cores),
+        "The cluster \"%s\" has %s executor%s of %s core%s; advice considers at most %lld.", name,
+        or_unknown(traits->executors, executors), PLURAL(traits->executors),
+        or_unknown(traits->cores_per_executor, cores), PLURAL(traits->cores_per_executor),
         (long long)question->goal.max_executors);
     finding_text(note, "cluster", named->name.at);
     if (traits->executors != RUN_UNKNOWN)

@@ -20,8 +20,7 @@ struct advice_known {
 };
 
 struct advice_answer {
-    struct curve
-        curve; /* that it was chosen from: the predicted, or what interruptions make of it */
+    struct curve curve; /* that it was chosen from: predicted, or what interruptions make of it */
     struct pricing pricing;
     struct advice advice;
     struct joint_outcome joint;

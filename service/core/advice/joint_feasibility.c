@@ -43,14 +43,16 @@ static enum pv_code make_new_job(const struct joint_question *question,
 {
     struct replay *replays = arena_calloc(scratch, question->n_runs, sizeof *replays);
     struct replay_outcome outcome;
-    enum pv_code code = replays == NULL ? pv_no_memory(err) : PV_OK;
     size_t n = 0;
-    for (size_t i = 0; i < question->n_runs && code == PV_OK; i++) {
-        code = replay_prepare(&question->runs[i], scratch, scratch, &replays[n], NULL);
+    if (replays == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < question->n_runs; i++) {
+        struct pv_error why = {0};
+        enum pv_code code = replay_prepare(&question->runs[i], scratch, scratch, &replays[n], &why);
+        if (code != PV_OK && code != PV_E_TOO_FEW) /* the curve passed that over, too */
+            return pv_fail(err, code, "%s", why.detail);
         n += code == PV_OK ? 1 : 0;
-        code = code == PV_E_TOO_FEW ? PV_OK : code; /* the curve passed it over, too */
     }
-    PV_TRY(code);
     if (n == 0)
         return pv_fail(err, PV_E_TOO_FEW, "no run can be replayed");
     PV_TRY(replay_learn(replays, n, 0, n, scratch, err));
@@ -243,11 +245,10 @@ static void explain_new_job(const struct joint_question *question,
                                                       : " and misses its deadline";
     struct finding *note = finding_add(
         &advice->reasons, outcome->met ? "met_beside_running" : "missed_beside_running",
-        "With the %zu running job%s, all sharing the cluster's %zu core%s earliest deadline "
-        "first, it ends after %.6g s%s; without "
-        "them on the same cores after %.6g s. The recommended executors are no cap in "
-        "either.",
-        question->n_running, PLURAL(question->n_running), question->cores, PLURAL(question->cores),
+        "It shares the cluster's %zu core%s with %zu running job%s, scheduled earliest deadline "
+        "first, and ends after %.6g s%s; without them, on the same cores, it would end after "
+        "%.6g s. The recommended executors are no cap in either case.",
+        question->cores, PLURAL(question->cores), question->n_running, PLURAL(question->n_running),
         outcome->execution_s, verdict, outcome->alone_s);
     finding_number(note, "execution_s", outcome->execution_s);
     finding_number(note, "alone_s", outcome->alone_s);
@@ -275,12 +276,12 @@ static void warn_of_late_jobs(const struct joint_question *question,
     if (n == 0)
         return;
     struct finding *note =
-        finding_add(&advice->warnings, because ? "running_jobs_delayed" : "running_jobs_late",
-                    because ? "%zu running job%s would miss the deadline because of "
-                              "this one."
-                            : "%zu running job%s the deadline, with this one or "
-                              "without.",
-                    n, because ? PLURAL((n)) : (n == 1 ? " misses" : "s miss"));
+        because ? finding_add(&advice->warnings, "running_jobs_delayed",
+                              "%zu running job%s would miss the deadline because of this one.", n,
+                              PLURAL(n))
+                : finding_add(&advice->warnings, "running_jobs_late",
+                              "%zu running job%s %s the deadline, with this one or without.", n,
+                              PLURAL(n), PLURAL_VERB(n, "misses", "miss"));
     finding_text(note, "first", names[first]);
     finding_number(note, "jobs", (double)n);
     finding_number(note, "execution_s", outcome->running[first].execution_s);

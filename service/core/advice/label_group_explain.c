@@ -11,7 +11,7 @@ static int shown(const char *text)
     return (int)strview_clip(strview_of(text), SHOWN_BYTES).n;
 }
 
-/* "iterations=10, machine=m5"; a label that the runs have not: "machine absent". */
+/* "iterations=10, machine=m5"; a label that the runs do not have: "machine absent". */
 static const char *list_labels(const struct label_group *group, struct arena *arena)
 {
     const char *text = "";

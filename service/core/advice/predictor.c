@@ -165,9 +165,10 @@ static void warn_of_runs(const struct predictor *predictor, struct advice *advic
     if (drift->state == DRIFT_PRESENT) {
         struct finding *note = finding_add(
             &advice->warnings, "model_drifted",
-            "The last %zu run%s take %.3g percent %s than those before: older runs count less and "
+            "The last %zu run%s %s %.3g percent %s than those before: older runs count less and "
             "less, but what is predicted has not caught up yet.",
-            drift->runs_since, PLURAL(drift->runs_since), fabs(drift->change_percent),
+            drift->runs_since, PLURAL(drift->runs_since),
+            PLURAL_VERB(drift->runs_since, "takes", "take"), fabs(drift->change_percent),
             drift->slower ? "longer" : "less");
         finding_number(note, "change_percent", drift->change_percent);
         finding_number(note, "runs_since", (double)drift->runs_since);

@@ -59,11 +59,13 @@ void feasibility_explain(const struct strview names[],
                             "deadline.",
                             name, slack_s);
     else
-        first =
-            finding_add(reasons, "deadlines_missed",
-                        "%zu of %zu job%s miss their deadlines; %s is late by most, %.4g s after "
-                        "its deadline.",
-                        metrics->delayed, n_jobs, PLURAL(n_jobs), name, -slack_s);
+        first = finding_add(
+            reasons, "deadlines_missed",
+            "%zu of %zu job%s %s; %s is late by most, %.4g s after "
+            "its deadline.",
+            metrics->delayed, n_jobs, PLURAL(n_jobs),
+            PLURAL_VERB(metrics->delayed, "misses its deadline", "miss their deadlines"), name,
+            -slack_s);
     finding_text(first, "job", name);
     finding_number(first, "slack_s", slack_s);
     finding_number(first, "jobs", (double)n_jobs);
@@ -71,9 +73,10 @@ void feasibility_explain(const struct strview names[],
     if (!isnan(metrics->utilization)) {
         struct finding *use =
             finding_add(reasons, "cores_in_use",
-                        "%zu core%s work %.3g %% of the %.4g s from the first release to "
+                        "%zu core%s %s %.3g %% of the %.4g s from the first release to "
                         "the last end.",
-                        cores, PLURAL(cores), 100 * metrics->utilization, metrics->makespan_s);
+                        cores, PLURAL(cores), PLURAL_VERB(cores, "works", "work"),
+                        100 * metrics->utilization, metrics->makespan_s);
         finding_number(use, "cores", (double)cores);
         finding_number(use, "utilization", metrics->utilization);
         finding_number(use, "makespan_s", metrics->makespan_s);
@@ -103,22 +106,22 @@ void stage_plan_explain(const struct stage_plan_terms *terms,
     struct finding *first;
     if (short_of == 0)
         first = finding_add(reasons, "stages_fit",
-                            "Every stage can end by its deadline with the %.15g cores there are; "
+                            "Every stage can end by its deadline with the cores there are (%.15g); "
                             "stage %lld needs most, %.15g.",
                             cores, (long long)most->id, most->estimated_cores);
     else if (isfinite(most->estimated_cores))
-        first =
-            finding_add(reasons, "too_few_cores",
-                        "%zu of %zu stage%s need more than the %.15g cores there are; stage %lld "
-                        "needs most, %.15g.",
-                        short_of, plan->n_steps, PLURAL(plan->n_steps), cores, (long long)most->id,
-                        most->estimated_cores);
+        first = finding_add(reasons, "too_few_cores",
+                            "%zu of %zu stage%s %s more cores than there are (%.15g); stage %lld "
+                            "needs most, %.15g.",
+                            short_of, plan->n_steps, PLURAL(plan->n_steps),
+                            PLURAL_VERB(short_of, "needs", "need"), cores, (long long)most->id,
+                            most->estimated_cores);
     else
-        first =
-            finding_add(reasons, "too_few_cores",
-                        "%zu of %zu stage%s need more than the %.15g cores there are; for stage "
-                        "%lld the pinned deadlines leave no time, so that no number is enough.",
-                        short_of, plan->n_steps, PLURAL(plan->n_steps), cores, (long long)most->id);
+        first = finding_add(reasons, "too_few_cores",
+                            "%zu of %zu stage%s %s more cores than there are (%.15g); for stage "
+                            "%lld the pinned deadlines leave no time, so that no number is enough.",
+                            short_of, plan->n_steps, PLURAL(plan->n_steps),
+                            PLURAL_VERB(short_of, "needs", "need"), cores, (long long)most->id);
     finding_number(first, "stage", (double)most->id);
     finding_number(first, "estimated_cores", most->estimated_cores);
     finding_number(first, "cores", cores);

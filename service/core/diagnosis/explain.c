@@ -316,18 +316,20 @@ void diagnosis_explain_missing(const struct diagnosis *diagnosis,
     if (diagnosis->n == 0) {
         finding = finding_add(missing, "series",
                               "a series takes runs of one problem size, or of one N/m, on %d "
-                              "executor counts; %zu run%s hold none",
-                              DIAGNOSIS_COUNTS_LEAST, diagnosis->runs, PLURAL(diagnosis->runs));
+                              "executor counts; %zu run%s %s none",
+                              DIAGNOSIS_COUNTS_LEAST, diagnosis->runs, PLURAL(diagnosis->runs),
+                              PLURAL_VERB(diagnosis->runs, "holds", "hold"));
         finding_number(finding, "runs", (double)diagnosis->runs);
     }
-    if (diagnosis->runs_with_stages < diagnosis->runs) {
+    size_t lacking = diagnosis->runs - diagnosis->runs_with_stages;
+    if (lacking > 0) {
         finding = finding_add(missing, "stages",
-                              "%zu of %zu run%s do not show where the time of their stages went "
-                              "(tasks, durations, cores_per_executor, initialization_s): for them "
+                              "%zu of %zu run%s %s not show where the time of the stages went "
+                              "(tasks, durations, cores_per_executor, initialization_s): there "
                               "only what happens can be said, not why",
-                              diagnosis->runs - diagnosis->runs_with_stages, diagnosis->runs,
-                              PLURAL(diagnosis->runs));
-        finding_number(finding, "runs", (double)(diagnosis->runs - diagnosis->runs_with_stages));
+                              lacking, diagnosis->runs, PLURAL(diagnosis->runs),
+                              PLURAL_VERB(lacking, "does", "do"));
+        finding_number(finding, "runs", (double)lacking);
     }
     if (unmeasured > 0) {
         finding =

@@ -178,7 +178,7 @@ static void judge_cost(struct diagnosis_slice *slice)
 /* --- what was seen --- */
 
 /* Sums over the runs of one executor count. */
-struct counter_map {
+struct count_sums {
     size_t n;
     size_t with_stages;
     double duration_s;
@@ -191,7 +191,7 @@ struct counter_map {
     double initialization_s;
 };
 
-static void add_run(const struct diagnosis_run *run, struct counter_map *t)
+static void add_run(const struct diagnosis_run *run, struct count_sums *t)
 {
     t->n++;
     t->duration_s += run->duration_s;
@@ -209,7 +209,7 @@ static void add_run(const struct diagnosis_run *run, struct counter_map *t)
 
 /* Shares of the parts' sum: what overlaps is not taken for gained. unit_s: work of a task at the
  * smallest count with stages. */
-static void share_out(const struct counter_map *t, double unit_s, struct diagnosis_point *point)
+static void share_out(const struct count_sums *t, double unit_s, struct diagnosis_point *point)
 {
     double all_s = t->busiest_s + t->serial_s + t->induced_s + t->initialization_s;
     point->useful = point->slowed = point->waiting = point->serial = point->overhead =
@@ -239,7 +239,7 @@ static enum pv_code slice_gather(const struct series *series,
     if (slice->points == NULL)
         return pv_no_memory(err);
     for (size_t from = 0, to; from < series->n; from = to) {
-        struct counter_map t = {.n = 0};
+        struct count_sums t = {.n = 0};
         for (to = from;
              to < series->n && series->rows[to].executors == series->rows[from].executors; to++)
             add_run(&series->rows[to], &t);

@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
 #include <math.h>
 #include <stdbool.h>
@@ -43,14 +44,18 @@ scale_columns(const double x[], size_t n, size_t k, const double weights[], stru
     return true;
 }
 
-static bool decompose(size_t n, size_t k, struct decomposition *d)
+static enum pv_code decompose(size_t n, size_t k, struct decomposition *d, struct pv_error *err)
 {
     gsl_matrix_view u = gsl_matrix_view_array(d->u, n, k);
     gsl_matrix_view v = gsl_matrix_view_array(d->v, k, k);
     gsl_vector_view s = gsl_vector_view_array(d->s, k);
-    if (gsl_linalg_SV_decomp_jacobi(&u.matrix, &v.matrix, &s.vector) != 0)
-        return false;
-    return d->s[k - 1] > dependent * d->s[0];
+    int status = gsl_linalg_SV_decomp_jacobi(&u.matrix, &v.matrix, &s.vector);
+    if (status != GSL_SUCCESS) /* it gives up after many sweeps: GSL_EMAXITER */
+        return pv_fail(err, PV_E_SINGULAR, "the singular values do not converge: %s",
+                       gsl_strerror(status));
+    if (!(d->s[k - 1] > dependent * d->s[0]))
+        return pv_fail(err, PV_E_SINGULAR, "the columns are linearly dependent");
+    return PV_OK;
 }
 
 static void least_squares_solve(const struct decomposition *d,
@@ -116,8 +121,8 @@ enum pv_code linear_fit(const double x[],
 {
     struct decomposition d;
     if (n < k || k == 0 || k > LINEAR_COLUMNS_MAX)
-        return pv_fail(err, PV_E_SINGULAR, "%zu row%s do not determine %zu coefficients", n,
-                       PLURAL(n), k);
+        return pv_fail(err, PV_E_SINGULAR, "%zu row%s %s not determine %zu coefficient%s", n,
+                       PLURAL(n), PLURAL_VERB(n, "does", "do"), k, PLURAL(k));
     struct linear_fit made = {.n = n,
                               .k = k,
                               .leverage = arena_array(arena, n, sizeof(double)),
@@ -125,8 +130,9 @@ enum pv_code linear_fit(const double x[],
     d.u = arena_array(arena, n, k * sizeof(double));
     if (made.leverage == NULL || made.residuals == NULL || d.u == NULL)
         return pv_no_memory(err);
-    if (!scale_columns(x, n, k, weights, &d) || !decompose(n, k, &d))
-        return pv_fail(err, PV_E_SINGULAR, "the columns are linearly dependent");
+    if (!scale_columns(x, n, k, weights, &d))
+        return pv_fail(err, PV_E_SINGULAR, "a column is all zero or not finite");
+    PV_TRY(decompose(n, k, &d, err));
     least_squares_solve(&d, y, weights, &made);
     least_squares_judge(x, y, weights, &d, &made);
     *fit = made;

@@ -29,7 +29,8 @@ struct linear_fit {
  * weights  n factors of the rows (w, not w^2); NULL: all 1. A row of weight 0 takes no part.
  *
  * PV_E_SINGULAR when n < k or the columns are dependent (smallest over largest singular value below
- * 1e-9 once each column has length 1); PV_E_MEMORY. *fit is written only on PV_OK. O(n k^2).
+ * 1e-9 once each column has length 1), or the singular values do not converge; PV_E_MEMORY. *fit is
+ * written only on PV_OK. GSL's error handler must be off. O(n k^2).
  */
 enum pv_code linear_fit(const double x[],
                         size_t n,

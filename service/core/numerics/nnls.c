@@ -192,8 +192,8 @@ enum pv_code nnls_solve(const double x[],
 {
     struct reduced p;
     if (n == 0 || k == 0 || k > NNLS_COLUMNS_MAX)
-        return pv_fail(err, PV_E_SINGULAR, "%zu row%s do not determine %zu coefficients", n,
-                       PLURAL(n), k);
+        return pv_fail(err, PV_E_SINGULAR, "%zu row%s %s not determine %zu coefficient%s", n,
+                       PLURAL(n), PLURAL_VERB(n, "does", "do"), k, PLURAL(k));
     struct arena_mark mark = arena_mark(scratch);
     if (!reduce(x, n, k, y, weights, scratch, &p))
         return pv_no_memory(err);

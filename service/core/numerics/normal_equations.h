@@ -21,8 +21,8 @@ struct gram {
     double xx[GRAM_COLUMNS_MAX][GRAM_COLUMNS_MAX];
     double xy[GRAM_COLUMNS_MAX];
     double yy;
-    double scale
-        [GRAM_COLUMNS_MAX]; /* diagonal of all rows ever added: what rounding is recognised by */
+    /* Diagonal of all rows ever added: what rounding is recognised by. */
+    double scale[GRAM_COLUMNS_MAX];
 };
 
 /* No rows; k <= GRAM_COLUMNS_MAX. */

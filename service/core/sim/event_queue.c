@@ -154,6 +154,7 @@ bool event_queue_cancel(struct event_queue *queue, event_id id)
 
 bool event_queue_move(struct event_queue *queue, event_id id, double at)
 {
+    assert(at == at);
     size_t place = event_queue_find_place(queue, id);
     if (place == SIZE_MAX)
         return false;

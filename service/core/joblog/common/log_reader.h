@@ -45,7 +45,7 @@ struct log_kind {
     size_t n_notices;
     void (*init)(struct log_reader *reader); /* all other members are 0 */
     void (*fini)(struct log_reader *reader);
-    /* A line without blanks at its ends, which may be empty; reader is a struct log_reader. */
+    /* A line, which may be empty, with the blanks around it; reader is a struct log_reader. */
     enum pv_code (*line)(void *reader, struct strview line, struct pv_error *err);
     /* The run of what was gathered; nothing more can be read then. log_reader_warn comes last. */
     enum pv_code (*build)(struct log_reader *reader,

@@ -156,6 +156,7 @@ enum pv_code label_group_nearest(const struct label_group *group,
 {
     size_t found = 0;
     *n = 0;
+    *rows = NULL;
     if (group->n_keys == 0 || group->ignored)
         return PV_OK;
     struct distance *distances = arena_array(arena, seen->n, sizeof *distances);

@@ -68,11 +68,11 @@ enum pv_code configurations_blame(const struct configurations *design, struct pv
         missing = "runs on a third executor count";
     return pv_fail(
         err, PV_E_SINGULAR,
-        "the %zu observation%s do not separate the effects of %s (%zu problem size%s, %zu "
-        "executor count%s, %zu ratios of both): add %s",
-        design->data->n, PLURAL(design->data->n), design->kind->name, design->sizes,
-        PLURAL(design->sizes), design->executors, PLURAL(design->executors), design->shares,
-        missing);
+        "the %zu observation%s %s not separate the effects of %s (%zu problem size%s, %zu "
+        "executor count%s, %zu ratio%s of both): add %s",
+        design->data->n, PLURAL(design->data->n), PLURAL_VERB(design->data->n, "does", "do"),
+        design->kind->name, design->sizes, PLURAL(design->sizes), design->executors,
+        PLURAL(design->executors), design->shares, PLURAL(design->shares), missing);
 }
 
 enum pv_code configurations_fit(const struct configurations *design,

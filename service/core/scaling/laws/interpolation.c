@@ -437,13 +437,12 @@ static void set_sizes(const struct builder *b, struct model_fit *fit)
         from = cells.to;
     }
     if (apart > 0)
-        finding_count(
-            finding_add(
-                &fit->warnings, "sizes_without_curve",
-                "%zu observation%s are the only executor count of their problem size and are no "
-                "part of a curve",
-                apart, PLURAL(apart)),
-            apart);
+        finding_count(finding_add(&fit->warnings, "sizes_without_curve",
+                                  "%zu observation%s of problem sizes seen on one executor count "
+                                  "only %s no part of a "
+                                  "curve",
+                                  apart, PLURAL(apart), PLURAL_VERB(apart, "is", "are")),
+                      apart);
     if (span_with(t, 0).to == t->n_knots)
         (void)finding_add(
             &fit->warnings, "one_problem_size",

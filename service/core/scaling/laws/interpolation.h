@@ -24,7 +24,7 @@
  *
  * Weights count in medians and in noise; seconds or relative makes no difference to them. A row is
  * left out by building the curve of its size without it, which is what a fit without it builds.
- * PV_E_LIMIT: more than MODEL_KNOTS_MAX cells. O(n log n) and, with rows left out, O(n K) for K
+ * PV_E_SINGULAR: more than MODEL_KNOTS_MAX cells. O(n log n) and, with rows left out, O(n K) for K
  * cells; O(log K) a prediction.
  */
 enum { INTERPOLATION_REPEATS = 3 };

@@ -2,31 +2,20 @@
  * What runs with other labels show of the runs asked about (docs/design.md, "Other kinds of
  * models").
  *
- * Over executors, ln T of the runs of one context (observation.context: a set of labels) and
- * problem size is a curve, given by its heights at the executor counts that were seen (ticks;
- * straight lines in ln m between them). The curves of an application are drawn from one normal
- * distribution: a mean that may rise with ln N, tick by tick, and a covariance that says how
- * heights go together - how much a whole curve lies higher, how sharply it falls at few executors,
- * and what of it is seen in advance at others. Both are estimated from all contexts (N. M. Laird
- * and J. H. Ware, "Random-effects models for longitudinal data", Biometrics 38, 1982, by EM). The
- * prediction is the curve of the own context given its runs; where it has few, it leans on the
- * others.
+ * The runs of one context (observation.context: a set of labels) and problem size are a curve over
+ * executors. The curves of an application are drawn from one normal distribution: a mean that may
+ * rise with ln N, and a covariance that says how heights go together - how much a whole curve lies
+ * higher, how sharply it falls at few executors, and what of it is seen in advance at others. Both
+ * are estimated from the runs of all contexts. The prediction is the curve of the own context given
+ * its runs; where it has few, it leans on the others.
  *
- * Runs of one cell (context, N, m) count by their mean; their scatter is the noise. The covariance
- * starts from as many pseudo-curves as there are ticks, of a fiftieth of the variance, independent.
- * Errors with runs left out keep mean and covariance.
- *
- * The model holds the own curves as knots (as core/scaling/laws/interpolation.h reads them), so
- * that predicting needs no other run; where the own runs have one problem size, a second curve, of
- * twice the size, carries what the others show of sizes.
+ * This is a linear mixed model (N. M. Laird and J. H. Ware, "Random-effects models for longitudinal
+ * data", Biometrics 38, 1982) by EM (A. P. Dempster, N. M. Laird, D. B. Rubin, "Maximum likelihood
+ * from incomplete data via the EM algorithm", J. R. Statist. Soc. B 39, 1977). No source of the
+ * other laws has such a model.
  *
  * PV_E_TOO_FEW: fewer than POOLED_CURVES curves of other contexts. PV_E_SINGULAR: one executor
- * count. PV_E_MEMORY. O((curves + cells) ticks^2), and O(cells of a curve ticks^2) for each own run.
- *
- * How curves over executors are estimated from the runs of many label groups at once: a linear
- * mixed model (N. M. Laird, J. H. Ware, Biometrics 38, 1982) by EM (A. P. Dempster, N. M. Laird, D.
- * B. Rubin, "Maximum likelihood from incomplete data via the EM algorithm", J. R. Statist. Soc. B
- * 39, 1977). No source of the other laws has such a model.
+ * count. PV_E_MEMORY.
  *
  * Model. y = ln T. A curve u is the runs of one context (set of labels) and problem size N. It has
  * heights h_u at d fixed executor counts, the ticks, and is straight in ln m between them. A cell
@@ -66,8 +55,8 @@
  * as curves mostly lie higher or lower as a whole. 40 steps are always taken, without a test of
  * convergence, so that the time is predictable.
  *
- * Result: exp(h_u) of the own curves as knots for interpolation.c. That is the median of T, not its
- * mean. Own runs of one size cannot show a rise with N; a second curve, at 2 N with slope ln 2
+ * Result: exp(h_u) of the own curves as knots (as core/scaling/laws/interpolation.h reads them), so
+ * that predicting needs no other run. That is the median of T, not its mean. Own runs of one size cannot show a rise with N; a second curve, at 2 N with slope ln 2
  * added, carries over what the other contexts show of it.
  *
  * Left-out errors. Without a run its cell's mean is corrected, and the curve is built up again from

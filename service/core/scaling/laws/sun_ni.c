@@ -177,15 +177,15 @@ static enum pv_code check_known(const struct model_data *data,
     bool shared = sums->curvature[GROWTH][GROWTH] > 0 && p[ETA] > 1e-9;
     if (!shared)
         return pv_fail(err, PV_E_SINGULAR,
-                       "by sun_ni nothing of these %zu observation%s runs in parallel (eta is %g): "
+                       "by sun_ni nothing of the %zu observation%s runs in parallel (eta is %g): "
                        "how the parallel work grows is unknown",
                        data->n, PLURAL(data->n), p[ETA]);
     if (!descent_inverse(d, sums, p, inverse, freed))
         return pv_fail(
             err, PV_E_SINGULAR,
-            "the %zu observation%s do not separate the growth of the work from eta: add runs "
+            "the %zu observation%s %s not separate the growth of the work from eta: add runs "
             "of other problem sizes on the same executors",
-            data->n, PLURAL(data->n));
+            data->n, PLURAL(data->n), PLURAL_VERB(data->n, "does", "do"));
     return PV_OK;
 }
 

@@ -739,7 +739,8 @@ static enum pv_code choose_form(const struct parallel *part,
     code = fit_linear(part, part->data->n, false, y, linear, &why);
     if (code == PV_E_SINGULAR)
         return configurations_blame(part->design, err);
-    PV_TRY(code);
+    if (code != PV_OK)
+        return pv_fail(err, code, "%s", why.detail);
     PV_TRY(usba_set_parameters(part, linear, fit, err));
     drop_gamma(&fit->model);
     if (known)

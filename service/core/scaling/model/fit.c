@@ -159,8 +159,9 @@ static enum pv_code select_rows(const struct model_kind *kind,
     if (data->n < own)
         finding_count(
             finding_add(&fit->warnings, stages ? "stages_unknown" : "initialization_unknown",
-                        "%zu observation%s without %s were left out", own - data->n,
-                        PLURAL(own - data->n), stages ? "measured stages" : "initialization_s"),
+                        "%zu observation%s without %s %s left out", own - data->n,
+                        PLURAL(own - data->n), stages ? "measured stages" : "initialization_s",
+                        PLURAL_VERB(own - data->n, "was", "were")),
             own - data->n);
     else if (kind->wants_initialization && known == 0 && data->form == MODEL_OF_DURATIONS)
         finding_count(

@@ -17,7 +17,7 @@
  * PV_E_SINGULAR   the rows do not separate the effects; the detail says what is missing
  * PV_E_INVALID    rows of a form that the kind does not take, or of two forms
  * PV_E_MEMORY
- * *fit is written only on PV_OK. No global state.
+ * *fit is written only on PV_OK. No global state but GSL's error handler, which must be off.
  */
 enum pv_code model_fit(const struct model_kind *kind,
                        const struct observation rows[],

@@ -138,8 +138,20 @@ Test(advice_cluster, bounds_and_a_missing_price_are_reported)
     cr_assert_eq(apply(NULL), PV_OK);
     cr_assert_eq(advice_cluster_explain(&taken, &question, &advice, &err), PV_OK);
     cr_assert_eq(advice.reasons.n, 1);
-    cr_expect_str_eq(advice.reasons.items[0].message,
-                     "The cluster \"lab\" has 12 executors of 4 cores; at most 12 are considered.");
+    cr_expect_str_eq(
+        advice.reasons.items[0].message,
+        "The cluster \"lab\" has 12 executors of 4 cores; advice considers at most 12.");
     cr_assert_eq(advice.warnings.n, 1);
     cr_expect_str_eq(advice.warnings.items[0].code, "no_price");
+}
+
+Test(advice_cluster, one_executor_of_one_core_is_told_as_such)
+{
+    struct advice advice = {.reasons = {.arena = &arena}, .warnings = {.arena = &arena}};
+    cr_assert_eq(apply(NULL), PV_OK);
+    taken.cluster.traits.executors = 1;
+    taken.cluster.traits.cores_per_executor = 1;
+    cr_assert_eq(advice_cluster_explain(&taken, &question, &advice, &err), PV_OK);
+    cr_expect_not_null(strstr(advice.reasons.items[0].message, "has 1 executor of 1 core;"), "%s",
+                       advice.reasons.items[0].message);
 }

@@ -298,3 +298,20 @@ Test(scaling_linear, startup_never_falls)
     cr_expect_not(fit.saturates);
     arena_fini(&arena);
 }
+
+/* A count of one takes the verb of one. */
+Test(scaling_linear, a_single_row_is_told_as_such)
+{
+    const double x[2] = {1, 2}, y[1] = {3};
+    struct arena room;
+    struct linear_fit fit;
+    struct pv_error err = {0};
+    arena_init(&room, 0);
+    cr_expect_eq(linear_fit(x, 1, 2, y, NULL, &room, &fit, &err), PV_E_SINGULAR);
+    cr_expect_str_eq(err.detail, "1 row does not determine 2 coefficients");
+    pv_error_clear(&err);
+    cr_expect_eq(linear_fit((const double[4]){1, 0, 1, 0}, 2, 2, x, NULL, &room, &fit, &err),
+                 PV_E_SINGULAR);
+    cr_expect_str_eq(err.detail, "a column is all zero or not finite");
+    arena_fini(&room);
+}
