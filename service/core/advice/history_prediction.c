@@ -168,34 +168,63 @@ static enum pv_code refuse_runs(size_t looked_at, const char *why, struct pv_err
                    looked_at, PLURAL(looked_at), why);
 }
 
-/* Replay where it can be done, and whether a model does better. Stages to plan take less than a
- * replay: the nearest run has them also where it is too large for one. */
-static enum pv_code predict_from(const struct frame *f,
-                                 const struct advice_history *history,
-                                 const struct run runs[],
-                                 size_t n,
-                                 struct history_prediction *made,
-                                 struct pv_error *err)
+/* What came of a replay of n runs. */
+struct replayed {
+    enum pv_code code;
+    struct pv_error why;
+    size_t n;
+};
+
+/* Replay where it can be done. Stages to plan take less than a replay: the nearest run has them
+ * also where it is too large for one. */
+static enum pv_code replay_runs(const struct frame *f,
+                                const struct advice_history *history,
+                                const struct run runs[],
+                                size_t n,
+                                struct replayed *replayed,
+                                struct history_prediction *made,
+                                struct pv_error *err)
 {
-    struct pv_error no_replay = {0}, no_model = {0};
-    enum pv_code replayed = PV_E_TOO_FEW;
+    *replayed = (struct replayed){.code = PV_E_TOO_FEW, .n = n};
     if (n > 0) {
-        replayed = predict_by_replay(f, runs, n, &made->curve, &no_replay);
+        replayed->code = predict_by_replay(f, runs, n, &made->curve, &replayed->why);
         PV_TRY(quotas_take_run(&runs[0], f->arena, &made->stages, err));
     } else {
-        (void)pv_fail(&no_replay, PV_E_TOO_FEW, "%s", history->lack);
+        (void)pv_fail(&replayed->why, PV_E_TOO_FEW, "%s", history->lack);
         made->stages.missing = arena_strdup(f->arena, history->lack);
         if (made->stages.missing == NULL)
             return pv_no_memory(err);
     }
-    if (replayed != PV_OK && replayed != PV_E_TOO_FEW && replayed != PV_E_LIMIT)
-        return pv_fail(err, replayed, "%s", no_replay.detail);
-    enum pv_code code = choose_predictor(f, &history->seen, replayed == PV_OK, made, &no_model);
-    if (code == PV_E_TOO_FEW && replayed == PV_E_TOO_FEW && n > 0)
-        return refuse_runs(n, no_replay.detail, err);
+    bool usable =
+        replayed->code == PV_OK || replayed->code == PV_E_TOO_FEW || replayed->code == PV_E_LIMIT;
+    return usable ? PV_OK : pv_fail(err, replayed->code, "%s", replayed->why.detail);
+}
+
+/* Whether a model does better than the replay, or answers in its place. */
+static enum pv_code predict_beside(const struct frame *f,
+                                   const struct advice_history *history,
+                                   const struct replayed *replayed,
+                                   struct history_prediction *made,
+                                   struct pv_error *err)
+{
+    struct pv_error no_model = {0};
+    enum pv_code code =
+        choose_predictor(f, &history->seen, replayed->code == PV_OK, made, &no_model);
+    if (code == PV_E_TOO_FEW && replayed->code == PV_E_TOO_FEW && replayed->n > 0)
+        return refuse_runs(replayed->n, replayed->why.detail, err);
     if (code == PV_E_TOO_FEW) /* what a replay lacks is more useful to know */
-        return pv_fail(err, replayed, "%s", no_replay.detail);
+        return pv_fail(err, replayed->code, "%s", replayed->why.detail);
     return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", no_model.detail);
+}
+
+static enum pv_code predict_from_nearest(const struct frame *f,
+                                         const struct advice_history *history,
+                                         struct history_prediction *made,
+                                         struct pv_error *err)
+{
+    struct replayed replayed;
+    PV_TRY(replay_runs(f, history, history->nearest, history->n_nearest, &replayed, made, err));
+    return predict_beside(f, history, &replayed, made, err);
 }
 
 /* Runs from before a drift, starved ones and outliers count as little in a replay as in a fit. */
@@ -213,25 +242,27 @@ static void history_prediction_weigh(struct run runs[],
     }
 }
 
-/* From the runs of the group; where they allow neither replay nor model, from all runs. */
+/* From the runs of the group; where they allow neither replay nor model, from all runs. Where some
+ * of the group were there to be replayed, stages stay those of the nearest of them. */
 static enum pv_code predict_from_group(const struct frame *f,
                                        struct advice_history *history,
                                        struct history_prediction *made,
                                        struct pv_error *err)
 {
     struct pv_error why = {0};
-    bool has_group = history->group.n_keys > 0 && !history->group.ignored;
-    made->from_own = has_group && history->n_own > 0;
-    if (!has_group)
-        return predict_from(f, history, history->nearest, history->n_nearest, made, err);
-    enum pv_code code = predict_from(f, history, history->own, history->n_own, made, &why);
+    struct replayed replayed;
+    if (history->group.n_keys == 0 || history->group.ignored)
+        return predict_from_nearest(f, history, made, err);
+    made->from_own = history->n_own > 0;
+    PV_TRY(replay_runs(f, history, history->own, history->n_own, &replayed, made, err));
+    enum pv_code code = predict_beside(f, history, &replayed, made, &why);
     if (code != PV_E_TOO_FEW && code != PV_E_LIMIT)
         return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", why.detail);
     label_group_ignore(&history->group, &history->seen);
-    *made = (struct history_prediction){.from_own = false};
     if (history->n_own > 0)
-        return predict_from(f, history, history->own, history->n_own, made, err);
-    return predict_from(f, history, history->nearest, history->n_nearest, made, err);
+        return predict_beside(f, history, &replayed, made, err);
+    *made = (struct history_prediction){.from_own = false};
+    return predict_from_nearest(f, history, made, err);
 }
 
 enum pv_code history_predict(const struct advice_question *question,

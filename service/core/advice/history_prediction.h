@@ -27,7 +27,7 @@ struct history_prediction {
     struct predictor predictor; /* how the curve came to be; neither flag set: of a profile */
     struct quota_source stages; /* of the nearest run that has them */
     struct label_group group;   /* whose runs it is from; n_keys == 0: all are alike */
-    bool from_own;              /* the replayed runs are those of the group */
+    bool from_own;              /* replayed runs and stages are those of the group */
 };
 
 /*

@@ -56,8 +56,9 @@
  * convergence, so that the time is predictable.
  *
  * Result: exp(h_u) of the own curves as knots (as core/scaling/laws/interpolation.h reads them), so
- * that predicting needs no other run. That is the median of T, not its mean. Own runs of one size cannot show a rise with N; a second curve, at 2 N with slope ln 2
- * added, carries over what the other contexts show of it.
+ * that predicting needs no other run. That is the median of T, not its mean. Own runs of one size
+ * cannot show a rise with N; a second curve, at 2 N with slope ln 2 added, carries over what the
+ * other contexts show of it.
  *
  * Left-out errors. Without a run its cell's mean is corrected, and the curve is built up again from
  * the remaining cells. If none remains, the nearest own size is used, moved by slope. level, slope,

@@ -68,8 +68,8 @@ enum pv_code bootstrap_begin(const struct bootstrap_order *order,
                              struct bootstrap **made,
                              struct pv_error *err) PV_MUSTCHECK;
 
-/* How many steps there are: resamples, selections, and fits without a part of the cells. Some cost a
- * hundred times others and stand together. Taken by permutation_step (core/numerics/permutation.h)
+/* How many steps there are: resamples, selections, and fits without a part of the cells. Some cost
+ * a hundred times others and stand together. Taken by permutation_step (core/numerics/permutation.h)
  * they mix: so progress goes on evenly, and the estimate of the end can be trusted. */
 size_t bootstrap_steps(const struct bootstrap *bootstrap);
 

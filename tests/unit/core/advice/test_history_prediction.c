@@ -22,7 +22,7 @@ static double tasks_s[RUNS][TASKS];
 static struct advice_question question;
 static struct advice_history history;
 static struct history_prediction made;
-static const struct advice_limits limits = {
+static struct advice_limits limits = {
     .executors = 64, .cores = 1000, .task_budget = 2000000, .joint_task_budget = 2000000};
 
 static double law(double m)
@@ -266,4 +266,24 @@ Test(history_prediction, running_jobs_can_make_it_infeasible)
     cr_expect(!answer.advice.feasible && !answer.joint.met);
     cr_expect_str_eq(answer.advice.reasons.items[0].code, "missed_beside_running");
     cr_expect(has(&answer.advice.warnings, "running_jobs_late"));
+}
+
+/* The only run of the group on such executors is too large to be replayed: the model is of all runs,
+ * and the stages, which need no replay, are still those of the group. */
+Test(history_prediction, stages_stay_those_of_a_group_of_too_few_runs)
+{
+    const struct run_label slow = {strview_of("machine"), strview_of("slow")};
+    uint64_t budget = limits.task_budget;
+    for (size_t i = 3; i < ROWS; i += 2)
+        evidence[i].cores_per_executor = 2;
+    find_group(&slow, 1);
+    history.own = runs;
+    history.n_own = 1;
+    limits.task_budget = 1;
+    enum pv_code code = predict();
+    limits.task_budget = budget;
+    cr_assert_eq(code, PV_OK, "%s", err.detail);
+    cr_expect(made.group.ignored && made.predictor.has_model && !made.predictor.has_replay);
+    cr_expect_str_eq(made.stages.run_id, "run-0");
+    cr_expect(made.from_own, "whose stages they are");
 }
