@@ -1,6 +1,7 @@
 #include "core/scaling/drift/drift_detection.h"
 #include "base/order.h"
 
+#include <assert.h>
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
@@ -320,6 +321,7 @@ static enum pv_code
 drift_run(struct chart *chart, size_t t, struct drift *drift, struct pv_error *err)
 {
     bool repeat = false;
+    assert(chart->places.group_of != NULL && "make_chart succeeded");
     PV_TRY(renew_law(chart, chart->places.group_of[t], err));
     chart->level[t] = log(chart->runs[t].seen.duration_s) - chart->shift;
     double z = drift_detection_judge(chart, t, &repeat);
