@@ -216,8 +216,8 @@ static void raise_open_files(const struct config *config)
 static void check_connections(const struct config *config)
 {
     enum { BACKGROUND_THREADS = 4 }; /* heart beat, watch of operations, fitter, housekeeping */
-    int64_t wanted = config->io_workers + config->compute_workers + config->operation_workers +
-                     BACKGROUND_THREADS;
+    int64_t wanted = config->io_workers + config->compute_workers + 2 * config->spare_workers +
+                     config->operation_workers + BACKGROUND_THREADS;
     if (config->database_connections < wanted)
         LOG_EVENT(LOG_WARN, "service.few_database_connections", NULL,
                   LOG_COUNT("database_connections", config->database_connections),

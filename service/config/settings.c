@@ -49,9 +49,12 @@ const struct setting settings[] = {
     INTEGER(drain_s, "s", 0, 3600, "25", "after SIGTERM, time that requests in progress have to finish"),
 
     INTEGER(io_workers, "", 1, 1024, "16", "threads that wait for PostgreSQL"),
-    INTEGER(io_queue, "", 1, 1000000, "1024", "requests that may wait for an io worker; further ones get 503"),
+    INTEGER(io_queue, "", 1, 1000000, "1024", "requests that may wait for an io worker; further ones get 503, or 429 where other teams wait"),
+    INTEGER(io_wait_ms, "ms", 0, 3600000, "250", "a team whose oldest request has waited longer for an io worker gets 503 or 429 for further ones; 0: no bound"),
     INTEGER(compute_workers, "", 0, 1024, "0", "threads that compute; 0: one per core, at least 2"),
-    INTEGER(compute_queue, "", 1, 1000000, "256", "requests that may wait for a compute worker; further ones get 503"),
+    INTEGER(compute_queue, "", 1, 1000000, "256", "requests that may wait for a compute worker; further ones get 503, or 429 where other teams wait"),
+    INTEGER(compute_wait_ms, "ms", 0, 3600000, "15000", "the same for compute workers"),
+    INTEGER(spare_workers, "", 0, 256, "2", "further io workers, and as many compute workers, for requests of teams that have none running"),
 
     TEXT(database_url, true, "postgresql:///provisor", "PostgreSQL, as the role of the service (libpq URI or key=value text)"),
     TEXT(database_owner_url, true, "", "PostgreSQL, as the role that owns the schema: migrations and `provisord token`; empty: database_url"),

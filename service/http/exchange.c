@@ -4,13 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "http/admission.h"
 #include "log/log.h"
-#include "metrics/registry.h"
 #include "threads/clock.h"
 
 enum { RETRIES = 3 };
-
-METRIC_COUNTER(rejected, "provisor_http_rejected_total", "Requests refused by a full queue.", "");
 
 struct exchange *exchange_create(struct http_server *server, struct client *client, const char *uri)
 {
@@ -62,7 +60,9 @@ static void end_orphan(void *argument)
 static void end_elsewhere(struct exchange *x)
 {
     atomic_store(&x->holders, 1);
-    if (workers_submit(x->server->io, end_orphan, x))
+    const struct workers_job job = {
+        .run = end_orphan, .argument = x, .owner = x->request.principal.team_id};
+    if (workers_submit(x->server->io, &job) == WORKERS_ACCEPTED)
         return;
     (void)pthread_mutex_lock(&x->server->clients_lock);
     x->next_orphan = x->server->orphans;
@@ -285,9 +285,27 @@ void exchange_source_next(struct exchange *x)
 }
 
 static void run_job(void *argument);
+static void drop_job(void *argument);
 
-/* false: the queue is full. Else the worker's hold goes with the job. */
-static bool go_on_computing(struct exchange *x)
+/*
+ * Queue the exchange's job among those of its team. What a stream or a reply under way needs next
+ * is never dropped for others: the work that is done would be lost.
+ */
+static enum workers_admission enqueue(struct exchange *x, struct workers *workers)
+{
+    bool begins = x->job == exchange_handle || x->job == exchange_authenticate ||
+                  x->job == exchange_stream_begin;
+    const struct workers_job job = {
+        .run = run_job,
+        .drop = begins ? drop_job : NULL,
+        .argument = x,
+        .owner = x->request.principal.team_id,
+        .cost_ns = http_costs_estimate(&x->server->costs, x->resource, &x->request)};
+    return workers_submit(workers, &job);
+}
+
+/* Other than WORKERS_ACCEPTED: not queued. Else the worker's hold goes with the job. */
+static enum workers_admission go_on_computing(struct exchange *x)
 {
     x->request.may_compute = true;
     x->waiting_ns = clock_monotonic_ns();
@@ -296,17 +314,16 @@ static bool go_on_computing(struct exchange *x)
         atomic_store(&x->turn_ns, x->request.deadline_ns);
     }
     atomic_store(&x->taken, false);
-    if (workers_submit(x->server->compute, run_job, x))
-        return true;
-    atomic_store(&x->taken, true);
-    return false;
+    enum workers_admission admission = enqueue(x, x->server->compute);
+    if (admission != WORKERS_ACCEPTED)
+        atomic_store(&x->taken, true);
+    return admission;
 }
 
-static void refuse_computing(struct exchange *x)
+static void refuse_computing(struct exchange *x, enum workers_admission why)
 {
-    struct pv_error err = {.retry_after_s = 1};
-    metric_add(&rejected, 1, NULL);
-    fail_with(x, pv_fail(&err, PV_E_UNAVAILABLE, "too many requests are being computed"), &err);
+    x->failed = true;
+    http_admission_refuse(&x->request, &x->response, why, x->server->config->compute_queue);
     end_stream(x);
 }
 
@@ -333,8 +350,12 @@ static bool leave_parked(struct exchange *x)
 static bool run_turns(struct exchange *x)
 {
     while (atomic_load(&x->state) == JOB_RUNNING) {
+        uint64_t from_ns = clock_monotonic_ns();
         x->next = HTTP_AGAIN_AT_ONCE;
         x->job(x);
+        if (x->job == exchange_handle)
+            http_costs_learn(&x->server->costs, x->resource, &x->request,
+                             clock_monotonic_ns() - from_ns);
         switch (x->next) {
         case HTTP_AGAIN_AT_ONCE:
             return false;
@@ -344,10 +365,11 @@ static bool run_turns(struct exchange *x)
             break;
         case HTTP_AGAIN_COMPUTING: {
             bool computing = x->request.may_compute;
-            if (go_on_computing(x))
+            enum workers_admission admission = go_on_computing(x);
+            if (admission == WORKERS_ACCEPTED)
                 return true;
             if (!computing) {
-                refuse_computing(x);
+                refuse_computing(x, admission);
                 return false;
             }
         }
@@ -370,10 +392,23 @@ static void run_job(void *argument)
     exchange_release(x, true);
 }
 
+/* Somebody else's job has taken its place in the queue. */
+static void drop_job(void *argument)
+{
+    struct exchange *x = argument;
+    struct client *client = x->client;
+    bool body_goes_on = x->body_goes_on;
+    enum exchange_state expected = JOB_RUNNING;
+    atomic_store(&x->refusal, WORKERS_SHARE_USED);
+    if (atomic_compare_exchange_strong(&x->state, &expected, JOB_REFUSED))
+        client_resume(client, body_goes_on); /* suspended until here, hence still there */
+    exchange_release(x, false);
+}
+
 bool exchange_take_up(struct exchange *x)
 {
     atomic_store(&x->park, PARK_NONE);
-    if (workers_submit(x->server->io, run_job, x))
+    if (enqueue(x, x->server->io) == WORKERS_ACCEPTED)
         return true;
     atomic_store(&x->park, PARK_PARKED);
     return false;
@@ -399,13 +434,13 @@ bool exchange_submit(struct exchange *x, struct workers *workers, exchange_job j
     struct client *client = x->client;
     MHD_suspend_connection(client->connection);
     client_enter(client, CLIENT_WORKING, x->request.deadline_ns);
-    if (workers_submit(workers, run_job, x))
+    enum workers_admission admission = enqueue(x, workers);
+    if (admission == WORKERS_ACCEPTED)
         return true;
     enum exchange_state expected = JOB_RUNNING;
-    if (atomic_compare_exchange_strong(&x->state, &expected, JOB_REFUSED)) {
-        metric_add(&rejected, 1, NULL);
+    atomic_store(&x->refusal, admission);
+    if (atomic_compare_exchange_strong(&x->state, &expected, JOB_REFUSED))
         client_resume(client, x->body_goes_on);
-    }
     exchange_release(x, false);
     return true;
 }

@@ -31,7 +31,7 @@ enum exchange_state {
     JOB_RUNNING,
     JOB_DONE,    /* the worker answers */
     JOB_EXPIRED, /* the sweeper took the connection back */
-    JOB_REFUSED  /* the queue was full */
+    JOB_REFUSED  /* no queue took it, or its place was given to another team's (refusal) */
 };
 
 enum exchange_park {
@@ -69,6 +69,7 @@ struct exchange {
 
     enum exchange_stage stage;
     _Atomic enum exchange_state state;
+    _Atomic enum workers_admission refusal;
     exchange_job job;
     enum http_again next; /* the job is to go on with a compute worker, or when it is woken */
     _Atomic enum exchange_park park;

@@ -34,12 +34,6 @@ static enum pv_code get_health(void *context,
     return PV_OK;
 }
 
-static bool is_full(struct workers *workers)
-{
-    struct workers_statistics now = workers_statistics(workers);
-    return now.queued >= now.queue_max;
-}
-
 static enum pv_code get_ready(void *context,
                               struct http_request *request,
                               struct http_response *response,
@@ -49,8 +43,6 @@ static enum pv_code get_ready(void *context,
     PV_TRY(check_no_query(request, err));
     if (atomic_load(&server->draining))
         return pv_fail(err, PV_E_UNAVAILABLE, "the service is shutting down");
-    if (is_full(server->io) || is_full(server->compute))
-        return pv_fail(err, PV_E_UNAVAILABLE, "a queue is full");
     if (server->options.ready != NULL)
         PV_TRY(server->options.ready(server->options.owner, err));
     reply_text(response, "application/json", strview_of("{\"status\":\"ready\"}"));

@@ -73,19 +73,21 @@ static uint64_t reply_deadline(const struct exchange *x, size_t body_n)
 static const struct http_response *late_answer(struct exchange *x)
 {
     struct pv_error err = {.retry_after_s = 1};
-    bool expired = atomic_load(&x->state) == JOB_EXPIRED;
-    if (expired && atomic_load(&x->left))
-        (void)pv_fail(&err, PV_E_UNAVAILABLE,
-                      "the client ended its side of the connection while the request was waiting");
-    else if (expired && !atomic_load(&x->server->stopping))
-        (void)pv_fail(&err, PV_E_TIMEOUT, "no answer within %lld ms",
-                      (long long)x->server->config->request_timeout_ms);
-    else if (expired)
-        (void)pv_fail(&err, PV_E_UNAVAILABLE, "the service is shutting down");
-    else
-        (void)pv_fail(&err, PV_E_UNAVAILABLE, "too many requests are waiting already");
     struct http_request late = {.arena = &x->late_arena, .path = x->request.path};
     memcpy(late.request_id, x->request.request_id, sizeof late.request_id);
+    if (atomic_load(&x->state) == JOB_REFUSED) {
+        http_admission_refuse(&late, &x->late_response, atomic_load(&x->refusal),
+                              x->server->config->io_queue);
+        return &x->late_response;
+    }
+    if (atomic_load(&x->left))
+        (void)pv_fail(&err, PV_E_UNAVAILABLE,
+                      "the client ended its side of the connection while the request was waiting");
+    else if (!atomic_load(&x->server->stopping))
+        (void)pv_fail(&err, PV_E_TIMEOUT, "no answer within %lld ms",
+                      (long long)x->server->config->request_timeout_ms);
+    else
+        (void)pv_fail(&err, PV_E_UNAVAILABLE, "the service is shutting down");
     http_reply_problem(&late, &x->late_response, &err, (struct http_challenge){0});
     return &x->late_response;
 }

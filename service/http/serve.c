@@ -319,7 +319,9 @@ static enum MHD_Result finish_body(struct exchange *x)
         exchange_handle(x);
         return exchange_reply(x, x->connection);
     }
-    struct workers *workers = x->route->place == HTTP_COMPUTE ? server->compute : server->io;
+    struct workers *workers = health_owns(x->route)             ? server->health
+                              : x->route->place == HTTP_COMPUTE ? server->compute
+                                                                : server->io;
     if (exchange_submit(x, workers, stream ? exchange_stream_finish : exchange_handle))
         return MHD_YES;
     (void)refuse_stopping(x);

@@ -15,7 +15,8 @@
 
 enum {
     CONNECTION_MEMORY = 32 * 1024, /* more buys little speed and multiplies by the connections */
-    FIELD_OVERHEAD = 64            /* what the library keeps beside each header field */
+    FIELD_OVERHEAD = 64,           /* what the library keeps beside each header field */
+    HEALTH_QUEUE = 64
 };
 
 static void log_library(void *cls, const char *format, va_list args)
@@ -71,11 +72,22 @@ static struct MHD_Daemon *start_daemon(struct http_server *server)
 static enum pv_code start_workers(struct http_server *server, struct pv_error *err)
 {
     const struct config *config = server->config;
-    server->io = workers_create("io", (size_t)config->io_workers, (size_t)config->io_queue);
-    server->compute =
-        workers_create("compute", (size_t)config->compute_workers, (size_t)config->compute_queue);
+    const struct workers_settings io = {.threads = (size_t)config->io_workers,
+                                        .spare_threads = (size_t)config->spare_workers,
+                                        .queue_max = (size_t)config->io_queue,
+                                        .wait_max_ns = (uint64_t)config->io_wait_ms * 1000000u};
+    const struct workers_settings compute = {.threads = (size_t)config->compute_workers,
+                                             .spare_threads = (size_t)config->spare_workers,
+                                             .queue_max = (size_t)config->compute_queue,
+                                             .wait_max_ns =
+                                                 (uint64_t)config->compute_wait_ms * 1000000u};
+    const struct workers_settings health = {.threads = 1, .queue_max = HEALTH_QUEUE};
+    server->io = workers_create("io", &io);
+    server->compute = workers_create("compute", &compute);
+    server->health = workers_create("health", &health);
     server->tokens = token_cache_create((uint64_t)config->token_cache_ms * 1000000u);
-    if (server->io == NULL || server->compute == NULL || server->tokens == NULL)
+    if (server->io == NULL || server->compute == NULL || server->health == NULL ||
+        server->tokens == NULL)
         return pv_fail(err, PV_E_MEMORY, "cannot start the workers");
     return PV_OK;
 }
@@ -84,7 +96,8 @@ static enum pv_code start_routes(struct http_server *server, struct pv_error *er
 {
     const struct http_route *const tables[] = {health_routes, server->options.routes};
     PV_TRY(http_router_init(&server->router, tables, 2, err));
-    if (!http_metrics_init(&server->metrics, &server->router, clock_wall_us()))
+    if (!http_metrics_init(&server->metrics, &server->router, clock_wall_us()) ||
+        !http_costs_init(&server->costs, &server->router))
         return pv_no_memory(err);
     return PV_OK;
 }
@@ -236,8 +249,10 @@ void http_server_close(struct http_server *server)
             (void)close(server->silence[i]);
     workers_destroy(server->io);
     workers_destroy(server->compute);
+    workers_destroy(server->health);
     end_orphans(server);
     token_cache_destroy(server->tokens);
+    http_costs_fini(&server->costs);
     http_metrics_fini(&server->metrics);
     http_router_fini(&server->router);
     (void)pthread_mutex_destroy(&server->clients_lock);

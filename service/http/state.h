@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "http/admission.h"
 #include "http/options.h"
 #include "http/request_metrics.h"
 #include "http/router.h"
@@ -51,6 +52,8 @@ struct http_server {
     struct token_cache *tokens;
     struct workers *io;
     struct workers *compute;
+    struct workers *health; /* /readyz, however busy the others are */
+    struct http_costs costs;
     struct MHD_Daemon *daemon;
     int listen_fd;  /* -1 once the library has closed it */
     int silence[2]; /* two sockets on which nothing ever comes; -1 */

@@ -5,20 +5,45 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "threads/clock.h"
 #include "threads/cond.h"
 
-struct job {
-    workers_job run;
-    void *argument;
+static const int64_t quantum_ns = 1000000;      /* what each round gives an owner */
+static const int64_t debt_max_ns = 10000000000; /* how far wrong estimates set one back */
+static const uint64_t cost_min_ns = 20000;      /* no turn lasts for ever, however light the jobs */
+enum { BUCKETS = 256 };
+
+/* A place in the queue; free ones form a list, too. */
+struct place {
+    struct workers_job job;
+    uint64_t since_ns;
+    struct place *previous, *next;
+};
+
+/* Whoever has jobs queued or running. */
+struct owner {
+    char name[WORKERS_OWNER];
+    struct owner *in_bucket;
+    struct place *first, *last; /* oldest to newest */
+    size_t queued;
+    size_t running;
+    int64_t credit_ns;             /* what the rounds gave and jobs have not used */
+    struct owner *previous, *next; /* in the ring of those with jobs queued */
 };
 
 struct workers {
     pthread_mutex_t lock;
     pthread_cond_t wake; /* a job came, or the pool is closing */
-    struct job *queue;   /* ring of queue_max */
-    size_t queue_max;
-    size_t first;
+    struct workers_settings settings;
+    struct place *places; /* queue_max */
+    struct place *free_places;
+    struct owner *owners; /* as many as can have a job, queued or running */
+    struct owner *free_owners;
+    struct owner *buckets[BUCKETS];
+    struct owner *turn; /* whose turn it is, in the ring; NULL: nothing is queued */
+    size_t n_owners;
     size_t queued;
     size_t running;
     bool closing;
@@ -27,40 +52,209 @@ struct workers {
     pthread_t threads[];
 };
 
-/* The next job; false when the pool is closing and nothing is queued. */
-static bool take_job(struct workers *workers, struct job *job)
+/* --- owners --- */
+
+static struct owner **bucket_of(struct workers *workers, const char *name)
 {
-    pthread_mutex_lock(&workers->lock);
-    while (workers->queued == 0 && !workers->closing)
-        pthread_cond_wait(&workers->wake, &workers->lock);
-    bool taken = workers->queued > 0;
-    if (taken) {
-        *job = workers->queue[workers->first];
-        workers->first = (workers->first + 1) % workers->queue_max;
-        workers->queued--;
-        workers->running++;
-    }
-    pthread_mutex_unlock(&workers->lock);
-    return taken;
+    size_t hash = 5381;
+    for (const char *c = name; *c != '\0'; c++)
+        hash = hash * 33 + (unsigned char)*c;
+    return &workers->buckets[hash % BUCKETS];
 }
 
-static void job_done(struct workers *workers)
+static struct owner *find_owner(struct workers *workers, const char *name)
+{
+    struct owner *owner = *bucket_of(workers, name);
+    while (owner != NULL && strcmp(owner->name, name) != 0)
+        owner = owner->in_bucket;
+    return owner;
+}
+
+/* There is one free: each that is in use has a job, queued or on a thread. */
+static struct owner *add_owner(struct workers *workers, const char *name)
+{
+    struct owner *owner = workers->free_owners;
+    struct owner **bucket = bucket_of(workers, name);
+    workers->free_owners = owner->next;
+    *owner = (struct owner){.in_bucket = *bucket};
+    (void)snprintf(owner->name, sizeof owner->name, "%s", name);
+    *bucket = owner;
+    workers->n_owners++;
+    return owner;
+}
+
+static void forget_owner(struct workers *workers, struct owner *owner)
+{
+    struct owner **at = bucket_of(workers, owner->name);
+    while (*at != owner)
+        at = &(*at)->in_bucket;
+    *at = owner->in_bucket;
+    owner->next = workers->free_owners;
+    workers->free_owners = owner;
+    workers->n_owners--;
+}
+
+/* Into the ring as the last whose turn comes. */
+static void join_ring(struct workers *workers, struct owner *owner)
+{
+    struct owner *turn = workers->turn;
+    if (turn == NULL) {
+        workers->turn = owner->previous = owner->next = owner;
+        return;
+    }
+    owner->next = turn;
+    owner->previous = turn->previous;
+    turn->previous->next = owner;
+    turn->previous = owner;
+}
+
+static void leave_ring(struct workers *workers, struct owner *owner)
+{
+    if (workers->turn == owner)
+        workers->turn = owner->next == owner ? NULL : owner->next;
+    owner->previous->next = owner->next;
+    owner->next->previous = owner->previous;
+    if (owner->credit_ns > 0)
+        owner->credit_ns = 0; /* credit is not saved up */
+}
+
+/* --- the queue --- */
+
+static void append_job(struct workers *workers,
+                       struct owner *owner,
+                       const struct workers_job *job,
+                       uint64_t now_ns)
+{
+    struct place *place = workers->free_places;
+    workers->free_places = place->next;
+    *place = (struct place){.job = *job, .since_ns = now_ns, .previous = owner->last};
+    place->job.owner = owner->name;
+    if (job->cost_ns < cost_min_ns)
+        place->job.cost_ns = cost_min_ns;
+    if (owner->last == NULL)
+        owner->first = place;
+    else
+        owner->last->next = place;
+    owner->last = place;
+    if (owner->queued++ == 0)
+        join_ring(workers, owner);
+    workers->queued++;
+}
+
+static struct workers_job remove_job(struct workers *workers, struct owner *owner, struct place *at)
+{
+    struct workers_job job = at->job;
+    *(at->previous == NULL ? &owner->first : &at->previous->next) = at->next;
+    *(at->next == NULL ? &owner->last : &at->next->previous) = at->previous;
+    at->next = workers->free_places;
+    workers->free_places = at;
+    workers->queued--;
+    if (--owner->queued == 0)
+        leave_ring(workers, owner);
+    return job;
+}
+
+/* --- turns --- */
+
+static bool may_begin(const struct workers *workers, const struct owner *owner)
+{
+    return owner->running == 0 || workers->running < workers->settings.threads;
+}
+
+static int64_t missing_credit(const struct owner *owner)
+{
+    return (int64_t)owner->first->job.cost_ns - owner->credit_ns;
+}
+
+/* Whoever may begin a job and has the credit for it, from the turn on; it moves on past the others. */
+static struct owner *find_with_credit(struct workers *workers, bool *anybody, int64_t *least)
+{
+    struct owner *from = workers->turn;
+    struct owner *owner = from;
+    do {
+        if (may_begin(workers, owner)) {
+            int64_t missing = missing_credit(owner);
+            if (missing <= 0) {
+                workers->turn = owner;
+                return owner;
+            }
+            if (!*anybody || missing < *least)
+                *least = missing;
+            *anybody = true;
+        }
+        owner = owner->next;
+    } while (owner != from);
+    return NULL;
+}
+
+/* NULL: nobody who waits may begin a job. Rounds in which nobody could begin are given at once. */
+static struct owner *choose_owner(struct workers *workers)
+{
+    bool anybody = false;
+    int64_t least = 0;
+    if (workers->turn == NULL)
+        return NULL;
+    struct owner *chosen = find_with_credit(workers, &anybody, &least);
+    if (chosen != NULL || !anybody)
+        return chosen;
+    int64_t rounds = (least + quantum_ns - 1) / quantum_ns;
+    struct owner *owner = workers->turn;
+    do {
+        if (may_begin(workers, owner))
+            owner->credit_ns += rounds * quantum_ns;
+        owner = owner->next;
+    } while (owner != workers->turn);
+    return find_with_credit(workers, &anybody, &least);
+}
+
+/* The next job; NULL when the pool is closing and nothing is queued. */
+static struct owner *take_job(struct workers *workers, struct workers_job *job)
+{
+    struct owner *owner;
+    pthread_mutex_lock(&workers->lock);
+    while ((owner = choose_owner(workers)) == NULL && (workers->queued > 0 || !workers->closing))
+        pthread_cond_wait(&workers->wake, &workers->lock);
+    if (owner != NULL) {
+        owner->credit_ns -= (int64_t)owner->first->job.cost_ns;
+        owner->running++;
+        workers->running++;
+        *job = remove_job(workers, owner, owner->first);
+    }
+    pthread_mutex_unlock(&workers->lock);
+    return owner;
+}
+
+static void end_job(struct workers *workers, struct owner *owner, int64_t more_ns)
 {
     pthread_mutex_lock(&workers->lock);
     workers->running--;
+    owner->running--;
+    owner->credit_ns -= more_ns;
+    if (owner->credit_ns < -debt_max_ns)
+        owner->credit_ns = -debt_max_ns;
+    if (owner->queued == 0 && owner->running == 0)
+        forget_owner(workers, owner);
+    if (workers->closing)
+        pthread_cond_broadcast(&workers->wake);
+    else if (workers->queued > 0)
+        pthread_cond_signal(&workers->wake); /* an idle thread, too, may find a job to begin now */
     pthread_mutex_unlock(&workers->lock);
 }
 
 static void *workers_work(void *argument)
 {
     struct workers *workers = argument;
-    struct job job;
-    while (take_job(workers, &job)) {
+    struct workers_job job;
+    struct owner *owner;
+    while ((owner = take_job(workers, &job)) != NULL) {
+        uint64_t from_ns = clock_monotonic_ns();
         job.run(job.argument);
-        job_done(workers);
+        end_job(workers, owner, (int64_t)(clock_monotonic_ns() - from_ns) - (int64_t)job.cost_ns);
     }
     return NULL;
 }
+
+/* --- start and end --- */
 
 /* Signals belong to one thread of the program, never to a worker. */
 static bool start_threads(struct workers *workers, size_t threads)
@@ -80,44 +274,109 @@ static bool start_threads(struct workers *workers, size_t threads)
     return workers->n_threads == threads;
 }
 
-struct workers *workers_create(const char *name, size_t threads, size_t queue_max)
+static bool make_room(struct workers *workers, size_t threads)
 {
+    size_t queue_max = workers->settings.queue_max;
+    size_t n_owners;
+    if (__builtin_add_overflow(queue_max, threads, &n_owners))
+        return false;
+    workers->places = calloc(queue_max, sizeof *workers->places);
+    workers->owners = calloc(n_owners, sizeof *workers->owners);
+    if (workers->places == NULL || workers->owners == NULL)
+        return false;
+    for (size_t i = queue_max; i-- > 0; workers->free_places = &workers->places[i])
+        workers->places[i].next = workers->free_places;
+    for (size_t i = n_owners; i-- > 0; workers->free_owners = &workers->owners[i])
+        workers->owners[i].next = workers->free_owners;
+    return true;
+}
+
+struct workers *workers_create(const char *name, const struct workers_settings *settings)
+{
+    size_t threads;
     size_t size;
-    if (threads == 0 || queue_max == 0 ||
+    if (settings->threads == 0 || settings->queue_max == 0 ||
+        __builtin_add_overflow(settings->threads, settings->spare_threads, &threads) ||
         __builtin_mul_overflow(threads, sizeof(pthread_t), &size) ||
         __builtin_add_overflow(size, sizeof(struct workers), &size))
         return NULL;
     struct workers *workers = calloc(1, size);
     if (workers == NULL)
         return NULL;
-    workers->queue = calloc(queue_max, sizeof *workers->queue);
-    if (workers->queue == NULL) {
-        free(workers);
-        return NULL;
-    }
-    workers->queue_max = queue_max;
+    workers->settings = *settings;
     (void)snprintf(workers->name, sizeof workers->name, "%s", name);
     pthread_mutex_init(&workers->lock, NULL);
     (void)cond_init(&workers->wake);
-    if (!start_threads(workers, threads)) {
+    if (!make_room(workers, threads) || !start_threads(workers, threads)) {
         workers_destroy(workers);
         return NULL;
     }
     return workers;
 }
 
-bool workers_submit(struct workers *workers, workers_job job, void *argument)
+/* --- admission --- */
+
+/* The owner with most jobs in the queue, if it has more than one with `queued` and that newest may
+ * be dropped; else NULL. */
+static struct owner *find_longest(struct workers *workers, size_t queued)
 {
-    pthread_mutex_lock(&workers->lock);
-    bool taken = !workers->closing && workers->queued < workers->queue_max;
-    if (taken) {
-        size_t at = (workers->first + workers->queued) % workers->queue_max;
-        workers->queue[at] = (struct job){job, argument};
-        workers->queued++;
-        pthread_cond_signal(&workers->wake);
+    struct owner *longest = NULL;
+    struct owner *owner = workers->turn;
+    do {
+        if (owner->queued > queued + 1 && owner->last->job.drop != NULL)
+            longest = owner;
+        if (longest == owner)
+            queued = owner->queued - 1;
+        owner = owner->next;
+    } while (owner != workers->turn);
+    return longest;
+}
+
+static bool
+waits_too_long(const struct workers *workers, const struct owner *owner, uint64_t now_ns)
+{
+    return workers->settings.wait_max_ns > 0 && owner != NULL && owner->first != NULL &&
+           now_ns - owner->first->since_ns > workers->settings.wait_max_ns;
+}
+
+static enum workers_admission refuse(const struct workers *workers, const struct owner *owner)
+{
+    size_t others = workers->n_owners - (owner == NULL ? 0 : 1);
+    return others > 0 ? WORKERS_SHARE_USED : WORKERS_FULL;
+}
+
+/* *dropped: the job that made room; .run == NULL: none had to. */
+static enum workers_admission
+admit(struct workers *workers, const struct workers_job *job, struct workers_job *dropped)
+{
+    uint64_t now_ns = clock_monotonic_ns();
+    struct owner *owner = find_owner(workers, job->owner);
+    if (workers->closing)
+        return WORKERS_FULL;
+    if (job->drop != NULL && waits_too_long(workers, owner, now_ns))
+        return refuse(workers, owner);
+    if (workers->queued == workers->settings.queue_max) {
+        struct owner *longest = find_longest(workers, owner == NULL ? 0 : owner->queued);
+        if (longest == NULL)
+            return refuse(workers, owner);
+        *dropped = remove_job(workers, longest, longest->last);
     }
+    if (owner == NULL)
+        owner = add_owner(workers, job->owner);
+    append_job(workers, owner, job, now_ns);
+    pthread_cond_signal(&workers->wake);
+    return WORKERS_ACCEPTED;
+}
+
+enum workers_admission workers_submit(struct workers *workers, const struct workers_job *job)
+{
+    struct workers_job dropped = {.run = NULL};
+    pthread_mutex_lock(&workers->lock);
+    enum workers_admission admission = admit(workers, job, &dropped);
     pthread_mutex_unlock(&workers->lock);
-    return taken;
+    if (dropped.run != NULL)
+        dropped.drop(dropped.argument);
+    return admission;
 }
 
 struct workers_statistics workers_statistics(struct workers *workers)
@@ -125,8 +384,9 @@ struct workers_statistics workers_statistics(struct workers *workers)
     pthread_mutex_lock(&workers->lock);
     struct workers_statistics now = {.queued = workers->queued,
                                      .running = workers->running,
-                                     .threads = workers->n_threads,
-                                     .queue_max = workers->queue_max};
+                                     .threads = workers->settings.threads,
+                                     .queue_max = workers->settings.queue_max,
+                                     .owners = workers->n_owners};
     pthread_mutex_unlock(&workers->lock);
     return now;
 }
@@ -143,6 +403,7 @@ void workers_destroy(struct workers *workers)
         pthread_join(workers->threads[i], NULL);
     pthread_cond_destroy(&workers->wake);
     pthread_mutex_destroy(&workers->lock);
-    free(workers->queue);
+    free(workers->owners);
+    free(workers->places);
     free(workers);
 }

@@ -3,25 +3,62 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
- * A fixed number of threads behind a bounded first-in-first-out queue. Safe from any thread.
+ * A fixed number of threads behind a bounded queue of jobs. Each job has an owner (a team), and
+ * owners take turns by deficit round robin (M. Shreedhar, G. Varghese, "Efficient fair queueing
+ * using deficit round robin", SIGCOMM 1995): every round gives each owner that waits the same time,
+ * spent by the estimated time of a job when it begins and corrected by the real one when it ends.
+ * Jobs of one owner run in the order in which they were submitted.
+ *
+ * One owner alone may use all of the queue and all threads but the spare ones. A full queue makes
+ * room for an owner that has less in it than another: the newest job of the one that has most is
+ * dropped. Safe from any thread.
  */
 struct workers;
 
-typedef void (*workers_job)(void *argument);
+enum { WORKERS_OWNER = 37 }; /* bytes of an owner's name with its NUL: a UUID */
+
+struct workers_settings {
+    size_t threads;
+    /* Threads beside those, which only begin jobs of owners that have none running: so that whoever
+     * comes after an owner's long jobs need not wait for their end. */
+    size_t spare_threads;
+    size_t queue_max;
+    /* No further jobs of an owner whose oldest has waited longer, but those that may not be dropped.
+     * 0: no bound. */
+    uint64_t wait_max_ns;
+};
+
+struct workers_job {
+    void (*run)(void *argument);
+    /* In place of run, once, on the thread that submits another owner's job, without a lock: the job
+     * was dropped. NULL: it may not be dropped. */
+    void (*drop)(void *argument);
+    void *argument;
+    const char *owner; /* at most WORKERS_OWNER - 1 bytes, copied; "": nobody's */
+    uint64_t cost_ns;  /* estimated time on a thread */
+};
+
+enum workers_admission {
+    WORKERS_ACCEPTED,
+    WORKERS_FULL, /* the queue is full, or the owner's jobs wait too long; nobody else has any */
+    WORKERS_SHARE_USED /* the same, and other owners have jobs */
+};
 
 /* Threads block every signal. name (<= 15 characters) shows in ps and metrics. NULL on failure. */
-struct workers *workers_create(const char *name, size_t threads, size_t queue_max);
+struct workers *workers_create(const char *name, const struct workers_settings *settings);
 
-/* false: the queue is full or the pool is closing; the job will not run. */
-bool workers_submit(struct workers *workers, workers_job job, void *argument);
+/* Other than WORKERS_ACCEPTED: the job will neither run nor be dropped. */
+enum workers_admission workers_submit(struct workers *workers, const struct workers_job *job);
 
 struct workers_statistics {
     size_t queued;
     size_t running;
-    size_t threads;
+    size_t threads; /* without the spare ones */
     size_t queue_max;
+    size_t owners; /* that wait or run */
 };
 struct workers_statistics workers_statistics(struct workers *workers);
 

@@ -619,10 +619,64 @@ def test_a_full_queue_is_503_at_once():
         assert time.monotonic() - start < 0.5
         assert reply.problem()["type"] == "/problems/unavailable" and reply.status == 503
         assert int(reply.headers["retry-after"]) >= 1
-        assert server.ask("GET", "/readyz").status == 503, "not ready while a queue is full"
+        assert server.ask("GET", "/readyz").status == 200, "busy is ready: the balancer would only move the load"
         assert server.ask("GET", "/healthz").status == 200
         assert [Reply(s).status for s in slow] == [200, 200]
-        assert "provisor_http_rejected_total 1\n" in server.ask("GET", "/metrics").body.decode()
+        assert 'provisor_http_rejected_total{reason="full"} 1\n' in server.ask("GET", "/metrics").body.decode()
+
+
+def ask_at_once(server, token, ms, n):
+    """Sockets on which that many requests of the token's team wait for answers."""
+    sockets = [server.connect() for _ in range(n)]
+    for s in sockets:
+        s.sendall(("GET /v1/slow/x?ms=%d HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer prv_%s\r\n\r\n" % (ms, token)).encode())
+    return sockets
+
+
+def test_one_team_does_not_hold_what_others_compute_with():
+    """Long work of one team takes all workers but the spare one, and all of the queue, until somebody else comes."""
+    with running(compute_workers=2, compute_queue=6, spare_workers=1) as server:
+        red = ask_at_once(server, "red", 1500, 20)
+        time.sleep(0.3)
+        begin = time.monotonic()
+        for _ in range(10):
+            reply = server.ask("GET", "/v1/slow/x?ms=0", "Authorization: Bearer prv_blue\r\n")
+            assert reply.status == 200 and reply.json()["team"] == "team-of-blue"
+        assert time.monotonic() - begin < 1 * SLOWDOWN, "blue waits for none of red's"
+        assert server.ask("GET", "/readyz").status == 200
+        replies = [Reply(s) for s in red]
+        answered = [r.status for r in replies]
+        assert answered.count(200) in (7, 8) and answered.count(503) == 12, "two ran, six waited, and red was alone"
+        (dropped,) = [r for r in replies if r.status == 429] or [None]
+        if dropped is not None:
+            assert dropped.problem()["type"] == "/problems/quota_exceeded"
+            assert dropped.headers["ratelimit"] == '"queue";r=0;t=1' and 'q=1024' in dropped.headers["ratelimit-policy"]
+            assert int(dropped.headers["retry-after"]) >= 1
+        for s in red:
+            s.close()
+
+
+def test_a_full_queue_makes_room_for_who_waits_less():
+    with running(compute_workers=1, compute_queue=4, spare_workers=0) as server:
+        red = ask_at_once(server, "red", 400, 5)
+        time.sleep(0.2)
+        blue = ask_at_once(server, "blue", 0, 2)
+        time.sleep(0.1)
+        third = server.ask("GET", "/v1/slow/x?ms=0", "Authorization: Bearer prv_red\r\n")
+        assert third.status == 429 and "ratelimit-policy" in third.headers, "red has most"
+        assert [Reply(s).status for s in blue] == [200, 200]
+        assert sorted(Reply(s).status for s in red) == [200, 200, 200, 429, 429]
+        assert 'provisor_http_rejected_total{reason="share_used"} 3\n' in server.ask("GET", "/metrics").body.decode()
+
+
+def test_who_waits_too_long_is_refused_at_once():
+    with running(compute_workers=1, compute_queue=100, compute_wait_ms=100) as server:
+        first = ask_at_once(server, "red", 600, 2)
+        time.sleep(0.3)
+        begin = time.monotonic()
+        assert server.ask("GET", "/v1/slow/x?ms=0", "Authorization: Bearer prv_red\r\n").status == 503
+        assert time.monotonic() - begin < 0.3 * SLOWDOWN
+        assert [Reply(s).status for s in first] == [200, 200]
 
 
 def test_deadlines():

@@ -212,6 +212,7 @@ static const struct http_route routes[] = {
     {HTTP_GET, "/v1/inline", HTTP_PUBLIC, HTTP_INLINE, echo, NULL, false},
     {HTTP_POST, "/v1/json", HTTP_PUBLIC, HTTP_COMPUTE, echo, NULL, true},
     {HTTP_GET, "/v1/slow", HTTP_PUBLIC, HTTP_COMPUTE, slow, NULL, false},
+    {HTTP_GET, "/v1/slow/{name}", HTTP_READ, HTTP_COMPUTE, slow, NULL, false},
     {HTTP_GET, "/v1/again", HTTP_PUBLIC, HTTP_IO, again, NULL, false},
     {HTTP_GET, "/v1/fail", HTTP_PUBLIC, HTTP_IO, fail, NULL, false},
     {HTTP_GET, "/v1/eat", HTTP_PUBLIC, HTTP_IO, eat, NULL, false},

@@ -3,6 +3,9 @@
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
+
+#include "threads/clock.h"
 
 /* A gate that holds a worker until the test opens it. */
 struct gate {
@@ -51,13 +54,32 @@ static void count(void *argument)
     atomic_fetch_add((atomic_int *)argument, 1);
 }
 
+static struct workers *create(size_t threads, size_t spare_threads, size_t queue_max)
+{
+    const struct workers_settings settings = {
+        .threads = threads, .spare_threads = spare_threads, .queue_max = queue_max};
+    return workers_create("test", &settings);
+}
+
+static enum workers_admission
+submit_of(struct workers *workers, const char *owner, void (*run)(void *), void *argument)
+{
+    const struct workers_job job = {.run = run, .argument = argument, .owner = owner};
+    return workers_submit(workers, &job);
+}
+
+static bool submit(struct workers *workers, void (*run)(void *), void *argument)
+{
+    return submit_of(workers, "", run, argument) == WORKERS_ACCEPTED;
+}
+
 Test(workers, destroy_runs_everything_that_was_queued, .timeout = 20)
 {
     atomic_int done = 0;
-    struct workers *workers = workers_create("test", 3, 1000);
+    struct workers *workers = create(3, 0, 1000);
     cr_assert_not_null(workers);
     for (int i = 0; i < 1000; i++)
-        while (!workers_submit(workers, count, &done))
+        while (!submit(workers, count, &done))
             ;
     workers_destroy(workers);
     cr_assert_eq(atomic_load(&done), 1000);
@@ -68,37 +90,40 @@ Test(workers, a_full_queue_refuses_and_says_how_full_it_is, .timeout = 20)
     struct gate gate;
     gate_init(&gate);
     atomic_int done = 0;
-    struct workers *workers = workers_create("test", 1, 2);
-    cr_assert(workers_submit(workers, wait_at, &gate));
+    struct workers *workers = create(1, 0, 2);
+    cr_assert(submit(workers, wait_at, &gate));
     gate_await(&gate);
-    cr_assert(workers_submit(workers, count, &done));
-    cr_assert(workers_submit(workers, count, &done));
-    cr_assert_not(workers_submit(workers, count, &done), "the queue holds two");
+    cr_assert(submit(workers, count, &done));
+    cr_assert(submit(workers, count, &done));
+    cr_assert_eq(submit_of(workers, "", count, &done), WORKERS_FULL, "the queue holds two");
     struct workers_statistics now = workers_statistics(workers);
     cr_assert_eq(now.queued, 2);
     cr_assert_eq(now.running, 1);
     cr_assert_eq(now.threads, 1);
     cr_assert_eq(now.queue_max, 2);
+    cr_assert_eq(now.owners, 1);
     gate_open(&gate);
     workers_destroy(workers);
     cr_assert_eq(atomic_load(&done), 2, "the refused job did not run");
 }
 
-static int order[100];
+static char order[400];
 static int n_order;
 
 static void note(void *argument)
 {
-    order[n_order++] = *(int *)argument;
+    order[n_order++] = *(const char *)argument;
 }
 
-Test(workers, one_thread_takes_jobs_in_the_order_sent, .timeout = 20)
+static const char a = 'a', b = 'b', c = 'c';
+
+Test(workers, one_thread_takes_jobs_of_one_owner_in_the_order_sent, .timeout = 20)
 {
-    static int numbers[100];
-    struct workers *workers = workers_create("test", 1, 100);
+    static char letters[100];
+    struct workers *workers = create(1, 0, 100);
     for (int i = 0; i < 100; i++) {
-        numbers[i] = i;
-        cr_assert(workers_submit(workers, note, &numbers[i]));
+        letters[i] = (char)i;
+        cr_assert(submit(workers, note, &letters[i]));
     }
     workers_destroy(workers);
     cr_assert_eq(n_order, 100);
@@ -106,10 +131,172 @@ Test(workers, one_thread_takes_jobs_in_the_order_sent, .timeout = 20)
         cr_assert_eq(order[i], i);
 }
 
+/* A pool of one thread that the gate holds. */
+static struct workers *hold(struct gate *gate, size_t queue_max)
+{
+    gate_init(gate);
+    struct workers *workers = create(1, 0, queue_max);
+    cr_assert_eq(submit_of(workers, "gate", wait_at, gate), WORKERS_ACCEPTED);
+    gate_await(gate);
+    return workers;
+}
+
+static void spin(void *argument, uint64_t ns)
+{
+    const uint64_t end_ns = clock_monotonic_ns() + ns;
+    while (clock_monotonic_ns() < end_ns)
+        ;
+    note(argument);
+}
+
+static void spin_1ms(void *argument)
+{
+    spin(argument, 1000000);
+}
+
+static void spin_5ms(void *argument)
+{
+    spin(argument, 5000000);
+}
+
+static void
+submit_letters(struct workers *workers, const char *letter, size_t n, void (*run)(void *))
+{
+    const char owner[2] = {*letter, '\0'};
+    for (size_t i = 0; i < n; i++)
+        cr_assert_eq(submit_of(workers, owner, run, (void *)(uintptr_t)letter), WORKERS_ACCEPTED);
+}
+
+static int count_letter(char letter, int from, int to)
+{
+    int n = 0;
+    for (int i = from; i < to; i++)
+        n += order[i] == letter;
+    return n;
+}
+
+Test(workers, owners_take_turns_whoever_came_first_with_most, .timeout = 20)
+{
+    struct gate gate;
+    struct workers *workers = hold(&gate, 300);
+    submit_letters(workers, &a, 200, spin_1ms);
+    submit_letters(workers, &b, 20, spin_1ms);
+    submit_letters(workers, &c, 20, spin_1ms);
+    gate_open(&gate);
+    workers_destroy(workers);
+    cr_assert_eq(n_order, 240);
+    cr_assert_geq(count_letter('b', 0, 75), 15);
+    cr_assert_geq(count_letter('c', 0, 75), 15);
+    cr_assert_geq(count_letter('a', 0, 75), 15);
+}
+
+Test(workers, turns_are_of_equal_time_not_of_equal_number, .timeout = 20)
+{
+    struct gate gate;
+    struct workers *workers = hold(&gate, 300);
+    submit_letters(workers, &a, 30, spin_5ms);
+    submit_letters(workers, &b, 100, spin_1ms);
+    gate_open(&gate);
+    workers_destroy(workers);
+    int heavy = count_letter('a', 0, 60), light = count_letter('b', 0, 60);
+    cr_assert(heavy >= 4 && heavy <= 20, "%d of 5 ms beside %d of 1 ms", heavy, light);
+}
+
+Test(workers, a_heavy_job_by_the_estimate_waits_for_its_turn, .timeout = 20)
+{
+    struct gate gate;
+    struct workers *workers = hold(&gate, 300);
+    const struct workers_job heavy = {
+        .run = note, .argument = (void *)(uintptr_t)&a, .owner = "a", .cost_ns = 50000000};
+    cr_assert_eq(workers_submit(workers, &heavy), WORKERS_ACCEPTED);
+    submit_letters(workers, &b, 20, note);
+    gate_open(&gate);
+    workers_destroy(workers);
+    cr_assert_eq(order[20], 'a', "all of b's together take less than it would");
+}
+
+Test(workers, spare_threads_are_for_owners_that_have_none_running, .timeout = 20)
+{
+    struct gate long_jobs, quick;
+    gate_init(&long_jobs);
+    gate_init(&quick);
+    struct workers *workers = create(1, 1, 10);
+    cr_assert_eq(submit_of(workers, "a", wait_at, &long_jobs), WORKERS_ACCEPTED);
+    gate_await(&long_jobs);
+    cr_assert_eq(submit_of(workers, "a", note, (void *)(uintptr_t)&a), WORKERS_ACCEPTED);
+    cr_assert_eq(submit_of(workers, "b", wait_at, &quick), WORKERS_ACCEPTED);
+    gate_await(&quick); /* runs although the one thread is a's */
+    cr_assert_eq(n_order, 0, "a has its share");
+    gate_open(&quick);
+    gate_open(&long_jobs);
+    workers_destroy(workers);
+    cr_assert_eq(n_order, 1);
+}
+
+static atomic_int n_dropped;
+
+static void note_drop(void *argument)
+{
+    (void)argument;
+    atomic_fetch_add(&n_dropped, 1);
+}
+
+Test(workers, a_full_queue_makes_room_for_who_has_less_in_it, .timeout = 20)
+{
+    struct gate gate;
+    struct workers *workers = hold(&gate, 4);
+    const struct workers_job of_a = {
+        .run = note, .drop = note_drop, .argument = (void *)(uintptr_t)&a, .owner = "a"};
+    for (int i = 0; i < 4; i++)
+        cr_assert_eq(workers_submit(workers, &of_a), WORKERS_ACCEPTED);
+    cr_assert_eq(workers_submit(workers, &of_a), WORKERS_SHARE_USED, "a has most");
+    submit_letters(workers, &b, 2, note);
+    cr_assert_eq(atomic_load(&n_dropped), 2, "two of a's made room");
+    cr_assert_eq(submit_of(workers, "b", note, (void *)(uintptr_t)&b), WORKERS_SHARE_USED,
+                 "a and b have two each");
+    gate_open(&gate);
+    workers_destroy(workers);
+    cr_assert_eq(n_order, 4);
+    cr_assert_eq(count_letter('b', 0, 4), 2);
+}
+
+Test(workers, jobs_under_way_are_not_dropped, .timeout = 20)
+{
+    struct gate gate;
+    struct workers *workers = hold(&gate, 3);
+    submit_letters(workers, &a, 3, note);
+    cr_assert_eq(submit_of(workers, "b", note, (void *)(uintptr_t)&b), WORKERS_SHARE_USED);
+    gate_open(&gate);
+    workers_destroy(workers);
+    cr_assert_eq(count_letter('a', 0, n_order), 3);
+}
+
+Test(workers, who_waits_too_long_gets_no_more_and_others_do, .timeout = 20)
+{
+    struct gate gate;
+    gate_init(&gate);
+    const struct workers_settings settings = {
+        .threads = 1, .queue_max = 10, .wait_max_ns = 20000000};
+    struct workers *workers = workers_create("test", &settings);
+    cr_assert_eq(submit_of(workers, "gate", wait_at, &gate), WORKERS_ACCEPTED);
+    gate_await(&gate);
+    const struct workers_job of_a = {
+        .run = note, .drop = note_drop, .argument = (void *)(uintptr_t)&a, .owner = "a"};
+    cr_assert_eq(workers_submit(workers, &of_a), WORKERS_ACCEPTED);
+    clock_sleep_ms(40);
+    cr_assert_eq(workers_submit(workers, &of_a), WORKERS_SHARE_USED);
+    submit_letters(workers, &a, 1, note); /* what may not be dropped is under way */
+    submit_letters(workers, &b, 1, note);
+    gate_open(&gate);
+    workers_destroy(workers);
+    cr_assert_eq(n_order, 3);
+}
+
 Test(workers, useless_sizes_are_refused)
 {
-    cr_assert_null(workers_create("test", 0, 1));
-    cr_assert_null(workers_create("test", 1, 0));
-    cr_assert_null(workers_create("test", (size_t)-1, 1));
+    cr_assert_null(create(0, 0, 1));
+    cr_assert_null(create(1, 0, 0));
+    cr_assert_null(create((size_t)-1, 0, 1));
+    cr_assert_null(create(1, (size_t)-1, 1));
     workers_destroy(NULL);
 }

@@ -1,0 +1,96 @@
+#include "http/admission.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "http/problem.h"
+#include "metrics/registry.h"
+
+enum { UNIT_BYTES = 4096 }; /* of a body; a request without one is a unit, too */
+
+static const uint64_t first_estimate_ns = 1000000; /* of a unit, before anything is known */
+
+METRIC_COUNTER(rejected,
+               "provisor_http_rejected_total",
+               "Requests that no queue took: full, or the team's share of it was used.",
+               "reason");
+
+/* --- costs --- */
+
+static size_t cost_index(const struct http_resource *resource, const struct http_request *request)
+{
+    return (resource->index * HTTP_METHOD_COUNT + request->method) * 2 + request->may_compute;
+}
+
+static uint64_t count_units(const struct http_request *request)
+{
+    return 1 + request->body_n / UNIT_BYTES;
+}
+
+bool http_costs_init(struct http_costs *costs, const struct http_router *router)
+{
+    size_t n = router->n * HTTP_METHOD_COUNT * 2;
+    costs->all = calloc(n, sizeof *costs->all);
+    if (costs->all == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        atomic_init(&costs->all[i].ns_per_unit, first_estimate_ns);
+    return true;
+}
+
+void http_costs_fini(struct http_costs *costs)
+{
+    free(costs->all);
+    costs->all = NULL;
+}
+
+uint64_t http_costs_estimate(const struct http_costs *costs,
+                             const struct http_resource *resource,
+                             const struct http_request *request)
+{
+    const struct http_cost *cost = &costs->all[cost_index(resource, request)];
+    return atomic_load_explicit(&cost->ns_per_unit, memory_order_relaxed) * count_units(request);
+}
+
+void http_costs_learn(struct http_costs *costs,
+                      const struct http_resource *resource,
+                      const struct http_request *request,
+                      uint64_t took_ns)
+{
+    enum { MEMORY = 16 }; /* requests that the mean is of */
+    struct http_cost *cost = &costs->all[cost_index(resource, request)];
+    uint64_t mean = atomic_load_explicit(&cost->ns_per_unit, memory_order_relaxed);
+    mean = mean - mean / MEMORY + took_ns / count_units(request) / MEMORY;
+    atomic_store_explicit(&cost->ns_per_unit, mean, memory_order_relaxed);
+}
+
+/* --- refusals --- */
+
+static void
+add_rate_limit(struct http_request *request, struct http_response *response, int64_t queue_max)
+{
+    char policy[80];
+    (void)snprintf(policy, sizeof policy, "\"queue\";q=%lld;qu=\"concurrent-requests\"",
+                   (long long)queue_max);
+    http_response_header(request, response, "RateLimit-Policy", policy);
+    http_response_header(request, response, "RateLimit", "\"queue\";r=0;t=1");
+}
+
+void http_admission_refuse(struct http_request *request,
+                           struct http_response *response,
+                           enum workers_admission why,
+                           int64_t queue_max)
+{
+    struct pv_error err = {.retry_after_s = 1};
+    bool share = why == WORKERS_SHARE_USED;
+    metric_add(&rejected, 1, METRIC_LABELS(share ? "share_used" : "full"));
+    if (share)
+        (void)pv_fail(
+            &err, PV_E_QUOTA,
+            "the team's share of the requests that may wait is used, and others wait, too");
+    else
+        (void)pv_fail(&err, PV_E_UNAVAILABLE, "too many requests are waiting already");
+    http_reply_problem(request, response, &err, (struct http_challenge){0});
+    if (share)
+        add_rate_limit(request, response, queue_max);
+}
