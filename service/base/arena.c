@@ -22,6 +22,11 @@ void arena_init(struct arena *arena, size_t limit_bytes)
     *arena = (struct arena){.limit = limit_bytes};
 }
 
+void arena_init_beside(struct arena *arena, const struct arena *first, size_t limit_bytes)
+{
+    *arena = (struct arena){.limit = limit_bytes, .account = first->account};
+}
+
 void arena_fini(struct arena *arena)
 {
     arena_rewind(arena, (struct arena_mark){NULL, 0});
@@ -44,9 +49,13 @@ static struct arena_block *add_block(struct arena *arena, size_t n)
     size_t size;
     if (__builtin_add_overflow(capacity, sizeof(struct arena_block), &size))
         return NULL;
-    struct arena_block *block = malloc(size);
-    if (block == NULL)
+    if (!memory_take(arena->account, size))
         return NULL;
+    struct arena_block *block = malloc(size);
+    if (block == NULL) {
+        memory_give(arena->account, size);
+        return NULL;
+    }
     block->next = arena->head;
     block->capacity = capacity;
     arena->head = block;
@@ -136,6 +145,7 @@ void arena_rewind(struct arena *arena, struct arena_mark mark)
         struct arena_block *block = arena->head;
         arena->head = block->next;
         arena->total -= block->capacity;
+        memory_give(arena->account, block->capacity + sizeof *block);
         free(block);
     }
     arena->used = mark.used;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/code.h"
+#include "base/memory_account.h"
 #include "base/strview.h"
 
 /*
@@ -19,6 +20,8 @@ struct arena {
     size_t total;             /* bytes in all blocks */
     size_t limit;             /* total may not exceed it; 0: no limit */
     bool limited;             /* an allocation failed because of the limit */
+    struct memory_account
+        *account; /* blocks are taken from it; borrowed; NULL: they are not counted */
 };
 
 struct arena_mark {
@@ -28,6 +31,8 @@ struct arena_mark {
 
 /* limit_bytes bounds what the arena may hold; 0 means unbounded. Allocates nothing yet. */
 void arena_init(struct arena *arena, size_t limit_bytes);
+/* For what is worked with beside `first`, by the same thread: blocks are counted to its account. */
+void arena_init_beside(struct arena *arena, const struct arena *first, size_t limit_bytes);
 void arena_fini(struct arena *arena);
 
 /* n bytes, aligned for any type, not cleared; NULL when memory or the limit is exhausted. */

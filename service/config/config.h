@@ -42,6 +42,7 @@ struct config {
     int64_t headers_max;      /* fields */
     int64_t header_bytes_max; /* all fields */
     int64_t body_bytes_max;
+    int64_t memory_bytes_max; /* of all requests together */
     int64_t request_memory_bytes_max;
     int64_t json_depth_max;
     int64_t json_values_max;

@@ -12,7 +12,8 @@ static const uint64_t first_estimate_ns = 1000000; /* of a unit, before anything
 
 METRIC_COUNTER(rejected,
                "provisor_http_rejected_total",
-               "Requests that no queue took: full, or the team's share of it was used.",
+               "Requests refused for want of a place in a queue or of memory, or because the "
+               "team's share of it was used.",
                "reason");
 
 /* --- costs --- */
@@ -66,31 +67,50 @@ void http_costs_learn(struct http_costs *costs,
 
 /* --- refusals --- */
 
-static void
-add_rate_limit(struct http_request *request, struct http_response *response, int64_t queue_max)
+enum http_refusal http_refusal_of(enum workers_admission why)
 {
-    char policy[80];
-    (void)snprintf(policy, sizeof policy, "\"queue\";q=%lld;qu=\"concurrent-requests\"",
-                   (long long)queue_max);
-    http_response_header(request, response, "RateLimit-Policy", policy);
-    http_response_header(request, response, "RateLimit", "\"queue\";r=0;t=1");
+    return why == WORKERS_SHARE_USED ? HTTP_REFUSED_QUEUE_SHARE : HTTP_REFUSED_QUEUE;
+}
+
+/* policy: what is shared, by its name on the wire. */
+static void add_rate_limit(struct http_request *request,
+                           struct http_response *response,
+                           const char *policy,
+                           const char *unit,
+                           int64_t quota)
+{
+    char text[96];
+    (void)snprintf(text, sizeof text, "\"%s\";q=%lld;qu=\"%s\"", policy, (long long)quota, unit);
+    http_response_header(request, response, "RateLimit-Policy", text);
+    (void)snprintf(text, sizeof text, "\"%s\";r=0;t=1", policy);
+    http_response_header(request, response, "RateLimit", text);
 }
 
 void http_admission_refuse(struct http_request *request,
                            struct http_response *response,
-                           enum workers_admission why,
-                           int64_t queue_max)
+                           enum http_refusal why,
+                           const struct config *config)
 {
+    static const struct {
+        enum pv_code code;
+        const char *reason;
+        const char *detail;
+    } rows[] = {
+        [HTTP_REFUSED_QUEUE] = {PV_E_UNAVAILABLE, "queue", "too many requests are waiting already"},
+        [HTTP_REFUSED_QUEUE_SHARE] = {PV_E_QUOTA, "queue_share",
+                                      "the team's share of the requests that may wait is used, and "
+                                      "others wait, too"},
+        [HTTP_REFUSED_MEMORY] = {PV_E_UNAVAILABLE, "memory",
+                                 "requests hold as much memory as they may (memory_bytes_max)"},
+        [HTTP_REFUSED_MEMORY_SHARE] = {PV_E_QUOTA, "memory_share",
+                                       "the team's requests hold their share of the memory, and "
+                                       "others hold some, too"}};
     struct pv_error err = {.retry_after_s = 1};
-    bool share = why == WORKERS_SHARE_USED;
-    metric_add(&rejected, 1, METRIC_LABELS(share ? "share_used" : "full"));
-    if (share)
-        (void)pv_fail(
-            &err, PV_E_QUOTA,
-            "the team's share of the requests that may wait is used, and others wait, too");
-    else
-        (void)pv_fail(&err, PV_E_UNAVAILABLE, "too many requests are waiting already");
+    metric_add(&rejected, 1, METRIC_LABELS(rows[why].reason));
+    (void)pv_fail(&err, rows[why].code, "%s", rows[why].detail);
     http_reply_problem(request, response, &err, (struct http_challenge){0});
-    if (share)
-        add_rate_limit(request, response, queue_max);
+    if (why == HTTP_REFUSED_QUEUE_SHARE)
+        add_rate_limit(request, response, "queue", "concurrent-requests", config->io_queue);
+    if (why == HTTP_REFUSED_MEMORY_SHARE)
+        add_rate_limit(request, response, "memory", "content-bytes", config->memory_bytes_max);
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "config/config.h"
 #include "http/message.h"
 #include "http/router.h"
 #include "threads/workers.h"
@@ -33,13 +34,24 @@ void http_costs_learn(struct http_costs *costs,
                       const struct http_request *request,
                       uint64_t took_ns);
 
+/* Why a request is refused although nothing is wrong with it. */
+enum http_refusal {
+    HTTP_REFUSED_QUEUE, /* nothing more may wait */
+    HTTP_REFUSED_QUEUE_SHARE,
+    HTTP_REFUSED_MEMORY, /* requests hold as much as they may */
+    HTTP_REFUSED_MEMORY_SHARE
+};
+
+/* `why` is not WORKERS_ACCEPTED. */
+enum http_refusal http_refusal_of(enum workers_admission why);
+
 /*
- * The answer to a request that a queue did not take: 429 with RateLimit and RateLimit-Policy (draft
- * "RateLimit header fields for HTTP") where a team has used its share, else 503.
+ * The answer to such a request: 429 with RateLimit and RateLimit-Policy (draft "RateLimit header
+ * fields for HTTP") where the team has used its share and others want theirs, else 503.
  */
 void http_admission_refuse(struct http_request *request,
                            struct http_response *response,
-                           enum workers_admission why,
-                           int64_t queue_max);
+                           enum http_refusal why,
+                           const struct config *config);
 
 #endif

@@ -23,11 +23,13 @@ struct exchange *exchange_create(struct http_server *server, struct client *clie
     atomic_init(&x->state, JOB_NONE);
     arena_init(&x->arena, (size_t)server->config->request_memory_bytes_max);
     arena_init(&x->late_arena, 0);
+    x->arena.account = &x->account;
     x->request.arena = &x->arena;
     x->started_ns = clock_monotonic_ns();
     x->request.deadline_ns =
         x->started_ns + (uint64_t)server->config->request_timeout_ms * 1000000u;
-    x->target = arena_strdup(&x->arena, uri);
+    if (http_memory_open(&server->memory, &x->account, ""))
+        x->target = arena_strdup(&x->arena, uri);
     if (x->target == NULL) {
         exchange_release(x, false);
         return NULL;
@@ -95,6 +97,7 @@ void exchange_release(struct exchange *x, bool on_worker)
     end_source(x);
     arena_fini(&x->arena);
     arena_fini(&x->late_arena);
+    http_memory_close(&x->server->memory, &x->account);
     free(x);
 }
 
@@ -132,8 +135,26 @@ static void blame_limit(const struct exchange *x, struct pv_error *err)
                   (long long)x->server->config->request_memory_bytes_max);
 }
 
+void exchange_refuse(struct exchange *x, enum http_refusal why)
+{
+    struct http_request plain = {.arena = &x->late_arena, .path = x->request.path};
+    memcpy(plain.request_id, x->request.request_id, sizeof plain.request_id);
+    x->failed = true;
+    http_admission_refuse(&plain, &x->response, why, x->server->config);
+}
+
+void exchange_refuse_memory(struct exchange *x)
+{
+    exchange_refuse(x, memory_is_shared(&x->account) ? HTTP_REFUSED_MEMORY_SHARE
+                                                     : HTTP_REFUSED_MEMORY);
+}
+
 static void fail_with(struct exchange *x, enum pv_code code, struct pv_error *err)
 {
+    if (code == PV_E_MEMORY && x->account.refused) {
+        exchange_refuse_memory(x);
+        return;
+    }
     if (code == PV_E_MEMORY)
         blame_limit(x, err);
     if (err->code == PV_OK)
@@ -322,8 +343,7 @@ static enum workers_admission go_on_computing(struct exchange *x)
 
 static void refuse_computing(struct exchange *x, enum workers_admission why)
 {
-    x->failed = true;
-    http_admission_refuse(&x->request, &x->response, why, x->server->config->compute_queue);
+    exchange_refuse(x, http_refusal_of(why));
     end_stream(x);
 }
 
@@ -399,7 +419,7 @@ static void drop_job(void *argument)
     struct client *client = x->client;
     bool body_goes_on = x->body_goes_on;
     enum exchange_state expected = JOB_RUNNING;
-    atomic_store(&x->refusal, WORKERS_SHARE_USED);
+    atomic_store(&x->refusal, HTTP_REFUSED_QUEUE_SHARE);
     if (atomic_compare_exchange_strong(&x->state, &expected, JOB_REFUSED))
         client_resume(client, body_goes_on); /* suspended until here, hence still there */
     exchange_release(x, false);
@@ -438,7 +458,7 @@ bool exchange_submit(struct exchange *x, struct workers *workers, exchange_job j
     if (admission == WORKERS_ACCEPTED)
         return true;
     enum exchange_state expected = JOB_RUNNING;
-    atomic_store(&x->refusal, admission);
+    atomic_store(&x->refusal, http_refusal_of(admission));
     if (atomic_compare_exchange_strong(&x->state, &expected, JOB_REFUSED))
         client_resume(client, x->body_goes_on);
     exchange_release(x, false);

@@ -48,6 +48,7 @@ struct exchange {
     struct client *client; /* not for workers: it may be gone when a job has expired */
     struct MHD_Connection *connection;
     atomic_uint holders;
+    struct memory_account account; /* of what is taken for the request */
     struct arena arena;
     struct http_request request;
     struct http_response response;
@@ -69,7 +70,7 @@ struct exchange {
 
     enum exchange_stage stage;
     _Atomic enum exchange_state state;
-    _Atomic enum workers_admission refusal;
+    _Atomic enum http_refusal refusal;
     exchange_job job;
     enum http_again next; /* the job is to go on with a compute worker, or when it is woken */
     _Atomic enum exchange_park park;
@@ -112,6 +113,9 @@ void exchange_retry_orphans(struct http_server *server);
 
 /* Make the answer a problem. err->code must be set. */
 void exchange_fail(struct exchange *x, const struct pv_error *err);
+/* The same where the service takes no more; of memory when the account was refused some. */
+void exchange_refuse(struct exchange *x, enum http_refusal why);
+void exchange_refuse_memory(struct exchange *x);
 
 /* Jobs: run on workers (the handler of an inline route on the server's thread). */
 void exchange_authenticate(struct exchange *x);

@@ -59,6 +59,7 @@ static enum pv_code get_metrics(void *context,
     const struct http_metrics_queue queues[] = {{"io", workers_statistics(server->io)},
                                                 {"compute", workers_statistics(server->compute)}};
     http_metrics_collect(&server->metrics, queues, 2);
+    http_memory_collect(&server->memory);
     if (server->options.collect_metrics != NULL)
         server->options.collect_metrics(server->options.owner);
     struct strview all = metrics_write(request->arena);

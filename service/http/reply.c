@@ -8,8 +8,13 @@
 #include "threads/clock.h"
 
 /* An answer may take the idle time plus what its size takes at this rate; a reader slower than
- * that only holds a connection. */
-enum { SLOWEST_READER_BYTES_PER_S = 16384 };
+ * that only holds a connection. What is beyond the first MB holds memory, too, and is to be read at
+ * the second rate. */
+enum {
+    SMALL_REPLY = 1 << 20,
+    SLOWEST_READER_BYTES_PER_S = 16384,
+    LARGE_REPLY_BYTES_PER_S = 1 << 20
+};
 
 static bool
 reply_add(struct MHD_Response *reply, struct exchange *x, const char *name, const char *value)
@@ -61,8 +66,10 @@ add_headers(struct MHD_Response *reply, struct exchange *x, const struct http_re
 
 static uint64_t reply_deadline(const struct exchange *x, size_t body_n)
 {
+    size_t small = body_n < SMALL_REPLY ? body_n : SMALL_REPLY;
     uint64_t seconds = (uint64_t)x->server->config->connection_idle_s +
-                       (uint64_t)body_n / SLOWEST_READER_BYTES_PER_S;
+                       (uint64_t)small / SLOWEST_READER_BYTES_PER_S +
+                       (uint64_t)(body_n - small) / LARGE_REPLY_BYTES_PER_S;
     return clock_monotonic_ns() + seconds * 1000000000u;
 }
 
@@ -77,7 +84,7 @@ static const struct http_response *late_answer(struct exchange *x)
     memcpy(late.request_id, x->request.request_id, sizeof late.request_id);
     if (atomic_load(&x->state) == JOB_REFUSED) {
         http_admission_refuse(&late, &x->late_response, atomic_load(&x->refusal),
-                              x->server->config->io_queue);
+                              x->server->config);
         return &x->late_response;
     }
     if (atomic_load(&x->left))

@@ -147,6 +147,9 @@ static enum MHD_Result open_body(struct exchange *x)
 {
     struct pv_error err = {0};
     enum pv_code code = validate_scope(x, &err);
+    if (code == PV_OK &&
+        !http_memory_open(&x->server->memory, &x->account, x->request.principal.team_id))
+        code = pv_no_memory(&err);
     if (code == PV_OK)
         code = validate_body(x, &err);
     if (code != PV_OK) {
@@ -253,6 +256,16 @@ static enum pv_code reserve_body(struct exchange *x, size_t n, struct pv_error *
     return PV_OK;
 }
 
+/* For want of the process's memory, or as err says. */
+static void refuse_body(struct exchange *x, const struct pv_error *err)
+{
+    if (x->account.refused)
+        exchange_refuse_memory(x);
+    else
+        exchange_fail(x, err);
+    refuse_in_body(x);
+}
+
 static enum MHD_Result append_to_body(struct exchange *x, const char *bytes, size_t *n)
 {
     struct pv_error err = {0};
@@ -266,8 +279,7 @@ static enum MHD_Result append_to_body(struct exchange *x, const char *bytes, siz
         memcpy(x->body + x->body_n, bytes, *n);
         x->body_n += *n;
     } else {
-        exchange_fail(x, &err);
-        refuse_in_body(x);
+        refuse_body(x, &err);
     }
     *n = 0;
     return MHD_YES;
@@ -281,8 +293,7 @@ static enum MHD_Result serve_gather(struct exchange *x, const char *bytes, size_
         x->body = arena_alloc(&x->arena, GATHER);
         if (x->body == NULL) {
             (void)pv_no_memory(&err);
-            exchange_fail(x, &err);
-            refuse_in_body(x);
+            refuse_body(x, &err);
             *n = 0;
             return MHD_YES;
         }

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "http/admission.h"
+#include "http/memory.h"
 #include "http/options.h"
 #include "http/request_metrics.h"
 #include "http/router.h"
@@ -54,6 +55,7 @@ struct http_server {
     struct workers *compute;
     struct workers *health; /* /readyz, however busy the others are */
     struct http_costs costs;
+    struct http_memory memory;
     struct MHD_Daemon *daemon;
     int listen_fd;  /* -1 once the library has closed it */
     int silence[2]; /* two sockets on which nothing ever comes; -1 */

@@ -173,6 +173,7 @@ void *sweep_run(void *argument)
         uint64_t now_ns = clock_monotonic_ns();
         if (now_ns >= count_at_ns) {
             http_metrics_set_open_fds(process_count_fds());
+            http_memory_trim(&server->memory);
             count_at_ns = now_ns + count_every_ns;
         }
         if (!sweep(server))

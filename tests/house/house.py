@@ -57,7 +57,7 @@ ROOMS = {
     # Waits on the database are bounded by the monotonic clock.
     "store": ({"base", "core", "log"}, {"threads/clock.h", "threads/cond.h"}, C_BASIC | POSIX | {"libpq-fe.h", "libpq-events.h", "sodium.h"}),
     "http": ({"base", "config", "log", "metrics", "threads"}, set(),
-             C_BASIC | POSIX | {"microhttpd.h", "sodium.h"}),
+             C_BASIC | POSIX | {"malloc.h", "microhttpd.h", "sodium.h"}),
     "api": ({"base", "codec", "config", "core", "compression", "http", "ingest", "log", "metrics", "operation", "store", "threads"}, set(),
             C_BASIC | POSIX | {"sodium.h"}),
     # Long work and the threads that do it; what it does is the api's to know.

@@ -103,6 +103,24 @@ eat(void *context, struct http_request *request, struct http_response *response,
     return pv_no_memory(e);
 }
 
+/* Takes so many bytes for so many ms; answers with as many. */
+static enum pv_code hold(void *context,
+                         struct http_request *request,
+                         struct http_response *response,
+                         struct pv_error *e)
+{
+    const char *ms = http_query(request, "ms"), *bytes = http_query(request, "bytes");
+    size_t n = bytes == NULL ? 0 : (size_t)strtoul(bytes, NULL, 10);
+    char *body = arena_alloc(request->arena, n);
+    (void)context;
+    if (body == NULL)
+        return pv_no_memory(e);
+    memset(body, ' ', n);
+    sleep_ms(ms == NULL ? 0 : strtol(ms, NULL, 10));
+    *response = (struct http_response){.status = 200, .body = body, .body_n = n};
+    return PV_OK;
+}
+
 static enum pv_code tagged(void *context,
                            struct http_request *request,
                            struct http_response *response,
@@ -216,6 +234,7 @@ static const struct http_route routes[] = {
     {HTTP_GET, "/v1/again", HTTP_PUBLIC, HTTP_IO, again, NULL, false},
     {HTTP_GET, "/v1/fail", HTTP_PUBLIC, HTTP_IO, fail, NULL, false},
     {HTTP_GET, "/v1/eat", HTTP_PUBLIC, HTTP_IO, eat, NULL, false},
+    {HTTP_GET, "/v1/hold/{name}", HTTP_READ, HTTP_COMPUTE, hold, NULL, false},
     {HTTP_GET, "/v1/tagged", HTTP_READ, HTTP_INLINE, tagged, NULL, false},
     {HTTP_GET, "/v1/counters", HTTP_PUBLIC, HTTP_INLINE, counters, NULL, false},
     {HTTP_POST, "/v1/upload", HTTP_PUBLIC, HTTP_IO, NULL, &upload_stream, true},

@@ -169,7 +169,7 @@ static enum pv_code compute(struct api *api,
                                        .runs = build->runs.own,
                                        .n_runs = build->runs.n_own,
                                        .running = build->runs.running};
-    arena_init(&scratch, (size_t)api->config->request_memory_bytes_max);
+    arena_init_beside(&scratch, request->arena, (size_t)api->config->request_memory_bytes_max);
     enum pv_code code =
         advice_answer(&known, &limits, request->arena, &scratch, &build->answer, err);
     arena_fini(&scratch);

@@ -27,7 +27,7 @@ static enum pv_code find_stages(struct api *api,
     if (runs->n_own == 0)
         return pv_fail(err, PV_E_TOO_FEW, "no run of the application has stages");
     struct arena scratch;
-    arena_init(&scratch, (size_t)api->config->request_memory_bytes_max);
+    arena_init_beside(&scratch, request->arena, (size_t)api->config->request_memory_bytes_max);
     enum pv_code code = first_stages_find(runs->own, runs->n_own, &target, request->arena, &scratch,
                                           stages, n, err);
     arena_fini(&scratch);

@@ -204,6 +204,7 @@ static enum pv_code fill_item(struct api *api,
 
 /* application NULL: from the profile. *made is to be released. */
 static enum pv_code make_item(struct api *api,
+                              const struct http_request *request,
                               struct store_tx **tx,
                               const struct application *application,
                               const struct advice_question *question,
@@ -216,8 +217,8 @@ static enum pv_code make_item(struct api *api,
     struct prediction_item *item = prediction_item_create(memory_max);
     if (item == NULL)
         return pv_no_memory(err);
-    arena_init(&loaded, memory_max);
-    arena_init(&scratch, memory_max);
+    arena_init_beside(&loaded, request->arena, memory_max);
+    arena_init_beside(&scratch, request->arena, memory_max);
     enum pv_code code =
         application != NULL
             ? fill_item(api, tx, application, question, &loaded, &scratch, item, err)
@@ -256,7 +257,7 @@ static enum pv_code renew_item(struct api *api,
     if (code == PV_OK && !request->may_compute)
         code = http_defer(request);
     PV_TRY(code);
-    PV_TRY(make_item(api, tx, &application, question, &made, err));
+    PV_TRY(make_item(api, request, tx, &application, question, &made, err));
     struct prediction_key key = key_of(request, question);
     prediction_cache_publish(api->history, &key, made, read_ns, epoch);
     *item = made;
@@ -283,7 +284,7 @@ enum pv_code advice_load_prediction(struct api *api,
     PV_TRY(take_cluster(tx, request->arena, &limits, question, cluster, err));
     if (question->application.at == NULL) {
         store_rollback(&tx);
-        PV_TRY(make_item(api, &tx, NULL, question, &made, err));
+        PV_TRY(make_item(api, request, &tx, NULL, question, &made, err));
         *item = made;
         return PV_OK;
     }

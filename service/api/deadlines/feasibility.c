@@ -249,7 +249,7 @@ enum pv_code feasibility_check(void *context,
     if (!request->may_compute && codec_feasibility_tasks(&asked) > light)
         return http_defer(request);
     struct arena scratch;
-    arena_init(&scratch, (size_t)api->config->request_memory_bytes_max);
+    arena_init_beside(&scratch, request->arena, (size_t)api->config->request_memory_bytes_max);
     struct writer w;
     writer_init(&w, request->arena);
     code = feasibility_answer(api->config, &asked, request, &scratch, &w, err);

@@ -90,7 +90,8 @@ static enum pv_code open_intake(struct api *api,
     ingest_limits_read(api->config, &limits);
     ingest_limits_set_privacy(&limits, api->config, key, request->principal.team_id);
     limits.spool = &api->spool;
-    arena_init(&upload->arena, limits.log.memory_bytes);
+    arena_init_beside(&upload->arena, request->arena, limits.log.memory_bytes);
+    limits.log.account = request->arena->account;
     upload->intake = ingest_create(&limits);
     return upload->intake != NULL ? PV_OK : pv_no_memory(err);
 }

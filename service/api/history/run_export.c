@@ -130,7 +130,8 @@ static enum pv_code run_export_begin(struct api *api,
     export->api = api;
     export->deadline_ns =
         clock_monotonic_ns() + (uint64_t)api->config->export_timeout_s * 1000000000u;
-    arena_init(&export->arena, (size_t)api->config->request_memory_bytes_max);
+    arena_init_beside(&export->arena, request->arena,
+                      (size_t)api->config->request_memory_bytes_max);
     return api_read(api, request, &export->tx, err);
 }
 

@@ -95,14 +95,15 @@ static enum pv_code take_plain(void *context, const char *bytes, size_t n, struc
     return PV_OK;
 }
 
-static enum pv_code open_readers(struct taking *taking, struct pv_error *err)
+static enum pv_code
+open_readers(struct taking *taking, const struct http_request *request, struct pv_error *err)
 {
     const struct config *config = taking->api->config;
     const struct compression_limits limits = {
         .total_bytes = UINT64_MAX, /* take_plain counts them */
         .ratio = (double)config->eventlog_ratio_max,
         .window_log_max = (unsigned)config->zstd_window_log_max};
-    arena_init(&taking->arena, (size_t)config->request_memory_bytes_max);
+    arena_init_beside(&taking->arena, request->arena, (size_t)config->request_memory_bytes_max);
     ndjson_init(&taking->lines, (size_t)config->import_line_bytes_max, check_line, taking);
     (void)crypto_generichash_init(&taking->digest_state, NULL, 0, sizeof taking->digest);
     taking->framing = decompressor_create(&limits, take_plain, taking);
@@ -125,7 +126,7 @@ run_import_begin(void *context, struct http_request *request, void **state, stru
     PV_TRY(http_check_query(request, allowed, err));
     PV_TRY(api_query_name(request, &taking->name, err));
     PV_TRY(check_length(api->config, request, err));
-    return open_readers(taking, err);
+    return open_readers(taking, request, err);
 }
 
 /* --- bytes --- */

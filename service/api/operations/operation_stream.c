@@ -261,7 +261,8 @@ static enum pv_code open_stream(struct api *api,
     stream->request = request;
     memcpy(stream->id, id, sizeof stream->id);
     atomic_init(&stream->revoked, false);
-    arena_init(&stream->arena, (size_t)api->config->request_memory_bytes_max);
+    arena_init_beside(&stream->arena, request->arena,
+                      (size_t)api->config->request_memory_bytes_max);
     put_off_comment(stream);
     *made = stream;
     return PV_OK;

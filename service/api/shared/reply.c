@@ -9,7 +9,8 @@ enum pv_code api_parse(const struct config *config,
                        struct pv_error *err)
 {
     const struct codec_bounds bounds = {.depth = (size_t)config->json_depth_max,
-                                        .values = (size_t)config->json_values_max};
+                                        .values = (size_t)config->json_values_max,
+                                        .account = request->arena->account};
     return codec_parse(request->body, request->body_n, &bounds, json, err);
 }
 

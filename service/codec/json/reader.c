@@ -10,14 +10,20 @@
 #include "base/plural.h"
 #include "base/uuid.h"
 
+/* What there is in a document. */
+struct extent {
+    size_t depth;
+    size_t values;
+    size_t objects;
+};
+
 /*
- * Nesting and number of values, judged on the raw text: a tree takes some fifty bytes a value, so
- * that a body of commas would cost many times its own size.
+ * Judged on the raw text: a tree takes some fifty bytes a value and hundreds an object, so that a
+ * body of commas would cost many times its own size.
  */
-static struct codec_bounds
-reader_measure(const char *text, size_t n, const struct codec_bounds *stop)
+static struct extent reader_measure(const char *text, size_t n, const struct codec_bounds *stop)
 {
-    struct codec_bounds seen = {0, 0};
+    struct extent seen = {0};
     size_t depth = 0;
     bool in_string = false;
     for (size_t i = 0; i < n && seen.depth <= stop->depth && seen.values <= stop->values; i++) {
@@ -31,6 +37,7 @@ reader_measure(const char *text, size_t n, const struct codec_bounds *stop)
             in_string = true;
         } else if (c == '{' || c == '[') {
             seen.values++;
+            seen.objects++;
             if (++depth > seen.depth)
                 seen.depth = depth;
         } else if ((c == '}' || c == ']') && depth > 0) {
@@ -40,6 +47,14 @@ reader_measure(const char *text, size_t n, const struct codec_bounds *stop)
         }
     }
     return seen;
+}
+
+/* Measured with jansson 2.14 and glibc, in bytes: an empty object takes 234, an empty array 138, a
+ * number 42, a short text 90, a member of an object 80 to 130 with its number. */
+static bool charge(struct memory_account *account, const struct extent *seen, size_t n)
+{
+    enum { OBJECT_BYTES = 240, VALUE_BYTES = 64 };
+    return memory_take(account, seen->objects * OBJECT_BYTES + seen->values * VALUE_BYTES + n);
 }
 
 /* jansson reports lack of memory as a fault of the text, in places: what it asks for is watched. */
@@ -66,13 +81,15 @@ enum pv_code codec_parse(const char *text,
 {
     if (n == 0)
         return pv_fail(err, PV_E_SYNTAX, "the body is empty where a JSON object is expected");
-    struct codec_bounds seen = reader_measure(text, n, bounds);
+    const struct extent seen = reader_measure(text, n, bounds);
     if (seen.depth > bounds->depth)
         return pv_fail(err, PV_E_SYNTAX,
                        "the JSON is nested deeper than %zu levels (json_depth_max)", bounds->depth);
     if (seen.values > bounds->values)
         return pv_fail(err, PV_E_LIMIT, "the JSON holds more than %zu value%s (json_values_max)",
                        bounds->values, PLURAL(bounds->values));
+    if (!charge(bounds->account, &seen, n))
+        return pv_no_memory(err);
     json_error_t why;
     json_memory_failed = false;
     json_t *parsed = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);

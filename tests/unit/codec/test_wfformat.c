@@ -32,7 +32,7 @@ TestSuite(wfformat, .init = setup, .fini = teardown);
 
 static enum pv_code decode_text(const char *text, size_t n, struct geosim_recording *recording)
 {
-    const struct codec_bounds bounds = {32, 1000000};
+    const struct codec_bounds bounds = {.depth = 32, .values = 1000000};
     json_t *json = NULL;
     enum pv_code code = codec_parse(text, n, &bounds, &json, &err);
     if (code != PV_OK)

@@ -4,17 +4,19 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/memory_account.h"
 
 /* What a reader may hold. Every byte it allocates is counted here. */
 struct budget {
     size_t used;
     size_t limit;
+    struct memory_account *account; /* counted there as well; borrowed; NULL: nowhere else */
 };
 
 /*
  * Make room for at least `need` items in a growing array: `items` and `capacity` are an lvalue
  * each, of a pointer and of a size_t; on failure both stay as they are. PV_E_LIMIT when the budget
- * does not allow it, PV_E_MEMORY.
+ * does not allow it, PV_E_MEMORY, also where the account does not.
  */
 #define budget_grow(budget, items, capacity, need, err)                                            \
     budget_grow_bytes((budget), (void *)&(items), &(capacity), (need), sizeof *(items), (err))

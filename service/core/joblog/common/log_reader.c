@@ -23,6 +23,7 @@ struct log_reader *log_reader_create(const struct log_kind *kind,
     reader->kind = kind;
     reader->limits = *limits;
     reader->budget.limit = limits->memory_bytes;
+    reader->budget.account = limits->account;
     reader->lines.longest = limits->line_bytes;
     reader->last_ms = NO_TIME;
     kind->init(reader);

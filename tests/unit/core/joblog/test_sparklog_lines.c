@@ -29,7 +29,7 @@ static void drop(void *context)
 
 static struct seen feed(const char *bytes, size_t piece, size_t longest)
 {
-    struct budget budget = {0, 1024};
+    struct budget budget = {.limit = 1024};
     struct lines lines = {.longest = longest};
     struct seen seen = {"", 0};
     struct lines_sink sink = {take, drop, &seen};
@@ -65,7 +65,7 @@ Test(sparklog_lines, longer_lines_are_dropped_and_counted_once)
 
 Test(sparklog_lines, a_line_may_not_take_more_than_the_budget)
 {
-    struct budget budget = {0, 64};
+    struct budget budget = {.limit = 64};
     struct lines lines = {.longest = 1000};
     struct seen seen = {"", 0};
     struct lines_sink sink = {take, drop, &seen};
@@ -78,7 +78,7 @@ Test(sparklog_lines, a_line_may_not_take_more_than_the_budget)
 
 Test(sparklog_idmap, finds_what_was_inserted_and_nothing_else)
 {
-    struct budget budget = {0, 1 << 22};
+    struct budget budget = {.limit = 1 << 22};
     struct idmap map = {NULL, 0, 0};
     for (int64_t key = -3000; key < 3000; key += 3)
         cr_assert_eq(idmap_insert(&map, &budget, key, (uint32_t)(key + 3000), NULL), PV_OK);
@@ -94,7 +94,7 @@ Test(sparklog_idmap, finds_what_was_inserted_and_nothing_else)
 
 Test(sparklog_idmap, ends_at_the_budget)
 {
-    struct budget budget = {0, 10000};
+    struct budget budget = {.limit = 10000};
     struct idmap map = {NULL, 0, 0};
     enum pv_code code = PV_OK;
     int64_t key = 0;

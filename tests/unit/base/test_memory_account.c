@@ -1,0 +1,112 @@
+#include "base/memory_account.h"
+
+#include <criterion/criterion.h>
+
+#include "base/arena.h"
+
+enum { MB = 1 << 20 };
+
+struct two {
+    struct memory_ledger ledger;
+    struct memory_share shares[2];
+    struct memory_account a, b;
+};
+
+static void set_up(struct two *two, size_t max)
+{
+    *two = (struct two){.ledger = {.max = max}};
+    two->shares[0].ledger = two->shares[1].ledger = &two->ledger;
+    memory_move(&two->a, &two->shares[0]);
+    memory_move(&two->b, &two->shares[1]);
+}
+
+static size_t take_all(struct memory_account *account, size_t step)
+{
+    size_t before = account->used;
+    while (memory_take(account, step))
+        ;
+    return account->used - before;
+}
+
+Test(memory_account, one_alone_comes_to_three_quarters)
+{
+    struct two two;
+    set_up(&two, 100 * MB);
+    cr_assert_eq(take_all(&two.a, MB), 75 * MB);
+    cr_assert(two.a.refused);
+    cr_assert_not(memory_is_shared(&two.a));
+    cr_assert_eq(take_all(&two.b, MB), 18 * MB, "three quarters of what was left");
+    cr_assert(memory_is_shared(&two.a));
+}
+
+Test(memory_account, two_come_to_equal_shares_as_memory_goes_back)
+{
+    struct two two;
+    set_up(&two, 70 * MB);
+    (void)take_all(&two.a, MB);
+    for (int i = 0; i < 200; i++) { /* a's requests end, and both ask for more */
+        memory_give(&two.a, MB);
+        (void)memory_take(&two.b, MB);
+        (void)memory_take(&two.a, MB);
+    }
+    cr_assert_eq(two.b.used, 30 * MB, "%zu", two.b.used);
+    cr_assert_leq(two.a.used, 30 * MB);
+}
+
+Test(memory_account, the_bound_holds_to_the_byte)
+{
+    struct two two;
+    set_up(&two, 8);
+    cr_assert(memory_take(&two.a, 6));
+    cr_assert_not(memory_take(&two.a, 1));
+    cr_assert_eq(two.ledger.used, 6u, "what is refused is not counted");
+    cr_assert_not(memory_take(&two.b, (size_t)-1), "no sum wraps round");
+    cr_assert_eq(two.ledger.used, 6u);
+    memory_give(&two.a, 6);
+    cr_assert_eq(two.ledger.used, 0u);
+    cr_assert_eq(two.shares[0].used, 0u);
+}
+
+Test(memory_account, a_request_moves_to_its_team)
+{
+    struct two two;
+    set_up(&two, 100);
+    cr_assert(memory_take(&two.a, 10));
+    memory_move(&two.a, &two.shares[1]);
+    cr_assert_eq(two.shares[0].used, 0u);
+    cr_assert_eq(two.shares[1].used, 10u);
+    cr_assert_eq(two.ledger.used, 10u);
+}
+
+Test(memory_account, none_counts_nothing)
+{
+    struct memory_account nobody = {.share = NULL};
+    cr_assert(memory_take(NULL, 5));
+    memory_give(NULL, 5);
+    cr_assert(memory_take(&nobody, 5));
+    memory_give(&nobody, 5);
+    cr_assert_eq(nobody.used, 0u);
+}
+
+Test(memory_account, blocks_of_arenas_are_counted)
+{
+    struct two two;
+    set_up(&two, 8 * MB);
+    struct arena arena, beside;
+    arena_init(&arena, 0);
+    arena.account = &two.a;
+    arena_init_beside(&beside, &arena, 0);
+    cr_assert_not_null(arena_alloc(&arena, MB));
+    struct arena_mark mark = arena_mark(&arena);
+    cr_assert_not_null(arena_alloc(&arena, MB));
+    cr_assert_geq(two.a.used, 2u * MB);
+    cr_assert_null(arena_alloc(&beside, 5 * MB));
+    cr_assert(two.a.refused);
+    cr_assert_not(beside.limited, "it was not the arena's own limit");
+    arena_rewind(&arena, mark);
+    cr_assert_lt(two.a.used, MB + 8192u);
+    cr_assert_not_null(arena_alloc(&beside, MB / 2));
+    arena_fini(&beside);
+    arena_fini(&arena);
+    cr_assert_eq(two.ledger.used, 0u);
+}
