@@ -308,6 +308,12 @@ void exchange_source_next(struct exchange *x)
 static void run_job(void *argument);
 static void drop_job(void *argument);
 
+static bool is_over(void *argument)
+{
+    struct exchange *x = argument;
+    return atomic_load(&x->state) != JOB_RUNNING;
+}
+
 /*
  * Queue the exchange's job among those of its team. What a stream or a reply under way needs next
  * is never dropped for others: the work that is done would be lost.
@@ -319,6 +325,7 @@ static enum workers_admission enqueue(struct exchange *x, struct workers *worker
     const struct workers_job job = {
         .run = run_job,
         .drop = begins ? drop_job : NULL,
+        .is_over = is_over,
         .argument = x,
         .owner = x->request.principal.team_id,
         .cost_ns = http_costs_estimate(&x->server->costs, x->resource, &x->request)};

@@ -332,11 +332,17 @@ static struct owner *find_longest(struct workers *workers, size_t queued)
     return longest;
 }
 
+/* Jobs that are over take no time of a thread: the oldest of the others counts. */
 static bool
 waits_too_long(const struct workers *workers, const struct owner *owner, uint64_t now_ns)
 {
-    return workers->settings.wait_max_ns > 0 && owner != NULL && owner->first != NULL &&
-           now_ns - owner->first->since_ns > workers->settings.wait_max_ns;
+    if (workers->settings.wait_max_ns == 0 || owner == NULL)
+        return false;
+    const struct place *oldest = owner->first;
+    while (oldest != NULL && oldest->job.is_over != NULL &&
+           oldest->job.is_over(oldest->job.argument))
+        oldest = oldest->next;
+    return oldest != NULL && now_ns - oldest->since_ns > workers->settings.wait_max_ns;
 }
 
 static enum workers_admission refuse(const struct workers *workers, const struct owner *owner)

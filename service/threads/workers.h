@@ -36,6 +36,9 @@ struct workers_job {
     /* In place of run, once, on the thread that submits another owner's job, without a lock: the job
      * was dropped. NULL: it may not be dropped. */
     void (*drop)(void *argument);
+    /* Nobody waits for it any more, so it does not count as one that waits too long. Asked with the
+     * lock held; NULL: somebody does. */
+    bool (*is_over)(void *argument);
     void *argument;
     const char *owner; /* at most WORKERS_OWNER - 1 bytes, copied; "": nobody's */
     uint64_t cost_ns;  /* estimated time on a thread */

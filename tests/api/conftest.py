@@ -25,7 +25,7 @@ from contract import Contract
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests"))
 from databases import Template, new_database  # noqa: E402
-from patience import PATIENCE  # noqa: E402
+from patience import PATIENCE, SLOWDOWN  # noqa: E402
 from ports import free_port  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("PROVISOR_BUILD", ROOT / "build")).resolve()
@@ -137,6 +137,8 @@ class Service:
     def env(self, **more):
         env = {k: v for k, v in os.environ.items() if not k.startswith("PROVISOR_")}
         env.update(PROVISOR_DATABASE_URL=self.database_url, PROVISOR_DATABASE_OWNER_URL=self.owner_url)
+        if SLOWDOWN > 1:  # what takes long in this build is not what an operator would wait for
+            env.update(PROVISOR_IO_WAIT_MS="5000", PROVISOR_COMPUTE_WAIT_MS="30000")
         env.update({k: str(v) for k, v in self.environment.items()})
         env.update({k: str(v) for k, v in more.items()})
         return env

@@ -292,6 +292,37 @@ Test(workers, who_waits_too_long_gets_no_more_and_others_do, .timeout = 20)
     cr_assert_eq(n_order, 3);
 }
 
+static bool is_over(void *argument)
+{
+    (void)argument;
+    return true;
+}
+
+Test(workers, jobs_that_are_over_keep_nobody_out, .timeout = 20)
+{
+    struct gate gate;
+    gate_init(&gate);
+    const struct workers_settings settings = {
+        .threads = 1, .queue_max = 10, .wait_max_ns = 20000000};
+    struct workers *workers = workers_create("test", &settings);
+    cr_assert_eq(submit_of(workers, "gate", wait_at, &gate), WORKERS_ACCEPTED);
+    gate_await(&gate);
+    struct workers_job job = {.run = note,
+                              .drop = note_drop,
+                              .is_over = is_over,
+                              .argument = (void *)(uintptr_t)&a,
+                              .owner = "a"};
+    cr_assert_eq(workers_submit(workers, &job), WORKERS_ACCEPTED);
+    clock_sleep_ms(40);
+    job.is_over = NULL;
+    cr_assert_eq(workers_submit(workers, &job), WORKERS_ACCEPTED);
+    clock_sleep_ms(40);
+    cr_assert_eq(workers_submit(workers, &job), WORKERS_SHARE_USED, "now one waits that is not");
+    gate_open(&gate);
+    workers_destroy(workers);
+    cr_assert_eq(n_order, 2);
+}
+
 Test(workers, useless_sizes_are_refused)
 {
     cr_assert_null(create(0, 0, 1));
