@@ -682,25 +682,25 @@ def memory_of(server):
 
 def hold(server, token, ms, mb):
     s = server.connect()
-    s.sendall(("GET /v1/hold/x?ms=%d&bytes=%d HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer prv_%s\r\n\r\n" % (ms, mb << 20, token)).encode())
+    s.sendall(("GET /v1/hold/x?ms=%d&bytes=%d HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer prv_%s\r\n\r\n" % (ms, int(mb * (1 << 20)), token)).encode())
     return s
 
 
 def test_requests_hold_no_more_than_there_is_and_teams_share_it():
-    with running(memory_bytes_max=100 << 20, compute_workers=8, request_memory_bytes_max=1 << 30) as server:
-        red = [hold(server, "red", 1500, 20) for _ in range(4)]
+    with running(memory_bytes_max=10 << 20, compute_workers=8) as server:
+        red = [hold(server, "red", 1500, 2) for _ in range(4)]
         time.sleep(0.3)
-        assert 60 << 20 <= memory_of(server) <= 75 << 20, "one team alone comes to three quarters"
-        blue = hold(server, "blue", 0, 15)
+        assert 6 << 20 <= memory_of(server) <= 7.5 * (1 << 20), "one team alone comes to three quarters"
+        blue = hold(server, "blue", 0, 1)
         reply = Reply(blue)
-        assert reply.status == 200 and len(reply.body) == 15 << 20
+        assert reply.status == 200 and len(reply.body) == 1 << 20
         assert sorted(Reply(s).status for s in red) == [200, 200, 200, 503]
         assert memory_of(server) < 1 << 20
-        both = [hold(server, token, 700, 25) for token in ("red", "blue")]
+        both = [hold(server, token, 700, 2.5) for token in ("red", "blue")]
         time.sleep(0.2)
-        more = Reply(hold(server, "red", 0, 35))
+        more = Reply(hold(server, "red", 0, 3.5))
         assert more.status == 429 and more.headers["ratelimit"] == '"memory";r=0;t=1'
-        assert more.headers["ratelimit-policy"] == '"memory";q=%d;qu="content-bytes"' % (100 << 20)
+        assert more.headers["ratelimit-policy"] == '"memory";q=%d;qu="content-bytes"' % (10 << 20)
         assert [Reply(s).status for s in both] == [200, 200]
         text = server.ask("GET", "/metrics").body.decode()
         assert 'provisor_http_rejected_total{reason="memory"} 1\n' in text
