@@ -46,6 +46,8 @@ struct workers {
     size_t n_owners;
     size_t queued;
     size_t running;
+    size_t idle;   /* threads that wait for a job that may begin, and nobody has woken */
+    size_t waking; /* and that somebody has */
     bool closing;
     char name[16];
     size_t n_threads;
@@ -207,26 +209,42 @@ static struct owner *choose_owner(struct workers *workers)
     return find_with_credit(workers, &anybody, &least);
 }
 
-/* The next job; NULL when the pool is closing and nothing is queued. */
-static struct owner *take_job(struct workers *workers, struct workers_job *job)
+static bool anybody_may_begin(const struct workers *workers)
 {
-    struct owner *owner;
-    pthread_mutex_lock(&workers->lock);
-    while ((owner = choose_owner(workers)) == NULL && (workers->queued > 0 || !workers->closing))
-        pthread_cond_wait(&workers->wake, &workers->lock);
-    if (owner != NULL) {
-        owner->credit_ns -= (int64_t)owner->first->job.cost_ns;
-        owner->running++;
-        workers->running++;
-        *job = remove_job(workers, owner, owner->first);
-    }
-    pthread_mutex_unlock(&workers->lock);
-    return owner;
+    const struct owner *owner = workers->turn;
+    if (owner == NULL || workers->running < workers->settings.threads)
+        return owner != NULL;
+    do {
+        if (owner->running == 0)
+            return true;
+        owner = owner->next;
+    } while (owner != workers->turn);
+    return false;
 }
 
-static void end_job(struct workers *workers, struct owner *owner, int64_t more_ns)
+/* For one more job than there are threads on their way: a wake-up costs more than a small job. */
+static void wake_one(struct workers *workers)
 {
-    pthread_mutex_lock(&workers->lock);
+    if (workers->idle == 0 || workers->waking >= workers->queued)
+        return;
+    workers->idle--;
+    workers->waking++;
+    pthread_cond_signal(&workers->wake);
+}
+
+static void wait_for_job(struct workers *workers)
+{
+    workers->idle++;
+    pthread_cond_wait(&workers->wake, &workers->lock);
+    if (workers->waking > 0)
+        workers->waking--;
+    else
+        workers->idle--;
+}
+
+/* A job of the owner has ended, more_ns later than estimated. */
+static void end_job_locked(struct workers *workers, struct owner *owner, int64_t more_ns)
+{
     workers->running--;
     owner->running--;
     owner->credit_ns -= more_ns;
@@ -236,21 +254,42 @@ static void end_job(struct workers *workers, struct owner *owner, int64_t more_n
         forget_owner(workers, owner);
     if (workers->closing)
         pthread_cond_broadcast(&workers->wake);
-    else if (workers->queued > 0)
-        pthread_cond_signal(&workers->wake); /* an idle thread, too, may find a job to begin now */
-    pthread_mutex_unlock(&workers->lock);
 }
 
+/* The next job; NULL when the pool is closing and nothing may begin any more. */
+static struct owner *take_job_locked(struct workers *workers, struct workers_job *job)
+{
+    struct owner *owner;
+    while ((owner = choose_owner(workers)) == NULL && (workers->queued > 0 || !workers->closing))
+        wait_for_job(workers);
+    if (owner == NULL)
+        return NULL;
+    owner->credit_ns -= (int64_t)owner->first->job.cost_ns;
+    owner->running++;
+    workers->running++;
+    *job = remove_job(workers, owner, owner->first);
+    /* What made this job possible may have made another one so, too. */
+    if (workers->idle > 0 && anybody_may_begin(workers))
+        wake_one(workers);
+    return owner;
+}
+
+/* One job ends and the next begins under one lock, so that no other thread is woken in between. */
 static void *workers_work(void *argument)
 {
     struct workers *workers = argument;
     struct workers_job job;
     struct owner *owner;
-    while ((owner = take_job(workers, &job)) != NULL) {
+    pthread_mutex_lock(&workers->lock);
+    while ((owner = take_job_locked(workers, &job)) != NULL) {
+        pthread_mutex_unlock(&workers->lock);
         uint64_t from_ns = clock_monotonic_ns();
         job.run(job.argument);
-        end_job(workers, owner, (int64_t)(clock_monotonic_ns() - from_ns) - (int64_t)job.cost_ns);
+        int64_t took_ns = (int64_t)(clock_monotonic_ns() - from_ns);
+        pthread_mutex_lock(&workers->lock);
+        end_job_locked(workers, owner, took_ns - (int64_t)job.cost_ns);
     }
+    pthread_mutex_unlock(&workers->lock);
     return NULL;
 }
 
@@ -370,7 +409,8 @@ admit(struct workers *workers, const struct workers_job *job, struct workers_job
     if (owner == NULL)
         owner = add_owner(workers, job->owner);
     append_job(workers, owner, job, now_ns);
-    pthread_cond_signal(&workers->wake);
+    if (may_begin(workers, owner))
+        wake_one(workers);
     return WORKERS_ACCEPTED;
 }
 
