@@ -23,6 +23,7 @@ struct exchange *exchange_create(struct http_server *server, struct client *clie
     atomic_init(&x->state, JOB_NONE);
     arena_init(&x->arena, (size_t)server->config->request_memory_bytes_max);
     arena_init(&x->late_arena, 0);
+    arena_init(&x->refusal_arena, 0);
     x->arena.account = &x->account;
     x->request.arena = &x->arena;
     x->started_ns = clock_monotonic_ns();
@@ -97,6 +98,7 @@ void exchange_release(struct exchange *x, bool on_worker)
     end_source(x);
     arena_fini(&x->arena);
     arena_fini(&x->late_arena);
+    arena_fini(&x->refusal_arena);
     http_memory_close(&x->server->memory, &x->account);
     free(x);
 }
@@ -137,7 +139,7 @@ static void blame_limit(const struct exchange *x, struct pv_error *err)
 
 void exchange_refuse(struct exchange *x, enum http_refusal why)
 {
-    struct http_request plain = {.arena = &x->late_arena, .path = x->request.path};
+    struct http_request plain = {.arena = &x->refusal_arena, .path = x->request.path};
     memcpy(plain.request_id, x->request.request_id, sizeof plain.request_id);
     x->failed = true;
     http_admission_refuse(&plain, &x->response, why, x->server->config);

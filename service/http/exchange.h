@@ -54,6 +54,8 @@ struct exchange {
     struct http_response response;
     bool failed; /* response holds a problem */
 
+    /* Of refusals by whoever has the exchange: not counted, for there may be no memory to count. */
+    struct arena refusal_arena;
     /* while the worker still has the arena, the sweeper's answer needs its own */
     struct arena late_arena;
     struct http_response late_response;
