@@ -220,6 +220,15 @@ Test(config, unknown_variables_are_told_of_and_known_ones_are_not)
     cr_assert_str_eq(told[1], "PROVISOR_LISTEN_PORT_FILE");
 }
 
+Test(config, memory_follows_the_machine)
+{
+    struct config config;
+    config_defaults(&config);
+    int64_t machine = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    cr_assert_gt(config.memory_bytes_max, 0);
+    cr_assert_leq(config.memory_bytes_max, machine / 2, "a control group may allow less");
+}
+
 Test(config, compute_workers_follow_the_machine)
 {
     struct config config;
