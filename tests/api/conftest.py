@@ -45,15 +45,22 @@ def pytest_make_parametrize_id(config, val, argname):
 class Client:
     """Requests of one token; replies are checked against the contract."""
 
+    # The service closes a connection that has been idle for connection_idle_s, perhaps just when a request is sent.
+    IDLE_S = 30
+
     def __init__(self, service, token, contract):
         self.service, self.token, self.contract = service, token, contract
         self.session = requests.Session()
+        self.last_used = time.monotonic()
 
     def request(self, method, path, status=None, headers=None, token=True, timeout=60, **kwargs):
         """status: expected HTTP status (or a collection of them); None accepts any."""
         head = {"Authorization": "Bearer " + self.token} if token and self.token else {}
         head.update(headers or {})
+        if time.monotonic() - self.last_used > self.IDLE_S:
+            self.session.close()
         reply = self.session.request(method, self.service.base_url + path, headers=head, timeout=timeout, **kwargs)
+        self.last_used = time.monotonic()
         self.contract.check_reply(method, path, reply)
         if status is not None:
             wanted = status if isinstance(status, (set, tuple, list)) else (status,)

@@ -387,6 +387,7 @@ static void advice_is_kept_byte_for_byte(struct arena *arena)
     struct application a = new_application(&who, arena, "advised");
     struct advice_row first = new_advice(&a, true);
     struct advice_row second = new_advice(&a, false);
+    second.created_us = first.created_us + 1; /* the clock may stand still, or step back */
     struct store_tx *tx = begin(&who, STORE_WRITE);
     DO(store_advice_insert_commit(&tx, &first, strview_of("{\"id\":1}"), &err));
     CHECK(tx == NULL);
