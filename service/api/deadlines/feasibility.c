@@ -178,6 +178,8 @@ static enum pv_code write_schedule(const struct codec_feasibility *asked,
     enum pv_code code = edf_schedule(asked->jobs, asked->n_jobs, asked->cores, scratch, outcomes,
                                      NULL, &observer, &why);
     writer_end_array(w);
+    if (code == PV_E_CANCELLED && !w->arena->limited)
+        return pv_no_memory(err); /* that all requests hold together */
     if (code == PV_E_CANCELLED)
         return pv_fault(err, PV_PLACE_POINTER, "/include", "too_large",
                         "the schedule of %zu task%s does not fit the memory of a request "
