@@ -5,6 +5,8 @@
 static bool share_take(struct memory_share *share, size_t n)
 {
     struct memory_ledger *ledger = share->ledger;
+    if (ledger->max != 0 && n > ledger->max)
+        return false; /* the sums below do not wrap round */
     size_t own = atomic_fetch_add(&share->used, n) + n;
     size_t all = atomic_fetch_add(&ledger->used, n) + n;
     size_t max = ledger->max;

@@ -113,7 +113,7 @@ def test_the_request_comes_first(team):
         {"name": "a", "registered": True, "busy_slots": 4}, {"name": "b", "registered": True, "unreachable_probability": 0, "processing": {"map": [[9e6, 1]]}}]), 200).json()
     assert [(c["cluster"], c["rate_bytes_per_s"]) for c in plan["copies"]] == [("b", 9e6)]
     assert plan["tasks"][0]["exemption_probability"] == 1
-    assert plan["sources"] == {"processing": [], "transfers": [], "outage_probabilities": []}, "all of it was plan_of_described"
+    assert plan["sources"] == {"processing": [], "transfers": [], "outage_probabilities": []}, "the request describes all of it"
     assert plan["shares"] == [{"job": "j", "slots": 6}]
 
 
@@ -244,13 +244,13 @@ def test_the_walk_through_of_the_page(make_service):
     ask = "ask() { curl -sSf -H \"$AUTH\" -H 'Content-Type: application/json' \"$@\" && echo; }\n"
     script = "set -euo pipefail\n" + ask + "\n".join(re.findall(r"^```sh\n(.*?)^```$", page, re.M | re.S))
     env = dict(os.environ, URL=service.base_url, AUTH="Authorization: Bearer " + token)
-    plan_of_described = subprocess.run(["bash", "-c", script], env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=2 * PATIENCE)
-    assert plan_of_described.returncode == 0, plan_of_described.stderr
-    replies = [json.loads(line) for line in plan_of_described.stdout.splitlines() if line.startswith("{")]
+    finished = subprocess.run(["bash", "-c", script], env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=2 * PATIENCE)
+    assert finished.returncode == 0, finished.stderr
+    replies = [json.loads(line) for line in finished.stdout.splitlines() if line.startswith("{")]
     plan = next(r for r in replies if "algorithm" in r)
     assert {(s["cluster"], s["source"]) for s in plan["sources"]["processing"]} == {("us", "machine_type"), ("eu", "cluster")}
     assert [w["code"] for w in plan["warnings"]] == ["processing_from_machine_type", "outage_probability_assumed"]
     assert {t["task"] for t in plan["tasks"]} == {"t1", "t2"} and plan["epsilon"] == 0.8
     assert next(r for r in replies if "recommendation" in r)["copy_plan"]["tasks"]
-    assert "cancelled" in [r.get("status") for r in replies] and '"status":"running"' in plan_of_described.stdout
-    assert len(re.findall(r'^"best":\{"name":', plan_of_described.stdout, re.M)) == 2
+    assert "cancelled" in [r.get("status") for r in replies] and '"status":"running"' in finished.stdout
+    assert len(re.findall(r'^"best":\{"name":', finished.stdout, re.M)) == 2

@@ -61,6 +61,7 @@ Test(memory_account, the_bound_holds_to_the_byte)
     cr_assert_not(memory_take(&two.a, 1));
     cr_assert_eq(two.ledger.used, 6u, "what is refused is not counted");
     cr_assert_not(memory_take(&two.b, (size_t)-1), "no sum wraps round");
+    cr_assert_not(memory_take(&two.a, (size_t)-1), "nor that of who has some");
     cr_assert_eq(two.ledger.used, 6u);
     memory_give(&two.a, 6);
     cr_assert_eq(two.ledger.used, 0u);
