@@ -17,8 +17,9 @@ RUN /tmp/ops/install-packages service \
 COPY --from=build /build/service/provisord /usr/local/bin/provisord
 COPY ops/health /usr/local/bin/provisord-health
 USER 10001:10001
-ENV PROVISOR_LISTEN_ADDRESS=0.0.0.0 PROVISOR_LISTEN_PORT=8080
-EXPOSE 8080
+ENV PROVISOR_LISTEN_ADDRESS=0.0.0.0 PROVISOR_LISTEN_PORT=8080 \
+    PROVISOR_HEALTH_ADDRESS=0.0.0.0 PROVISOR_HEALTH_PORT=8081
+EXPOSE 8080 8081
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["provisord-health", "/healthz"]
 ENTRYPOINT ["provisord"]

@@ -202,7 +202,9 @@ static void raise_open_files(const struct config *config)
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return;
-    rlim_t wanted = (rlim_t)(config->connections_max + config->database_connections) + OTHER_FILES;
+    rlim_t wanted = (rlim_t)(config->connections_max + config->health_connections_max +
+                             config->database_connections) +
+                    OTHER_FILES;
     if (limit.rlim_cur >= wanted)
         return;
     bool short_of = limit.rlim_max != RLIM_INFINITY && limit.rlim_max < wanted;

@@ -17,12 +17,17 @@ struct config {
     /* network */
     char listen_address[64];
     int64_t listen_port; /* 0: any free one */
+    char health_address[64];
+    int64_t health_port; /* 0: no second listener */
+    int64_t health_connections_max;
+    int64_t metrics_cache_ms; /* 0: made anew for each call */
     int64_t http_threads;
     int64_t connections_max;
     int64_t connection_idle_s;
-    int64_t request_timeout_ms; /* from the first header to the reply */
-    int64_t drain_delay_ms;     /* SIGTERM: not ready, but still answering, for this long */
-    int64_t drain_s;            /* then: how long requests may finish */
+    int64_t connection_first_idle_s; /* before the first request */
+    int64_t request_timeout_ms;      /* from the first header to the reply */
+    int64_t drain_delay_ms;          /* SIGTERM: not ready, but still answering, for this long */
+    int64_t drain_s;                 /* then: how long requests may finish */
     /* workers */
     int64_t io_workers;
     int64_t io_queue;

@@ -11,25 +11,33 @@
 #include "http/exchange.h"
 #include "threads/clock.h"
 
-static uint64_t idle_deadline(const struct http_server *server)
+/* Who has not asked for anything yet is waited for less long. */
+static uint64_t first_deadline(const struct config *config, uint64_t now_ns)
 {
-    return clock_monotonic_ns() + (uint64_t)server->config->connection_idle_s * 1000000000u;
+    int64_t idle_s = config->connection_first_idle_s < config->connection_idle_s
+                         ? config->connection_first_idle_s
+                         : config->connection_idle_s;
+    return now_ns + (uint64_t)idle_s * 1000000000u;
 }
 
-static void
-client_open(struct http_server *server, struct MHD_Connection *connection, void **socket_context)
+static void client_open(struct http_listener *listener,
+                        struct MHD_Connection *connection,
+                        void **socket_context)
 {
+    struct http_server *server = listener->server;
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     struct client *client = calloc(1, sizeof *client);
     *socket_context = client; /* NULL: the request is answered 503 */
     if (client == NULL)
         return;
+    client->listener = listener;
     client->server = server;
     client->connection = connection;
     client->fd = info == NULL ? -1 : info->connect_fd;
     client->set_aside = -1;
-    client->deadline_ns = idle_deadline(server);
+    client->since_ns = clock_monotonic_ns();
+    client->deadline_ns = first_deadline(server->config, client->since_ns);
     (void)pthread_mutex_init(&client->lock, NULL);
 
     (void)pthread_mutex_lock(&server->clients_lock);
@@ -39,6 +47,8 @@ client_open(struct http_server *server, struct MHD_Connection *connection, void 
     server->clients = client;
     (void)pthread_mutex_unlock(&server->clients_lock);
     (void)atomic_fetch_add(&server->metrics.connections, 1);
+    if (atomic_fetch_add(&listener->connections, 1) >= listener->crowded)
+        sweep_call(server, false);
 }
 
 /* The library closes the socket after this, so the sweeper never meets a number in new hands. */
@@ -54,6 +64,7 @@ static void client_close(struct client *client)
         client->next->previous = client->previous;
     (void)pthread_mutex_unlock(&server->clients_lock);
     (void)atomic_fetch_sub(&server->metrics.connections, 1);
+    (void)atomic_fetch_sub(&client->listener->connections, 1);
 
     if (client->set_aside >= 0)
         (void)close(client->set_aside);
@@ -88,8 +99,16 @@ void client_enter(struct client *client, enum client_phase phase, uint64_t deadl
 {
     (void)pthread_mutex_lock(&client->lock);
     client->phase = phase;
+    client->since_ns = clock_monotonic_ns();
     client->deadline_ns = deadline_ns;
     client->ended_ns = 0;
+    (void)pthread_mutex_unlock(&client->lock);
+}
+
+void client_know(struct client *client)
+{
+    (void)pthread_mutex_lock(&client->lock);
+    client->known = true;
     (void)pthread_mutex_unlock(&client->lock);
 }
 

@@ -1,6 +1,9 @@
 #include "http/state.h"
 
+#include <string.h>
+
 #include "metrics/registry.h"
+#include "threads/clock.h"
 
 /*
  * Calls that every operator asks for, public and part of the server itself: their context is the
@@ -49,6 +52,28 @@ static enum pv_code get_ready(void *context,
     return PV_OK;
 }
 
+/*
+ * The text is some 100 kB: it is made at most once in metrics_cache_ms, and by one thread, so that
+ * whoever asks for it often takes next to nothing from others.
+ */
+static enum pv_code make_metrics(struct http_server *server, struct pv_error *err)
+{
+    const struct http_metrics_queue queues[] = {{"io", workers_statistics(server->io)},
+                                                {"compute", workers_statistics(server->compute)}};
+    uint64_t now_ns = clock_monotonic_ns();
+    uint64_t fresh_ns = (uint64_t)server->config->metrics_cache_ms * 1000000u;
+    if (server->metrics_text.at != NULL && now_ns - server->metrics_made_ns < fresh_ns)
+        return PV_OK;
+    http_metrics_collect(&server->metrics, queues, 2);
+    http_memory_collect(&server->memory);
+    if (server->options.collect_metrics != NULL)
+        server->options.collect_metrics(server->options.owner);
+    arena_fini(&server->metrics_arena);
+    server->metrics_text = metrics_write(&server->metrics_arena);
+    server->metrics_made_ns = now_ns;
+    return server->metrics_text.at == NULL ? pv_no_memory(err) : PV_OK;
+}
+
 static enum pv_code get_metrics(void *context,
                                 struct http_request *request,
                                 struct http_response *response,
@@ -56,23 +81,22 @@ static enum pv_code get_metrics(void *context,
 {
     struct http_server *server = context;
     PV_TRY(check_no_query(request, err));
-    const struct http_metrics_queue queues[] = {{"io", workers_statistics(server->io)},
-                                                {"compute", workers_statistics(server->compute)}};
-    http_metrics_collect(&server->metrics, queues, 2);
-    http_memory_collect(&server->memory);
-    if (server->options.collect_metrics != NULL)
-        server->options.collect_metrics(server->options.owner);
-    struct strview all = metrics_write(request->arena);
-    if (all.at == NULL)
+    PV_TRY(make_metrics(server, err));
+    /* A copy: the next text may be made while this one is still being sent. */
+    const struct strview text = server->metrics_text;
+    char *copy = arena_alloc(request->arena, text.n);
+    if (copy == NULL)
         return pv_no_memory(err);
-    reply_text(response, "text/plain; version=0.0.4; charset=utf-8", all);
+    memcpy(copy, text.at, text.n);
+    reply_text(response, "text/plain; version=0.0.4; charset=utf-8",
+               (struct strview){copy, text.n});
     return PV_OK;
 }
 
 const struct http_route health_routes[] = {
     {HTTP_GET, "/healthz", HTTP_PUBLIC, HTTP_INLINE, get_health, NULL, false},
     {HTTP_GET, "/readyz", HTTP_PUBLIC, HTTP_IO, get_ready, NULL, false},
-    {HTTP_GET, "/metrics", HTTP_PUBLIC, HTTP_INLINE, get_metrics, NULL, false},
+    {HTTP_GET, "/metrics", HTTP_PUBLIC, HTTP_IO, get_metrics, NULL, false},
     {.template = NULL},
 };
 
@@ -82,4 +106,14 @@ bool health_owns(const struct http_route *route)
         if (row == route)
             return true;
     return false;
+}
+
+bool health_has(const struct http_resource *resource)
+{
+    return resource->by_method[HTTP_GET] != NULL && health_owns(resource->by_method[HTTP_GET]);
+}
+
+struct workers *health_workers(const struct http_listener *listener, const struct http_route *route)
+{
+    return route->handler == get_metrics ? listener->server->exposition : listener->readiness;
 }

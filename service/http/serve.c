@@ -33,13 +33,15 @@ METRIC_COUNTER(body_bytes,
 void *serve_request_line(void *cls, const char *uri, struct MHD_Connection *connection)
 {
     struct client *client = client_of(connection);
+    (void)cls;
     if (client == NULL)
         return NULL;
-    struct exchange *x = exchange_create(cls, client, uri);
+    struct exchange *x = exchange_create(client->server, client, uri);
     (void)pthread_mutex_lock(&client->lock);
     client->exchange = x;
     if (x != NULL) {
         client->phase = CLIENT_READING;
+        client->since_ns = x->started_ns;
         client->deadline_ns = x->request.deadline_ns;
         client->ended_ns = 0;
     }
@@ -146,6 +148,8 @@ static void await_body(struct exchange *x)
 static enum MHD_Result open_body(struct exchange *x)
 {
     struct pv_error err = {0};
+    if (x->route->access != HTTP_PUBLIC && !x->client->known)
+        client_know(x->client);
     enum pv_code code = validate_scope(x, &err);
     if (code == PV_OK &&
         !http_memory_open(&x->server->memory, &x->account, x->request.principal.team_id))
@@ -330,7 +334,7 @@ static enum MHD_Result finish_body(struct exchange *x)
         exchange_handle(x);
         return exchange_reply(x, x->connection);
     }
-    struct workers *workers = health_owns(x->route)             ? server->health
+    struct workers *workers = health_owns(x->route) ? health_workers(x->client->listener, x->route)
                               : x->route->place == HTTP_COMPUTE ? server->compute
                                                                 : server->io;
     if (exchange_submit(x, workers, stream ? exchange_stream_finish : exchange_handle))
@@ -434,9 +438,9 @@ void serve_completed(void *cls,
                      void **con_cls,
                      enum MHD_RequestTerminationCode toe)
 {
-    struct http_server *server = cls;
     struct exchange *x = *con_cls;
     *con_cls = NULL;
+    (void)cls;
     (void)connection;
     if (x == NULL)
         return;
@@ -444,8 +448,9 @@ void serve_completed(void *cls,
     (void)pthread_mutex_lock(&client->lock);
     client->exchange = NULL;
     client->phase = CLIENT_WAITING;
+    client->since_ns = clock_monotonic_ns();
     client->deadline_ns =
-        clock_monotonic_ns() + (uint64_t)server->config->connection_idle_s * 1000000000u;
+        client->since_ns + (uint64_t)client->server->config->connection_idle_s * 1000000000u;
     if (x->status == 0)
         x->status = client->cut_status;
     client->cut_status = 0;

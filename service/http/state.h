@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/arena.h"
+#include "base/strview.h"
 #include "http/admission.h"
 #include "http/memory.h"
 #include "http/options.h"
@@ -16,8 +18,9 @@
 /*
  * Shared by the files of the server. Who may touch what:
  *
+ * struct http_listener  a socket that takes connections, with the library's threads behind it.
  * struct client    one TCP connection; made and freed by the library's callbacks. phase,
- *                  deadline_ns, exchange and cut_status are read by the sweeper too and belong to
+ *                  deadline_ns, since_ns, known, exchange and cut_status are read by the sweeper too and belong to
  *                  `lock`.
  * struct exchange  one request and its answer (exchange.h). It belongs to the server thread of its
  *                  connection, except while a job runs: then to a worker.
@@ -32,6 +35,7 @@ enum client_phase {
 };
 
 struct client {
+    struct http_listener *listener;
     struct http_server *server;
     struct client *previous, *next; /* under server->clients_lock */
     struct MHD_Connection *connection;
@@ -40,9 +44,25 @@ struct client {
     pthread_mutex_t lock;
     enum client_phase phase;
     uint64_t deadline_ns;
+    uint64_t since_ns; /* in this phase */
+    bool known;        /* it has sent a valid token */
     struct exchange *exchange;
     uint64_t ended_ns;   /* since when nothing more can come; the sweeper's */
     unsigned cut_status; /* what the sweeper answered on its own */
+};
+
+struct http_listener {
+    struct http_server *server;
+    struct MHD_Daemon *daemon;
+    int fd; /* -1 once the library has closed it */
+    uint16_t port;
+    bool deaf;       /* the socket behind fd has been closed */
+    bool for_health; /* serves health_routes and nothing else */
+    long connections_max;
+    long crowded; /* with more than so many the longest idle are closed */
+    atomic_long connections;
+    struct workers
+        *readiness; /* /readyz, however busy others are: one thread, waits for PostgreSQL */
 };
 
 struct http_server {
@@ -53,14 +73,15 @@ struct http_server {
     struct token_cache *tokens;
     struct workers *io;
     struct workers *compute;
-    struct workers *health; /* /readyz, however busy the others are */
+    struct workers *exposition;  /* /metrics: one thread, waits for nothing */
+    struct arena metrics_arena;  /* of the text; this and the next two belong to that thread */
+    struct strview metrics_text; /* as it was answered last; at NULL: never */
+    uint64_t metrics_made_ns;
     struct http_costs costs;
     struct http_memory memory;
-    struct MHD_Daemon *daemon;
-    int listen_fd;  /* -1 once the library has closed it */
-    int silence[2]; /* two sockets on which nothing ever comes; -1 */
-    bool deaf;      /* the first of them has taken the number of the listening one */
-    uint16_t port;
+    struct http_listener listener;
+    struct http_listener health; /* fd -1: there is none */
+    int silence[2];              /* two sockets on which nothing ever comes; -1 */
 
     pthread_mutex_t clients_lock;
     struct client *clients;
@@ -68,7 +89,10 @@ struct http_server {
 
     pthread_t sweeper;
     bool sweeping;
-    atomic_bool sweeper_stop;
+    pthread_mutex_t sweeper_lock;
+    pthread_cond_t sweeper_wanted; /* by sweeper_stop or somebody crowded */
+    bool sweeper_stop;
+    bool sweeper_called;
     atomic_bool draining; /* not ready; connections close after their answer */
     atomic_bool stopping; /* nothing is suspended any more */
     atomic_long suspended;
@@ -81,6 +105,8 @@ void client_notify(void *cls,
                    enum MHD_ConnectionNotificationCode code);
 struct client *client_of(struct MHD_Connection *connection);
 void client_enter(struct client *client, enum client_phase phase, uint64_t deadline_ns);
+/* It has sent a valid token. */
+void client_know(struct client *client);
 /*
  * Resume the connection of a request. The library (0.9.75) takes it out of its epoll set while it is
  * suspended, reads from it once it is resumed, before it asks for the answer, and closes it then if
@@ -113,11 +139,29 @@ void serve_completed(void *cls,
                      void **con_cls,
                      enum MHD_RequestTerminationCode toe);
 
+/* listener.c */
+
+/* Listen, and serve what comes; on failure listener_stop is owed all the same. */
+enum pv_code listener_start(struct http_listener *listener,
+                            const char *address,
+                            int64_t port,
+                            struct pv_error *err) PV_MUSTCHECK;
+/* Nobody is let in any more; the connections there are stay. */
+void listener_close(struct http_listener *listener);
+/* Ends the connections and the threads, too. Nothing may be suspended any more. */
+void listener_stop(struct http_listener *listener);
+
 /* sweep.c */
 void *sweep_run(void *server);
+/* Look at the connections now: a listener is crowded, or the server ends. */
+void sweep_call(struct http_server *server, bool stop);
 
 /* health.c */
 extern const struct http_route health_routes[];
 bool health_owns(const struct http_route *route); /* its handler's context is the server */
+bool health_has(const struct http_resource *resource);
+/* Who runs the handler of such a route for a client of this listener. */
+struct workers *health_workers(const struct http_listener *listener,
+                               const struct http_route *route);
 
 #endif

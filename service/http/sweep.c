@@ -1,12 +1,13 @@
 #include "http/exchange.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "http/process.h"
 #include "metrics/registry.h"
 #include "threads/clock.h"
+#include "threads/cond.h"
 
 /*
  * The clock of the server. The library's own time-out counts from the last byte, so a client that
@@ -14,7 +15,10 @@
  * all. This thread looks at every connection a few times in the shortest time allowed.
  */
 
-enum { BATCH = 64 };
+enum {
+    BATCH = 64,
+    LEAST_PAUSE_MS = 2 /* when called, for those who come in a crowd */
+};
 
 METRIC_COUNTER(timeouts,
                "provisor_http_timeouts_total",
@@ -137,6 +141,87 @@ static void look_at(struct client *client, uint64_t now_ns, bool stopping, struc
     (void)pthread_mutex_unlock(&client->lock);
 }
 
+/* --- room for those who come --- */
+
+METRIC_COUNTER(crowded_out,
+               "provisor_http_connections_crowded_out_total",
+               "Idle connections closed to make room for new ones, by whether a valid token had "
+               "been sent on them.",
+               "authenticated");
+
+struct idle_client {
+    struct client *client;
+    uint64_t since_ns;
+    bool known;
+};
+
+/*
+ * Nobody waits for anything on such a connection: between requests, or before the end of the header
+ * of one that has no valid token so far.
+ */
+static bool is_idle(struct client *client, struct idle_client *idle)
+{
+    (void)pthread_mutex_lock(&client->lock);
+    *idle = (struct idle_client){client, client->since_ns, client->known};
+    bool waits =
+        client->phase == CLIENT_WAITING || (client->phase == CLIENT_READING && !client->known);
+    waits = waits && client->deadline_ns != UINT64_MAX;
+    (void)pthread_mutex_unlock(&client->lock);
+    return waits;
+}
+
+/* Who never authenticated first, and of equals who has been idle longest. */
+static int compare_idle(const void *left, const void *right)
+{
+    const struct idle_client *a = left, *b = right;
+    if (a->known != b->known)
+        return a->known ? 1 : -1;
+    return (a->since_ns > b->since_ns) - (a->since_ns < b->since_ns);
+}
+
+/* With the clients' lock. */
+static size_t
+find_idle(const struct http_listener *listener, struct idle_client idle[], size_t most)
+{
+    size_t n = 0;
+    for (struct client *c = listener->server->clients; c != NULL && n < most; c = c->next)
+        if (c->listener == listener && is_idle(c, &idle[n]))
+            n++;
+    return n;
+}
+
+static void crowd_out(const struct idle_client *idle)
+{
+    struct client *client = idle->client;
+    (void)pthread_mutex_lock(&client->lock);
+    /* It may have sent something since it was looked at. */
+    if (client->since_ns == idle->since_ns && client->deadline_ns != UINT64_MAX) {
+        sweep_cut(client);
+        metric_add(&crowded_out, 1, METRIC_LABELS(idle->known ? "yes" : "no"));
+    }
+    (void)pthread_mutex_unlock(&client->lock);
+}
+
+/* The library closes a socket that was shut down, and takes another connection in its place. */
+static void make_room(struct http_listener *listener)
+{
+    struct http_server *server = listener->server;
+    long excess = atomic_load(&listener->connections) - listener->crowded;
+    if (excess <= 0)
+        return;
+    size_t most = (size_t)listener->connections_max;
+    struct idle_client *idle = calloc(most, sizeof *idle);
+    if (idle == NULL)
+        return;
+    (void)pthread_mutex_lock(&server->clients_lock);
+    size_t n = find_idle(listener, idle, most);
+    qsort(idle, n, sizeof *idle, compare_idle);
+    for (size_t i = 0; i < n && i < (size_t)excess; i++)
+        crowd_out(&idle[i]);
+    (void)pthread_mutex_unlock(&server->clients_lock);
+    free(idle);
+}
+
 /* true: there may be more to take back at once. */
 static bool sweep(struct http_server *server)
 {
@@ -154,30 +239,57 @@ static bool sweep(struct http_server *server)
 }
 
 /* A tenth of the shortest time watched, between 5 and 200 ms. */
-static long pause_ns(const struct config *config)
+static uint64_t pause_ns(const struct config *config)
 {
     int64_t ms = config->request_timeout_ms / 10;
     if (ms > config->connection_idle_s * 100)
         ms = config->connection_idle_s * 100;
     ms = ms < 5 ? 5 : ms > 200 ? 200 : ms;
-    return (long)ms * 1000000L;
+    return (uint64_t)ms * 1000000u;
+}
+
+void sweep_call(struct http_server *server, bool stop)
+{
+    (void)pthread_mutex_lock(&server->sweeper_lock);
+    server->sweeper_called = true;
+    server->sweeper_stop = server->sweeper_stop || stop;
+    (void)pthread_cond_signal(&server->sweeper_wanted);
+    (void)pthread_mutex_unlock(&server->sweeper_lock);
+}
+
+/* Until the pause is over or somebody calls; false: the server ends. */
+static bool rest(struct http_server *server, uint64_t until_ns)
+{
+    (void)pthread_mutex_lock(&server->sweeper_lock);
+    while (!server->sweeper_called &&
+           cond_wait_until(&server->sweeper_wanted, &server->sweeper_lock, until_ns))
+        ;
+    server->sweeper_called = false;
+    bool go_on = !server->sweeper_stop;
+    (void)pthread_mutex_unlock(&server->sweeper_lock);
+    return go_on;
 }
 
 void *sweep_run(void *argument)
 {
     struct http_server *server = argument;
-    const struct timespec pause = {.tv_nsec = pause_ns(server->config)};
+    const uint64_t pause = pause_ns(server->config);
     const uint64_t count_every_ns = 5u * UINT64_C(1000000000);
     uint64_t count_at_ns = 0;
-    while (!atomic_load(&server->sweeper_stop)) {
+    uint64_t sweep_at_ns = 0;
+    while (rest(server, sweep_at_ns)) {
         uint64_t now_ns = clock_monotonic_ns();
         if (now_ns >= count_at_ns) {
             http_metrics_set_open_fds(process_count_fds());
             http_memory_trim(&server->memory);
             count_at_ns = now_ns + count_every_ns;
         }
-        if (!sweep(server))
-            (void)nanosleep(&pause, NULL);
+        make_room(&server->listener);
+        make_room(&server->health);
+        if (now_ns < sweep_at_ns)
+            clock_sleep_ms(LEAST_PAUSE_MS);
+        else
+            sweep_at_ns = sweep(server) ? now_ns : clock_monotonic_ns() + pause;
     }
     return NULL;
 }

@@ -135,6 +135,8 @@ enum pv_code validate_route(struct exchange *x, struct pv_error *err)
         return PV_OK;
     }
     x->resource = http_router_find(&x->server->router, target.segments, target.n_segments);
+    if (x->resource != NULL && x->client->listener->for_health && !health_has(x->resource))
+        return pv_fail(err, PV_E_NOT_FOUND, "this port answers questions about health only");
     if (x->resource == NULL)
         return pv_fail(err, PV_E_NOT_FOUND, "nothing has this path");
     request->template = x->resource->template;

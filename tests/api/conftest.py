@@ -144,6 +144,7 @@ class Service:
     def env(self, **more):
         env = {k: v for k, v in os.environ.items() if not k.startswith("PROVISOR_")}
         env.update(PROVISOR_DATABASE_URL=self.database_url, PROVISOR_DATABASE_OWNER_URL=self.owner_url)
+        env["PROVISOR_METRICS_CACHE_MS"] = "0"  # tests read what they have just caused
         if SLOWDOWN > 1:  # what takes long in this build is not what an operator would wait for
             env.update(PROVISOR_IO_WAIT_MS="5000", PROVISOR_COMPUTE_WAIT_MS="30000")
         env.update({k: str(v) for k, v in self.environment.items()})

@@ -20,6 +20,7 @@ import pytest
 
 from exposition import parse
 from patience import PATIENCE, SLOWDOWN
+from ports import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("PROVISOR_BUILD", ROOT / "build")).resolve()
@@ -30,7 +31,7 @@ JSON = "Content-Type: application/json\r\n"
 
 class Server:
     def __init__(self, preload=None, **settings):
-        words = ["--%s=%s" % item for item in {"listen_port": 0, "http_threads": 2, "log_level": "info", **settings}.items()]
+        words = ["--%s=%s" % item for item in {"listen_port": 0, "http_threads": 2, "log_level": "info", "metrics_cache_ms": 0, **settings}.items()]
         env = dict(os.environ, LD_PRELOAD=str(preload)) if preload else None
         self.process = subprocess.Popen([str(SERVER)] + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
         line = self.process.stdout.readline()
@@ -806,6 +807,131 @@ def test_connections_beyond_the_limit_wait_and_are_served():
         assert server.ask("GET", "/v1/inline").status == 200, "served once the silent ones have been closed"
         for s in held:
             s.close()
+
+
+def metric(server, name):
+    found = re.search("^%s (\\S+)$" % re.escape(name), server.ask("GET", "/metrics").body.decode(), re.M)
+    return int(float(found[1])) if found else 0
+
+
+CROWDED_OUT = 'provisor_http_connections_crowded_out_total{authenticated="%s"}'
+
+
+def open_with_token(server):
+    s = server.connect()
+    s.sendall(("GET /v1/echo/a HTTP/1.1\r\nHost: h\r\n%s\r\n" % READ).encode())
+    assert Reply(s).status == 200
+    return s
+
+
+def test_idle_strangers_make_room_for_those_who_come():
+    """More idle connections than there may be: new clients are answered, and who sent a valid token keeps its connection."""
+    with running(connections_max=50, connection_idle_s=600, connection_first_idle_s=600) as server:
+        known = [open_with_token(server) for _ in range(5)]
+        strangers = []
+        for i in range(200):
+            strangers.append(server.connect())
+            if i % 3 == 0:  # some begin a request and never end it
+                strangers[-1].sendall(b"GET /v1/inline HTTP/1.1\r\nHost: h\r\nX-Slow: ")
+        for _ in range(5):
+            assert server.ask("GET", "/healthz").status == 200
+            assert server.ask("GET", "/v1/echo/a", READ).status == 200
+        for s in known:
+            s.sendall(("GET /v1/echo/a HTTP/1.1\r\nHost: h\r\n%s\r\n" % READ).encode())
+            assert Reply(s).status == 200, "a connection with a token outlasts those without"
+        assert metric(server, CROWDED_OUT % "no") >= 150 and metric(server, CROWDED_OUT % "yes") == 0
+        for s in strangers + known:
+            s.close()
+
+
+def test_of_those_with_a_token_the_longest_idle_goes():
+    with running(connections_max=8, http_threads=1, connection_idle_s=600) as server:
+        known = [open_with_token(server) for _ in range(7)]
+        for s in known[1:]:
+            s.sendall(("GET /v1/echo/a HTTP/1.1\r\nHost: h\r\n%s\r\n" % READ).encode())
+            assert Reply(s).status == 200
+        known.append(open_with_token(server))
+        assert is_closed(known[0], PATIENCE)
+        for s in known[2:]:
+            s.sendall(("GET /v1/echo/a HTTP/1.1\r\nHost: h\r\n%s\r\n" % READ).encode())
+            assert Reply(s).status == 200
+            s.close()
+
+
+def test_before_the_first_request_patience_is_shorter():
+    with running(connection_idle_s=600, connection_first_idle_s=1) as server:
+        silent, polite = server.connect(), server.connect()
+        polite.sendall(b"GET /v1/inline HTTP/1.1\r\nHost: h\r\n\r\n")
+        assert Reply(polite).status == 200
+        assert is_closed(silent, PATIENCE)
+        assert not is_closed(polite, 0.3)
+        polite.close()
+
+
+# --- the second listener ------------------------------------------------------------------------------------------------
+
+def ask_port(port, target, timeout=PATIENCE):
+    with socket.create_connection(("127.0.0.1", port), timeout=timeout) as s:
+        s.sendall(("GET %s HTTP/1.1\r\nHost: h\r\n\r\n" % target).encode())
+        return Reply(s)
+
+
+def test_health_is_answered_apart_from_everything_else():
+    """While the connections of the first listener are taken by requests and all its workers are busy."""
+    port = free_port()
+    with running(connections_max=8, http_threads=1, compute_workers=1, io_workers=1, spare_workers=0, health_port=port,
+                 request_timeout_ms=60000) as server:
+        busy = []
+        for _ in range(8):
+            busy.append(server.connect())
+            busy[-1].sendall(b"GET /v1/slow?ms=1500 HTTP/1.1\r\nHost: h\r\n\r\n")
+        waiting = server.connect()
+        waiting.sendall(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
+        for target in ("/healthz", "/readyz", "/metrics"):
+            assert ask_port(port, target).status == 200
+        waiting.settimeout(0.2)
+        with pytest.raises(socket.timeout):
+            waiting.recv(1)
+        assert [Reply(s).status for s in busy] == [200] * 8
+        waiting.settimeout(PATIENCE)
+        for s in busy:
+            s.close()
+        assert Reply(waiting).status == 200, "the paths are served by the first one, too"
+
+
+def test_the_second_listener_serves_nothing_else_and_has_a_bound_of_its_own():
+    port = free_port()
+    with running(health_port=port, health_connections_max=8) as server:
+        reply = ask_port(port, "/v1/inline")
+        assert reply.status == 404 and "health" in reply.problem()["detail"]
+        idle = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(40)]
+        assert ask_port(port, "/readyz").status == 200
+        assert metric(server, CROWDED_OUT % "no") >= 30
+        for s in idle:
+            s.close()
+
+
+def test_the_second_listener_tells_of_the_drain():
+    port = free_port()
+    with running(health_port=port, drain_delay_ms=0) as server:
+        s = server.connect()
+        s.sendall(b"GET /v1/slow?ms=1500 HTTP/1.1\r\nHost: h\r\n\r\n")
+        wait_until(lambda: metric(server, "provisor_http_requests_in_flight") > 1)
+        server.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: ask_port(port, "/readyz").status == 503)
+        assert ask_port(port, "/healthz").status == 200
+        assert Reply(s).status == 200
+
+
+def test_metrics_are_made_once_in_a_while():
+    with running(metrics_cache_ms=60000) as server:
+        first = server.ask("GET", "/metrics").body
+        assert server.ask("GET", "/v1/echo/x", READ).status == 200
+        assert server.ask("GET", "/metrics").body == first
+    with running(metrics_cache_ms=0) as server:
+        first = server.ask("GET", "/metrics").body
+        assert server.ask("GET", "/v1/echo/x", READ).status == 200
+        assert server.ask("GET", "/metrics").body != first
 
 
 def test_drain_lets_requests_finish():

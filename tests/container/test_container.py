@@ -150,6 +150,7 @@ def test_starts_and_answers(image, database):
     port = free_port()
     env = dict(e.split("=", 1) for e in configuration["Env"])
     env.update(PROVISOR_LISTEN_ADDRESS="127.0.0.1", PROVISOR_LISTEN_PORT=str(port),
+               PROVISOR_HEALTH_ADDRESS="127.0.0.1", PROVISOR_HEALTH_PORT=str(free_port()),
                PROVISOR_DATABASE_URL=database[0], PROVISOR_DATABASE_OWNER_URL=database[1])
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(in_image(tree, *configuration["Entrypoint"], *configuration["Cmd"]), env=env,
