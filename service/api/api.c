@@ -11,7 +11,6 @@ enum pv_code api_init(struct api *api,
                       struct pv_error *err)
 {
     *api = (struct api){.config = config, .store = store, .history = history};
-    spool_quota_init(&api->spool, config);
     if (pthread_mutex_init(&api->key_lock, NULL) != 0)
         return pv_no_memory(err);
     return PV_OK;

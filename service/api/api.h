@@ -8,7 +8,7 @@
 #include "config/config.h"
 #include "http/message.h"
 #include "http/route.h"
-#include "ingest/spool.h"
+#include "resources/resources.h"
 #include "store/store.h"
 
 /*
@@ -26,12 +26,10 @@ struct api {
     const struct config *config;
     struct store *store;
     struct prediction_cache *history;
-    struct spool_quota spool;            /* of uploaded archives and imports */
+    struct resources *resources;         /* that teams share; NULL: no server runs */
     struct fitter *fitter;               /* NULL: only readers fit */
     struct operation_runner *operations; /* NULL: left to other processes */
     struct operation_watch *watch;
-    atomic_long exports; /* under way */
-    atomic_long imports; /* being stored */
     /* The database's service key, asked for once (api_service_key). */
     pthread_mutex_t key_lock;
     bool has_key;

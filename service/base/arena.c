@@ -49,11 +49,11 @@ static struct arena_block *add_block(struct arena *arena, size_t n)
     size_t size;
     if (__builtin_add_overflow(capacity, sizeof(struct arena_block), &size))
         return NULL;
-    if (!memory_take(arena->account, size))
+    if (!ledger_take(arena->account, size))
         return NULL;
     struct arena_block *block = malloc(size);
     if (block == NULL) {
-        memory_give(arena->account, size);
+        ledger_give(arena->account, size);
         return NULL;
     }
     block->next = arena->head;
@@ -145,7 +145,7 @@ void arena_rewind(struct arena *arena, struct arena_mark mark)
         struct arena_block *block = arena->head;
         arena->head = block->next;
         arena->total -= block->capacity;
-        memory_give(arena->account, block->capacity + sizeof *block);
+        ledger_give(arena->account, block->capacity + sizeof *block);
         free(block);
     }
     arena->used = mark.used;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "base/code.h"
-#include "base/memory_account.h"
+#include "base/ledger.h"
 #include "base/strview.h"
 
 /*
@@ -20,7 +20,7 @@ struct arena {
     size_t total;             /* bytes in all blocks */
     size_t limit;             /* total may not exceed it; 0: no limit */
     bool limited;             /* an allocation failed because of the limit */
-    struct memory_account
+    struct ledger_account
         *account; /* blocks are taken from it; borrowed; NULL: they are not counted */
 };
 

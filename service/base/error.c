@@ -34,6 +34,17 @@ void pv_error_clear(struct pv_error *err)
     memset(err, 0, sizeof *err);
 }
 
+void pv_error_set_limit(
+    struct pv_error *err, const char *limit, const char *unit, int64_t most, unsigned retry_after_s)
+{
+    if (err == NULL)
+        return;
+    (void)snprintf(err->limit, sizeof err->limit, "%s", limit);
+    (void)snprintf(err->limit_unit, sizeof err->limit_unit, "%s", unit);
+    err->limit_most = most;
+    err->retry_after_s = retry_after_s;
+}
+
 enum pv_code(pv_fail)(struct pv_error *err, enum pv_code code, const char *format, ...)
 {
     if (err == NULL || err->code != PV_OK)

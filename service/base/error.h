@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/code.h"
 
@@ -33,7 +34,11 @@ struct pv_error {
     size_t n_faults; /* may exceed PV_FAULTS_MAX: then only the first ones are kept */
     struct pv_fault faults[PV_FAULTS_MAX];
     unsigned retry_after_s; /* > 0: sent as Retry-After */
-    char allow[64];         /* PV_E_METHOD: value of Allow; PV_E_MEDIA_TYPE: of Accept */
+    /* PV_E_QUOTA: what the team has its share of, sent as RateLimit; "": of nothing counted. */
+    char limit[16];
+    char limit_unit[24];
+    int64_t limit_most;
+    char allow[64]; /* PV_E_METHOD: value of Allow; PV_E_MEDIA_TYPE: of Accept */
 };
 
 void pv_error_clear(struct pv_error *err);
@@ -42,6 +47,14 @@ void pv_error_clear(struct pv_error *err);
  * `return pv_fail(err, PV_E_..., "...")`. */
 enum pv_code pv_fail(struct pv_error *err, enum pv_code code, const char *format, ...)
     PV_PRINTF(3, 4);
+
+/* Record which limit was met: its name and unit on the wire, what there is of it, and when to try
+ * again. */
+void pv_error_set_limit(struct pv_error *err,
+                        const char *limit,
+                        const char *unit,
+                        int64_t most,
+                        unsigned retry_after_s);
 
 /* `return pv_no_memory(err)`: PV_E_MEMORY, recorded as by pv_fail. */
 enum pv_code pv_no_memory(struct pv_error *err);

@@ -15,10 +15,12 @@
 #include "command/args.h"
 #include "command/command.h"
 #include "http/server.h"
+#include "ingest/spool.h"
 #include "log/log.h"
 #include "maintenance/maintenance_thread.h"
 #include "metrics/registry.h"
 #include "operation/runner.h"
+#include "resources/resources.h"
 #include "store/store.h"
 #include "threads/clock.h"
 #include "threads/cond.h"
@@ -68,6 +70,7 @@ struct service {
     struct config config;
     struct store *store;
     struct prediction_cache *history;
+    struct resources resources;
     struct api api;
     struct migrator migrator;
     struct http_server *server;
@@ -160,7 +163,6 @@ static void collect_metrics(void *context)
     metric_set(&connects, (double)now.connects, METRIC_LABELS("ok"));
     metric_set(&connects, (double)now.connect_failures, METRIC_LABELS("failed"));
     metric_set(&log_lines_dropped, (double)log_dropped(), NULL);
-    upload_collect_metrics(&service->api.spool);
     fitter_collect_metrics(&service->api);
     operation_watch_collect_metrics(service->api.watch);
     prediction_cache_collect_metrics(service->api.history);
@@ -227,12 +229,14 @@ static void check_connections(const struct config *config)
 }
 
 /* An operator shall hear of it before the first archive does. */
-static void try_spool(struct spool_quota *quota)
+static void try_spool(const struct config *config)
 {
+    struct spool_place place;
     struct spool *spool = NULL;
     struct pv_error err;
     pv_error_clear(&err);
-    if (spool_open(quota, &spool, &err) != PV_OK)
+    spool_place_init(&place, config, NULL);
+    if (spool_open(&place, &spool, &err) != PV_OK)
         LOG_EVENT(LOG_WARN, "spool.unusable", NULL, LOG_TEXT("reason", err.detail));
     spool_close(spool);
 }
@@ -251,7 +255,8 @@ static enum pv_code start_runner(struct service *service, struct pv_error *err)
                                                      .kinds = api_operation_kinds,
                                                      .context = &service->api,
                                                      .describe = operation_describe_error};
-    service->api.watch = operation_watch_create(service->store, &service->config);
+    service->api.watch =
+        operation_watch_create(service->store, &service->resources, &service->config);
     if (service->api.watch == NULL)
         return pv_fail(err, PV_E_UNAVAILABLE, "no memory or thread to watch long work");
     return operation_runner_create(&options, &service->api.operations, err);
@@ -270,7 +275,9 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
     if (service->history == NULL)
         return pv_no_memory(err);
     PV_TRY(api_init(&service->api, config, service->store, service->history, err));
-    try_spool(&service->api.spool);
+    resources_init(&service->resources, config);
+    service->api.resources = &service->resources;
+    try_spool(config);
     PV_TRY(fitter_start(&service->api, &service->api.fitter, err));
     PV_TRY(start_runner(service, err));
     service->maintenance =
@@ -280,6 +287,7 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
     if (service->maintenance == NULL)
         return pv_fail(err, PV_E_UNAVAILABLE, "no memory or thread for the housekeeping");
     struct http_server_options server = {.config = config,
+                                         .resources = &service->resources,
                                          .routes = api_routes,
                                          .context = &service->api,
                                          .authenticate = api_authenticate,
@@ -316,6 +324,7 @@ static void close_service(struct service *service)
     }
     operation_watch_destroy(service->api.watch);
     api_fini(&service->api);
+    resources_fini(&service->resources);
     prediction_cache_destroy(service->history);
     store_close(service->store);
 }

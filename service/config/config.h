@@ -90,6 +90,8 @@ struct config {
     int64_t spool_total_bytes_max;
     /* runs as NDJSON */
     int64_t exports_max; /* at once */
+    int64_t export_spool_bytes;
+    int64_t export_reader_bytes_per_s;
     int64_t export_timeout_s;
     int64_t imports_max; /* being stored at once */
     int64_t import_timeout_s;
@@ -146,6 +148,7 @@ struct config {
     int64_t operation_retention_s;
     int64_t operation_tombstone_days;
     int64_t operation_wait_max_s;
+    int64_t operation_waits_max;
     int64_t operation_streams_max;
     int64_t operation_team_streams_max;
     /* logging */

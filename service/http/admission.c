@@ -72,20 +72,6 @@ enum http_refusal http_refusal_of(enum workers_admission why)
     return why == WORKERS_SHARE_USED ? HTTP_REFUSED_QUEUE_SHARE : HTTP_REFUSED_QUEUE;
 }
 
-/* policy: what is shared, by its name on the wire. */
-static void add_rate_limit(struct http_request *request,
-                           struct http_response *response,
-                           const char *policy,
-                           const char *unit,
-                           int64_t quota)
-{
-    char text[96];
-    (void)snprintf(text, sizeof text, "\"%s\";q=%lld;qu=\"%s\"", policy, (long long)quota, unit);
-    http_response_header(request, response, "RateLimit-Policy", text);
-    (void)snprintf(text, sizeof text, "\"%s\";r=0;t=1", policy);
-    http_response_header(request, response, "RateLimit", text);
-}
-
 void http_admission_refuse(struct http_request *request,
                            struct http_response *response,
                            enum http_refusal why,
@@ -106,11 +92,11 @@ void http_admission_refuse(struct http_request *request,
                                        "the team's requests hold their share of the memory, and "
                                        "others hold some, too"}};
     struct pv_error err = {.retry_after_s = 1};
+    if (why == HTTP_REFUSED_QUEUE_SHARE)
+        pv_error_set_limit(&err, "queue", "concurrent-requests", config->io_queue, 1);
+    if (why == HTTP_REFUSED_MEMORY_SHARE)
+        pv_error_set_limit(&err, "memory", "content-bytes", config->memory_bytes_max, 1);
     metric_add(&rejected, 1, METRIC_LABELS(rows[why].reason));
     (void)pv_fail(&err, rows[why].code, "%s", rows[why].detail);
     http_reply_problem(request, response, &err, (struct http_challenge){0});
-    if (why == HTTP_REFUSED_QUEUE_SHARE)
-        add_rate_limit(request, response, "queue", "concurrent-requests", config->io_queue);
-    if (why == HTTP_REFUSED_MEMORY_SHARE)
-        add_rate_limit(request, response, "memory", "content-bytes", config->memory_bytes_max);
 }

@@ -29,7 +29,7 @@ struct exchange *exchange_create(struct http_server *server, struct client *clie
     x->started_ns = clock_monotonic_ns();
     x->request.deadline_ns =
         x->started_ns + (uint64_t)server->config->request_timeout_ms * 1000000u;
-    if (http_memory_open(&server->memory, &x->account, ""))
+    if (resources_open(server->options.resources, RESOURCE_MEMORY, "", &x->account))
         x->target = arena_strdup(&x->arena, uri);
     if (x->target == NULL) {
         exchange_release(x, false);
@@ -99,7 +99,7 @@ void exchange_release(struct exchange *x, bool on_worker)
     arena_fini(&x->arena);
     arena_fini(&x->late_arena);
     arena_fini(&x->refusal_arena);
-    http_memory_close(&x->server->memory, &x->account);
+    resources_close(x->server->options.resources, &x->account);
     free(x);
 }
 
@@ -147,7 +147,7 @@ void exchange_refuse(struct exchange *x, enum http_refusal why)
 
 void exchange_refuse_memory(struct exchange *x)
 {
-    exchange_refuse(x, memory_is_shared(&x->account) ? HTTP_REFUSED_MEMORY_SHARE
+    exchange_refuse(x, ledger_is_shared(&x->account) ? HTTP_REFUSED_MEMORY_SHARE
                                                      : HTTP_REFUSED_MEMORY);
 }
 

@@ -48,7 +48,7 @@ struct exchange {
     struct client *client; /* not for workers: it may be gone when a job has expired */
     struct MHD_Connection *connection;
     atomic_uint holders;
-    struct memory_account account; /* of what is taken for the request */
+    struct ledger_account account; /* of what is taken for the request */
     struct arena arena;
     struct http_request request;
     struct http_response response;

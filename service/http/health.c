@@ -65,7 +65,7 @@ static enum pv_code make_metrics(struct http_server *server, struct pv_error *er
     if (server->metrics_text.at != NULL && now_ns - server->metrics_made_ns < fresh_ns)
         return PV_OK;
     http_metrics_collect(&server->metrics, queues, 2);
-    http_memory_collect(&server->memory);
+    resources_collect(server->options.resources);
     if (server->options.collect_metrics != NULL)
         server->options.collect_metrics(server->options.owner);
     arena_fini(&server->metrics_arena);

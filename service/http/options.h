@@ -3,10 +3,12 @@
 
 #include "config/config.h"
 #include "http/route.h"
+#include "resources/resources.h"
 
 /* What a server is opened with: its settings, the calls it serves, and whom it asks. */
 struct http_server_options {
     const struct config *config;
+    struct resources *resources;     /* that requests hold some of */
     const struct http_route *routes; /* ended by a NULL template */
     void *context;                   /* for handlers */
     /*

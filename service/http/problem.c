@@ -173,6 +173,18 @@ static void add_challenge(struct http_request *request,
     add_text(request, response, "WWW-Authenticate", value);
 }
 
+/* Draft "RateLimit header fields for HTTP": nothing is left until something is given back. */
+static void
+add_limit(struct http_request *request, struct http_response *response, const struct pv_error *err)
+{
+    char text[96];
+    (void)snprintf(text, sizeof text, "\"%s\";q=%lld;qu=\"%s\"", err->limit,
+                   (long long)err->limit_most, err->limit_unit);
+    add_text(request, response, "RateLimit-Policy", text);
+    (void)snprintf(text, sizeof text, "\"%s\";r=0;t=%u", err->limit, err->retry_after_s);
+    add_text(request, response, "RateLimit", text);
+}
+
 static void add_headers(struct http_request *request,
                         struct http_response *response,
                         const struct pv_error *err,
@@ -187,6 +199,8 @@ static void add_headers(struct http_request *request,
     else if (response->status == 415)
         add_text(request, response, "Accept",
                  err->allow[0] != '\0' ? err->allow : "application/json");
+    if (response->status == 429 && err->limit[0] != '\0')
+        add_limit(request, response, err);
     if (response->status == 503 || err->retry_after_s > 0) {
         char seconds[16];
         (void)snprintf(seconds, sizeof seconds, "%u",

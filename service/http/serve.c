@@ -151,8 +151,8 @@ static enum MHD_Result open_body(struct exchange *x)
     if (x->route->access != HTTP_PUBLIC && !x->client->known)
         client_know(x->client);
     enum pv_code code = validate_scope(x, &err);
-    if (code == PV_OK &&
-        !http_memory_open(&x->server->memory, &x->account, x->request.principal.team_id))
+    if (code == PV_OK && !resources_open(x->server->options.resources, RESOURCE_MEMORY,
+                                         x->request.principal.team_id, &x->account))
         code = pv_no_memory(&err);
     if (code == PV_OK)
         code = validate_body(x, &err);

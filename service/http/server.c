@@ -82,7 +82,6 @@ enum pv_code http_server_open(const struct http_server_options *options,
     (void)pthread_mutex_init(&s->sweeper_lock, NULL);
     (void)cond_init(&s->sweeper_wanted);
     arena_init(&s->metrics_arena, 0);
-    http_memory_init(&s->memory, (size_t)s->config->memory_bytes_max);
 
     enum pv_code code = start_routes(s, err);
     if (code == PV_OK)
@@ -180,7 +179,6 @@ void http_server_close(struct http_server *server)
     end_orphans(server);
     token_cache_destroy(server->tokens);
     http_costs_fini(&server->costs);
-    http_memory_fini(&server->memory);
     http_metrics_fini(&server->metrics);
     http_router_fini(&server->router);
     (void)pthread_mutex_destroy(&server->clients_lock);

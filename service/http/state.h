@@ -8,7 +8,6 @@
 #include "base/arena.h"
 #include "base/strview.h"
 #include "http/admission.h"
-#include "http/memory.h"
 #include "http/options.h"
 #include "http/request_metrics.h"
 #include "http/router.h"
@@ -78,7 +77,7 @@ struct http_server {
     struct strview metrics_text; /* as it was answered last; at NULL: never */
     uint64_t metrics_made_ns;
     struct http_costs costs;
-    struct http_memory memory;
+    size_t memory_highest; /* the most that requests held since memory went back; the sweeper's */
     struct http_listener listener;
     struct http_listener health; /* fd -1: there is none */
     int silence[2];              /* two sockets on which nothing ever comes; -1 */

@@ -1,5 +1,6 @@
 #include "http/exchange.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -270,6 +271,19 @@ static bool rest(struct http_server *server, uint64_t until_ns)
     return go_on;
 }
 
+/* What large requests leave in the heaps goes back to the system. Takes milliseconds then. */
+static void trim_heaps(struct http_server *server)
+{
+    enum { TRIM_BYTES = 64 * 1024 * 1024 };
+    size_t used = atomic_load(&server->options.resources->ledgers[RESOURCE_MEMORY].used);
+    if (used > server->memory_highest)
+        server->memory_highest = used;
+    if (server->memory_highest - used < TRIM_BYTES)
+        return;
+    server->memory_highest = used;
+    (void)malloc_trim(0);
+}
+
 void *sweep_run(void *argument)
 {
     struct http_server *server = argument;
@@ -281,7 +295,7 @@ void *sweep_run(void *argument)
         uint64_t now_ns = clock_monotonic_ns();
         if (now_ns >= count_at_ns) {
             http_metrics_set_open_fds(process_count_fds());
-            http_memory_trim(&server->memory);
+            trim_heaps(server);
             count_at_ns = now_ns + count_every_ns;
         }
         make_room(&server->listener);

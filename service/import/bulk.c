@@ -30,7 +30,9 @@ struct bulk {
     const struct bulk_options *options;
     const struct find *find;
     struct ingest_limits limits;
-    struct spool_quota spool; /* of compressed archives */
+    struct ledger disk;        /* that archives take while they are read, by the one who imports */
+    struct ledger_share share; /* of it */
+    struct spool_place spool;
     atomic_size_t next;
     atomic_size_t reported;
     atomic_uint_least64_t bytes;
@@ -279,7 +281,9 @@ enum pv_code bulk_start(const struct bulk_options *options,
     bulk->find = find;
     ingest_limits_read(options->config, &bulk->limits);
     ingest_limits_set_privacy(&bulk->limits, options->config, key, options->who.team_id);
-    spool_quota_init(&bulk->spool, options->config);
+    bulk->disk.max = bulk->disk.unit = (size_t)options->config->spool_total_bytes_max;
+    bulk->share.ledger = &bulk->disk;
+    spool_place_init(&bulk->spool, options->config, &bulk->share);
     bulk->limits.spool = &bulk->spool;
     (void)pthread_mutex_init(&bulk->lock, NULL);
     while (bulk->n_threads < threads && start_thread(bulk))

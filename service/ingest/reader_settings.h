@@ -27,7 +27,7 @@ struct ingest_limits {
     struct joblog_limits log;
     size_t archive_entries;           /* files of an archive or folder */
     size_t archive_name_bytes;        /* of each of them */
-    struct spool_quota *spool;        /* borrowed; NULL: what needs a spool is refused */
+    const struct spool_place *spool;  /* borrowed; NULL: what needs a spool is refused */
     const struct ingest_watch *watch; /* borrowed; NULL: nobody watches. Of ingest_read_path only */
 };
 

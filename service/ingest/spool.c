@@ -12,17 +12,19 @@
 enum { RETRY_AFTER_S = 10 };
 
 struct spool {
-    struct spool_quota *quota;
+    const struct spool_place *place;
+    struct ledger_account account;
     int fd;
     uint64_t bytes;
 };
 
-void spool_quota_init(struct spool_quota *quota, const struct config *config)
+void spool_place_init(struct spool_place *place,
+                      const struct config *config,
+                      struct ledger_share *share)
 {
-    (void)snprintf(quota->directory, sizeof quota->directory, "%s", config->spool_directory);
-    quota->bytes_max = (uint64_t)config->spool_bytes_max;
-    quota->total_bytes_max = (uint64_t)config->spool_total_bytes_max;
-    atomic_init(&quota->used, 0);
+    *place = (struct spool_place){.directory = config->spool_directory,
+                                  .bytes_max = (uint64_t)config->spool_bytes_max,
+                                  .share = share};
 }
 
 /* Not every file system can make a file without a name: there it loses its name at once. */
@@ -39,13 +41,14 @@ static int make_file(const char *directory)
     return fd;
 }
 
-enum pv_code spool_open(struct spool_quota *quota, struct spool **spool, struct pv_error *err)
+enum pv_code spool_open(const struct spool_place *place, struct spool **spool, struct pv_error *err)
 {
     struct spool *made = calloc(1, sizeof *made);
     if (made == NULL)
         return pv_no_memory(err);
-    made->quota = quota;
-    made->fd = make_file(quota->directory);
+    made->place = place;
+    made->account.share = place->share;
+    made->fd = make_file(place->directory);
     if (made->fd < 0) {
         free(made);
         return pv_fail(err, PV_E_UNAVAILABLE,
@@ -61,19 +64,8 @@ void spool_close(struct spool *spool)
     if (spool == NULL)
         return;
     (void)close(spool->fd);
-    (void)atomic_fetch_sub(&spool->quota->used, spool->bytes);
+    ledger_give(&spool->account, spool->account.used);
     free(spool);
-}
-
-/* A compare-and-swap, so that what does not fit never keeps others out, not even for a moment. */
-static bool spool_reserve(struct spool_quota *quota, uint64_t n)
-{
-    uint64_t used = atomic_load(&quota->used);
-    do {
-        if (used > quota->total_bytes_max || n > quota->total_bytes_max - used)
-            return false;
-    } while (!atomic_compare_exchange_weak(&quota->used, &used, used + n));
-    return true;
 }
 
 static enum pv_code fail_later(struct pv_error *err, const char *why)
@@ -101,15 +93,25 @@ write_all(int fd, uint64_t at, const char *bytes, size_t n, struct pv_error *err
     return PV_OK;
 }
 
+static enum pv_code refuse(const struct spool *spool, struct pv_error *err)
+{
+    if (!ledger_is_shared(&spool->account))
+        return fail_later(err, "uploads and exports take all of spool_total_bytes_max");
+    pv_error_set_limit(err, "spool", "content-bytes", (int64_t)spool->account.share->ledger->max,
+                       RETRY_AFTER_S);
+    return pv_fail(err, PV_E_QUOTA,
+                   "the team's uploads and exports take its share of the disk, and others take "
+                   "some, too (spool_total_bytes_max)");
+}
+
 enum pv_code spool_write(struct spool *spool, const char *bytes, size_t n, struct pv_error *err)
 {
-    struct spool_quota *quota = spool->quota;
-    if (n > quota->bytes_max - spool->bytes)
+    if (n > spool->place->bytes_max - spool->bytes)
         return pv_fail(err, PV_E_TOO_LARGE,
                        "an upload may take at most %" PRIu64 " bytes on disk (spool_bytes_max)",
-                       quota->bytes_max);
-    if (!spool_reserve(quota, n))
-        return fail_later(err, "the uploads under way take all of spool_total_bytes_max");
+                       spool->place->bytes_max);
+    if (!ledger_take(&spool->account, n))
+        return refuse(spool, err);
     uint64_t at = spool->bytes;
     spool->bytes += n;
     return write_all(spool->fd, at, bytes, n, err);

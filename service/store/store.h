@@ -65,10 +65,6 @@ enum pv_code store_begin(struct store *store,
                          struct store_tx **tx,
                          struct pv_error *err) PV_MUSTCHECK;
 
-/* Let tx lie idle for up to ms between statements, in place of a minute: for answers that are sent
- * while they are read. */
-enum pv_code store_allow_idle(struct store_tx *tx, int64_t ms, struct pv_error *err) PV_MUSTCHECK;
-
 /* Commit and give the connection back; *tx is NULL afterwards, also on failure. */
 enum pv_code store_commit(struct store_tx **tx, struct pv_error *err) PV_MUSTCHECK;
 

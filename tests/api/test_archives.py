@@ -6,6 +6,7 @@ import io
 import os
 import pathlib
 import random
+import re
 import socket
 import struct
 import subprocess
@@ -379,10 +380,11 @@ def test_quotas_of_the_spool(make_service, name, tmp_path):
     wait_for(lambda: spooled(service) >= 3 << 20)
     reply = upload(client, name, tar([("x", os.urandom(3800 << 10))]), 503)
     assert "spool_total_bytes_max" in reply.json()["detail"] and int(reply.headers["Retry-After"]) > 0
-    assert "provisor_spool_bytes" in client.request("GET", "/metrics", 200, token=False).text
+    held = re.search(r'^provisor_resource_held\{resource="spool"\} (\S+)$', client.request("GET", "/metrics", 200, token=False).text, re.M)
+    assert float(held[1]) >= 3 << 20
     half.close()
     wait_for(lambda: spooled(service) == 0)
-    assert "provisor_spool_bytes 0\n" in client.request("GET", "/metrics", 200, token=False).text
+    assert 'provisor_resource_held{resource="spool"} 0\n' in client.request("GET", "/metrics", 200, token=False).text
     run = upload(client, name, tar(rolled(tiny_log(), 2) + [(".x", os.urandom(3800 << 10))])).json()
     assert run["succeeded"] is True and spooled(service) == 0
 

@@ -85,7 +85,7 @@ TASKS = [i / 7 for i in range(8000)]
 @pytest.fixture(scope="module")
 def slow(make_service):
     """A service with a history of 15 MB, impatient with its readers."""
-    service = make_service(own_server=True, PROVISOR_EXPORTS_MAX=2, PROVISOR_CONNECTION_IDLE_S=2, PROVISOR_TASKS_MAX=60000, PROVISOR_LOG_LEVEL="info")
+    service = make_service(own_server=True, PROVISOR_EXPORTS_MAX=3, PROVISOR_CONNECTION_IDLE_S=2, PROVISOR_TASKS_MAX=60000, PROVISOR_LOG_LEVEL="info")
     service.operator_token = service.token("operators")
     service.start()
     client = service.client(service.operator_token)
@@ -136,6 +136,12 @@ def test_exports_are_bounded_in_number_and_a_reader_that_stops_is_cut(slow):
     problem = client.get(runs_of("big") + "/export", 503)
     assert "exports_max" in problem.json()["detail"] and int(problem.headers["Retry-After"]) > 0
     assert client.get(runs_of("big") + "?limit=1", timeout=5).json()["items"], "others are served meanwhile"
+    other = service.client(service.token("other-operators"))
+    other.post(runs_of("small"), SMALL, 201)
+    assert export(other, "small").content.count(b"\n") == 1, "one place is left for another team"
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' AND state_change < clock_timestamp() - interval '0.3 s'"
+    time.sleep(0.5)
+    assert service.psql(waiting).strip() == "0", "no transaction waits for a reader"
     end = time.monotonic() + PATIENCE
     while client.get(runs_of("big") + "/export", {200, 503}, stream=True).status_code == 503:
         assert time.monotonic() < end, "the places of readers that stopped are not given back"
@@ -147,6 +153,8 @@ def test_exports_are_bounded_in_number_and_a_reader_that_stops_is_cut(slow):
 
 def test_a_failure_in_the_middle_is_a_cut_that_clients_report(slow):
     service, client = slow
+    service.stop()
+    service.start(PROVISOR_EXPORT_SPOOL_BYTES=1 << 20)
     url, head = service.base_url + runs_of("big") + "/export", {"Authorization": "Bearer " + client.token}
     with pytest.raises((requests.exceptions.ChunkedEncodingError, requests.exceptions.ConnectionError)):
         with requests.get(url, headers=head, stream=True, timeout=30) as reply:
@@ -159,6 +167,16 @@ def test_a_failure_in_the_middle_is_a_cut_that_clients_report(slow):
     service.start_database()
     service.wait_ready()
     client.get(runs_of("big") + "?limit=1")
+
+
+def test_a_reader_that_is_too_slow_on_average_is_cut(slow):
+    service, client = slow
+    service.stop()
+    service.start(PROVISOR_EXPORT_SPOOL_BYTES=1 << 20, PROVISOR_EXPORT_TIMEOUT_S=1)
+    s = begin_reading(service, client)
+    time.sleep(2.5)
+    assert not take_all(s).endswith(b"0\r\n\r\n")
+    s.close()
 
 
 # --- import ---

@@ -678,7 +678,7 @@ def test_who_waits_too_long_is_refused_at_once():
 
 
 def memory_of(server):
-    return int(float(re.search(r"^provisor_request_memory_bytes (\S+)$", server.ask("GET", "/metrics").body.decode(), re.M)[1]))
+    return int(float(re.search(r'^provisor_resource_held\{resource="memory"\} (\S+)$', server.ask("GET", "/metrics").body.decode(), re.M)[1]))
 
 
 def hold(server, token, ms, mb):

@@ -369,7 +369,7 @@ def test_an_id_that_no_event_has_is_refused(client, table, last):
 
 
 def test_streams_have_limits_and_give_their_places_back(make_service):
-    service = lab(make_service(PROVISOR_OPERATION_STREAMS_MAX=4, PROVISOR_OPERATION_TEAM_STREAMS_MAX=3, PROVISOR_OPERATION_WORKERS=0))
+    service = lab(make_service(PROVISOR_OPERATION_STREAMS_MAX=5, PROVISOR_OPERATION_TEAM_STREAMS_MAX=3, PROVISOR_OPERATION_WORKERS=0))
     alpha, beta = service.token("alpha"), service.token("beta")
     service.start()
     table = Table(service)
@@ -380,8 +380,9 @@ def test_streams_have_limits_and_give_their_places_back(make_service):
     assert "operation_team_streams_max" in problem["detail"] and problem["type"] == "/problems/quota_exceeded"
     last = Stream(service, beta, other)
     assert last.reply.status_code == 200
-    assert "operation_streams_max" in service.client(beta).refuse("GET", "/v1/operations/%s/events" % other, 503)["detail"]
-    assert "provisor_operation_streams 4\n" in service.client(alpha).get("/metrics", token=False).text
+    refusal = service.client(beta).request("GET", "/v1/operations/%s/events" % other, 429)
+    assert "operation_streams_max" in refusal.json()["detail"] and refusal.headers["RateLimit"] == '"streams";r=0;t=5'
+    assert 'provisor_resource_held{resource="streams"} 4\n' in service.client(alpha).get("/metrics", token=False).text
     for stream in streams:
         stream.close()
     end = time.monotonic() + PATIENCE
@@ -477,7 +478,7 @@ def test_metrics_count_them(client, table):
     wait_for(client, table.queue("alpha", QUICK))
     text = client.get("/metrics", token=False).text
     for line in ('provisor_operations{status="running"}', 'provisor_operations_ended_total{kind="steps",status="succeeded"}',
-                 'provisor_operation_duration_seconds_bucket{kind="steps",le="+Inf"}', "provisor_operation_waiting_seconds", "provisor_operation_streams"):
+                 'provisor_operation_duration_seconds_bucket{kind="steps",le="+Inf"}', "provisor_operation_waiting_seconds", 'provisor_resource_held{resource="streams"}'):
         assert line in text
 
 

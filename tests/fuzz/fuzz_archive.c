@@ -1,6 +1,6 @@
 /*
  * Any bytes as an upload that may be an archive: no input may crash the readers of tar and zip,
- * make them give more than the limits, or leave a part of the spool's quota taken; and the pieces
+ * make them give more than the limits, or leave a part of the spool's share taken; and the pieces
  * in which it comes, or being read in turns, change nothing. Built once for any bytes, and once for
  * tars (-DFUZZ_TAR), whose checksums are put right first, or few inputs would get beyond them.
  */
@@ -18,31 +18,33 @@ struct outcome {
     unsigned char digest[INGEST_DIGEST];
 };
 
-static struct ingest_limits limits_for(struct spool_quota *quota)
+static struct ledger disk = {.max = TOTAL, .unit = TOTAL};
+static struct ledger_share share = {.ledger = &disk};
+
+static struct ingest_limits limits_for(struct spool_place *place)
 {
-    struct config config;
+    static struct config config; /* the place borrows it */
     struct ingest_limits limits;
     config_defaults(&config);
     (void)snprintf(config.spool_directory, sizeof config.spool_directory, "/tmp");
     config.spool_bytes_max = TOTAL;
-    config.spool_total_bytes_max = TOTAL;
     config.eventlog_plain_bytes_max = TOTAL;
     config.eventlog_memory_bytes_max = 8 * TOTAL;
     config.archive_entries_max = 100;
     config.archive_name_bytes_max = 200;
     config.zstd_window_log_max = 20;
     config.eventlog_block_bytes_max = TOTAL;
-    spool_quota_init(quota, &config);
+    spool_place_init(place, &config, &share);
     ingest_limits_read(&config, &limits);
-    limits.spool = quota;
+    limits.spool = place;
     return limits;
 }
 
 static struct outcome read_all(const char *data, size_t n, size_t piece, uint64_t turn)
 {
-    struct spool_quota quota;
+    struct spool_place place;
     struct outcome outcome = {.code = PV_OK};
-    struct ingest_limits limits = limits_for(&quota);
+    struct ingest_limits limits = limits_for(&place);
     struct ingest *intake = ingest_create(&limits);
     struct arena arena;
     struct run run;
@@ -56,9 +58,9 @@ static struct outcome read_all(const char *data, size_t n, size_t piece, uint64_
     if (outcome.code == PV_OK)
         outcome.code = ingest_finish(intake, &arena, &run, outcome.digest, NULL);
     FUZZ_REQUIRE(ingest_counts(intake).read.bytes <= TOTAL);
-    FUZZ_REQUIRE(atomic_load(&quota.used) <= TOTAL);
+    FUZZ_REQUIRE(atomic_load(&share.used) <= TOTAL);
     ingest_destroy(intake);
-    FUZZ_REQUIRE(atomic_load(&quota.used) == 0);
+    FUZZ_REQUIRE(atomic_load(&share.used) == 0);
     arena_fini(&arena);
     return outcome;
 }

@@ -45,6 +45,8 @@ ROOMS = {
     "core/geosim": ({"base", "core/geo", "core/sim"}, set(), CORE),
     "compression": ({"base"}, set(), C_BASIC | {"lz4.h", "lz4frame.h", "snappy-c.h", "xxhash.h", "zlib.h", "zstd.h", "zstd_errors.h"}),
     # From the bytes of a log, or a path, to a run.
+    # What requests hold of the process, and whose share it is.
+    "resources": ({"base", "config", "metrics"}, set(), C_BASIC | POSIX),
     "ingest": ({"base", "config", "core", "compression"}, set(),
                C_BASIC | POSIX | {"archive.h", "archive_entry.h", "sodium.h", "zip.h"}),
     # What the process counts; known to whoever counts.
@@ -56,9 +58,9 @@ ROOMS = {
     "codec": ({"base", "core"}, set(), C_BASIC | {"csv.h", "ctype.h", "jansson.h"}),
     # Waits on the database are bounded by the monotonic clock.
     "store": ({"base", "core", "log"}, {"threads/clock.h", "threads/cond.h"}, C_BASIC | POSIX | {"libpq-fe.h", "libpq-events.h", "sodium.h"}),
-    "http": ({"base", "config", "log", "metrics", "threads"}, set(),
+    "http": ({"base", "config", "log", "metrics", "resources", "threads"}, set(),
              C_BASIC | POSIX | {"malloc.h", "microhttpd.h", "sodium.h"}),
-    "api": ({"base", "codec", "config", "core", "compression", "http", "ingest", "log", "metrics", "operation", "store", "threads"}, set(),
+    "api": ({"base", "codec", "config", "core", "compression", "http", "ingest", "log", "metrics", "operation", "resources", "store", "threads"}, set(),
             C_BASIC | POSIX | {"sodium.h"}),
     # Long work and the threads that do it; what it does is the api's to know.
     "operation": ({"base", "codec", "config", "core", "log", "metrics", "store", "threads"}, set(), C_BASIC | POSIX),
@@ -67,7 +69,7 @@ ROOMS = {
     # Logs on disk into the history: what an upload does, without HTTP.
     "import": ({"api", "base", "codec", "config", "core", "ingest", "operation", "store", "threads"}, set(), C_BASIC | POSIX),
     # The subcommands wire the rooms together; provisord.c only chooses one.
-    "command": ({"api", "base", "codec", "config", "core", "compression", "http", "import", "ingest", "maintenance", "log", "metrics", "operation", "sample", "store", "threads"}, set(),
+    "command": ({"api", "base", "codec", "config", "core", "compression", "http", "import", "ingest", "maintenance", "log", "metrics", "operation", "resources", "sample", "store", "threads"}, set(),
                 C_BASIC | POSIX | {"malloc.h", "sodium.h", "zlib.h", "zstd.h"}),
     "": ({"base", "codec", "command", "config", "log"}, set(), C_BASIC | POSIX | {"gsl/gsl_errno.h", "sodium.h"}),
 }

@@ -274,8 +274,10 @@ int main(int argc, char *argv[])
     enum log_level level = LOG_INFO;
     if (log_level_parse(config.log_level, &level))
         log_set_level(level);
+    struct resources resources;
+    resources_init(&resources, &config);
     const struct http_server_options options = {
-        .config = &config, .routes = routes, .authenticate = authenticate};
+        .config = &config, .resources = &resources, .routes = routes, .authenticate = authenticate};
     if (http_server_open(&options, &server, &err) != PV_OK) {
         fprintf(stderr, "%s\n", err.detail);
         return 1;
@@ -286,6 +288,7 @@ int main(int argc, char *argv[])
     (void)sigwait(&signals, &which);
     http_server_drain(server);
     http_server_close(server);
+    resources_fini(&resources);
     printf("begun %d ended %d\n", atomic_load(&begun), atomic_load(&ended));
     return 0;
 }

@@ -4,12 +4,8 @@
 #include <stdint.h>
 
 #include "core/joblog/common/limits.h"
-#include "ingest/spool.h"
 
 /* Count what came in as an event log, also in an upload that failed. */
 void upload_count(uint64_t bytes_sent, const struct joblog_counts *read);
-
-/* Bring the metric of the spool up to date. */
-void upload_collect_metrics(const struct spool_quota *spool);
 
 #endif

@@ -34,6 +34,8 @@ struct upload {
     struct run_label *labels;
     size_t n_labels;
 
+    struct ledger_account disk; /* of the team */
+    struct spool_place spool;
     struct ingest *intake;
     struct arena arena; /* of the run */
 
@@ -89,7 +91,10 @@ static enum pv_code open_intake(struct api *api,
     PV_TRY(api_service_key(api, key, err));
     ingest_limits_read(api->config, &limits);
     ingest_limits_set_privacy(&limits, api->config, key, request->principal.team_id);
-    limits.spool = &api->spool;
+    if (!resources_open(api->resources, RESOURCE_SPOOL, request->principal.team_id, &upload->disk))
+        return pv_no_memory(err);
+    spool_place_init(&upload->spool, api->config, upload->disk.share);
+    limits.spool = &upload->spool;
     arena_init_beside(&upload->arena, request->arena, limits.log.memory_bytes);
     limits.log.account = request->arena->account;
     upload->intake = ingest_create(&limits);
@@ -270,7 +275,7 @@ static enum pv_code event_logs_finish(void *context,
 
 static void event_logs_end(void *context, void *state)
 {
-    (void)context;
+    struct api *api = context;
     struct upload *upload = state;
     if (upload == NULL)
         return;
@@ -279,6 +284,7 @@ static void event_logs_end(void *context, void *state)
         upload_count(counts.bytes_sent, &counts.read);
     }
     ingest_destroy(upload->intake);
+    resources_close(api->resources, &upload->disk);
     arena_fini(&upload->arena);
     free(upload);
 }

@@ -32,6 +32,8 @@ struct taking {
     struct api *api;
     const char *name; /* of the application; the request's */
     struct decompressor *framing;
+    struct ledger_account disk; /* of the team */
+    struct spool_place place;
     struct spool *spool;
     struct ndjson lines;
     struct arena arena; /* of the line being checked */
@@ -109,7 +111,11 @@ open_readers(struct taking *taking, const struct http_request *request, struct p
     taking->framing = decompressor_create(&limits, take_plain, taking);
     if (taking->framing == NULL)
         return pv_no_memory(err);
-    return spool_open(&taking->api->spool, &taking->spool, err);
+    struct resources *resources = taking->api->resources;
+    if (!resources_open(resources, RESOURCE_SPOOL, request->principal.team_id, &taking->disk))
+        return pv_no_memory(err);
+    spool_place_init(&taking->place, config, taking->disk.share);
+    return spool_open(&taking->place, &taking->spool, err);
 }
 
 static enum pv_code
@@ -293,16 +299,6 @@ static enum pv_code run_import_save(struct http_request *request,
     return PV_OK;
 }
 
-static enum pv_code take_place(struct api *api, struct pv_error *err)
-{
-    if (atomic_fetch_add(&api->imports, 1) < api->config->imports_max)
-        return PV_OK;
-    (void)atomic_fetch_sub(&api->imports, 1);
-    err->retry_after_s = 10;
-    return pv_fail(err, PV_E_UNAVAILABLE, "%lld imports are being stored already (imports_max)",
-                   (long long)api->config->imports_max);
-}
-
 static enum pv_code run_import_finish(void *context,
                                       struct http_request *request,
                                       void *state,
@@ -314,13 +310,15 @@ static enum pv_code run_import_finish(void *context,
     enum pv_code code;
     unsigned attempt = 0;
     PV_TRY(read_end(state, err));
-    PV_TRY(take_place(api, err));
+    struct ledger_account place = {.share = NULL};
+    PV_TRY(resources_take(api->resources, RESOURCE_IMPORTS, request->principal.team_id, &place, 1,
+                          err));
     do {
         pv_error_clear(err);
         *response = (struct http_response){.status = 0};
         code = run_import_save(request, response, taking, err);
     } while (log_save_again(code, &attempt));
-    (void)atomic_fetch_sub(&api->imports, 1);
+    resources_close(api->resources, &place);
     return code;
 }
 
@@ -333,6 +331,7 @@ static void run_import_end(void *context, void *state)
     decompressor_destroy(taking->framing);
     ndjson_fini(&taking->lines);
     spool_close(taking->spool);
+    resources_close(taking->api->resources, &taking->disk);
     arena_fini(&taking->arena);
     free(taking);
 }

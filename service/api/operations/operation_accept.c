@@ -46,7 +46,8 @@ enum pv_code api_operation_reply(struct http_request *request,
                                  struct pv_error *err)
 {
     struct writer w;
-    int64_t wait_s = prefer_wait_s(request, wait_max_s);
+    bool held = operation_has_ended(operation->status) || api_operation_resumed(request);
+    int64_t wait_s = held ? prefer_wait_s(request, wait_max_s) : 0;
     writer_init(&w, request->arena);
     operation_document_write(&w, operation, true);
     PV_TRY(api_reply(response, status, &w, err));
@@ -82,10 +83,16 @@ enum pv_code api_operation_hold(struct api *api,
     uint64_t until_ns = hold_until_ns(api->config, request, wait_s);
     if (wait_s == 0 || operation_has_ended(operation->status) || clock_monotonic_ns() >= until_ns)
         return PV_OK;
-    struct http_ticket *ticket = http_park(request);
-    if (ticket == NULL)
-        return PV_OK;
     struct operation_wait wait = {.until_end = true, .wake_at_ns = until_ns};
+    struct pv_error none = {.code = PV_OK}; /* a preference that is not met is no fault */
+    if (resources_take(api->resources, RESOURCE_WAITS, request->principal.team_id, &wait.place, 1,
+                       &none) != PV_OK)
+        return PV_OK;
+    struct http_ticket *ticket = http_park(request);
+    if (ticket == NULL) {
+        resources_close(api->resources, &wait.place);
+        return PV_OK;
+    }
     memcpy(wait.what.team_id, request->principal.team_id, sizeof wait.what.team_id);
     memcpy(wait.what.id, operation->id, sizeof wait.what.id);
     memcpy(wait.what.token_id, request->principal.token_id, sizeof wait.what.token_id);
@@ -93,6 +100,7 @@ enum pv_code api_operation_hold(struct api *api,
     if (operation_watch_add(api->watch, &wait, ticket))
         return PV_E_RETRY;
     http_ticket_drop(ticket);
+    resources_close(api->resources, &wait.place);
     return PV_OK;
 }
 

@@ -18,6 +18,7 @@
  */
 enum {
     EVENTS_AT_ONCE = 100,
+    STREAM_RETRY_S = 5,
     COMMENT_S = 15 /* so that nobody in between takes the silence for an end */
 };
 /* How many milliseconds a client rests before it connects again. */
@@ -26,6 +27,7 @@ static const char retry[] = "retry: 2000\n\n";
 struct stream {
     struct api *api;
     struct http_request *request; /* lives as long as the source */
+    struct ledger_account place;
     char id[37];
     int64_t seen;      /* number of the last event sent */
     int64_t events;    /* number of the last event there is */
@@ -197,7 +199,7 @@ operation_stream_next(void *state, const char **bytes, size_t *n, struct pv_erro
 static void operation_stream_end(void *state)
 {
     struct stream *stream = state;
-    operation_watch_leave(stream->api->watch, stream->request->principal.team_id);
+    resources_close(stream->api->resources, &stream->place);
     arena_fini(&stream->arena);
     free(stream);
 }
@@ -244,6 +246,23 @@ read_last(const struct http_request *request, int64_t *last, struct pv_error *er
     return PV_OK;
 }
 
+static enum pv_code take_place(struct stream *stream, struct pv_error *err)
+{
+    struct api *api = stream->api;
+    int64_t most = api->config->operation_team_streams_max;
+    if (!resources_open(api->resources, RESOURCE_STREAMS, stream->request->principal.team_id,
+                        &stream->place))
+        return pv_no_memory(err);
+    if (atomic_load(&stream->place.share->used) < (size_t)most)
+        return ledger_take(&stream->place, 1)
+                   ? PV_OK
+                   : resources_refuse(&stream->place, RESOURCE_STREAMS, err);
+    pv_error_set_limit(err, "streams", "concurrent-requests", most, STREAM_RETRY_S);
+    return pv_fail(err, PV_E_QUOTA,
+                   "the team has %lld streams open already (operation_team_streams_max)",
+                   (long long)most);
+}
+
 /* *made is the caller's to end, also after a failure. */
 static enum pv_code open_stream(struct api *api,
                                 struct http_request *request,
@@ -251,12 +270,9 @@ static enum pv_code open_stream(struct api *api,
                                 struct stream **made,
                                 struct pv_error *err)
 {
-    PV_TRY(operation_watch_enter(api->watch, request->principal.team_id, err));
     struct stream *stream = calloc(1, sizeof *stream);
-    if (stream == NULL) {
-        operation_watch_leave(api->watch, request->principal.team_id);
+    if (stream == NULL)
         return pv_no_memory(err);
-    }
     stream->api = api;
     stream->request = request;
     memcpy(stream->id, id, sizeof stream->id);
@@ -265,7 +281,7 @@ static enum pv_code open_stream(struct api *api,
                       (size_t)api->config->request_memory_bytes_max);
     put_off_comment(stream);
     *made = stream;
-    return PV_OK;
+    return take_place(stream, err);
 }
 
 /* 204 tells a browser that it need not come back. */

@@ -12,17 +12,12 @@
 #include "threads/clock.h"
 #include "threads/cond.h"
 
-METRIC_GAUGE(streams, "provisor_operation_streams", "Streams of events that are open.", "");
 METRIC_GAUGE(waiters,
              "provisor_operation_waiters",
              "Streams and replies that wait, without a thread, for something to happen.",
              "");
 
-enum {
-    POLL_MS = 200,
-    ASKED_AT_ONCE = 1000,
-    WAITERS_A_STREAM = 2 /* as many replies may wait as streams be open, in addition */
-};
+enum { POLL_MS = 200, ASKED_AT_ONCE = 1000 };
 
 struct waiter {
     struct operation_wait wait;
@@ -30,15 +25,9 @@ struct waiter {
     bool due;
 };
 
-/* Streams open of one team. */
-struct team_streams {
-    char team_id[37];
-    size_t n;
-};
-
 struct operation_watch {
     struct store *store;
-    const struct config *config;
+    struct resources *resources;
     pthread_t thread;
     bool started;
     pthread_mutex_t lock; /* of what follows */
@@ -46,9 +35,6 @@ struct operation_watch {
     struct waiter *waiters; /* in no order */
     size_t n;
     size_t capacity;
-    struct team_streams *teams; /* of those that have any */
-    size_t n_teams;
-    size_t streams;
     bool closing;
     bool stopping;
 };
@@ -136,10 +122,12 @@ static void wake_due(struct operation_watch *watch)
     uint64_t now_ns = clock_monotonic_ns();
     (void)pthread_mutex_lock(&watch->lock);
     for (size_t i = 0; i < watch->n;) {
-        if (use_ticket(&watch->waiters[i], now_ns, watch->closing))
-            watch->waiters[i] = watch->waiters[--watch->n];
-        else
+        if (!use_ticket(&watch->waiters[i], now_ns, watch->closing)) {
             i++;
+            continue;
+        }
+        resources_close(watch->resources, &watch->waiters[i].wait.place);
+        watch->waiters[i] = watch->waiters[--watch->n];
     }
     (void)pthread_mutex_unlock(&watch->lock);
 }
@@ -192,19 +180,20 @@ static bool operation_watch_start(struct operation_watch *watch)
     return watch->started;
 }
 
-struct operation_watch *operation_watch_create(struct store *store, const struct config *config)
+struct operation_watch *operation_watch_create(struct store *store,
+                                               struct resources *resources,
+                                               const struct config *config)
 {
     struct operation_watch *watch = calloc(1, sizeof *watch);
     if (watch == NULL)
         return NULL;
     watch->store = store;
-    watch->config = config;
-    watch->capacity = (size_t)config->operation_streams_max * WAITERS_A_STREAM;
+    watch->resources = resources;
+    watch->capacity = (size_t)(config->operation_streams_max + config->operation_waits_max);
     watch->waiters = calloc(watch->capacity, sizeof *watch->waiters);
-    watch->teams = calloc((size_t)config->operation_streams_max, sizeof *watch->teams);
     (void)pthread_mutex_init(&watch->lock, NULL);
     (void)cond_init(&watch->wake);
-    if (watch->waiters != NULL && watch->teams != NULL && operation_watch_start(watch))
+    if (watch->waiters != NULL && operation_watch_start(watch))
         return watch;
     operation_watch_destroy(watch);
     return NULL;
@@ -238,8 +227,11 @@ void operation_watch_stop(struct operation_watch *watch)
     (void)pthread_mutex_unlock(&watch->lock);
     (void)pthread_join(watch->thread, NULL);
     watch->started = false;
-    while (watch->n > 0)
-        http_ticket_drop(watch->waiters[--watch->n].ticket);
+    while (watch->n > 0) {
+        struct waiter *last = &watch->waiters[--watch->n];
+        resources_close(watch->resources, &last->wait.place);
+        http_ticket_drop(last->ticket);
+    }
 }
 
 void operation_watch_destroy(struct operation_watch *watch)
@@ -249,70 +241,13 @@ void operation_watch_destroy(struct operation_watch *watch)
     (void)pthread_mutex_destroy(&watch->lock);
     (void)pthread_cond_destroy(&watch->wake);
     free(watch->waiters);
-    free(watch->teams);
     free(watch);
-}
-
-/* --- streams --- */
-
-static struct team_streams *find_team(struct operation_watch *watch, const char *team_id)
-{
-    for (size_t i = 0; i < watch->n_teams; i++)
-        if (strcmp(watch->teams[i].team_id, team_id) == 0)
-            return &watch->teams[i];
-    return NULL;
-}
-
-static void enter_locked(struct operation_watch *watch, const char *team_id)
-{
-    struct team_streams *team = find_team(watch, team_id);
-    if (team == NULL) { /* as many as streams at most, so there is room */
-        team = &watch->teams[watch->n_teams++];
-        memset(team, 0, sizeof *team);
-        memcpy(team->team_id, team_id, strnlen(team_id, sizeof team->team_id - 1));
-    }
-    team->n++;
-    watch->streams++;
-}
-
-enum pv_code
-operation_watch_enter(struct operation_watch *watch, const char *team_id, struct pv_error *err)
-{
-    const struct config *config = watch->config;
-    (void)pthread_mutex_lock(&watch->lock);
-    const struct team_streams *team = find_team(watch, team_id);
-    bool full = watch->streams >= (size_t)config->operation_streams_max;
-    bool team_full = team != NULL && team->n >= (size_t)config->operation_team_streams_max;
-    if (!full && !team_full)
-        enter_locked(watch, team_id);
-    (void)pthread_mutex_unlock(&watch->lock);
-    if (!full && !team_full)
-        return PV_OK;
-    err->retry_after_s = 5;
-    if (team_full)
-        return pv_fail(err, PV_E_QUOTA,
-                       "the team has %lld streams open already (operation_team_streams_max)",
-                       (long long)config->operation_team_streams_max);
-    return pv_fail(err, PV_E_UNAVAILABLE, "%lld streams are open already (operation_streams_max)",
-                   (long long)config->operation_streams_max);
-}
-
-void operation_watch_leave(struct operation_watch *watch, const char *team_id)
-{
-    (void)pthread_mutex_lock(&watch->lock);
-    struct team_streams *team = find_team(watch, team_id);
-    watch->streams--;
-    if (--team->n == 0)
-        *team = watch->teams[--watch->n_teams];
-    (void)pthread_mutex_unlock(&watch->lock);
 }
 
 void operation_watch_collect_metrics(struct operation_watch *watch)
 {
     (void)pthread_mutex_lock(&watch->lock);
-    size_t open = watch->streams;
     size_t waiting = watch->n;
     (void)pthread_mutex_unlock(&watch->lock);
-    metric_set(&streams, (double)open, NULL);
     metric_set(&waiters, (double)waiting, NULL);
 }

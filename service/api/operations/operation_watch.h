@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "config/config.h"
 #include "http/park.h"
+#include "resources/resources.h"
 #include "store/operations/operation.h"
 
 /*
@@ -16,17 +17,22 @@
  */
 struct operation_watch;
 
-/* NULL: no memory or thread. Borrows both. */
-struct operation_watch *operation_watch_create(struct store *store, const struct config *config);
+/* NULL: no memory or thread. Borrows store and resources. */
+struct operation_watch *operation_watch_create(struct store *store,
+                                               struct resources *resources,
+                                               const struct config *config);
 
 struct operation_wait {
     struct operation_watched what; /* team, operation and token */
     bool until_end;                /* only its end counts; else any event beyond `seen` */
     int64_t seen;
-    uint64_t wake_at_ns;  /* monotonic: at the latest then */
-    atomic_bool *revoked; /* set when the token is no good any more; NULL: nobody asks */
+    uint64_t wake_at_ns;         /* monotonic: at the latest then */
+    atomic_bool *revoked;        /* set when the token is no good any more; NULL: nobody asks */
+    struct ledger_account place; /* RESOURCE_WAITS; closed once the ticket is used */
 };
-/* The ticket is used once it has happened. false: nobody can wait now, the ticket was not taken. */
+/* The ticket is used once it has happened. There is room for as many as there may be streams and
+ * held replies (RESOURCE_STREAMS, RESOURCE_WAITS), of which the caller has one. false: nobody can
+ * wait now, neither the ticket nor the place was taken. */
 bool operation_watch_add(struct operation_watch *watch,
                          const struct operation_wait *wait,
                          struct http_ticket *ticket) PV_MUSTCHECK;
@@ -38,14 +44,7 @@ void operation_watch_close(struct operation_watch *watch);
 void operation_watch_stop(struct operation_watch *watch);
 void operation_watch_destroy(struct operation_watch *watch); /* when no handler runs any more */
 
-/* A place for a stream of that team, given back with _leave. PV_E_QUOTA: the team has as many open
- * as it may; PV_E_UNAVAILABLE: the process has. */
-enum pv_code operation_watch_enter(struct operation_watch *watch,
-                                   const char *team_id,
-                                   struct pv_error *err) PV_MUSTCHECK;
-void operation_watch_leave(struct operation_watch *watch, const char *team_id);
-
-/* Bring the metrics of who waits up to date. */
+/* Bring the metric of who waits up to date. */
 void operation_watch_collect_metrics(struct operation_watch *watch);
 
 #endif

@@ -51,10 +51,10 @@ static struct extent reader_measure(const char *text, size_t n, const struct cod
 
 /* Measured with jansson 2.14 and glibc, in bytes: an empty object takes 234, an empty array 138, a
  * number 42, a short text 90, a member of an object 80 to 130 with its number. */
-static bool charge(struct memory_account *account, const struct extent *seen, size_t n)
+static bool charge(struct ledger_account *account, const struct extent *seen, size_t n)
 {
     enum { OBJECT_BYTES = 240, VALUE_BYTES = 64 };
-    return memory_take(account, seen->objects * OBJECT_BYTES + seen->values * VALUE_BYTES + n);
+    return ledger_take(account, seen->objects * OBJECT_BYTES + seen->values * VALUE_BYTES + n);
 }
 
 /* jansson reports lack of memory as a fault of the text, in places: what it asks for is watched. */

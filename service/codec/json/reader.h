@@ -44,7 +44,7 @@ struct codec_bounds {
     size_t values; /* members and items, a little over-counted */
     /* Charged with an estimate of what the tree takes, which is given back with all else that the
      * account holds; PV_E_MEMORY when it has not as much. NULL: the tree is not counted. */
-    struct memory_account *account;
+    struct ledger_account *account;
 };
 
 /* Once, before the first JSON and the first thread: codec_parse answers PV_E_MEMORY for lack of

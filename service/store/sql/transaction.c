@@ -182,17 +182,6 @@ enum pv_code tx_defer(struct store_tx *tx, const struct sql *sql, struct pv_erro
     return PV_OK;
 }
 
-enum pv_code store_allow_idle(struct store_tx *tx, int64_t ms, struct pv_error *err)
-{
-    char text[24];
-    (void)snprintf(text, sizeof text, "%lld", (long long)ms);
-    struct sql sql;
-    sql_init(&sql, &tx->scratch,
-             "SELECT set_config('idle_in_transaction_session_timeout', $1, true)");
-    sql_text(&sql, strview_of(text));
-    return tx_defer(tx, &sql, err);
-}
-
 /* --- receiving --- */
 
 static bool transaction_succeeded(const PGresult *result)

@@ -104,16 +104,19 @@ static void write_file(const char *path, const char *bytes, size_t n)
     cr_assert_eq(fclose(out), 0);
 }
 
-static struct ingest_limits limits_with(struct spool_quota *quota)
+static struct ledger disk;
+static struct ledger_share share = {.ledger = &disk};
+
+static struct ingest_limits limits_with(struct spool_place *place)
 {
     struct config config;
     struct ingest_limits limits;
     config_defaults(&config);
     ingest_limits_read(&config, &limits);
-    if (quota != NULL) {
-        spool_quota_init(quota, &config);
-        (void)snprintf(quota->directory, sizeof quota->directory, "%s", folder);
-        limits.spool = quota;
+    if (place != NULL) {
+        spool_place_init(place, &config, &share);
+        place->directory = folder;
+        limits.spool = place;
     }
     return limits;
 }
@@ -133,8 +136,8 @@ static struct outcome read_path(const char *name)
 static struct outcome upload(const char *name, size_t piece)
 {
     struct outcome outcome;
-    struct spool_quota quota;
-    struct ingest_limits limits = limits_with(&quota);
+    struct spool_place place;
+    struct ingest_limits limits = limits_with(&place);
     memset(&outcome, 0, sizeof outcome);
     arena_init(&outcome.arena, 0);
     struct ingest *intake = ingest_create(&limits);
@@ -146,7 +149,7 @@ static struct outcome upload(const char *name, size_t piece)
         outcome.code = ingest_feed(intake, bytes, n, &outcome.err);
     (void)fclose(in);
     free(bytes);
-    cr_expect_eq(atomic_load(&quota.used), ingest_counts(intake).bytes_sent);
+    cr_expect_eq(atomic_load(&share.used), ingest_counts(intake).bytes_sent);
     bool more = true;
     while (outcome.code == PV_OK && more)
         outcome.code = ingest_read(intake, 1, &more, &outcome.err);
@@ -154,7 +157,7 @@ static struct outcome upload(const char *name, size_t piece)
         outcome.code =
             ingest_finish(intake, &outcome.arena, &outcome.run, outcome.digest, &outcome.err);
     ingest_destroy(intake);
-    cr_expect_eq(atomic_load(&quota.used), 0);
+    cr_expect_eq(atomic_load(&share.used), 0);
     return outcome;
 }
 

@@ -1,6 +1,6 @@
 /*
  * Running out of memory is an ordinary error: the k-th allocation of ours fails, for k = 1, 2, ...
- * until the whole archive is read. Nothing may be lost on the way, nor any of the spool's quota
+ * until the whole archive is read. Nothing may be lost on the way, nor any of the spool's share
  * stay taken. The allocator is replaced at link time (--wrap), for this program only, and only
  * while an archive is read; the libraries keep their own.
  */
@@ -93,13 +93,15 @@ Test(ingest_memory, every_allocation_may_fail)
     static char bytes[16384];
     struct config config;
     struct ingest_limits limits;
-    struct spool_quota quota;
+    struct ledger disk = {.max = 0};
+    struct ledger_share share = {.ledger = &disk};
+    struct spool_place place;
     cr_assert_geq(sodium_init(), 0);
     config_defaults(&config);
     (void)snprintf(config.spool_directory, sizeof config.spool_directory, "/tmp");
-    spool_quota_init(&quota, &config);
+    spool_place_init(&place, &config, &share);
     ingest_limits_read(&config, &limits);
-    limits.spool = &quota;
+    limits.spool = &place;
     for (size_t i = 0; i < 2; i++) {
         size_t n = pack(formats[i], bytes, sizeof bytes);
         struct run run = {.duration_s = 0};
@@ -111,7 +113,7 @@ Test(ingest_memory, every_allocation_may_fail)
             allowed = -1;
             cr_assert(code == PV_OK || code == PV_E_MEMORY, "archive %zu, allocation %ld: %s", i, k,
                       pv_code_name(code));
-            cr_assert_eq(atomic_load(&quota.used), 0);
+            cr_assert_eq(atomic_load(&share.used), 0);
         } while (code != PV_OK);
         cr_assert_eq(run.duration_s, 60.0);
         /* At least: intake, reader, two framings, spool, container, bundle, parts, names, peek. */

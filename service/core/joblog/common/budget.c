@@ -24,12 +24,12 @@ enum pv_code budget_grow_bytes(struct budget *budget,
         held > budget->limit - bytes)
         return pv_fail(err, PV_E_LIMIT, "reading the log takes more than %zu bytes of memory",
                        budget->limit);
-    if (!memory_take(budget->account, bytes))
+    if (!ledger_take(budget->account, bytes))
         return pv_no_memory(err);
     void *items; /* copied as bytes: the pointer's own type is not known here */
     memcpy(&items, items_address, sizeof items);
     void *grown = realloc(items, bytes);
-    memory_give(budget->account, grown == NULL ? bytes : *capacity * size);
+    ledger_give(budget->account, grown == NULL ? bytes : *capacity * size);
     if (grown == NULL)
         return pv_no_memory(err);
     budget->used = held + bytes;
@@ -41,6 +41,6 @@ enum pv_code budget_grow_bytes(struct budget *budget,
 void budget_free(struct budget *budget, void *items, size_t capacity, size_t size)
 {
     budget->used -= capacity * size;
-    memory_give(budget->account, capacity * size);
+    ledger_give(budget->account, capacity * size);
     free(items);
 }

@@ -4,13 +4,13 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "base/memory_account.h"
+#include "base/ledger.h"
 
 /* What a reader may hold. Every byte it allocates is counted here. */
 struct budget {
     size_t used;
     size_t limit;
-    struct memory_account *account; /* counted there as well; borrowed; NULL: nowhere else */
+    struct ledger_account *account; /* counted there as well; borrowed; NULL: nowhere else */
 };
 
 /*

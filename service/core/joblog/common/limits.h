@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/memory_account.h"
+#include "base/ledger.h"
 #include "base/strview.h"
 
 /* What every reader of job logs is given, and what it counts. */
@@ -30,7 +30,7 @@ struct joblog_limits {
     size_t stages;                  /* stage attempts */
     size_t tasks;                   /* successful tasks whose durations are kept */
     size_t memory_bytes;            /* all a reader may hold */
-    struct memory_account *account; /* what it holds is counted there; borrowed; NULL: nowhere */
+    struct ledger_account *account; /* what it holds is counted there; borrowed; NULL: nowhere */
     struct joblog_privacy privacy;
 };
 

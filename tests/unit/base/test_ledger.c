@@ -1,4 +1,4 @@
-#include "base/memory_account.h"
+#include "base/ledger.h"
 
 #include <criterion/criterion.h>
 
@@ -7,89 +7,89 @@
 enum { MB = 1 << 20 };
 
 struct two {
-    struct memory_ledger ledger;
-    struct memory_share shares[2];
-    struct memory_account a, b;
+    struct ledger ledger;
+    struct ledger_share shares[2];
+    struct ledger_account a, b;
 };
 
 static void set_up(struct two *two, size_t max)
 {
     *two = (struct two){.ledger = {.max = max}};
     two->shares[0].ledger = two->shares[1].ledger = &two->ledger;
-    memory_move(&two->a, &two->shares[0]);
-    memory_move(&two->b, &two->shares[1]);
+    ledger_move(&two->a, &two->shares[0]);
+    ledger_move(&two->b, &two->shares[1]);
 }
 
-static size_t take_all(struct memory_account *account, size_t step)
+static size_t take_all(struct ledger_account *account, size_t step)
 {
     size_t before = account->used;
-    while (memory_take(account, step))
+    while (ledger_take(account, step))
         ;
     return account->used - before;
 }
 
-Test(memory_account, one_alone_comes_to_three_quarters)
+Test(ledger, one_alone_comes_to_three_quarters)
 {
     struct two two;
     set_up(&two, 100 * MB);
     cr_assert_eq(take_all(&two.a, MB), 75 * MB);
     cr_assert(two.a.refused);
-    cr_assert_not(memory_is_shared(&two.a));
+    cr_assert_not(ledger_is_shared(&two.a));
     cr_assert_eq(take_all(&two.b, MB), 18 * MB, "three quarters of what was left");
-    cr_assert(memory_is_shared(&two.a));
+    cr_assert(ledger_is_shared(&two.a));
 }
 
-Test(memory_account, two_come_to_equal_shares_as_memory_goes_back)
+Test(ledger, two_come_to_equal_shares_as_memory_goes_back)
 {
     struct two two;
     set_up(&two, 70 * MB);
     (void)take_all(&two.a, MB);
     for (int i = 0; i < 200; i++) { /* a's requests end, and both ask for more */
-        memory_give(&two.a, MB);
-        (void)memory_take(&two.b, MB);
-        (void)memory_take(&two.a, MB);
+        ledger_give(&two.a, MB);
+        (void)ledger_take(&two.b, MB);
+        (void)ledger_take(&two.a, MB);
     }
     cr_assert_eq(two.b.used, 30 * MB, "%zu", two.b.used);
     cr_assert_leq(two.a.used, 30 * MB);
 }
 
-Test(memory_account, the_bound_holds_to_the_byte)
+Test(ledger, the_bound_holds_to_the_byte)
 {
     struct two two;
     set_up(&two, 8);
-    cr_assert(memory_take(&two.a, 6));
-    cr_assert_not(memory_take(&two.a, 1));
+    cr_assert(ledger_take(&two.a, 6));
+    cr_assert_not(ledger_take(&two.a, 1));
     cr_assert_eq(two.ledger.used, 6u, "what is refused is not counted");
-    cr_assert_not(memory_take(&two.b, (size_t)-1), "no sum wraps round");
-    cr_assert_not(memory_take(&two.a, (size_t)-1), "nor that of who has some");
+    cr_assert_not(ledger_take(&two.b, (size_t)-1), "no sum wraps round");
+    cr_assert_not(ledger_take(&two.a, (size_t)-1), "nor that of who has some");
     cr_assert_eq(two.ledger.used, 6u);
-    memory_give(&two.a, 6);
+    ledger_give(&two.a, 6);
     cr_assert_eq(two.ledger.used, 0u);
     cr_assert_eq(two.shares[0].used, 0u);
 }
 
-Test(memory_account, a_request_moves_to_its_team)
+Test(ledger, a_request_moves_to_its_team)
 {
     struct two two;
     set_up(&two, 100);
-    cr_assert(memory_take(&two.a, 10));
-    memory_move(&two.a, &two.shares[1]);
+    cr_assert(ledger_take(&two.a, 10));
+    ledger_move(&two.a, &two.shares[1]);
     cr_assert_eq(two.shares[0].used, 0u);
     cr_assert_eq(two.shares[1].used, 10u);
     cr_assert_eq(two.ledger.used, 10u);
 }
 
-Test(memory_account, none_counts_nothing)
+Test(ledger, none_counts_nothing)
 {
-    struct memory_account nobody = {.share = NULL};
-    cr_assert(memory_take(NULL, 5));
-    memory_give(NULL, 5);
-    cr_assert(memory_take(&nobody, 5));
-    memory_give(&nobody, 5);
+    struct ledger_account nobody = {.share = NULL};
+    cr_assert(ledger_take(NULL, 5));
+    ledger_give(NULL, 5);
+    cr_assert(ledger_take(&nobody, 5));
+    ledger_give(&nobody, 5);
     cr_assert_eq(nobody.used, 0u);
 }
 
-Test(memory_account, blocks_of_arenas_are_counted)
+Test(ledger, blocks_of_arenas_are_counted)
 {
     struct two two;
     set_up(&two, 8 * MB);
@@ -110,4 +110,19 @@ Test(memory_account, blocks_of_arenas_are_counted)
     arena_fini(&beside);
     arena_fini(&arena);
     cr_assert_eq(two.ledger.used, 0u);
+}
+
+/* Places are few: whoever has none comes to one as long as there is one. */
+Test(ledger, the_last_place_is_for_who_has_none)
+{
+    struct two two;
+    set_up(&two, 4);
+    two.ledger.unit = 1;
+    cr_assert_eq(take_all(&two.a, 1), 3u);
+    cr_assert_eq(take_all(&two.b, 1), 1u);
+    ledger_give(&two.a, 3);
+    ledger_give(&two.b, 1);
+    two.ledger.max = 1;
+    cr_assert_eq(take_all(&two.a, 1), 1u);
+    cr_assert_eq(take_all(&two.b, 1), 0u);
 }

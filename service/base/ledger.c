@@ -1,23 +1,28 @@
-#include "base/memory_account.h"
+#include "base/ledger.h"
+
+static bool threshold_holds(size_t own, size_t free)
+{
+    return own / LEDGER_THRESHOLD + (own % LEDGER_THRESHOLD != 0) <= free;
+}
 
 /* First taken, then looked at: of two that come together for the last of it, both may be refused,
  * never both accepted. */
-static bool share_take(struct memory_share *share, size_t n)
+static bool share_take(struct ledger_share *share, size_t n)
 {
-    struct memory_ledger *ledger = share->ledger;
+    struct ledger *ledger = share->ledger;
     if (ledger->max != 0 && n > ledger->max)
         return false; /* the sums below do not wrap round */
     size_t own = atomic_fetch_add(&share->used, n) + n;
     size_t all = atomic_fetch_add(&ledger->used, n) + n;
     size_t max = ledger->max;
-    if (max == 0 || (all <= max && own / MEMORY_THRESHOLD <= max - all))
+    if (max == 0 || (all <= max && (own <= ledger->unit || threshold_holds(own, max - all))))
         return true;
     (void)atomic_fetch_sub(&share->used, n);
     (void)atomic_fetch_sub(&ledger->used, n);
     return false;
 }
 
-bool memory_take(struct memory_account *account, size_t n)
+bool ledger_take(struct ledger_account *account, size_t n)
 {
     if (account == NULL || account->share == NULL)
         return true;
@@ -29,7 +34,7 @@ bool memory_take(struct memory_account *account, size_t n)
     return true;
 }
 
-void memory_give(struct memory_account *account, size_t n)
+void ledger_give(struct ledger_account *account, size_t n)
 {
     if (account == NULL || account->share == NULL)
         return;
@@ -38,7 +43,7 @@ void memory_give(struct memory_account *account, size_t n)
     (void)atomic_fetch_sub(&account->share->ledger->used, n);
 }
 
-void memory_move(struct memory_account *account, struct memory_share *share)
+void ledger_move(struct ledger_account *account, struct ledger_share *share)
 {
     if (account->share != NULL)
         (void)atomic_fetch_sub(&account->share->used, account->used);
@@ -48,8 +53,8 @@ void memory_move(struct memory_account *account, struct memory_share *share)
     (void)atomic_fetch_add(&share->used, account->used);
 }
 
-bool memory_is_shared(const struct memory_account *account)
+bool ledger_is_shared(const struct ledger_account *account)
 {
-    const struct memory_share *share = account->share;
+    const struct ledger_share *share = account->share;
     return share != NULL && atomic_load(&share->ledger->used) > atomic_load(&share->used);
 }
