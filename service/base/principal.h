@@ -1,6 +1,8 @@
 #ifndef BASE_PRINCIPAL_H
 #define BASE_PRINCIPAL_H
 
+#include <stdint.h>
+
 /* Scopes are a set of bits. */
 enum scope { SCOPE_READ = 1, SCOPE_WRITE = 2, SCOPE_ADMIN = 4 };
 
@@ -10,6 +12,7 @@ struct principal {
     char token_id[37]; /* UUID text */
     char actor[64];    /* short public name of the token for audit rows */
     unsigned scopes;
+    uint64_t expires_ns; /* by the monotonic clock, when the token does; 0: never */
 };
 
 #endif

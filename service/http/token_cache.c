@@ -87,6 +87,8 @@ void token_cache_put(struct token_cache *cache,
     (void)pthread_mutex_lock(&shard->lock);
     memcpy(slot->hash, hash, HASH_BYTES);
     slot->expires_ns = asked_ns + cache->ttl_ns;
+    if (who->expires_ns != 0 && who->expires_ns < slot->expires_ns)
+        slot->expires_ns = who->expires_ns;
     slot->who = *who;
     (void)pthread_mutex_unlock(&shard->lock);
 }

@@ -9,7 +9,7 @@
 /*
  * Who holds a bearer token, remembered for a short while so that most requests ask nobody. Only
  * keyed hashes of tokens are kept. A revoked token dies within the time to live, which counts from
- * the moment the question was asked. Fixed size: a newer token takes the place of an older one.
+ * the moment the question was asked; one that expires dies when it does. Fixed size: a newer token takes the place of an older one.
  * Safe from any thread.
  */
 struct token_cache;

@@ -78,7 +78,8 @@ static enum pv_code choose_team(struct api *api,
 {
     *as = *request;
     struct token own;
-    PV_TRY(store_token_lookup(api->store, request->arena, request->principal.token_id, &own, err));
+    PV_TRY(store_token_lookup(api->store, request->arena, request->principal.token_id, &own, NULL,
+                              err));
     if (team->at == NULL || strview_equal(*team, own.team)) {
         *team = own.team;
         return PV_OK;

@@ -24,11 +24,16 @@ struct audit_list {
 /*
  * By id, of whatever team: the one look-up made before a team is known (a SECURITY DEFINER
  * function). PV_E_NOT_FOUND. Notes the use when the last one is over a minute old.
+ *
+ * left_us    how long the token is valid yet by the database's clock, which is the same for all
+ *            replicas; not above 0 when it has expired, INT64_MAX when it never does;
+ *            may be NULL
  */
 enum pv_code store_token_lookup(struct store *store,
                                 struct arena *arena,
                                 const char *token_id,
                                 struct token *token,
+                                int64_t *left_us,
                                 struct pv_error *err) PV_MUSTCHECK;
 
 /* Tokens of the transaction's team. after_id "" for the first page; ascending by id. */

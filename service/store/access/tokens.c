@@ -21,10 +21,14 @@ enum pv_code store_token_lookup(struct store *store,
                                 struct arena *arena,
                                 const char *token_id,
                                 struct token *token,
+                                int64_t *left_us,
                                 struct pv_error *err)
 {
     static struct columns_statement statement = {
-        "SELECT {token}, hash FROM provisor.look_up_token($1)", .of = {&token_columns}};
+        "SELECT {token}, hash,"
+        " floor(extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint"
+        " FROM provisor.look_up_token($1)",
+        .of = {&token_columns}};
     struct sql sql;
     result_auto_t *result = NULL;
     sql_columns(&sql, arena, &statement);
@@ -40,6 +44,8 @@ enum pv_code store_token_lookup(struct store *store,
         memcpy(token->hash, hash.at, sizeof token->hash);
     else
         row.unreadable |= !row.exhausted;
+    if (left_us != NULL)
+        *left_us = row_is_null(&row) ? INT64_MAX : row_int(&row);
     return row_done(&row, err);
 }
 

@@ -20,6 +20,23 @@ Test(token_cache, forgets_in_time, .timeout = 5)
     token_cache_destroy(cache);
 }
 
+/* Not a time to live later, and by the clock that nobody sets. */
+Test(token_cache, forgets_a_token_when_it_expires, .timeout = 5)
+{
+    cr_assert_geq(sodium_init(), 0);
+    struct token_cache *cache = token_cache_create(1000);
+    const struct principal soon = {.team_id = "t", .scopes = SCOPE_READ, .expires_ns = 300};
+    const struct principal late = {.team_id = "t", .scopes = SCOPE_READ, .expires_ns = 5000};
+    struct principal got = {0};
+    token_cache_put(cache, "prv_a", 100, &soon);
+    token_cache_put(cache, "prv_b", 100, &late);
+    cr_assert(token_cache_get(cache, "prv_a", 299, &got));
+    cr_assert_not(token_cache_get(cache, "prv_a", 300, &got));
+    cr_assert(token_cache_get(cache, "prv_b", 1099, &got));
+    cr_assert_not(token_cache_get(cache, "prv_b", 1100, &got));
+    token_cache_destroy(cache);
+}
+
 Test(token_cache, can_be_switched_off, .timeout = 5)
 {
     cr_assert_geq(sodium_init(), 0);

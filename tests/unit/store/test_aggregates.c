@@ -508,15 +508,17 @@ static void tokens_are_found_revoked_and_noted(struct arena *arena)
     DO(store_token_insert(tx, &token, &err));
     DO(store_commit(&tx, &err));
     struct token found;
-    DO(store_token_lookup(db.store, arena, token.id, &found, &err));
+    int64_t left_us = 0;
+    DO(store_token_lookup(db.store, arena, token.id, &found, &left_us, &err));
+    CHECK(left_us > INT64_C(86400000000) && left_us < token.expires_us);
     CHECK(strcmp(found.team_id, who.team_id) == 0 && found.scopes == SCOPE_READ);
     CHECK(memcmp(found.hash, token.hash, TOKEN_HASH_BYTES) == 0);
     CHECK(found.expires_us == token.expires_us && found.revoked_us == RUN_NO_INSTANT);
     CHECK(found.last_used_us != RUN_NO_INSTANT);
     int64_t used_us = found.last_used_us;
-    DO(store_token_lookup(db.store, arena, token.id, &found, &err));
+    DO(store_token_lookup(db.store, arena, token.id, &found, NULL, &err));
     CHECK(found.last_used_us == used_us);
-    REFUSES(PV_E_NOT_FOUND, store_token_lookup(db.store, arena, who.team_id, &found, &err));
+    REFUSES(PV_E_NOT_FOUND, store_token_lookup(db.store, arena, who.team_id, &found, NULL, &err));
 
     tx = begin(&who, STORE_WRITE);
     DO(store_token_revoke(tx, token.id, &err));
@@ -525,7 +527,7 @@ static void tokens_are_found_revoked_and_noted(struct arena *arena)
     DO(store_token_list(tx, arena, "", 1, &list, &err));
     CHECK(list.n == 1 && list.more);
     DO(store_commit(&tx, &err));
-    DO(store_token_lookup(db.store, arena, token.id, &found, &err));
+    DO(store_token_lookup(db.store, arena, token.id, &found, NULL, &err));
     CHECK(found.revoked_us != RUN_NO_INSTANT);
 }
 

@@ -237,7 +237,7 @@ static enum pv_code look_up(void *context)
     struct store *store;
     PV_TRY(store_open(&options, &store, &err));
     arena_init(&arena, 0);
-    enum pv_code code = store_token_lookup(store, &arena, who.token_id, &token, &err);
+    enum pv_code code = store_token_lookup(store, &arena, who.token_id, &token, NULL, &err);
     if (code == PV_OK)
         code = store_service_key(store, key, &err);
     arena_fini(&arena);
