@@ -174,3 +174,12 @@ unsigned args_parse_scopes(const char *text)
         word += n + 1;
     }
 }
+
+struct store_migrate_options args_migrate_options(const struct config *config)
+{
+    return (struct store_migrate_options){
+        .conninfo = args_owner_url(config),
+        .lock_timeout_ms = (unsigned)config->migrate_lock_timeout_ms,
+        .lock_wait_s = (unsigned)config->migrate_lock_wait_s,
+    };
+}

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "config/config.h"
+#include "store/store.h"
 
 /*
  * The words of a command line: options of the subcommand (--name=value or --name value), settings
@@ -34,6 +35,9 @@ bool args_read(int argc,
 
 /* The connection string of the schema's owner: database_owner_url, or database_url without it. */
 const char *args_owner_url(const struct config *config);
+
+/* How migrations are applied, as the settings say; borrows from config. */
+struct store_migrate_options args_migrate_options(const struct config *config);
 
 /* A tab and the instant, "-" for RUN_NO_INSTANT, on standard output. */
 void args_print_instant(int64_t us);

@@ -327,7 +327,7 @@ static int import_with(struct store *store,
                                    .dry_run = request->dry_run,
                                    .stop = &stop};
     clock_uuid7(id);
-    enum pv_code code = store_ready(store, &err);
+    enum pv_code code = store_ready(store, NULL, &err);
     if (code == PV_OK)
         code = request->team != NULL
                    ? ask_owner(config, request->team, &options.who, &err)

@@ -27,7 +27,7 @@ maintain(const struct config *config, struct maintenance_tally *tally, struct pv
                                 .wait_ms = (unsigned)config->database_wait_ms,
                                 .statement_timeout_ms = (unsigned)config->statement_timeout_ms},
         &store, err));
-    enum pv_code code = store_ready(store, err);
+    enum pv_code code = store_ready(store, NULL, err);
     if (code == PV_OK)
         code = maintenance_pass(store, config, NULL, 0, &never, tally, err);
     store_close(store);

@@ -14,7 +14,8 @@ int command_migrate(int argc, char *argv[])
         return COMMAND_USAGE;
     struct pv_error err = {.code = PV_OK};
     unsigned applied = 0;
-    if (store_migrate(args_owner_url(&config), &applied, &err) != PV_OK) {
+    const struct store_migrate_options how = args_migrate_options(&config);
+    if (store_migrate(&how, &applied, &err) != PV_OK) {
         fprintf(stderr, "provisord: migrate: %s\n", err.detail);
         return COMMAND_FAILED;
     }

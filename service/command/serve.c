@@ -13,6 +13,7 @@
 #include "api/operations/operation_kinds.h"
 #include "api/operations/operation_watch.h"
 #include "command/args.h"
+#include "command/clock_skew.h"
 #include "command/command.h"
 #include "http/server.h"
 #include "ingest/spool.h"
@@ -51,13 +52,19 @@ METRIC_COUNTER(connects,
                "provisor_database_connects_total",
                "Attempts to connect to PostgreSQL, by outcome: ok or failed.",
                "outcome");
+METRIC_COUNTER(
+    migration_retries,
+    "provisor_migration_retries_total",
+    "Migrations that let go of a lock that was not free, or found another process migrating, "
+    "to be tried again.",
+    "");
 METRIC_COUNTER(log_lines_dropped,
                "provisor_log_lines_dropped_total",
                "Log lines dropped because whoever reads the log was too slow.",
                "");
 
 struct migrator {
-    const char *owner_url;
+    struct store_migrate_options options;
     atomic_bool done;
     pthread_mutex_t lock;
     pthread_cond_t stop_asked;
@@ -73,6 +80,7 @@ struct service {
     struct resources resources;
     struct api api;
     struct migrator migrator;
+    struct clock_skew clock_skew;
     struct http_server *server;
     struct maintenance_thread *maintenance;
 };
@@ -91,6 +99,13 @@ static bool wait_before_next(struct migrator *migrator, long ms)
     return go_on;
 }
 
+/* A migration waits for others. */
+static bool pause_migration(void *context, long ms)
+{
+    metric_add(&migration_retries, 1, NULL);
+    return wait_before_next(context, ms);
+}
+
 static void *serve_migrate(void *argument)
 {
     struct migrator *migrator = argument;
@@ -98,7 +113,7 @@ static void *serve_migrate(void *argument)
     for (;;) {
         struct pv_error err = {.code = PV_OK};
         unsigned applied = 0;
-        enum pv_code code = store_migrate(migrator->owner_url, &applied, &err);
+        enum pv_code code = store_migrate(&migrator->options, &applied, &err);
         if (code == PV_OK) {
             LOG_EVENT(LOG_INFO, "migrations.applied", NULL, LOG_COUNT("count", applied));
             atomic_store(&migrator->done, true);
@@ -115,7 +130,9 @@ static void *serve_migrate(void *argument)
 
 static void init_migrator(struct migrator *migrator, const struct config *config)
 {
-    migrator->owner_url = args_owner_url(config);
+    migrator->options = args_migrate_options(config);
+    migrator->options.pause = pause_migration;
+    migrator->options.context = migrator;
     pthread_mutex_init(&migrator->lock, NULL);
     (void)cond_init(&migrator->stop_asked);
     atomic_init(&migrator->done, !config->migrate_on_start);
@@ -145,12 +162,16 @@ static void stop_migrator(struct migrator *migrator)
 
 /* --- what the server asks of us --- */
 
-static enum pv_code is_ready(void *context, struct pv_error *err)
+static enum pv_code is_ready(void *context, struct http_readiness *seen, struct pv_error *err)
 {
     struct service *service = context;
+    struct store_clock clock;
     if (!atomic_load(&service->migrator.done))
         return pv_fail(err, PV_E_UNAVAILABLE, "the database's migrations are not applied yet");
-    return store_ready(service->store, err);
+    PV_TRY(store_ready(service->store, &clock, err));
+    clock_skew_note(&service->clock_skew, &clock);
+    seen->clock_skew_known = clock_skew_read(&service->clock_skew, &seen->clock_skew_s);
+    return PV_OK;
 }
 
 static void collect_metrics(void *context)
@@ -294,6 +315,7 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
                                          .owner = service,
                                          .ready = is_ready,
                                          .collect_metrics = collect_metrics};
+    clock_skew_init(&service->clock_skew, config->clock_skew_warn_ms * 1000);
     init_migrator(&service->migrator, config); /* the server asks it whether it is ready */
     PV_TRY(http_server_open(&server, &service->server, err));
     if (!start_migrator(&service->migrator))

@@ -40,9 +40,12 @@ struct config {
     char database_url[1024];
     char database_owner_url[1024]; /* for migrations; "" = database_url */
     bool migrate_on_start;
+    int64_t migrate_lock_timeout_ms;
+    int64_t migrate_lock_wait_s;
     int64_t database_connections;
     int64_t database_wait_ms;
     int64_t statement_timeout_ms;
+    int64_t clock_skew_warn_ms;
     /* limits of a request */
     int64_t headers_max;      /* fields */
     int64_t header_bytes_max; /* all fields */

@@ -64,9 +64,12 @@ const struct setting settings[] = {
     TEXT(database_url, true, "postgresql:///provisor", "PostgreSQL, as the role of the service (libpq URI or key=value text)"),
     TEXT(database_owner_url, true, "", "PostgreSQL, as the role that owns the schema: migrations and `provisord token`; empty: database_url"),
     BOOLEAN(migrate_on_start, "true", "apply missing migrations when the service starts"),
+    INTEGER(migrate_lock_timeout_ms, "ms", 1, 60000, "300", "a migration that has waited longer for a table lets go and tries again, so that nobody waits behind it for longer"),
+    INTEGER(migrate_lock_wait_s, "s", 0, 86400, "600", "a migration is tried again for this time while others use its table; after that `provisord migrate` fails, and the service reports it and begins anew"),
     INTEGER(database_connections, "", 1, 1000, "32", "most connections to PostgreSQL"),
     INTEGER(database_wait_ms, "ms", 1, 60000, "2000", "time to wait for a free connection; after that the reply is 503"),
     INTEGER(statement_timeout_ms, "ms", 10, 600000, "10000", "a statement that takes longer is cancelled"),
+    INTEGER(clock_skew_warn_ms, "ms", 0, 86400000, "1000", "a clock that differs by more from the database's is reported in the log; 0: never"),
 
     INTEGER(headers_max, "", 8, 1000, "100", "header fields of a request; more are 431"),
     INTEGER(header_bytes_max, "bytes", KIB, 28 * KIB, "16384", "size of all header fields together; more is 431"),

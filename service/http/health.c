@@ -1,5 +1,6 @@
 #include "http/state.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "metrics/registry.h"
@@ -37,6 +38,24 @@ static enum pv_code get_health(void *context,
     return PV_OK;
 }
 
+static enum pv_code reply_ready(struct http_request *request,
+                                struct http_response *response,
+                                const struct http_readiness *seen,
+                                struct pv_error *err)
+{
+    enum { DOCUMENT_MAX = 96 };
+    char *text = arena_alloc(request->arena, DOCUMENT_MAX);
+    if (text == NULL)
+        return pv_no_memory(err);
+    if (seen->clock_skew_known)
+        (void)snprintf(text, DOCUMENT_MAX, "{\"status\":\"ready\",\"clock_skew_s\":%.6f}",
+                       seen->clock_skew_s);
+    else
+        (void)snprintf(text, DOCUMENT_MAX, "{\"status\":\"ready\"}");
+    reply_text(response, "application/json", strview_of(text));
+    return PV_OK;
+}
+
 static enum pv_code get_ready(void *context,
                               struct http_request *request,
                               struct http_response *response,
@@ -46,10 +65,10 @@ static enum pv_code get_ready(void *context,
     PV_TRY(check_no_query(request, err));
     if (atomic_load(&server->draining))
         return pv_fail(err, PV_E_UNAVAILABLE, "the service is shutting down");
+    struct http_readiness seen = {.clock_skew_known = false};
     if (server->options.ready != NULL)
-        PV_TRY(server->options.ready(server->options.owner, err));
-    reply_text(response, "application/json", strview_of("{\"status\":\"ready\"}"));
-    return PV_OK;
+        PV_TRY(server->options.ready(server->options.owner, &seen, err));
+    return reply_ready(request, response, &seen, err);
 }
 
 /*

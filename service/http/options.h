@@ -5,6 +5,12 @@
 #include "http/route.h"
 #include "resources/resources.h"
 
+/* What /readyz tells of a service that is ready. */
+struct http_readiness {
+    bool clock_skew_known;
+    double clock_skew_s; /* how far the database's clock is ahead of this machine's */
+};
+
 /* What a server is opened with: its settings, the calls it serves, and whom it asks. */
 struct http_server_options {
     const struct config *config;
@@ -21,8 +27,8 @@ struct http_server_options {
                                  struct principal *who,
                                  struct pv_error *err);
     void *owner; /* for the two below */
-    /* Fill in /readyz beyond "not draining" and "queues not full". */
-    enum pv_code (*ready)(void *owner, struct pv_error *err);
+    /* Fill in /readyz beyond "not draining"; *seen is zero before. */
+    enum pv_code (*ready)(void *owner, struct http_readiness *seen, struct pv_error *err);
     /* Bring metrics that are measured, not counted, up to date before /metrics is printed; may be
      * NULL. */
     void (*collect_metrics)(void *owner);

@@ -96,7 +96,7 @@ static bool wait_for_pass(struct maintenance_thread *maintenance, int64_t second
 static bool await_schema(struct maintenance_thread *maintenance)
 {
     struct pv_error err = {.code = PV_OK};
-    while (store_ready(maintenance->store, &err) != PV_OK)
+    while (store_ready(maintenance->store, NULL, &err) != PV_OK)
         if (!wait_for_pass(maintenance, NOT_READY_S))
             return false;
     return true;

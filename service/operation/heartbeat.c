@@ -223,7 +223,7 @@ static void requeue_all(struct operation_runner *runner)
 static bool await_schema(struct operation_runner *runner)
 {
     struct pv_error err = {.code = PV_OK};
-    while (store_ready(runner->options.store, &err) != PV_OK)
+    while (store_ready(runner->options.store, NULL, &err) != PV_OK)
         if (!wait_for_beat(runner, BEAT_MS))
             return false;
     return true;

@@ -35,9 +35,19 @@ enum pv_code
 store_open(const struct store_options *options, struct store **store, struct pv_error *err);
 void store_close(struct store *store); /* after the last transaction */
 
-/* PV_OK when a connection answers and the schema has the version this program needs (for /readyz).
+/*
+ * PV_OK when a connection answers and this program works with the schema (for /readyz): it has all
+ * migrations of this program, and none that asks for a newer one.
+ *
+ * clock            written once the database has answered; may be NULL
+ * PV_E_UNAVAILABLE also: not migrated yet, or too far
  */
-enum pv_code store_ready(struct store *store, struct pv_error *err) PV_MUSTCHECK;
+struct store_clock {
+    int64_t ahead_us;  /* of the database's clock, compared with this machine's */
+    int64_t within_us; /* how exactly that is known: half the time that the question took */
+};
+enum pv_code
+store_ready(struct store *store, struct store_clock *clock, struct pv_error *err) PV_MUSTCHECK;
 
 struct store_statistics {
     unsigned connections_in_use;
@@ -84,11 +94,26 @@ void store_set_application(struct store_tx *tx, const char *application_id);
 
 /* --- migrations --- */
 
+struct store_migrate_options {
+    const char *conninfo;     /* of the schema's owner */
+    unsigned lock_timeout_ms; /* a statement waits no longer for a lock, others wait behind it */
+    unsigned lock_wait_s;     /* after which a migration is no longer tried again */
+    /* Wait that long before it is tried again; false: don't. NULL: sleep. */
+    bool (*pause)(void *context, long ms);
+    void *context;
+};
+
 /*
- * Apply the numbered migrations built into the program that the database lacks, each in a
- * transaction, under an advisory lock. conninfo is of the schema's owner. *applied counts them.
+ * Apply the numbered migrations built into the program that the database lacks, one process at a
+ * time. While they wait for a lock nobody else waits for longer than lock_timeout_ms. A database
+ * that is newer than the program is left as it is, if it says that the program still works with it.
+ * *applied counts the migrations.
+ *
+ * PV_E_RETRY: others use a table or apply migrations themselves, still; PV_E_INTERNAL: PostgreSQL
+ * refuses a statement, or the database is not what this program knows.
  */
-enum pv_code
-store_migrate(const char *conninfo, unsigned *applied, struct pv_error *err) PV_MUSTCHECK;
+enum pv_code store_migrate(const struct store_migrate_options *options,
+                           unsigned *applied,
+                           struct pv_error *err) PV_MUSTCHECK;
 
 #endif

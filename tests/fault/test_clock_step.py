@@ -1,10 +1,14 @@
-"""The wall clock is set back while the service runs, as a correction does: nothing waits for it to catch up."""
+"""A wall clock that is wrong, or set back as a correction does: nothing waits for it to catch up, tokens expire by the
+database's clock, and the difference is reported."""
+import datetime
+import json
 import time
 
 import pytest
 import requests
 
 from long_work import LAB, Table, lab, wait_for
+from patience import PATIENCE
 
 CLOCK = LAB.parent / "libwall_clock.so"
 
@@ -51,3 +55,61 @@ def test_heart_beat_watches_and_housekeeping_go_on(stepped):
     began = time.monotonic()
     assert stepped.stop() == 0
     assert time.monotonic() - began < 10
+
+
+@pytest.fixture
+def skewed(make_service):
+    """A service and a function that sets its wall clock: hours from the truth, -1, 0 or 1."""
+    if not CLOCK.exists():
+        pytest.skip("built with a sanitizer")
+    service = make_service()
+    ahead = service.directory / "ahead"
+
+    def set_clock(hours):
+        if hours == 0:
+            ahead.unlink(missing_ok=True)
+        else:
+            ahead.write_text("" if hours > 0 else "behind")
+        return service
+
+    service.token_ = service.token("alpha")
+    service.start(LD_PRELOAD=CLOCK, PROVISOR_TEST_AHEAD=ahead)
+    return set_clock
+
+
+def clock_lines(service):
+    found = [json.loads(line) for line in service.log.read_text().splitlines()]
+    return [(line["event"], round(line["database_ahead_s"])) for line in found if line["event"].startswith("clock.")]
+
+
+def test_a_clock_that_differs_from_the_database_s_is_reported(skewed):
+    for hours, logged in ((0, []), (1, [("clock.skewed", -3600)]), (0, [("clock.skewed", -3600), ("clock.in_step", 0)])):
+        service = skewed(hours)
+        for _ in range(3):  # it is ready all the same, and says so once
+            seen = service.client(None).get("/readyz").json()
+            assert abs(seen["clock_skew_s"] + hours * 3600) < 0.5, seen
+        assert abs(metric(service, "provisor_clock_skew_seconds") + hours * 3600) < 0.5
+        wait_until(lambda: clock_lines(service) == logged)
+
+
+def wait_until(condition):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_token_expires_by_the_database_s_clock(skewed):
+    service = skewed(-1)
+    until = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=2)
+    made = service.client(service.token_).post("/v1/tokens", {
+        "name": "t", "scopes": ["read"], "expires_at": until.isoformat().replace("+00:00", "Z")}, 201).json()
+    user = service.client(made["token"])
+    user.get("/v1/applications")
+    wait_until(lambda: user.get("/v1/applications", (200, 401)).status_code == 401)
+    assert datetime.datetime.now(datetime.timezone.utc) >= until
+    # One that is good for half an hour yet, asked an hour ahead of it.
+    until += datetime.timedelta(minutes=30)
+    made = service.client(service.token_).post("/v1/tokens", {
+        "name": "t", "scopes": ["read"], "expires_at": until.isoformat().replace("+00:00", "Z")}, 201).json()
+    skewed(1).client(made["token"]).get("/v1/applications")

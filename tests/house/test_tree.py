@@ -54,6 +54,14 @@ def test_timed_waits_follow_the_monotonic_clock():
     assert grep(waits, paths) == []
 
 
+def test_the_wall_clock_is_read_in_one_place():
+    """threads/clock.h; the log, which that may use, reads its own. What lasts a while is measured by the other clock."""
+    clock = r"CLOCK_REALTIME|\b(gettimeofday|timespec_get|ftime)\s*\(|[^_\w]time\s*\(\s*(NULL|&|0)"
+    allowed = {house.SERVICE / "threads" / "clock.c", house.SERVICE / "log" / "log.c"}
+    paths = [p for p in house.sources() if p.relative_to(house.ROOT).parts[0] == "service" and p not in allowed]
+    assert grep(clock, paths) == []
+
+
 def test_long_sources_are_reported(capsys, tmp_path):
     """Length is no fault, but a file far longer than the others may hold several ideas."""
     (tmp_path / "long.c").write_text("\n" * 601)

@@ -24,7 +24,9 @@ struct database database_open(unsigned connections)
     }
     struct pv_error err = {0};
     unsigned applied;
-    DO(store_migrate(d.owner_url, &applied, &err));
+    const struct store_migrate_options how = {
+        .conninfo = d.owner_url, .lock_timeout_ms = 1000, .lock_wait_s = 60};
+    DO(store_migrate(&how, &applied, &err));
     DO(store_open(&(struct store_options){.conninfo = d.url,
                                           .connections_max = connections,
                                           .wait_ms = 5000,

@@ -138,8 +138,10 @@ static void *migrate_too(void *argument)
     struct witness *seen = argument;
     struct pv_error err = {0};
     unsigned applied = 0;
+    const struct store_migrate_options how = {
+        .conninfo = db.owner_url, .lock_timeout_ms = 1000, .lock_wait_s = 60};
     (void)pthread_barrier_wait(&gate);
-    seen->code = store_migrate(db.owner_url, &applied, &err);
+    seen->code = store_migrate(&how, &applied, &err);
     seen->kind = applied;
     return NULL;
 }
@@ -150,7 +152,7 @@ static void replicas_may_migrate_together(void)
     run_together(migrate_too, seen);
     CHECK(count_kind(seen, 0) == THREADS);
     struct pv_error err = {0};
-    DO(store_ready(db.store, &err));
+    DO(store_ready(db.store, NULL, &err));
 }
 
 /* --- more callers than connections --- */
@@ -161,7 +163,7 @@ static void *use_a_connection(void *argument)
     struct pv_error err = {0};
     (void)pthread_barrier_wait(&gate);
     for (int i = 0; i < 20 && seen->code == PV_OK; i++)
-        seen->code = store_ready(db.store, &err);
+        seen->code = store_ready(db.store, NULL, &err);
     return NULL;
 }
 
@@ -190,10 +192,10 @@ static void a_caller_who_waits_too_long_is_told_to_come_back(void)
     DO(store_application_list(
         holder, &arena, &(struct application_filter){.name_prefix = "", .after = "", .limit = 1},
         &list, &err));
-    REFUSES(PV_E_UNAVAILABLE, store_ready(small, &err));
+    REFUSES(PV_E_UNAVAILABLE, store_ready(small, NULL, &err));
     CHECK(err.retry_after_s > 0);
     DO(store_commit(&holder, &err));
-    DO(store_ready(small, &err));
+    DO(store_ready(small, NULL, &err));
     arena_fini(&arena);
     store_close(small);
 }
