@@ -49,6 +49,8 @@ const struct setting settings[] = {
     INTEGER(connections_max, "", 1, 1000000, "10000", "open connections; when only a sixteenth of them (256 at most) is left, the longest idle one is closed for each new one, those that never sent a valid token before others"),
     INTEGER(connection_idle_s, "s", 1, 86400, "75", "a connection without traffic is closed after this time"),
     INTEGER(connection_first_idle_s, "s", 1, 86400, "10", "the same before the first request; never longer than connection_idle_s"),
+    INTEGER(upload_grace_s, "s", 1, 86400, "60", "time that an upload (event log, import) has whatever its size, not counting what the service itself takes to read it"),
+    INTEGER(upload_bytes_per_s_min, "bytes/s", 1, GIB, "16384", "least average rate of an upload: its time is upload_grace_s and what its bytes take at this rate; a slower one is answered 408 and cut"),
     INTEGER(request_timeout_ms, "ms", 100, 3600000, "30000", "time within which a request is answered; after that the reply is 503"),
     INTEGER(drain_delay_ms, "ms", 0, 600000, "0", "after SIGTERM, time during which new requests are still accepted while /readyz fails, so that a load balancer notices"),
     INTEGER(drain_s, "s", 0, 3600, "25", "after SIGTERM, time that requests in progress have to finish"),

@@ -95,14 +95,26 @@ struct client *client_of(struct MHD_Connection *connection)
     return info == NULL ? NULL : info->socket_context;
 }
 
-void client_enter(struct client *client, enum client_phase phase, uint64_t deadline_ns)
+static void enter(struct client *client, enum client_phase phase, uint64_t deadline_ns, bool slow)
 {
     (void)pthread_mutex_lock(&client->lock);
     client->phase = phase;
     client->since_ns = clock_monotonic_ns();
     client->deadline_ns = deadline_ns;
+    client->slow = slow;
     client->ended_ns = 0;
     (void)pthread_mutex_unlock(&client->lock);
+}
+
+void client_enter(struct client *client, enum client_phase phase, uint64_t deadline_ns)
+{
+    enter(client, phase, deadline_ns, false);
+}
+
+void client_enter_upload(struct client *client, uint64_t idle_ns, uint64_t rate_ns)
+{
+    bool slow = rate_ns < idle_ns;
+    enter(client, CLIENT_READING, slow ? rate_ns : idle_ns, slow);
 }
 
 void client_know(struct client *client)

@@ -85,7 +85,9 @@ struct exchange {
     char *body;
     size_t body_n;
     size_t body_capacity;
-    uint64_t received; /* all bytes of the body that came, kept or not */
+    uint64_t received;       /* all bytes of the body that came, kept or not */
+    uint64_t reading_ns;     /* what an upload's client has taken so far, without our own work */
+    uint64_t reads_since_ns; /* since when it is waited for */
 
     bool stream_open; /* end() is owed */
     void *stream;

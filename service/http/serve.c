@@ -132,17 +132,37 @@ static enum MHD_Result refuse_stopping(struct exchange *x)
     return MHD_YES;
 }
 
-static uint64_t body_deadline(const struct exchange *x)
+/*
+ * What an upload's client may take in all grows with what has come, `received` bytes: one that sends
+ * a byte now and then holds memory and disk of its request no longer than others. Of a body whose
+ * length is known that is the grace and length / rate at most. What our workers take does not count.
+ */
+static uint64_t upload_allowed_ns(const struct config *config, uint64_t received)
 {
-    if (x->route->stream == NULL)
-        return x->request.deadline_ns;
-    return clock_monotonic_ns() + (uint64_t)x->server->config->connection_idle_s * 1000000000u;
+    static const double longest_s = 1e9;
+    double s =
+        (double)config->upload_grace_s + (double)received / (double)config->upload_bytes_per_s_min;
+    return (uint64_t)((s < longest_s ? s : longest_s) * 1e9);
+}
+
+static void await_upload(struct exchange *x, uint64_t received)
+{
+    const struct config *config = x->server->config;
+    uint64_t now_ns = clock_monotonic_ns();
+    uint64_t begun_ns = x->reads_since_ns - x->reading_ns; /* had we taken no time at all */
+    client_enter_upload(x->client, now_ns + (uint64_t)config->connection_idle_s * 1000000000u,
+                        begun_ns + upload_allowed_ns(config, received));
 }
 
 static void await_body(struct exchange *x)
 {
     x->stage = STAGE_BODY;
-    client_enter(x->client, CLIENT_READING, body_deadline(x));
+    if (x->route->stream == NULL) {
+        client_enter(x->client, CLIENT_READING, x->request.deadline_ns);
+        return;
+    }
+    x->reads_since_ns = clock_monotonic_ns();
+    await_upload(x, x->received);
 }
 
 static enum MHD_Result open_body(struct exchange *x)
@@ -306,10 +326,11 @@ static enum MHD_Result serve_gather(struct exchange *x, const char *bytes, size_
     memcpy(x->body + x->body_n, bytes, taken);
     x->body_n += taken;
     *n -= taken;
-    client_enter(x->client, CLIENT_READING, body_deadline(x));
+    await_upload(x, x->received + taken);
     if (x->body_n < GATHER)
         return MHD_YES;
     x->stage = STAGE_PIECE;
+    x->reading_ns += clock_monotonic_ns() - x->reads_since_ns;
     if (exchange_submit(x, x->server->io, exchange_stream_piece))
         return MHD_YES;
     *n = 0;

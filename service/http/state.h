@@ -19,7 +19,7 @@
  *
  * struct http_listener  a socket that takes connections, with the library's threads behind it.
  * struct client    one TCP connection; made and freed by the library's callbacks. phase,
- *                  deadline_ns, since_ns, known, exchange and cut_status are read by the sweeper too and belong to
+ *                  deadline_ns, since_ns, slow, known, exchange and cut_status are read by the sweeper too and belong to
  *                  `lock`.
  * struct exchange  one request and its answer (exchange.h). It belongs to the server thread of its
  *                  connection, except while a job runs: then to a worker.
@@ -44,6 +44,7 @@ struct client {
     enum client_phase phase;
     uint64_t deadline_ns;
     uint64_t since_ns; /* in this phase */
+    bool slow;         /* the deadline is that of an upload's least rate */
     bool known;        /* it has sent a valid token */
     struct exchange *exchange;
     uint64_t ended_ns;   /* since when nothing more can come; the sweeper's */
@@ -104,6 +105,9 @@ void client_notify(void *cls,
                    enum MHD_ConnectionNotificationCode code);
 struct client *client_of(struct MHD_Connection *connection);
 void client_enter(struct client *client, enum client_phase phase, uint64_t deadline_ns);
+/* Enter CLIENT_READING for more of an upload: until idle_ns something is to come, and so much of it
+ * that its time, rate_ns by now, is not over. */
+void client_enter_upload(struct client *client, uint64_t idle_ns, uint64_t rate_ns);
 /* It has sent a valid token. */
 void client_know(struct client *client);
 /*

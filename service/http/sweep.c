@@ -1,6 +1,7 @@
 #include "http/exchange.h"
 
 #include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -24,6 +25,11 @@ enum {
 METRIC_COUNTER(timeouts,
                "provisor_http_timeouts_total",
                "Requests whose time was over: answered 503 or 408, or cut.",
+               "");
+
+METRIC_COUNTER(slow_uploads,
+               "provisor_http_slow_uploads_total",
+               "Uploads answered 408 because they came at less than upload_bytes_per_s_min.",
                "");
 
 /* Connections taken back from workers in one pass; resumed outside all locks. */
@@ -55,10 +61,22 @@ static void answer_and_cut(struct client *client, unsigned status, const char *b
 
 static void cut_slow_sender(struct client *client)
 {
+    char body[320];
+    char detail[160] = "the request did not arrive in time";
+    const struct config *config = client->server->config;
     metric_add(&timeouts, 1, NULL);
-    answer_and_cut(client, 408,
+    metric_add(&slow_uploads, client->slow, NULL);
+    if (client->slow)
+        (void)snprintf(detail, sizeof detail,
+                       "after %lld s (upload_grace_s) an upload is to come at %lld bytes/s on "
+                       "average (upload_bytes_per_s_min)",
+                       (long long)config->upload_grace_s,
+                       (long long)config->upload_bytes_per_s_min);
+    (void)snprintf(body, sizeof body,
                    "{\"type\":\"/problems/timeout\",\"title\":\"the time allowed for the request "
-                   "is over\",\"status\":408,\"detail\":\"the request did not arrive in time\"}");
+                   "is over\",\"status\":408,\"detail\":\"%s\"}",
+                   detail);
+    answer_and_cut(client, 408, body);
 }
 
 /*

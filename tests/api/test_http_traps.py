@@ -755,7 +755,7 @@ def test_deadlines():
 
 
 def test_a_stream_may_last_longer_than_a_request():
-    """Only silence ends an upload, not the time it takes as a whole."""
+    """The time of a request does not end an upload; silence does."""
     with running(request_timeout_ms=400, connection_idle_s=2) as server:
         with server.connect() as s:
             s.sendall(b"POST /v1/upload HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n")
@@ -772,6 +772,51 @@ def test_a_stream_may_last_longer_than_a_request():
             assert Reply(s).status == 503
         wait_until(lambda: server.counters()["ended"] == 3)
         assert server.counters()["finished"] == 1
+
+
+def answer_while_sending(s, piece, pause):
+    """Send the piece again and again until there is an answer; how many were sent goes with it."""
+    begin, n = time.monotonic(), 0
+    s.settimeout(pause)
+    while time.monotonic() - begin < PATIENCE:
+        with contextlib.suppress(socket.timeout):
+            return n, s.recv(65536)
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            s.sendall(piece)
+            n += 1
+    raise AssertionError("no answer within %s s" % PATIENCE)
+
+
+@pytest.mark.parametrize("framing,piece", [("Content-Length: 9000000", b"z"), ("Transfer-Encoding: chunked", b"1\r\nz\r\n")])
+def test_an_upload_that_trickles_is_cut_when_its_time_is_over(framing, piece):
+    """A byte now and then does not keep it for ever: 1 s, and what the bytes take at 1,000 a second."""
+    with running(upload_grace_s=1, upload_bytes_per_s_min=1000) as server:
+        with server.connect() as s:
+            s.sendall(("POST /v1/upload HTTP/1.1\r\nHost: h\r\n%s\r\n\r\n" % framing).encode())
+            n, answer = answer_while_sending(s, piece, 0.1)
+            assert answer.startswith(b"HTTP/1.1 408 ") and n > 0
+            problem = json.loads(answer.split(b"\r\n\r\n", 1)[1])
+            assert (problem["type"], problem["status"]) == ("/problems/timeout", 408)
+            assert "upload_grace_s" in problem["detail"] and "upload_bytes_per_s_min" in problem["detail"]
+            assert is_closed(s)
+        wait_until(lambda: server.counters()["ended"] == 1)
+        assert server.counters()["finished"] == 0
+        assert metric(server, "provisor_http_slow_uploads_total") == 1
+
+
+def test_an_upload_at_the_least_rate_may_take_longer_than_the_grace():
+    """What has come counts, by its length, not by how long ago it came; nor does the service's own work."""
+    with running(upload_grace_s=1, upload_bytes_per_s_min=1000) as server:
+        with server.connect() as s:
+            s.sendall(b"POST /v1/upload HTTP/1.1\r\nHost: h\r\nContent-Length: 100010\r\n\r\n" + b"z" * 100000)
+            for _ in range(10):
+                time.sleep(0.2)
+                s.sendall(b"z")
+            assert Reply(s).json() == {"bytes": 100010}
+    with running(upload_grace_s=2, upload_bytes_per_s_min=1 << 30) as server:
+        body = b"z" * (4 << 18)
+        assert server.ask("POST", "/v1/upload?piece_ms=800", body=body).json() == {"bytes": len(body)}
+        assert metric(server, "provisor_http_slow_uploads_total") == 0
 
 
 def test_a_vanished_client_costs_nothing_but_its_work(server):
