@@ -312,6 +312,7 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
                                          .routes = api_routes,
                                          .context = &service->api,
                                          .authenticate = api_authenticate,
+                                         .recognize = api_recognize_token,
                                          .owner = service,
                                          .ready = is_ready,
                                          .collect_metrics = collect_metrics};

@@ -126,8 +126,10 @@ struct config {
     int64_t outage_prior_mean_outage_s;
     int64_t outage_prior_weight_s;
     /* caches */
-    int64_t token_cache_ms;      /* at most 5000 */
-    int64_t prediction_cache_ms; /* at most 5000 */
+    int64_t token_cache_ms;         /* at most 5000 */
+    int64_t token_refusal_cache_ms; /* at most 5000 */
+    int64_t token_lookups_per_s;    /* 0: no bound */
+    int64_t prediction_cache_ms;    /* at most 5000 */
     int64_t prediction_cache_entries;
     /* models fitted when runs arrive */
     int64_t fit_queue;
@@ -157,7 +159,8 @@ struct config {
     int64_t operation_streams_max;
     int64_t operation_team_streams_max;
     /* logging */
-    char log_level[8]; /* debug info warn error */
+    char log_level[8];                 /* debug info warn error */
+    int64_t log_unauthenticated_per_s; /* 0: no bound */
 };
 
 /* file NULL: none. argv holds only --name=value words. PV_E_INVALID: err->detail says which and

@@ -151,6 +151,8 @@ const struct setting settings[] = {
     INTEGER(outage_prior_weight_s, "s", 1, 315360000, "604800", "time of observation that this prior is worth"),
 
     INTEGER(token_cache_ms, "ms", 0, 5000, "2000", "how long a token's rights are cached; a revoked token stops working within this time"),
+    INTEGER(token_refusal_cache_ms, "ms", 0, 5000, "2000", "how long it is remembered that a token is not valid"),
+    INTEGER(token_lookups_per_s, "", 0, 1000000, "500", "tokens a second that are looked up although nobody has used them before; requests with further ones get 503; 0: no bound"),
     INTEGER(prediction_cache_ms, "ms", 0, 5000, "2000", "how long the version of a history is cached"),
     INTEGER(prediction_cache_entries, "", 1, 1000000, "256", "predicted curves kept in memory"),
 
@@ -182,6 +184,7 @@ const struct setting settings[] = {
     INTEGER(operation_team_streams_max, "", 1, 1000000, "50", "open event streams of one team; more get 429"),
 
     WORD(log_level, log_levels, "info", "lowest level that is logged: debug, info, warn or error"),
+    INTEGER(log_unauthenticated_per_s, "", 0, 1000000, "20", "lines a second about requests that nobody with a valid token made; further ones are counted in a line of their own; 0: no bound"),
 };
 /* clang-format on */
 const size_t settings_n = sizeof settings / sizeof *settings;

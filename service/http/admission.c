@@ -12,8 +12,8 @@ static const uint64_t first_estimate_ns = 1000000; /* of a unit, before anything
 
 METRIC_COUNTER(rejected,
                "provisor_http_rejected_total",
-               "Requests refused for want of a place in a queue or of memory, or because the "
-               "team's share of it was used.",
+               "Requests refused for want of a place in a queue or of memory, because the team's "
+               "share of it was used, or because too many unknown tokens were sent.",
                "reason");
 
 /* --- costs --- */
@@ -90,7 +90,10 @@ void http_admission_refuse(struct http_request *request,
                                  "requests hold as much memory as they may (memory_bytes_max)"},
         [HTTP_REFUSED_MEMORY_SHARE] = {PV_E_QUOTA, "memory_share",
                                        "the team's requests hold their share of the memory, and "
-                                       "others hold some, too"}};
+                                       "others hold some, too"},
+        [HTTP_REFUSED_LOOKUPS] = {PV_E_UNAVAILABLE, "token_lookups",
+                                  "more new tokens were sent within this second than are looked up "
+                                  "(token_lookups_per_s)"}};
     struct pv_error err = {.retry_after_s = 1};
     if (why == HTTP_REFUSED_QUEUE_SHARE)
         pv_error_set_limit(&err, "queue", "concurrent-requests", config->io_queue, 1);

@@ -39,7 +39,8 @@ enum http_refusal {
     HTTP_REFUSED_QUEUE, /* nothing more may wait */
     HTTP_REFUSED_QUEUE_SHARE,
     HTTP_REFUSED_MEMORY, /* requests hold as much as they may */
-    HTTP_REFUSED_MEMORY_SHARE
+    HTTP_REFUSED_MEMORY_SHARE,
+    HTTP_REFUSED_LOOKUPS /* too many tokens that nobody knows */
 };
 
 /* `why` is not WORKERS_ACCEPTED. */

@@ -6,9 +6,20 @@
 
 #include "http/admission.h"
 #include "log/log.h"
+#include "metrics/registry.h"
 #include "threads/clock.h"
 
 enum { RETRIES = 3 };
+
+METRIC_COUNTER(lines_cut,
+               "provisor_log_lines_about_strangers_cut_total",
+               "Log lines left out because there were more than log_unauthenticated_per_s about "
+               "requests without a valid token.",
+               "");
+METRIC_COUNTER(token_lookups,
+               "provisor_token_lookups_total",
+               "Questions to the database who holds a token, by answer: valid, false or failed.",
+               "answer");
 
 struct exchange *exchange_create(struct http_server *server, struct client *client, const char *uri)
 {
@@ -110,12 +121,23 @@ static const char *scope_of(const struct http_route *route)
     return route == NULL ? "" : names[route->access];
 }
 
+bool exchange_takes_line(struct exchange *x)
+{
+    struct http_server *server = x->server;
+    if (x->authenticated || http_rate_take(&server->stranger_lines, clock_monotonic_ns()))
+        return true;
+    (void)atomic_fetch_add(&server->stranger_lines_cut, 1);
+    metric_add(&lines_cut, 1, NULL);
+    return false;
+}
+
 /* What went wrong inside is for the log; the client gets the request id to quote. */
 void exchange_fail(struct exchange *x, const struct pv_error *err)
 {
     struct http_challenge challenge = {.token_sent = x->token != NULL, .scope = scope_of(x->route)};
     unsigned status = http_status_of(err->code);
-    if (status >= 500 && err->code != PV_E_NOT_IMPLEMENTED)
+    if (status >= 500 && err->code != PV_E_NOT_IMPLEMENTED &&
+        (status == 500 || exchange_takes_line(x)))
         LOG_EVENT(status == 500 ? LOG_ERROR : LOG_WARN, "http.failed", x->request.request_id,
                   LOG_TEXT("code", pv_code_name(err->code)), LOG_TEXT("detail", err->detail));
     x->failed = true;
@@ -171,10 +193,16 @@ void exchange_authenticate(struct exchange *x)
     uint64_t asked_ns = clock_monotonic_ns();
     enum pv_code code = server->options.authenticate(server->options.context, x->token,
                                                      &x->request.principal, &err);
-    if (code != PV_OK)
-        fail_with(x, code, &err);
-    else
+    metric_add(&token_lookups, 1,
+               METRIC_LABELS(code == PV_OK                  ? "valid"
+                             : code == PV_E_UNAUTHENTICATED ? "false"
+                                                            : "failed"));
+    if (code == PV_OK)
         token_cache_put(server->tokens, x->token, asked_ns, &x->request.principal);
+    else
+        fail_with(x, code, &err);
+    if (code == PV_E_UNAUTHENTICATED)
+        token_cache_put_false(server->tokens, x->token, asked_ns);
 }
 
 /* A handler that forgot to answer, or whose header values found no memory. */
@@ -329,7 +357,7 @@ static enum workers_admission enqueue(struct exchange *x, struct workers *worker
         .drop = begins ? drop_job : NULL,
         .is_over = is_over,
         .argument = x,
-        .owner = x->request.principal.team_id,
+        .owner = x->job == exchange_authenticate ? x->presumed_team : x->request.principal.team_id,
         .cost_ns = http_costs_estimate(&x->server->costs, x->resource, &x->request)};
     return workers_submit(workers, &job);
 }

@@ -65,9 +65,11 @@ struct exchange {
     const struct http_route *route;
     enum http_method_label label;
     struct http_framing framing;
-    bool counted;      /* in flight */
-    bool close;        /* the connection ends with this answer */
-    const char *token; /* as sent, or NULL */
+    bool counted;                      /* in flight */
+    bool close;                        /* the connection ends with this answer */
+    const char *token;                 /* as sent, or NULL */
+    bool authenticated;                /* the token is valid; the server thread's */
+    char presumed_team[WORKERS_OWNER]; /* whose queue the token is asked for in; "": nobody's */
     uint8_t trace_flags;
 
     enum exchange_stage stage;
@@ -120,6 +122,9 @@ void exchange_fail(struct exchange *x, const struct pv_error *err);
 /* The same where the service takes no more; of memory when the account was refused some. */
 void exchange_refuse(struct exchange *x, enum http_refusal why);
 void exchange_refuse_memory(struct exchange *x);
+
+/* Is there to be a line in the log about this request? Those of strangers are bounded. */
+bool exchange_takes_line(struct exchange *x);
 
 /* Jobs: run on workers (the handler of an inline route on the server's thread). */
 void exchange_authenticate(struct exchange *x);

@@ -26,6 +26,9 @@ struct http_server_options {
                                  const char *token,
                                  struct principal *who,
                                  struct pv_error *err);
+    /* Can this be a token at all, by its text alone? NULL: anything can. Called by the server's
+     * threads, so it asks nobody. */
+    bool (*recognize)(const char *token);
     void *owner; /* for the two below */
     /* Fill in /readyz beyond "not draining"; *seen is zero before. */
     enum pv_code (*ready)(void *owner, struct http_readiness *seen, struct pv_error *err);

@@ -168,7 +168,8 @@ static void await_body(struct exchange *x)
 static enum MHD_Result open_body(struct exchange *x)
 {
     struct pv_error err = {0};
-    if (x->route->access != HTTP_PUBLIC && !x->client->known)
+    x->authenticated = x->route->access != HTTP_PUBLIC;
+    if (x->authenticated && !x->client->known)
         client_know(x->client);
     enum pv_code code = validate_scope(x, &err);
     if (code == PV_OK && !resources_open(x->server->options.resources, RESOURCE_MEMORY,
@@ -191,6 +192,14 @@ static enum MHD_Result open_body(struct exchange *x)
     return refuse_at_header(x);
 }
 
+static enum MHD_Result refuse_token(struct exchange *x)
+{
+    struct pv_error err = {0};
+    (void)pv_fail(&err, PV_E_UNAUTHENTICATED, "the token is not valid");
+    exchange_fail(x, &err);
+    return refuse_at_header(x);
+}
+
 static enum MHD_Result authenticate(struct exchange *x)
 {
     struct pv_error err = {0};
@@ -198,8 +207,26 @@ static enum MHD_Result authenticate(struct exchange *x)
         exchange_fail(x, &err);
         return refuse_at_header(x);
     }
-    if (token_cache_get(x->server->tokens, x->token, clock_monotonic_ns(), &x->request.principal))
+    struct principal who = {.scopes = 0};
+    uint64_t now_ns = clock_monotonic_ns();
+    switch (token_cache_get(x->server->tokens, x->token, now_ns, &who)) {
+    case TOKEN_VALID:
+        x->request.principal = who;
         return open_body(x);
+    case TOKEN_FALSE:
+        return refuse_token(x);
+    case TOKEN_LAPSED:
+        /* Whoever floods us with new tokens shall keep nobody out who was let in before. */
+        memcpy(x->presumed_team, who.team_id, sizeof x->presumed_team);
+        break;
+    case TOKEN_UNKNOWN:
+        if (x->server->options.recognize != NULL && !x->server->options.recognize(x->token))
+            return refuse_token(x);
+        if (http_rate_take(&x->server->lookups, now_ns))
+            break;
+        exchange_refuse(x, HTTP_REFUSED_LOOKUPS);
+        return refuse_at_header(x);
+    }
     x->stage = STAGE_AUTHENTICATING;
     if (exchange_submit(x, x->server->io, exchange_authenticate))
         return MHD_YES;
@@ -436,6 +463,13 @@ enum MHD_Result serve_request(void *cls,
 
 /* --- the end --- */
 
+void serve_report_cut_lines(struct http_server *server)
+{
+    unsigned long long n = atomic_exchange(&server->stranger_lines_cut, 0);
+    if (n > 0)
+        LOG_EVENT(LOG_INFO, "http.lines_about_strangers_cut", NULL, LOG_COUNT("count", n));
+}
+
 static void log_request(struct exchange *x, bool whole)
 {
     struct http_metrics *metrics = &x->server->metrics;
@@ -445,11 +479,12 @@ static void log_request(struct exchange *x, bool whole)
         metric_add(&aborted, 1, NULL);
     http_metrics_count(metrics, x->resource, x->label, x->status, took_ns);
     const char *id = x->request.request_id[0] == '\0' ? NULL : x->request.request_id;
-    LOG_EVENT(LOG_INFO, "http.request", id, LOG_TEXT("method", http_method_label_text[x->label]),
-              LOG_TEXT("route", route), LOG_COUNT("status", x->status),
-              LOG_NUMBER("duration_ms", (double)took_ns * 1e-6), LOG_COUNT("bytes", x->sent_bytes),
-              LOG_TEXT("trace_id", x->request.trace_id),
-              LOG_TEXT("outcome", whole ? "answered" : "cut"));
+    if (exchange_takes_line(x))
+        LOG_EVENT(LOG_INFO, "http.request", id,
+                  LOG_TEXT("method", http_method_label_text[x->label]), LOG_TEXT("route", route),
+                  LOG_COUNT("status", x->status), LOG_NUMBER("duration_ms", (double)took_ns * 1e-6),
+                  LOG_COUNT("bytes", x->sent_bytes), LOG_TEXT("trace_id", x->request.trace_id),
+                  LOG_TEXT("outcome", whole ? "answered" : "cut"));
     if (x->counted)
         (void)atomic_fetch_sub(&metrics->in_flight, 1);
 }

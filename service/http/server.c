@@ -30,7 +30,10 @@ static enum pv_code start_workers(struct http_server *server, struct pv_error *e
     server->exposition = workers_create("metrics", &single);
     server->listener.readiness = workers_create("readiness", &single);
     server->health.readiness = workers_create("health", &single);
-    server->tokens = token_cache_create((uint64_t)config->token_cache_ms * 1000000u);
+    server->tokens = token_cache_create((uint64_t)config->token_cache_ms * 1000000u,
+                                        (uint64_t)config->token_refusal_cache_ms * 1000000u);
+    http_rate_init(&server->lookups, config->token_lookups_per_s);
+    http_rate_init(&server->stranger_lines, config->log_unauthenticated_per_s);
     if (server->io == NULL || server->compute == NULL || server->exposition == NULL ||
         server->listener.readiness == NULL || server->health.readiness == NULL ||
         server->tokens == NULL)
@@ -167,6 +170,7 @@ void http_server_close(struct http_server *server)
     sweep_call(server, true);
     if (server->sweeping)
         (void)pthread_join(server->sweeper, NULL);
+    serve_report_cut_lines(server);
     for (int i = 0; i < 2; i++)
         if (server->silence[i] >= 0)
             (void)close(server->silence[i]);

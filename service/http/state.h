@@ -9,6 +9,7 @@
 #include "base/strview.h"
 #include "http/admission.h"
 #include "http/options.h"
+#include "http/rate.h"
 #include "http/request_metrics.h"
 #include "http/router.h"
 #include "http/token_cache.h"
@@ -77,6 +78,9 @@ struct http_server {
     struct arena metrics_arena;  /* of the text; this and the next two belong to that thread */
     struct strview metrics_text; /* as it was answered last; at NULL: never */
     uint64_t metrics_made_ns;
+    struct http_rate lookups;         /* of tokens that nobody has used before */
+    struct http_rate stranger_lines;  /* of the log, about who has sent no valid token */
+    atomic_ullong stranger_lines_cut; /* not reported yet */
     struct http_costs costs;
     size_t memory_highest; /* the most that requests held since memory went back; the sweeper's */
     struct http_listener listener;
@@ -153,6 +157,9 @@ enum pv_code listener_start(struct http_listener *listener,
 void listener_close(struct http_listener *listener);
 /* Ends the connections and the threads, too. Nothing may be suspended any more. */
 void listener_stop(struct http_listener *listener);
+
+/* Say in the log how many lines about strangers it lacks. */
+void serve_report_cut_lines(struct http_server *server);
 
 /* sweep.c */
 void *sweep_run(void *server);

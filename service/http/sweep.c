@@ -19,7 +19,9 @@
 
 enum {
     BATCH = 64,
-    LEAST_PAUSE_MS = 2 /* when called, for those who come in a crowd */
+    NEW_MS = 200,       /* so long nobody is idle: a request may be on its way */
+    ROOM_PAUSE_MS = 20, /* while idle connections are wanted and there are none */
+    LEAST_PAUSE_MS = 2  /* when called, for those who come in a crowd */
 };
 
 METRIC_COUNTER(timeouts,
@@ -189,6 +191,14 @@ static bool is_idle(struct client *client, struct idle_client *idle)
     return waits;
 }
 
+/* A request may be on its way, or lie there unread. */
+static bool has_just_come(const struct idle_client *idle, uint64_t now_ns)
+{
+    char byte;
+    return now_ns < idle->since_ns + NEW_MS * UINT64_C(1000000) ||
+           recv(idle->client->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
+}
+
 /* Who never authenticated first, and of equals who has been idle longest. */
 static int compare_idle(const void *left, const void *right)
 {
@@ -198,14 +208,27 @@ static int compare_idle(const void *left, const void *right)
     return (a->since_ns > b->since_ns) - (a->since_ns < b->since_ns);
 }
 
-/* With the clients' lock. */
+/*
+ * With the clients' lock. Strangers who have just come are not idle yet; as long as there are any,
+ * those who are known stay.
+ */
 static size_t
 find_idle(const struct http_listener *listener, struct idle_client idle[], size_t most)
 {
     size_t n = 0;
-    for (struct client *c = listener->server->clients; c != NULL && n < most; c = c->next)
-        if (c->listener == listener && is_idle(c, &idle[n]))
+    bool new_strangers = false;
+    uint64_t now_ns = clock_monotonic_ns();
+    for (struct client *c = listener->server->clients; c != NULL && n < most; c = c->next) {
+        if (c->listener != listener || !is_idle(c, &idle[n]))
+            continue;
+        if (!has_just_come(&idle[n], now_ns))
             n++;
+        else if (!idle[n].known)
+            new_strangers = true;
+    }
+    qsort(idle, n, sizeof *idle, compare_idle);
+    while (new_strangers && n > 0 && idle[n - 1].known)
+        n--;
     return n;
 }
 
@@ -221,24 +244,27 @@ static void crowd_out(const struct idle_client *idle)
     (void)pthread_mutex_unlock(&client->lock);
 }
 
-/* The library closes a socket that was shut down, and takes another connection in its place. */
-static void make_room(struct http_listener *listener)
+/*
+ * The library closes a socket that was shut down, and takes another connection in its place. false:
+ * there is still too little room.
+ */
+static bool make_room(struct http_listener *listener)
 {
     struct http_server *server = listener->server;
     long excess = atomic_load(&listener->connections) - listener->crowded;
     if (excess <= 0)
-        return;
+        return true;
     size_t most = (size_t)listener->connections_max;
     struct idle_client *idle = calloc(most, sizeof *idle);
     if (idle == NULL)
-        return;
+        return false;
     (void)pthread_mutex_lock(&server->clients_lock);
     size_t n = find_idle(listener, idle, most);
-    qsort(idle, n, sizeof *idle, compare_idle);
     for (size_t i = 0; i < n && i < (size_t)excess; i++)
         crowd_out(&idle[i]);
     (void)pthread_mutex_unlock(&server->clients_lock);
     free(idle);
+    return n >= (size_t)excess;
 }
 
 /* true: there may be more to take back at once. */
@@ -309,19 +335,22 @@ void *sweep_run(void *argument)
     const uint64_t count_every_ns = 5u * UINT64_C(1000000000);
     uint64_t count_at_ns = 0;
     uint64_t sweep_at_ns = 0;
-    while (rest(server, sweep_at_ns)) {
+    uint64_t rest_until_ns = 0;
+    while (rest(server, rest_until_ns)) {
         uint64_t now_ns = clock_monotonic_ns();
         if (now_ns >= count_at_ns) {
             http_metrics_set_open_fds(process_count_fds());
             trim_heaps(server);
+            serve_report_cut_lines(server);
             count_at_ns = now_ns + count_every_ns;
         }
-        make_room(&server->listener);
-        make_room(&server->health);
+        bool roomy = make_room(&server->listener);
+        roomy = make_room(&server->health) && roomy;
         if (now_ns < sweep_at_ns)
             clock_sleep_ms(LEAST_PAUSE_MS);
         else
             sweep_at_ns = sweep(server) ? now_ns : clock_monotonic_ns() + pause;
+        rest_until_ns = roomy ? sweep_at_ns : now_ns + ROOM_PAUSE_MS * UINT64_C(1000000);
     }
     return NULL;
 }

@@ -1,11 +1,14 @@
 """Who may do what: tokens, scopes, teams, the audit trail."""
 import datetime
 import hashlib
+import os
 import re
 import subprocess
 import time
+import uuid
 
 import pytest
+import requests
 
 from conftest import PROVISORD
 
@@ -260,3 +263,61 @@ def test_the_command_line_makes_shows_and_revokes(service):
 def test_the_command_line_refuses_what_it_does_not_understand(service, words):
     result = run(service, "token", *words)
     assert result.returncode == 2 and result.stdout == "" and result.stderr.startswith("provisord: ")
+
+
+# --- false tokens ----------------------------------------------------------------------------------------------------
+
+def false_token():
+    """Well-formed, checksum and all, and nobody's."""
+    text = "prv_%s_%s" % (uuid.uuid4().hex, os.urandom(32).hex())
+    return "%s_%s" % (text, hashlib.blake2b(text.encode(), digest_size=16).hexdigest()[:8])
+
+
+def lookups(service, answer):
+    text = requests.get(service.base_url + "/metrics", timeout=10).text
+    found = re.search(r'^provisor_token_lookups_total{answer="%s"} (\S+)$' % answer, text, re.M)
+    return int(float(found[1])) if found else 0
+
+
+def ask_with(session, service, token):
+    return session.get(service.base_url + "/v1/applications", headers={"Authorization": "Bearer " + token}, timeout=20)
+
+
+def test_a_false_token_is_looked_up_once(make_service):
+    service = make_service(PROVISOR_TOKEN_REFUSAL_CACHE_MS=5000)
+    service.start()
+    token = false_token()
+    with requests.Session() as session:
+        first = ask_with(session, service, token)
+        assert first.status_code == 401
+        for _ in range(30):
+            again = ask_with(session, service, token)
+            assert (again.status_code, again.headers["WWW-Authenticate"]) == (401, first.headers["WWW-Authenticate"])
+            assert again.json()["detail"] == first.json()["detail"]
+        assert 1 <= lookups(service, "false") <= 3, "more than one only where 31 requests take longer than five seconds"
+        for broken in (token[:-1], token[:-1] + ("0" if token[-1] != "0" else "1"), "prv_x", "x" * 300):
+            before = lookups(service, "false")
+            assert ask_with(session, service, broken).status_code == 401
+            assert lookups(service, "false") == before, "what its checksum refutes is not looked up"
+    made = service.token("alpha")
+    assert service.client(made).get("/v1/applications").status_code == 200, "a new token works at once"
+
+
+def test_a_flood_of_false_tokens_keeps_out_nobody_who_was_let_in_before(make_service):
+    service = make_service(PROVISOR_TOKEN_LOOKUPS_PER_S=1, PROVISOR_TOKEN_CACHE_MS=0)
+    known = service.token("alpha")
+    service.start()
+    with requests.Session() as session:
+        assert ask_with(session, service, known).status_code == 200
+        begin = time.monotonic()
+        statuses = []
+        for _ in range(60):
+            reply = ask_with(session, service, false_token())
+            statuses.append(reply.status_code)
+            assert ask_with(session, service, known).status_code == 200, "looked up each time, for nothing is cached"
+        most = 2 + time.monotonic() - begin
+        assert set(statuses) <= {401, 503} and statuses.count(503) >= 60 - most
+        assert lookups(service, "false") == statuses.count(401)
+        assert lookups(service, "valid") == 61
+        refused = next(r for r in iter(lambda: ask_with(session, service, false_token()), None) if r.status_code == 503)
+        assert refused.headers["Retry-After"] == "1" and "token_lookups_per_s" in refused.json()["detail"]

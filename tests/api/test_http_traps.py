@@ -31,7 +31,8 @@ JSON = "Content-Type: application/json\r\n"
 
 class Server:
     def __init__(self, preload=None, **settings):
-        words = ["--%s=%s" % item for item in {"listen_port": 0, "http_threads": 2, "log_level": "info", "metrics_cache_ms": 0, **settings}.items()]
+        words = ["--%s=%s" % item for item in {"listen_port": 0, "http_threads": 2, "log_level": "info", "metrics_cache_ms": 0,
+                                            "log_unauthenticated_per_s": 0, **settings}.items()]
         env = dict(os.environ, LD_PRELOAD=str(preload)) if preload else None
         self.process = subprocess.Popen([str(SERVER)] + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
         line = self.process.stdout.readline()
@@ -518,6 +519,26 @@ def test_etags(server):
     assert reply.headers["cache-control"] == "private, no-cache" and "content-type" not in reply.headers
     assert server.ask("GET", "/v1/tagged", READ + 'If-None-Match: "v8"\r\n').status == 200
     assert server.ask("GET", "/v1/tagged", READ + 'If-Match: W/"v7"\r\n').status == 412
+
+
+def test_lines_about_strangers_are_bounded_and_counted():
+    with running(log_unauthenticated_per_s=1, connections_max=100) as server:
+        begin = time.monotonic()
+        for i in range(60):
+            assert server.ask("GET", "/v1/echo/a").status == 401
+            assert server.ask("GET", "/v1/inline").status == 200
+        for i in range(10):
+            assert server.ask("GET", "/v1/echo/a", READ).status == 200
+        most = 1 + time.monotonic() - begin
+        cut = metric(server, "provisor_log_lines_about_strangers_cut_total")
+        assert cut >= 119 - most
+        server.terminate()
+        lines = server.log("http.request")
+        assert sum(line["route"] == "/v1/echo/{name}" and line["status"] == 200 for line in lines) == 10, "those with a token are all there"
+        strangers = sum(line["status"] == 401 or line["route"] != "/v1/echo/{name}" for line in lines)
+        told = sum(line["count"] for line in server.log("http.lines_about_strangers_cut"))
+        assert 1 <= strangers <= most + 1
+        assert strangers + told == 121, "60 and 60, and one that asked for the metrics"
 
 
 # --- ids, traces, errors, metrics -------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ def unread(make_service):
     """A service whose standard error is a small pipe that nobody reads, and the end of the pipe to read."""
     read, write = os.pipe()
     fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)
-    service = make_service()
+    service = make_service(PROVISOR_LOG_UNAUTHENTICATED_PER_S=0)
     service.start(stderr=write, wait=False)
     os.close(write)
     yield service, read

@@ -63,6 +63,15 @@ static enum pv_code check_secret(struct api *api,
     return PV_OK;
 }
 
+bool api_recognize_token(const char *token)
+{
+    char id[37];
+    unsigned char secret[TOKEN_SECRET];
+    bool good = token_parse(token, id, secret);
+    sodium_memzero(secret, sizeof secret);
+    return good;
+}
+
 enum pv_code
 api_authenticate(void *context, const char *token, struct principal *who, struct pv_error *err)
 {

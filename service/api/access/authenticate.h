@@ -13,4 +13,7 @@ enum pv_code api_authenticate(void *context,
                               struct principal *who,
                               struct pv_error *err) PV_MUSTCHECK;
 
+/* By its form and checksum, can this be a token? Asks nobody (http_server_options.recognize). */
+bool api_recognize_token(const char *token);
+
 #endif

@@ -2,21 +2,22 @@
 
 #include <criterion/criterion.h>
 #include <sodium.h>
+#include <stdio.h>
 
 /* A right that was taken away must be gone when the time is over, counted from the question. */
 Test(token_cache, forgets_in_time, .timeout = 5)
 {
     cr_assert_geq(sodium_init(), 0);
-    struct token_cache *cache = token_cache_create(1000);
+    struct token_cache *cache = token_cache_create(1000, 1000);
     const struct principal put = {.team_id = "t", .scopes = SCOPE_READ};
     struct principal got = {0};
-    cr_assert_not(token_cache_get(cache, "prv_a", 10, &got));
+    cr_assert_eq(token_cache_get(cache, "prv_a", 10, &got), TOKEN_UNKNOWN);
     token_cache_put(cache, "prv_a", 100, &put);
-    cr_assert(token_cache_get(cache, "prv_a", 1099, &got));
+    cr_assert_eq(token_cache_get(cache, "prv_a", 1099, &got), TOKEN_VALID);
     cr_assert_str_eq(got.team_id, "t");
     cr_assert_eq(got.scopes, SCOPE_READ);
-    cr_assert_not(token_cache_get(cache, "prv_b", 200, &got));
-    cr_assert_not(token_cache_get(cache, "prv_a", 1100, &got));
+    cr_assert_eq(token_cache_get(cache, "prv_b", 200, &got), TOKEN_UNKNOWN);
+    cr_assert_eq(token_cache_get(cache, "prv_a", 1100, &got), TOKEN_LAPSED);
     token_cache_destroy(cache);
 }
 
@@ -24,25 +25,56 @@ Test(token_cache, forgets_in_time, .timeout = 5)
 Test(token_cache, forgets_a_token_when_it_expires, .timeout = 5)
 {
     cr_assert_geq(sodium_init(), 0);
-    struct token_cache *cache = token_cache_create(1000);
+    struct token_cache *cache = token_cache_create(1000, 1000);
     const struct principal soon = {.team_id = "t", .scopes = SCOPE_READ, .expires_ns = 300};
     const struct principal late = {.team_id = "t", .scopes = SCOPE_READ, .expires_ns = 5000};
     struct principal got = {0};
     token_cache_put(cache, "prv_a", 100, &soon);
     token_cache_put(cache, "prv_b", 100, &late);
-    cr_assert(token_cache_get(cache, "prv_a", 299, &got));
-    cr_assert_not(token_cache_get(cache, "prv_a", 300, &got));
-    cr_assert(token_cache_get(cache, "prv_b", 1099, &got));
-    cr_assert_not(token_cache_get(cache, "prv_b", 1100, &got));
+    cr_assert_eq(token_cache_get(cache, "prv_a", 299, &got), TOKEN_VALID);
+    cr_assert_eq(token_cache_get(cache, "prv_a", 300, &got), TOKEN_LAPSED);
+    cr_assert_eq(token_cache_get(cache, "prv_b", 1099, &got), TOKEN_VALID);
+    cr_assert_eq(token_cache_get(cache, "prv_b", 1100, &got), TOKEN_LAPSED);
     token_cache_destroy(cache);
 }
 
 Test(token_cache, can_be_switched_off, .timeout = 5)
 {
     cr_assert_geq(sodium_init(), 0);
-    struct token_cache *cache = token_cache_create(0);
+    struct token_cache *cache = token_cache_create(0, 0);
     struct principal who = {.scopes = SCOPE_READ};
     token_cache_put(cache, "prv_a", 100, &who);
-    cr_assert_not(token_cache_get(cache, "prv_a", 100, &who));
+    cr_assert_eq(token_cache_get(cache, "prv_a", 100, &who), TOKEN_LAPSED);
+    token_cache_put_false(cache, "prv_b", 100);
+    cr_assert_eq(token_cache_get(cache, "prv_b", 100, &who), TOKEN_UNKNOWN);
+    token_cache_destroy(cache);
+}
+
+/* A false token is false for its time; one that was valid before is neither valid nor lapsed. */
+Test(token_cache, remembers_what_is_false, .timeout = 5)
+{
+    cr_assert_geq(sodium_init(), 0);
+    struct token_cache *cache = token_cache_create(1000, 500);
+    struct principal who = {.team_id = "t"};
+    token_cache_put(cache, "prv_a", 100, &who);
+    token_cache_put_false(cache, "prv_a", 200);
+    cr_assert_eq(token_cache_get(cache, "prv_a", 699, &who), TOKEN_FALSE);
+    cr_assert_eq(token_cache_get(cache, "prv_a", 700, &who), TOKEN_UNKNOWN);
+    token_cache_destroy(cache);
+}
+
+/* However many false tokens come, they push out no valid one. */
+Test(token_cache, false_tokens_push_out_no_valid_one, .timeout = 5)
+{
+    cr_assert_geq(sodium_init(), 0);
+    struct token_cache *cache = token_cache_create(1000, 500);
+    struct principal who = {.team_id = "t"};
+    token_cache_put(cache, "prv_valid", 100, &who);
+    for (int i = 0; i < 100000; i++) {
+        char token[32];
+        (void)snprintf(token, sizeof token, "prv_%d", i);
+        token_cache_put_false(cache, token, 100);
+    }
+    cr_assert_eq(token_cache_get(cache, "prv_valid", 200, &who), TOKEN_VALID);
     token_cache_destroy(cache);
 }
