@@ -453,6 +453,11 @@ def part_threads():
                pytest(THREADED_FILES, "threads", "-m", "not resident_memory", *SPREAD, **THREADS_ENV))
 
 
+def part_previous():
+    """the program of before the last migration, on the schema of today"""
+    return pytest("tests/previous", "release")
+
+
 def part_walk():
     """./run and the README's walk-through, line by line"""
     return pytest("tests/e2e", "release")
@@ -652,6 +657,7 @@ PARTS = [Part(*row) for row in [
     ("tidy", part_tidy, ["sanitize"], CORES, False, False),
     ("threads", part_threads, ["threads"], 0, False, True),
     ("fuzz", part_fuzz, ["fuzz"], CORES, True, False),
+    ("previous", part_previous, ["release"], CORES, True, False),
     ("release-all", part_release_all, ["release"], 0, True, True),
     ("sanitize-all", part_sanitize_all, ["sanitize"], CORES, True, False),
     ("tidy-all", part_tidy_all, ["sanitize"], CORES, True, False),
