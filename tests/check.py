@@ -629,6 +629,11 @@ def part_tidy_all():
     return tidy(True, sources())
 
 
+def part_reproducible():
+    """the release built once more, from a copy at another path: the same bytes"""
+    return pytest("tests/reproducible", "release")
+
+
 def part_container():
     """the Dockerfile, built without a daemon, and its result started"""
     if os.geteuid() != 0:
@@ -662,6 +667,7 @@ PARTS = [Part(*row) for row in [
     ("sanitize-all", part_sanitize_all, ["sanitize"], CORES, True, False),
     ("tidy-all", part_tidy_all, ["sanitize"], CORES, True, False),
     ("walk-all", part_walk_all, [], 1, True, False),
+    ("reproducible", part_reproducible, ["release"], CORES, True, False),
     ("container", part_container, [], 1, True, False),
 ]]
 
