@@ -269,6 +269,31 @@ def test_the_database_may_be_down_at_start_and_may_restart(make_service):
     assert service.process.poll() is None, "the same process all along"
 
 
+def test_roles_take_their_passwords_from_files(make_service, monkeypatch):
+    """As docker-compose.yml hands them to PostgreSQL's image; without any, nobody is locked out by an empty one."""
+    service = make_service(own_server=True)
+    folder = pathlib.Path(service.directory)  # PostgreSQL's user may enter it
+    for role in ("owner", "service"):
+        path = folder / (role + "_password")
+        path.write_text("%s-from-a-file'\n" % role)
+        path.chmod(0o444)
+        monkeypatch.setenv("PROVISOR_%s_PASSWORD_FILE" % role.upper(), str(path))
+    service.database.psql("-qAt", "-f", ROOT / "ops" / "roles.sql")
+
+    def with_new_password(url):
+        return re.sub(r"//provisor_(\w+):[^@]*@", r"//provisor_\1:\1-from-a-file%27@", url)
+
+    with pytest.raises(subprocess.CalledProcessError):
+        service.token("alpha")
+    service.database_url, service.owner_url = with_new_password(service.database_url), with_new_password(service.owner_url)
+    service.token("alpha")
+    service.start()
+    for role in ("OWNER", "SERVICE"):
+        monkeypatch.delenv("PROVISOR_%s_PASSWORD_FILE" % role)
+        with pytest.raises(RuntimeError, match="PROVISOR_OWNER_PASSWORD_FILE"):
+            service.database.psql("-qAt", "-f", ROOT / "ops" / "roles.sql")
+
+
 def test_sigpipe_is_no_end(service, client):
     """Clients that go away in the middle of a reply."""
     for _ in range(20):
