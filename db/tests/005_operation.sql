@@ -29,6 +29,10 @@ SELECT is(pg_temp.claimed(2), '20001', 'then it is the turn of the team that has
 SELECT is(pg_temp.claimed(2), '10002', 'then the next of the first');
 SELECT is(pg_temp.claimed(2), NULL, 'no team has more running than it may');
 SELECT is((SELECT count(*) FROM provisor.claim_operation('w', ARRAY['other'], 5000, 9)), 0::bigint, 'kinds that nobody here does wait');
+SELECT is((SELECT count(*) FROM provisor.claim_operation('w', ARRAY['pgtap'], 5000, 9, 0, ARRAY['00000000-0000-7000-8000-0000000000d1']::uuid[])),
+          0::bigint, 'nor is one of a barred team taken');
+SELECT is((SELECT count(*) FROM provisor.claim_operation('w', ARRAY['pgtap'], 5000, 9, 7200000, '{}')), 0::bigint,
+          'nor one that has not waited for as long as is asked');
 SELECT is(pg_temp.claimed(3), '10003', 'with more allowed the next is taken');
 SELECT is((SELECT count(*) FROM provisor.operation), 1::bigint, 'after which the table is as closed as before');
 SELECT results_eq($$ SELECT queued, running FROM provisor.count_operations() $$, $$ VALUES (1::bigint, 4::bigint) $$, 'numbers of all teams');

@@ -144,10 +144,14 @@ struct config {
     int64_t simulation_workflow_tasks_max;
     int64_t simulation_clusters_max;
     int64_t simulation_runs_max;
+    int64_t simulation_task_runs_max;
     int64_t simulation_templates_max;
     int64_t simulation_operations_max;
 
     int64_t operation_workers; /* 0: this process does none */
+    int64_t operation_slice_ms;
+    int64_t operation_paused_max;
+    int64_t operation_paused_bytes_max;
     int64_t operation_team_running_max;
     int64_t operation_team_queued_max;
     int64_t operation_lease_s;

@@ -63,7 +63,8 @@ static void fill_run(struct attempt *a, const struct operation_key *key)
                                     .request_id = row->request_id.at,
                                     .trace_id = row->trace_id.at,
                                     .kind = row->kind,
-                                    .flags = &a->slot->flags};
+                                    .flags = &a->slot->flags,
+                                    .slot = a->slot};
     struct principal *who = &a->run.who;
     memcpy(who->team_id, key->team_id, sizeof who->team_id);
     memcpy(who->token_id, row->token_id, sizeof who->token_id);
@@ -162,8 +163,8 @@ count_attempt(struct attempt *a, const char *outcome, double seconds, const stru
     LOG_EVENT(LOG_INFO, "operation.attempted", a->run.request_id,
               LOG_TEXT("operation_id", a->run.key.id), LOG_TEXT("kind", a->kind->name),
               LOG_TEXT("outcome", outcome), LOG_COUNT("attempt", a->run.key.attempt),
-              LOG_NUMBER("duration_s", seconds), LOG_TEXT("trace_id", a->run.trace_id),
-              LOG_TEXT("reason", err->detail));
+              LOG_NUMBER("duration_s", seconds), LOG_COUNT("pauses", a->slot->pauses),
+              LOG_TEXT("trace_id", a->run.trace_id), LOG_TEXT("reason", err->detail));
 }
 
 /* --- decide --- */
@@ -259,10 +260,13 @@ void attempt_run(struct runner_slot *slot, const struct operation_key *key)
     struct pv_error err = {.code = PV_OK};
     struct strview result = {NULL, 0};
     arena_init(&a.arena, (size_t)slot->runner->config->request_memory_bytes_max);
+    a.arena.account = &slot->account;
+    bool has_turn = slot_await_turn(slot);
     enum pv_code code = load_operation(&a, key, &err);
     if (code == PV_OK) {
         uint64_t began = clock_monotonic_ns();
-        code = a.kind->run(slot->runner->options.context, &a.run, &result, &err);
+        code = has_turn ? a.kind->run(slot->runner->options.context, &a.run, &result, &err)
+                        : pv_fail(&err, PV_E_CANCELLED, "told to stop before it began");
         const char *outcome = decide_outcome(&a, code, result, &err);
         count_attempt(&a, outcome, (double)(clock_monotonic_ns() - began) * 1e-9, &err);
     } else if (code != PV_E_LEASE_LOST) {

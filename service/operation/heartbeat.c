@@ -54,9 +54,9 @@ static void heartbeat_apply(struct operation_runner *runner,
             slot->lease_end_ns =
                 asked_ns + (uint64_t)runner->config->operation_lease_s * 1000000000u;
         else
-            progress_flags_stop(&slot->flags, STOP_LOST);
+            slot_stop(slot, STOP_LOST);
         if (held->still && held->cancel)
-            progress_flags_stop(&slot->flags, STOP_CANCELLED);
+            slot_stop(slot, STOP_CANCELLED);
     }
     (void)pthread_mutex_unlock(&runner->lock);
 }
@@ -68,7 +68,7 @@ static void stop_overdue(struct operation_runner *runner)
     (void)pthread_mutex_lock(&runner->lock);
     for (size_t i = 0; i < runner->n_slots; i++)
         if (runner->slots[i].busy && now_ns >= runner->slots[i].lease_end_ns)
-            progress_flags_stop(&runner->slots[i].flags, STOP_LOST);
+            slot_stop(&runner->slots[i], STOP_LOST);
     (void)pthread_mutex_unlock(&runner->lock);
 }
 
@@ -182,6 +182,16 @@ static void reclaim_lost(struct operation_runner *runner)
     arena_fini(&arena);
 }
 
+static void review_turns(struct operation_runner *runner)
+{
+    (void)pthread_mutex_lock(&runner->lock);
+    runner_review_turns(runner);
+    size_t working = turns_count(&runner->turns, TURN_WORKING);
+    size_t waiting = turns_count(&runner->turns, TURN_WAITING);
+    (void)pthread_mutex_unlock(&runner->lock);
+    runner_set_held(working, waiting, atomic_load(&runner->share.used));
+}
+
 static void count_operations(struct operation_runner *runner)
 {
     struct operation_counts counts;
@@ -241,6 +251,7 @@ void *heartbeat_run(void *argument)
     bool go_on = await_schema(runner);
     for (unsigned beat = 0; go_on; beat++) {
         renew_leases(runner);
+        review_turns(runner);
         if (beat % LOST_EVERY == 0)
             reclaim_lost(runner);
         if (beat % COUNT_EVERY == 0)

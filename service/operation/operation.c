@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/json_writer.h"
+#include "operation/runner_internal.h"
 #include "threads/clock.h"
 
 /* --- what a worker reports --- */
@@ -16,6 +17,7 @@ void progress_flags_reset(struct progress_flags *flags)
     atomic_store(&flags->total, RUN_UNKNOWN);
     atomic_store(&flags->unit, NULL);
     atomic_store(&flags->stop, STOP_NOT);
+    atomic_store(&flags->over, false);
 }
 
 void progress_flags_stop(struct progress_flags *flags, enum operation_stop why)
@@ -37,6 +39,8 @@ bool operation_progress(struct operation_run *run, int64_t done, int64_t total, 
         atomic_store_explicit(&flags->done, done, memory_order_relaxed);
     atomic_store_explicit(&flags->total, total, memory_order_relaxed);
     atomic_store_explicit(&flags->unit, unit, memory_order_relaxed);
+    if (atomic_load_explicit(&flags->over, memory_order_relaxed) && run->slot != NULL)
+        slot_pause(run->slot);
     return operation_goes_on(run);
 }
 

@@ -32,16 +32,21 @@ struct progress_flags {
     atomic_int_least64_t total; /* RUN_UNKNOWN */
     _Atomic(const char *) unit; /* NULL: unknown */
     atomic_int stop;            /* enum operation_stop */
+    atomic_bool over;           /* the slice is: give way at the next report */
 };
 
 void progress_flags_reset(struct progress_flags *flags);
 void progress_flags_stop(struct progress_flags *flags, enum operation_stop why);
 
-/* One attempt, on a worker thread, which belongs to it alone. */
+struct runner_slot;
+
+/* One attempt, on a thread which belongs to it alone. */
 struct operation_run {
     const struct config *config;
     struct store *store;
-    struct arena *arena;  /* of the attempt, bounded by request_memory_bytes_max */
+    /* Of the attempt, bounded by request_memory_bytes_max; work that needs others beside it makes
+     * them by arena_init_beside, so that what an operation holds while it waits is known. */
+    struct arena *arena;
     struct principal who; /* asked for it: begin transactions in this name */
     struct operation_key key;
     const char *application_id; /* "" for none */
@@ -52,6 +57,7 @@ struct operation_run {
     struct strview kind;
     bool finished; /* operation_commit has */
     struct progress_flags *flags;
+    struct runner_slot *slot; /* NULL: it never gives way */
 };
 
 struct operation_kind {
@@ -64,7 +70,8 @@ struct operation_kind {
      * NULL: null); it is not looked at when operation_commit was called. An error becomes the
      * operation's, as problem details; PV_E_UNAVAILABLE, PV_E_RETRY and PV_E_TIMEOUT give it back
      * for another attempt instead. When operation_progress or operation_goes_on say no, return
-     * PV_E_CANCELLED soon: within half a second. context: as operation_runner_create was given.
+     * PV_E_CANCELLED soon: within half a second. Report often, so that others need not wait long
+     * for their turn. context: as operation_runner_create was given.
      */
     enum pv_code (*run)(void *context,
                         struct operation_run *run,
@@ -75,8 +82,9 @@ struct operation_kind {
 /*
  * Report how far the work is: done of total (RUN_UNKNOWN: nobody knows) in `unit`, a static plural
  * such as "resamples". false: stop now (cancelled, lease lost, or the process ends). Stores three
- * words and reads one: call it as often as every microsecond of work. done never falls for those
- * who look, whatever is reported.
+ * words and reads two: call it as often as every microsecond of work. done never falls for those
+ * who look, whatever is reported. It may return after minutes only, while other operations have
+ * their turn (operation/turns.h): hold no transaction and no lock.
  */
 bool operation_progress(struct operation_run *run, int64_t done, int64_t total, const char *unit);
 bool operation_goes_on(const struct operation_run *run);

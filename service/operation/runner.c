@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,34 +20,150 @@ enum { NICENESS = 10 };
 
 /* --- workers --- */
 
-/* true: there may be something to claim. false: the runner is ending. */
+/* true: there may be something to claim, and nobody else claims until claim_ended. false: the
+ * runner is ending. */
 static bool await_work(struct operation_runner *runner)
 {
     (void)pthread_mutex_lock(&runner->lock);
-    while (runner->looks == 0 && !runner->ending)
+    while ((runner->looks == 0 || runner->claiming) && !runner->ending)
         (void)pthread_cond_wait(&runner->wake, &runner->lock);
     bool go_on = !runner->ending;
-    if (go_on)
+    if (go_on) {
         runner->looks--;
+        runner->claiming = true;
+    }
     (void)pthread_mutex_unlock(&runner->lock);
     return go_on;
+}
+
+/* The lock is held. */
+static void claim_ended(struct operation_runner *runner)
+{
+    runner->claiming = false;
+    if (runner->looks > 0)
+        (void)pthread_cond_signal(&runner->wake);
+}
+
+/*
+ * What may be claimed as things stand. With every worker busy, what has waited for so long that
+ * idle replicas, which look at every beat, have all left it, and not of teams that hold enough
+ * here. false: nothing, or no memory to ask.
+ */
+static bool runner_bound_claim(struct operation_runner *runner,
+                               struct arena *arena,
+                               struct operation_claim *claim)
+{
+    enum { WAITED_MS = 800 };
+    const struct turns *turns = &runner->turns;
+    struct operation_key *barred = arena_calloc(arena, runner->n_slots, sizeof *barred);
+    if (barred == NULL)
+        return false;
+    (void)pthread_mutex_lock(&runner->lock);
+    enum turns_room room = turns_room(turns);
+    for (size_t i = 0; room == TURNS_BUSY && i < turns->n; i++)
+        if (turns->items[i].state != TURN_NONE && turns_bars(turns, turns->items[i].team_id))
+            memcpy(barred[claim->n_barred++].team_id, turns->items[i].team_id,
+                   sizeof barred->team_id);
+    (void)pthread_mutex_unlock(&runner->lock);
+    claim->barred = barred;
+    claim->waited_ms = room == TURNS_BUSY ? WAITED_MS : 0;
+    return room != TURNS_FULL;
 }
 
 static bool claim_operation(struct operation_runner *runner, struct operation_key *key)
 {
     struct arena arena;
     struct pv_error err = {.code = PV_OK};
+    struct operation_claim claim = {.worker = runner->worker,
+                                    .kinds = runner->kind_names,
+                                    .n_kinds = runner->n_kinds,
+                                    .lease_ms = runner->config->operation_lease_s * 1000,
+                                    .team_running_max = runner->config->operation_team_running_max};
+    enum pv_code code = PV_OK;
     bool taken = false;
     arena_init(&arena, 0);
-    enum pv_code code =
-        store_operation_claim(runner->options.store, &arena, runner->worker, runner->kind_names,
-                              runner->n_kinds, runner->config->operation_lease_s * 1000,
-                              runner->config->operation_team_running_max, key, &taken, &err);
+    if (runner_bound_claim(runner, &arena, &claim))
+        code = store_operation_claim(runner->options.store, &arena, &claim, key, &taken, &err);
     arena_fini(&arena);
     if (code != PV_OK)
         LOG_EVENT(LOG_WARN, "operation.none_claimed", NULL, LOG_TEXT("reason", err.detail));
     return code == PV_OK && taken;
 }
+
+/* --- turns --- */
+
+/* The lock is held. */
+static void give_turns(struct operation_runner *runner)
+{
+    size_t at;
+    while ((at = turns_give(&runner->turns, clock_monotonic_ns())) < runner->turns.n) {
+        atomic_store(&runner->slots[at].flags.over, false);
+        (void)pthread_cond_signal(&runner->slots[at].turn);
+    }
+}
+
+/* No more are asked than wait; the others are at the next beat. */
+void runner_review_turns(struct operation_runner *runner)
+{
+    const struct turns *turns = &runner->turns;
+    uint64_t now_ns = clock_monotonic_ns();
+    size_t asked = 0;
+    for (size_t i = 0; i < turns->n && asked < turns_count(turns, TURN_WAITING); i++)
+        if (turns_is_over(turns, i, now_ns)) {
+            atomic_store(&runner->slots[i].flags.over, true);
+            asked++;
+        }
+}
+
+static struct turn *turn_of(const struct runner_slot *slot)
+{
+    return &slot->runner->turns.items[slot - slot->runner->slots];
+}
+
+void slot_stop(struct runner_slot *slot, enum operation_stop why)
+{
+    progress_flags_stop(&slot->flags, why);
+    (void)pthread_cond_signal(&slot->turn);
+}
+
+/* The lock is held. */
+static bool await_turn_locked(struct runner_slot *slot)
+{
+    struct turn *turn = turn_of(slot);
+    while (turn->state == TURN_WAITING && atomic_load(&slot->flags.stop) == STOP_NOT)
+        (void)pthread_cond_wait(&slot->turn, &slot->runner->lock);
+    if (turn->state == TURN_WAITING)
+        turn->state = TURN_LEAVING;
+    return atomic_load(&slot->flags.stop) == STOP_NOT;
+}
+
+bool slot_await_turn(struct runner_slot *slot)
+{
+    (void)pthread_mutex_lock(&slot->runner->lock);
+    bool go_on = await_turn_locked(slot);
+    (void)pthread_mutex_unlock(&slot->runner->lock);
+    return go_on;
+}
+
+void slot_pause(struct runner_slot *slot)
+{
+    struct operation_runner *runner = slot->runner;
+    size_t at = (size_t)(slot - runner->slots);
+    (void)pthread_mutex_lock(&runner->lock);
+    atomic_store(&slot->flags.over, false);
+    uint64_t now_ns = clock_monotonic_ns();
+    bool stops = atomic_load(&slot->flags.stop) != STOP_NOT;
+    if (!stops && turns_is_over(&runner->turns, at, now_ns) &&
+        turns_pause(&runner->turns, at, slot->account.used, now_ns)) {
+        runner_count_pause();
+        slot->pauses++;
+        give_turns(runner);
+        (void)await_turn_locked(slot);
+    }
+    (void)pthread_mutex_unlock(&runner->lock);
+}
+
+/* --- from a claim to its end --- */
 
 /* The attempt is ours before the first beat that does not list it could end. */
 static void
@@ -56,10 +173,17 @@ slot_assign(struct runner_slot *slot, const struct operation_key *key, uint64_t 
     (void)pthread_mutex_lock(&runner->lock);
     progress_flags_reset(&slot->flags);
     slot->key = *key;
+    slot->pauses = 0;
     slot->lease_end_ns = asked_ns + (uint64_t)runner->config->operation_lease_s * 1000000000u;
     slot->busy = true;
     if (runner->ending)
         progress_flags_stop(&slot->flags, STOP_ENDING);
+    struct turn *turn = turn_of(slot);
+    *turn = (struct turn){.state = TURN_WAITING, .since_ns = clock_monotonic_ns()};
+    memcpy(turn->team_id, key->team_id, sizeof turn->team_id);
+    give_turns(runner);
+    runner_review_turns(runner);
+    claim_ended(runner);
     (void)pthread_mutex_unlock(&runner->lock);
 }
 
@@ -67,10 +191,19 @@ static void slot_release(struct runner_slot *slot)
 {
     (void)pthread_mutex_lock(&slot->runner->lock);
     slot->busy = false;
+    *turn_of(slot) = (struct turn){.state = TURN_NONE};
+    give_turns(slot->runner);
     (void)pthread_mutex_unlock(&slot->runner->lock);
 }
 
-/* Where one was there may be more: the next worker looks while this one is busy. */
+static void nothing_claimed(struct operation_runner *runner)
+{
+    (void)pthread_mutex_lock(&runner->lock);
+    claim_ended(runner);
+    (void)pthread_mutex_unlock(&runner->lock);
+}
+
+/* Where one was there may be more: the next thread looks while this one is busy. */
 static void *run_worker(void *argument)
 {
     struct runner_slot *slot = argument;
@@ -79,8 +212,10 @@ static void *run_worker(void *argument)
     while (await_work(runner)) {
         struct operation_key key;
         uint64_t asked_ns = clock_monotonic_ns();
-        if (!claim_operation(runner, &key))
+        if (!claim_operation(runner, &key)) {
+            nothing_claimed(runner);
             continue;
+        }
         slot_assign(slot, &key, asked_ns);
         operation_runner_wake(runner);
         attempt_run(slot, &key);
@@ -114,7 +249,6 @@ static bool start_threads(struct operation_runner *runner)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (size_t i = 0; sound && i < runner->n_slots; i++) {
         struct runner_slot *slot = &runner->slots[i];
-        slot->runner = runner;
         sound = slot->started = pthread_create(&slot->thread, NULL, run_worker, slot) == 0;
         if (sound)
             (void)pthread_setname_np(slot->thread, "operation");
@@ -132,9 +266,33 @@ static void destroy_runner(struct operation_runner *runner)
     (void)pthread_mutex_destroy(&runner->lock);
     (void)pthread_cond_destroy(&runner->wake);
     (void)pthread_cond_destroy(&runner->tick);
+    for (size_t i = 0; runner->slots != NULL && i < runner->n_slots; i++)
+        (void)pthread_cond_destroy(&runner->slots[i].turn);
+    free(runner->turns.items);
     free(runner->kind_names);
     free(runner->slots);
     free(runner);
+}
+
+static bool make_slots(struct operation_runner *runner)
+{
+    const struct config *config = runner->config;
+    size_t workers = (size_t)config->operation_workers;
+    runner->n_slots = workers + (size_t)config->operation_paused_max;
+    runner->slots = calloc(runner->n_slots, sizeof *runner->slots);
+    runner->turns = (struct turns){.items = calloc(runner->n_slots, sizeof(struct turn)),
+                                   .n = runner->n_slots,
+                                   .workers = workers,
+                                   .slice_ns = (uint64_t)config->operation_slice_ms * 1000000,
+                                   .paused_bytes_max = (size_t)config->operation_paused_bytes_max};
+    runner->share.ledger = &runner->memory;
+    for (size_t i = 0; runner->slots != NULL && i < runner->n_slots; i++) {
+        struct runner_slot *slot = &runner->slots[i];
+        slot->runner = runner;
+        slot->account.share = &runner->share;
+        (void)cond_init(&slot->turn);
+    }
+    return runner->slots != NULL && runner->turns.items != NULL;
 }
 
 enum pv_code operation_runner_create(const struct operation_runner_options *options,
@@ -150,13 +308,11 @@ enum pv_code operation_runner_create(const struct operation_runner_options *opti
         return pv_no_memory(err);
     made->options = *options;
     made->config = options->config;
-    made->n_slots = (size_t)options->config->operation_workers;
-    made->slots = calloc(made->n_slots, sizeof *made->slots);
     (void)pthread_mutex_init(&made->lock, NULL);
     (void)cond_init(&made->wake);
     (void)cond_init(&made->tick);
     operation_name_worker(made->worker);
-    if (made->slots == NULL || !name_kinds(made)) {
+    if (!make_slots(made) || !name_kinds(made)) {
         destroy_runner(made);
         return pv_no_memory(err);
     }
@@ -187,7 +343,7 @@ void operation_runner_ask_end(struct operation_runner *runner)
     runner->ending = true;
     for (size_t i = 0; i < runner->n_slots; i++)
         if (runner->slots[i].busy)
-            progress_flags_stop(&runner->slots[i].flags, STOP_ENDING);
+            slot_stop(&runner->slots[i], STOP_ENDING);
     (void)pthread_cond_broadcast(&runner->wake);
     (void)pthread_cond_broadcast(&runner->tick);
     (void)pthread_mutex_unlock(&runner->lock);

@@ -4,10 +4,11 @@
 #include "operation/operation.h"
 
 /*
- * The part of a process that does long work: config->operation_workers threads of low priority that
- * take operations from the table, and one that renews their leases, writes their progress, hears of
- * cancellations (all in one statement every BEAT_MS), and puts what dead processes left back
- * into the queue. Waits while the schema is behind or the database away.
+ * The part of a process that does long work: threads of low priority that take operations from the
+ * table, of which config->operation_workers work at a time while up to config->operation_paused_max
+ * wait for their turn (operation/turns.h), and one that renews their leases, writes their progress,
+ * hears of cancellations (all in one statement every BEAT_MS), and puts what dead processes left
+ * back into the queue. Waits while the schema is behind or the database away.
  *
  * A process that cannot renew its leases stops what it does before they run out elsewhere, and what
  * it writes afterwards is refused (the fence, store/operations/operation.h).

@@ -3,14 +3,19 @@
 
 #include <pthread.h>
 
+#include "base/ledger.h"
 #include "operation/runner.h"
+#include "operation/turns.h"
 
 struct runner_slot {
     struct operation_runner *runner;
     pthread_t thread;
     bool started;
     struct progress_flags flags;
+    struct ledger_account account; /* what the attempt holds; the thread's own, as the next */
+    size_t pauses;                 /* how often the attempt gave way */
     /* under runner->lock */
+    pthread_cond_t turn; /* it has a worker, or is to stop */
     bool busy;
     struct operation_key key;
     uint64_t lease_end_ns; /* by our own clock, from before the question was sent */
@@ -22,7 +27,7 @@ struct operation_runner {
     char worker[OPERATION_WORKER_NAME];
     struct strview *kind_names;
     size_t n_kinds;
-    size_t n_slots;
+    size_t n_slots; /* places for operations that have a worker and for those that wait for one */
     struct runner_slot *slots;
     pthread_t beat;
     bool beating;
@@ -31,8 +36,24 @@ struct operation_runner {
     pthread_cond_t wake;  /* of workers: there may be something to claim */
     pthread_cond_t tick;  /* of the heart beat: the end is near */
     unsigned looks;       /* how many workers may look for work */
+    bool claiming;        /* one looks: its question rests on who holds what */
+    struct turns turns;   /* of the slots, by their number */
     bool ending;
+
+    struct ledger memory; /* counted only */
+    struct ledger_share share;   /* all of it */
 };
+
+/* --- runner.c --- */
+
+/* Ask the attempt to stop, waiting or not; the lock is held. */
+void slot_stop(struct runner_slot *slot, enum operation_stop why);
+/* Wait for a worker. false: stop instead. */
+bool slot_await_turn(struct runner_slot *slot);
+/* Give way to those that wait, if that is still right, and come back when it is our turn again. */
+void slot_pause(struct runner_slot *slot);
+/* Ask those whose slice is over, while others wait, to give way; the lock is held. */
+void runner_review_turns(struct operation_runner *runner);
 
 /* attempt.c: from a claim to its end. */
 void attempt_run(struct runner_slot *slot, const struct operation_key *key);
@@ -55,5 +76,7 @@ void *heartbeat_run(void *runner);
 /* runner_metrics.c */
 void runner_count_attempt(const char *kind, const char *outcome, double seconds);
 void runner_set_backlog(const struct operation_counts *counts);
+void runner_count_pause(void);
+void runner_set_held(size_t with_worker, size_t without, size_t bytes);
 
 #endif

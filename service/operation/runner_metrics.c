@@ -11,6 +11,20 @@ METRIC_GAUGE(waiting,
              "provisor_operation_waiting_seconds",
              "How long the oldest queued operation has waited.",
              "");
+METRIC_GAUGE(
+    held,
+    "provisor_operations_held",
+    "Operations that this process holds: those that have a worker (working) and those that "
+    "wait while others have their turn (waiting).",
+    "state");
+METRIC_GAUGE(held_bytes,
+             "provisor_operation_memory_bytes",
+             "Memory that the operations of this process hold.",
+             "");
+METRIC_COUNTER(pauses,
+               "provisor_operation_pauses_total",
+               "How often an operation of this process gave way to another.",
+               "");
 METRIC_COUNTER(ended,
                "provisor_operations_ended_total",
                "Operations that this process ended, by kind and status.",
@@ -42,4 +56,16 @@ void runner_set_backlog(const struct operation_counts *counts)
     metric_set(&operations, (double)counts->queued, METRIC_LABELS("queued"));
     metric_set(&operations, (double)counts->running, METRIC_LABELS("running"));
     metric_set(&waiting, counts->waited_s, NULL);
+}
+
+void runner_count_pause(void)
+{
+    metric_add(&pauses, 1, NULL);
+}
+
+void runner_set_held(size_t with_worker, size_t without, size_t bytes)
+{
+    metric_set(&held, (double)with_worker, METRIC_LABELS("working"));
+    metric_set(&held, (double)without, METRIC_LABELS("waiting"));
+    metric_set(&held_bytes, (double)bytes, NULL);
 }

@@ -174,6 +174,35 @@ def test_work_that_kills_its_process_is_given_up(make_service):
     table.close()
 
 
+def test_a_process_is_killed_while_operations_wait_for_their_turn(make_service):
+    """What waits in its memory is taken over like what works; giving way is no attempt, being killed is one."""
+    service = lab(make_service(PROVISOR_OPERATION_WORKERS=1, PROVISOR_OPERATION_SLICE_MS=100, **QUICK_LEASE))
+    service.token_ = service.token("alpha")
+    service.start()
+    table, client = Table(service), service.client(service.token_)
+    made = [table.queue("alpha", {"steps": 60, "step_ms": 25, "effect": "turns-"}) for _ in range(3)]
+
+    def under_way():
+        return [i for i in made if client.get("/v1/operations/" + i).json()["progress"]["done"] > 0]
+
+    end = time.monotonic() + PATIENCE
+    while len(under_way()) < 2:
+        assert time.monotonic() < end, "two have had a turn, on one worker"
+        time.sleep(0.05)
+    assert table.value("SELECT max(attempt) FROM provisor.operation") == 1
+    assert table.value("SELECT count(*) FROM provisor.operation WHERE status = 'running'") > 1
+    service.kill()
+    second = replica(service).start()
+    other = second.client(service.token_)
+    for operation in made:
+        assert wait_for(other, operation)["status"] == "succeeded"
+    check_each_ended_once(other, table, made, "turns-")
+    attempts = table.rows("SELECT attempt, losses FROM provisor.operation")
+    assert set(attempts) <= {(1, 0), (2, 1)} and attempts.count((2, 1)) > 1
+    table.close()
+    assert second.stop() == 0
+
+
 def test_a_process_that_is_asked_to_end_gives_back_at_once(pair):
     """A rolling restart: nobody waits for a lease, and no attempt counts as lost."""
     service, second, table = pair

@@ -135,7 +135,8 @@ take_steps(struct refit *refit, struct bootstrap *bootstrap, struct pv_error *er
     size_t stride = permutation_step(steps);
     uint64_t looked_ns = clock_monotonic_ns();
     enum pv_code code = PV_OK;
-    arena_init(&scratch, (size_t)refit->api->config->request_memory_bytes_max);
+    arena_init_beside(&scratch, refit->run->arena,
+                      (size_t)refit->api->config->request_memory_bytes_max);
     for (size_t i = 0, at = 0; code == PV_OK && i < steps; i++, at = (at + stride) % steps) {
         if (!operation_progress(refit->run, (int64_t)i, (int64_t)steps, "resamples"))
             code = pv_fail(err, PV_E_CANCELLED, "the refit was cancelled");

@@ -125,15 +125,21 @@ struct operation_key {
     int64_t attempt; /* the fence: what an earlier attempt writes is refused */
 };
 
-/* Take one for lease_ms, of the team with the fewest running (and fewer than team_running_max) the
- * one that has waited longest. *taken is false when there is none of these kinds. */
+struct operation_claim {
+    const char *worker;
+    const struct strview *kinds;
+    size_t n_kinds;
+    int64_t lease_ms;
+    int64_t team_running_max;
+    int64_t waited_ms;                  /* none that was asked for later than that */
+    const struct operation_key *barred; /* none of their teams */
+    size_t n_barred;
+};
+/* Take one, of the team with the fewest running (and fewer than team_running_max) the one that has
+ * waited longest. *taken is false when there is none. */
 enum pv_code store_operation_claim(struct store *store,
                                    struct arena *arena,
-                                   const char *worker,
-                                   const struct strview kinds[],
-                                   size_t n_kinds,
-                                   int64_t lease_ms,
-                                   int64_t team_running_max,
+                                   const struct operation_claim *claim,
                                    struct operation_key *key,
                                    bool *taken,
                                    struct pv_error *err) PV_MUSTCHECK;

@@ -25,22 +25,22 @@ static const struct columns key_columns = {"key", COLUMNS_OF(of_key, K)};
 
 enum pv_code store_operation_claim(struct store *store,
                                    struct arena *arena,
-                                   const char *worker,
-                                   const struct strview kinds[],
-                                   size_t n_kinds,
-                                   int64_t lease_ms,
-                                   int64_t team_running_max,
+                                   const struct operation_claim *claim,
                                    struct operation_key *key,
                                    bool *taken,
                                    struct pv_error *err)
 {
     struct sql sql;
     sql_init(&sql, arena,
-             "SELECT team_id, id, attempt FROM provisor.claim_operation($1, $2, $3, $4)");
-    sql_text(&sql, strview_of(worker));
-    sql_texts(&sql, kinds, n_kinds, sizeof *kinds);
-    sql_int(&sql, lease_ms);
-    sql_int(&sql, team_running_max);
+             "SELECT team_id, id, attempt"
+             " FROM provisor.claim_operation($1, $2, $3, $4, $5, $6)");
+    sql_text(&sql, strview_of(claim->worker));
+    sql_texts(&sql, claim->kinds, claim->n_kinds, sizeof *claim->kinds);
+    sql_int(&sql, claim->lease_ms);
+    sql_int(&sql, claim->team_running_max);
+    sql_int(&sql, claim->waited_ms);
+    sql_uuids(&sql, claim->n_barred == 0 ? "" : claim->barred->team_id, claim->n_barred,
+              sizeof *claim->barred);
     result_auto_t *result = NULL;
     PV_TRY(store_query_alone(store, &sql, &result, err));
     *taken = row_count(result) > 0;

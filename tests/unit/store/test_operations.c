@@ -11,6 +11,8 @@ enum { QUOTA = 5, THREADS = 12, LEASE_MS = 60000, KEEP_S = 60 };
 
 static struct database db;
 static const struct strview kinds[] = {{"unit", 4}};
+static const struct operation_claim any = {
+    .worker = "unit", .kinds = kinds, .n_kinds = 1, .lease_ms = LEASE_MS, .team_running_max = 1000};
 static const struct strview done = {"{\"done\":true}", 13};
 
 static enum pv_code submit(const struct principal *team, char id[37], struct pv_error *err)
@@ -37,8 +39,7 @@ static struct operation_key claim(const struct principal *team, const char *id)
     bool taken = true;
     arena_init(&arena, 0);
     while (taken && strcmp(key.id, id) != 0)
-        DO(store_operation_claim(db.store, &arena, "unit", kinds, 1, LEASE_MS, 1000, &key, &taken,
-                                 &err));
+        DO(store_operation_claim(db.store, &arena, &any, &key, &taken, &err));
     CHECK(taken && strcmp(key.team_id, team->team_id) == 0);
     arena_fini(&arena);
     return key;
@@ -181,10 +182,37 @@ static void a_loss_rests_before_it_is_tried_again(void)
     DO(give_back(&team, &key, true, &err));
     CHECK(find(&team, &arena, id, false).losses == 1);
     while (taken) {
-        DO(store_operation_claim(db.store, &arena, "unit", kinds, 1, LEASE_MS, 1000, &other, &taken,
-                                 &err));
+        DO(store_operation_claim(db.store, &arena, &any, &other, &taken, &err));
         CHECK(!taken || strcmp(other.id, id) != 0);
     }
+    arena_fini(&arena);
+}
+
+/* What a busy process asks: nothing of teams that hold enough of it, nothing that came just now. */
+static void a_busy_process_leaves_what_is_new_and_what_is_barred(void)
+{
+    struct pv_error err = {0};
+    struct principal team = database_team(&db, "operation barred");
+    struct operation_key barred = {.attempt = 0};
+    struct operation_key other;
+    struct operation_claim asked = any;
+    struct arena arena;
+    char id[37];
+    bool taken = true;
+    arena_init(&arena, 0);
+    DO(submit(&team, id, &err));
+    memcpy(barred.team_id, team.team_id, sizeof barred.team_id);
+    asked.barred = &barred;
+    asked.n_barred = 1;
+    while (taken) {
+        DO(store_operation_claim(db.store, &arena, &asked, &other, &taken, &err));
+        CHECK(!taken || strcmp(other.id, id) != 0);
+    }
+    asked = any;
+    asked.waited_ms = 3600000;
+    DO(store_operation_claim(db.store, &arena, &asked, &other, &taken, &err));
+    CHECK(!taken || strcmp(other.id, id) != 0);
+    (void)claim(&team, id);
     arena_fini(&arena);
 }
 
@@ -195,6 +223,7 @@ int main(void)
     an_attempt_that_lost_its_hold_writes_nothing();
     who_is_cancelled_cannot_succeed_any_more();
     a_loss_rests_before_it_is_tried_again();
+    a_busy_process_leaves_what_is_new_and_what_is_barred();
     database_close(&db);
     return 0;
 }
