@@ -17,7 +17,7 @@ SMALL = {"kind": "geo", "workload": {"workflows": 20, "sizes": [{"share": 1, "ta
          "policies": [{"policy": "flutter"}, {"policy": "pingan", "epsilon": 0.8}], "arrival_rates_per_s": [0.05]}
 # Hours of work, told every few milliseconds.
 LONG = {"kind": "geo", "workload": {"workflows": 5000}, "policies": [{"policy": "pingan", "epsilon": 0.6}],
-        "arrival_rates_per_s": [0.15], "repetitions": 100}
+        "arrival_rates_per_s": [0.15], "repetitions": 80}
 
 
 @pytest.fixture(scope="module")
@@ -330,6 +330,28 @@ def test_limits_name_their_setting(client):
         assert setting in problem["errors"][0]["detail"], problem
 
 
+@pytest.mark.parametrize("pointer, members", [
+    ("/repetitions", {"workload": {"workflows": 8000}, "repetitions": 30}),
+    ("/arrival_rates_per_s", {"workload": {"workflows": 8600, "sizes": [{"share": 1, "task_range": [100, 132]}]},
+                              "arrival_rates_per_s": [0.01 + i / 1000 for i in range(26)]})])
+def test_all_of_it_together_is_bounded_before_anything_is_stored(client, pointer, members):
+    """Each is within its own limit, but the whole would take days."""
+    before = client.get("/v1/operations?limit=1").json()["items"]
+    problem = client.refuse("POST", "/v1/simulations", 422, pointer=pointer, json=changed(**members))
+    detail = problem["errors"][0]["detail"]
+    assert "50000000" in detail and "simulation_task_runs_max" in detail
+    figure = float(detail.rsplit("= ", 1)[1])
+    assert 50e6 < figure < 100e6, detail
+    assert client.get("/v1/operations?limit=1").json()["items"] == before
+
+
+def test_as_much_as_may_be_is_taken(client):
+    """8000 workflows of 62.5 tasks on average, 2 policies, 50 repetitions: 50 million."""
+    made = ask(client, changed(workload={"workflows": 8000, "sizes": [{"share": 1, "task_range": [62, 63]}]}, repetitions=50))
+    client.delete("/v1/operations/" + made["id"], (200, 202))
+    wait_for(client, made["id"])
+
+
 def test_too_many_different_programs(client):
     tasks = [{"name": chr(97 + i), "id": str(i), "parents": [], "children": []} for i in range(11)]
     template = document(tasks=tasks)
@@ -374,4 +396,4 @@ def test_a_simulation_is_cancelled_within_half_a_second_of_being_told(client):
     seen = wait_for(client, made)
     # The workers are told of it within a beat, then half a second is theirs.
     assert seen["status"] == "cancelled" and time.monotonic() - began < 1.5 * SLOWDOWN
-    assert 0 < seen["progress"]["done"] < seen["progress"]["total"] == 500000 and seen["result"] is None
+    assert 0 < seen["progress"]["done"] < seen["progress"]["total"] == 400000 and seen["result"] is None

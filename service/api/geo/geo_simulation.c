@@ -16,6 +16,7 @@ enum pv_code geo_simulation_read(const struct codec_node *top,
         .workflow_tasks = (size_t)config->simulation_workflow_tasks_max,
         .clusters = (size_t)config->simulation_clusters_max,
         .runs = (size_t)config->simulation_runs_max,
+        .task_runs = (size_t)config->simulation_task_runs_max,
         .templates = (size_t)config->simulation_templates_max,
         .operations = (size_t)config->simulation_operations_max};
     struct codec_simulation *asked = arena_calloc(top->reader->arena, 1, sizeof *asked);
@@ -99,7 +100,8 @@ static enum pv_code run_once(struct simulation *simulation,
     double share = 1 / (double)asked->repetitions;
     struct arena scratch;
     struct geosim_result result;
-    arena_init(&scratch, (size_t)simulation->run->config->request_memory_bytes_max);
+    arena_init_beside(&scratch, simulation->run->arena,
+                      (size_t)simulation->run->config->request_memory_bytes_max);
     enum pv_code code =
         geosim_run(&simulation->world, &simulation->workload, terms,
                    seed_of(simulation, repetition), &progress, &scratch, &result, err);
@@ -173,7 +175,8 @@ static enum pv_code run_rate(struct simulation *simulation, size_t rate, struct 
 {
     const struct codec_simulation *asked = simulation->asked;
     struct arena drawn;
-    arena_init(&drawn, (size_t)simulation->run->config->request_memory_bytes_max);
+    arena_init_beside(&drawn, simulation->run->arena,
+                      (size_t)simulation->run->config->request_memory_bytes_max);
     enum pv_code code =
         geosim_workload_draw(&asked->workload, &simulation->world, asked->arrival_rates_per_s[rate],
                              (uint64_t)asked->seed, &drawn, &simulation->workload, err);
@@ -196,6 +199,7 @@ static enum pv_code read_again(struct simulation *simulation, const struct codec
         .workflow_tasks = INT32_MAX,
         .clusters = INT32_MAX,
         .runs = INT32_MAX,
+        .task_runs = SIZE_MAX,
         .templates = INT32_MAX,
         .operations = (size_t)simulation->run->config->simulation_operations_max};
     codec_simulation_decode(top, &any, simulation->asked);

@@ -17,7 +17,8 @@ struct codec_simulation_limits {
     size_t tasks;          /* of all workflows, as many as are expected */
     size_t workflow_tasks; /* of one */
     size_t clusters;
-    size_t runs; /* policies x arrival rates x repetitions */
+    size_t runs;      /* policies x arrival rates x repetitions */
+    size_t task_runs; /* these x tasks of all workflows, as many as are expected */
     size_t templates;
     size_t operations; /* of all templates */
 };

@@ -215,6 +215,25 @@ static void check_sizes(const struct codec_node *node,
                            tasks, limits->tasks);
 }
 
+/* The member to make smaller is one that was made larger. */
+static void check_task_runs(const struct codec_node *top,
+                            const struct codec_simulation_limits *limits,
+                            const struct codec_simulation *asked)
+{
+    double tasks = expected_tasks(&asked->workload);
+    double runs = (double)(asked->n_policies * asked->n_rates * asked->repetitions);
+    const char *member = asked->repetitions > 1 ? "repetitions"
+                         : asked->n_rates > 1   ? "arrival_rates_per_s"
+                                                : "policies";
+    if (tasks * runs > (double)limits->task_runs)
+        codec_fault_member(
+            top, member, "out_of_range",
+            "policies x arrival_rates_per_s x repetitions x expected tasks may be %zu "
+            "(simulation_task_runs_max), they are %zu x %zu x %zu x %.0f = %.0f",
+            limits->task_runs, asked->n_policies, asked->n_rates, asked->repetitions, tasks,
+            tasks * runs);
+}
+
 #define A struct codec_simulation
 static const struct shape_member members[] = {
     {"workflows", SHAPE_SIZE(A, workload.n_workflows), .flags = SHAPE_KEEP, .least = 1,
@@ -253,6 +272,8 @@ void simulation_decode_workload(const struct codec_node *top,
         terms->scaling.bytes = built_in ? geosim_montage_scaling.bytes : 1;
     if (node.reader->err->n_faults == 0)
         check_sizes(&node, limits, terms);
+    if (top->reader->err->n_faults == 0)
+        check_task_runs(top, limits, asked);
 }
 
 /* --- with all defaults --- */

@@ -164,7 +164,7 @@ static bool refresh_rates(struct planner_adapter *adapter)
     if (adapter->rates != NULL && adapter->kept.total <= KEPT_BYTES_MAX)
         return true;
     arena_fini(&adapter->kept);
-    arena_init(&adapter->kept, 0);
+    arena_init_beside(&adapter->kept, adapter->state->arena, 0);
     adapter->rates = geo_rates_make(&problem, &adapter->kept);
     return adapter->rates != NULL;
 }
@@ -222,8 +222,8 @@ planner_adapter_what_if_up(struct planner_adapter *adapter, bool *starts, struct
 bool planner_adapter_open(struct planner_adapter *adapter)
 {
     struct sim_state *state = adapter->state;
-    arena_init(&adapter->kept, 0);
-    arena_init(&adapter->work, 0);
+    arena_init_beside(&adapter->kept, adapter->state->arena, 0);
+    arena_init_beside(&adapter->work, state->arena, 0);
     adapter->rates = NULL;
     bool ok = arena_alloc(&adapter->work, WORK_BYTES) != NULL; /* the block that stays */
     return geosim_estimates_make(state->world, state->workload, adapter->parameters->points,

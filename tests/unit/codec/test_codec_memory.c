@@ -453,6 +453,7 @@ static enum pv_code simulation(const struct codec_node *top, struct pv_error *er
                                                           .workflow_tasks = 1000,
                                                           .clusters = 10,
                                                           .runs = 100,
+                                                          .task_runs = 1000000,
                                                           .templates = 2,
                                                           .operations = 8};
     struct codec_simulation *asked = arena_calloc(top->reader->arena, 1, sizeof *asked);
