@@ -64,6 +64,7 @@ static void fill_run(struct attempt *a, const struct operation_key *key)
                                     .trace_id = row->trace_id.at,
                                     .kind = row->kind,
                                     .flags = &a->slot->flags,
+                                    .give_way = slot_pause,
                                     .slot = a->slot};
     struct principal *who = &a->run.who;
     memcpy(who->team_id, key->team_id, sizeof who->team_id);

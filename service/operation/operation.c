@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/json_writer.h"
-#include "operation/runner_internal.h"
 #include "threads/clock.h"
 
 /* --- what a worker reports --- */
@@ -39,8 +38,8 @@ bool operation_progress(struct operation_run *run, int64_t done, int64_t total, 
         atomic_store_explicit(&flags->done, done, memory_order_relaxed);
     atomic_store_explicit(&flags->total, total, memory_order_relaxed);
     atomic_store_explicit(&flags->unit, unit, memory_order_relaxed);
-    if (atomic_load_explicit(&flags->over, memory_order_relaxed) && run->slot != NULL)
-        slot_pause(run->slot);
+    if (atomic_load_explicit(&flags->over, memory_order_relaxed) && run->give_way != NULL)
+        run->give_way(run->slot);
     return operation_goes_on(run);
 }
 

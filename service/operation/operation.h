@@ -57,7 +57,8 @@ struct operation_run {
     struct strview kind;
     bool finished; /* operation_commit has */
     struct progress_flags *flags;
-    struct runner_slot *slot; /* NULL: it never gives way */
+    void (*give_way)(struct runner_slot *slot); /* when the slice is over; NULL: never */
+    struct runner_slot *slot;
 };
 
 struct operation_kind {

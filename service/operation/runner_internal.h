@@ -40,8 +40,8 @@ struct operation_runner {
     struct turns turns;   /* of the slots, by their number */
     bool ending;
 
-    struct ledger memory; /* counted only */
-    struct ledger_share share;   /* all of it */
+    struct ledger memory;      /* counted only */
+    struct ledger_share share; /* all of it */
 };
 
 /* --- runner.c --- */
