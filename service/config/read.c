@@ -8,47 +8,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/machine.h"
 #include "config/settings.h"
 
 extern char **environ;
 
 enum { LINE_BYTES = 2048, WHERE_BYTES = 128 };
 
-/* The limit in a file of a control group; INT64_MAX: none, or no such file. */
-static int64_t read_memory_limit(const char *path)
-{
-    char text[32];
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return INT64_MAX;
-    bool read = fgets(text, sizeof text, file) != NULL;
-    (void)fclose(file);
-    char *end = text;
-    errno = 0;
-    long long limit = read ? strtoll(text, &end, 10) : 0;
-    return end != text && errno == 0 && limit > 0 ? limit : INT64_MAX; /* "max" */
-}
-
-/* What the process may take: the machine's memory, or less where its control group has less. */
-static int64_t find_memory(void)
-{
-    long pages = sysconf(_SC_PHYS_PAGES);
-    long page = sysconf(_SC_PAGESIZE);
-    int64_t least = pages > 0 && page > 0 ? (int64_t)pages * page : INT64_MAX;
-    static const char *const files[] = {"/sys/fs/cgroup/memory.max",
-                                        "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        int64_t limit = read_memory_limit(files[i]);
-        least = limit < least ? limit : least;
-    }
-    return least;
-}
-
 /* 0 stands for a part of the machine: a default that a table cannot hold. */
 static void resolve(struct config *config)
 {
     if (config->memory_bytes_max == 0)
-        config->memory_bytes_max = find_memory() / 2;
+        config->memory_bytes_max = machine_memory_bytes("") / 2;
     if (config->compute_workers != 0)
         return;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);

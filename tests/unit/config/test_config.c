@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "config/machine.h"
 #include "config/settings.h"
 
 static void clean_environment(void)
@@ -278,4 +280,81 @@ Test(config, help_names_every_setting)
     for (size_t i = 0; i < settings_n; i++)
         cr_expect_not_null(strstr(text, settings[i].name), "%s", settings[i].name);
     (void)fclose(printed);
+}
+
+/* --- control groups, below a directory that stands for the root --- */
+
+static char fake_root[64];
+
+static void put_file(const char *path, const char *text)
+{
+    char whole[512];
+    (void)snprintf(whole, sizeof whole, "%s%s", fake_root, path);
+    for (char *slash = strchr(whole + strlen(fake_root) + 1, '/'); slash != NULL;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(whole, 0700);
+        *slash = '/';
+    }
+    FILE *file = fopen(whole, "w");
+    cr_assert_not_null(file);
+    (void)fputs(text, file);
+    cr_assert_eq(fclose(file), 0);
+}
+
+static void make_root(void)
+{
+    clean_environment();
+    (void)snprintf(fake_root, sizeof fake_root, "/tmp/provisor-root-XXXXXX");
+    cr_assert_not_null(mkdtemp(fake_root));
+}
+
+static void remove_root(void)
+{
+    char command[128];
+    (void)snprintf(command, sizeof command, "rm -rf %s", fake_root);
+    cr_assert_eq(system(command), 0);
+}
+TestSuite(machine, .init = make_root, .fini = remove_root, .timeout = 20);
+
+Test(machine, without_control_groups_it_is_the_machine_memory)
+{
+    cr_assert_eq(machine_memory_bytes(fake_root),
+                 (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
+}
+
+Test(machine, a_limit_of_the_unit_counts_though_the_root_has_none)
+{
+    put_file("/proc/self/cgroup", "0::/system.slice/provisor.service\n");
+    put_file("/sys/fs/cgroup/system.slice/memory.max", "max\n");
+    put_file("/sys/fs/cgroup/system.slice/provisor.service/memory.max", "67108864\n");
+    cr_assert_eq(machine_memory_bytes(fake_root), 67108864);
+}
+
+Test(machine, a_smaller_limit_around_the_unit_counts)
+{
+    put_file("/proc/self/cgroup", "0::/a/b/c\n");
+    put_file("/sys/fs/cgroup/a/memory.max", "33554432\n");
+    put_file("/sys/fs/cgroup/a/b/memory.max", "max\n");
+    put_file("/sys/fs/cgroup/a/b/c/memory.max", "67108864\n");
+    cr_assert_eq(machine_memory_bytes(fake_root), 33554432);
+}
+
+/* Of a container whose list names the host's groups. */
+Test(machine, what_is_mounted_counts_where_the_named_group_is_not_seen)
+{
+    put_file("/proc/self/cgroup", "0::/docker/0123\n");
+    put_file("/sys/fs/cgroup/memory.max", "50331648\n");
+    cr_assert_eq(machine_memory_bytes(fake_root), 50331648);
+}
+
+Test(machine, the_first_version_is_read_by_its_controller)
+{
+    put_file("/proc/self/cgroup",
+             "9:cpu,cpuacct:/x\n7:hugetlb,memory:/system.slice/provisor.service\n0::/other\n");
+    put_file("/sys/fs/cgroup/memory/x/memory.limit_in_bytes", "1048576\n");
+    put_file("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+    put_file("/sys/fs/cgroup/memory/system.slice/provisor.service/memory.limit_in_bytes",
+             "134217728\n");
+    cr_assert_eq(machine_memory_bytes(fake_root), 134217728);
 }
