@@ -23,12 +23,13 @@ compression_check_block(const struct decompressor *framing, uint64_t n, struct p
 }
 
 /* The next part, in place or gathered; NULL when it is not whole yet. */
-static enum pv_code next_part(struct compression_blocks *parts,
+static enum pv_code next_part(struct decompressor *framing,
                               const char **bytes,
                               size_t *n,
                               const unsigned char **part,
                               struct pv_error *err)
 {
+    struct compression_blocks *parts = framing->state;
     size_t missing = parts->want - parts->have;
     size_t some = *n < missing ? *n : missing;
     *part = NULL;
@@ -36,6 +37,7 @@ static enum pv_code next_part(struct compression_blocks *parts,
         *part = (const unsigned char *)*bytes;
     } else {
         if (parts->want > parts->capacity) { /* bounded before it was set */
+            PV_TRY(decompressor_count(framing, &parts->counted, parts->want, err));
             unsigned char *grown = realloc(parts->bytes, parts->want);
             if (grown == NULL)
                 return pv_no_memory(err);
@@ -72,7 +74,7 @@ enum pv_code compression_blocks_feed(struct decompressor *framing,
     struct compression_blocks *parts = framing->state;
     for (blocks_skip(framing, &bytes, &n); n > 0; blocks_skip(framing, &bytes, &n)) {
         const unsigned char *part;
-        PV_TRY(next_part(parts, &bytes, &n, &part, err));
+        PV_TRY(next_part(framing, &bytes, &n, &part, err));
         if (part == NULL)
             break;
         framing->bytes_in += parts->want;

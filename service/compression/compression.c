@@ -76,15 +76,33 @@ static const struct compression_coding *const codings[] = {
 struct decompressor *
 decompressor_create(const struct compression_limits *limits, compression_sink sink, void *context)
 {
-    struct decompressor *framing = malloc(sizeof *framing);
-    if (framing == NULL)
+    if (!ledger_take(limits->account, sizeof(struct decompressor)))
         return NULL;
+    struct decompressor *framing = malloc(sizeof *framing);
+    if (framing == NULL) {
+        ledger_give(limits->account, sizeof *framing);
+        return NULL;
+    }
     /* The buffers need no clearing. */
     memset(framing, 0, offsetof(struct decompressor, head));
     framing->limits = *limits;
     framing->sink = sink;
     framing->context = context;
+    framing->counted = sizeof *framing;
     return framing;
+}
+
+enum pv_code decompressor_count(struct decompressor *framing,
+                                size_t *counted,
+                                size_t bytes,
+                                struct pv_error *err)
+{
+    size_t more = bytes > *counted ? bytes - *counted : 0;
+    if (!ledger_take(framing->limits.account, more))
+        return pv_no_memory(err);
+    framing->counted += more;
+    *counted += more;
+    return PV_OK;
 }
 
 void decompressor_destroy(struct decompressor *framing)
@@ -94,6 +112,7 @@ void decompressor_destroy(struct decompressor *framing)
     if (framing->state != NULL)
         framing->coding->destroy(framing->state);
     free(framing->large);
+    ledger_give(framing->limits.account, framing->counted);
     free(framing);
 }
 
@@ -114,6 +133,8 @@ static enum pv_code compression_choose(struct decompressor *framing,
                        coding->name);
     }
     if (coding->create != NULL) {
+        size_t before = 0;
+        PV_TRY(decompressor_count(framing, &before, coding->state_bytes, err));
         framing->state = coding->create(&framing->limits);
         if (framing->state == NULL)
             return pv_no_memory(err);

@@ -7,6 +7,7 @@
 
 #include "base/code.h"
 #include "base/error.h"
+#include "base/ledger.h"
 
 /*
  * Streams of compressed bytes in, plain bytes out. The kind is recognised by the first bytes; each
@@ -38,6 +39,8 @@ struct compression_limits {
     double ratio;            /* plain bytes per compressed byte, judged beyond the first MiB out */
     unsigned window_log_max; /* zstd: largest window, as a power of two */
     size_t block_bytes_max;  /* lz4, snappy: largest plain block; 0: FRAMING_BLOCK_BYTES_MAX */
+    struct ledger_account
+        *account; /* a decoder's memory is counted there; borrowed; NULL: nowhere */
 };
 
 /* Against archives and streams that are little and become much. A ratio says nothing about the
@@ -53,7 +56,7 @@ typedef enum pv_code (*compression_sink)(void *context,
                                          size_t n,
                                          struct pv_error *err);
 
-/* NULL when memory is exhausted. limits is copied. */
+/* NULL when memory, or the account, is exhausted. limits is copied. */
 struct decompressor *
 decompressor_create(const struct compression_limits *limits, compression_sink sink, void *context);
 void decompressor_destroy(struct decompressor *framing);
@@ -62,7 +65,7 @@ void decompressor_destroy(struct decompressor *framing);
  * Take the next n bytes of the stream, in pieces of any size.
  * PV_E_SYNTAX: not what its first bytes promised; PV_E_LIMIT: a limit above (detail says which, by
  * the name of its setting); PV_E_MEDIA_TYPE: a coding that is recognised but not supported;
- * PV_E_MEMORY; what the sink answered.
+ * PV_E_MEMORY, also where the account does not allow it; what the sink answered.
  */
 enum pv_code decompressor_feed(struct decompressor *framing,
                                const char *bytes,

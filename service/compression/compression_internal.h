@@ -16,6 +16,7 @@ enum compression_match {
  */
 struct compression_coding {
     const char *name;
+    size_t state_bytes; /* what a state takes from the beginning */
     enum compression_match (*match)(const unsigned char *head, size_t n);
     /* NULL when memory is exhausted. */
     void *(*create)(const struct compression_limits *limits);
@@ -53,6 +54,8 @@ struct decompressor {
     size_t filled; /* plain bytes in buffer that wait for decompressor_flush */
     char *large;   /* room for what does not fit into buffer, or NULL */
     size_t n_large;
+    size_t large_counted;
+    size_t counted; /* all that is counted in limits.account */
     size_t n_head;
     unsigned char head[FRAMING_HEAD]; /* first bytes while the coding is not known */
     char buffer[FRAMING_BUFFER];      /* where codings put plain bytes */
@@ -61,6 +64,16 @@ struct decompressor {
 /* Do the first n bytes agree with a magic that stands at `offset`? */
 enum compression_match compression_match_at(
     const unsigned char *head, size_t n, size_t offset, const char *magic, size_t n_magic);
+
+/*
+ * One part of what the decoder holds comes to `bytes` now; *counted is what it came to before, 0 at
+ * first. A part that became smaller is counted as before: what is given back lies in between others.
+ * PV_E_MEMORY: limits.account does not allow it.
+ */
+enum pv_code decompressor_count(struct decompressor *framing,
+                                size_t *counted,
+                                size_t bytes,
+                                struct pv_error *err) PV_MUSTCHECK;
 
 /* --- plain bytes out (output.c) --- */
 
@@ -98,6 +111,7 @@ struct compression_blocks {
     unsigned char *bytes; /* a part that came in pieces: have of want bytes */
     size_t have;
     size_t capacity;
+    size_t counted;
 };
 
 /* A state of `size` bytes, all 0 but `take` and the length of the first part. NULL: no memory. */

@@ -9,7 +9,10 @@
 
 #include "compression/compression_internal.h"
 
-enum { GZIP_ONLY = 16 };
+enum {
+    GZIP_ONLY = 16,
+    INFLATE_BYTES = 40 * 1024 /* zlib's window and tables */
+};
 
 struct gzip {
     z_stream stream;
@@ -109,6 +112,7 @@ gzip_feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_e
 
 const struct compression_coding compression_gzip = {
     .name = "gzip",
+    .state_bytes = sizeof(struct gzip) + INFLATE_BYTES,
     .match = gzip_match,
     .create = gzip_create,
     .feed = gzip_feed,

@@ -117,6 +117,7 @@ static void *lz4_block_create(const struct compression_limits *limits)
 
 const struct compression_coding compression_lz4_block = {
     .name = "lz4",
+    .state_bytes = sizeof(struct lz4_block),
     .match = lz4_block_match,
     .create = lz4_block_create,
     .feed = compression_blocks_feed,

@@ -11,7 +11,10 @@
 struct lz4_frame {
     LZ4F_dctx *context;
     bool within; /* a frame has begun and not ended */
+    size_t counted;
 };
+
+enum { CONTEXT = 1024, HISTORY = 128 * 1024 }; /* bytes of the library's */
 
 static enum compression_match lz4_frame_match(const unsigned char *head, size_t n)
 {
@@ -52,6 +55,18 @@ static enum pv_code lz4_frame_fail(size_t result, struct pv_error *err)
     return pv_fail(err, PV_E_SYNTAX, "the lz4 frame is damaged: %s", why);
 }
 
+/* For a block as it came and one as it goes out, of the size that the frame's header states. */
+static enum pv_code
+count_blocks(struct decompressor *framing, struct lz4_frame *lz4, struct pv_error *err)
+{
+    LZ4F_frameInfo_t info;
+    size_t none = 0;
+    if (LZ4F_isError(LZ4F_getFrameInfo(lz4->context, &info, NULL, &none)))
+        return PV_OK; /* the header is not whole yet */
+    size_t block = (size_t)1 << (8 + 2 * (info.blockSizeID < 4 ? 4 : (unsigned)info.blockSizeID));
+    return decompressor_count(framing, &lz4->counted, 2 * block + HISTORY, err);
+}
+
 static enum pv_code
 lz4_frame_feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error *err)
 {
@@ -67,6 +82,8 @@ lz4_frame_feed(struct decompressor *framing, const char *bytes, size_t n, struct
         n -= n_in;
         framing->bytes_in += n_in;
         lz4->within = result != 0;
+        if (lz4->within)
+            PV_TRY(count_blocks(framing, lz4, err));
         PV_TRY(decompressor_emit(framing, framing->buffer, n_out, err));
         /* More output may wait in the decoder, but only while a frame is open. */
         full = n_out == FRAMING_BUFFER && lz4->within;
@@ -76,6 +93,7 @@ lz4_frame_feed(struct decompressor *framing, const char *bytes, size_t n, struct
 
 const struct compression_coding compression_lz4_frame = {
     .name = "lz4 frame",
+    .state_bytes = sizeof(struct lz4_frame) + CONTEXT,
     .match = lz4_frame_match,
     .create = lz4_frame_create,
     .feed = lz4_frame_feed,

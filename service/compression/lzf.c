@@ -115,6 +115,7 @@ static void *lzf_create(const struct compression_limits *limits)
 
 const struct compression_coding compression_lzf = {
     .name = "lzf",
+    .state_bytes = sizeof(struct lzf),
     .match = lzf_match,
     .create = lzf_create,
     .feed = compression_blocks_feed,

@@ -44,6 +44,7 @@ static enum pv_code
 large_room(struct decompressor *framing, size_t n, char **room, struct pv_error *err)
 {
     if (n > framing->n_large) {
+        PV_TRY(decompressor_count(framing, &framing->large_counted, n, err));
         /* What was there has been handed on: nothing to keep, so nothing to copy. */
         free(framing->large);
         framing->large = malloc(n);

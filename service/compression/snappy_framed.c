@@ -120,6 +120,7 @@ static void *snappy_framed_create(const struct compression_limits *limits)
 
 const struct compression_coding compression_snappy_framed = {
     .name = "snappy framed",
+    .state_bytes = sizeof(struct snappy_framed),
     .match = snappy_framed_match,
     .create = snappy_framed_create,
     .feed = compression_blocks_feed,

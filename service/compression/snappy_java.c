@@ -126,6 +126,7 @@ static void *snappy_java_create(const struct compression_limits *limits)
 
 const struct compression_coding compression_snappy_java = {
     .name = "snappy",
+    .state_bytes = sizeof(struct snappy_java),
     .match = snappy_java_match,
     .create = snappy_java_create,
     .feed = compression_blocks_feed,

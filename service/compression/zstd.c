@@ -13,6 +13,7 @@
 struct zstd {
     ZSTD_DCtx *context;
     bool within; /* a frame has begun and not ended */
+    size_t counted;
 };
 
 /* 28 B5 2F FD, or a skippable frame: 50..5F 2A 4D 18. */
@@ -90,6 +91,8 @@ zstd_feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_e
             return zstd_fail(framing, result, err);
         framing->bytes_in += in.pos - before;
         zstd->within = result != 0;
+        /* The library has asked for a window, of which a call touches no more than it gives out. */
+        PV_TRY(decompressor_count(framing, &zstd->counted, ZSTD_sizeof_DCtx(zstd->context), err));
         PV_TRY(decompressor_emit(framing, framing->buffer, out.pos, err));
         /* More output may wait in the decoder, but only while a frame is open. */
         full = out.pos == out.size && zstd->within;

@@ -7,7 +7,10 @@
 #include "ingest/peek.h"
 #include "ingest/stream.h"
 
-enum { BLOCK = 64 * 1024 };
+enum {
+    BLOCK = 64 * 1024,
+    READER = 256 * 1024 /* bytes of a container: its block, and what the library reads with */
+};
 
 struct bundle {
     struct ingest_limits limits;
@@ -27,15 +30,19 @@ enum pv_code bundle_open(struct container *container,
                          struct bundle **bundle,
                          struct pv_error *err)
 {
-    struct bundle *made = calloc(1, sizeof *made);
+    bool allowed = ledger_take(limits->log.account, sizeof(struct bundle) + READER);
+    struct bundle *made = allowed ? calloc(1, sizeof *made) : NULL;
     if (made == NULL) {
+        if (allowed)
+            ledger_give(limits->log.account, sizeof *made + READER);
         container_close(container);
         return pv_no_memory(err);
     }
     made->limits = *limits;
     made->container = container;
     made->archive_bytes = stored_bytes;
-    members_init(&made->members, limits->archive_entries, limits->archive_name_bytes);
+    members_init(&made->members, limits->archive_entries, limits->archive_name_bytes,
+                 limits->log.account);
     *bundle = made;
     return PV_OK;
 }
@@ -47,6 +54,7 @@ void bundle_close(struct bundle *bundle)
     stream_destroy(bundle->stream);
     container_close(bundle->container);
     members_fini(&bundle->members);
+    ledger_give(bundle->limits.log.account, sizeof *bundle + READER);
     free(bundle);
 }
 

@@ -20,6 +20,8 @@ struct zip_container {
     uint64_t at;
     uint64_t list_bytes_max;
     uint64_t list_bytes; /* read while the archive was opened */
+    struct ledger_account *account;
+    size_t counted;
     bool opened;
     zip_error_t error; /* of the source */
     zip_t *zip;
@@ -177,6 +179,7 @@ static void container_zip_destroy(struct container *container)
     if (zip->zip != NULL)
         zip_discard(zip->zip);
     zip_error_fini(&zip->error);
+    ledger_give(zip->account, zip->counted);
     free(zip);
 }
 
@@ -207,6 +210,17 @@ static enum pv_code open_archive(struct zip_container *zip, struct pv_error *err
     return code;
 }
 
+/* What libzip makes of the list, by experience at most so many times its bytes. */
+static enum pv_code count_list(struct zip_container *zip, struct pv_error *err)
+{
+    enum { LIST_FACTOR = 8 };
+    size_t bytes = (size_t)zip->list_bytes * LIST_FACTOR;
+    if (!ledger_take(zip->account, bytes))
+        return pv_no_memory(err);
+    zip->counted = bytes;
+    return PV_OK;
+}
+
 enum pv_code container_open_zip(int fd,
                                 uint64_t bytes,
                                 const struct ingest_limits *limits,
@@ -223,8 +237,11 @@ enum pv_code container_open_zip(int fd,
     zip->fd = fd;
     zip->bytes = bytes;
     zip->list_bytes_max = limits->archive_entries * entry_bytes + search_bytes;
+    zip->account = limits->log.account;
     zip_error_init(&zip->error);
     enum pv_code code = open_archive(zip, err);
+    if (code == PV_OK)
+        code = count_list(zip, err);
     if (code == PV_OK)
         *container = &zip->base;
     else

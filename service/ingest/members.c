@@ -7,17 +7,19 @@
 #include "base/order.h"
 #include "base/vector.h"
 
-void members_init(struct members *members, size_t entries_max, size_t name_bytes_max)
+void members_init(struct members *members,
+                  size_t entries_max,
+                  size_t name_bytes_max,
+                  struct ledger_account *account)
 {
     *members = (struct members){.entries_max = entries_max, .name_bytes_max = name_bytes_max};
-    arena_init(&members->names, 0);
+    arena_init(&members->arena, 0);
+    members->arena.account = account;
 }
 
 void members_fini(struct members *members)
 {
-    arena_fini(&members->names);
-    free(members->members);
-    free(members->logs);
+    arena_fini(&members->arena);
     *members = (struct members){.n = 0};
 }
 
@@ -126,9 +128,10 @@ members_add(struct members *members, const char *name, uint64_t where, struct pv
                        "a name of a file in it is longer than %zu bytes (archive_name_bytes_max)",
                        members->name_bytes_max);
     members->entries++;
-    char *copy = vector_reserve(NULL, members->members, members->capacity, members->n + 1)
-                     ? arena_strdup(&members->names, name)
-                     : NULL;
+    char *copy =
+        vector_reserve(&members->arena, members->members, members->capacity, members->n + 1)
+            ? arena_strdup(&members->arena, name)
+            : NULL;
     if (copy == NULL)
         return pv_no_memory(err);
     struct member *member = &members->members[members->n];
@@ -236,7 +239,7 @@ enum pv_code members_arrange(struct members *members, struct pv_error *err)
     enum pv_code code = drop_repeats(members, err);
     if (code != PV_OK)
         return code;
-    members->logs = calloc(members->n, sizeof *members->logs);
+    members->logs = arena_calloc(&members->arena, members->n, sizeof *members->logs);
     if (members->logs == NULL)
         return pv_no_memory(err);
     size_t first = 0;

@@ -43,7 +43,7 @@ struct member_log {
 };
 
 struct members {
-    struct arena names;
+    struct arena arena; /* of all below */
     size_t entries_max;
     size_t name_bytes_max;
     size_t entries; /* added, also those passed over */
@@ -54,7 +54,11 @@ struct members {
     size_t n_logs;
 };
 
-void members_init(struct members *members, size_t entries_max, size_t name_bytes_max);
+/* account: what is kept is counted there; borrowed; NULL: nowhere. */
+void members_init(struct members *members,
+                  size_t entries_max,
+                  size_t name_bytes_max,
+                  struct ledger_account *account);
 void members_fini(struct members *members);
 
 /* One more file. PV_E_LIMIT: too many, or its name too long (detail names the setting). */

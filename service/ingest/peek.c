@@ -52,10 +52,13 @@ static enum pv_code peek_classify(struct peek *peek,
     if (framing == NULL)
         return pv_no_memory(err);
     bool cut;
-    if (decompressor_feed(framing, peek->stored, stored, NULL) == PV_OK)
-        (void)!decompressor_finish(framing, &cut, NULL);
-    /* Damaged, cut or stopped: what came out decides. */
+    enum pv_code code = decompressor_feed(framing, peek->stored, stored, NULL);
+    if (code == PV_OK)
+        code = decompressor_finish(framing, &cut, NULL);
     decompressor_destroy(framing);
+    if (code == PV_E_MEMORY)
+        return pv_no_memory(err);
+    /* Damaged, cut or stopped: what came out decides. */
     *may_be_log = begins_as_log(peek) || is_archive(peek->head, peek->n);
     return PV_OK;
 }

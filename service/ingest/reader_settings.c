@@ -20,6 +20,12 @@ void ingest_limits_read(const struct config *config, struct ingest_limits *limit
     };
 }
 
+void ingest_limits_set_account(struct ingest_limits *limits, struct ledger_account *account)
+{
+    limits->framing.account = account;
+    limits->log.account = account;
+}
+
 static enum joblog_policy policy_of(const char *word)
 {
     if (strcmp(word, "keep") == 0)

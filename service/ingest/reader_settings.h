@@ -34,6 +34,10 @@ struct ingest_limits {
 /* The limits that the settings state; spool and watch are left NULL. */
 void ingest_limits_read(const struct config *config, struct ingest_limits *limits);
 
+/* What reading a log holds is counted in the account, borrowed: decoders, unfinished lines, what is
+ * known of the log and of an archive's files. Without this call it is not counted. */
+void ingest_limits_set_account(struct ingest_limits *limits, struct ledger_account *account);
+
 /* What becomes of free texts of a log, by the settings: without this call the strictest. Hashes are
  * keyed by the service's key and the team, so they are equal within a team and mean nothing outside
  * of it. */

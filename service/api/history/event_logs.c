@@ -96,7 +96,7 @@ static enum pv_code open_intake(struct api *api,
     spool_place_init(&upload->spool, api->config, upload->disk.share);
     limits.spool = &upload->spool;
     arena_init_beside(&upload->arena, request->arena, limits.log.memory_bytes);
-    limits.log.account = request->arena->account;
+    ingest_limits_set_account(&limits, request->arena->account);
     upload->intake = ingest_create(&limits);
     return upload->intake != NULL ? PV_OK : pv_no_memory(err);
 }

@@ -29,6 +29,7 @@ struct import_batch {
 struct import_batch *import_batch_create(const struct config *config,
                                          struct store_tx *tx,
                                          const struct application *application,
+                                         const struct arena *first,
                                          int64_t now_us)
 {
     struct import_batch *batch = calloc(1, sizeof *batch);
@@ -38,7 +39,7 @@ struct import_batch *import_batch_create(const struct config *config,
     batch->tx = tx;
     batch->application = application;
     batch->now_us = now_us;
-    arena_init(&batch->arena, 0);
+    arena_init_beside(&batch->arena, first, 0);
     return batch;
 }
 

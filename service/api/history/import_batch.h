@@ -15,6 +15,7 @@ struct import_batch;
 struct import_batch *import_batch_create(const struct config *config,
                                          struct store_tx *tx,
                                          const struct application *application,
+                                         const struct arena *first,
                                          int64_t now_us);
 void import_batch_destroy(struct import_batch *batch); /* accepts NULL */
 

@@ -104,9 +104,11 @@ open_readers(struct taking *taking, const struct http_request *request, struct p
     const struct compression_limits limits = {
         .total_bytes = UINT64_MAX, /* take_plain counts them */
         .ratio = (double)config->eventlog_ratio_max,
-        .window_log_max = (unsigned)config->zstd_window_log_max};
+        .window_log_max = (unsigned)config->zstd_window_log_max,
+        .account = request->arena->account};
     arena_init_beside(&taking->arena, request->arena, (size_t)config->request_memory_bytes_max);
-    ndjson_init(&taking->lines, (size_t)config->import_line_bytes_max, check_line, taking);
+    ndjson_init(&taking->lines, (size_t)config->import_line_bytes_max, request->arena->account,
+                check_line, taking);
     (void)crypto_generichash_init(&taking->digest_state, NULL, 0, sizeof taking->digest);
     taking->framing = decompressor_create(&limits, take_plain, taking);
     if (taking->framing == NULL)
@@ -206,11 +208,13 @@ static enum pv_code take_over(const struct taking *taking,
                               struct pv_error *err)
 {
     const struct config *config = taking->api->config;
-    struct taken taken = {import_batch_create(config, tx, application, taking->now_us), 0};
+    struct taken taken = {
+        import_batch_create(config, tx, application, &taking->arena, taking->now_us), 0};
     if (taken.batch == NULL)
         return pv_no_memory(err);
     struct ndjson lines;
-    ndjson_init(&lines, (size_t)config->import_line_bytes_max, add_line, &taken);
+    ndjson_init(&lines, (size_t)config->import_line_bytes_max, taking->arena.account, add_line,
+                &taken);
     enum pv_code code = run_import_replay(taking, &lines, err);
     if (code == PV_OK)
         code = import_batch_finish(taken.batch, outcome, err);

@@ -4,14 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-void ndjson_init(struct ndjson *ndjson, size_t line_bytes_max, ndjson_sink sink, void *context)
+void ndjson_init(struct ndjson *ndjson,
+                 size_t line_bytes_max,
+                 struct ledger_account *account,
+                 ndjson_sink sink,
+                 void *context)
 {
-    *ndjson = (struct ndjson){
-        .sink = sink, .context = context, .line_bytes_max = line_bytes_max, .line = 1};
+    *ndjson = (struct ndjson){.sink = sink,
+                              .context = context,
+                              .line_bytes_max = line_bytes_max,
+                              .account = account,
+                              .line = 1};
 }
 
 void ndjson_fini(struct ndjson *ndjson)
 {
+    ledger_give(ndjson->account, ndjson->capacity);
     free(ndjson->kept);
     ndjson->kept = NULL;
     ndjson->kept_n = ndjson->capacity = 0;
@@ -47,7 +55,11 @@ keep_bytes(struct ndjson *ndjson, const char *bytes, size_t n, struct pv_error *
     size_t need = ndjson->kept_n + n;
     if (need > ndjson->capacity) {
         size_t capacity = need < ndjson->capacity * 2 ? ndjson->capacity * 2 : need;
+        /* While it moves there are both. */
+        if (!ledger_take(ndjson->account, capacity))
+            return pv_no_memory(err);
         char *bigger = realloc(ndjson->kept, capacity);
+        ledger_give(ndjson->account, bigger == NULL ? capacity : ndjson->capacity);
         if (bigger == NULL)
             return pv_no_memory(err);
         ndjson->kept = bigger;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/ledger.h"
 
 /*
  * Bytes in pieces of any size, whole lines out. Blank lines are passed over but count, so that
@@ -25,13 +26,19 @@ struct ndjson {
     char *kept;    /* its beginning, from pieces before */
     size_t kept_n;
     size_t capacity;
+    struct ledger_account *account; /* what is kept is counted there; borrowed; NULL: nowhere */
 };
 
 /* Allocates nothing yet. */
-void ndjson_init(struct ndjson *ndjson, size_t line_bytes_max, ndjson_sink sink, void *context);
+void ndjson_init(struct ndjson *ndjson,
+                 size_t line_bytes_max,
+                 struct ledger_account *account,
+                 ndjson_sink sink,
+                 void *context);
 void ndjson_fini(struct ndjson *ndjson);
 
-/* PV_E_LIMIT: a line longer than line_bytes_max; PV_E_MEMORY; what the sink answered. */
+/* PV_E_LIMIT: a line longer than line_bytes_max; PV_E_MEMORY, also where the account does not
+ * allow it; what the sink answered. */
 enum pv_code
 ndjson_feed(struct ndjson *ndjson, const char *bytes, size_t n, struct pv_error *err) PV_MUSTCHECK;
 

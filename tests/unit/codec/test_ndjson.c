@@ -30,7 +30,7 @@ split(const char *bytes, size_t piece, size_t most, struct seen *seen, struct pv
     size_t n = strlen(bytes);
     enum pv_code code = PV_OK;
     pv_error_clear(err);
-    ndjson_init(&lines, most, note, seen);
+    ndjson_init(&lines, most, NULL, note, seen);
     for (size_t at = 0; code == PV_OK && at < n; at += piece)
         code = ndjson_feed(&lines, bytes + at, at + piece < n ? piece : n - at, err);
     if (code == PV_OK)
@@ -71,4 +71,26 @@ Test(ndjson, stops_where_the_taker_does)
     struct pv_error err;
     cr_assert_eq(split("a\nb\nc\n", 3, 10, &seen, &err), PV_E_CONFLICT);
     cr_assert_str_eq(seen.text, "1:a|");
+}
+
+/* The beginning of a line is held until its end has come, and counted for as long. */
+Test(ndjson, an_unfinished_line_is_counted)
+{
+    struct ledger ledger = {.max = 1000, .unit = 1000};
+    struct ledger_share share = {.ledger = &ledger};
+    struct ledger_account account = {.share = &share};
+    struct seen seen = {.n = 0};
+    struct ndjson lines;
+    struct pv_error err = {.code = PV_OK};
+    static const char piece[300];
+    ndjson_init(&lines, 10000, &account, note, &seen);
+    cr_assert_eq(ndjson_feed(&lines, piece, sizeof piece, &err), PV_OK);
+    cr_assert_geq(account.used, sizeof piece);
+    enum pv_code code = PV_OK;
+    for (size_t i = 0; i < 3 && code == PV_OK; i++)
+        code = ndjson_feed(&lines, piece, sizeof piece, &err);
+    cr_assert_eq(code, PV_E_MEMORY);
+    cr_assert(account.refused);
+    ndjson_fini(&lines);
+    cr_assert_eq(account.used, 0);
 }

@@ -87,10 +87,11 @@ read_archive(const struct ingest_limits *limits, const char *bytes, size_t n, st
     return code;
 }
 
+static const int formats[] = {ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FORMAT_ZIP};
+static char bytes[16384];
+
 Test(ingest_memory, every_allocation_may_fail)
 {
-    static const int formats[] = {ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FORMAT_ZIP};
-    static char bytes[16384];
     struct config config;
     struct ingest_limits limits;
     struct ledger disk = {.max = 0};
@@ -118,5 +119,40 @@ Test(ingest_memory, every_allocation_may_fail)
         cr_assert_eq(run.duration_s, 60.0);
         /* At least: intake, reader, two framings, spool, container, bundle, parts, names, peek. */
         cr_assert_gt(k, 10);
+    }
+}
+
+/* Wherever the account has no more, also while files are only peeked at, that is what is told. */
+Test(ingest_memory, what_reading_an_archive_holds_is_counted)
+{
+    struct config config;
+    struct ingest_limits limits;
+    struct ledger disk = {.max = 0};
+    struct ledger_share share = {.ledger = &disk};
+    struct spool_place place;
+    cr_assert_geq(sodium_init(), 0);
+    config_defaults(&config);
+    (void)snprintf(config.spool_directory, sizeof config.spool_directory, "/tmp");
+    spool_place_init(&place, &config, &share);
+    for (size_t i = 0; i < 2; i++) {
+        size_t n = pack(formats[i], bytes, sizeof bytes);
+        size_t max = 0;
+        enum pv_code code;
+        do {
+            max += 8192;
+            struct ledger memory = {.max = max, .unit = max};
+            struct ledger_share all = {.ledger = &memory};
+            struct ledger_account account = {.share = &all};
+            struct run run = {.duration_s = 0};
+            ingest_limits_read(&config, &limits);
+            limits.spool = &place;
+            ingest_limits_set_account(&limits, &account);
+            code = read_archive(&limits, bytes, n, &run);
+            cr_assert_eq(code, account.refused ? PV_E_MEMORY : PV_OK, "archive %zu, %zu bytes: %s",
+                         i, max, pv_code_name(code));
+            cr_assert_eq(account.used, 0);
+        } while (code != PV_OK);
+        /* At least: two decoders, the reader of the archive, its block. */
+        cr_assert_gt(max, 2 * 128 * 1024 + 256 * 1024);
     }
 }

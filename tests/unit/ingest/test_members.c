@@ -12,7 +12,7 @@ static void arrange(const char *const names[], char *out, size_t size)
     struct pv_error err = {0};
     const struct member_log *log = NULL;
     enum pv_code code = PV_OK;
-    members_init(&members, 100, 200);
+    members_init(&members, 100, 200, NULL);
     for (size_t i = 0; code == PV_OK && names[i] != NULL; i++)
         code = members_add(&members, names[i], i, &err);
     if (code == PV_OK)
@@ -97,7 +97,7 @@ Test(members, of_one_path_the_later_counts_and_of_two_none)
 {
     const char *const twice[] = {"events_1_a", "events_2_a", "events_1_a", NULL};
     struct members members;
-    members_init(&members, 3, 200);
+    members_init(&members, 3, 200, NULL);
     for (size_t i = 0; twice[i] != NULL; i++)
         cr_assert_eq(members_add(&members, twice[i], i, NULL), PV_OK);
     cr_assert_eq(members_add(&members, "x", 3, NULL), PV_E_LIMIT);
