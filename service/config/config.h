@@ -49,7 +49,8 @@ struct config {
     int64_t statement_timeout_ms;
     int64_t clock_skew_warn_ms;
     /* limits of a request */
-    int64_t headers_max;      /* fields */
+    int64_t headers_max; /* fields */
+    int64_t query_parameters_max;
     int64_t header_bytes_max; /* all fields */
     int64_t body_bytes_max;
     int64_t memory_bytes_max; /* of all requests together */

@@ -75,6 +75,7 @@ const struct setting settings[] = {
 
     INTEGER(headers_max, "", 8, 1000, "100", "header fields of a request; more are 431"),
     INTEGER(header_bytes_max, "bytes", KIB, 28 * KIB, "16384", "size of all header fields together; more is 431"),
+    INTEGER(query_parameters_max, "", 1, 400, "100", "parameters in the query of a request; more are 400"),
     INTEGER(body_bytes_max, "bytes", KIB, GIB, "8388608", "size of a JSON body; a larger one is 413"),
     INTEGER(memory_bytes_max, "bytes", 0, 65536 * GIB, "0", "memory that requests may hold together, shared by the teams that have any; 0: half of the machine's, or of the least that its cgroup or one around it allows"),
     INTEGER(request_memory_bytes_max, "bytes", MIB, 64 * GIB, "536870912", "memory that one request may use for its reply"),

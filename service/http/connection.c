@@ -39,6 +39,8 @@ static void client_open(struct http_listener *listener,
     client->since_ns = clock_monotonic_ns();
     client->deadline_ns = first_deadline(server->config, client->since_ns);
     (void)pthread_mutex_init(&client->lock, NULL);
+    http_wire_init(&client->wire, (size_t)server->config->query_parameters_max);
+    receive_set(client->fd, client);
 
     (void)pthread_mutex_lock(&server->clients_lock);
     client->next = server->clients;
@@ -55,6 +57,7 @@ static void client_open(struct http_listener *listener,
 static void client_close(struct client *client)
 {
     struct http_server *server = client->server;
+    receive_set(client->fd, NULL);
     (void)pthread_mutex_lock(&server->clients_lock);
     if (client->previous != NULL)
         client->previous->next = client->next;

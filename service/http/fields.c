@@ -68,6 +68,39 @@ static enum pv_code check_single(const struct http_header headers[], size_t n, s
     return PV_OK;
 }
 
+/* Hexadecimal digits, colons and dots: what else an address in brackets may not be is not resolved
+ * here. What follows the bracket; NULL: there is none. */
+static const char *skip_literal(const char *text)
+{
+    const char *end = text + 1 + strspn(text + 1, "0123456789abcdefABCDEF:.");
+    return *end == ']' && end > text + 1 ? end + 1 : NULL;
+}
+
+/* A registered name or IPv4 address (RFC 3986, 3.2.2). */
+static const char *skip_name(const char *text)
+{
+    static const char hex[] = "0123456789abcdefABCDEF";
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-._~!$&'()*+,;=";
+    for (;;) {
+        text += strspn(text, plain);
+        if (*text != '%')
+            return text;
+        if (strspn(text + 1, hex) < 2)
+            return NULL;
+        text += 3;
+    }
+}
+
+/* host[:port]; an empty one is sent where the target has no authority (RFC 9112, 3.2). */
+static bool is_host(const char *text)
+{
+    const char *port = *text == '[' ? skip_literal(text) : skip_name(text);
+    if (port == NULL)
+        return false;
+    return *port == '\0' || (*port == ':' && port[1 + strspn(port + 1, "0123456789")] == '\0');
+}
+
 static const char *fields_value_of(const struct http_header headers[], size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
@@ -108,6 +141,10 @@ enum pv_code http_fields_check(const struct http_header headers[],
     const char *length = fields_value_of(headers, n, "Content-Length");
     const char *coding = fields_value_of(headers, n, "Transfer-Encoding");
     const char *expect = fields_value_of(headers, n, "Expect");
+    const char *host = fields_value_of(headers, n, "Host");
+    if (host != NULL && !is_host(host))
+        return fields_refuse(err, PV_E_SYNTAX, "Host", "malformed",
+                             "Host must be a host name or address, and a port where there is one");
     if (length != NULL && coding != NULL)
         return fields_refuse(err, PV_E_SYNTAX, "Content-Length", "conflict",
                              "Content-Length and Transfer-Encoding exclude each other");

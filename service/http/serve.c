@@ -12,8 +12,8 @@
  * piece of the body, once more at the end, and again whenever a suspended connection is resumed.
  * The stage of the exchange says where it stands; each function below moves it on by one.
  *
- * The library itself answers, with HTML: 400 for a header that is no HTTP, 414 and 431 for what
- * does not fit its 32 kB, 505 for other versions.
+ * What is no HTTP at all is answered before the library sees it (receive.c). The library itself
+ * answers, with HTML: 414 and 431 for what does not fit its 32 kB, 505 for other versions.
  */
 enum {
     DISCARD_MAX = 64 * 1024,      /* of a refused body, to keep the connection */
@@ -429,6 +429,10 @@ enum MHD_Result serve_request(void *cls,
     (void)url;
     if (x == NULL)
         return answer_without_memory(connection);
+    if (x->client->refused) {
+        *upload_data_size = 0;
+        return MHD_YES;
+    }
     client_restore(x->client);
     /* With several chunks in its buffer the library goes on calling although the connection has
      * been suspended: leaving the bytes where they are makes it stop. */
@@ -514,4 +518,6 @@ void serve_completed(void *cls,
     bool early = x->stage == STAGE_DRAINING;
     log_request(x, early || toe == MHD_REQUEST_TERMINATED_COMPLETED_OK);
     exchange_release(x, false);
+    if (client->fault_waits)
+        receive_answer_fault(client);
 }

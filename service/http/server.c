@@ -86,7 +86,7 @@ enum pv_code http_server_open(const struct http_server_options *options,
     (void)cond_init(&s->sweeper_wanted);
     arena_init(&s->metrics_arena, 0);
 
-    enum pv_code code = start_routes(s, err);
+    enum pv_code code = receive_init() ? start_routes(s, err) : pv_no_memory(err);
     if (code == PV_OK)
         code = start_workers(s, err);
     if (code == PV_OK)

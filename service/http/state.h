@@ -13,6 +13,7 @@
 #include "http/request_metrics.h"
 #include "http/router.h"
 #include "http/token_cache.h"
+#include "http/wire.h"
 #include "threads/workers.h"
 
 /*
@@ -48,6 +49,11 @@ struct client {
     bool slow;         /* the deadline is that of an upload's least rate */
     bool known;        /* it has sent a valid token */
     struct exchange *exchange;
+    /* Of the bytes received; the library's thread's alone (receive.c). */
+    struct http_wire wire;
+    const char *fault;   /* what is wrong with them */
+    bool fault_waits;    /* for the answers to the requests before it */
+    bool refused;        /* it was answered; nothing more is read */
     uint64_t ended_ns;   /* since when nothing more can come; the sweeper's */
     unsigned cut_status; /* what the sweeper answered on its own */
 };
@@ -145,6 +151,11 @@ void serve_completed(void *cls,
                      struct MHD_Connection *connection,
                      void **con_cls,
                      enum MHD_RequestTerminationCode toe);
+
+/* receive.c: what is read from the sockets, before the library reads it */
+bool receive_init(void); /* false: no memory */
+void receive_set(int fd, struct client *client);
+void receive_answer_fault(struct client *client);
 
 /* listener.c */
 

@@ -219,6 +219,67 @@ def test_a_missing_host_is_refused(server):
     assert is_closed(s)
 
 
+STRICT = {
+    "HTTP/1.0 with a transfer coding": b"POST /v1/json HTTP/1.0\r\nHost: h\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n0\r\n\r\n",
+    "a bare LF behind a chunk's extension": b"POST /v1/json HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2;a\n{}\r\n0\r\n\r\n",
+    "a bare LF behind a chunk's size": b"POST /v1/json HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\n{}\r\n0\r\n\r\n",
+    "a folded field": b"GET /v1/inline HTTP/1.1\r\nHost: h\r\nX: a\r\n b\r\n\r\n",
+    "a bare LF behind a field": b"GET /v1/inline HTTP/1.1\r\nHost: h\nX: a\r\n\r\n",
+    "a bare LF behind the request line": b"GET /v1/inline HTTP/1.1\nHost: h\r\n\r\n",
+    "a NUL in the target": b"GET /v1/inline\0x HTTP/1.1\r\nHost: h\r\n\r\n",
+    "a NUL in a field": b"GET /v1/echo/a HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer prv_r\0junk\r\n\r\n",
+    "no Host": b"GET /v1/inline HTTP/1.1\r\n\r\n",
+    "too many parameters": b"GET /v1/inline?" + b"&".join(b"a%d=1" % i for i in range(101)) + b" HTTP/1.1\r\nHost: h\r\n\r\n",
+    "very many parameters": b"GET /v1/inline?" + b"&".join(b"a%d" % i for i in range(1500)) + b" HTTP/1.1\r\nHost: h\r\n\r\n",
+    "a space too many": b"GET /v1/inline  HTTP/1.1\r\nHost: h\r\n\r\n",
+    "a space within the target": b"GET /v1/in line HTTP/1.1\r\nHost: h\r\n\r\n",
+    "a tab": b"GET\t/v1/inline HTTP/1.1\r\nHost: h\r\n\r\n",
+    "a length that is no number": b"POST /v1/json HTTP/1.1\r\nHost: h\r\nContent-Length: 1x\r\n\r\nz",
+}
+
+
+@pytest.mark.parametrize("name", STRICT)
+def test_what_is_no_http_is_answered_and_runs_nothing(server, name):
+    """Alone, in single bytes, and behind a request that is as it should be: which is answered first, as a whole."""
+    for before, pieces in ((b"", 1), (b"", 3), (b"GET /v1/slow?ms=30 HTTP/1.1\r\nHost: h\r\n\r\n", 1)):
+        handled = server.counters()["handled"]
+        with server.connect() as s:
+            raw = before + STRICT[name] + SMUGGLED.encode()
+            size = -(-len(raw) // pieces)
+            for at in range(0, len(raw), size):
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                    s.sendall(raw[at:at + size])
+                time.sleep(0.01 if pieces > 1 else 0)
+            rest = b""
+            if before:
+                first = Reply(s)
+                assert (first.status, first.json()["path"]) == (200, "/v1/slow")
+                rest = first.rest
+            reply = Reply(s, rest=rest)
+            assert (reply.status, reply.headers["connection"]) == (400, "close")
+            assert reply.problem()["type"] == "/problems/malformed"
+            assert reply.rest == b"" and is_closed(s)
+        assert server.counters()["handled"] == handled + bool(before)
+
+
+@pytest.mark.parametrize("host, status", [
+    ("a b", 400), ("a/b", 400), ("b/c@d", 400), ("u@h", 400), ("h:80x", 400), ("h:8:0", 400), ("[::1", 400), ("[::1]x", 400), ("h%zz", 400),
+    ("h,i", 200), ("h:8080", 200), ("[::1]:80", 200), ("127.0.0.1", 200), ("h%41", 200), ("h:", 200), ("", 200)])
+def test_a_host_is_a_host(server, host, status):
+    s, (reply,) = exchange(server, "GET /v1/inline HTTP/1.1\r\nHost: %s\r\n\r\n" % host)
+    assert reply.status == status
+    assert status == 200 or reply.problem()["errors"][0]["header"] == "Host"
+    s.close()
+
+
+def test_malformed_connections_are_counted():
+    with running() as server:
+        s, (reply,) = exchange(server, STRICT["a folded field"])
+        s.close()
+        assert reply.status == 400 and metric(server, "provisor_http_malformed_total") == 1
+        assert metric(server, 'provisor_http_requests_total{route="unmatched",method="other",code_class="4xx"}') == 1
+
+
 # --- paths and queries --------------------------------------------------------------------------------------
 
 def test_an_encoded_slash_stays_in_its_segment(server):
