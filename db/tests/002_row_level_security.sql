@@ -58,6 +58,7 @@ BEGIN
                                            newest_us, forgotten_at) VALUES (team, one, app, 0, 1, 0, '{1}', '{1}', '{1}', 1, 0, now());
     INSERT INTO provisor.price (team_id, price_book_id, position, cluster, cluster_id, per_executor_hour) VALUES (team, one, 1, 'c', one, 1);
     INSERT INTO provisor.operation (team_id, id, kind, actor, scopes, request_id, trace_id) VALUES (team, one, 'k', 'x', 1, '', ''); -- and its first event
+    INSERT INTO provisor.team_quota (team_id, runs) VALUES (team, 1); -- the rows of team_usage come by themselves
     INSERT INTO provisor.audit (team_id, id, actor, action, subject, request_id) VALUES (team, one, 'x', 'y', 'z', '');
     INSERT INTO provisor.outbox (team_id, id, type, data) VALUES (team, one, 'x', '{}');
     INSERT INTO provisor.idempotency_key (team_id, token_id, method, path_hash, key, body_hash, status, body)

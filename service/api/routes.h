@@ -20,6 +20,9 @@
     CALL(DELETE, "/v1/tokens/{id}", ADMIN, IO, token_revoke, NO_BODY) \
     CALL(POST, "/v1/teams", ADMIN, IO, team_create, JSON) \
     CALL(GET, "/v1/teams", ADMIN, IO, team_list, NO_BODY) \
+    CALL(GET, "/v1/teams/{name}/usage", ADMIN, IO, team_usage_get, NO_BODY) \
+    CALL(PUT, "/v1/teams/{name}/quotas", ADMIN, IO, team_quotas_put, JSON) \
+    CALL(GET, "/v1/usage", READ, IO, usage_get, NO_BODY) \
     CALL(GET, "/v1/audit", ADMIN, IO, audit_list, NO_BODY) \
     CALL(GET, "/", PUBLIC, INLINE, root_get, NO_BODY) \
     CALL(GET, "/openapi.yaml", PUBLIC, INLINE, contract_get, NO_BODY) \

@@ -2,6 +2,7 @@
 #define BASE_ACCESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/principal.h"
@@ -32,6 +33,37 @@ struct team {
     char id[37];
     struct strview name;
     int64_t created_us;
+};
+
+/* What bounds how much a team stores; in the order of provisor.check_usage (migration 0020). */
+enum quota {
+    QUOTA_APPLICATIONS,
+    QUOTA_RUNS,
+    QUOTA_ADVICE,
+    QUOTA_TOKENS,
+    QUOTA_OPERATIONS,
+    QUOTA_REPLIES, /* kept under an Idempotency-Key */
+    QUOTA_BYTES,
+    QUOTAS
+};
+
+/* Quotas of a team in place of the settings. Unknown: the setting holds; 0: no bound. */
+struct team_quotas {
+    int64_t of[QUOTAS];
+};
+
+/* How much of one thing a team stores. */
+struct usage {
+    struct strview name; /* "runs" */
+    struct strview unit; /* "count" or "bytes" */
+    int64_t used;
+    int64_t limit; /* unknown: no bound */
+};
+
+struct usage_list {
+    struct usage *items;
+    size_t n;
+    int64_t counted_us; /* the last recount; unknown: none yet */
 };
 
 struct audit_record {

@@ -29,6 +29,7 @@
     X(PV_E_MEDIA_TYPE, "unsupported_media_type", "the type or coding of the body is not taken")    \
     X(PV_E_EXPECTATION, "expectation_failed", "the expectation cannot be met")                     \
     X(PV_E_NOT_IMPLEMENTED, "not_implemented", "the protocol element is not supported")            \
+    X(PV_E_STORAGE, "storage_quota_exceeded", "the team stores as much as it may")                 \
     X(PV_E_QUOTA, "quota_exceeded", "the team has as many as it may have at once")                 \
     X(PV_E_TIMEOUT, "timeout", "the time allowed for the request is over")                         \
     X(PV_E_RETRY, "retry", "a concurrent change got in the way")                                   \

@@ -21,6 +21,13 @@ struct pv_fault {
     char detail[192];
 };
 
+/* The quota of a team that a request would pass (PV_E_STORAGE, PV_E_QUOTA); name "": none. */
+struct pv_quota {
+    char name[24]; /* "runs", "bytes", ... */
+    int64_t limit;
+    int64_t needed; /* what the team would store with the request */
+};
+
 enum { PV_FAULTS_MAX = 8 };
 
 /*
@@ -33,6 +40,7 @@ struct pv_error {
     char detail[256];
     size_t n_faults; /* may exceed PV_FAULTS_MAX: then only the first ones are kept */
     struct pv_fault faults[PV_FAULTS_MAX];
+    struct pv_quota quota;
     unsigned retry_after_s; /* > 0: sent as Retry-After */
     /* PV_E_QUOTA: what the team has its share of, sent as RateLimit; "": of nothing counted. */
     char limit[16];

@@ -11,6 +11,7 @@
 #include "codec/history/run.h"
 #include "command/args.h"
 #include "command/command.h"
+#include "command/quotas.h"
 #include "http/token.h"
 #include "import/import_operation.h"
 #include "import/report.h"
@@ -354,12 +355,12 @@ int command_import(int argc, char *argv[])
     catch_signals();
     struct pv_error err = {.code = PV_OK};
     struct store *store = NULL;
-    if (store_open(
-            &(struct store_options){.conninfo = config.database_url,
+    struct store_options options = {.conninfo = config.database_url,
                                     .connections_max = (unsigned)request.threads + 1,
                                     .wait_ms = (unsigned)config.database_wait_ms,
-                                    .statement_timeout_ms = (unsigned)config.statement_timeout_ms},
-            &store, &err) != PV_OK)
+                                    .statement_timeout_ms = (unsigned)config.statement_timeout_ms};
+    quotas_of_config(&config, options.quotas);
+    if (store_open(&options, &store, &err) != PV_OK)
         return import_fail(&err);
     status = import_with(store, &config, &request, labels);
     store_close(store);

@@ -15,6 +15,7 @@
 #include "command/args.h"
 #include "command/clock_skew.h"
 #include "command/command.h"
+#include "command/quotas.h"
 #include "http/server.h"
 #include "ingest/spool.h"
 #include "log/log.h"
@@ -290,6 +291,7 @@ static enum pv_code open_service(struct service *service, struct pv_error *err)
                                     .connections_max = (unsigned)config->database_connections,
                                     .wait_ms = (unsigned)config->database_wait_ms,
                                     .statement_timeout_ms = (unsigned)config->statement_timeout_ms};
+    quotas_of_config(config, options.quotas);
     PV_TRY(store_open(&options, &service->store, err));
     service->history = prediction_cache_create((size_t)config->prediction_cache_entries,
                                                config->prediction_cache_ms);

@@ -105,13 +105,24 @@ struct config {
     int64_t import_line_bytes_max;
     int64_t import_runs_max;
     /* housekeeping; days and runs: 0 is no limit */
+    int64_t quota_applications; /* of a team that has none of its own; 0: no bound */
+    int64_t quota_runs;
+    int64_t quota_advice;
+    int64_t quota_tokens;
+    int64_t quota_operations;
+    int64_t quota_replies;
+    int64_t quota_bytes;
+    int64_t usage_recount_s;
+
     int64_t maintenance_interval_s; /* 0: never by itself */
     int64_t maintenance_batch_rows; /* rows a transaction */
     int64_t retention_days;         /* of runs whose application does not say */
     int64_t retention_runs;
     int64_t advice_retention_days;
     int64_t audit_retention_days;
-    int64_t outbox_retention_days; /* of delivered events */
+    int64_t outbox_retention_days;
+    int64_t outbox_events_max; /* of a team */
+    int64_t token_retention_days;
     int64_t task_summary_after_days;
     int64_t partition_months_ahead;
     /* what clusters report */

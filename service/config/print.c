@@ -50,6 +50,7 @@ static const struct {
     {"remedy_task_budget", "Advice, models and pages"},
     {"eventlog_bytes_max", "Event logs and archives"},
     {"exports_max", "Imports and exports of runs"},
+    {"quota_applications", "Quotas of teams"},
     {"maintenance_interval_s", "Maintenance and retention"},
     {"samples_max", "What clusters report"},
     {"token_cache_ms", "Caches"},

@@ -3,6 +3,12 @@
 #include <stdio.h>
 
 #include "base/json_writer.h"
+#include "metrics/registry.h"
+
+METRIC_COUNTER(quota_refusals,
+               "provisor_quota_refusals_total",
+               "Requests refused because the team would store more than a quota allows.",
+               "quota");
 
 enum { SUMMARY_MAX = 4096 }; /* bytes of a `detail` that speaks of several faults */
 
@@ -38,6 +44,7 @@ unsigned http_status_of(enum pv_code code)
     case PV_E_TOO_FEW:
     case PV_E_SINGULAR:
     case PV_E_LIMIT:
+    case PV_E_STORAGE:
         return 422;
     case PV_E_QUOTA:
         return 429;
@@ -86,6 +93,19 @@ static void write_faults(struct writer *w, const struct pv_error *err)
     writer_end_array(w);
     if (kept < err->n_faults)
         writer_member_integer(w, "errors_total", (int64_t)err->n_faults);
+}
+
+/* Which quota it was, for programs. */
+static void write_quota(struct writer *w, const struct pv_quota *quota)
+{
+    if (quota->name[0] == '\0')
+        return;
+    writer_key(w, "quota");
+    writer_begin_object(w);
+    writer_member_string(w, "name", quota->name);
+    writer_member_integer(w, "limit", quota->limit);
+    writer_member_integer(w, "needed", quota->needed);
+    writer_end_object(w);
 }
 
 /*
@@ -137,6 +157,7 @@ const char *http_problem_write(struct arena *arena,
         writer_member_string(&w, "instance", instance);
     if (request_id != NULL && request_id[0] != '\0')
         writer_member_string(&w, "request_id", request_id);
+    write_quota(&w, &err->quota);
     write_faults(&w, err);
     writer_end_object(&w);
     return writer_finish(&w, n);
@@ -217,6 +238,8 @@ void http_reply_problem(struct http_request *request,
     static const char bare[] = "{\"type\":\"about:blank\",\"detail\":\"not enough memory for a "
                                "longer answer\"}";
     *response = (struct http_response){.status = http_status_of(err->code)};
+    if (err->quota.name[0] != '\0')
+        metric_add(&quota_refusals, 1, METRIC_LABELS(err->quota.name));
     response->content_type = "application/problem+json";
     response->body = http_problem_write(request->arena, response->status, err, request->path,
                                         request->request_id, &response->body_n);

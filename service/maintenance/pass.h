@@ -17,12 +17,15 @@ struct maintenance_tally {
     uint64_t runs;
     uint64_t keys;
     uint64_t events;
+    uint64_t events_dropped; /* undelivered ones, by age, and those beyond the newest */
+    uint64_t tokens;
     uint64_t advice;
     uint64_t audit;
     uint64_t performance; /* rows of what clusters reported and nothing is left of */
     uint64_t operations;  /* of which nothing is kept but that they were there */
     uint64_t runs_thinned;
     uint64_t stages_thinned;
+    uint64_t recounts; /* of what a team stores */
 };
 
 struct maintenance_kind {

@@ -6,6 +6,7 @@
 #include "store/clusters/performance.h"
 #include "store/maintenance/maintenance.h"
 #include "store/operations/operation.h"
+#include "store/usage/usage.h"
 
 /* --- runs past their retention --- */
 
@@ -116,7 +117,7 @@ struct ageing {
     enum pv_code (*expire)(struct store_tx *tx, size_t batch, size_t *gone, struct pv_error *err);
     enum pv_code (*expire_after)(
         struct store_tx *tx, int64_t days, size_t batch, size_t *gone, struct pv_error *err);
-    size_t days_at;     /* offset of the setting */
+    size_t days_at;     /* offset of the setting: days, or how many, or seconds */
     size_t count_at;    /* offset of the count in the tally */
     bool keeps_at_zero; /* 0 days: for ever */
     bool uncounted;     /* they were counted when they expired */
@@ -131,6 +132,18 @@ static const struct ageing ageing[] = {
      DAYS(outbox_retention_days),
      .keeps_at_zero = true,
      COUNT(events)},
+    {.expire_after = store_events_trim,
+     DAYS(outbox_events_max),
+     .keeps_at_zero = true,
+     COUNT(events_dropped)},
+    {.expire_after = store_events_drop,
+     DAYS(outbox_retention_days),
+     .keeps_at_zero = true,
+     COUNT(events_dropped)},
+    {.expire_after = store_tokens_expire,
+     DAYS(token_retention_days),
+     .keeps_at_zero = true,
+     COUNT(tokens)},
     {.expire_after = store_advice_expire,
      DAYS(advice_retention_days),
      .keeps_at_zero = true,
@@ -139,6 +152,8 @@ static const struct ageing ageing[] = {
     /* Tombstones first become such; how long they stand counts from when what they held expired. */
     {.expire = store_operations_expire, COUNT(operations)},
     {.expire_after = store_operations_remove, DAYS(operation_tombstone_days), .uncounted = true},
+    /* Last, so that it counts what is left. */
+    {.expire_after = store_usage_recount, DAYS(usage_recount_s), COUNT(recounts)},
 };
 
 static int64_t days_of(const struct ageing *kind, const struct config *config)

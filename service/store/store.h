@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/access.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/principal.h"
@@ -27,6 +28,7 @@ struct store_options {
     unsigned connections_max;
     unsigned wait_ms; /* for a free connection */
     unsigned statement_timeout_ms;
+    int64_t quotas[QUOTAS]; /* of a team that has none of its own; 0: no bound */
 };
 
 /* Opens lazily: succeeds while PostgreSQL is down. PV_E_INVALID: the connection string cannot be

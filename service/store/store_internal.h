@@ -5,6 +5,7 @@
 
 #include "core/history/run.h"
 #include "store/store.h"
+#include "store/usage/tally.h"
 
 /*
  * Shared by the files of this directory: connections, statements with parameters, and readers of
@@ -35,6 +36,8 @@ enum pv_code pool_acquire(struct store *store, PGconn **conn, struct pv_error *e
 /* Back to the pool; closed when it is not healthy or not idle. Accepts NULL. */
 void pool_release(struct store *store, PGconn *conn, bool healthy);
 unsigned pool_statement_timeout_ms(const struct store *store);
+const int64_t *pool_quotas(const struct store *store); /* QUOTAS of them */
+struct tally *pool_tally(const struct store *store);
 
 /* What an SQLSTATE means to a caller; *discard: the connection is of no more use. NULL or "" (no
  * state: the connection is gone) is PV_E_UNAVAILABLE. */
@@ -110,6 +113,8 @@ struct store_tx {
     unsigned queried;  /* statements sent whose results are wanted */
     struct arena scratch;
     unsigned char idempotency_hash[32]; /* from claim to keep */
+    struct tally_amounts owed;          /* to the tally, where this is not committed */
+    int64_t run_bytes;                  /* of runs written and not yet added to their application */
 };
 
 /* A statement of tx; its first parameter, $1, is the team. */

@@ -230,9 +230,9 @@ def test_months_that_are_over_are_dropped(kept, alpha, name):
                     " AND attname <> 'id'", fetch=True)[0][0]
     admin(kept, "INSERT INTO provisor.run (id, %s) SELECT '%s', %s FROM provisor.run WHERE id = '%s'"
           % (columns, old, columns, run["id"]))
-    assert maintain(kept)["partitions_dropped"] == 0, "a run lies there, and the rest is kept for ever"
+    assert maintain(kept, audit_retention_days=0)["partitions_dropped"] == 0, "a run lies there, and the rest is kept for ever"
     alpha.delete("/v1/applications/%s/runs/%s" % (name, old))
-    assert drop_months(kept) == 1
+    assert drop_months(kept, audit_retention_days=0) == 1
     assert "run_2024_03" not in months(kept, "run") and "run_stage_2024_03" not in months(kept, "run_stage")
     assert drop_months(kept, advice_retention_days=365, audit_retention_days=365) == 2
     assert admin(kept, "SELECT child FROM provisor.monthly_partition WHERE child LIKE '%%2024%%'", fetch=True) == []

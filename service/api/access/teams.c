@@ -1,3 +1,6 @@
+#include <string.h>
+
+#include "api/access/find_team.h"
 #include "api/routes.h"
 #include "api/shared/list.h"
 #include "api/shared/reply.h"
@@ -6,6 +9,8 @@
 #include "store/access/access.h"
 
 /* /v1/teams: for the operators' team. */
+
+enum { TEAM_PAGE = 500 };
 
 static const char *const no_parameters[] = {NULL};
 
@@ -50,4 +55,30 @@ enum pv_code team_list(void *context,
         codec_team_encode(&list.w, &page.items[i]);
     return api_list_reply(context, request, response, &list,
                           page.more ? page.items[page.n - 1].id : NULL, RUN_NO_INSTANT, err);
+}
+
+enum pv_code api_team_find(struct api *api,
+                           struct http_request *request,
+                           struct strview name,
+                           char id[37],
+                           bool *found,
+                           struct pv_error *err)
+{
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(api_read(api, request, &tx, err));
+    struct team_list page = {.more = true};
+    char after[37] = "";
+    *found = false;
+    while (page.more && !*found) {
+        struct arena_mark mark = arena_mark(request->arena);
+        PV_TRY(store_team_list(tx, request->arena, after, TEAM_PAGE, &page, err));
+        for (size_t i = 0; i < page.n && !*found; i++) {
+            memcpy(after, page.items[i].id, sizeof after);
+            *found = strview_equal(page.items[i].name, name);
+        }
+        arena_rewind(request->arena, mark);
+    }
+    if (*found)
+        memcpy(id, after, sizeof after);
+    return PV_OK;
 }

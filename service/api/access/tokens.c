@@ -1,6 +1,7 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "api/access/find_team.h"
 #include "api/routes.h"
 #include "api/shared/list.h"
 #include "api/shared/reply.h"
@@ -15,8 +16,6 @@
 /* /v1/tokens: what a team's programs are known by. */
 
 _Static_assert((int)TOKEN_HASH == (int)TOKEN_HASH_BYTES, "one size of hash");
-
-enum { TEAM_PAGE = 500 };
 
 static const char *const no_parameters[] = {NULL};
 
@@ -38,34 +37,6 @@ static enum pv_code decode_token(struct api *api,
     return api_body_close(&body);
 }
 
-/* Id of the team of that name; only the operators' team may look. */
-static enum pv_code find_team(struct api *api,
-                              struct http_request *request,
-                              struct strview name,
-                              char id[37],
-                              struct pv_error *err)
-{
-    store_tx_auto_t *tx = NULL;
-    PV_TRY(api_read(api, request, &tx, err));
-    struct team_list page = {.more = true};
-    char after[37] = "";
-    bool found = false;
-    while (page.more && !found) {
-        struct arena_mark mark = arena_mark(request->arena);
-        PV_TRY(store_team_list(tx, request->arena, after, TEAM_PAGE, &page, err));
-        for (size_t i = 0; i < page.n && !found; i++) {
-            memcpy(after, page.items[i].id, sizeof after);
-            found = strview_equal(page.items[i].name, name);
-        }
-        arena_rewind(request->arena, mark);
-    }
-    store_rollback(&tx);
-    if (!found)
-        return pv_fault(err, PV_PLACE_POINTER, "/team", "not_found", "there is no such team");
-    memcpy(id, after, sizeof after);
-    return PV_OK;
-}
-
 /*
  * The team the new token is for: the caller's own, or the named one. *as becomes the request as
  * that team would send it, so that rows, audit and idempotency key are that team's.
@@ -84,7 +55,10 @@ static enum pv_code choose_team(struct api *api,
         *team = own.team;
         return PV_OK;
     }
-    return find_team(api, request, *team, as->principal.team_id, err);
+    bool found;
+    PV_TRY(api_team_find(api, request, *team, as->principal.team_id, &found, err));
+    return found ? PV_OK
+                 : pv_fault(err, PV_PLACE_POINTER, "/team", "not_found", "there is no such team");
 }
 
 /* The secret is gone from memory but for the text, which the reply holds. */

@@ -96,6 +96,51 @@ void codec_team_encode(struct writer *w, const struct team *team)
     shape_encode(w, &codec_team_shape, team, 0, NULL);
 }
 
+/* --- quotas and what there is of them --- */
+
+#define QUOTAS_MAX INT64_C(1000000000000000)
+#define QUOTA(name, which)                                                                         \
+    {                                                                                              \
+        name, SHAPE_COUNT(struct team_quotas, of[which]), .flags = NULLABLE, .most = QUOTAS_MAX    \
+    }
+static const struct shape_member team_quotas_members[] = {
+    QUOTA("applications_max", QUOTA_APPLICATIONS),
+    QUOTA("runs_max", QUOTA_RUNS),
+    QUOTA("advice_max", QUOTA_ADVICE),
+    QUOTA("tokens_max", QUOTA_TOKENS),
+    QUOTA("operations_max", QUOTA_OPERATIONS),
+    QUOTA("replies_max", QUOTA_REPLIES),
+    QUOTA("bytes_max", QUOTA_BYTES),
+};
+const struct shape codec_team_quotas_shape = {.request = "TeamQuotas",
+                                              SHAPE_OF(team_quotas_members, struct team_quotas)};
+
+void codec_team_quotas_decode(const struct codec_node *node, struct team_quotas *quotas)
+{
+    shape_decode(node, &codec_team_quotas_shape, NULL, quotas);
+}
+
+#define U struct usage
+static const struct shape_member quota_members[] = {
+    {"name", SHAPE_TEXT(U, name), .flags = REPLY},
+    {"unit", SHAPE_TEXT(U, unit), .flags = REPLY},
+    {"used", SHAPE_COUNT(U, used), .flags = REPLY},
+    {"limit", SHAPE_COUNT(U, limit), .flags = REPLY | NULLABLE},
+};
+const struct shape codec_quota_shape = {.reply = "Quota", SHAPE_OF(quota_members, U)};
+
+static const struct shape_member usage_members[] = {
+    {"counted_at", SHAPE_INSTANT(struct usage_list, counted_us), .flags = REPLY | NULLABLE},
+    {"quotas", SHAPE_OBJECTS(struct usage_list, items, n, &codec_quota_shape), .flags = REPLY},
+};
+const struct shape codec_usage_shape = {.reply = "Usage",
+                                        SHAPE_OF(usage_members, struct usage_list)};
+
+void codec_usage_encode(struct writer *w, const struct usage_list *usage)
+{
+    shape_encode(w, &codec_usage_shape, usage, 0, NULL);
+}
+
 #define A struct audit_record
 static const struct shape_member audit_members[] = {
     {"id", SHAPE_ID(A, id), .flags = REPLY},

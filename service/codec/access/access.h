@@ -23,6 +23,14 @@ void codec_token_encode(struct writer *w, const struct token *token);
 void codec_team_decode(const struct codec_node *node, struct team *team);
 void codec_team_encode(struct writer *w, const struct team *team);
 
+extern const struct shape codec_team_quotas_shape;
+extern const struct shape codec_quota_shape;
+extern const struct shape codec_usage_shape;
+
+/* PUT: {applications?, runs?, ...}. */
+void codec_team_quotas_decode(const struct codec_node *node, struct team_quotas *quotas);
+void codec_usage_encode(struct writer *w, const struct usage_list *usage);
+
 void codec_audit_encode(struct writer *w, const struct audit_record *audit);
 
 #endif

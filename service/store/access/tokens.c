@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "store/access/access_internal.h"
+#include "store/usage/usage.h"
 #include "threads/clock.h"
 
 #define T struct token
@@ -68,6 +69,7 @@ enum pv_code store_token_insert(struct store_tx *tx, struct token *token, struct
     token->created_us = row_instant(&row);
     token->last_used_us = token->revoked_us = RUN_NO_INSTANT;
     memcpy(token->team_id, tx->who.team_id, sizeof token->team_id);
+    PV_TRY(usage_check(tx, 1u << QUOTA_TOKENS, err));
     return journal_audit(tx, "token.insert", "token", strview_of(token->id), err);
 }
 

@@ -2,6 +2,9 @@
 
 #include "store/outbox/outbox.h"
 #include "store/sql/columns.h"
+#include "store/usage/usage.h"
+
+enum { ADVICE_ROW_BYTES = 500 }; /* what a row takes besides its documents, about */
 
 /* What a list shows of it, and the rest. */
 #define A struct advice_row
@@ -31,17 +34,24 @@ static const struct column of_details[] = {
 };
 static const struct columns details = {"details", COLUMNS_OF(of_details, A)};
 
+static int64_t bytes_of(const struct advice_row *advice)
+{
+    return (int64_t)(ADVICE_ROW_BYTES + advice->request.n + advice->document.n);
+}
+
 static enum pv_code
 advice_insert(struct store_tx *tx, const struct advice_row *advice, struct pv_error *err)
 {
     static struct columns_statement statement = {
-        "INSERT INTO provisor.advice (team_id, created_at, {headline:written}, {details:written})"
-        " VALUES ($1, coalesce($2, now()), {headline:values}, {details:values})",
+        "INSERT INTO provisor.advice (team_id, created_at, bytes, {headline:written},"
+        " {details:written})"
+        " VALUES ($1, coalesce($2, now()), $3, {headline:values}, {details:values})",
         .of = {&headline, &details}};
     struct sql sql;
     tx_columns(tx, &sql, &statement);
     sql.repeated = true;
     sql_instant(&sql, advice->created_us > 0 ? advice->created_us : RUN_NO_INSTANT);
+    sql_int(&sql, bytes_of(advice));
     columns_bind(&sql, &headline, advice);
     columns_bind(&sql, &details, advice);
     return tx_defer(tx, &sql, err);
@@ -54,6 +64,8 @@ static enum pv_code insert_and_tell(struct store_tx *tx,
 {
     store_set_application(tx, advice->application_id);
     PV_TRY(advice_insert(tx, advice, err));
+    const struct tally_amounts more = {.advice = 1, .bytes = bytes_of(advice)};
+    PV_TRY(usage_count(tx, &more, 1u << QUOTA_ADVICE | 1u << QUOTA_BYTES, err));
     PV_TRY(journal_audit(tx, "advice.insert", "advice", strview_of(advice->id), err));
     PV_TRY(outbox_append(tx, "advice.created", event_data, err));
     return advice->feasible ? PV_OK : outbox_append(tx, "deadline.infeasible", event_data, err);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "store/sql/columns.h"
+#include "store/usage/usage.h"
 #include "threads/clock.h"
 
 #define A struct application
@@ -97,6 +98,7 @@ static enum pv_code application_insert(struct store_tx *tx,
     if (!*made)
         return PV_OK;
     store_set_application(tx, stored->id);
+    PV_TRY(usage_check(tx, 1u << QUOTA_APPLICATIONS, err));
     return journal_audit(tx, "application.insert", "application", stored->name, err);
 }
 

@@ -4,6 +4,7 @@
 
 #include "store/history/run_internal.h"
 #include "store/outbox/outbox.h"
+#include "store/usage/usage.h"
 #include "threads/clock.h"
 
 /*
@@ -267,6 +268,8 @@ enum pv_code store_run_import_write(struct store_tx *tx,
         PV_TRY(run_queue_rows(tx, application->id, run, (const unsigned char *)run->log_digest.at,
                               err));
     }
+    /* They are counted at the end; a million of them need not be written to learn of too many. */
+    PV_TRY(usage_check_runs(tx, counts->inserted, err));
     return has_outgrown_plans(before, counts->inserted) ? plan_anew(tx, err) : PV_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "core/history/run_reach.h"
 #include "store/history/run_internal.h"
 #include "store/outbox/outbox.h"
+#include "store/usage/usage.h"
 #include "threads/clock.h"
 
 /*
@@ -126,15 +127,36 @@ static bool list_warnings(const struct run *run, struct arena *arena, struct run
     return list->rows != NULL;
 }
 
+/* Durations that were spread from a sketch are not kept: the sketch is. */
+static bool is_listed(const struct run_stage *stage)
+{
+    return stage->task_durations_s != NULL && stage->n_task_sketch == 0;
+}
+
+/* Rows with their indexes, measured at runs without texts; eight bytes a number. */
+enum { RUN_ROW_BYTES = 1000, LABEL_ROW_BYTES = 200, STAGE_ROW_BYTES = 250 };
+
+/* What a run takes in the database, about. */
+static int64_t estimate_bytes(const struct run *run)
+{
+    size_t bytes = RUN_ROW_BYTES + LABEL_ROW_BYTES * run->n_labels;
+    for (size_t i = 0; i < run->n_stages; i++) {
+        const struct run_stage *s = &run->stages[i];
+        size_t tasks = is_listed(s) ? (size_t)s->n_tasks : 2 * s->n_task_sketch;
+        bytes += STAGE_ROW_BYTES + s->name.n + 8 * (s->n_parents + tasks);
+    }
+    return (int64_t)bytes;
+}
+
 static enum pv_code write_run(struct store_tx *tx,
                               const char *application_id,
                               const struct run *run,
                               struct pv_error *err)
 {
     static struct columns_statement statement = {
-        "INSERT INTO provisor.run (team_id, application_id, {run:written}, measured,"
+        "INSERT INTO provisor.run (team_id, application_id, bytes, {run:written}, measured,"
         " {measures:written}, {warnings:written})"
-        " VALUES ($1, $2, {run:values}, true, {measures:values}, {warnings:values})",
+        " VALUES ($1, $2, $3, {run:values}, true, {measures:values}, {warnings:values})",
         .of = {&run_columns, &run_measure_columns, &run_warning_columns}};
     struct sql sql;
     struct run_measures measures;
@@ -142,9 +164,12 @@ static enum pv_code write_run(struct store_tx *tx,
     PV_TRY(run_measure(run, &tx->scratch, &measures, err));
     if (!list_warnings(run, &tx->scratch, &warnings))
         return pv_no_memory(err);
+    const int64_t bytes = estimate_bytes(run);
+    tx->run_bytes += bytes; /* until run_queue_history */
     tx_columns(tx, &sql, &statement);
     sql.repeated = true;
     sql_uuid(&sql, application_id);
+    sql_int(&sql, bytes);
     columns_bind(&sql, &run_columns, run);
     columns_bind(&sql, &run_measure_columns, &measures);
     columns_bind(&sql, &run_warning_columns, &warnings);
@@ -201,12 +226,6 @@ struct ragged {
         int64_t parents_at, n_parents, durations_at, n_durations;
     } * spans;
 };
-
-/* Durations that were spread from a sketch are not kept: the sketch is. */
-static bool is_listed(const struct run_stage *stage)
-{
-    return stage->task_durations_s != NULL && stage->n_task_sketch == 0;
-}
 
 static bool count_ragged(const struct run *run, struct ragged *r)
 {
@@ -328,10 +347,13 @@ enum pv_code run_queue_history(struct store_tx *tx,
     struct sql sql;
     tx_sql(tx, &sql,
            "UPDATE provisor.application SET history_version = history_version + 1,"
-           " runs = runs + $3 WHERE team_id = $1 AND id = $2");
+           " runs = runs + $3, run_bytes = run_bytes + $4 WHERE team_id = $1 AND id = $2");
     sql_uuid(&sql, application_id);
     sql_int(&sql, runs_more);
-    return tx_defer(tx, &sql, err);
+    sql_int(&sql, tx->run_bytes);
+    tx->run_bytes = 0;
+    PV_TRY(tx_defer(tx, &sql, err));
+    return runs_more < 0 ? PV_OK : usage_check_runs(tx, 0, err);
 }
 
 enum pv_code run_queue_removal(struct store_tx *tx,

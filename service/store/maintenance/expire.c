@@ -151,6 +151,56 @@ enum pv_code store_events_expire(
     return count_gone(tx, &sql, gone, err);
 }
 
+/* What expires by its age or number: a statement with how old or how many, and the batch. */
+static enum pv_code expire_by(struct store_tx *tx,
+                              const char *statement,
+                              int64_t bound,
+                              size_t batch,
+                              size_t *gone,
+                              struct pv_error *err)
+{
+    struct sql sql;
+    tx_sql(tx, &sql, statement);
+    sql_int(&sql, bound);
+    sql_int(&sql, (int64_t)batch);
+    return count_gone(tx, &sql, gone, err);
+}
+
+enum pv_code store_events_drop(
+    struct store_tx *tx, int64_t days, size_t batch, size_t *gone, struct pv_error *err)
+{
+    return expire_by(tx,
+                     "DELETE FROM provisor.outbox WHERE ctid = ANY (ARRAY("
+                     "SELECT ctid FROM provisor.outbox WHERE team_id = $1 AND delivered_at IS NULL"
+                     " AND created_at < now() - $2 * interval '1 day'"
+                     " ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED)) RETURNING 1",
+                     days, batch, gone, err);
+}
+
+/* The ids are in the order of time. */
+enum pv_code store_events_trim(
+    struct store_tx *tx, int64_t most, size_t batch, size_t *gone, struct pv_error *err)
+{
+    return expire_by(tx,
+                     "DELETE FROM provisor.outbox WHERE ctid = ANY (ARRAY("
+                     "SELECT ctid FROM provisor.outbox WHERE team_id = $1 AND id <="
+                     " (SELECT id FROM provisor.outbox WHERE team_id = $1"
+                     " ORDER BY id DESC OFFSET $2 LIMIT 1)"
+                     " ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED)) RETURNING 1",
+                     most, batch, gone, err);
+}
+
+enum pv_code store_tokens_expire(
+    struct store_tx *tx, int64_t days, size_t batch, size_t *gone, struct pv_error *err)
+{
+    return expire_by(tx,
+                     "DELETE FROM provisor.token WHERE ctid = ANY (ARRAY("
+                     "SELECT ctid FROM provisor.token WHERE team_id = $1"
+                     " AND least(expires_at, revoked_at) < now() - $2 * interval '1 day'"
+                     " ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED)) RETURNING 1",
+                     days, batch, gone, err);
+}
+
 static enum pv_code old_advice(struct store_tx *tx,
                                int64_t days,
                                size_t batch,

@@ -106,6 +106,24 @@ enum pv_code store_events_expire(struct store_tx *tx,
                                  size_t batch,
                                  size_t *gone,
                                  struct pv_error *err) PV_MUSTCHECK;
+/* Events not delivered for so many days. */
+enum pv_code store_events_drop(struct store_tx *tx,
+                               int64_t days,
+                               size_t batch,
+                               size_t *gone,
+                               struct pv_error *err) PV_MUSTCHECK;
+/* Events, delivered or not, beyond the newest `most` of the team. */
+enum pv_code store_events_trim(struct store_tx *tx,
+                               int64_t most,
+                               size_t batch,
+                               size_t *gone,
+                               struct pv_error *err) PV_MUSTCHECK;
+/* Tokens that expired or were revoked so many days ago. */
+enum pv_code store_tokens_expire(struct store_tx *tx,
+                                 int64_t days,
+                                 size_t batch,
+                                 size_t *gone,
+                                 struct pv_error *err) PV_MUSTCHECK;
 enum pv_code store_advice_expire(struct store_tx *tx,
                                  int64_t days,
                                  size_t batch,

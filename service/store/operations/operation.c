@@ -4,6 +4,7 @@
 
 #include "store/operations/operation_internal.h"
 #include "store/outbox/outbox.h"
+#include "store/usage/usage.h"
 
 const char *const operation_status_words[] = {
     [OPERATION_QUEUED] = "queued",       [OPERATION_RUNNING] = "running",
@@ -115,6 +116,7 @@ static enum pv_code store_operation_submit(struct store_tx *tx,
 {
     PV_TRY(tx_defer(tx, sql, err));
     store_set_application(tx, operation->application_id);
+    PV_TRY(usage_check(tx, 1u << QUOTA_OPERATIONS, err));
     return journal_audit(tx, "operation.submit", "operation", strview_of(operation->id), err);
 }
 

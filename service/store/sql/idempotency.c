@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "store/store_internal.h"
+#include "store/usage/usage.h"
 
 /*
  * Claiming takes a lock that ends with the transaction, named by a hash of the key's scope, and
@@ -142,6 +143,10 @@ enum pv_code store_idempotency_keep(struct store_tx *tx,
     sql_bytes(&sql, reply->body.at == NULL ? "" : reply->body.at, reply->body.n);
     sql_uuid(&sql, tx->application_id);
     PV_TRY(tx_defer(tx, &sql, err));
+    /* What makes room is not refused for want of it. */
+    const struct tally_amounts more = {.replies = 1, .bytes = (int64_t)reply->body.n};
+    const unsigned asked = strcmp(method, "DELETE") != 0 ? 1u << QUOTA_REPLIES : 0;
+    PV_TRY(usage_count(tx, &more, asked, err));
     struct sql expire;
     tx_sql(tx, &expire,
            "DELETE FROM provisor.idempotency_key WHERE (team_id, token_id, method, path_hash, key)"

@@ -6,6 +6,7 @@
 #include "log/log.h"
 #include "store/sql/prepared.h"
 #include "store/store_internal.h"
+#include "store/usage/tally.h"
 #include "threads/clock.h"
 #include "threads/cond.h"
 
@@ -39,6 +40,8 @@ struct store {
     uint64_t retry_at_ns;
     uint64_t connects;
     uint64_t connect_failures;
+    int64_t quotas[QUOTAS];
+    struct tally *tally;
 };
 
 static bool init_locks(struct store *store)
@@ -62,9 +65,12 @@ store_open(const struct store_options *options, struct store **opened, struct pv
         store->max = IDLE_MAX;
     store->wait_ms = options->wait_ms;
     store->statement_timeout_ms = options->statement_timeout_ms;
+    memcpy(store->quotas, options->quotas, sizeof store->quotas);
     store->idle = calloc(store->max, sizeof *store->idle);
-    enum pv_code code = store->idle == NULL ? pv_no_memory(err)
-                                            : conninfo_parse(options->conninfo, &store->info, err);
+    store->tally = tally_create();
+    enum pv_code code = store->idle == NULL || store->tally == NULL
+                            ? pv_no_memory(err)
+                            : conninfo_parse(options->conninfo, &store->info, err);
     if (code == PV_OK && !init_locks(store))
         code = pv_no_memory(err);
     if (code == PV_OK) {
@@ -72,6 +78,7 @@ store_open(const struct store_options *options, struct store **opened, struct pv
         return PV_OK;
     }
     conninfo_free(&store->info);
+    tally_destroy(store->tally);
     free(store->idle);
     free(store);
     return code;
@@ -86,6 +93,7 @@ void store_close(struct store *store)
     pthread_cond_destroy(&store->changed);
     pthread_mutex_destroy(&store->lock);
     conninfo_free(&store->info);
+    tally_destroy(store->tally);
     free(store->idle);
     free(store);
 }
@@ -102,6 +110,16 @@ struct store_statistics store_statistics(struct store *store)
     };
     pthread_mutex_unlock(&store->lock);
     return s;
+}
+
+const int64_t *pool_quotas(const struct store *store)
+{
+    return store->quotas;
+}
+
+struct tally *pool_tally(const struct store *store)
+{
+    return store->tally;
 }
 
 unsigned pool_statement_timeout_ms(const struct store *store)

@@ -1,11 +1,16 @@
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "log/log.h"
 #include "store/store_internal.h"
+#include "store/usage/usage.h"
+
+enum { QUOTA_RETRY_S = 600 }; /* what passes with time passes slowly: keys by the day */
 
 /*
  * Longest match first: five characters, then the class. The manual's appendix A lists the states;
- * PV403 is raised by our own functions.
+ * those with PV are raised by our own functions.
  */
 static const struct {
     const char *prefix;
@@ -23,6 +28,8 @@ static const struct {
     {"57014", PV_E_TIMEOUT, false},    /* query_canceled: statement_timeout */
     {"25P03", PV_E_TIMEOUT, true},     /* idle_in_transaction_session_timeout */
     {"PV403", PV_E_FORBIDDEN, false},  /* raised by provisor.require_operator() */
+    {"PV422", PV_E_STORAGE, false},    /* raised by provisor.refuse_quota() */
+    {"PV429", PV_E_QUOTA, false},      /* likewise: one that passes with time */
     {"54", PV_E_LIMIT, false},         /* program_limit_exceeded: too long for an index, say */
     {"53", PV_E_UNAVAILABLE, true},    /* insufficient_resources: connections, disk, memory */
     {"57P", PV_E_UNAVAILABLE, true},   /* admin_shutdown, crash_shutdown, cannot_connect_now */
@@ -83,11 +90,35 @@ static const char *detail_of(enum pv_code code)
     }
 }
 
+/* "runs 20 21": the quota, its limit, what is needed, as provisor.refuse_quota() writes them. */
+static enum pv_code refuse_quota(const PGresult *result,
+                                 enum pv_code code,
+                                 const char *request_id,
+                                 struct pv_error *err)
+{
+    struct pv_quota quota = {.name = ""};
+    const char *text = sqlstate_field(result, PG_DIAG_MESSAGE_DETAIL);
+    if (sscanf(text, "%23s %" SCNd64 " %" SCNd64, quota.name, &quota.limit, &quota.needed) != 3)
+        quota.name[0] = '\0';
+    LOG_EVENT(LOG_INFO, "store.over_quota", request_id, LOG_TEXT("quota", quota.name));
+    (void)pv_fail(err, code,
+                  "with this request the team would store %" PRId64 " %s, and its quota is %" PRId64
+                  ": %s",
+                  quota.needed, quota.name, quota.limit, usage_remedy(quota.name));
+    if (err != NULL) {
+        err->quota = quota;
+        err->retry_after_s = code == PV_E_QUOTA ? QUOTA_RETRY_S : 0;
+    }
+    return code;
+}
+
 enum pv_code
 sqlstate_fail(const PGresult *result, const char *request_id, bool *discard, struct pv_error *err)
 {
     const char *state = sqlstate_field(result, PG_DIAG_SQLSTATE);
     enum pv_code code = sqlstate_code(state, discard);
+    if (code == PV_E_STORAGE || code == PV_E_QUOTA)
+        return refuse_quota(result, code, request_id[0] == '\0' ? NULL : request_id, err);
     log_failure(result, code, request_id[0] == '\0' ? NULL : request_id);
     (void)pv_fail(err, code, "%s", detail_of(code));
     if (err != NULL && (code == PV_E_UNAVAILABLE || code == PV_E_TIMEOUT || code == PV_E_RETRY))

@@ -374,6 +374,7 @@ void store_rollback(struct store_tx **tx)
         return;
     if ((*tx)->begun && (*tx)->conn != NULL && !(*tx)->broken)
         undo(*tx);
+    tally_undo(pool_tally((*tx)->store), (*tx)->who.team_id, &(*tx)->owed);
     transaction_end(tx);
 }
 

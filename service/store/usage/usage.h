@@ -1,0 +1,60 @@
+#ifndef STORE_USAGE_USAGE_H
+#define STORE_USAGE_USAGE_H
+
+#include "store/store.h"
+#include "store/usage/tally.h"
+
+/*
+ * How much a team stores, and how much it may (docs/design.md, "Quotas"). Triggers count with the
+ * transaction that writes (migration 0020); whoever writes asks here whether it was too much.
+ */
+
+/* --- for the writers of this folder's neighbours --- */
+
+/*
+ * Fail the transaction when the team stores more than the quotas named (1 << QUOTA_RUNS | ...)
+ * allow, what it has written itself included. What other transactions have written and not yet
+ * committed is not seen, so that a quota may be passed by that. Deferred: PV_E_STORAGE, or
+ * PV_E_QUOTA for what passes with time, with err->quota, comes with the commit.
+ */
+enum pv_code usage_check(struct store_tx *tx, unsigned quotas, struct pv_error *err) PV_MUSTCHECK;
+
+/* Likewise for runs still to be counted: so many, of tx->run_bytes bytes. */
+enum pv_code usage_check_runs(struct store_tx *tx, int64_t more, struct pv_error *err) PV_MUSTCHECK;
+
+/* Count a piece of advice or a kept reply that the transaction stores, and fail as usage_check does
+ * when that is too much, unless it is told to the database later (usage/tally.h): then with another
+ * one of the team. quotas: those to look at. Costs a round trip where it is told now. */
+enum pv_code usage_count(struct store_tx *tx,
+                         const struct tally_amounts *more,
+                         unsigned quotas,
+                         struct pv_error *err) PV_MUSTCHECK;
+
+/* What can be done about it: part of a sentence. "" is no quota. Never NULL. */
+const char *usage_remedy(const char *quota);
+
+/* --- for the calls --- */
+
+/* Every quota of the transaction's team; clusters_max and price_books_max bound what is counted
+ * where it is written. */
+enum pv_code store_usage_list(struct store_tx *tx,
+                              struct arena *arena,
+                              int64_t clusters_max,
+                              int64_t price_books_max,
+                              struct usage_list *list,
+                              struct pv_error *err) PV_MUSTCHECK;
+
+/* Set those of the transaction's team, with an audit row. */
+enum pv_code store_quotas_set(struct store_tx *tx,
+                              const struct team_quotas *quotas,
+                              struct pv_error *err) PV_MUSTCHECK;
+
+/* Count the tables of the transaction's team unless that was done less than every_s seconds ago:
+ * *counted is 1 or 0. May take ten minutes. batch is not used. */
+enum pv_code store_usage_recount(struct store_tx *tx,
+                                 int64_t every_s,
+                                 size_t batch,
+                                 size_t *counted,
+                                 struct pv_error *err) PV_MUSTCHECK;
+
+#endif
