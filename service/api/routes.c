@@ -2,11 +2,26 @@
 
 #include "api/api.h"
 
-#define CALL_ROW(method, template, access, place, handler, body)                                   \
-    {HTTP_##method, template, HTTP_##access, HTTP_##place, handler, NULL, HTTP_##body},
-#define STREAM_ROW(method, template, access, place, stream)                                        \
-    {HTTP_##method, template, HTTP_##access, HTTP_##place, NULL, &stream, HTTP_JSON},
+#define CALL_ROW(method_, template_, access_, place_, handler_, body_)                             \
+    {.method = HTTP_##method_,                                                                     \
+     .template = template_,                                                                        \
+     .access = HTTP_##access_,                                                                     \
+     .place = HTTP_##place_,                                                                       \
+     .handler = handler_,                                                                          \
+     .takes_body = HTTP_##body_},
+#define STEPS_ROW(method_, template_, access_, call_, body_)                                       \
+    {.method = HTTP_##method_,                                                                     \
+     .template = template_,                                                                        \
+     .access = HTTP_##access_,                                                                     \
+     .takes_body = HTTP_##body_,                                                                   \
+     .call = &call_},
+#define STREAM_ROW(method_, template_, access_, stream_)                                           \
+    {.method = HTTP_##method_,                                                                     \
+     .template = template_,                                                                        \
+     .access = HTTP_##access_,                                                                     \
+     .stream = &stream_,                                                                           \
+     .takes_body = HTTP_JSON},
 
 const struct http_route api_routes[] = {
-    API_ROUTES(CALL_ROW, STREAM_ROW) /* the end: */ {.template = NULL},
+    API_ROUTES(CALL_ROW, STEPS_ROW, STREAM_ROW) /* the end: */ {.template = NULL},
 };

@@ -6,7 +6,8 @@
 /*
  * The calls of the service, a row each:
  *   CALL(method, template, who may, where it runs, handler, what it takes as its body)
- *   STREAM(method, template, who may, where it runs, stream)
+ *   STEPS(method, template, who may, call in steps, what it takes as its body)
+ *   STREAM(method, template, who may, stream)
  * A row declares its handler too, so that the file that has it includes this one.
  */
 #define API_APPLICATION "/v1/applications/{name}"
@@ -14,11 +15,11 @@
 #define API_CLUSTER "/v1/clusters/{name}"
 
 /* clang-format off */
-#define API_ROUTES(CALL, STREAM) \
-    CALL(POST, "/v1/tokens", ADMIN, IO, token_create, JSON) \
+#define API_ROUTES(CALL, STEPS, STREAM) \
+    STEPS(POST, "/v1/tokens", ADMIN, token_create, JSON) \
     CALL(GET, "/v1/tokens", ADMIN, IO, token_list, NO_BODY) \
     CALL(DELETE, "/v1/tokens/{id}", ADMIN, IO, token_revoke, NO_BODY) \
-    CALL(POST, "/v1/teams", ADMIN, IO, team_create, JSON) \
+    STEPS(POST, "/v1/teams", ADMIN, team_create, JSON) \
     CALL(GET, "/v1/teams", ADMIN, IO, team_list, NO_BODY) \
     CALL(GET, "/v1/teams/{name}/usage", ADMIN, IO, team_usage_get, NO_BODY) \
     CALL(PUT, "/v1/teams/{name}/quotas", ADMIN, IO, team_quotas_put, JSON) \
@@ -30,50 +31,50 @@
     CALL(GET, "/docs", PUBLIC, INLINE, site_root_get, NO_BODY) \
     CALL(GET, "/docs/{+path}", PUBLIC, INLINE, site_page_get, NO_BODY) \
     CALL(GET, "/problems/{name}", PUBLIC, INLINE, problem_type_get, NO_BODY) \
-    CALL(POST, "/v1/feasibility", READ, IO, feasibility_check, JSON) \
-    CALL(POST, "/v1/stage-plans", READ, IO, stage_plan_create, JSON) \
-    CALL(POST, "/v1/contention", READ, COMPUTE, contention_share, JSON) \
-    CALL(POST, "/v1/copy-plans", READ, COMPUTE, copy_plans_create, JSON) \
-    CALL(POST, "/v1/simulations", WRITE, IO, simulations_create, JSON) \
-    CALL(POST, "/v1/models/fit", READ, COMPUTE, models_fit, JSON) \
-    CALL(POST, "/v1/models/predict", READ, COMPUTE, models_predict, JSON) \
+    STEPS(POST, "/v1/feasibility", READ, feasibility_check, JSON) \
+    STEPS(POST, "/v1/stage-plans", READ, stage_plan_create, JSON) \
+    STEPS(POST, "/v1/contention", READ, contention_share, JSON) \
+    STEPS(POST, "/v1/copy-plans", READ, copy_plans_create, JSON) \
+    STEPS(POST, "/v1/simulations", WRITE, simulations_create, JSON) \
+    STEPS(POST, "/v1/models/fit", READ, models_fit, JSON) \
+    STEPS(POST, "/v1/models/predict", READ, models_predict, JSON) \
     CALL(GET, "/v1/name-rules", READ, IO, name_rules_get, NO_BODY) \
-    CALL(PUT, "/v1/name-rules", WRITE, IO, name_rules_set, JSON) \
+    STEPS(PUT, "/v1/name-rules", WRITE, name_rules_set, JSON) \
     CALL(DELETE, "/v1/name-rules", WRITE, IO, name_rules_reset, NO_BODY) \
-    CALL(POST, "/v1/name-rules/preview", READ, IO, name_rules_preview, JSON) \
+    STEPS(POST, "/v1/name-rules/preview", READ, name_rules_preview, JSON) \
     CALL(GET, "/v1/clusters", READ, IO, clusters_list, NO_BODY) \
     CALL(GET, "/v1/clusters/{name}", READ, IO, clusters_get, NO_BODY) \
-    CALL(PUT, "/v1/clusters/{name}", WRITE, IO, clusters_put, JSON) \
+    STEPS(PUT, "/v1/clusters/{name}", WRITE, clusters_put, JSON) \
     CALL(DELETE, "/v1/clusters/{name}", WRITE, IO, clusters_delete, NO_BODY) \
-    CALL(POST, API_CLUSTER "/samples", WRITE, IO, cluster_samples_add, JSON) \
+    STEPS(POST, API_CLUSTER "/samples", WRITE, cluster_samples_add, JSON) \
     CALL(GET, API_CLUSTER "/performance", READ, IO, cluster_performance_get, NO_BODY) \
     CALL(GET, "/v1/price-books", READ, IO, price_books_list, NO_BODY) \
     CALL(GET, API_BOOK, READ, IO, price_books_get, NO_BODY) \
-    CALL(PUT, API_BOOK, WRITE, IO, price_books_put, JSON_OR_CSV) \
+    STEPS(PUT, API_BOOK, WRITE, price_books_put, JSON_OR_CSV) \
     CALL(DELETE, API_BOOK, WRITE, IO, price_books_delete, NO_BODY) \
-    CALL(POST, "/v1/applications", WRITE, IO, applications_create, JSON) \
+    STEPS(POST, "/v1/applications", WRITE, applications_create, JSON) \
     CALL(GET, "/v1/applications", READ, IO, applications_list, NO_BODY) \
     CALL(GET, API_APPLICATION, READ, IO, applications_get, NO_BODY) \
-    CALL(PATCH, API_APPLICATION, WRITE, IO, applications_change, JSON) \
+    STEPS(PATCH, API_APPLICATION, WRITE, applications_change, JSON) \
     CALL(DELETE, API_APPLICATION, WRITE, IO, applications_delete, NO_BODY) \
-    CALL(POST, API_APPLICATION "/runs", WRITE, IO, runs_create, JSON) \
+    STEPS(POST, API_APPLICATION "/runs", WRITE, runs_create, JSON) \
     CALL(GET, API_APPLICATION "/runs", READ, IO, runs_list, NO_BODY) \
     CALL(GET, API_APPLICATION "/runs/export", READ, IO, runs_export, NO_BODY) \
-    STREAM(POST, API_APPLICATION "/runs/import", WRITE, IO, runs_import_stream) \
+    STREAM(POST, API_APPLICATION "/runs/import", WRITE, runs_import_stream) \
     CALL(GET, API_APPLICATION "/runs/{id}", READ, IO, runs_get, NO_BODY) \
     CALL(DELETE, API_APPLICATION "/runs/{id}", WRITE, IO, runs_delete, NO_BODY) \
     CALL(GET, "/v1/runs/{id}", READ, IO, runs_find, NO_BODY) \
-    STREAM(POST, "/v1/eventlogs", WRITE, IO, named_eventlogs_stream) \
-    STREAM(POST, API_APPLICATION "/eventlogs", WRITE, IO, eventlogs_stream) \
+    STREAM(POST, "/v1/eventlogs", WRITE, named_eventlogs_stream) \
+    STREAM(POST, API_APPLICATION "/eventlogs", WRITE, eventlogs_stream) \
     CALL(GET, API_APPLICATION "/profile", READ, IO, profile_get, NO_BODY) \
-    CALL(GET, API_APPLICATION "/models", READ, IO, history_models_get, NO_BODY) \
-    CALL(POST, API_APPLICATION "/refit", WRITE, IO, application_refit, JSON) \
-    CALL(GET, API_APPLICATION "/speedup", READ, IO, history_speedup_get, NO_BODY) \
-    CALL(GET, API_APPLICATION "/next-experiments", READ, IO, next_experiments_get, NO_BODY) \
+    STEPS(GET, API_APPLICATION "/models", READ, history_models_get, NO_BODY) \
+    STEPS(POST, API_APPLICATION "/refit", WRITE, application_refit, JSON) \
+    STEPS(GET, API_APPLICATION "/speedup", READ, history_speedup_get, NO_BODY) \
+    STEPS(GET, API_APPLICATION "/next-experiments", READ, next_experiments_get, NO_BODY) \
     CALL(GET, "/v1/accuracy", READ, IO, team_accuracy_list, NO_BODY) \
-    CALL(GET, API_APPLICATION "/diagnosis", READ, COMPUTE, diagnosis_get, NO_BODY) \
+    STEPS(GET, API_APPLICATION "/diagnosis", READ, diagnosis_get, NO_BODY) \
     CALL(GET, API_APPLICATION "/accuracy", READ, IO, accuracy_list, NO_BODY) \
-    CALL(POST, "/v1/advice", WRITE, IO, advice_create, JSON) \
+    STEPS(POST, "/v1/advice", WRITE, advice_create, JSON) \
     CALL(GET, "/v1/advice", READ, IO, advice_list, NO_BODY) \
     CALL(GET, "/v1/advice/{id}", READ, IO, advice_get, NO_BODY) \
     CALL(GET, "/v1/operations", READ, IO, operations_list, NO_BODY) \
@@ -85,9 +86,9 @@
 #define API_DECLARE_CALL(method, template, access, place, handler, body)                           \
     enum pv_code handler(void *context, struct http_request *request,                              \
                          struct http_response *response, struct pv_error *err);
-#define API_DECLARE_STREAM(method, template, access, place, name)                                  \
-    extern const struct http_stream name;
+#define API_DECLARE_STEPS(method, template, access, name, body) extern const struct http_call name;
+#define API_DECLARE_STREAM(method, template, access, name) extern const struct http_stream name;
 
-API_ROUTES(API_DECLARE_CALL, API_DECLARE_STREAM)
+API_ROUTES(API_DECLARE_CALL, API_DECLARE_STEPS, API_DECLARE_STREAM)
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duty.h"
 #include "compression/compression_internal.h"
 
 enum compression_match compression_match_at(
@@ -191,6 +192,7 @@ compression_feed(struct decompressor *framing, const char *bytes, size_t n, stru
 enum pv_code
 decompressor_feed(struct decompressor *framing, const char *bytes, size_t n, struct pv_error *err)
 {
+    duty_parses(SIZE_MAX); /* nobody knows what it comes to */
     if (framing->failed != PV_OK)
         return pv_fail(err, framing->failed, "the stream has failed before");
     if (n == 0)

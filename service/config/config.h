@@ -71,6 +71,7 @@ struct config {
     int64_t executors_max; /* that an advice considers */
     int64_t remedy_task_budget;
     int64_t advice_task_budget;
+    int64_t inline_body_bytes;
     int64_t feasibility_inline_tasks;
     int64_t nearest_runs;          /* an advice replays */
     int64_t observations_max;      /* of a fit */

@@ -95,6 +95,7 @@ const struct setting settings[] = {
     INTEGER(executors_max, "", 1, 100000, "1000", "most executors that advice considers"),
     INTEGER(remedy_task_budget, "", 0, INT64_C(10000000000), "5000000", "tasks simulated in the search for remedies; a search that was cut short says so"),
     INTEGER(advice_task_budget, "", 1000, INT64_C(10000000000), "2000000", "tasks simulated to predict a job over its executor counts; beyond it the grid of counts becomes coarser, then distant runs are left out"),
+    INTEGER(inline_body_bytes, "bytes", 0, MIB, "65536", "a body of at most this size is parsed where the request is; larger ones wait for a compute worker"),
     INTEGER(feasibility_inline_tasks, "", 0, 1000000, "10000", "a feasibility request of at most this many tasks is answered at once; larger ones wait for a compute worker"),
     INTEGER(nearest_runs, "", 1, 100, "5", "runs of the history that advice replays"),
     INTEGER(observations_max, "", 1, 100000, "1000", "observations of a fit"),

@@ -18,9 +18,14 @@ METRIC_COUNTER(rejected,
 
 /* --- costs --- */
 
-static size_t cost_index(const struct http_resource *resource, const struct http_request *request)
+/* Streams have no steps: what their jobs are is theirs. */
+static size_t cost_index(const struct http_resource *resource,
+                         enum http_method method,
+                         size_t step,
+                         enum http_place place)
 {
-    return (resource->index * HTTP_METHOD_COUNT + request->method) * 2 + request->may_compute;
+    size_t row = (resource->index * HTTP_METHOD_COUNT + method) * HTTP_STEPS_MAX + step;
+    return row * 2 + (place == HTTP_COMPUTE);
 }
 
 static uint64_t count_units(const struct http_request *request)
@@ -30,7 +35,7 @@ static uint64_t count_units(const struct http_request *request)
 
 bool http_costs_init(struct http_costs *costs, const struct http_router *router)
 {
-    size_t n = router->n * HTTP_METHOD_COUNT * 2;
+    size_t n = router->n * HTTP_METHOD_COUNT * HTTP_STEPS_MAX * 2;
     costs->all = calloc(n, sizeof *costs->all);
     if (costs->all == NULL)
         return false;
@@ -47,19 +52,23 @@ void http_costs_fini(struct http_costs *costs)
 
 uint64_t http_costs_estimate(const struct http_costs *costs,
                              const struct http_resource *resource,
-                             const struct http_request *request)
+                             const struct http_request *request,
+                             size_t step)
 {
-    const struct http_cost *cost = &costs->all[cost_index(resource, request)];
+    const struct http_cost *cost =
+        &costs->all[cost_index(resource, request->method, step, request->place)];
     return atomic_load_explicit(&cost->ns_per_unit, memory_order_relaxed) * count_units(request);
 }
 
 void http_costs_learn(struct http_costs *costs,
                       const struct http_resource *resource,
                       const struct http_request *request,
+                      size_t step,
+                      enum http_place place,
                       uint64_t took_ns)
 {
     enum { MEMORY = 16 }; /* requests that the mean is of */
-    struct http_cost *cost = &costs->all[cost_index(resource, request)];
+    struct http_cost *cost = &costs->all[cost_index(resource, request->method, step, place)];
     uint64_t mean = atomic_load_explicit(&cost->ns_per_unit, memory_order_relaxed);
     mean = mean - mean / MEMORY + took_ns / count_units(request) / MEMORY;
     atomic_store_explicit(&cost->ns_per_unit, mean, memory_order_relaxed);

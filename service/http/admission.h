@@ -12,26 +12,31 @@
 
 /*
  * What a job of a request will take is estimated from the requests of its route that came before:
- * their mean time on a worker for each unit of body, recent ones counting more. Safe from any
+ * their mean time on a worker for each unit of body, recent ones counting more. A job is what is done
+ * of a request at one place: it is known by its first step and by where it runs. Safe from any
  * thread: estimates may lose each other's updates, never more.
  */
 struct http_cost {
     _Atomic uint64_t ns_per_unit;
 };
 struct http_costs {
-    struct http_cost *all; /* by resource, method, and whether it computes */
+    struct http_cost *all; /* by resource, method, step, and whether it computes */
 };
 
 /* false: memory is exhausted. */
 bool http_costs_init(struct http_costs *costs, const struct http_router *router);
 void http_costs_fini(struct http_costs *costs);
 
+/* Of the job that begins with that step where the request is. */
 uint64_t http_costs_estimate(const struct http_costs *costs,
                              const struct http_resource *resource,
-                             const struct http_request *request);
+                             const struct http_request *request,
+                             size_t step);
 void http_costs_learn(struct http_costs *costs,
                       const struct http_resource *resource,
                       const struct http_request *request,
+                      size_t step,
+                      enum http_place place,
                       uint64_t took_ns);
 
 /* Why a request is refused although nothing is wrong with it. */

@@ -20,6 +20,11 @@ METRIC_COUNTER(token_lookups,
                "provisor_token_lookups_total",
                "Questions to the database who holds a token, by answer: valid, false or failed.",
                "answer");
+METRIC_COUNTER(moves,
+               "provisor_http_moves_total",
+               "Requests handed from one kind of worker to the other in the middle, by where they "
+               "went (io or compute).",
+               "to");
 
 struct exchange *exchange_create(struct http_server *server, struct client *client, const char *uri)
 {
@@ -70,7 +75,16 @@ static void end_orphan(void *argument)
     exchange_release(argument, true);
 }
 
-/* end() may wait for PostgreSQL, so it is no work for a server thread. */
+static void end_call(struct exchange *x)
+{
+    if (!x->state_made)
+        return;
+    x->state_made = false;
+    if (x->route->call->end != NULL)
+        x->route->call->end(x->request.state);
+}
+
+/* end() may wait for PostgreSQL, so it is no work for a server thread, nor for a compute worker. */
 static void end_elsewhere(struct exchange *x)
 {
     atomic_store(&x->holders, 1);
@@ -97,14 +111,15 @@ void exchange_retry_orphans(struct http_server *server)
     }
 }
 
-void exchange_release(struct exchange *x, bool on_worker)
+void exchange_release(struct exchange *x, bool on_io)
 {
     if (atomic_fetch_sub(&x->holders, 1) != 1)
         return;
-    if ((x->stream_open || x->source != NULL) && !on_worker) {
+    if ((x->stream_open || x->source != NULL) && !on_io) {
         end_elsewhere(x);
         return;
     }
+    end_call(x);
     end_stream(x);
     end_source(x);
     arena_fini(&x->arena);
@@ -216,33 +231,96 @@ static enum pv_code check_response(const struct http_response *response, struct 
     return PV_OK;
 }
 
+/* --- the steps of a call --- */
+
+static bool is_worker(enum http_place place)
+{
+    return place == HTTP_IO || place == HTTP_COMPUTE;
+}
+
+/* A handler is a call of one step. run is NULL after the last. */
+static struct http_step step_of(const struct exchange *x)
+{
+    const struct http_route *route = x->route;
+    if (route->call != NULL)
+        return route->call->steps[x->step];
+    return (struct http_step){route->place, x->step == 0 ? route->handler : NULL};
+}
+
+enum http_place exchange_first_place(const struct exchange *x)
+{
+    const struct http_call *call = x->route->call;
+    if (call == NULL)
+        return x->route->place;
+    if (call->steps[0].place == HTTP_BODY &&
+        x->request.body_n > (size_t)x->server->config->inline_body_bytes)
+        return HTTP_COMPUTE;
+    for (const struct http_step *step = call->steps; step->run != NULL; step++)
+        if (is_worker(step->place))
+            return step->place;
+    return HTTP_IO;
+}
+
 static bool is_to_repeat(const struct exchange *x, enum pv_code code)
 {
     return code == PV_E_RETRY && x->request.again == HTTP_AGAIN_AT_ONCE;
 }
 
-void exchange_handle(struct exchange *x)
+/* x->next says whether the step is to be run again, by whom. */
+static enum pv_code run_step(struct exchange *x, const struct http_step *step, struct pv_error *err)
 {
     void *context = health_owns(x->route) ? (void *)x->server : x->server->options.context;
-    struct pv_error err;
+    const struct http_response before = x->response;
     struct arena_mark mark = arena_mark(&x->arena);
     enum pv_code code = PV_E_RETRY;
     x->request.again = HTTP_AGAIN_AT_ONCE;
+    if (is_worker(step->place) && http_move(&x->request, step->place) != PV_OK) {
+        x->next = x->request.again;
+        return PV_E_RETRY;
+    }
     for (unsigned attempt = 0; is_to_repeat(x, code) && attempt <= RETRIES; attempt++) {
         if (attempt > 0)
             clock_sleep_for_retry(attempt);
         arena_rewind(&x->arena, mark);
-        pv_error_clear(&err);
-        x->response = (struct http_response){0};
-        code = x->route->handler(context, &x->request, &x->response, &err);
+        pv_error_clear(err);
+        x->response = before;
+        code = step->run(context, &x->request, &x->response, err);
     }
-    bool may_defer = x->route->place == HTTP_IO && !x->request.may_compute;
-    if (code == PV_E_RETRY && (x->request.again != HTTP_AGAIN_COMPUTING || may_defer))
+    if (code == PV_E_RETRY)
         x->next = x->request.again;
-    if (x->next != HTTP_AGAIN_AT_ONCE) {
-        arena_rewind(&x->arena, mark);
-        return;
+    if (code == PV_OK)
+        return PV_OK;
+    x->response = before;
+    arena_rewind(&x->arena, mark);
+    return code;
+}
+
+static enum pv_code make_state(struct exchange *x, struct pv_error *err)
+{
+    const struct http_call *call = x->route->call;
+    if (x->step > 0 || x->state_made)
+        return PV_OK;
+    x->mark = arena_mark(&x->arena);
+    if (call == NULL || call->state_bytes == 0)
+        return PV_OK;
+    x->request.state = arena_calloc(&x->arena, 1, call->state_bytes);
+    x->state_made = x->request.state != NULL;
+    return x->state_made ? PV_OK : pv_no_memory(err);
+}
+
+void exchange_handle(struct exchange *x)
+{
+    struct pv_error err = {0};
+    enum pv_code code = make_state(x, &err);
+    struct http_step step = step_of(x);
+    while (code == PV_OK && x->response.status == 0 && step.run != NULL) {
+        code = run_step(x, &step, &err);
+        if (x->next != HTTP_AGAIN_AT_ONCE)
+            return;
+        x->step++;
+        step = step_of(x);
     }
+    end_call(x);
     if (code == PV_OK) {
         x->source = x->response.source;
         x->source_state = x->response.source_state;
@@ -251,9 +329,11 @@ void exchange_handle(struct exchange *x)
     if (code == PV_OK)
         return;
     end_source(x);
-    arena_rewind(&x->arena, mark);
+    arena_rewind(&x->arena, x->mark);
     fail_with(x, code, &err);
 }
+
+/* --- streams --- */
 
 /* Each job of an exchange that goes on for long has a time of its own. */
 static void reset_deadline(struct exchange *x, exchange_job job)
@@ -305,8 +385,8 @@ void exchange_stream_finish(struct exchange *x)
     x->request.again = HTTP_AGAIN_AT_ONCE;
     enum pv_code code = x->route->stream->finish(x->server->options.context, &x->request, x->stream,
                                                  &x->response, &err);
-    if (code == PV_E_RETRY && x->request.again == HTTP_AGAIN_COMPUTING) {
-        x->next = HTTP_AGAIN_COMPUTING;
+    if (code == PV_E_RETRY && x->request.again == HTTP_AGAIN_MOVED) {
+        x->next = HTTP_AGAIN_MOVED;
         return;
     }
     if (code == PV_OK)
@@ -344,13 +424,21 @@ static bool is_over(void *argument)
     return atomic_load(&x->state) != JOB_RUNNING;
 }
 
-/*
- * Queue the exchange's job among those of its team. What a stream or a reply under way needs next
- * is never dropped for others: the work that is done would be lost.
- */
-static enum workers_admission enqueue(struct exchange *x, struct workers *workers)
+static struct workers *workers_at(const struct exchange *x, enum http_place place)
 {
-    bool begins = x->job == exchange_handle || x->job == exchange_authenticate ||
+    if (health_owns(x->route)) /* in one step, so this is its connection's thread */
+        return health_workers(x->client->listener, x->route);
+    return place == HTTP_COMPUTE ? x->server->compute : x->server->io;
+}
+
+/*
+ * Queue the exchange's job among those of its team at the place where the request is now. What a
+ * stream, a reply or a call under way needs next is never dropped for others: the work that is done
+ * would be lost.
+ */
+static enum workers_admission enqueue(struct exchange *x)
+{
+    bool begins = (x->job == exchange_handle && x->step == 0) || x->job == exchange_authenticate ||
                   x->job == exchange_stream_begin;
     const struct workers_job job = {
         .run = run_job,
@@ -358,30 +446,38 @@ static enum workers_admission enqueue(struct exchange *x, struct workers *worker
         .is_over = is_over,
         .argument = x,
         .owner = x->job == exchange_authenticate ? x->presumed_team : x->request.principal.team_id,
-        .cost_ns = http_costs_estimate(&x->server->costs, x->resource, &x->request)};
-    return workers_submit(workers, &job);
+        .cost_ns = http_costs_estimate(&x->server->costs, x->resource, &x->request, x->step)};
+    return workers_submit(workers_at(x, x->request.place), &job);
 }
 
 /* Other than WORKERS_ACCEPTED: not queued. Else the worker's hold goes with the job. */
-static enum workers_admission go_on_computing(struct exchange *x)
+static enum workers_admission go_on_elsewhere(struct exchange *x)
 {
-    x->request.may_compute = true;
+    enum http_place here = x->request.place;
+    x->request.place = x->request.move_to;
     x->waiting_ns = clock_monotonic_ns();
     if (x->route->stream != NULL) {
         reset_deadline(x, x->job);
         atomic_store(&x->turn_ns, x->request.deadline_ns);
     }
+    if (x->request.place != here)
+        metric_add(&moves, 1, METRIC_LABELS(x->request.place == HTTP_COMPUTE ? "compute" : "io"));
     atomic_store(&x->taken, false);
-    enum workers_admission admission = enqueue(x, x->server->compute);
-    if (admission != WORKERS_ACCEPTED)
-        atomic_store(&x->taken, true);
+    enum workers_admission admission = enqueue(x);
+    if (admission == WORKERS_ACCEPTED)
+        return admission;
+    atomic_store(&x->taken, true);
+    x->request.place = here;
     return admission;
 }
 
-static void refuse_computing(struct exchange *x, enum workers_admission why)
+/* What a stream holds may be the database's: only io workers end it, if not at once. */
+static void refuse_to_move(struct exchange *x, enum workers_admission why)
 {
     exchange_refuse(x, http_refusal_of(why));
-    end_stream(x);
+    end_call(x);
+    if (x->request.place == HTTP_IO)
+        end_stream(x);
 }
 
 /*
@@ -402,17 +498,23 @@ static bool leave_parked(struct exchange *x)
     return false;
 }
 
+static void run_turn(struct exchange *x)
+{
+    uint64_t from_ns = clock_monotonic_ns();
+    size_t step = x->step;
+    x->next = HTTP_AGAIN_AT_ONCE;
+    x->job(x);
+    if (x->job == exchange_handle)
+        http_costs_learn(&x->server->costs, x->resource, &x->request, step, x->request.place,
+                         clock_monotonic_ns() - from_ns);
+}
+
 /* true: another worker has the job now. A further turn that finds the queue full is taken at once:
  * the work of those before it would be lost. */
 static bool run_turns(struct exchange *x)
 {
     while (atomic_load(&x->state) == JOB_RUNNING) {
-        uint64_t from_ns = clock_monotonic_ns();
-        x->next = HTTP_AGAIN_AT_ONCE;
-        x->job(x);
-        if (x->job == exchange_handle)
-            http_costs_learn(&x->server->costs, x->resource, &x->request,
-                             clock_monotonic_ns() - from_ns);
+        run_turn(x);
         switch (x->next) {
         case HTTP_AGAIN_AT_ONCE:
             return false;
@@ -420,13 +522,13 @@ static bool run_turns(struct exchange *x)
             if (leave_parked(x))
                 return true;
             break;
-        case HTTP_AGAIN_COMPUTING: {
-            bool computing = x->request.may_compute;
-            enum workers_admission admission = go_on_computing(x);
+        case HTTP_AGAIN_MOVED: {
+            bool stays = x->request.move_to == x->request.place;
+            enum workers_admission admission = go_on_elsewhere(x);
             if (admission == WORKERS_ACCEPTED)
                 return true;
-            if (!computing) {
-                refuse_computing(x, admission);
+            if (!stays) {
+                refuse_to_move(x, admission);
                 return false;
             }
         }
@@ -441,12 +543,13 @@ static void run_job(void *argument)
     atomic_store(&x->taken, true);
     if (run_turns(x))
         return;
+    bool on_io = x->request.place == HTTP_IO;
     struct client *client = x->client;
     bool body_goes_on = x->body_goes_on;
     enum exchange_state expected = JOB_RUNNING;
     if (atomic_compare_exchange_strong(&x->state, &expected, JOB_DONE))
         client_resume(client, body_goes_on); /* suspended until here, hence still there */
-    exchange_release(x, true);
+    exchange_release(x, on_io);
 }
 
 /* Somebody else's job has taken its place in the queue. */
@@ -465,13 +568,13 @@ static void drop_job(void *argument)
 bool exchange_take_up(struct exchange *x)
 {
     atomic_store(&x->park, PARK_NONE);
-    if (enqueue(x, x->server->io) == WORKERS_ACCEPTED)
+    if (enqueue(x) == WORKERS_ACCEPTED)
         return true;
     atomic_store(&x->park, PARK_PARKED);
     return false;
 }
 
-bool exchange_submit(struct exchange *x, struct workers *workers, exchange_job job)
+bool exchange_submit(struct exchange *x, enum http_place place, exchange_job job)
 {
     struct http_server *server = x->server;
     (void)atomic_fetch_add(&server->suspended, 1);
@@ -482,6 +585,7 @@ bool exchange_submit(struct exchange *x, struct workers *workers, exchange_job j
     if (x->route->stream != NULL || x->source != NULL)
         reset_deadline(x, job);
     x->job = job;
+    x->request.place = place;
     x->body_goes_on =
         x->stage == STAGE_BODY || x->stage == STAGE_PIECE || x->stage == STAGE_FILLING;
     x->waiting_ns = clock_monotonic_ns();
@@ -491,7 +595,7 @@ bool exchange_submit(struct exchange *x, struct workers *workers, exchange_job j
     struct client *client = x->client;
     MHD_suspend_connection(client->connection);
     client_enter(client, CLIENT_WORKING, x->request.deadline_ns);
-    enum workers_admission admission = enqueue(x, workers);
+    enum workers_admission admission = enqueue(x);
     if (admission == WORKERS_ACCEPTED)
         return true;
     enum exchange_state expected = JOB_RUNNING;

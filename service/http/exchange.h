@@ -76,7 +76,10 @@ struct exchange {
     _Atomic enum exchange_state state;
     _Atomic enum http_refusal refusal;
     exchange_job job;
-    enum http_again next; /* the job is to go on with a compute worker, or when it is woken */
+    unsigned step;          /* of the call, that the job is at or begins with */
+    bool state_made;        /* the call's end is owed */
+    struct arena_mark mark; /* of the arena before the call */
+    enum http_again next;   /* the job is to go on at another place, or when it is woken */
     _Atomic enum exchange_park park;
     _Atomic bool body_goes_on; /* after this job; set before the job, unchanged until it is done */
     _Atomic bool taken;        /* a worker has begun the job */
@@ -111,8 +114,8 @@ struct exchange {
 struct exchange *
 exchange_create(struct http_server *server, struct client *client, const char *uri);
 
-/* on_worker: end() of an open stream may be called here; else an io worker does it. */
-void exchange_release(struct exchange *x, bool on_worker);
+/* on_io: on an io worker, where end() of an open stream may be called; else one does it. */
+void exchange_release(struct exchange *x, bool on_io);
 
 /* Ask io workers again to end the streams that a full queue left over. */
 void exchange_retry_orphans(struct http_server *server);
@@ -134,12 +137,15 @@ void exchange_stream_piece(struct exchange *x);
 void exchange_stream_finish(struct exchange *x);
 void exchange_source_next(struct exchange *x);
 
+/* Where the handler's first step runs: decided by its steps and by the size of the body. */
+enum http_place exchange_first_place(const struct exchange *x);
+
 /*
- * Suspend the connection and hand the job to the workers, in this order: a worker may resume it at
- * once. The library calls serve_request again afterwards, where x->state says how it went. false:
- * the server stops, nothing was suspended.
+ * Suspend the connection and hand the job to the workers of that place, in this order: a worker may
+ * resume it at once. The library calls serve_request again afterwards, where x->state says how it
+ * went. false: the server stops, nothing was suspended.
  */
-bool exchange_submit(struct exchange *x, struct workers *workers, exchange_job job);
+bool exchange_submit(struct exchange *x, enum http_place place, exchange_job job);
 
 /* A parked job goes on with an io worker. false: none has room, it stays parked. */
 bool exchange_take_up(struct exchange *x);

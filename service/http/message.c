@@ -4,9 +4,19 @@
 #include <string.h>
 #include <strings.h>
 
-enum pv_code http_defer(struct http_request *request)
+enum pv_code http_move(struct http_request *request, enum http_place place)
 {
-    request->again = HTTP_AGAIN_COMPUTING;
+    if (request->place == place)
+        return PV_OK;
+    request->again = HTTP_AGAIN_MOVED;
+    request->move_to = place;
+    return PV_E_RETRY;
+}
+
+enum pv_code http_turn(struct http_request *request)
+{
+    request->again = HTTP_AGAIN_MOVED;
+    request->move_to = HTTP_COMPUTE;
     return PV_E_RETRY;
 }
 

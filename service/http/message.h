@@ -31,11 +31,21 @@ struct http_header {
     const char *value;
 };
 
-/* How a handler that answered PV_E_RETRY is run again. */
+/* Where a step of a call runs. Each kind of worker has its own bounded queue: a full one refuses. */
+enum http_place {
+    HTTP_INLINE,  /* on the server's thread: microseconds, no blocking */
+    HTTP_IO,      /* may wait for PostgreSQL, may not take a core for long */
+    HTTP_COMPUTE, /* the other way round */
+    /* Of steps only, not where a request is: */
+    HTTP_ANYWHERE, /* on whichever worker has the request; http_move takes it to another */
+    HTTP_BODY /* likewise, but on a compute worker where the body is large (inline_body_bytes) */
+};
+
+/* How a step that answered PV_E_RETRY is run again. */
 enum http_again {
-    HTTP_AGAIN_AT_ONCE,   /* a concurrent change got in the way */
-    HTTP_AGAIN_COMPUTING, /* http_defer: on a compute worker */
-    HTTP_AGAIN_WOKEN      /* http_park: when its ticket is used */
+    HTTP_AGAIN_AT_ONCE, /* a concurrent change got in the way */
+    HTTP_AGAIN_MOVED,   /* http_move: on the worker of another place; http_turn: in another turn */
+    HTTP_AGAIN_WOKEN    /* http_park: when its ticket is used */
 };
 
 struct http_request {
@@ -55,19 +65,27 @@ struct http_request {
     struct principal principal; /* who asks; empty on routes without authentication */
     char request_id[129];
     char trace_id[33];
-    char span_id[17];      /* our own */
-    bool may_compute;      /* on a compute worker; see http_defer */
-    enum http_again again; /* what PV_E_RETRY means this time; the server's */
-    char resumes[40];      /* "" at first; what a handler that parks leaves for its next turn */
-    uint64_t deadline_ns;  /* monotonic: work that is not done by then is given up (PV_E_TIMEOUT) */
+    char span_id[17];            /* our own */
+    unsigned char body_hash[32]; /* of the body and the query, once body_hashed: the api's */
+    bool body_hashed;
+    void *state;             /* what the steps of its call leave to each other; see route.h */
+    enum http_place place;   /* where it is now; the server's, as are the next two */
+    enum http_place move_to; /* of HTTP_AGAIN_MOVED */
+    enum http_again again;   /* what PV_E_RETRY means this time */
+    char resumes[40];        /* "" at first; what a handler that parks leaves for its next turn */
+    uint64_t deadline_ns; /* monotonic: work that is not done by then is given up (PV_E_TIMEOUT) */
 };
 
 /*
- * Returns PV_E_RETRY, for a handler that finds on an io worker that its answer takes long on a
- * core: it is run again from the start on a compute worker (request->may_compute is set then), so
- * that light requests never wait behind heavy ones.
+ * For a step that needs to be elsewhere (HTTP_IO or HTTP_COMPUTE), at its beginning, as
+ * `PV_TRY(http_move(request, HTTP_IO))`: PV_OK where it is there already, else PV_E_RETRY, and the step
+ * is run again from its start on a worker of that place.
  */
-enum pv_code http_defer(struct http_request *request) PV_MUSTCHECK;
+enum pv_code http_move(struct http_request *request, enum http_place place) PV_MUSTCHECK;
+
+/* Returns PV_E_RETRY, for work in turns: the step is run again on a compute worker when the
+ * requests of others have had theirs. */
+enum pv_code http_turn(struct http_request *request) PV_MUSTCHECK;
 
 /* Value of a path parameter; asserts that the template has it. */
 const char *http_path_parameter(const struct http_request *request, const char *name);

@@ -150,9 +150,8 @@ static ssize_t send_more(void *cls, uint64_t position, char *buffer, size_t most
     if (x->piece_at < x->piece_n)
         return hand_out(x, buffer, most);
     x->stage = STAGE_FILLING;
-    return exchange_submit(x, x->server->io, exchange_source_next)
-               ? 0
-               : MHD_CONTENT_READER_END_WITH_ERROR;
+    return exchange_submit(x, HTTP_IO, exchange_source_next) ? 0
+                                                             : MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
 /* Before HTTP/1.1 only the end of the connection ends such a body, so a cut would look whole. */

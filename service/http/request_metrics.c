@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duty.h"
 #include "http/process.h"
 #include "metrics/registry.h"
 
@@ -33,6 +34,11 @@ METRIC_GAUGE(queue_capacity,
              "queue");
 METRIC_GAUGE(workers_busy, "provisor_workers_busy", "Workers at work.", "queue");
 METRIC_GAUGE(workers, "provisor_workers", "Workers there are.", "queue");
+METRIC_COUNTER(misplaced,
+               "provisor_misplaced_work_total",
+               "Faults of the program: waits for PostgreSQL on a compute worker (wait), and large "
+               "texts parsed on an io worker (parse).",
+               "what");
 METRIC_GAUGE(build_info, "provisor_build_info", "Always 1; the label is the version.", "version");
 METRIC_COUNTER(cpu, "process_cpu_seconds_total", "User and system time of the process.", "");
 METRIC_GAUGE(resident, "process_resident_memory_bytes", "Resident memory of the process.", "");
@@ -111,6 +117,14 @@ void http_metrics_set_open_fds(unsigned long long n)
     metric_set(&open_fds, (double)n, NULL);
 }
 
+/* What base counts, as the counter that it is. */
+static void collect_misplaced(void)
+{
+    static const char *const what[] = {[DUTY_FAULT_WAIT] = "wait", [DUTY_FAULT_PARSE] = "parse"};
+    for (enum duty_fault fault = 0; fault < DUTY_FAULT_COUNT; fault++)
+        metric_set(&misplaced, (double)duty_faults(fault), METRIC_LABELS(what[fault]));
+}
+
 static double positive(const atomic_long *gauge)
 {
     long value = atomic_load(gauge);
@@ -127,6 +141,7 @@ void http_metrics_collect(const struct http_metrics *metrics,
     metric_set(&resident, (double)usage.resident_bytes, NULL);
     metric_set(&max_fds, (double)usage.max_fds, NULL);
     metric_set(&in_flight, positive(&metrics->in_flight), NULL);
+    collect_misplaced();
     metric_set(&connections, positive(&metrics->connections), NULL);
     for (size_t i = 0; i < n_queues; i++) {
         const char *const *labels = METRIC_LABELS(queues[i].name);

@@ -16,8 +16,8 @@
  * answers PV_E_RETRY is run again from the start (at most 3 times, with jitter), so it may not
  * change its request. `context` is what http_server_open was given (the api's struct api).
  *
- * PV_E_RETRY also carries what http_defer (http/message.h) and http_park (http/park.h) ask for: to
- * be run again on a compute worker, or when something has happened.
+ * PV_E_RETRY also carries what http_move, http_turn (http/message.h) and http_park (http/park.h) ask
+ * for: to be run again elsewhere, in another turn, or when something has happened.
  */
 typedef enum pv_code (*http_handler)(void *context,
                                      struct http_request *request,
@@ -25,13 +25,41 @@ typedef enum pv_code (*http_handler)(void *context,
                                      struct pv_error *err);
 
 /*
+ * A call in steps, each where it belongs: decode, load from the database, compute, store. So nothing
+ * that computes keeps others from the database, and nothing that waits for the database keeps a core
+ * idle. The server takes the request from one kind of worker to the other between two steps; as long as
+ * it stays at one place it stays on one thread.
+ *
+ * What one step leaves to the next is in request->state: state_bytes, zeros at first, in the request's
+ * arena, as is what it points at. The first step that fills in response->status is the last one run.
+ * Each step is a handler as above, and run again by itself, with the state as it left it: what it
+ * finds there is what the steps before made, or what its own earlier try did.
+ */
+enum { HTTP_STEPS_MAX = 8 };
+
+struct http_step {
+    enum http_place place;
+    http_handler run; /* NULL: there are no more */
+};
+
+struct http_call {
+    size_t state_bytes;
+    struct http_step steps[HTTP_STEPS_MAX + 1];
+    /* Once when no step is run any more, answered or not, if the state was made; on any thread, so it
+     * may not wait. NULL: there is nothing to give back. */
+    void (*end)(void *state);
+};
+
+/*
  * A body taken in pieces while it arrives, by bounded workers, never by the server's own threads.
- * begin    headers only: may refuse before a byte is read. *state is the handler's.
- * piece    the next bytes; a failure ends the upload with that error.
- * finish   the body is complete: do the effect, fill in the response. One that answers
- *          http_defer(request) is called again on a compute worker, as often as it likes: each turn has the time of a request, and others have theirs in between.
+ * begin    headers only, on an io worker: may refuse before a byte is read. *state is the handler's.
+ * piece    the next bytes, on a compute worker; a failure ends the upload with that error.
+ * finish   the body is complete: do the effect, fill in the response. It begins on a compute worker and
+ *          goes where it must be by http_move. One that answers http_turn is called again as often as it
+ *          likes: each turn has the time of a request, and others have theirs in between.
  * end      always called last, once, also when the client went away or begin failed (state may be
- *          NULL).
+ *          NULL): on the worker that had the failure or the answer, and where the client went away in
+ *          between on an io worker.
  */
 struct http_stream {
     enum pv_code (*begin)(void *context,
@@ -58,13 +86,6 @@ enum http_access {
     HTTP_ADMIN
 };
 
-/* Where a handler runs. Each kind of worker has its own bounded queue: a full one answers 503. */
-enum http_place {
-    HTTP_INLINE, /* on the server's thread: microseconds, no blocking */
-    HTTP_IO,     /* waits for PostgreSQL */
-    HTTP_COMPUTE /* may take long on a core */
-};
-
 /* What a call takes as its body; to a stream a body is bytes of any type. */
 enum http_body { HTTP_NO_BODY, HTTP_JSON, HTTP_JSON_OR_CSV };
 
@@ -73,9 +94,10 @@ struct http_route {
     const char *template; /* "/v1/applications/{name}/runs" */
     enum http_access access;
     enum http_place place;
-    http_handler handler;             /* NULL for a streaming route */
+    http_handler handler;             /* of a call in one step at that place; NULL for all others */
     const struct http_stream *stream; /* NULL for all others */
     enum http_body takes_body;        /* false and true do for the first two */
+    const struct http_call *call;     /* in steps; NULL for all others */
 };
 
 #endif

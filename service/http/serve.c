@@ -186,7 +186,7 @@ static enum MHD_Result open_body(struct exchange *x)
         return MHD_YES;
     }
     x->stage = STAGE_BEGINNING;
-    if (exchange_submit(x, x->server->io, exchange_stream_begin))
+    if (exchange_submit(x, HTTP_IO, exchange_stream_begin))
         return MHD_YES;
     (void)refuse_stopping(x);
     return refuse_at_header(x);
@@ -228,7 +228,7 @@ static enum MHD_Result authenticate(struct exchange *x)
         return refuse_at_header(x);
     }
     x->stage = STAGE_AUTHENTICATING;
-    if (exchange_submit(x, x->server->io, exchange_authenticate))
+    if (exchange_submit(x, HTTP_IO, exchange_authenticate))
         return MHD_YES;
     (void)refuse_stopping(x);
     return refuse_at_header(x);
@@ -358,7 +358,7 @@ static enum MHD_Result serve_gather(struct exchange *x, const char *bytes, size_
         return MHD_YES;
     x->stage = STAGE_PIECE;
     x->reading_ns += clock_monotonic_ns() - x->reads_since_ns;
-    if (exchange_submit(x, x->server->io, exchange_stream_piece))
+    if (exchange_submit(x, HTTP_COMPUTE, exchange_stream_piece))
         return MHD_YES;
     *n = 0;
     (void)refuse_stopping(x);
@@ -368,7 +368,6 @@ static enum MHD_Result serve_gather(struct exchange *x, const char *bytes, size_
 
 static enum MHD_Result finish_body(struct exchange *x)
 {
-    struct http_server *server = x->server;
     bool stream = x->route->stream != NULL;
     if (!stream) {
         x->request.body = x->body_n > 0 ? x->body : "";
@@ -377,15 +376,13 @@ static enum MHD_Result finish_body(struct exchange *x)
             x->body[x->body_n] = '\0';
     }
     x->stage = STAGE_WORKING;
-    x->request.may_compute = x->route->place == HTTP_COMPUTE;
-    if (!stream && x->route->place == HTTP_INLINE) {
+    enum http_place place = stream ? HTTP_COMPUTE : exchange_first_place(x);
+    if (place == HTTP_INLINE) {
+        x->request.place = place;
         exchange_handle(x);
         return exchange_reply(x, x->connection);
     }
-    struct workers *workers = health_owns(x->route) ? health_workers(x->client->listener, x->route)
-                              : x->route->place == HTTP_COMPUTE ? server->compute
-                                                                : server->io;
-    if (exchange_submit(x, workers, stream ? exchange_stream_finish : exchange_handle))
+    if (exchange_submit(x, place, stream ? exchange_stream_finish : exchange_handle))
         return MHD_YES;
     (void)refuse_stopping(x);
     return exchange_reply(x, x->connection);

@@ -280,6 +280,7 @@ static void *workers_work(void *argument)
     struct workers *workers = argument;
     struct workers_job job;
     struct owner *owner;
+    duty_set(workers->settings.duty);
     pthread_mutex_lock(&workers->lock);
     while ((owner = take_job_locked(workers, &job)) != NULL) {
         pthread_mutex_unlock(&workers->lock);

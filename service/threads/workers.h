@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/duty.h"
+
 /*
  * A fixed number of threads behind a bounded queue of jobs. Each job has an owner (a team), and
  * owners take turns by deficit round robin (M. Shreedhar, G. Varghese, "Efficient fair queueing
@@ -29,6 +31,7 @@ struct workers_settings {
     /* No further jobs of an owner whose oldest has waited longer, but those that may not be dropped.
      * 0: no bound. */
     uint64_t wait_max_ns;
+    enum duty duty; /* of its threads */
 };
 
 struct workers_job {

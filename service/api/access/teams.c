@@ -14,22 +14,30 @@ enum { TEAM_PAGE = 500 };
 
 static const char *const no_parameters[] = {NULL};
 
-enum pv_code team_create(void *context,
-                         struct http_request *request,
-                         struct http_response *response,
-                         struct pv_error *err)
+static enum pv_code team_create_decode(void *context,
+                                       struct http_request *request,
+                                       struct http_response *response,
+                                       struct pv_error *err)
 {
     struct api *api = context;
     struct api_body body;
-    struct team team;
+    (void)response;
+    PV_TRY(http_check_query(request, no_parameters, err));
+    PV_TRY(api_body_open(api->config, request, &body, err));
+    codec_team_decode(&body.top, request->state);
+    return api_body_close(&body);
+}
+
+static enum pv_code team_create_store(void *context,
+                                      struct http_request *request,
+                                      struct http_response *response,
+                                      struct pv_error *err)
+{
+    struct team team = *(const struct team *)request->state;
     struct writer w;
     api_write_auto_t write = {0};
     bool replayed;
-    PV_TRY(http_check_query(request, no_parameters, err));
-    PV_TRY(api_body_open(api->config, request, &body, err));
-    codec_team_decode(&body.top, &team);
-    PV_TRY(api_body_close(&body));
-    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
+    PV_TRY(api_write_begin(context, request, response, NULL, &write, &replayed, err));
     if (replayed)
         return PV_OK;
     PV_TRY(store_team_insert(write.tx, request->arena, team.name, &team, err));
@@ -38,6 +46,11 @@ enum pv_code team_create(void *context,
     PV_TRY(api_reply(response, 201, &w, err));
     return api_write_commit(request, response, &write, err);
 }
+
+const struct http_call team_create = {
+    .state_bytes = sizeof(struct team),
+    .steps = {{HTTP_BODY, team_create_decode}, {HTTP_IO, team_create_store}},
+};
 
 enum pv_code team_list(void *context,
                        struct http_request *request,

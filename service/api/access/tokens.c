@@ -111,19 +111,27 @@ static enum pv_code commit_token(struct http_request *request,
     return api_write_commit(request, &again, write, err);
 }
 
-enum pv_code token_create(void *context,
-                          struct http_request *request,
-                          struct http_response *response,
-                          struct pv_error *err)
+static enum pv_code token_create_decode(void *context,
+                                        struct http_request *request,
+                                        struct http_response *response,
+                                        struct pv_error *err)
+{
+    (void)response;
+    PV_TRY(http_check_query(request, no_parameters, err));
+    return decode_token(context, request, request->state, err);
+}
+
+static enum pv_code token_create_store(void *context,
+                                       struct http_request *request,
+                                       struct http_response *response,
+                                       struct pv_error *err)
 {
     struct api *api = context;
     struct http_request as;
-    struct token token;
+    struct token token = *(const struct token *)request->state;
     char text[TOKEN_TEXT];
     api_write_auto_t write = {0};
     bool replayed;
-    PV_TRY(http_check_query(request, no_parameters, err));
-    PV_TRY(decode_token(api, request, &token, err));
     PV_TRY(choose_team(api, request, &token.team, &as, err));
     PV_TRY(api_write_begin(api, &as, response, NULL, &write, &replayed, err));
     if (replayed)
@@ -132,6 +140,11 @@ enum pv_code token_create(void *context,
     PV_TRY(reply_token(request, response, &token, err));
     return commit_token(&as, &token, &write, err);
 }
+
+const struct http_call token_create = {
+    .state_bytes = sizeof(struct token),
+    .steps = {{HTTP_BODY, token_create_decode}, {HTTP_IO, token_create_store}},
+};
 
 enum pv_code token_list(void *context,
                         struct http_request *request,

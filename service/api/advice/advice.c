@@ -58,11 +58,13 @@ static enum pv_code advice_decode(const struct config *config,
     return api_body_close(&body);
 }
 
-/* One advice while it is made: asked, loaded, computed. */
+/* One advice while it is made: asked, loaded, computed, stored. */
 struct advice_build {
-    struct advice_question question;
+    bool dry_run;
+    struct advice_question sent;
+    struct advice_question question; /* with what clusters add to it */
     struct advice_cluster cluster;
-    const struct prediction_item *history; /* to be released */
+    struct advice_prediction prediction;
     struct advice_runs runs;
     struct api_experiments experiments;
     bool has_experiments;
@@ -94,15 +96,18 @@ static enum pv_code load_experiments(struct api *api,
 {
     enum { COUNT = 3 };
     const struct advice_question *question = &build->question;
-    const struct label_group *group = &build->history->prediction.group;
+    if (question->application.at != NULL)
+        PV_TRY(http_move(request, HTTP_IO));
+    const struct label_group *group = &build->prediction.item->prediction.group;
     struct api_experiments *experiments = &build->experiments;
     *experiments = api_experiments_of(api->config, EXPERIMENTS_CHEAPEST, COUNT);
     if (group->asked && !group->ignored) {
-        experiments->labels = group->labels->labels;
-        experiments->n_labels = group->labels->n;
+        experiments->models.labels = group->labels->labels;
+        experiments->models.n_labels = group->labels->n;
     }
+    experiments->models.name = question->application.at;
     if (question->application.at != NULL)
-        return api_experiments_load(api, request, question->application.at, experiments, err);
+        return api_experiments_load(api, request, experiments, err);
     const struct run *profile = &question->profile;
     struct observation *seen = arena_alloc(request->arena, sizeof *seen);
     if (seen == NULL)
@@ -115,17 +120,20 @@ static enum pv_code load_experiments(struct api *api,
 }
 
 static enum pv_code choose_experiments(struct api *api,
-                                       struct arena *arena,
+                                       struct http_request *request,
                                        struct advice_build *build,
                                        struct pv_error *err)
 {
     const struct advise_goal *goal = &build->question.goal;
     struct api_experiments *experiments = &build->experiments;
-    double *executors = arena_alloc(arena, sizeof *executors);
+    double *executors = arena_alloc(request->arena, sizeof *executors);
     if (executors == NULL)
         return pv_no_memory(err);
+    if (build->question.application.at != NULL)
+        PV_TRY(api_experiments_weigh(request, experiments, err));
     *executors = (double)build->answer.advice.recommendation.executors;
-    experiments->bounds.problem_size = (double)build->history->prediction.curve.problem_size;
+    experiments->bounds.problem_size =
+        (double)build->prediction.item->prediction.curve.problem_size;
     experiments->bounds.executors = executors;
     experiments->bounds.n_executors = 1;
     experiments->bounds.min_executors = goal->min_executors;
@@ -134,26 +142,7 @@ static enum pv_code choose_experiments(struct api *api,
     experiments->question.confidence = goal->confidence;
     experiments->price_per_executor_hour = goal->price_per_executor_hour;
     build->has_experiments = true;
-    return api_experiments_choose(arena, experiments, err);
-}
-
-static enum pv_code api_advice_load(struct api *api,
-                                    struct http_request *request,
-                                    struct advice_build *build,
-                                    struct pv_error *err)
-{
-    struct advice_question *question = &build->question;
-    bool computes = question->application.at == NULL || question->n_running > 0 ||
-                    wants(build, ADVICE_NEXT_EXPERIMENTS | ADVICE_COPY_PLAN);
-    if (computes && !request->may_compute)
-        return http_defer(request);
-    PV_TRY(fault_at_history(
-        advice_load_prediction(api, request, question, &build->cluster, &build->history, err),
-        err));
-    if (question->n_running > 0 || wants(build, ADVICE_COPY_PLAN))
-        PV_TRY(advice_load_runs(api, request, question, build->history, &build->runs, err));
-    return wants(build, ADVICE_NEXT_EXPERIMENTS) ? load_experiments(api, request, build, err)
-                                                 : PV_OK;
+    return api_experiments_choose(request->arena, experiments, err);
 }
 
 static enum pv_code compute(struct api *api,
@@ -165,7 +154,7 @@ static enum pv_code compute(struct api *api,
     const struct advice_limits limits = advice_limits_of(api->config);
     const struct advice_known known = {.question = &build->question,
                                        .cluster = &build->cluster,
-                                       .prediction = &build->history->prediction,
+                                       .prediction = &build->prediction.item->prediction,
                                        .runs = build->runs.own,
                                        .n_runs = build->runs.n_own,
                                        .running = build->runs.running};
@@ -175,22 +164,11 @@ static enum pv_code compute(struct api *api,
     arena_fini(&scratch);
     PV_TRY(code);
     if (wants(build, ADVICE_NEXT_EXPERIMENTS))
-        PV_TRY(choose_experiments(api, request->arena, build, err));
+        PV_TRY(choose_experiments(api, request, build, err));
     return wants(build, ADVICE_COPY_PLAN)
-               ? advice_copies_plan(api, request, &build->question, &build->runs, &build->answer,
+               ? advice_copies_pose(api, request, &build->question, &build->runs, &build->answer,
                                     &build->copies, err)
                : PV_OK;
-}
-
-/* build->history is to be released, also after a failure. */
-static enum pv_code make_advice(struct api *api,
-                                struct http_request *request,
-                                struct advice_build *build,
-                                struct pv_error *err)
-{
-    PV_TRY(advice_decode(api->config, request, &build->question, err));
-    PV_TRY(api_advice_load(api, request, build, err));
-    return compute(api, request, build, err);
 }
 
 static void count_advice(const struct advice_build *build, bool dry_run)
@@ -210,7 +188,7 @@ reply_of(const struct advice_build *build, const char *id, int64_t created_us)
         .created_us = created_us,
         .question = &build->question,
         .terms = &build->cluster.pricing,
-        .group = &build->history->prediction.group,
+        .group = &build->prediction.item->prediction.group,
         .answer = &build->answer,
         .experiments = build->has_experiments ? &build->experiments.reply : NULL,
         .copies_asked = build->copies.planned ? &build->copies.asked : NULL,
@@ -238,23 +216,23 @@ static struct advice_row row_of(const struct advice_build *build,
         .application_name = advice_job_name(&build->question),
         .objective = strview_of(advise_objective_name(build->answer.advice.objective)),
         .feasible = build->answer.advice.feasible,
-        .problem_size = build->history->prediction.curve.problem_size,
+        .problem_size = build->prediction.item->prediction.curve.problem_size,
         .executors = build->answer.advice.recommendation.executors,
-        .cores_per_executor = build->history->prediction.curve.cores_per_executor,
+        .cores_per_executor = build->prediction.item->prediction.curve.cores_per_executor,
         .predicted_duration_s = build->answer.advice.recommendation.predicted_duration_s,
         .lower_s = build->answer.advice.recommendation.lower_s,
         .upper_s = build->answer.advice.recommendation.upper_s,
         .confidence = build->question.goal.confidence,
-        .model_kind = strview_of(build->history->prediction.curve.model_kind == NULL
+        .model_kind = strview_of(build->prediction.item->prediction.curve.model_kind == NULL
                                      ? "replay"
-                                     : build->history->prediction.curve.model_kind),
+                                     : build->prediction.item->prediction.curve.model_kind),
         .deadline_s = build->question.goal.deadline_s,
         .deadline_probability = build->answer.advice.recommendation.deadline_probability,
         .request = {request->body, request->body_n},
         .document = {response->body, response->body_n},
         .created_us = reply->created_us};
     memcpy(row.id, reply->id, sizeof row.id);
-    memcpy(row.application_id, build->history->application_id, sizeof row.application_id);
+    memcpy(row.application_id, build->prediction.item->application_id, sizeof row.application_id);
     return row;
 }
 
@@ -277,7 +255,7 @@ static enum pv_code store_advice(struct http_request *request,
         return pv_no_memory(err);
     PV_TRY(write_document(request, &reply, 201, response, err));
     PV_TRY(api_reply_location(request, response, "/v1/advice", id, err));
-    store_set_application(write->tx, build->history->application_id);
+    store_set_application(write->tx, build->prediction.item->application_id);
     PV_TRY(api_write_keep(request, response, write, err));
     struct advice_row row = row_of(build, &reply, request, response);
     return store_advice_insert_commit(&write->tx, &row, (struct strview){event_text, event_n}, err);
@@ -294,26 +272,132 @@ static enum pv_code answer_dry(struct http_request *request,
     return write_document(request, &reply, 200, response, err);
 }
 
-/*
- * A key that was used before is answered before anything is computed. The transaction that claims
- * the key opens last: while the advice is computed, which takes connections of its own, none is
- * held.
- */
-static enum pv_code answer_and_keep(struct api *api,
-                                    struct http_request *request,
-                                    struct advice_build *build,
-                                    struct http_response *response,
-                                    struct pv_error *err)
+/* --- its steps --- */
+
+static enum pv_code advice_create_decode(void *context,
+                                         struct http_request *request,
+                                         struct http_response *response,
+                                         struct pv_error *err)
+{
+    struct api *api = context;
+    struct advice_build *build = request->state;
+    (void)response;
+    PV_TRY(read_query(request, &build->dry_run, err));
+    return advice_decode(api->config, request, &build->sent, err);
+}
+
+/* A key that was used before is answered before anything is computed. */
+static enum pv_code replay(struct api *api,
+                           struct http_request *request,
+                           struct http_response *response,
+                           bool *replayed,
+                           struct pv_error *err)
 {
     unsigned char hash[32];
-    api_write_auto_t write = {0};
-    bool replayed = false;
+    if (http_header(request, "Idempotency-Key") == NULL)
+        return PV_OK;
+    PV_TRY(http_move(request, HTTP_IO));
     api_body_hash(request, hash);
-    PV_TRY(api_write_replay(api, request, response, hash, &replayed, err));
+    return api_write_replay(api, request, response, hash, replayed, err);
+}
+
+static enum pv_code advice_create_load(void *context,
+                                       struct http_request *request,
+                                       struct http_response *response,
+                                       struct pv_error *err)
+{
+    struct advice_build *build = request->state;
+    bool replayed = false;
+    if (!build->dry_run)
+        PV_TRY(replay(context, request, response, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(make_advice(api, request, build, err));
-    PV_TRY(api_write_begin(api, request, response, hash, &write, &replayed, err));
+    build->question = build->sent;
+    return fault_at_history(advice_prediction_load(context, request, &build->question,
+                                                   &build->cluster, &build->prediction, err),
+                            err);
+}
+
+static enum pv_code advice_create_predict(void *context,
+                                          struct http_request *request,
+                                          struct http_response *response,
+                                          struct pv_error *err)
+{
+    struct advice_build *build = request->state;
+    (void)response;
+    return fault_at_history(
+        advice_prediction_make(context, request, &build->question, &build->prediction, err), err);
+}
+
+/* Once it is known which runs the prediction is from. */
+static enum pv_code advice_create_load_runs(void *context,
+                                            struct http_request *request,
+                                            struct http_response *response,
+                                            struct pv_error *err)
+{
+    struct advice_build *build = request->state;
+    const struct advice_question *question = &build->question;
+    (void)response;
+    if (question->n_running > 0 || wants(build, ADVICE_COPY_PLAN))
+        PV_TRY(advice_load_runs(context, request, question, build->prediction.item, &build->runs,
+                                err));
+    return wants(build, ADVICE_NEXT_EXPERIMENTS) ? load_experiments(context, request, build, err)
+                                                 : PV_OK;
+}
+
+/* With a prediction at hand an advice alone takes a fraction of a millisecond. */
+static enum pv_code advice_create_compute(void *context,
+                                          struct http_request *request,
+                                          struct http_response *response,
+                                          struct pv_error *err)
+{
+    struct advice_build *build = request->state;
+    const struct advice_question *question = &build->question;
+    (void)response;
+    if (question->application.at == NULL || question->n_running > 0 ||
+        wants(build, ADVICE_NEXT_EXPERIMENTS | ADVICE_COPY_PLAN))
+        PV_TRY(http_move(request, HTTP_COMPUTE));
+    return compute(context, request, build, err);
+}
+
+static enum pv_code advice_create_load_clusters(void *context,
+                                                struct http_request *request,
+                                                struct http_response *response,
+                                                struct pv_error *err)
+{
+    struct advice_build *build = request->state;
+    (void)response;
+    PV_TRY(application_models_keep(context, request, &build->experiments.models));
+    return wants(build, ADVICE_COPY_PLAN) ? advice_copies_load(context, request, &build->question,
+                                                               &build->answer, &build->copies, err)
+                                          : PV_OK;
+}
+
+static enum pv_code advice_create_plan(void *context,
+                                       struct http_request *request,
+                                       struct http_response *response,
+                                       struct pv_error *err)
+{
+    struct advice_build *build = request->state;
+    (void)context;
+    (void)response;
+    return wants(build, ADVICE_COPY_PLAN)
+               ? advice_copies_plan(request, &build->question, &build->answer, &build->copies, err)
+               : PV_OK;
+}
+
+/* The transaction that claims the key opens last: while the advice is computed no connection is
+ * held. */
+static enum pv_code keep_advice(struct api *api,
+                                struct http_request *request,
+                                const struct advice_build *build,
+                                struct http_response *response,
+                                struct pv_error *err)
+{
+    api_write_auto_t write = {0};
+    bool replayed = false;
+    PV_TRY(http_move(request, HTTP_IO));
+    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
     if (replayed)
         return PV_OK;
     PV_TRY(store_advice(request, build, &write, response, err));
@@ -321,27 +405,37 @@ static enum pv_code answer_and_keep(struct api *api,
     return PV_OK;
 }
 
-enum pv_code advice_create(void *context,
-                           struct http_request *request,
-                           struct http_response *response,
-                           struct pv_error *err)
+static enum pv_code advice_create_answer(void *context,
+                                         struct http_request *request,
+                                         struct http_response *response,
+                                         struct pv_error *err)
 {
-    struct api *api = context;
-    struct advice_build build = {0};
-    bool dry_run = false;
-    enum pv_code code = read_query(request, &dry_run, err);
-    if (code == PV_OK && dry_run) {
-        code = make_advice(api, request, &build, err);
-        if (code == PV_OK)
-            code = answer_dry(request, &build, response, err);
-        if (code == PV_OK)
-            count_advice(&build, true);
-    } else if (code == PV_OK) {
-        code = answer_and_keep(api, request, &build, response, err);
-    }
-    prediction_item_release(build.history);
-    return code;
+    const struct advice_build *build = request->state;
+    if (!build->dry_run)
+        return keep_advice(context, request, build, response, err);
+    PV_TRY(answer_dry(request, build, response, err));
+    count_advice(build, true);
+    return PV_OK;
 }
+
+static void advice_create_end(void *state)
+{
+    struct advice_build *build = state;
+    advice_prediction_end(&build->prediction);
+}
+
+const struct http_call advice_create = {
+    .state_bytes = sizeof(struct advice_build),
+    .steps = {{HTTP_BODY, advice_create_decode},
+              {HTTP_ANYWHERE, advice_create_load},
+              {HTTP_ANYWHERE, advice_create_predict},
+              {HTTP_ANYWHERE, advice_create_load_runs},
+              {HTTP_ANYWHERE, advice_create_compute},
+              {HTTP_ANYWHERE, advice_create_load_clusters},
+              {HTTP_ANYWHERE, advice_create_plan},
+              {HTTP_ANYWHERE, advice_create_answer}},
+    .end = advice_create_end,
+};
 
 /* --- GET /v1/advice/{id} --- */
 

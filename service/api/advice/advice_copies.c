@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/geo/copy_plan_clusters.h"
 #include "base/plural.h"
 #include "core/geo/plan_make.h"
 
@@ -84,29 +83,6 @@ static enum pv_code set_problem(struct arena *arena,
     return name_clusters(arena, question, plan, err);
 }
 
-static enum pv_code plan_copies(struct api *api,
-                                struct http_request *request,
-                                const struct advice_question *question,
-                                const struct advice_runs *runs,
-                                const struct advice_answer *answer,
-                                struct advice_copies *copies,
-                                struct pv_error *err)
-{
-    size_t n = 0;
-    struct first_stage *stages = NULL;
-    struct arena *arena = request->arena;
-    struct codec_copy_plan *plan = &copies->asked;
-    PV_TRY(find_stages(api, request, runs, answer, &stages, &n, err));
-    PV_TRY(first_stage_job_make(question, stages, n, (size_t)api->config->plan_tasks_max, arena,
-                                &copies->job, err));
-    PV_TRY(set_problem(arena, question, &copies->job, plan, err));
-    PV_TRY(copy_plan_clusters_load(api, request, plan, err));
-    PV_TRY(first_stage_job_choose_operations(&copies->job, plan->origin.book, plan->origin.place,
-                                             plan->problem.n_clusters, arena, err));
-    copy_plan_choose_epsilon(plan);
-    return geo_plan_make(&plan->problem, &plan->parameters, NULL, NULL, arena, &copies->plan, err);
-}
-
 /* The cluster that a fault is at, in the order of the request; `none` where it is at none. */
 static size_t cluster_of(const struct pv_fault *fault, size_t none)
 {
@@ -143,7 +119,44 @@ static void warn_of_inputs(const struct advice_question *question, struct advice
     finding_number(note, "clusters", (double)question->n_clusters);
 }
 
-enum pv_code advice_copies_plan(struct api *api,
+/* What came of a step: where it shows that there is no plan, that is a warning and no failure. */
+static enum pv_code judge(enum pv_code code,
+                          const struct pv_error *why,
+                          const struct advice_question *question,
+                          struct advice_answer *answer,
+                          struct advice_copies *copies,
+                          struct pv_error *err)
+{
+    struct advice *advice = &answer->advice;
+    if (code == PV_OK || code == PV_E_RETRY)
+        return code;
+    if (code != PV_E_TOO_FEW && code != PV_E_LIMIT && code != PV_E_INVALID)
+        return pv_fail(err, code, "%s", why->detail);
+    copies->impossible = true;
+    warn_of_no_plan(question, why, advice);
+    return advice->warnings.failed ? pv_no_memory(err) : PV_OK;
+}
+
+/* --- the steps --- */
+
+static enum pv_code pose(struct api *api,
+                         struct http_request *request,
+                         const struct advice_question *question,
+                         const struct advice_runs *runs,
+                         const struct advice_answer *answer,
+                         struct advice_copies *copies,
+                         struct pv_error *err)
+{
+    size_t n = 0;
+    struct first_stage *stages = NULL;
+    struct arena *arena = request->arena;
+    PV_TRY(find_stages(api, request, runs, answer, &stages, &n, err));
+    PV_TRY(first_stage_job_make(question, stages, n, (size_t)api->config->plan_tasks_max, arena,
+                                &copies->job, err));
+    return set_problem(arena, question, &copies->job, &copies->asked, err);
+}
+
+enum pv_code advice_copies_pose(struct api *api,
                                 struct http_request *request,
                                 const struct advice_question *question,
                                 const struct advice_runs *runs,
@@ -152,15 +165,50 @@ enum pv_code advice_copies_plan(struct api *api,
                                 struct pv_error *err)
 {
     struct pv_error why = {0};
-    enum pv_code code = plan_copies(api, request, question, runs, answer, copies, &why);
-    struct advice *advice = &answer->advice;
-    bool impossible = code == PV_E_TOO_FEW || code == PV_E_LIMIT || code == PV_E_INVALID;
-    if (code != PV_OK && !impossible)
-        return pv_fail(err, code, "%s", why.detail);
+    enum pv_code code = pose(api, request, question, runs, answer, copies, &why);
+    return judge(code, &why, question, answer, copies, err);
+}
+
+enum pv_code advice_copies_load(struct api *api,
+                                struct http_request *request,
+                                const struct advice_question *question,
+                                struct advice_answer *answer,
+                                struct advice_copies *copies,
+                                struct pv_error *err)
+{
+    struct pv_error why = {0};
+    if (copies->impossible)
+        return PV_OK;
+    enum pv_code code =
+        copy_plan_clusters_load(api, request, &copies->asked, &copies->registered, &why);
+    return judge(code, &why, question, answer, copies, err);
+}
+
+static enum pv_code plan(struct arena *arena, struct advice_copies *copies, struct pv_error *err)
+{
+    struct codec_copy_plan *asked = &copies->asked;
+    PV_TRY(copy_plan_clusters_take(arena, &copies->registered, asked, err));
+    PV_TRY(first_stage_job_choose_operations(&copies->job, asked->origin.book, asked->origin.place,
+                                             asked->problem.n_clusters, arena, err));
+    copy_plan_choose_epsilon(asked);
+    return geo_plan_make(&asked->problem, &asked->parameters, NULL, NULL, arena, &copies->plan,
+                         err);
+}
+
+enum pv_code advice_copies_plan(struct http_request *request,
+                                const struct advice_question *question,
+                                struct advice_answer *answer,
+                                struct advice_copies *copies,
+                                struct pv_error *err)
+{
+    struct pv_error why = {0};
+    if (copies->impossible)
+        return PV_OK;
+    PV_TRY(http_move(request, HTTP_COMPUTE));
+    enum pv_code code = plan(request->arena, copies, &why);
     copies->planned = code == PV_OK;
     if (copies->planned)
-        warn_of_inputs(question, advice);
-    else
-        warn_of_no_plan(question, &why, advice);
-    return advice->warnings.failed ? pv_no_memory(err) : PV_OK;
+        warn_of_inputs(question, &answer->advice);
+    PV_TRY(judge(code, &why, question, answer, copies, err));
+    return answer->advice.warnings.failed ? pv_no_memory(err) : PV_OK;
 }

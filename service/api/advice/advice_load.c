@@ -178,125 +178,156 @@ static enum pv_code load_history(struct store_tx *tx,
     return history->lack == NULL ? pv_no_memory(err) : PV_OK;
 }
 
-/* Load with the transaction, which is ended; then compute. */
-static enum pv_code fill_item(struct api *api,
-                              struct store_tx **tx,
-                              const struct application *application,
-                              const struct advice_question *question,
-                              struct arena *loaded,
-                              struct arena *scratch,
-                              struct prediction_item *item,
-                              struct pv_error *err)
+static void forget_loaded(struct advice_prediction *prediction)
 {
-    struct advice_history history = {.own = NULL};
-    const struct advice_limits limits = advice_limits_of(api->config);
-    PV_TRY(load_history(*tx, loaded, application, question, (size_t)api->config->nearest_runs, item,
-                        &history, err));
-    store_rollback(tx);
-    PV_TRY(history_predict(question, &limits, &history, &item->arena, scratch, &item->prediction,
-                           err));
-    if (!item->prediction.from_own)
-        item->n_replayed = 0;
-    memcpy(item->application_id, application->id, sizeof item->application_id);
-    item->history_version = application->history_version;
-    return PV_OK;
+    if (prediction->is_loaded)
+        arena_fini(&prediction->loaded);
+    prediction->is_loaded = false;
+    prediction_item_release(prediction->making);
+    prediction->making = NULL;
 }
 
-/* application NULL: from the profile. *made is to be released. */
-static enum pv_code make_item(struct api *api,
-                              const struct http_request *request,
-                              struct store_tx **tx,
-                              const struct application *application,
-                              const struct advice_question *question,
-                              struct prediction_item **made,
-                              struct pv_error *err)
+void advice_prediction_end(struct advice_prediction *prediction)
+{
+    forget_loaded(prediction);
+    prediction_item_release(prediction->item);
+    prediction->item = NULL;
+}
+
+/* An empty item, and memory for what is loaded. */
+static enum pv_code begin_item(struct api *api,
+                               struct advice_prediction *prediction,
+                               struct arena *beside,
+                               struct pv_error *err)
 {
     size_t memory_max = (size_t)api->config->request_memory_bytes_max;
-    const struct advice_limits limits = advice_limits_of(api->config);
-    struct arena loaded, scratch;
-    struct prediction_item *item = prediction_item_create(memory_max);
-    if (item == NULL)
+    forget_loaded(prediction);
+    prediction->making = prediction_item_create(memory_max);
+    if (prediction->making == NULL)
         return pv_no_memory(err);
-    arena_init_beside(&loaded, request->arena, memory_max);
-    arena_init_beside(&scratch, request->arena, memory_max);
-    enum pv_code code =
-        application != NULL
-            ? fill_item(api, tx, application, question, &loaded, &scratch, item, err)
-            : profile_predict(question, &limits, &item->arena, &scratch, &item->prediction, err);
-    arena_fini(&scratch);
-    arena_fini(&loaded);
-    if (code != PV_OK)
-        prediction_item_release(item);
-    else
-        *made = item;
-    return code;
+    arena_init_beside(&prediction->loaded, beside, memory_max);
+    prediction->is_loaded = true;
+    return PV_OK;
 }
 
 /* What is behind in the cache, or NULL, is let go, or confirmed and handed on. */
 static enum pv_code renew_item(struct api *api,
                                struct http_request *request,
-                               struct store_tx **tx,
+                               struct store_tx *tx,
                                const struct advice_question *question,
-                               uint64_t read_ns,
-                               uint64_t epoch,
                                const struct prediction_item *behind,
-                               const struct prediction_item **item,
+                               struct advice_prediction *prediction,
                                struct pv_error *err)
 {
     struct application application;
-    struct prediction_item *made = NULL;
-    enum pv_code code = find_application(*tx, request->arena, question->application.at,
+    enum pv_code code = find_application(tx, request->arena, question->application.at,
                                          "/application", &application, err);
     if (code == PV_OK && behind != NULL && strcmp(behind->application_id, application.id) == 0 &&
         behind->history_version == application.history_version) {
-        prediction_cache_confirm(api->history, behind, read_ns);
-        *item = behind;
+        prediction_cache_confirm(api->history, behind, prediction->read_ns);
+        prediction->item = behind;
         return PV_OK;
     }
     prediction_item_release(behind);
-    if (code == PV_OK && !request->may_compute)
-        code = http_defer(request);
     PV_TRY(code);
-    PV_TRY(make_item(api, request, tx, &application, question, &made, err));
-    struct prediction_key key = key_of(request, question);
-    prediction_cache_publish(api->history, &key, made, read_ns, epoch);
-    *item = made;
-    return PV_OK;
+    PV_TRY(begin_item(api, prediction, request->arena, err));
+    struct prediction_item *making = prediction->making;
+    prediction->history = (struct advice_history){.own = NULL};
+    memcpy(making->application_id, application.id, sizeof making->application_id);
+    making->history_version = application.history_version;
+    return load_history(tx, &prediction->loaded, &application, question,
+                        (size_t)api->config->nearest_runs, making, &prediction->history, err);
 }
 
-enum pv_code advice_load_prediction(struct api *api,
+/* What the cluster and those of a copy plan say, with *tx begun where they are named. */
+static enum pv_code load_clusters(struct api *api,
+                                  struct http_request *request,
+                                  struct store_tx **tx,
+                                  struct advice_question *question,
+                                  struct advice_cluster *cluster,
+                                  struct pv_error *err)
+{
+    const struct advice_limits limits = advice_limits_of(api->config);
+    if (question->n_clusters > 0 || question->cluster.at != NULL) {
+        PV_TRY(http_move(request, HTTP_IO));
+        PV_TRY(api_read(api, request, tx, err));
+    }
+    if (question->n_clusters > 0)
+        PV_TRY(check_copy_clusters(*tx, request->arena, question, err));
+    return take_cluster(*tx, request->arena, &limits, question, cluster, err);
+}
+
+enum pv_code advice_prediction_load(struct api *api,
                                     struct http_request *request,
                                     struct advice_question *question,
                                     struct advice_cluster *cluster,
-                                    const struct prediction_item **item,
+                                    struct advice_prediction *prediction,
                                     struct pv_error *err)
 {
     store_tx_auto_t *tx = NULL;
-    struct prediction_item *made = NULL;
     const struct prediction_item *found = NULL;
-    const struct advice_limits limits = advice_limits_of(api->config);
-    uint64_t read_ns = clock_monotonic_ns();
-    uint64_t epoch = prediction_cache_epoch(api->history);
-    if (question->n_clusters > 0 || question->cluster.at != NULL)
-        PV_TRY(api_read(api, request, &tx, err));
-    if (question->n_clusters > 0)
-        PV_TRY(check_copy_clusters(tx, request->arena, question, err));
-    PV_TRY(take_cluster(tx, request->arena, &limits, question, cluster, err));
-    if (question->application.at == NULL) {
-        store_rollback(&tx);
-        PV_TRY(make_item(api, request, &tx, NULL, question, &made, err));
-        *item = made;
+    prediction->read_ns = clock_monotonic_ns();
+    prediction->epoch = prediction_cache_epoch(api->history);
+    PV_TRY(load_clusters(api, request, &tx, question, cluster, err));
+    if (question->application.at == NULL)
         return PV_OK;
-    }
     struct prediction_key key = key_of(request, question);
-    if (prediction_cache_find(api->history, &key, read_ns, &found) == PREDICTION_FRESH) {
-        *item = found;
+    if (prediction_cache_find(api->history, &key, prediction->read_ns, &found) ==
+        PREDICTION_FRESH) {
+        prediction->item = found;
         return PV_OK;
     }
-    enum pv_code code = tx != NULL ? PV_OK : api_read(api, request, &tx, err);
+    enum pv_code code = http_move(request, HTTP_IO);
+    if (code == PV_OK && tx == NULL)
+        code = api_read(api, request, &tx, err);
     if (code == PV_OK)
-        return renew_item(api, request, &tx, question, read_ns, epoch, found, item, err);
+        return renew_item(api, request, tx, question, found, prediction, err);
     prediction_item_release(found);
+    return code;
+}
+
+static enum pv_code fill_item(struct api *api,
+                              const struct advice_question *question,
+                              struct advice_prediction *prediction,
+                              struct arena *scratch,
+                              struct pv_error *err)
+{
+    const struct advice_limits limits = advice_limits_of(api->config);
+    struct prediction_item *item = prediction->making;
+    if (question->application.at == NULL)
+        return profile_predict(question, &limits, &item->arena, scratch, &item->prediction, err);
+    PV_TRY(history_predict(question, &limits, &prediction->history, &item->arena, scratch,
+                           &item->prediction, err));
+    if (!item->prediction.from_own)
+        item->n_replayed = 0;
+    return PV_OK;
+}
+
+enum pv_code advice_prediction_make(struct api *api,
+                                    struct http_request *request,
+                                    const struct advice_question *question,
+                                    struct advice_prediction *prediction,
+                                    struct pv_error *err)
+{
+    struct arena scratch;
+    if (prediction->item != NULL)
+        return PV_OK;
+    PV_TRY(http_move(request, HTTP_COMPUTE));
+    if (prediction->making == NULL)
+        PV_TRY(begin_item(api, prediction, request->arena, err));
+    arena_init_beside(&scratch, request->arena, (size_t)api->config->request_memory_bytes_max);
+    enum pv_code code = fill_item(api, question, prediction, &scratch, err);
+    arena_fini(&scratch);
+    if (code == PV_OK && question->application.at != NULL) {
+        struct prediction_key key = key_of(request, question);
+        prediction_cache_publish(api->history, &key, prediction->making, prediction->read_ns,
+                                 prediction->epoch);
+    }
+    if (code == PV_OK) {
+        prediction->item = prediction->making;
+        prediction->making = NULL;
+    }
+    forget_loaded(prediction);
     return code;
 }
 
@@ -362,6 +393,7 @@ enum pv_code advice_load_runs(struct api *api,
     *runs = (struct advice_runs){.own = &question->profile, .n_own = 1};
     if (question->n_running == 0 && question->application.at == NULL)
         return PV_OK;
+    PV_TRY(http_move(request, HTTP_IO));
     runs->running = arena_calloc(arena, question->n_running, sizeof *runs->running);
     if (runs->running == NULL)
         return pv_no_memory(err);

@@ -172,25 +172,43 @@ static enum pv_code api_cluster_samples_add(struct api *api,
     return store_performance_save(tx, named, &held, err);
 }
 
-enum pv_code cluster_samples_add(void *context,
-                                 struct http_request *request,
-                                 struct http_response *response,
-                                 struct pv_error *err)
-{
-    static const char *const no_parameters[] = {NULL};
-    struct api *api = context;
-    int64_t now_us = clock_wall_us();
+/* What the samples are, and whose. */
+struct samples_sent {
     struct codec_cluster_samples samples;
     struct performance_named named;
+};
+
+static enum pv_code samples_decode(void *context,
+                                   struct http_request *request,
+                                   struct http_response *response,
+                                   struct pv_error *err)
+{
+    static const char *const no_parameters[] = {NULL};
+    struct samples_sent *sent = request->state;
+    int64_t now_us = clock_wall_us();
+    (void)response;
+    PV_TRY(http_check_query(request, no_parameters, err));
+    PV_TRY(cluster_samples_decode(context, request, now_us, &sent->samples, err));
+    return name_all(context, request, now_us, &sent->samples, &sent->named, err);
+}
+
+static enum pv_code samples_store(void *context,
+                                  struct http_request *request,
+                                  struct http_response *response,
+                                  struct pv_error *err)
+{
+    const struct samples_sent *sent = request->state;
     api_write_auto_t write = {0};
     bool replayed = false;
-    PV_TRY(http_check_query(request, no_parameters, err));
-    PV_TRY(cluster_samples_decode(api, request, now_us, &samples, err));
-    PV_TRY(name_all(api, request, now_us, &samples, &named, err));
-    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
+    PV_TRY(api_write_begin(context, request, response, NULL, &write, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(api_cluster_samples_add(api, request, write.tx, &named, &samples, err));
+    PV_TRY(api_cluster_samples_add(context, request, write.tx, &sent->named, &sent->samples, err));
     api_reply_empty(response);
     return api_write_commit(request, response, &write, err);
 }
+
+const struct http_call cluster_samples_add = {
+    .state_bytes = sizeof(struct samples_sent),
+    .steps = {{HTTP_BODY, samples_decode}, {HTTP_IO, samples_store}},
+};

@@ -164,25 +164,38 @@ static enum pv_code api_clusters_put(struct api *api,
     return clusters_reply(request, response, found ? 200 : 201, cluster, err);
 }
 
-enum pv_code clusters_put(void *context,
-                          struct http_request *request,
-                          struct http_response *response,
-                          struct pv_error *err)
+static enum pv_code clusters_put_decode(void *context,
+                                        struct http_request *request,
+                                        struct http_response *response,
+                                        struct pv_error *err)
 {
-    struct api *api = context;
-    struct cluster sent;
     const char *name = NULL;
-    api_write_auto_t write = {0};
-    bool replayed = false;
+    (void)response;
     PV_TRY(http_check_query(request, no_parameters, err));
     PV_TRY(api_query_name(request, &name, err));
-    PV_TRY(clusters_decode(api, request, &sent, err));
-    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
+    return clusters_decode(context, request, request->state, err);
+}
+
+static enum pv_code clusters_put_store(void *context,
+                                       struct http_request *request,
+                                       struct http_response *response,
+                                       struct pv_error *err)
+{
+    struct cluster sent = *(const struct cluster *)request->state;
+    const char *name = http_path_parameter(request, "name");
+    api_write_auto_t write = {0};
+    bool replayed = false;
+    PV_TRY(api_write_begin(context, request, response, NULL, &write, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(api_clusters_put(api, request, response, write.tx, name, &sent, err));
+    PV_TRY(api_clusters_put(context, request, response, write.tx, name, &sent, err));
     return api_write_commit(request, response, &write, err);
 }
+
+const struct http_call clusters_put = {
+    .state_bytes = sizeof(struct cluster),
+    .steps = {{HTTP_BODY, clusters_put_decode}, {HTTP_IO, clusters_put_store}},
+};
 
 enum pv_code clusters_delete(void *context,
                              struct http_request *request,

@@ -150,6 +150,7 @@ static enum pv_code price_books_decode(struct api *api,
     PV_TRY(http_check_query(request, csv ? allowed : allowed + 1, err));
     if (csv) {
         PV_TRY(read_currency(request, &currency, err));
+        api_body_keep_hash(request);
         return codec_price_csv_decode((struct strview){request->body, request->body_n}, currency,
                                       (size_t)api->config->prices_max, request->arena, sent, err);
     }
@@ -194,27 +195,37 @@ static enum pv_code api_price_books_put(struct api *api,
     return price_books_reply(request, response, found ? 200 : 201, book, FORM_JSON, err);
 }
 
-enum pv_code price_books_put(void *context,
-                             struct http_request *request,
-                             struct http_response *response,
-                             struct pv_error *err)
+static enum pv_code price_books_put_decode(void *context,
+                                           struct http_request *request,
+                                           struct http_response *response,
+                                           struct pv_error *err)
 {
-    struct api *api = context;
-    struct price_book sent;
     const char *name = NULL;
+    (void)response;
+    PV_TRY(api_query_name(request, &name, err));
+    return price_books_decode(context, request, request->state, err);
+}
+
+static enum pv_code price_books_put_store(void *context,
+                                          struct http_request *request,
+                                          struct http_response *response,
+                                          struct pv_error *err)
+{
+    struct price_book sent = *(const struct price_book *)request->state;
+    const char *name = http_path_parameter(request, "name");
     api_write_auto_t write = {0};
     bool replayed = false;
-    enum { LIGHT_BODY = 64 * 1024 };
-    if (!request->may_compute && request->body_n > LIGHT_BODY)
-        return http_defer(request);
-    PV_TRY(api_query_name(request, &name, err));
-    PV_TRY(price_books_decode(api, request, &sent, err));
-    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
+    PV_TRY(api_write_begin(context, request, response, NULL, &write, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(api_price_books_put(api, request, response, write.tx, name, &sent, err));
+    PV_TRY(api_price_books_put(context, request, response, write.tx, name, &sent, err));
     return api_write_commit(request, response, &write, err);
 }
+
+const struct http_call price_books_put = {
+    .state_bytes = sizeof(struct price_book),
+    .steps = {{HTTP_BODY, price_books_put_decode}, {HTTP_IO, price_books_put_store}},
+};
 
 enum pv_code price_books_delete(void *context,
                                 struct http_request *request,

@@ -44,28 +44,53 @@ static enum pv_code load_cluster(struct api *api,
     return PV_OK;
 }
 
-enum pv_code contention_share(void *context,
-                              struct http_request *request,
-                              struct http_response *response,
-                              struct pv_error *err)
+static enum pv_code share_decode(void *context,
+                                 struct http_request *request,
+                                 struct http_response *response,
+                                 struct pv_error *err)
 {
-    struct api *api = context;
     static const char *const no_parameters[] = {NULL};
-    struct codec_contention asked;
-    struct contention_outcome outcome;
+    struct api *api = context;
+    (void)response;
     PV_TRY(http_check_query(request, no_parameters, err));
-    PV_TRY(contention_decode(api->config, request, &asked, err));
-    if (asked.cluster.at != NULL)
-        PV_TRY(load_cluster(api, request, &asked, err));
-    struct contention_share *shares = arena_array(request->arena, asked.n, sizeof *shares);
+    return contention_decode(api->config, request, request->state, err);
+}
+
+static enum pv_code share_load(void *context,
+                               struct http_request *request,
+                               struct http_response *response,
+                               struct pv_error *err)
+{
+    struct codec_contention *asked = request->state;
+    (void)response;
+    if (asked->cluster.at == NULL)
+        return PV_OK;
+    PV_TRY(http_move(request, HTTP_IO));
+    return load_cluster(context, request, asked, err);
+}
+
+static enum pv_code share_answer(void *context,
+                                 struct http_request *request,
+                                 struct http_response *response,
+                                 struct pv_error *err)
+{
+    const struct codec_contention *asked = request->state;
+    struct contention_outcome outcome;
+    struct writer w;
+    (void)context;
+    struct contention_share *shares = arena_array(request->arena, asked->n, sizeof *shares);
     if (shares == NULL)
         return pv_no_memory(err);
-    PV_TRY(contention_resolve(asked.strategy, &asked.terms, asked.applications, asked.n,
+    PV_TRY(contention_resolve(asked->strategy, &asked->terms, asked->applications, asked->n,
                               request->arena, shares, &outcome, err));
-    struct writer w;
     writer_init(&w, request->arena);
     struct findings reasons = {.arena = request->arena};
-    contention_explain(asked.strategy, &asked.terms, &outcome, &reasons);
-    codec_contention_encode(&w, &asked, shares, &outcome, &reasons);
+    contention_explain(asked->strategy, &asked->terms, &outcome, &reasons);
+    codec_contention_encode(&w, asked, shares, &outcome, &reasons);
     return api_reply(response, 200, &w, err);
 }
+
+const struct http_call contention_share = {
+    .state_bytes = sizeof(struct codec_contention),
+    .steps = {{HTTP_BODY, share_decode}, {HTTP_ANYWHERE, share_load}, {HTTP_COMPUTE, share_answer}},
+};

@@ -13,8 +13,6 @@
 #include "core/deadline/job_from_run.h"
 #include "store/history/run.h"
 
-enum { LIGHT_BODY = 64 * 1024 }; /* bytes that are decoded in a millisecond */
-
 static enum pv_code feasibility_decode(const struct config *config,
                                        struct http_request *request,
                                        struct codec_feasibility *asked,
@@ -43,6 +41,7 @@ static enum pv_code load_cluster(struct api *api,
     int64_t cores = 0;
     if (asked->cluster.at == NULL)
         return PV_OK;
+    PV_TRY(http_move(request, HTTP_IO));
     PV_TRY(named_cluster_load(api, request, asked->cluster, at, &cluster, err));
     int64_t executors = cluster.traits.executors;
     int64_t each = cluster.traits.cores_per_executor;
@@ -136,8 +135,10 @@ static enum pv_code load_jobs(struct api *api,
             share_stages(asked, i, same);
             continue;
         }
-        if (tx == NULL)
+        if (tx == NULL) {
+            PV_TRY(http_move(request, HTTP_IO));
             PV_TRY(api_read(api, request, &tx, err));
+        }
         PV_TRY(load_job(tx, request->arena, asked, i, err));
     }
     store_rollback(&tx);
@@ -208,9 +209,9 @@ static enum pv_code feasibility_answer(const struct config *config,
     enum pv_code code = edf_schedule(asked->jobs, asked->n_jobs, asked->cores, scratch, outcomes,
                                      &metrics, NULL, err);
     /* The search replays the jobs over and over: light for a tenth of the tasks only. */
-    if (code == PV_OK && metrics.delayed > 0 && !request->may_compute &&
+    if (code == PV_OK && metrics.delayed > 0 &&
         codec_feasibility_tasks(asked) > (size_t)config->feasibility_inline_tasks / 10)
-        return http_defer(request);
+        code = http_move(request, HTTP_COMPUTE);
     if (code == PV_OK && metrics.delayed > 0)
         code = edf_find_remedies(asked->jobs, asked->n_jobs, asked->cores,
                                  (uint64_t)config->remedy_task_budget, w->arena, scratch, &remedies,
@@ -228,33 +229,43 @@ static enum pv_code feasibility_answer(const struct config *config,
     return code;
 }
 
-enum pv_code feasibility_check(void *context,
-                               struct http_request *request,
-                               struct http_response *response,
-                               struct pv_error *err)
+static enum pv_code feasibility_check_decode(void *context,
+                                             struct http_request *request,
+                                             struct http_response *response,
+                                             struct pv_error *err)
 {
     struct api *api = context;
     static const char *const no_parameters[] = {NULL};
-    struct codec_feasibility asked;
-    enum pv_code code = http_check_query(request, no_parameters, err);
-    if (code == PV_OK && !request->may_compute && request->body_n > LIGHT_BODY)
-        return http_defer(request);
-    if (code == PV_OK)
-        code = feasibility_decode(api->config, request, &asked, err);
-    if (code == PV_OK)
-        code = load_cluster(api, request, &asked, err);
-    if (code == PV_OK)
-        code = load_jobs(api, request, &asked, err);
-    if (code != PV_OK)
-        return code;
-    size_t light = (size_t)api->config->feasibility_inline_tasks;
-    if (!request->may_compute && codec_feasibility_tasks(&asked) > light)
-        return http_defer(request);
+    (void)response;
+    PV_TRY(http_check_query(request, no_parameters, err));
+    return feasibility_decode(api->config, request, request->state, err);
+}
+
+/* On an io worker only where there is something to load. */
+static enum pv_code feasibility_check_load(void *context,
+                                           struct http_request *request,
+                                           struct http_response *response,
+                                           struct pv_error *err)
+{
+    (void)response;
+    PV_TRY(load_cluster(context, request, request->state, err));
+    return load_jobs(context, request, request->state, err);
+}
+
+static enum pv_code feasibility_check_answer(void *context,
+                                             struct http_request *request,
+                                             struct http_response *response,
+                                             struct pv_error *err)
+{
+    struct api *api = context;
+    const struct codec_feasibility *asked = request->state;
     struct arena scratch;
-    arena_init_beside(&scratch, request->arena, (size_t)api->config->request_memory_bytes_max);
     struct writer w;
+    if (codec_feasibility_tasks(asked) > (size_t)api->config->feasibility_inline_tasks)
+        PV_TRY(http_move(request, HTTP_COMPUTE));
+    arena_init_beside(&scratch, request->arena, (size_t)api->config->request_memory_bytes_max);
     writer_init(&w, request->arena);
-    code = feasibility_answer(api->config, &asked, request, &scratch, &w, err);
+    enum pv_code code = feasibility_answer(api->config, asked, request, &scratch, &w, err);
     arena_fini(&scratch);
     if (code != PV_OK)
         return code;
@@ -264,3 +275,10 @@ enum pv_code feasibility_check(void *context,
     response->status = 200;
     return PV_OK;
 }
+
+const struct http_call feasibility_check = {
+    .state_bytes = sizeof(struct codec_feasibility),
+    .steps = {{HTTP_BODY, feasibility_check_decode},
+              {HTTP_ANYWHERE, feasibility_check_load},
+              {HTTP_ANYWHERE, feasibility_check_answer}},
+};

@@ -14,11 +14,20 @@
 /* POST /v1/stage-plans: deadlines and cores stage by stage, from numbers in the request or the run
  * of an application that is nearest in size. */
 
+enum { LIGHT_STAGES = 1000 }; /* planned in a millisecond */
+
 /* What the reply says of a plan from history. */
 struct source {
     struct strview application;
     char run_id[37]; /* "" where the stages stood in the request */
     bool graph_changed;
+};
+
+struct stage_plan_work {
+    struct codec_stage_plan asked;
+    struct run_list nearest; /* with the application: what the stages are from */
+    struct run_list recent;
+    struct source source;
 };
 
 static enum pv_code stage_plans_decode(const struct config *config,
@@ -84,15 +93,13 @@ static enum pv_code take_run(struct arena *arena,
     return code == PV_OK ? codec_stage_plan_pin(asked, err) : code;
 }
 
-static enum pv_code stage_plans_load(struct api *api,
-                                     struct http_request *request,
-                                     struct codec_stage_plan *asked,
-                                     struct source *source,
-                                     struct pv_error *err)
+static enum pv_code load_runs(struct api *api,
+                              struct http_request *request,
+                              struct stage_plan_work *work,
+                              struct pv_error *err)
 {
+    const struct codec_stage_plan *asked = &work->asked;
     struct application application;
-    struct run_list nearest = {.items = NULL};
-    struct run_list recent = {.items = NULL};
     store_tx_auto_t *tx = NULL;
     struct pv_error why = {0};
     enum pv_code code =
@@ -103,18 +110,15 @@ static enum pv_code stage_plans_load(struct api *api,
     bool unknown = code == PV_E_NOT_FOUND;
     if (code == PV_OK)
         code = store_run_nearest(tx, request->arena, &application, asked->problem_size, true, 1,
-                                 &nearest, &why);
+                                 &work->nearest, &why);
     if (code == PV_OK)
-        code = recent_runs_load(tx, request->arena, &application, &recent, &why);
-    store_rollback(&tx);
+        code = recent_runs_load(tx, request->arena, &application, &work->recent, &why);
     if (unknown)
         return fault_at_application(err, "unknown_application",
                                     "there is no application of this name");
-    if (code != PV_OK) {
+    if (code != PV_OK)
         *err = why;
-        return code;
-    }
-    return take_run(request->arena, &nearest, &recent, asked, source, err);
+    return code;
 }
 
 /* --- the size of a cluster that is named --- */
@@ -162,25 +166,71 @@ static void stage_plans_encode(struct writer *w,
     writer_end_object(w);
 }
 
-enum pv_code stage_plan_create(void *context,
-                               struct http_request *request,
-                               struct http_response *response,
-                               struct pv_error *err)
+static enum pv_code stage_plans_create_decode(void *context,
+                                              struct http_request *request,
+                                              struct http_response *response,
+                                              struct pv_error *err)
 {
     struct api *api = context;
     static const char *const no_parameters[] = {NULL};
-    struct codec_stage_plan asked;
-    struct source source = {.run_id = ""};
-    struct stage_plan plan;
+    struct stage_plan_work *work = request->state;
+    (void)response;
     PV_TRY(http_check_query(request, no_parameters, err));
-    PV_TRY(stage_plans_decode(api->config, request, &asked, err));
-    if (asked.cluster.at != NULL)
-        PV_TRY(load_cluster(api, request, &asked, err));
-    if (asked.application.at != NULL)
-        PV_TRY(stage_plans_load(api, request, &asked, &source, err));
-    PV_TRY(stage_plan_make(&asked.terms, asked.stages, asked.n_stages, request->arena, &plan, err));
+    return stage_plans_decode(api->config, request, &work->asked, err);
+}
+
+static enum pv_code stage_plans_create_load(void *context,
+                                            struct http_request *request,
+                                            struct http_response *response,
+                                            struct pv_error *err)
+{
+    struct stage_plan_work *work = request->state;
+    const struct codec_stage_plan *asked = &work->asked;
+    (void)response;
+    if (asked->cluster.at == NULL && asked->application.at == NULL)
+        return PV_OK;
+    PV_TRY(http_move(request, HTTP_IO));
+    if (asked->cluster.at != NULL)
+        PV_TRY(load_cluster(context, request, &work->asked, err));
+    return asked->application.at == NULL ? PV_OK : load_runs(context, request, work, err);
+}
+
+/* All that there are to look at. */
+static size_t count_stages(const struct stage_plan_work *work)
+{
+    size_t n = work->asked.n_stages;
+    for (size_t i = 0; i < work->nearest.n; i++)
+        n += work->nearest.items[i].n_stages;
+    for (size_t i = 0; i < work->recent.n; i++)
+        n += work->recent.items[i].n_stages;
+    return n;
+}
+
+/* A body is answered by who decoded it; runs may have many stages, whose graphs are compared. */
+static enum pv_code stage_plans_create_answer(void *context,
+                                              struct http_request *request,
+                                              struct http_response *response,
+                                              struct pv_error *err)
+{
+    struct stage_plan_work *work = request->state;
+    struct codec_stage_plan *asked = &work->asked;
+    struct stage_plan plan;
     struct writer w;
+    (void)context;
+    if (count_stages(work) > LIGHT_STAGES)
+        PV_TRY(http_move(request, HTTP_COMPUTE));
+    if (asked->application.at != NULL)
+        PV_TRY(take_run(request->arena, &work->nearest, &work->recent, asked, &work->source, err));
+    PV_TRY(
+        stage_plan_make(&asked->terms, asked->stages, asked->n_stages, request->arena, &plan, err));
     writer_init(&w, request->arena);
-    stage_plans_encode(&w, &asked.terms, &plan, &source);
+    stage_plans_encode(&w, &asked->terms, &plan, &work->source);
     return api_reply(response, 200, &w, err);
 }
+
+const struct http_call stage_plan_create = {
+    .state_bytes = sizeof(struct stage_plan_work),
+    .steps = {{HTTP_BODY, stage_plans_create_decode},
+              {HTTP_ANYWHERE, stage_plans_create_load},
+              {HTTP_ANYWHERE, stage_plans_create_answer}},
+};

@@ -48,16 +48,11 @@ static enum pv_code refuse_missing(const struct codec_copy_plan *asked,
 /* --- what is registered --- */
 
 /* How many registered clusters there are, and the clusters of the request that they are. */
-struct registered {
-    size_t n;
-    size_t *of;              /* index in the request */
-    struct cluster *cluster; /* as registered */
-};
 
 static enum pv_code look_up(struct store_tx *tx,
                             struct arena *arena,
                             const struct codec_copy_plan *asked,
-                            struct registered *registered,
+                            struct copy_plan_registered *registered,
                             struct pv_error *err)
 {
     size_t n = 0;
@@ -113,7 +108,7 @@ static void take_traits(const struct codec_copy_plan *asked,
 
 /* The problem's clusters, with what is registered of them. */
 static enum pv_code take_registered(struct arena *arena,
-                                    const struct registered *registered,
+                                    const struct copy_plan_registered *registered,
                                     struct codec_copy_plan *asked,
                                     struct geo_cluster **clusters,
                                     struct pv_error *err)
@@ -137,7 +132,7 @@ static enum pv_code take_registered(struct arena *arena,
 }
 
 /* As the request specifies; else the shortest of the clusters'; else a second. */
-static double choose_slot(double specified, const struct registered *registered)
+static double choose_slot(double specified, const struct copy_plan_registered *registered)
 {
     double shortest = HUGE_VAL;
     for (size_t i = 0; i < registered->n; i++)
@@ -176,7 +171,7 @@ static struct performance_place place_of(const struct cluster *cluster, double s
 static enum pv_code ask_book(struct api *api,
                              struct store_tx *tx,
                              struct arena *arena,
-                             const struct registered *registered,
+                             const struct copy_plan_registered *registered,
                              struct codec_copy_plan *asked,
                              const bool sends[],
                              struct pv_error *err)
@@ -232,7 +227,7 @@ static enum pv_code take_processing(struct arena *arena,
 }
 
 static enum pv_code take_performance(struct arena *arena,
-                                     const struct registered *registered,
+                                     const struct copy_plan_registered *registered,
                                      struct codec_copy_plan *asked,
                                      struct geo_cluster clusters[],
                                      struct pv_error *err)
@@ -277,7 +272,7 @@ static enum pv_code sort_links(const struct geo_problem *problem,
     return PV_OK;
 }
 
-static size_t count_pairs(const struct registered *registered, const bool sends[])
+static size_t count_pairs(const struct copy_plan_registered *registered, const bool sends[])
 {
     size_t senders = 0;
     for (size_t i = 0; i < registered->n; i++)
@@ -286,7 +281,7 @@ static size_t count_pairs(const struct registered *registered, const bool sends[
 }
 
 /* Those from place i to all others but the ones that the request gives. */
-static void add_links(const struct registered *registered,
+static void add_links(const struct copy_plan_registered *registered,
                       size_t i,
                       const struct by_sender *sorted,
                       bool specified[],
@@ -312,7 +307,7 @@ static void add_links(const struct registered *registered,
 
 /* The problem's links: those of the request, then those of the book, ascending. */
 static enum pv_code take_links(struct arena *arena,
-                               const struct registered *registered,
+                               const struct copy_plan_registered *registered,
                                const bool sends[],
                                struct codec_copy_plan *asked,
                                struct pv_error *err)
@@ -375,46 +370,39 @@ void copy_plan_choose_epsilon(struct codec_copy_plan *asked)
     geo_parameters_resolve(&asked->parameters, &asked->problem);
 }
 
-static enum pv_code read_all(struct api *api,
-                             struct http_request *request,
-                             struct codec_copy_plan *asked,
-                             const bool sends[],
-                             struct registered *registered,
-                             struct geo_cluster **clusters,
-                             struct pv_error *err)
-{
-    struct store_tx *tx = NULL;
-    struct arena *arena = request->arena;
-    enum pv_code code =
-        store_begin(api->store, &request->principal, request->request_id, STORE_READ, &tx, err);
-    if (code == PV_OK)
-        code = look_up(tx, arena, asked, registered, err);
-    if (code == PV_OK)
-        code = take_registered(arena, registered, asked, clusters, err);
-    if (code == PV_OK) {
-        asked->problem.slot_s = choose_slot(asked->problem.slot_s, registered);
-        code = ask_book(api, tx, arena, registered, asked, sends, err);
-    }
-    store_rollback(&tx);
-    return code;
-}
-
 enum pv_code copy_plan_clusters_load(struct api *api,
                                      struct http_request *request,
                                      struct codec_copy_plan *asked,
+                                     struct copy_plan_registered *registered,
                                      struct pv_error *err)
 {
     struct arena *arena = request->arena;
-    struct registered registered = {.n = 0};
-    struct geo_cluster *clusters = NULL;
+    store_tx_auto_t *tx = NULL;
+    const struct geo_problem given = registered->tried ? registered->given : asked->problem;
+    *registered = (struct copy_plan_registered){.tried = true, .given = given};
+    asked->problem = given;
     if (asked->n_registered == 0) {
-        asked->problem.slot_s = choose_slot(asked->problem.slot_s, &registered);
+        asked->problem.slot_s = choose_slot(asked->problem.slot_s, registered);
         return PV_OK;
     }
-    bool *sends = find_senders(&asked->problem, arena);
-    if (sends == NULL)
+    PV_TRY(http_move(request, HTTP_IO));
+    registered->sends = find_senders(&asked->problem, arena);
+    if (registered->sends == NULL)
         return pv_no_memory(err);
-    PV_TRY(read_all(api, request, asked, sends, &registered, &clusters, err));
-    PV_TRY(take_performance(arena, &registered, asked, clusters, err));
-    return take_links(arena, &registered, sends, asked, err);
+    PV_TRY(api_read(api, request, &tx, err));
+    PV_TRY(look_up(tx, arena, asked, registered, err));
+    PV_TRY(take_registered(arena, registered, asked, &registered->clusters, err));
+    asked->problem.slot_s = choose_slot(asked->problem.slot_s, registered);
+    return ask_book(api, tx, arena, registered, asked, registered->sends, err);
+}
+
+enum pv_code copy_plan_clusters_take(struct arena *arena,
+                                     const struct copy_plan_registered *registered,
+                                     struct codec_copy_plan *asked,
+                                     struct pv_error *err)
+{
+    if (registered->n == 0)
+        return PV_OK;
+    PV_TRY(take_performance(arena, registered, asked, registered->clusters, err));
+    return take_links(arena, registered, registered->sends, asked, err);
 }

@@ -20,16 +20,10 @@ static enum pv_code copy_plans_decode(const struct config *config,
                                                   .tasks = (size_t)config->plan_tasks_max,
                                                   .points =
                                                       (size_t)config->distribution_points_max};
-    json_t *json = NULL;
-    enum pv_code code = api_parse(config, request, &json, err);
-    if (code != PV_OK)
-        return code;
-    struct codec_reader reader = {request->arena, err};
-    struct codec_node top = codec_top(&reader, json);
-    codec_copy_plan_decode(&top, &limits, asked);
-    code = codec_result(&reader);
-    json_decref(json);
-    return code;
+    struct api_body body;
+    PV_TRY(api_body_open(config, request, &body, err));
+    codec_copy_plan_decode(&body.top, &limits, asked);
+    return api_body_close(&body);
 }
 
 static bool has_time(void *context)
@@ -53,23 +47,56 @@ static enum pv_code make_plan(struct http_request *request,
     return pv_fail(err, PV_E_TIMEOUT, "no plan of so many tasks, inputs and clusters in time");
 }
 
-enum pv_code copy_plans_create(void *context,
-                               struct http_request *request,
-                               struct http_response *response,
-                               struct pv_error *err)
+struct copy_plan_work {
+    struct codec_copy_plan asked;
+    struct copy_plan_registered registered;
+};
+
+static enum pv_code copy_plans_create_decode(void *context,
+                                             struct http_request *request,
+                                             struct http_response *response,
+                                             struct pv_error *err)
 {
     struct api *api = context;
+    struct copy_plan_work *work = request->state;
     static const char *const no_parameters[] = {NULL};
-    struct codec_copy_plan asked;
-    struct geo_plan plan;
+    (void)response;
     PV_TRY(http_check_query(request, no_parameters, err));
-    PV_TRY(copy_plans_decode(api->config, request, &asked, err));
-    PV_TRY(copy_plan_clusters_load(api, request, &asked, err));
-    PV_TRY(copy_plan_operations_check(&asked.problem, request->arena, err));
-    copy_plan_choose_epsilon(&asked);
-    PV_TRY(make_plan(request, &asked, &plan, err));
+    return copy_plans_decode(api->config, request, &work->asked, err);
+}
+
+static enum pv_code copy_plans_create_load(void *context,
+                                           struct http_request *request,
+                                           struct http_response *response,
+                                           struct pv_error *err)
+{
+    struct copy_plan_work *work = request->state;
+    (void)response;
+    return copy_plan_clusters_load(context, request, &work->asked, &work->registered, err);
+}
+
+static enum pv_code copy_plans_create_answer(void *context,
+                                             struct http_request *request,
+                                             struct http_response *response,
+                                             struct pv_error *err)
+{
+    struct copy_plan_work *work = request->state;
+    struct codec_copy_plan *asked = &work->asked;
+    struct geo_plan plan;
     struct writer w;
+    (void)context;
+    PV_TRY(copy_plan_clusters_take(request->arena, &work->registered, asked, err));
+    PV_TRY(copy_plan_operations_check(&asked->problem, request->arena, err));
+    copy_plan_choose_epsilon(asked);
+    PV_TRY(make_plan(request, asked, &plan, err));
     writer_init(&w, request->arena);
-    codec_copy_plan_encode(&w, &asked, &plan);
+    codec_copy_plan_encode(&w, asked, &plan);
     return api_reply(response, 200, &w, err);
 }
+
+const struct http_call copy_plans_create = {
+    .state_bytes = sizeof(struct copy_plan_work),
+    .steps = {{HTTP_BODY, copy_plans_create_decode},
+              {HTTP_ANYWHERE, copy_plans_create_load},
+              {HTTP_COMPUTE, copy_plans_create_answer}},
+};

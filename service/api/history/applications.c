@@ -74,23 +74,35 @@ static enum pv_code applications_insert(struct http_request *request,
     return applications_reply(request, response, 201, application, err);
 }
 
-enum pv_code applications_create(void *context,
-                                 struct http_request *request,
-                                 struct http_response *response,
-                                 struct pv_error *err)
+static enum pv_code applications_create_decode(void *context,
+                                               struct http_request *request,
+                                               struct http_response *response,
+                                               struct pv_error *err)
 {
-    struct api *api = context;
-    struct application sent;
+    (void)response;
     PV_TRY(http_check_query(request, no_parameters, err));
-    PV_TRY(applications_decode(api, request, &sent, NULL, err));
+    return applications_decode(context, request, request->state, NULL, err);
+}
+
+static enum pv_code applications_create_store(void *context,
+                                              struct http_request *request,
+                                              struct http_response *response,
+                                              struct pv_error *err)
+{
+    struct application sent = *(const struct application *)request->state;
     api_write_auto_t write = {0};
     bool replayed = false;
-    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
+    PV_TRY(api_write_begin(context, request, response, NULL, &write, &replayed, err));
     if (replayed)
         return PV_OK;
     PV_TRY(applications_insert(request, response, write.tx, &sent, err));
     return api_write_commit(request, response, &write, err);
 }
+
+const struct http_call applications_create = {
+    .state_bytes = sizeof(struct application),
+    .steps = {{HTTP_BODY, applications_create_decode}, {HTTP_IO, applications_create_store}},
+};
 
 /* ?name_prefix=, ?label= and ?sort=. */
 static enum pv_code applications_read_filter(struct api *api,
@@ -194,23 +206,34 @@ static enum pv_code update(struct http_request *request,
     return applications_reply(request, response, 200, &application, err);
 }
 
-enum pv_code applications_change(void *context,
-                                 struct http_request *request,
-                                 struct http_response *response,
-                                 struct pv_error *err)
+static enum pv_code applications_change_decode(void *context,
+                                               struct http_request *request,
+                                               struct http_response *response,
+                                               struct pv_error *err)
 {
-    struct api *api = context;
-    struct application_change change;
+    (void)response;
     PV_TRY(http_check_query(request, no_parameters, err));
-    PV_TRY(applications_decode(api, request, NULL, &change, err));
+    return applications_decode(context, request, NULL, request->state, err);
+}
+
+static enum pv_code applications_change_store(void *context,
+                                              struct http_request *request,
+                                              struct http_response *response,
+                                              struct pv_error *err)
+{
     api_write_auto_t write = {0};
     bool replayed = false;
-    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
+    PV_TRY(api_write_begin(context, request, response, NULL, &write, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(update(request, response, write.tx, &change, err));
+    PV_TRY(update(request, response, write.tx, request->state, err));
     return api_write_commit(request, response, &write, err);
 }
+
+const struct http_call applications_change = {
+    .state_bytes = sizeof(struct application_change),
+    .steps = {{HTTP_BODY, applications_change_decode}, {HTTP_IO, applications_change_store}},
+};
 
 enum pv_code applications_delete(void *context,
                                  struct http_request *request,

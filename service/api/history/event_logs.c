@@ -39,6 +39,7 @@ struct upload {
     struct ingest *intake;
     struct arena arena; /* of the run */
 
+    bool is_read; /* there are a run and a digest */
     struct run run;
     unsigned char digest[INGEST_DIGEST];
 };
@@ -176,9 +177,9 @@ read_turn(struct http_request *request, struct upload *upload, struct pv_error *
     static const uint64_t turn_bytes = 8 * 1024 * 1024;
     bool more = false;
     PV_TRY(ingest_end(upload->intake, &more, err));
-    if (more && request->may_compute)
+    if (more)
         PV_TRY(ingest_read(upload->intake, turn_bytes, &more, err));
-    return more ? http_defer(request) : PV_OK;
+    return more ? http_turn(request) : PV_OK;
 }
 
 static enum pv_code event_logs_insert(struct http_request *request,
@@ -253,6 +254,16 @@ static enum pv_code event_logs_save(struct api *api,
     return PV_OK;
 }
 
+static enum pv_code
+read_rest(struct http_request *request, struct upload *upload, struct pv_error *err)
+{
+    PV_TRY(read_turn(request, upload, err));
+    PV_TRY(ingest_finish(upload->intake, &upload->arena, &upload->run, upload->digest, err));
+    apply_query(upload, &upload->run);
+    upload->is_read = true;
+    return PV_OK;
+}
+
 static enum pv_code event_logs_finish(void *context,
                                       struct http_request *request,
                                       void *state,
@@ -262,9 +273,9 @@ static enum pv_code event_logs_finish(void *context,
     struct upload *upload = state;
     enum pv_code code;
     unsigned attempt = 0;
-    PV_TRY(read_turn(request, upload, err));
-    PV_TRY(ingest_finish(upload->intake, &upload->arena, &upload->run, upload->digest, err));
-    apply_query(upload, &upload->run);
+    if (!upload->is_read)
+        PV_TRY(read_rest(request, upload, err));
+    PV_TRY(http_move(request, HTTP_IO));
     do {
         pv_error_clear(err);
         *response = (struct http_response){.status = 0};

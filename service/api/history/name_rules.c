@@ -92,20 +92,32 @@ static enum pv_code name_rules_change(struct api *api,
     return api_write_commit(request, response, &write, err);
 }
 
-enum pv_code name_rules_set(void *context,
-                            struct http_request *request,
-                            struct http_response *response,
-                            struct pv_error *err)
+static enum pv_code name_rules_set_decode(void *context,
+                                          struct http_request *request,
+                                          struct http_response *response,
+                                          struct pv_error *err)
 {
     struct api *api = context;
-    struct codec_name_rules rules;
     struct api_body body;
+    (void)response;
     PV_TRY(http_check_query(request, no_parameters, err));
     PV_TRY(api_body_open(api->config, request, &body, err));
-    codec_name_rules_decode(&body.top, &rules);
-    PV_TRY(api_body_close(&body));
-    return name_rules_change(api, request, response, &rules, err);
+    codec_name_rules_decode(&body.top, request->state);
+    return api_body_close(&body);
 }
+
+static enum pv_code name_rules_set_store(void *context,
+                                         struct http_request *request,
+                                         struct http_response *response,
+                                         struct pv_error *err)
+{
+    return name_rules_change(context, request, response, request->state, err);
+}
+
+const struct http_call name_rules_set = {
+    .state_bytes = sizeof(struct codec_name_rules),
+    .steps = {{HTTP_BODY, name_rules_set_decode}, {HTTP_IO, name_rules_set_store}},
+};
 
 enum pv_code name_rules_reset(void *context,
                               struct http_request *request,
@@ -118,61 +130,72 @@ enum pv_code name_rules_reset(void *context,
 
 /* --- trying them --- */
 
-static enum pv_code name_rules_load(struct api *api,
-                                    struct http_request *request,
-                                    const struct codec_name_fold *asked,
-                                    struct name_rules *rules,
-                                    bool there[],
-                                    struct pv_error *err)
+struct name_rules_trial {
+    struct codec_name_fold asked;
+    struct name_rules rules;
+    bool there[CODEC_FOLD_NAMES_MAX];
+};
+
+static enum pv_code name_rules_preview_decode(void *context,
+                                              struct http_request *request,
+                                              struct http_response *response,
+                                              struct pv_error *err)
 {
-    store_tx_auto_t *tx = NULL;
-    PV_TRY(api_read(api, request, &tx, err));
-    if (asked->has_rules)
-        *rules = (struct name_rules){.rules = asked->rules.rules, .n = asked->rules.n};
-    else
-        PV_TRY(store_name_rules_get(tx, request->arena, rules, err));
-    return store_names_there(tx, request->arena, asked->names, asked->n_names, there, err);
+    struct api *api = context;
+    struct name_rules_trial *trial = request->state;
+    struct api_body body;
+    (void)response;
+    PV_TRY(http_check_query(request, no_parameters, err));
+    PV_TRY(api_body_open(api->config, request, &body, err));
+    codec_name_fold_decode(&body.top, &trial->asked);
+    return api_body_close(&body);
 }
 
-static enum pv_code name_rules_answer(struct http_request *request,
-                                      const struct codec_name_fold *asked,
-                                      const struct name_rules *rules,
-                                      const bool there[],
-                                      struct http_response *response,
-                                      struct pv_error *err)
+static enum pv_code name_rules_preview_load(void *context,
+                                            struct http_request *request,
+                                            struct http_response *response,
+                                            struct pv_error *err)
 {
+    struct name_rules_trial *trial = request->state;
+    const struct codec_name_fold *asked = &trial->asked;
+    store_tx_auto_t *tx = NULL;
+    (void)response;
+    PV_TRY(api_read(context, request, &tx, err));
+    if (asked->has_rules)
+        trial->rules = (struct name_rules){.rules = asked->rules.rules, .n = asked->rules.n};
+    else
+        PV_TRY(store_name_rules_get(tx, request->arena, &trial->rules, err));
+    return store_names_there(tx, request->arena, asked->names, asked->n_names, trial->there, err);
+}
+
+static enum pv_code name_rules_preview_answer(void *context,
+                                              struct http_request *request,
+                                              struct http_response *response,
+                                              struct pv_error *err)
+{
+    const struct name_rules_trial *trial = request->state;
+    const struct codec_name_fold *asked = &trial->asked;
+    const struct name_rules *rules = &trial->rules;
     struct writer w;
+    (void)context;
     writer_init(&w, request->arena);
     writer_begin_object(&w);
     writer_key(&w, "items");
     writer_begin_array(&w);
     for (size_t i = 0; i < asked->n_names; i++) {
         struct name_folding folding;
-        PV_TRY(name_fold(rules->rules, there[i] ? 0 : rules->n, asked->names[i], request->arena,
-                         &folding, err));
-        codec_name_fold_encode(&w, asked->names[i], there[i], &folding, rules->rules);
+        PV_TRY(name_fold(rules->rules, trial->there[i] ? 0 : rules->n, asked->names[i],
+                         request->arena, &folding, err));
+        codec_name_fold_encode(&w, asked->names[i], trial->there[i], &folding, rules->rules);
     }
     writer_end_array(&w);
     writer_end_object(&w);
     return api_reply(response, 200, &w, err);
 }
 
-enum pv_code name_rules_preview(void *context,
-                                struct http_request *request,
-                                struct http_response *response,
-                                struct pv_error *err)
-{
-    struct api *api = context;
-    struct codec_name_fold asked;
-    struct name_rules rules;
-    bool there[CODEC_FOLD_NAMES_MAX];
-    struct api_body body;
-    PV_TRY(http_check_query(request, no_parameters, err));
-    PV_TRY(api_body_open(api->config, request, &body, err));
-    codec_name_fold_decode(&body.top, &asked);
-    PV_TRY(api_body_close(&body));
-    if (!request->may_compute)
-        return http_defer(request);
-    PV_TRY(name_rules_load(api, request, &asked, &rules, there, err));
-    return name_rules_answer(request, &asked, &rules, there, response, err);
-}
+const struct http_call name_rules_preview = {
+    .state_bytes = sizeof(struct name_rules_trial),
+    .steps = {{HTTP_BODY, name_rules_preview_decode},
+              {HTTP_IO, name_rules_preview_load},
+              {HTTP_COMPUTE, name_rules_preview_answer}},
+};

@@ -44,6 +44,7 @@ struct taking {
     crypto_generichash_state digest_state;
     unsigned char digest[32]; /* of the plain bytes */
     struct pv_error faults;   /* of all lines so far */
+    bool is_read;             /* to its end, without fault */
 };
 
 /* --- begin --- */
@@ -310,10 +311,13 @@ static enum pv_code run_import_finish(void *context,
                                       struct pv_error *err)
 {
     struct api *api = context;
-    const struct taking *taking = state;
+    struct taking *taking = state;
     enum pv_code code;
     unsigned attempt = 0;
-    PV_TRY(read_end(state, err));
+    if (!taking->is_read)
+        PV_TRY(read_end(taking, err));
+    taking->is_read = true;
+    PV_TRY(http_move(request, HTTP_IO));
     struct ledger_account place = {.share = NULL};
     PV_TRY(resources_take(api->resources, RESOURCE_IMPORTS, request->principal.team_id, &place, 1,
                           err));

@@ -29,15 +29,10 @@ runs_decode(struct api *api, struct http_request *request, struct run *run, stru
     const struct config *config = api->config;
     const struct codec_run_limits limits = {
         .stages = config->stages_max, .tasks = config->tasks_max, .labels = config->labels_max};
-    json_t *json = NULL;
-    enum pv_code code = api_parse(config, request, &json, err);
-    if (code != PV_OK)
-        return code;
-    struct codec_reader reader = {request->arena, err};
-    struct codec_node top = codec_top(&reader, json);
-    codec_run_decode(&top, &limits, run);
-    json_decref(json);
-    return codec_result(&reader);
+    struct api_body body;
+    PV_TRY(api_body_open(config, request, &body, err));
+    codec_run_decode(&body.top, &limits, run);
+    return api_body_close(&body);
 }
 
 static enum pv_code runs_insert(struct http_request *request,
@@ -55,18 +50,27 @@ static enum pv_code runs_insert(struct http_request *request,
     return api_reply_run(request, response, 201, run, application.name, 0, err);
 }
 
-enum pv_code runs_create(void *context,
-                         struct http_request *request,
-                         struct http_response *response,
-                         struct pv_error *err)
+static enum pv_code runs_create_decode(void *context,
+                                       struct http_request *request,
+                                       struct http_response *response,
+                                       struct pv_error *err)
 {
     static const char *const allowed[] = {NULL};
-    struct api *api = context;
     const char *name = NULL;
-    struct run run;
+    (void)response;
     PV_TRY(http_check_query(request, allowed, err));
     PV_TRY(api_query_name(request, &name, err));
-    PV_TRY(runs_decode(api, request, &run, err));
+    return runs_decode(context, request, request->state, err);
+}
+
+static enum pv_code runs_create_store(void *context,
+                                      struct http_request *request,
+                                      struct http_response *response,
+                                      struct pv_error *err)
+{
+    struct api *api = context;
+    struct run run = *(const struct run *)request->state;
+    const char *name = http_path_parameter(request, "name");
     api_write_auto_t write = {0};
     bool replayed = false;
     PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
@@ -74,10 +78,15 @@ enum pv_code runs_create(void *context,
         return PV_OK;
     PV_TRY(runs_insert(request, response, write.tx, name, &run, err));
     PV_TRY(api_write_commit(request, response, &write, err));
-    api_history_changed(api, request->principal.team_id, http_path_parameter(request, "name"));
+    api_history_changed(api, request->principal.team_id, name);
     advised_runs_count(api, request, &run);
     return PV_OK;
 }
+
+const struct http_call runs_create = {
+    .state_bytes = sizeof(struct run),
+    .steps = {{HTTP_BODY, runs_create_decode}, {HTTP_IO, runs_create_store}},
+};
 
 /* --- reading --- */
 

@@ -26,7 +26,6 @@ struct caller {
     const struct principal *who;
     const char *request_id;
     struct arena *arena;
-    struct http_request *request; /* may have to be deferred; NULL: the fitter's own thread */
 };
 
 /* What apart from the history decides about the models. */
@@ -112,8 +111,6 @@ static enum pv_code api_application_models_load(struct api *api,
         found->history_version == found->history_now && strview_is(found->fingerprint, fingerprint);
     if (*current)
         return PV_OK;
-    if (caller->request != NULL && !caller->request->may_compute)
-        return http_defer(caller->request);
     found->fingerprint = strview_of(fingerprint);
     return store_run_observations(tx, caller->arena, found->application_id,
                                   (size_t)api->config->observations_max, seen, err);
@@ -138,24 +135,6 @@ static enum pv_code load_or_fit(struct api *api,
     return fit(&seen, NULL, 0, caller->arena, model, &made, err);
 }
 
-enum pv_code application_models_load(struct api *api,
-                                     struct http_request *request,
-                                     const char *name,
-                                     struct application_model *model,
-                                     struct pv_error *err)
-{
-    const struct caller caller = {&request->principal, request->request_id, request->arena,
-                                  request};
-    bool fitted = false;
-    PV_TRY(load_or_fit(api, &caller, name, model, &fitted, err));
-    if (fitted) {
-        metric_add(&fits, 1, METRIC_LABELS("reader"));
-        /* What cannot be kept is answered all the same: whoever asks next fits again. */
-        (void)!store_models(api, caller.who, caller.request_id, model, NULL);
-    }
-    return PV_OK;
-}
-
 /* The application with what is kept, and the runs as they are now. */
 static enum pv_code load_runs(struct api *api,
                               const struct caller *caller,
@@ -171,24 +150,53 @@ static enum pv_code load_runs(struct api *api,
                                   (size_t)api->config->observations_max, seen, err);
 }
 
-enum pv_code application_models_of_labels(struct api *api,
-                                          struct http_request *request,
-                                          const char *name,
-                                          const struct run_label labels[],
-                                          size_t n,
-                                          struct application_model *model,
-                                          struct pv_error *err)
+/* --- for a request, step by step --- */
+
+enum pv_code application_models_load(struct api *api,
+                                     struct http_request *request,
+                                     struct application_models *models,
+                                     struct pv_error *err)
 {
-    const struct caller caller = {&request->principal, request->request_id, request->arena,
-                                  request};
-    struct run_observations seen = {.n = 0};
+    const struct caller caller = {&request->principal, request->request_id, request->arena};
+    bool current = false;
+    models->seen = (struct run_observations){.n = 0};
+    if (models->n_labels > 0)
+        PV_TRY(load_runs(api, &caller, models->name, &models->stored, &models->seen, err));
+    else
+        PV_TRY(api_application_models_load(api, &caller, models->name, &models->stored,
+                                           &models->seen, &current, err));
+    models->to_fit = !current;
+    return PV_OK;
+}
+
+enum pv_code application_models_fit(struct http_request *request,
+                                    struct application_models *models,
+                                    struct pv_error *err)
+{
     struct history_models made;
-    if (!request->may_compute)
-        return http_defer(request);
-    PV_TRY(load_runs(api, &caller, name, model, &seen, err));
-    PV_TRY(fit(&seen, labels, n, request->arena, model, &made, err));
-    /* A refit is one of the latest run's group. */
-    model->refit = (struct strview){NULL, 0};
+    if (!models->to_fit)
+        return PV_OK;
+    PV_TRY(http_move(request, HTTP_COMPUTE));
+    PV_TRY(fit(&models->seen, models->labels, models->n_labels, request->arena, &models->stored,
+               &made, err));
+    models->to_fit = false;
+    models->to_keep = models->n_labels == 0;
+    if (models->to_keep)
+        metric_add(&fits, 1, METRIC_LABELS("reader"));
+    else
+        models->stored.refit = (struct strview){NULL, 0}; /* one is of the latest run's group */
+    return PV_OK;
+}
+
+enum pv_code application_models_keep(struct api *api,
+                                     struct http_request *request,
+                                     struct application_models *models)
+{
+    if (!models->to_keep)
+        return PV_OK;
+    PV_TRY(http_move(request, HTTP_IO));
+    models->to_keep = false;
+    (void)!store_models(api, &request->principal, request->request_id, &models->stored, NULL);
     return PV_OK;
 }
 
@@ -201,7 +209,7 @@ enum pv_code application_models_refresh(struct api *api,
 {
     struct principal team = {.scopes = 0};
     (void)snprintf(team.team_id, sizeof team.team_id, "%s", team_id);
-    const struct caller caller = {&team, "", arena, NULL};
+    const struct caller caller = {&team, "", arena};
     struct application_model found;
     PV_TRY(load_or_fit(api, &caller, name, &found, fitted, err));
     if (!*fitted)
@@ -244,7 +252,7 @@ enum pv_code application_models_refit(struct api *api,
                                       struct history_models *made,
                                       struct pv_error *err)
 {
-    const struct caller caller = {who, request_id, arena, NULL};
+    const struct caller caller = {who, request_id, arena};
     const char *fingerprint = NULL;
     struct run_observations seen = {.n = 0};
     PV_TRY(make_fingerprint(api, arena, &fingerprint, err));

@@ -6,36 +6,51 @@
 #include "store/models/application_model.h"
 
 /*
- * The models of the application of that name, of its history as it is now. They are fitted for a
- * version of a history and kept in the database for everybody: soon after runs came or went
- * (api/models/fitter.h), or by who asks before that, on a compute worker. A hundred runs that
- * arrive one after another thus cost one fit or two and not a hundred.
+ * The models of an application, of its history as it is now. They are fitted for a version of a
+ * history and kept in the database for everybody: soon after runs came or went
+ * (api/models/fitter.h), or by who asks before that. A hundred runs that arrive one after another
+ * thus cost one fit or two and not a hundred.
  *
- * *model lives in the request's arena. PV_E_NOT_FOUND: no such application; PV_E_RETRY
- * (http_defer): they have to be fitted, which is no work for an io worker. That no kind can be
- * fitted is an answer, which is kept too.
+ * A request takes the three steps below in this order, each in a step of its call; what they make
+ * lives in the request's arena.
  */
+struct application_models {
+    const char *name; /* of the application */
+    /* Those asked for: the models are then of the group that the newest run with these labels is
+     * in (core/scaling/history/label_group.h), fitted for this request; none: of the latest run's. */
+    const struct run_label *labels;
+    size_t n_labels;
+
+    struct application_model stored; /* the result; before fitting what is kept */
+    struct run_observations seen;    /* where it is to be fitted */
+    bool to_fit;
+    bool to_keep;
+};
+
+/* At HTTP_IO: what is kept and, where that is behind, the runs. PV_E_NOT_FOUND: no such
+ * application. */
 enum pv_code application_models_load(struct api *api,
                                      struct http_request *request,
-                                     const char *name,
-                                     struct application_model *model,
+                                     struct application_models *models,
                                      struct pv_error *err) PV_MUSTCHECK;
 
 /*
- * The same for runs with labels, at least one: the models of the group that the newest of these
- * is in (core/scaling/history/label_group.h), fitted for this request. Deferred on an io worker; a
- * fault at parameter label where no run that can be used has them.
+ * At HTTP_ANYWHERE; moves to HTTP_COMPUTE where there is something to fit. That no kind can be fitted
+ * is an answer, which is kept too. A fault at parameter label where no run that can be used has
+ * the labels.
  */
-enum pv_code application_models_of_labels(struct api *api,
-                                          struct http_request *request,
-                                          const char *name,
-                                          const struct run_label labels[],
-                                          size_t n,
-                                          struct application_model *model,
-                                          struct pv_error *err) PV_MUSTCHECK;
+enum pv_code application_models_fit(struct http_request *request,
+                                    struct application_models *models,
+                                    struct pv_error *err) PV_MUSTCHECK;
+
+/* At HTTP_ANYWHERE; moves to HTTP_IO where there is something to keep. What cannot be kept is
+ * answered all the same: whoever asks next fits again. */
+enum pv_code application_models_keep(struct api *api,
+                                     struct http_request *request,
+                                     struct application_models *models) PV_MUSTCHECK;
 
 /*
- * The same for nobody in particular: fit what is kept of that team's application if it is behind,
+ * The models for nobody in particular: fit what is kept of that team's application if it is behind,
  * and keep it. *fitted: it was. PV_E_NOT_FOUND; what the store answers where it cannot be kept.
  */
 enum pv_code application_models_refresh(struct api *api,

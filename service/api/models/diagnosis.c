@@ -75,14 +75,39 @@ static void measure_older(struct api *api,
         *input = measured;
 }
 
-static enum pv_code diagnosis_reply(struct http_request *request,
-                                    struct http_response *response,
-                                    const struct diagnosis_input *input,
-                                    struct pv_error *err)
+static enum pv_code diagnosis_get_load(void *context,
+                                       struct http_request *request,
+                                       struct http_response *response,
+                                       struct pv_error *err)
 {
+    static const char *const allowed[] = {"label*", NULL};
+    struct diagnosis_input *input = request->state;
+    struct run_label *own = NULL;
+    struct run_label_list labels = {.n = 0};
+    char etag[ETAG_TEXT];
+    PV_TRY(http_check_query(request, allowed, err));
+    PV_TRY(api_query_labels(context, request, &own, &labels.n, err));
+    labels.labels = own;
+    PV_TRY(api_diagnosis_load(context, request, STORE_READ, &labels, input, err));
+    if (input->list.unmeasured > 0)
+        measure_older(context, request, &labels, input);
+    make_etag(input, etag);
+    http_response_header(request, response, "ETag", etag);
+    if (http_none_match_holds(request, etag))
+        http_reply_not_modified(response);
+    return PV_OK;
+}
+
+static enum pv_code diagnosis_get_answer(void *context,
+                                         struct http_request *request,
+                                         struct http_response *response,
+                                         struct pv_error *err)
+{
+    const struct diagnosis_input *input = request->state;
     const struct run_measured_list *list = &input->list;
     struct diagnosis diagnosis;
     struct writer w;
+    (void)context;
     PV_TRY(diagnosis_make(list->items, list->n, request->arena, &diagnosis, err));
     const struct codec_diagnosis all = {.application = input->application.name,
                                         .history_version = list->history_version,
@@ -99,27 +124,7 @@ static enum pv_code diagnosis_reply(struct http_request *request,
     return api_reply(response, 200, &w, err);
 }
 
-enum pv_code diagnosis_get(void *context,
-                           struct http_request *request,
-                           struct http_response *response,
-                           struct pv_error *err)
-{
-    static const char *const allowed[] = {"label*", NULL};
-    struct run_label *own = NULL;
-    struct run_label_list labels = {.n = 0};
-    struct diagnosis_input input = {.list = {.n = 0}};
-    char etag[ETAG_TEXT];
-    PV_TRY(http_check_query(request, allowed, err));
-    PV_TRY(api_query_labels(context, request, &own, &labels.n, err));
-    labels.labels = own;
-    PV_TRY(api_diagnosis_load(context, request, STORE_READ, &labels, &input, err));
-    if (input.list.unmeasured > 0)
-        measure_older(context, request, &labels, &input);
-    make_etag(&input, etag);
-    http_response_header(request, response, "ETag", etag);
-    if (!http_none_match_holds(request, etag))
-        return diagnosis_reply(request, response, &input, err);
-    response->status = 200;
-    http_reply_not_modified(response);
-    return PV_OK;
-}
+const struct http_call diagnosis_get = {
+    .state_bytes = sizeof(struct diagnosis_input),
+    .steps = {{HTTP_IO, diagnosis_get_load}, {HTTP_COMPUTE, diagnosis_get_answer}},
+};

@@ -44,55 +44,39 @@ api_experiments_choose(struct arena *arena, struct api_experiments *asked, struc
     return PV_OK;
 }
 
-static enum pv_code load_models(struct api *api,
-                                struct http_request *request,
-                                const char *name,
-                                const struct api_experiments *asked,
-                                struct application_model *stored,
-                                struct pv_error *err)
-{
-    return asked->n_labels == 0 ? application_models_load(api, request, name, stored, err)
-                                : application_models_of_labels(api, request, name, asked->labels,
-                                                               asked->n_labels, stored, err);
-}
-
-static enum pv_code load_runs(struct api *api,
-                              struct http_request *request,
-                              const struct application_model *stored,
-                              struct run_observations *seen,
-                              struct pv_error *err)
-{
-    store_tx_auto_t *tx = NULL;
-    PV_TRY(api_read(api, request, &tx, err));
-    return store_run_observations(tx, request->arena, stored->application_id,
-                                  (size_t)api->config->observations_max, seen, err);
-}
-
 enum pv_code api_experiments_load(struct api *api,
                                   struct http_request *request,
-                                  const char *name,
                                   struct api_experiments *asked,
                                   struct pv_error *err)
 {
-    struct application_model stored;
-    struct run_observations all = {.n = 0};
+    store_tx_auto_t *tx = NULL;
+    PV_TRY(application_models_load(api, request, &asked->models, err));
+    PV_TRY(api_read(api, request, &tx, err));
+    return store_run_observations(tx, request->arena, asked->models.stored.application_id,
+                                  (size_t)api->config->observations_max, &asked->all, err);
+}
+
+enum pv_code api_experiments_weigh(struct http_request *request,
+                                   struct api_experiments *asked,
+                                   struct pv_error *err)
+{
+    const struct application_models *models = &asked->models;
+    const struct application_model *stored = &models->stored;
     struct history_drift drift; /* read by nobody: it weighs the runs */
-    if (!request->may_compute)
-        return http_defer(request);
-    PV_TRY(load_models(api, request, name, asked, &stored, err));
-    PV_TRY(load_runs(api, request, &stored, &all, err));
-    asked->has_model = stored.selected.at != NULL;
+    PV_TRY(http_move(request, HTTP_COMPUTE));
+    PV_TRY(application_models_fit(request, &asked->models, err));
+    asked->has_model = stored->selected.at != NULL;
     if (asked->has_model)
-        PV_TRY(application_models_read(request->arena, &stored, NULL, &asked->kept, err));
-    asked->seen = all;
+        PV_TRY(application_models_read(request->arena, stored, NULL, &asked->kept, err));
+    asked->seen = asked->all;
     if (asked->has_model && asked->kept.of_context)
-        PV_TRY(history_models_runs(&all, asked->labels, asked->n_labels, request->arena,
+        PV_TRY(history_models_runs(&asked->all, models->labels, models->n_labels, request->arena,
                                    &asked->seen, err));
     else
         PV_TRY(history_drift_find(&asked->seen, request->arena, &drift, err));
     asked->reply =
-        (struct codec_experiments){.application = stored.application,
-                                   .history_version = stored.history_version,
-                                   .no_model = asked->has_model ? NULL : stored.refusal.at};
+        (struct codec_experiments){.application = stored->application,
+                                   .history_version = stored->history_version,
+                                   .no_model = asked->has_model ? NULL : stored->refusal.at};
     return PV_OK;
 }

@@ -11,11 +11,12 @@
 struct api_experiments {
     struct experiment_bounds bounds;
     struct experiments_question question; /* of it allowed and asked are filled in by choosing */
-    const struct run_label *labels;       /* of the runs to go by; none: those of the latest run */
-    size_t n_labels;
+    /* With the application's name and the labels of the runs to go by; none: the latest run's. */
+    struct application_models models;
     double price_per_executor_hour; /* NAN: unknown */
     /* loaded */
-    struct run_observations seen;
+    struct run_observations all;  /* of the application */
+    struct run_observations seen; /* of them those to go by */
     struct codec_history_model kept;
     bool has_model;
     /* chosen */
@@ -28,15 +29,17 @@ struct api_experiments {
 struct api_experiments
 api_experiments_of(const struct config *config, enum experiments_criterion criterion, size_t count);
 
-/*
- * Load the runs of the application of that name and its selected model. Deferred to a
- * compute worker. PV_E_NOT_FOUND.
- */
+/* At HTTP_IO: load the runs of asked->models.name and what is kept of its models. PV_E_NOT_FOUND. */
 enum pv_code api_experiments_load(struct api *api,
                                   struct http_request *request,
-                                  const char *name,
                                   struct api_experiments *asked,
                                   struct pv_error *err) PV_MUSTCHECK;
+
+/* At HTTP_COMPUTE, where it moves to: fit the models if need be, and weigh the runs. The models are
+ * then to be kept. */
+enum pv_code api_experiments_weigh(struct http_request *request,
+                                   struct api_experiments *asked,
+                                   struct pv_error *err) PV_MUSTCHECK;
 
 /* Choose from what is loaded, or from asked->seen at hand. Faults as experiment_region_make.
  * `asked` must not move afterwards. */

@@ -29,24 +29,38 @@ static enum pv_code fault_at_observations(enum pv_code code, struct pv_error *er
     return code;
 }
 
-enum pv_code models_fit(void *context,
-                        struct http_request *request,
-                        struct http_response *response,
-                        struct pv_error *err)
+static enum pv_code models_fit_decode(void *context,
+                                      struct http_request *request,
+                                      struct http_response *response,
+                                      struct pv_error *err)
 {
     struct api *api = context;
-    struct codec_model_fit sent;
+    (void)response;
+    return decode_fit(api->config, request, request->state, err);
+}
+
+static enum pv_code models_fit_answer(void *context,
+                                      struct http_request *request,
+                                      struct http_response *response,
+                                      struct pv_error *err)
+{
+    const struct codec_model_fit *sent = request->state;
     struct model_fit fit;
     struct model_selection selection;
     struct writer w;
-    PV_TRY(decode_fit(api->config, request, &sent, err));
-    PV_TRY(fault_at_observations(model_fit_or_select(sent.kind, sent.rows, sent.n, sent.weights,
+    (void)context;
+    PV_TRY(fault_at_observations(model_fit_or_select(sent->kind, sent->rows, sent->n, sent->weights,
                                                      request->arena, &selection, &fit, err),
                                  err));
     writer_init(&w, request->arena);
-    codec_model_fit_encode(&w, &fit, sent.kind == NULL ? &selection : NULL);
+    codec_model_fit_encode(&w, &fit, sent->kind == NULL ? &selection : NULL);
     return api_reply(response, 200, &w, err);
 }
+
+const struct http_call models_fit = {
+    .state_bytes = sizeof(struct codec_model_fit),
+    .steps = {{HTTP_BODY, models_fit_decode}, {HTTP_COMPUTE, models_fit_answer}},
+};
 
 static enum pv_code decode_predict(const struct config *config,
                                    struct http_request *request,
@@ -60,27 +74,41 @@ static enum pv_code decode_predict(const struct config *config,
     return api_body_close(&body);
 }
 
-enum pv_code models_predict(void *context,
-                            struct http_request *request,
-                            struct http_response *response,
-                            struct pv_error *err)
+static enum pv_code models_predict_decode(void *context,
+                                          struct http_request *request,
+                                          struct http_response *response,
+                                          struct pv_error *err)
 {
     struct api *api = context;
-    struct codec_model_predict sent;
+    (void)response;
+    return decode_predict(api->config, request, request->state, err);
+}
+
+static enum pv_code models_predict_answer(void *context,
+                                          struct http_request *request,
+                                          struct http_response *response,
+                                          struct pv_error *err)
+{
+    const struct codec_model_predict *sent = request->state;
     struct writer w;
-    PV_TRY(decode_predict(api->config, request, &sent, err));
-    struct model_spread spread = model_spread(&sent.model, sent.model.uncertainty.confidence);
+    (void)context;
+    struct model_spread spread = model_spread(&sent->model, sent->model.uncertainty.confidence);
     writer_init(&w, request->arena);
     writer_begin_object(&w);
     writer_key(&w, "predictions");
     writer_begin_array(&w);
-    for (size_t i = 0; i < sent.n; i++) {
+    for (size_t i = 0; i < sent->n; i++) {
         struct model_prediction prediction;
-        model_predict(&sent.model, &spread, sent.points[i].problem_size, sent.points[i].executors,
-                      &prediction);
-        codec_model_prediction_encode(&w, &sent.model, &sent.points[i], &prediction);
+        model_predict(&sent->model, &spread, sent->points[i].problem_size,
+                      sent->points[i].executors, &prediction);
+        codec_model_prediction_encode(&w, &sent->model, &sent->points[i], &prediction);
     }
     writer_end_array(&w);
     writer_end_object(&w);
     return api_reply(response, 200, &w, err);
 }
+
+const struct http_call models_predict = {
+    .state_bytes = sizeof(struct codec_model_predict),
+    .steps = {{HTTP_BODY, models_predict_decode}, {HTTP_COMPUTE, models_predict_answer}},
+};

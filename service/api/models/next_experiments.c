@@ -88,24 +88,64 @@ static enum pv_code read_question(struct api *api,
                                 count == RUN_UNKNOWN ? COUNT_DEFAULT : (size_t)count);
     if (!isnan(confidence))
         asked->question.confidence = confidence;
-    PV_TRY(api_query_labels(api, request, &labels, &asked->n_labels, err));
-    asked->labels = labels;
+    PV_TRY(api_query_labels(api, request, &labels, &asked->models.n_labels, err));
+    asked->models.labels = labels;
+    asked->models.name = http_path_parameter(request, "name");
     PV_TRY(read_points(api, request, &asked->bounds, err));
     return read_budget(request, asked, err);
 }
 
-enum pv_code next_experiments_get(void *context,
-                                  struct http_request *request,
-                                  struct http_response *response,
-                                  struct pv_error *err)
+static enum pv_code next_experiments_load(void *context,
+                                          struct http_request *request,
+                                          struct http_response *response,
+                                          struct pv_error *err)
 {
-    struct api *api = context;
-    struct api_experiments asked;
+    struct api_experiments *asked = request->state;
+    (void)response;
+    PV_TRY(read_question(context, request, asked, err));
+    return api_experiments_load(context, request, asked, err);
+}
+
+static enum pv_code next_experiments_choose(void *context,
+                                            struct http_request *request,
+                                            struct http_response *response,
+                                            struct pv_error *err)
+{
+    struct api_experiments *asked = request->state;
+    (void)context;
+    (void)response;
+    PV_TRY(api_experiments_weigh(request, asked, err));
+    return api_experiments_choose(request->arena, asked, err);
+}
+
+static enum pv_code next_experiments_keep(void *context,
+                                          struct http_request *request,
+                                          struct http_response *response,
+                                          struct pv_error *err)
+{
+    struct api_experiments *asked = request->state;
+    (void)response;
+    (void)err;
+    return application_models_keep(context, request, &asked->models);
+}
+
+static enum pv_code next_experiments_answer(void *context,
+                                            struct http_request *request,
+                                            struct http_response *response,
+                                            struct pv_error *err)
+{
+    const struct api_experiments *asked = request->state;
     struct writer w;
-    PV_TRY(read_question(api, request, &asked, err));
-    PV_TRY(api_experiments_load(api, request, http_path_parameter(request, "name"), &asked, err));
-    PV_TRY(api_experiments_choose(request->arena, &asked, err));
+    (void)context;
     writer_init(&w, request->arena);
-    codec_experiments_encode(&w, &asked.reply);
+    codec_experiments_encode(&w, &asked->reply);
     return api_reply(response, 200, &w, err);
 }
+
+const struct http_call next_experiments_get = {
+    .state_bytes = sizeof(struct api_experiments),
+    .steps = {{HTTP_IO, next_experiments_load},
+              {HTTP_COMPUTE, next_experiments_choose},
+              {HTTP_ANYWHERE, next_experiments_keep},
+              {HTTP_ANYWHERE, next_experiments_answer}},
+};

@@ -42,44 +42,78 @@ static enum pv_code check_kind(struct http_request *request,
     return PV_OK;
 }
 
-static enum pv_code check_history(struct api *api,
-                                  struct http_request *request,
-                                  const struct codec_refit *asked,
-                                  struct pv_error *err)
+struct refit_work {
+    struct codec_refit asked;
+    struct application_models models;
+};
+
+static enum pv_code application_refit_decode(void *context,
+                                             struct http_request *request,
+                                             struct http_response *response,
+                                             struct pv_error *err)
 {
-    struct application_model stored;
-    PV_TRY(
-        application_models_load(api, request, http_path_parameter(request, "name"), &stored, err));
-    if (stored.fitted == 0 || (asked->kind == NULL && stored.selected.at == NULL))
-        return application_models_refuse(&stored, err);
-    return asked->kind == NULL ? PV_OK : check_kind(request, &stored, asked->kind, err);
+    struct refit_work *work = request->state;
+    (void)response;
+    return refit_decode(context, request, &work->asked, err);
 }
 
-enum pv_code application_refit(void *context,
-                               struct http_request *request,
-                               struct http_response *response,
-                               struct pv_error *err)
+/* A repetition is answered as before, whatever has become of the history since. */
+static enum pv_code application_refit_load(void *context,
+                                           struct http_request *request,
+                                           struct http_response *response,
+                                           struct pv_error *err)
 {
-    struct api *api = context;
-    struct codec_refit asked;
-    struct writer w;
+    struct refit_work *work = request->state;
     unsigned char hash[32];
     bool replayed = false;
-    if (api_operation_resumed(request))
-        return api_operation_answer(api, request, response, err);
-    PV_TRY(refit_decode(api, request, &asked, err));
-    /* A repetition is answered as before, whatever has become of the history since. */
     api_body_hash(request, hash);
-    PV_TRY(api_write_replay(api, request, response, hash, &replayed, err));
+    PV_TRY(api_write_replay(context, request, response, hash, &replayed, err));
     if (replayed)
         return PV_OK;
-    PV_TRY(check_history(api, request, &asked, err));
+    work->models.name = http_path_parameter(request, "name");
+    return application_models_load(context, request, &work->models, err);
+}
+
+static enum pv_code application_refit_check(void *context,
+                                            struct http_request *request,
+                                            struct http_response *response,
+                                            struct pv_error *err)
+{
+    struct api *api = context;
+    struct refit_work *work = request->state;
+    const struct application_model *stored = &work->models.stored;
+    const struct model_kind *kind = work->asked.kind;
+    (void)response;
+    PV_TRY(application_models_fit(request, &work->models, err));
+    if (stored->fitted == 0 || (kind == NULL && stored->selected.at == NULL))
+        return application_models_refuse(stored, err);
+    if (kind != NULL && stored->document.n > (size_t)api->config->inline_body_bytes)
+        PV_TRY(http_move(request, HTTP_COMPUTE));
+    return kind == NULL ? PV_OK : check_kind(request, stored, kind, err);
+}
+
+static enum pv_code application_refit_accept(void *context,
+                                             struct http_request *request,
+                                             struct http_response *response,
+                                             struct pv_error *err)
+{
+    struct refit_work *work = request->state;
     struct operation_request wanted = {
         .kind = "refit", .application_name = strview_of(http_path_parameter(request, "name"))};
+    struct writer w;
+    PV_TRY(application_models_keep(context, request, &work->models));
     writer_init(&w, request->arena);
-    codec_refit_encode(&w, &asked);
+    codec_refit_encode(&w, &work->asked);
     wanted.request.at = writer_finish(&w, &wanted.request.n);
     if (wanted.request.at == NULL)
         return pv_no_memory(err);
-    return api_operation_accept(api, request, response, &wanted, err);
+    return api_operation_accept(context, request, response, &wanted, err);
 }
+
+const struct http_call application_refit = {
+    .state_bytes = sizeof(struct refit_work),
+    .steps = {{HTTP_BODY, application_refit_decode},
+              {HTTP_IO, application_refit_load},
+              {HTTP_ANYWHERE, application_refit_check},
+              {HTTP_IO, application_refit_accept}},
+};

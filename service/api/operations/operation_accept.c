@@ -38,6 +38,12 @@ static enum pv_code add_etag(struct http_request *request,
     return PV_OK;
 }
 
+/* The reply was held, and the step is run again for it. */
+static bool is_resumed(const struct http_request *request)
+{
+    return request->resumes[0] != '\0';
+}
+
 enum pv_code api_operation_reply(struct http_request *request,
                                  struct http_response *response,
                                  int64_t wait_max_s,
@@ -46,7 +52,7 @@ enum pv_code api_operation_reply(struct http_request *request,
                                  struct pv_error *err)
 {
     struct writer w;
-    bool held = operation_has_ended(operation->status) || api_operation_resumed(request);
+    bool held = operation_has_ended(operation->status) || is_resumed(request);
     int64_t wait_s = held ? prefer_wait_s(request, wait_max_s) : 0;
     writer_init(&w, request->arena);
     operation_document_write(&w, operation, true);
@@ -139,33 +145,11 @@ static enum pv_code operation_accept_submit(struct api *api,
     return api_operation_reply(request, response, 0, 202, operation, err);
 }
 
-enum pv_code api_operation_accept(struct api *api,
-                                  struct http_request *request,
-                                  struct http_response *response,
-                                  const struct operation_request *asked,
-                                  struct pv_error *err)
-{
-    api_write_auto_t write = {0};
-    struct operation_row operation;
-    bool replayed = false;
-    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
-    if (replayed)
-        return PV_OK;
-    PV_TRY(operation_accept_submit(api, request, response, write.tx, asked, &operation, err));
-    PV_TRY(api_write_commit(request, response, &write, err));
-    operation_runner_wake(api->operations);
-    return api_operation_hold(api, request, &operation);
-}
-
-bool api_operation_resumed(const struct http_request *request)
-{
-    return request->resumes[0] != '\0';
-}
-
-enum pv_code api_operation_answer(struct api *api,
-                                  struct http_request *request,
-                                  struct http_response *response,
-                                  struct pv_error *err)
+/* Once more after it was held: the operation as it is by now. */
+static enum pv_code answer_held(struct api *api,
+                                struct http_request *request,
+                                struct http_response *response,
+                                struct pv_error *err)
 {
     store_tx_auto_t *tx = NULL;
     struct operation_row operation;
@@ -175,4 +159,24 @@ enum pv_code api_operation_answer(struct api *api,
     PV_TRY(api_operation_hold(api, request, &operation));
     return api_operation_reply(request, response, api->config->operation_wait_max_s,
                                operation_has_ended(operation.status) ? 200 : 202, &operation, err);
+}
+
+enum pv_code api_operation_accept(struct api *api,
+                                  struct http_request *request,
+                                  struct http_response *response,
+                                  const struct operation_request *asked,
+                                  struct pv_error *err)
+{
+    api_write_auto_t write = {0};
+    struct operation_row operation;
+    bool replayed = false;
+    if (is_resumed(request))
+        return answer_held(api, request, response, err);
+    PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
+    if (replayed)
+        return PV_OK;
+    PV_TRY(operation_accept_submit(api, request, response, write.tx, asked, &operation, err));
+    PV_TRY(api_write_commit(request, response, &write, err));
+    operation_runner_wake(api->operations);
+    return api_operation_hold(api, request, &operation);
 }

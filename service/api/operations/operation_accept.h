@@ -6,24 +6,13 @@
 #include "operation/runner.h"
 
 /*
- * The frame of every POST that starts long work. Such a handler reads
- *
- *     if (api_operation_resumed(request))
- *         return api_operation_answer(api, request, response, err);
- *     ... decode and check ...
- *     return api_operation_accept(api, request, response, &asked, err);
- *
- * api_operation_accept queues the operation with its audit row under the caller's Idempotency-Key
- * and answers 202 with Location, Retry-After and the operation; asked->application_name is looked
- * up (404), asked->application_id and trace_id are filled in. With "Prefer: wait=N" the reply is
- * held, without a thread, until the operation has ended (then 200) or the time is over; the handler
- * is run again for it, hence the first two lines.
+ * The last step of every POST that starts long work, at HTTP_IO: what is to be done has been decoded and
+ * checked. It queues the operation with its audit row under the caller's Idempotency-Key and answers 202
+ * with Location, Retry-After and the operation; asked->application_name is looked up (404),
+ * application_id and trace_id of it are filled in. With "Prefer: wait=N" the reply is held, without a
+ * thread, until the operation has ended (then 200) or the time is over, and the step is run again
+ * for it.
  */
-bool api_operation_resumed(const struct http_request *request);
-enum pv_code api_operation_answer(struct api *api,
-                                  struct http_request *request,
-                                  struct http_response *response,
-                                  struct pv_error *err) PV_MUSTCHECK;
 enum pv_code api_operation_accept(struct api *api,
                                   struct http_request *request,
                                   struct http_response *response,

@@ -3,10 +3,12 @@
 #include <ctype.h>
 #include <string.h>
 
-enum pv_code api_parse(const struct config *config,
-                       const struct http_request *request,
-                       json_t **json,
-                       struct pv_error *err)
+#include "api/shared/write.h"
+
+static enum pv_code api_parse(const struct config *config,
+                              const struct http_request *request,
+                              json_t **json,
+                              struct pv_error *err)
 {
     const struct codec_bounds bounds = {.depth = (size_t)config->json_depth_max,
                                         .values = (size_t)config->json_values_max,
@@ -20,6 +22,7 @@ enum pv_code api_body_open(const struct config *config,
                            struct pv_error *err)
 {
     *body = (struct api_body){.reader = {request->arena, err}};
+    api_body_keep_hash(request);
     PV_TRY(api_parse(config, request, &body->json, err));
     body->top = codec_top(&body->reader, body->json);
     return PV_OK;

@@ -7,12 +7,6 @@
 
 /* What the first and the last lines of most handlers have in common. */
 
-/* The body as JSON, within the configured bounds. *json is new: json_decref it. As codec_parse. */
-enum pv_code api_parse(const struct config *config,
-                       const struct http_request *request,
-                       json_t **json,
-                       struct pv_error *err) PV_MUSTCHECK;
-
 /* The body of a request while it is decoded: `codec_..._decode(&body.top, ...)` between the two. */
 struct api_body {
     json_t *json;
@@ -20,7 +14,8 @@ struct api_body {
     struct codec_node top;
 };
 
-/* As api_parse; nothing is held on failure. */
+/* By a step at HTTP_BODY or HTTP_COMPUTE, within the configured bounds. As codec_parse; nothing is
+ * held on failure. */
 enum pv_code api_body_open(const struct config *config,
                            struct http_request *request,
                            struct api_body *body,

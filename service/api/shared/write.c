@@ -138,6 +138,14 @@ static enum pv_code write_claim(struct http_request *request,
     return PV_OK;
 }
 
+static bool has_key(const struct http_request *request)
+{
+    for (size_t i = 0; i < request->n_headers; i++)
+        if (strcasecmp(request->headers[i].name, "Idempotency-Key") == 0)
+            return true;
+    return false;
+}
+
 /* A length before each part, so that no two requests read alike. */
 static void write_absorb(crypto_generichash_state *state, const char *bytes, size_t n)
 {
@@ -148,6 +156,10 @@ static void write_absorb(crypto_generichash_state *state, const char *bytes, siz
 
 void api_body_hash(const struct http_request *request, unsigned char hash[32])
 {
+    if (request->body_hashed) {
+        memcpy(hash, request->body_hash, sizeof request->body_hash);
+        return;
+    }
     crypto_generichash_state state;
     (void)crypto_generichash_init(&state, NULL, 0, 32);
     write_absorb(&state, request->body, request->body_n);
@@ -156,6 +168,14 @@ void api_body_hash(const struct http_request *request, unsigned char hash[32])
         write_absorb(&state, request->query[i].value, strlen(request->query[i].value));
     }
     (void)crypto_generichash_final(&state, hash, 32);
+}
+
+void api_body_keep_hash(struct http_request *request)
+{
+    if (request->body_hashed || !has_key(request))
+        return;
+    api_body_hash(request, request->body_hash);
+    request->body_hashed = true;
 }
 
 enum pv_code api_write_begin(struct api *api,
@@ -169,13 +189,13 @@ enum pv_code api_write_begin(struct api *api,
     unsigned char own_hash[32];
     *write = (struct api_write){.tx = NULL};
     *replayed = false;
-    if (body_hash == NULL) {
-        api_body_hash(request, own_hash);
-        body_hash = own_hash;
-    }
     enum pv_code code = read_key(request, &write->idempotency_key, err);
     if (code != PV_OK)
         return code;
+    if (body_hash == NULL && write->idempotency_key != NULL) {
+        api_body_hash(request, own_hash);
+        body_hash = own_hash;
+    }
     code = store_begin(api->store, &request->principal, request->request_id, STORE_WRITE,
                        &write->tx, err);
     if (code == PV_OK && write->idempotency_key != NULL)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duty.h"
 #include "base/instant.h"
 #include "base/plural.h"
 #include "base/uuid.h"
@@ -79,6 +80,7 @@ enum pv_code codec_parse(const char *text,
                          json_t **json,
                          struct pv_error *err)
 {
+    duty_parses(n);
     if (n == 0)
         return pv_fail(err, PV_E_SYNTAX, "the body is empty where a JSON object is expected");
     const struct extent seen = reader_measure(text, n, bounds);

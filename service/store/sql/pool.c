@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duty.h"
 #include "log/log.h"
 #include "store/sql/prepared.h"
 #include "store/store_internal.h"
@@ -279,6 +280,7 @@ static enum pv_code acquire_locked(struct store *store, PGconn **conn, struct pv
 
 enum pv_code pool_acquire(struct store *store, PGconn **conn, struct pv_error *err)
 {
+    duty_waits();
     pthread_mutex_lock(&store->lock);
     enum pv_code code = acquire_locked(store, conn, err);
     pthread_mutex_unlock(&store->lock);

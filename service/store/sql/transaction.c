@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duty.h"
 #include "store/sql/pipeline.h"
 #include "store/sql/prepared.h"
 #include "store/store_internal.h"
@@ -82,6 +83,7 @@ static bool transaction_prepare(struct store_tx *tx, const struct sql *sql, cons
 static bool send_statement(struct store_tx *tx, const struct sql *sql)
 {
     char name[PREPARED_NAME_MAX];
+    duty_waits();
     enum prepared_step step =
         sql->repeated ? prepared_find(tx->conn, sql->text, name) : PREPARED_NEVER;
     if (step == PREPARED_NEVER || (step == PREPARED_FIRST && tx->queried > 0))
@@ -94,6 +96,7 @@ static bool send_statement(struct store_tx *tx, const struct sql *sql)
 
 static bool send_word(struct store_tx *tx, const char *word)
 {
+    duty_waits();
     return PQsendQueryParams(tx->conn, word, 0, NULL, NULL, NULL, NULL, 1) == 1;
 }
 

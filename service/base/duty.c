@@ -1,0 +1,34 @@
+#include "base/duty.h"
+
+#include <stdatomic.h>
+
+static _Thread_local enum duty own;
+static _Atomic size_t light = SIZE_MAX;
+static _Atomic uint64_t faults[DUTY_FAULT_COUNT];
+
+void duty_set(enum duty duty)
+{
+    own = duty;
+}
+
+void duty_set_light(size_t n)
+{
+    atomic_store(&light, n);
+}
+
+void duty_waits(void)
+{
+    if (own == DUTY_COMPUTE)
+        (void)atomic_fetch_add(&faults[DUTY_FAULT_WAIT], 1);
+}
+
+void duty_parses(size_t n)
+{
+    if (own == DUTY_WAIT && n > atomic_load_explicit(&light, memory_order_relaxed))
+        (void)atomic_fetch_add(&faults[DUTY_FAULT_PARSE], 1);
+}
+
+uint64_t duty_faults(enum duty_fault fault)
+{
+    return atomic_load(&faults[fault]);
+}
