@@ -195,8 +195,23 @@ class Service:
         self.process.wait()
         self.process = None
 
+    def metric(self, name):
+        """Of the metrics the sum of that name's series, labels or not; name may have labels: name{a="b"}."""
+        rows = [line.rsplit(" ", 1) for line in requests.get(self.base_url + "/metrics", timeout=PATIENCE).text.splitlines()]
+        return sum(float(value) for series, value in rows if series == name or series.startswith(name + "{"))
+
+    def check_places(self):
+        """No compute worker waited for PostgreSQL, and no io worker parsed anything large."""
+        try:
+            misplaced = self.metric("provisor_misplaced_work_total")
+        except requests.RequestException:
+            return  # stopped, frozen, or too busy to tell
+        assert misplaced == 0, "work on the wrong workers: %g" % misplaced
+
     def close(self):
         """Stop it, and a server of its own; what it logged may hold no report of a sanitizer."""
+        if self.process is not None and self.process.poll() is None:
+            self.check_places()
         status = self.stop() if self.process is not None and self.process.poll() is None else None
         if not self.database.shared:
             self.database.server.stop()
