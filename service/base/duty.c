@@ -2,7 +2,8 @@
 
 #include <stdatomic.h>
 
-static _Thread_local enum duty own;
+/* The model of programs that are linked as one: it calls no function, which base may not need. */
+static _Thread_local enum duty own __attribute__((tls_model("initial-exec")));
 static _Atomic size_t light = SIZE_MAX;
 static _Atomic uint64_t faults[DUTY_FAULT_COUNT];
 
