@@ -1,4 +1,5 @@
-# provisord, built and shipped on Debian 12. Packages come from ops/packages.
+# provisord, built and shipped on Debian 12. Packages come from ops/packages; ops/pin-images writes the digest of the base.
+# What is in the image: docker run --rm --entrypoint cat IMAGE /usr/share/doc/provisor/sbom.spdx.json
 ARG BASE=debian:12-slim
 
 FROM ${BASE} AS build
@@ -9,12 +10,21 @@ RUN meson setup -Dbuildtype=release -Dtests=false /build /src \
     && ninja -C /build service/provisord \
     && strip /build/service/provisord
 
-FROM ${BASE}
+FROM ${BASE} AS runtime
 COPY ops/packages ops/install-packages ops/common.sh /tmp/ops/
 RUN /tmp/ops/install-packages service \
     && rm -rf /tmp/ops /var/lib/apt/lists/* /var/cache/apt/* /var/log/apt /var/log/dpkg.log \
     && useradd --system --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin provisor
+
+# The list of what is in it, made here because the image has no Python.
+FROM build AS sbom
+COPY --from=runtime /var/lib/dpkg /runtime/var/lib/dpkg
+COPY --from=runtime /usr/share/doc /runtime/usr/share/doc
+RUN /src/ops/sbom --program /build/service/provisord --root /runtime >/build/sbom.spdx.json
+
+FROM runtime
 COPY --from=build /build/service/provisord /usr/local/bin/provisord
+COPY --from=sbom /build/sbom.spdx.json /usr/share/doc/provisor/sbom.spdx.json
 COPY ops/health /usr/local/bin/provisord-health
 USER 10001:10001
 ENV PROVISOR_LISTEN_ADDRESS=0.0.0.0 PROVISOR_LISTEN_PORT=8080 \

@@ -34,7 +34,8 @@ SITE_BYTES_MAX = 16 << 20
 def sources(checkout):
     """Every file the site is made from, by its path in the site."""
     docs = checkout / "docs"
-    found = {"index.md": checkout / "README.md", "contributing.md": checkout / "CONTRIBUTING.md"}
+    found = {"index.md": checkout / "README.md", "contributing.md": checkout / "CONTRIBUTING.md",
+             "security.md": checkout / "SECURITY.md"}
     for path in sorted(docs.rglob("*")):
         if path.suffix in (".md", ".svg", ".css") and "site" not in path.relative_to(docs).parts[:-1]:
             found[str(path.relative_to(docs))] = path
@@ -45,11 +46,12 @@ def sources(checkout):
 def adapt(text, name):
     """Links between files of the checkout become links between pages of the site."""
     if name == "index.md":
-        text = text.replace("](docs/", "](").replace("](CONTRIBUTING.md", "](contributing.md").replace("](openapi/)", "](/openapi.yaml)")
+        text = text.replace("](docs/", "](").replace("](CONTRIBUTING.md", "](contributing.md").replace("](SECURITY.md", "](security.md").replace("](openapi/)", "](/openapi.yaml)")
     up = "../" * name.count("/")
     text = re.sub(r"\]\((?:\.\./)+README\.md", "](%sindex.md" % up, text)
     text = re.sub(r"\]\((?:\.\./)+CONTRIBUTING\.md", "](%scontributing.md" % up, text)
-    if name == "contributing.md":
+    text = re.sub(r"\]\((?:\.\./)+SECURITY\.md", "](%ssecurity.md" % up, text)
+    if name in ("contributing.md", "security.md"):
         text = text.replace("](docs/", "](")
     return re.sub(r"^```sh setup$", "```sh", text, flags=re.M)
 

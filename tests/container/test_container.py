@@ -5,6 +5,7 @@ The base is what debootstrap makes (minbase), under the tag the Dockerfile names
 buildah with chroot isolation and started by chroot. Storage of its own, so images that the machine
 holds are neither seen nor touched. The base is kept in build-container/ for the next run.
 """
+import hashlib
 import json
 import os
 import pathlib
@@ -135,6 +136,18 @@ def test_ships_the_program_and_not_what_built_it(image):
     assert "not found" not in run(*in_image(tree, "ldd", "/usr/local/bin/provisord"))
     left = [n for n in ("gcc", "meson", "ninja", "apt-get.log") if (tree / "usr/bin" / n).exists()]
     assert left == [] and not (tree / "src").exists()
+
+
+def test_lists_what_is_in_it(image):
+    """Every package of the image, and the program as it lies there."""
+    _, tree = image
+    document = json.loads((tree / "usr/share/doc/provisor/sbom.spdx.json").read_text())
+    listed = {p["name"]: p for p in document["packages"]}
+    installed = run("dpkg-query", "--admindir", tree / "var/lib/dpkg", "-W", "-f", "${Package} ${Version}\n").splitlines()
+    assert [line for line in installed if listed[line.split()[0]]["versionInfo"] != line.split()[1]] == [] and len(installed) > 50
+    digest = hashlib.sha256((tree / "usr/local/bin/provisord").read_bytes()).hexdigest()
+    assert listed["provisord"]["checksums"] == [{"algorithm": "SHA256", "checksumValue": digest}]
+    assert listed["libjansson4"]["licenseDeclared"] == "MIT", "copyright files are read"
 
 
 def test_adds_little_to_its_base(image):

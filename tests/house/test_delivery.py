@@ -1,5 +1,6 @@
 """What the service is delivered with: image, compose file, unit, proxy's configuration, list of packages. No container runs
 here (tests/container does that); the files are read as the programs they are for would read them."""
+import json
 import os
 import re
 import shutil
@@ -118,7 +119,7 @@ def images(folder):
     """As docker would read them: the base of each stage, and compose's images."""
     dockerfile = (folder / "Dockerfile").read_text()
     base = re.search(r"^ARG BASE=(\S+)$", dockerfile, re.M)[1]
-    assert re.findall(r"^FROM (\S+)", dockerfile, re.M) == ["${BASE}"] * 2
+    assert set(re.findall(r"^FROM (\S+)", dockerfile, re.M)) == {"${BASE}", "build", "runtime"}
     services = yaml.safe_load((folder / "docker-compose.yml").read_text())["services"]
     return [base] + [s["image"] for s in services.values() if "image" in s]
 
@@ -156,3 +157,104 @@ def test_images_without_a_digest_are_named(checkout):
         path.write_text(re.sub(r"@sha256:[0-9a-f]{64}", "", path.read_text()))
     result = run(folder / "ops" / "pin-images", "--check", env=env)
     assert result.returncode == 1 and result.stdout.split() == ["debian:12-slim", "postgres:15"]
+
+
+# --- the list of what is in the image ----------------------------------------------------------------------
+
+SPDX_ID = re.compile(r"SPDXRef-[A-Za-z0-9.-]+")
+EXPRESSION = re.compile(r"NOASSERTION|[A-Za-z0-9.() +-]+")
+
+
+def bill(tmp_path, *packages):
+    """Of some packages of this machine, and a program of three bytes."""
+    if not shutil.which("dpkg-query"):
+        pytest.skip("no dpkg to ask what is installed")
+    program = tmp_path / "provisord"
+    program.write_bytes(b"abc")
+    result = subprocess.run([OPS / "sbom", "--program", program, *packages], text=True, check=True, stdout=subprocess.PIPE,
+                            env=dict(os.environ, SOURCE_DATE_EPOCH="86400"))
+    return result.stdout
+
+
+def test_the_bill_of_materials_is_spdx(tmp_path):
+    text = bill(tmp_path, "libjansson4", "libmicrohttpd12", "libgsl27", "libc6", "libzstd1")
+    assert bill(tmp_path, "libjansson4", "libmicrohttpd12", "libgsl27", "libc6", "libzstd1") == text, "the same input, the same output"
+    document = json.loads(text)
+    assert (document["spdxVersion"], document["dataLicense"], document["SPDXID"]) == ("SPDX-2.3", "CC0-1.0", "SPDXRef-DOCUMENT")
+    assert document["creationInfo"]["created"] == "1970-01-02T00:00:00Z" and document["creationInfo"]["creators"][0].startswith("Tool: ")
+    assert re.fullmatch(r"https://spdx\.org/spdxdocs/provisor-[\d.]+-[0-9a-f-]{36}", document["documentNamespace"])
+    packages = {p["SPDXID"]: p for p in document["packages"]}
+    assert len(packages) == len(document["packages"]), "identifiers are unique"
+    for identifier, package in packages.items():
+        assert SPDX_ID.fullmatch(identifier)
+        assert package["name"] and package["versionInfo"] and package["downloadLocation"] == "NOASSERTION" and package["filesAnalyzed"] is False
+        assert EXPRESSION.fullmatch(package["licenseDeclared"]), package
+        assert package["licenseDeclared"].count("(") == package["licenseDeclared"].count(")")
+    for link in document["relationships"]:
+        assert link["relationshipType"] in ("DESCRIBES", "DYNAMIC_LINK", "CONTAINS")
+        assert {link["spdxElementId"], link["relatedSpdxElement"]} <= packages.keys() | {"SPDXRef-DOCUMENT"}
+    named = {i["licenseId"] for i in document["hasExtractedLicensingInfos"]}
+    assert set(re.findall(r"LicenseRef-[A-Za-z0-9.-]+", json.dumps(document["packages"]))) == named
+
+
+def test_the_bill_of_materials_says_whose_and_under_which_licence(tmp_path):
+    document = json.loads(bill(tmp_path, "libjansson4", "libgsl27", "libzstd1"))
+    listed = {p["name"]: p for p in document["packages"]}
+    own = listed["provisord"]
+    assert own["licenseDeclared"] == "GPL-3.0-or-later"
+    assert own["checksums"][0]["checksumValue"] == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    version = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", "libjansson4"], text=True, check=True, stdout=subprocess.PIPE).stdout
+    jansson = listed["libjansson4"]
+    assert jansson["versionInfo"] == version and jansson["supplier"] == "Organization: Debian" and jansson["licenseDeclared"] == "MIT"
+    assert jansson["externalRefs"][0]["referenceLocator"].startswith("pkg:deb/debian/libjansson4@%s?arch=" % version.replace("+", "%2B"))
+    assert listed["libzstd1"]["licenseDeclared"] == "(BSD-3-Clause OR GPL-2.0-only) AND MIT AND Zlib"
+    assert listed["libgsl27"]["licenseDeclared"] == "NOASSERTION", "its copyright file is for people only"
+    linked = {link["relatedSpdxElement"] for link in document["relationships"] if link["relationshipType"] == "DYNAMIC_LINK"}
+    assert {jansson["SPDXID"], listed["libgsl27"]["SPDXID"]} <= linked
+
+
+# --- unit and proxy ------------------------------------------------------------------------------------------
+
+UNIT = (OPS / "provisord.service").read_text()
+
+
+def directives(name):
+    return [line.split("=", 1)[1] for line in UNIT.splitlines() if line.startswith(name + "=")]
+
+
+def test_the_unit_is_understood_by_systemd(tmp_path):
+    if not shutil.which("systemd-analyze"):
+        pytest.skip("no systemd-analyze")
+    unit = tmp_path / "provisord.service"
+    unit.write_text(UNIT.replace("/usr/local/bin/provisord", "/bin/true"))  # which need not be installed here
+    result = run("systemd-analyze", "verify", "--man=no", unit)
+    assert result.returncode == 0 and "provisord.service" not in result.stdout, result.stdout
+    exposure = run("systemd-analyze", "security", "--offline=yes", unit).stdout.splitlines()[-1]
+    assert float(re.search(r": (\d+\.\d)", exposure)[1]) < 2, exposure
+
+
+def test_the_unit_bounds_the_service_and_hides_its_secrets():
+    credentials = dict(c.split(":") for c in directives("LoadCredential"))
+    variables = dict(pair.split("=", 1) for line in directives("Environment") for pair in line.split())
+    assert variables["PROVISOR_DATABASE_URL_FILE"] == "%d/database_url" and "database_url" in credentials
+    assert variables["PROVISOR_DATABASE_OWNER_URL_FILE"] == "%d/database_owner_url" and "database_owner_url" in credentials
+    assert not [v for v in variables if v.endswith("_URL")], "passwords are in files only"
+    assert directives("MemoryMax") and directives("MemorySwapMax") == ["0"]
+    assert int(directives("TasksMax")[0]) >= COMPOSE["services"]["provisord"]["pids_limit"]
+    assert int(directives("LimitNOFILE")[0]) >= COMPOSE["services"]["provisord"]["ulimits"]["nofile"]
+    settings = (house.ROOT / "docs" / "configuration.md").read_text()
+    known = {"PROVISOR_" + name.upper() for name in re.findall(r"^\| `(\w+)` \|", settings, re.M)}
+    assert {re.sub("_FILE$", "", v) for v in variables} <= known
+
+
+def test_the_configuration_of_the_proxy_names_paths_and_settings_that_are():
+    """tests/api/test_proxy.py runs it; here what its words refer to."""
+    text = (OPS / "haproxy.cfg").read_text()
+    settings = (house.ROOT / "docs" / "configuration.md").read_text()
+    for name in ("header_bytes_max", "headers_max", "request_timeout_ms", "import_timeout_s", "connection_idle_s", "health_port", "connections_max"):
+        assert name in text and "`%s`" % name in settings
+    value = dict(re.findall(r"^\| `(\w+)` \| `(\d+)`", settings, re.M))
+    seconds = dict((name, int(n)) for name, n in re.findall(r"^    timeout ([\w-]+) (\d+)s", text, re.M))
+    assert seconds["server"] * 1000 > int(value["request_timeout_ms"]) and seconds["http-keep-alive"] <= int(value["connection_idle_s"])
+    assert int(re.search(r"set-timeout server (\d+)s", text)[1]) > int(value["import_timeout_s"])
+    assert int(re.search(r"^    maxconn (\d+)", text, re.M)[1]) < int(value["connections_max"])
