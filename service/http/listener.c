@@ -75,12 +75,21 @@ static long crowded_from(long connections_max)
     return connections_max > reserve ? connections_max - reserve : connections_max;
 }
 
+void listener_init(struct http_listener *listener,
+                   struct http_server *server,
+                   int64_t connections_max)
+{
+    *listener = (struct http_listener){.server = server,
+                                       .fd = -1,
+                                       .connections_max = (long)connections_max,
+                                       .crowded = crowded_from((long)connections_max)};
+}
+
 enum pv_code listener_start(struct http_listener *listener,
                             const char *address,
                             int64_t port,
                             struct pv_error *err)
 {
-    listener->crowded = crowded_from(listener->connections_max);
     PV_TRY(listen_open(address, (uint16_t)port, &listener->fd, &listener->port, err));
     listener->daemon = start_daemon(listener);
     if (listener->daemon == NULL)

@@ -24,33 +24,44 @@ METRIC_COUNTER(malformed,
                "");
 
 /* By the number of the socket; a number is a client's from client_open to client_close. */
-static _Atomic(struct client *) *clients;
-static size_t n_clients;
+struct numbers {
+    size_t n;
+    _Atomic(struct client *) clients[];
+};
+static _Atomic(struct numbers *)
+    numbers; /* lives as long as the process; others read sockets, too */
 
 bool receive_init(void)
 {
     struct rlimit limit;
-    if (clients != NULL)
+    if (atomic_load(&numbers) != NULL)
         return true;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return false;
     const rlim_t most = 4u << 20;
-    n_clients = (size_t)(limit.rlim_max < most ? limit.rlim_max : most);
-    clients = calloc(n_clients, sizeof *clients); /* pages are taken as they are used */
-    return clients != NULL;
+    size_t n = (size_t)(limit.rlim_max < most ? limit.rlim_max : most);
+    /* Pages are taken as they are used. */
+    struct numbers *made = calloc(1, sizeof *made + n * sizeof *made->clients);
+    if (made == NULL)
+        return false;
+    made->n = n;
+    atomic_store(&numbers, made);
+    return true;
 }
 
 void receive_set(int fd, struct client *client)
 {
-    if (fd >= 0 && (size_t)fd < n_clients)
-        atomic_store(&clients[fd], client);
+    struct numbers *all = atomic_load(&numbers);
+    if (fd >= 0 && (size_t)fd < all->n)
+        atomic_store(&all->clients[fd], client);
 }
 
 static struct client *client_at(int fd)
 {
-    if (clients == NULL || fd < 0 || (size_t)fd >= n_clients)
+    struct numbers *all = atomic_load(&numbers);
+    if (all == NULL || fd < 0 || (size_t)fd >= all->n)
         return NULL;
-    return atomic_load_explicit(&clients[fd], memory_order_acquire);
+    return atomic_load(&all->clients[fd]);
 }
 
 static void log_malformed(struct client *client, const char *id)

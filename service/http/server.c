@@ -62,9 +62,6 @@ static enum pv_code start_listening(struct http_server *server, struct pv_error 
     if (pthread_create(&server->sweeper, NULL, sweep_run, server) != 0)
         return pv_fail(err, PV_E_UNAVAILABLE, "cannot start a thread");
     server->sweeping = true;
-    server->listener.connections_max = (long)config->connections_max;
-    server->health.connections_max = (long)config->health_connections_max;
-    server->health.for_health = true;
     if (config->health_port != 0)
         PV_TRY(listener_start(&server->health, config->health_address, config->health_port, err));
     return listener_start(&server->listener, config->listen_address, config->listen_port, err);
@@ -81,8 +78,9 @@ enum pv_code http_server_open(const struct http_server_options *options,
         return pv_no_memory(err);
     s->options = *options;
     s->config = options->config;
-    s->listener = (struct http_listener){.server = s, .fd = -1};
-    s->health = (struct http_listener){.server = s, .fd = -1};
+    listener_init(&s->listener, s, s->config->connections_max);
+    listener_init(&s->health, s, s->config->health_connections_max);
+    s->health.for_health = true;
     s->silence[0] = s->silence[1] = -1;
     (void)pthread_mutex_init(&s->clients_lock, NULL);
     (void)pthread_mutex_init(&s->sweeper_lock, NULL);

@@ -159,6 +159,11 @@ void receive_answer_fault(struct client *client);
 
 /* listener.c */
 
+/* Before the sweeper starts, which looks at it. */
+void listener_init(struct http_listener *listener,
+                   struct http_server *server,
+                   int64_t connections_max);
+
 /* Listen, and serve what comes; on failure listener_stop is owed all the same. */
 enum pv_code listener_start(struct http_listener *listener,
                             const char *address,
