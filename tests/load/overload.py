@@ -1,0 +1,48 @@
+"""Open-loop load at multiples of what a service can do: what is accepted, how soon, and how soon the rest is refused."""
+import json
+import subprocess
+import tempfile
+
+from patience import BUILD
+
+OPEN_LOOP = BUILD / "tests" / "load" / "open_loop"
+FULL_RATE = 40000  # beyond any machine's capacity
+
+
+class Load:
+    """One request, sent at a rate, in one run of the generator after another."""
+
+    def __init__(self, port, token, path, body, connections=2000):
+        self.port, self.connections = port, connections
+        data = json.dumps(body).encode()
+        self.file = tempfile.NamedTemporaryFile()
+        self.file.write(("POST %s HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+                         % (path, token, len(data))).encode() + data)
+        self.file.flush()
+
+    def run(self, rate, seconds):
+        """{status: {"n", "p50_ms", "p99_ms", "max_ms"}}; 0: no answer."""
+        out = subprocess.run([str(w) for w in (OPEN_LOOP, self.port, rate, seconds, self.connections, self.file.name)],
+                             check=True, stdout=subprocess.PIPE, text=True).stdout
+        return {int(status): of for status, of in json.loads(out).items()}
+
+    def capacity(self, seconds):
+        """Accepted requests a second at a rate that keeps the service busy but not flooded: found by doubling."""
+        rate, best = 250, 0
+        while True:
+            done = accepted(self.run(rate, seconds))["n"] / seconds
+            if done < 0.9 * rate:
+                return max(best, done)
+            rate, best = 2 * rate, done
+
+
+def accepted(statuses):
+    none = {"n": 0, "p50_ms": 0.0, "p99_ms": 0.0, "max_ms": 0.0}
+    return statuses.get(200) or statuses.get(201) or none
+
+
+def refusals(statuses):
+    """All that was refused: how many, and the latest 99th percentile of their statuses."""
+    refused = [of for status, of in statuses.items() if status in (429, 503)]
+    return {"n": sum(of["n"] for of in refused), "p50_ms": max((of["p50_ms"] for of in refused), default=0.0),
+            "p99_ms": max((of["p99_ms"] for of in refused), default=0.0)}
