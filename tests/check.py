@@ -458,6 +458,30 @@ def part_previous():
     return pytest("tests/previous", "release")
 
 
+HOSTILE_FILES = ["tests/load/test_hostile_team.py", "tests/load/test_overload.py"]
+
+
+def part_load():
+    """one hostile team against a quiet one, and overload, for a moment each"""
+    return pytest(HOSTILE_FILES, "release")
+
+
+def part_load_all():
+    """the same for as long as its bounds on time need, and the goals under overload"""
+    counts = pytest(HOSTILE_FILES, "release", PROVISOR_LOAD_SECONDS=12)
+    result = run([PYTHON, "-B", ROOT / "tests" / "bench" / "bench_overload.py", 10], env=environment(PROVISOR_BUILD=directory_of("release")))
+    say(result.stdout[-6000:])
+    if result.returncode != 0:
+        failed("bench_overload.py", result.stdout)
+    return add(counts, Counts(1, 0, 0) if result.returncode == 0 else Counts(0, 1, 0))
+
+
+def part_adversary():
+    """mutated requests and torn connections against the whole server, ten minutes under each sanitizer"""
+    return add(*(pytest("tests/load/test_adversary.py", kind, PROVISOR_ADVERSARY_SECONDS=300, **env)
+                 for kind, env in (("sanitize", SANITIZER_ENV), ("threads", THREADS_ENV))))
+
+
 def part_walk():
     """./run and the README's walk-through, line by line"""
     return pytest("tests/e2e", "release")
@@ -661,9 +685,12 @@ PARTS = [Part(*row) for row in [
     ("sanitize", part_sanitize, ["sanitize"], CORES, False, False),
     ("tidy", part_tidy, ["sanitize"], CORES, False, False),
     ("threads", part_threads, ["threads"], 0, False, True),
+    ("load", part_load, ["release"], CORES, False, True),
     ("fuzz", part_fuzz, ["fuzz"], CORES, True, False),
     ("previous", part_previous, ["release"], CORES, True, False),
     ("release-all", part_release_all, ["release"], 0, True, True),
+    ("load-all", part_load_all, ["release"], CORES, True, True),
+    ("adversary", part_adversary, ["sanitize", "threads"], 0, True, True),
     ("sanitize-all", part_sanitize_all, ["sanitize"], CORES, True, False),
     ("tidy-all", part_tidy_all, ["sanitize"], CORES, True, False),
     ("walk-all", part_walk_all, [], 1, True, False),

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("load", "api", "")]
+sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("api", "load", "")]
 
 from conftest import Service  # noqa: E402
 from contract import Contract  # noqa: E402
