@@ -105,7 +105,7 @@ def test_a_token_command_without_a_database_names_the_setting():
 
 
 def test_open_files_are_raised_to_what_the_connections_need(make_service):
-    """Once, by one sum: clients, the database, and some for the rest."""
+    """Once, by one sum: clients, those of the second listener, the database, and some for the rest."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     service = make_service(PROVISOR_CONNECTIONS_MAX=2000, PROVISOR_DATABASE_CONNECTIONS=20)
     resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))
@@ -114,7 +114,7 @@ def test_open_files_are_raised_to_what_the_connections_need(make_service):
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     limits = pathlib.Path("/proc/%d/limits" % service.process.pid).read_text()
-    assert re.search(r"^Max open files +(\d+)", limits, re.M)[1] == str(2000 + 20 + 256)
+    assert re.search(r"^Max open files +(\d+)", limits, re.M)[1] == str(2000 + 64 + 20 + 256)
 
 
 def test_a_free_port_is_logged(make_service):
