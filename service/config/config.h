@@ -26,6 +26,8 @@ struct config {
     int64_t connection_idle_s;
     int64_t upload_grace_s;
     int64_t upload_bytes_per_s_min;
+    int64_t reply_bytes_per_s_min;
+    int64_t reply_large_bytes_per_s_min;
     int64_t connection_first_idle_s; /* before the first request */
     int64_t request_timeout_ms;      /* from the first header to the reply */
     int64_t drain_delay_ms;          /* SIGTERM: not ready, but still answering, for this long */

@@ -51,6 +51,8 @@ const struct setting settings[] = {
     INTEGER(connection_first_idle_s, "s", 1, 86400, "10", "the same before the first request; never longer than connection_idle_s"),
     INTEGER(upload_grace_s, "s", 1, 86400, "60", "time that an upload (event log, import) has whatever its size, not counting what the service itself takes to read it"),
     INTEGER(upload_bytes_per_s_min, "bytes/s", 1, GIB, "16384", "least average rate of an upload: its time is upload_grace_s and what its bytes take at this rate; a slower one is answered 408 and cut"),
+    INTEGER(reply_bytes_per_s_min, "bytes/s", 1, GIB, "16384", "a reply is to be read within connection_idle_s and what its first MiB takes at this rate"),
+    INTEGER(reply_large_bytes_per_s_min, "bytes/s", 1, GIB, "1048576", "and what is beyond its first MiB at this rate, for it holds memory until it is read; else the connection is cut"),
     INTEGER(request_timeout_ms, "ms", 100, 3600000, "30000", "time within which a request is answered; after that the reply is 503"),
     INTEGER(drain_delay_ms, "ms", 0, 600000, "0", "after SIGTERM, time during which new requests are still accepted while /readyz fails, so that a load balancer notices"),
     INTEGER(drain_s, "s", 0, 3600, "25", "after SIGTERM, time that requests in progress have to finish"),

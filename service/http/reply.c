@@ -7,14 +7,7 @@
 #include "log/log.h"
 #include "threads/clock.h"
 
-/* An answer may take the idle time plus what its size takes at this rate; a reader slower than
- * that only holds a connection. What is beyond the first MB holds memory, too, and is to be read at
- * the second rate. */
-enum {
-    SMALL_REPLY = 1 << 20,
-    SLOWEST_READER_BYTES_PER_S = 16384,
-    LARGE_REPLY_BYTES_PER_S = 1 << 20
-};
+enum { SMALL_REPLY = 1 << 20 };
 
 static bool
 reply_add(struct MHD_Response *reply, struct exchange *x, const char *name, const char *value)
@@ -64,12 +57,15 @@ add_headers(struct MHD_Response *reply, struct exchange *x, const struct http_re
         (void)reply_add(reply, x, "Connection", "close");
 }
 
+/* An answer may take the idle time plus what its size takes at a rate; a reader slower than that
+ * only holds a connection. What is large holds memory, too, and is to be read at a rate of its own. */
 static uint64_t reply_deadline(const struct exchange *x, size_t body_n)
 {
+    const struct config *config = x->server->config;
     size_t small = body_n < SMALL_REPLY ? body_n : SMALL_REPLY;
-    uint64_t seconds = (uint64_t)x->server->config->connection_idle_s +
-                       (uint64_t)small / SLOWEST_READER_BYTES_PER_S +
-                       (uint64_t)(body_n - small) / LARGE_REPLY_BYTES_PER_S;
+    uint64_t seconds = (uint64_t)config->connection_idle_s +
+                       (uint64_t)small / (uint64_t)config->reply_bytes_per_s_min +
+                       (uint64_t)(body_n - small) / (uint64_t)config->reply_large_bytes_per_s_min;
     return clock_monotonic_ns() + seconds * 1000000000u;
 }
 

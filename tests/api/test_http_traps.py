@@ -759,6 +759,48 @@ def test_who_waits_too_long_is_refused_at_once():
         assert [Reply(s).status for s in first] == [200, 200]
 
 
+def test_who_waits_too_long_for_postgresql_is_refused_at_once_too():
+    """The bound is that of the queue: with more for those who compute, they go on waiting."""
+    with running(io_workers=1, io_queue=100, io_wait_ms=100, compute_workers=1, compute_wait_ms=60000, spare_workers=0) as server:
+        def ask_one(path):
+            s = server.connect(PATIENCE)
+            s.sendall(("GET /v1/%s/x?ms=600 HTTP/1.1\r\nHost: h\r\n%s\r\n" % (path, READ)).encode())
+            return s
+        assert server.ask("GET", "/v1/wait/x?ms=0", READ).status == 200  # the token is known
+        waiting, computing = ([ask_one(path) for _ in range(2)] for path in ("wait", "slow"))
+        time.sleep(0.3)
+        refused, taken = ask_one("wait"), ask_one("slow")
+        assert Reply(refused).status == 503
+        assert [Reply(s).status for s in waiting + computing + [taken]] == [200] * 5
+
+
+def read_slowly(server, mb):
+    """5 MiB/s of a reply of so many; how much came."""
+    s = hold(server, "red", 0, mb)
+    s.settimeout(PATIENCE)
+    read = 0
+    while piece := receive(s):
+        read += len(piece)
+        if read >> 18 != (read - len(piece)) >> 18:
+            time.sleep(0.05)
+        if read > mb << 20:  # the head comes on top
+            break
+    s.close()
+    return read
+
+
+def test_a_large_reply_is_to_be_read_at_a_rate():
+    """However steadily somebody reads it: when its time is over it goes, and with it the memory it holds."""
+    with running(connection_idle_s=2, reply_large_bytes_per_s_min=1 << 30, reply_bytes_per_s_min=1 << 30) as server:
+        assert read_slowly(server, 40) < 40 << 20
+        wait_until(lambda: memory_of(server) < 1 << 20)
+        assert metric(server, "provisor_http_requests_aborted_total") == 1
+    with running(connection_idle_s=3, reply_large_bytes_per_s_min=1 << 18, reply_bytes_per_s_min=1 << 30) as server:
+        assert read_slowly(server, 20) > 20 << 20
+        wait_until(lambda: memory_of(server) < 1 << 20)
+        assert metric(server, "provisor_http_requests_aborted_total") == 0
+
+
 def memory_of(server):
     return int(float(re.search(r'^provisor_resource_held\{resource="memory"\} (\S+)$', server.ask("GET", "/metrics").body.decode(), re.M)[1]))
 

@@ -231,6 +231,7 @@ static const struct http_route routes[] = {
     {HTTP_POST, "/v1/json", HTTP_PUBLIC, HTTP_COMPUTE, echo, NULL, true, NULL},
     {HTTP_GET, "/v1/slow", HTTP_PUBLIC, HTTP_COMPUTE, slow, NULL, false, NULL},
     {HTTP_GET, "/v1/slow/{name}", HTTP_READ, HTTP_COMPUTE, slow, NULL, false, NULL},
+    {HTTP_GET, "/v1/wait/{name}", HTTP_READ, HTTP_IO, slow, NULL, false, NULL},
     {HTTP_GET, "/v1/again", HTTP_PUBLIC, HTTP_IO, again, NULL, false, NULL},
     {HTTP_GET, "/v1/fail", HTTP_PUBLIC, HTTP_IO, fail, NULL, false, NULL},
     {HTTP_GET, "/v1/eat", HTTP_PUBLIC, HTTP_IO, eat, NULL, false, NULL},
