@@ -1,5 +1,7 @@
 #include "base/ledger.h"
 
+#include <stdint.h>
+
 static bool threshold_holds(size_t own, size_t free)
 {
     return own / LEDGER_THRESHOLD + (own % LEDGER_THRESHOLD != 0) <= free;
@@ -28,6 +30,7 @@ bool ledger_take(struct ledger_account *account, size_t n)
         return true;
     if (!share_take(account->share, n)) {
         account->refused = true;
+        account->wanted = n > SIZE_MAX - account->used ? SIZE_MAX : account->used + n;
         return false;
     }
     account->used += n;
@@ -51,6 +54,14 @@ void ledger_move(struct ledger_account *account, struct ledger_share *share)
         account->used = 0;
     account->share = share;
     (void)atomic_fetch_add(&share->used, account->used);
+}
+
+bool ledger_fits_alone(const struct ledger_account *account)
+{
+    const struct ledger *ledger = account->share->ledger;
+    size_t n = account->wanted;
+    return ledger->max == 0 ||
+           (n <= ledger->max && (n <= ledger->unit || threshold_holds(n, ledger->max - n)));
 }
 
 bool ledger_is_shared(const struct ledger_account *account)

@@ -29,8 +29,9 @@ struct ledger_share {
 /* What one request holds. Not safe for use from two threads at a time. */
 struct ledger_account {
     struct ledger_share *share; /* NULL: nothing is counted */
-    size_t used;
-    bool refused; /* the share had no more */
+    atomic_size_t used;         /* others may look */
+    size_t wanted;              /* what it would have held when it was refused last */
+    bool refused;               /* the share had no more */
 };
 
 /* false: refused, and said so in the account. account may be NULL. */
@@ -39,6 +40,9 @@ void ledger_give(struct ledger_account *account, size_t n);
 
 /* What the account holds, and will take, is another share's from now on. */
 void ledger_move(struct ledger_account *account, struct ledger_share *share);
+
+/* What was refused last would have been had nobody else held anything. */
+bool ledger_fits_alone(const struct ledger_account *account);
 
 /* Others hold something of the ledger, too. */
 bool ledger_is_shared(const struct ledger_account *account);

@@ -273,6 +273,7 @@ static void bound_heaps(const struct config *config)
 static enum pv_code start_runner(struct service *service, struct pv_error *err)
 {
     const struct operation_runner_options options = {.config = &service->config,
+                                                     .resources = &service->resources,
                                                      .store = service->store,
                                                      .kinds = api_operation_kinds,
                                                      .context = &service->api,

@@ -17,6 +17,7 @@ struct attempt {
     struct operation_run run;
     struct operation_row row;
     struct arena arena;
+    uint64_t began_ns;
 };
 
 enum pv_code attempt_begin_tx(struct operation_runner *runner,
@@ -157,9 +158,9 @@ end_patiently(struct attempt *a, enum operation_status status, struct strview do
 
 /* --- what became of it, for log and metrics --- */
 
-static void
-count_attempt(struct attempt *a, const char *outcome, double seconds, const struct pv_error *err)
+static void count_attempt(struct attempt *a, const char *outcome, const struct pv_error *err)
 {
+    double seconds = (double)(clock_monotonic_ns() - a->began_ns) * 1e-9;
     runner_count_attempt(a->kind->name, outcome, seconds);
     LOG_EVENT(LOG_INFO, "operation.attempted", a->run.request_id,
               LOG_TEXT("operation_id", a->run.key.id), LOG_TEXT("kind", a->kind->name),
@@ -228,7 +229,7 @@ load_head(struct attempt *a, const struct operation_key *key, struct pv_error *e
 }
 
 /*
- * What could not be loaded ends as work does that failed with that code, so that it comes back no
+ * What could not be loaded, or done for want of memory, ends as work does that failed with that code, so that it comes back no
  * oftener. Of what filled the attempt's memory there is still enough without its documents. Where
  * that much cannot be had either it is a loss like any other.
  */
@@ -253,25 +254,65 @@ static void end_unloaded(struct attempt *a,
     const char *outcome = decide_outcome(a, code, (struct strview){NULL, 0}, err);
     LOG_EVENT(LOG_INFO, "operation.unloaded_ended", a->run.request_id,
               LOG_TEXT("operation_id", key->id), LOG_TEXT("outcome", outcome));
+    if (a->kind != NULL)
+        count_attempt(a, outcome, err);
+}
+
+/*
+ * true: the team's share of the memory of all did not do. Where it would have if nobody else held
+ * any, the operation comes back after a rest, as if the database had been away; else it fails.
+ */
+static bool lacked_memory(const struct attempt *a, enum pv_code *code, struct pv_error *err)
+{
+    const struct ledger_account *account = &a->slot->account;
+    if (*code != PV_E_MEMORY || !account->refused || a->run.finished)
+        return false;
+    struct pv_error why = {.code = PV_OK};
+    size_t max = account->share->ledger->max;
+    (void)resources_refuse(account, RESOURCE_MEMORY, &why);
+    pv_error_clear(err);
+    if (ledger_fits_alone(account))
+        *code = pv_fail(err, PV_E_UNAVAILABLE,
+                        "there was no memory for it: others hold too much (memory_bytes_max = %zu)",
+                        max);
+    else
+        *code = pv_fail(err, PV_E_LIMIT,
+                        "it needs more memory than one team may have (three quarters of "
+                        "memory_bytes_max = %zu)",
+                        max);
+    return true;
+}
+
+static void attempt_work(struct attempt *a, const struct operation_key *key)
+{
+    struct pv_error err = {.code = PV_OK};
+    struct strview result = {NULL, 0};
+    bool has_turn = slot_await_turn(a->slot);
+    a->began_ns = clock_monotonic_ns();
+    enum pv_code code = load_operation(a, key, &err);
+    bool loaded = code == PV_OK;
+    if (loaded)
+        code = has_turn ? a->kind->run(a->runner->options.context, &a->run, &result, &err)
+                        : pv_fail(&err, PV_E_CANCELLED, "told to stop before it began");
+    bool starved = lacked_memory(a, &code, &err);
+    if (loaded && !starved)
+        count_attempt(a, decide_outcome(a, code, result, &err), &err);
+    else if (code != PV_E_LEASE_LOST)
+        end_unloaded(a, key, code, &err);
 }
 
 void attempt_run(struct runner_slot *slot, const struct operation_key *key)
 {
     struct attempt a = {.runner = slot->runner, .slot = slot};
-    struct pv_error err = {.code = PV_OK};
-    struct strview result = {NULL, 0};
+    struct resources *resources = slot->runner->options.resources;
+    if (!resources_open(resources, RESOURCE_MEMORY, key->team_id, &slot->account)) {
+        attempt_requeue(slot->runner, key, true);
+        return;
+    }
+    slot->account.refused = false;
     arena_init(&a.arena, (size_t)slot->runner->config->request_memory_bytes_max);
     a.arena.account = &slot->account;
-    bool has_turn = slot_await_turn(slot);
-    enum pv_code code = load_operation(&a, key, &err);
-    if (code == PV_OK) {
-        uint64_t began = clock_monotonic_ns();
-        code = has_turn ? a.kind->run(slot->runner->options.context, &a.run, &result, &err)
-                        : pv_fail(&err, PV_E_CANCELLED, "told to stop before it began");
-        const char *outcome = decide_outcome(&a, code, result, &err);
-        count_attempt(&a, outcome, (double)(clock_monotonic_ns() - began) * 1e-9, &err);
-    } else if (code != PV_E_LEASE_LOST) {
-        end_unloaded(&a, key, code, &err);
-    }
+    attempt_work(&a, key);
     arena_fini(&a.arena);
+    resources_close(resources, &slot->account);
 }

@@ -189,7 +189,10 @@ static void review_turns(struct operation_runner *runner)
     size_t working = turns_count(&runner->turns, TURN_WORKING);
     size_t waiting = turns_count(&runner->turns, TURN_WAITING);
     (void)pthread_mutex_unlock(&runner->lock);
-    runner_set_held(working, waiting, atomic_load(&runner->share.used));
+    size_t bytes = 0;
+    for (size_t i = 0; i < runner->n_slots; i++)
+        bytes += atomic_load(&runner->slots[i].account.used);
+    runner_set_held(working, waiting, bytes);
 }
 
 static void count_operations(struct operation_runner *runner)

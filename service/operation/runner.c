@@ -285,11 +285,9 @@ static bool make_slots(struct operation_runner *runner)
                                    .workers = workers,
                                    .slice_ns = (uint64_t)config->operation_slice_ms * 1000000,
                                    .paused_bytes_max = (size_t)config->operation_paused_bytes_max};
-    runner->share.ledger = &runner->memory;
     for (size_t i = 0; runner->slots != NULL && i < runner->n_slots; i++) {
         struct runner_slot *slot = &runner->slots[i];
         slot->runner = runner;
-        slot->account.share = &runner->share;
         (void)cond_init(&slot->turn);
     }
     return runner->slots != NULL && runner->turns.items != NULL;

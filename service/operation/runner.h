@@ -2,6 +2,7 @@
 #define OPERATION_RUNNER_H
 
 #include "operation/operation.h"
+#include "resources/resources.h"
 
 /*
  * The part of a process that does long work: threads of low priority that take operations from the
@@ -18,6 +19,7 @@ struct operation_runner;
 struct operation_runner_options {
     const struct config *config;
     struct store *store;
+    struct resources *resources;        /* borrowed: what attempts hold is memory of their teams */
     const struct operation_kind *kinds; /* ended by a NULL name */
     void *context;                      /* for their run functions */
     /* An error as the JSON text of a problem, in the arena; NULL when memory is exhausted. */

@@ -12,7 +12,8 @@ struct runner_slot {
     pthread_t thread;
     bool started;
     struct progress_flags flags;
-    struct ledger_account account; /* what the attempt holds; the thread's own, as the next */
+    struct ledger_account account; /* what the attempt holds; the thread's own, as the next, but
+                                      for account.used */
     size_t pauses;                 /* how often the attempt gave way */
     /* under runner->lock */
     pthread_cond_t turn; /* it has a worker, or is to stop */
@@ -39,9 +40,6 @@ struct operation_runner {
     bool claiming;        /* one looks: its question rests on who holds what */
     struct turns turns;   /* of the slots, by their number */
     bool ending;
-
-    struct ledger memory;      /* counted only */
-    struct ledger_share share; /* all of it */
 };
 
 /* --- runner.c --- */

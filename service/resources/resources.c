@@ -6,12 +6,13 @@
 
 #include "metrics/registry.h"
 
-METRIC_GAUGE(held,
-             "provisor_resource_held",
-             "What requests hold together of a resource that teams share: bytes of memory and "
-             "spool, else places.",
-             "resource");
-METRIC_GAUGE(most, "provisor_resource_max", "What requests may hold of it together.", "resource");
+METRIC_GAUGE(
+    held,
+    "provisor_resource_held",
+    "What requests and operations hold of a resource that teams share: bytes of memory and "
+    "spool, else places.",
+    "resource");
+METRIC_GAUGE(most, "provisor_resource_max", "What they may hold of it together.", "resource");
 METRIC_COUNTER(refused,
                "provisor_resource_refused_total",
                "Requests refused for want of a resource: all of it was held (full), or the team "

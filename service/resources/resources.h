@@ -8,12 +8,12 @@
 #include "config/config.h"
 
 /*
- * What requests hold of the process, for each resource a ledger (base/ledger.h) with a share for
+ * What requests and operations hold of the process, for each resource a ledger (base/ledger.h) with a share for
  * each team that holds some: whoever uses much leaves room for the others. A lone team may use what
  * nobody else wants, but for the part that is left free. Safe from any thread.
  */
 enum resource {
-    RESOURCE_MEMORY,  /* bytes: bodies, work, replies until they are read */
+    RESOURCE_MEMORY,  /* bytes: bodies, work, replies until they are read; operations */
     RESOURCE_SPOOL,   /* bytes on disk: uploads and exports under way */
     RESOURCE_EXPORTS, /* exports of runs under way */
     RESOURCE_IMPORTS, /* imports being stored */

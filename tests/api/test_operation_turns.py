@@ -24,10 +24,14 @@ def wait_until(what, seconds=PATIENCE):
         time.sleep(0.05)
 
 
+def lines_of(service, operation, event):
+    lines = [json.loads(line) for line in service.log.read_text().splitlines() if operation in line]
+    return [line for line in lines if line["event"] == event]
+
+
 def attempted(service, operation):
     """The log's line of the attempt that ended it."""
-    lines = [json.loads(line) for line in service.log.read_text().splitlines() if operation in line]
-    return [line for line in lines if line["event"] == "operation.attempted"][-1]
+    return lines_of(service, operation, "operation.attempted")[-1]
 
 
 def cancel_all(*clients):
@@ -183,4 +187,32 @@ def test_without_places_to_wait_in_each_works_until_its_end(make_service):
     ended = [wait_for(client, made) for made in (first, second)]
     assert ended[0]["finished_at"] <= ended[1]["started_at"]
     assert attempted(service, first)["pauses"] == 0
+    table.close()
+
+
+def test_what_operations_hold_is_memory_of_their_teams(make_service):
+    """One that no team could have room for fails and says so; one that others leave no room for comes back later."""
+    mib = 1 << 20
+    service = lab(make_service(PROVISOR_MEMORY_BYTES_MAX=64 * mib, PROVISOR_OPERATION_WORKERS=2))
+    alpha, beta = service.token("alpha"), service.token("beta")
+    service.start()
+    table, alpha, beta = Table(service), service.client(alpha), service.client(beta)
+
+    def held_bytes():
+        return int(re.search(r'provisor_resource_held\{resource="memory"\} (\d+)', requests.get(service.base_url + "/metrics", timeout=30).text).group(1))
+
+    failed = wait_for(alpha, table.queue("alpha", {"bytes": 60 * mib}))
+    assert failed["status"] == "failed" and failed["attempt"] == 1
+    assert (failed["error"]["status"], failed["error"]["type"]) == (422, "/problems/limit_exceeded")
+    assert "memory_bytes_max = %d" % (64 * mib) in failed["error"]["detail"]
+
+    long = table.queue("beta", {"steps": 1000000, "step_ms": 10, "bytes": 30 * mib})
+    wait_until(lambda: held_bytes() >= 30 * mib)
+    waits = table.queue("alpha", {"bytes": 40 * mib})
+    wait_until(lambda: [a for a in lines_of(service, waits, "operation.attempted") if a["outcome"] == "returned"])
+    assert "memory_bytes_max" in lines_of(service, waits, "operation.attempted")[0]["reason"]
+    beta.delete("/v1/operations/" + long, (200, 202))
+    done = wait_for(alpha, waits)
+    assert done["status"] == "succeeded" and done["attempt"] > 1
+    wait_until(lambda: held_bytes() < mib)
     table.close()

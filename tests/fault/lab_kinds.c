@@ -12,7 +12,8 @@
  * Kinds of long work for tests, in place of the service's own: the program provisord_lab is
  * provisord with this table. "steps" counts to `steps`, resting `step_ms` after each, and then does
  * what its request says:
- *   {"steps": 10, "step_ms": 20, "effect": "prefix-", "fail": "too-few", "deaf": true}
+ *   {"steps": 10, "step_ms": 20, "bytes": 1000, "effect": "prefix-", "fail": "too-few", "deaf": true}
+ * bytes   of memory, held from the beginning to the end
  * effect  makes one application, named prefix and a new id, in the transaction of its end
  * fail    "too-few", "unavailable" or "internal" at the end
  * deaf    goes on although it is told to stop
@@ -21,6 +22,7 @@
 struct steps {
     int64_t steps;
     int64_t step_ms;
+    int64_t bytes;
     const char *effect;
     const char *fail;
     bool deaf;
@@ -40,6 +42,7 @@ static bool read_steps(const struct operation_run *run, struct steps *steps)
     const char *fail = json_string_value(json_object_get(json, "fail"));
     *steps = (struct steps){.steps = whole(json, "steps"),
                             .step_ms = whole(json, "step_ms"),
+                            .bytes = whole(json, "bytes"),
                             .effect = effect == NULL ? NULL : arena_strdup(run->arena, effect),
                             .fail = fail == NULL ? "" : arena_strdup(run->arena, fail),
                             .deaf = json_is_true(json_object_get(json, "deaf"))};
@@ -90,6 +93,8 @@ run_steps(void *context, struct operation_run *run, struct strview *result, stru
     (void)context;
     if (!read_steps(run, &steps))
         return pv_fail(err, PV_E_INVALID, "the request is no object");
+    if (arena_alloc(run->arena, (size_t)steps.bytes) == NULL)
+        return pv_no_memory(err);
     const struct timespec rest = {.tv_sec = steps.step_ms / 1000,
                                   .tv_nsec = steps.step_ms % 1000 * 1000000};
     for (int64_t i = 0; i < steps.steps; i++) {

@@ -63,7 +63,7 @@ ROOMS = {
     "api": ({"base", "codec", "config", "core", "compression", "http", "ingest", "log", "metrics", "operation", "resources", "store", "threads"}, set(),
             C_BASIC | POSIX | {"sodium.h"}),
     # Long work and the threads that do it; what it does is the api's to know.
-    "operation": ({"base", "codec", "config", "core", "log", "metrics", "store", "threads"}, set(), C_BASIC | POSIX),
+    "operation": ({"base", "codec", "config", "core", "log", "metrics", "resources", "store", "threads"}, set(), C_BASIC | POSIX),
     # What the service does by itself, on a thread beside the server.
     "maintenance": ({"base", "config", "core", "log", "metrics", "store", "threads"}, set(), C_BASIC | POSIX),
     # Logs on disk into the history: what an upload does, without HTTP.

@@ -1,6 +1,7 @@
 #include "base/ledger.h"
 
 #include <criterion/criterion.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 
@@ -125,4 +126,19 @@ Test(ledger, the_last_place_is_for_who_has_none)
     two.ledger.max = 1;
     cr_assert_eq(take_all(&two.a, 1), 1u);
     cr_assert_eq(take_all(&two.b, 1), 0u);
+}
+
+/* Whoever is refused learns whether it is worth coming back. */
+Test(ledger, what_was_refused_fits_alone_or_never)
+{
+    struct two two;
+    set_up(&two, 100);
+    cr_assert(ledger_take(&two.b, 40));
+    cr_assert(ledger_take(&two.a, 10));
+    cr_assert_not(ledger_take(&two.a, 60));
+    cr_assert(ledger_fits_alone(&two.a), "70 of 100, were there nobody else");
+    cr_assert_not(ledger_take(&two.a, 70));
+    cr_assert_not(ledger_fits_alone(&two.a), "80 are more than three quarters");
+    cr_assert_not(ledger_take(&two.a, SIZE_MAX));
+    cr_assert_not(ledger_fits_alone(&two.a));
 }
