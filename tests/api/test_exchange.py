@@ -7,7 +7,7 @@ import uuid
 import pytest
 import requests
 
-from patience import PATIENCE
+from patience import PATIENCE, SLOWDOWN
 
 SMALL = {"problem_size": 8, "executors": 2, "cores_per_executor": 2, "duration_s": 16.5}
 STAGES = [{"id": 0, "name": "map", "parents": [], "task_durations_s": [3.1, 2.9, 3.0, 1 / 3], "duration_s": 6.4,
@@ -85,7 +85,7 @@ TASKS = [i / 7 for i in range(8000)]
 @pytest.fixture(scope="module")
 def slow(make_service):
     """A service with a history of 15 MB, impatient with its readers."""
-    service = make_service(own_server=True, PROVISOR_EXPORTS_MAX=3, PROVISOR_CONNECTION_IDLE_S=2, PROVISOR_TASKS_MAX=60000, PROVISOR_LOG_LEVEL="info")
+    service = make_service(own_server=True, PROVISOR_EXPORTS_MAX=3, PROVISOR_CONNECTION_IDLE_S=2 * SLOWDOWN, PROVISOR_TASKS_MAX=60000, PROVISOR_LOG_LEVEL="info")
     service.operator_token = service.token("operators")
     service.start()
     client = service.client(service.operator_token)
@@ -169,12 +169,24 @@ def test_a_failure_in_the_middle_is_a_cut_that_clients_report(slow):
     client.get(runs_of("big") + "?limit=1")
 
 
+def test_a_revoked_token_ends_its_export(slow):
+    service, client = slow
+    service.stop()
+    service.start(PROVISOR_CONNECTION_IDLE_S=60)
+    reader = client.post("/v1/tokens", {"name": "reader", "scopes": ["read"]}, 201).json()
+    s = begin_reading(service, service.client(reader["token"]))
+    client.delete("/v1/tokens/" + reader["id"])
+    time.sleep(5.5)
+    assert not take_all(s).endswith(b"0\r\n\r\n"), "cut"
+    s.close()
+
+
 def test_a_reader_that_is_too_slow_on_average_is_cut(slow):
     service, client = slow
     service.stop()
     service.start(PROVISOR_EXPORT_SPOOL_BYTES=1 << 20, PROVISOR_EXPORT_TIMEOUT_S=1)
     s = begin_reading(service, client)
-    time.sleep(2.5)
+    time.sleep(2.5)  # beyond export_timeout_s
     assert not take_all(s).endswith(b"0\r\n\r\n")
     s.close()
 

@@ -37,6 +37,11 @@ static void copy_actor(struct strview name, char *actor, size_t size)
     actor[n] = '\0';
 }
 
+static bool is_live(const struct token *token, int64_t left_us)
+{
+    return token->revoked_us == INSTANT_UNKNOWN && left_us > 0;
+}
+
 static enum pv_code check_secret(struct api *api,
                                  struct arena *arena,
                                  const char *id,
@@ -53,8 +58,7 @@ static enum pv_code check_secret(struct api *api,
     if (code == PV_E_NOT_FOUND)
         return refuse_token(err);
     PV_TRY(code);
-    bool is_live = row.revoked_us == INSTANT_UNKNOWN && left_us > 0;
-    if (!token_matches(key, id, secret, row.hash) || !is_live)
+    if (!token_matches(key, id, secret, row.hash) || !is_live(&row, left_us))
         return refuse_token(err);
     *who = (struct principal){.scopes = row.scopes, .expires_ns = expiry_ns(asked_ns, left_us)};
     memcpy(who->team_id, row.team_id, sizeof who->team_id);
@@ -85,4 +89,18 @@ api_authenticate(void *context, const char *token, struct principal *who, struct
     arena_fini(&arena);
     sodium_memzero(secret, sizeof secret);
     return code;
+}
+
+enum pv_code api_check_token(struct api *api, const struct principal *who, struct pv_error *err)
+{
+    struct arena arena;
+    struct token row;
+    int64_t left_us = 0;
+    arena_init(&arena, LOOKUP_MEMORY);
+    enum pv_code code = store_token_lookup(api->store, &arena, who->token_id, &row, &left_us, err);
+    bool good = code == PV_OK && is_live(&row, left_us);
+    arena_fini(&arena);
+    if (code != PV_OK && code != PV_E_NOT_FOUND)
+        return code;
+    return good ? PV_OK : refuse_token(err);
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "api/access/authenticate.h"
 #include "api/routes.h"
 #include "api/shared/query.h"
 #include "codec/history/run.h"
@@ -20,6 +21,7 @@
 enum { PAGE_RUNS = 200, PIECE_BYTES = 256 * 1024 };
 
 static const uint64_t second_ns = 1000000000u;
+static const uint64_t token_checked_s = 5;
 static const uint64_t slow_for_s = 30; /* before the least rate counts */
 
 struct run_export {
@@ -34,10 +36,11 @@ struct run_export {
     uint64_t spool_at;   /* bytes of it that were sent */
     uint64_t sent_bytes;
     uint64_t begun_ns;
-    struct arena arena; /* of the page */
-    char *piece;        /* PIECE_BYTES, from the spool */
-    bool more;          /* there are runs behind the last page */
-    const char *text;   /* a page that is all of its slice, not sent yet */
+    uint64_t checked_ns; /* when its token was last known to be good */
+    struct arena arena;  /* of the page */
+    char *piece;         /* PIECE_BYTES, from the spool */
+    bool more;           /* there are runs behind the last page */
+    const char *text;    /* a page that is all of its slice, not sent yet */
     size_t n;
 };
 
@@ -156,6 +159,16 @@ static enum pv_code check_reader(const struct run_export *export, struct pv_erro
     return PV_OK;
 }
 
+/* As soon as the token of a request would be found out. */
+static enum pv_code check_token(struct run_export *export, struct pv_error *err)
+{
+    uint64_t now_ns = clock_monotonic_ns();
+    if (now_ns - export->checked_ns < token_checked_s * second_ns)
+        return PV_OK;
+    export->checked_ns = now_ns;
+    return api_check_token(export->api, &export->request->principal, err);
+}
+
 static enum pv_code
 run_export_next(void *state, const char **bytes, size_t *n, struct pv_error *err)
 {
@@ -166,6 +179,7 @@ run_export_next(void *state, const char **bytes, size_t *n, struct pv_error *err
     if (slice_sent && !export->more)
         return PV_OK;
     PV_TRY(check_reader(export, err));
+    PV_TRY(check_token(export, err));
     if (slice_sent)
         PV_TRY(next_slice(export, err));
     if (export->text != NULL)
@@ -202,7 +216,7 @@ static enum pv_code run_export_begin(struct api *api,
     *made = export;
     export->api = api;
     export->request = request;
-    export->begun_ns = clock_monotonic_ns();
+    export->begun_ns = export->checked_ns = clock_monotonic_ns();
     arena_init_beside(&export->arena, request->arena,
                       (size_t)api->config->request_memory_bytes_max);
     PV_TRY(resources_take(api->resources, RESOURCE_EXPORTS, team, &export->place, 1, err));
