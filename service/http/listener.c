@@ -1,4 +1,7 @@
+#define _GNU_SOURCE /* struct tcp_info */
 #include <microhttpd.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -101,6 +104,22 @@ enum pv_code listener_start(struct http_listener *listener,
     return PV_OK;
 }
 
+/* Connections that the kernel has made and nobody has taken yet. */
+static bool backlog_is_empty(int fd)
+{
+    struct tcp_info info = {.tcpi_unacked = 0};
+    socklen_t n = sizeof info;
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &n) != 0 || info.tcpi_unacked == 0;
+}
+
+/* Whoever has come so far is taken, so that closing resets none of them. */
+static void take_backlog(const struct http_listener *listener)
+{
+    enum { MOST_MS = 500 };
+    for (int ms = 0; ms < MOST_MS && !backlog_is_empty(listener->fd); ms++)
+        clock_sleep_ms(1);
+}
+
 /*
  * Nobody is let in any more. MHD_quiesce_daemon (0.9.75) would do it, but it and the library's own
  * threads both take the socket out of their epoll sets and end the process when the other was
@@ -116,6 +135,7 @@ void listener_close(struct http_listener *listener)
     if (listener->daemon == NULL || listener->deaf)
         return;
     listener->deaf = true;
+    take_backlog(listener);
     (void)shutdown(listener->fd, SHUT_RDWR);
     clock_sleep_ms(LAST_ACCEPTS_MS);
     (void)dup2(listener->server->silence[0], listener->fd);

@@ -1081,6 +1081,20 @@ def test_the_second_listener_serves_nothing_else_and_has_a_bound_of_its_own():
             s.close()
 
 
+def test_who_has_come_before_the_listener_closes_is_answered():
+    with running(drain_delay_ms=0) as server:
+        server.process.send_signal(signal.SIGSTOP)
+        clients = []
+        for _ in range(50):  # connected by the kernel, taken by nobody yet
+            s = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
+            s.sendall(b"GET /v1/inline HTTP/1.1\r\nHost: h\r\n\r\n")
+            clients.append(s)
+        server.process.send_signal(signal.SIGTERM)
+        server.process.send_signal(signal.SIGCONT)
+        assert [Reply(s).status for s in clients] == [200] * 50
+        assert server.terminate() == 0
+
+
 def test_the_second_listener_tells_of_the_drain():
     port = free_port()
     with running(health_port=port, drain_delay_ms=0) as server:
