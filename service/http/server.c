@@ -175,6 +175,9 @@ void http_server_close(struct http_server *server)
     for (int i = 0; i < 2; i++)
         if (server->silence[i] >= 0)
             (void)close(server->silence[i]);
+    /* Each hands requests to the other until both stand still. */
+    workers_stop(server->io);
+    workers_stop(server->compute);
     workers_destroy(server->io);
     workers_destroy(server->compute);
     workers_destroy(server->listener.readiness);

@@ -438,7 +438,7 @@ struct workers_statistics workers_statistics(struct workers *workers)
     return now;
 }
 
-void workers_destroy(struct workers *workers)
+void workers_stop(struct workers *workers)
 {
     if (workers == NULL)
         return;
@@ -448,6 +448,14 @@ void workers_destroy(struct workers *workers)
     pthread_mutex_unlock(&workers->lock);
     for (size_t i = 0; i < workers->n_threads; i++)
         pthread_join(workers->threads[i], NULL);
+    workers->n_threads = 0;
+}
+
+void workers_destroy(struct workers *workers)
+{
+    if (workers == NULL)
+        return;
+    workers_stop(workers);
     pthread_cond_destroy(&workers->wake);
     pthread_mutex_destroy(&workers->lock);
     free(workers->owners);

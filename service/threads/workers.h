@@ -68,7 +68,11 @@ struct workers_statistics {
 };
 struct workers_statistics workers_statistics(struct workers *workers);
 
-/* Refuse new jobs, run what is queued, join, free. Accepts NULL. */
+/* Refuse new jobs, run what is queued, join. Pools whose jobs go on in one another are all stopped
+ * before the first is destroyed. Accepts NULL. */
+void workers_stop(struct workers *workers);
+
+/* Stop and free; nobody may submit any more. Accepts NULL. */
 void workers_destroy(struct workers *workers);
 
 #endif

@@ -85,6 +85,19 @@ Test(workers, destroy_runs_everything_that_was_queued, .timeout = 20)
     cr_assert_eq(atomic_load(&done), 1000);
 }
 
+/* What goes on in a pool that stands still is refused, and its sender still there to be told. */
+Test(workers, stopped_ones_refuse, .timeout = 20)
+{
+    atomic_int done = 0;
+    struct workers *workers = create(2, 0, 10);
+    cr_assert(submit(workers, count, &done));
+    workers_stop(workers);
+    cr_assert_eq(atomic_load(&done), 1);
+    cr_assert_not(submit(workers, count, &done));
+    workers_destroy(workers);
+    cr_assert_eq(atomic_load(&done), 1);
+}
+
 Test(workers, a_full_queue_refuses_and_says_how_full_it_is, .timeout = 20)
 {
     struct gate gate;
