@@ -83,18 +83,32 @@ end_line(struct ndjson *ndjson, const char *bytes, size_t n, struct pv_error *er
     return code == PV_OK ? pass_on(ndjson, ndjson->kept, whole, err) : code;
 }
 
+/* The next line of the bytes, or what there is of it. */
+static enum pv_code
+feed_line(struct ndjson *ndjson, const char *bytes, size_t n, size_t *taken, struct pv_error *err)
+{
+    const char *feed = memchr(bytes, '\n', n);
+    size_t length = feed == NULL ? n : (size_t)(feed - bytes);
+    *taken += feed == NULL ? n : length + 1;
+    PV_TRY(check_length(ndjson, length, err));
+    return feed == NULL ? keep_bytes(ndjson, bytes, length, err)
+                        : end_line(ndjson, bytes, length, err);
+}
+
+enum pv_code ndjson_feed_some(
+    struct ndjson *ndjson, const char *bytes, size_t n, size_t *taken, struct pv_error *err)
+{
+    *taken = 0;
+    ndjson->pause = false;
+    while (*taken < n && !ndjson->pause)
+        PV_TRY(feed_line(ndjson, bytes + *taken, n - *taken, taken, err));
+    return PV_OK;
+}
+
 enum pv_code ndjson_feed(struct ndjson *ndjson, const char *bytes, size_t n, struct pv_error *err)
 {
-    while (n > 0) {
-        const char *feed = memchr(bytes, '\n', n);
-        size_t length = feed == NULL ? n : (size_t)(feed - bytes);
-        PV_TRY(check_length(ndjson, length, err));
-        if (feed == NULL)
-            return keep_bytes(ndjson, bytes, length, err);
-        PV_TRY(end_line(ndjson, bytes, length, err));
-        bytes += length + 1;
-        n -= length + 1;
-    }
+    for (size_t taken; n > 0; bytes += taken, n -= taken)
+        PV_TRY(ndjson_feed_some(ndjson, bytes, n, &taken, err));
     return PV_OK;
 }
 

@@ -27,6 +27,7 @@ struct ndjson {
     size_t kept_n;
     size_t capacity;
     struct ledger_account *account; /* what is kept is counted there; borrowed; NULL: nowhere */
+    bool pause;                     /* the sink's, who has enough for now: see ndjson_feed_some */
 };
 
 /* Allocates nothing yet. */
@@ -41,6 +42,14 @@ void ndjson_fini(struct ndjson *ndjson);
  * allow it; what the sink answered. */
 enum pv_code
 ndjson_feed(struct ndjson *ndjson, const char *bytes, size_t n, struct pv_error *err) PV_MUSTCHECK;
+
+/* The same, but only up to the end of the line at which the sink sets `pause`; *taken: so many of the
+ * bytes were read. The rest is for the next call, which clears `pause`. */
+enum pv_code ndjson_feed_some(struct ndjson *ndjson,
+                              const char *bytes,
+                              size_t n,
+                              size_t *taken,
+                              struct pv_error *err) PV_MUSTCHECK;
 
 /* The last line may lack its line feed. */
 enum pv_code ndjson_finish(struct ndjson *ndjson, struct pv_error *err) PV_MUSTCHECK;

@@ -73,6 +73,36 @@ Test(ndjson, stops_where_the_taker_does)
     cr_assert_str_eq(seen.text, "1:a|");
 }
 
+static enum pv_code
+note_and_pause(void *context, uint64_t line, const char *text, size_t n, struct pv_error *err)
+{
+    struct ndjson *lines = context;
+    static struct seen seen;
+    lines->pause = true;
+    return note(&seen, line, text, n, err);
+}
+
+/* A taker that has enough gets one line of each call, and none is lost. */
+Test(ndjson, a_taker_may_pause)
+{
+    static const char text[] = "a\n\nbc\nd";
+    static const size_t ends[] = {2, 6, 7};
+    size_t at = 0;
+    struct ndjson lines;
+    struct pv_error err = {.code = PV_OK};
+    ndjson_init(&lines, 10, NULL, note_and_pause, &lines);
+    for (size_t i = 0; i < 3; i++) {
+        size_t taken = 0;
+        cr_assert_eq(ndjson_feed_some(&lines, text + at, strlen(text) - at, &taken, &err), PV_OK);
+        at += taken;
+        cr_assert_eq(at, ends[i]);
+        cr_assert_eq(lines.pause, i < 2, "the last line has no end yet");
+    }
+    cr_assert_eq(ndjson_finish(&lines, &err), PV_OK);
+    cr_assert_eq(lines.line, 5);
+    ndjson_fini(&lines);
+}
+
 /* The beginning of a line is held until its end has come, and counted for as long. */
 Test(ndjson, an_unfinished_line_is_counted)
 {
