@@ -335,6 +335,12 @@ void exchange_handle(struct exchange *x)
 
 /* --- streams --- */
 
+/* Its finish has one time for all of its turns. */
+static bool has_time_of_its_own(const struct exchange *x)
+{
+    return x->job == exchange_stream_finish && x->route->stream->finish_ms != NULL;
+}
+
 /* Each job of an exchange that goes on for long has a time of its own. */
 static void reset_deadline(struct exchange *x, exchange_job job)
 {
@@ -456,7 +462,7 @@ static enum workers_admission go_on_elsewhere(struct exchange *x)
     enum http_place here = x->request.place;
     x->request.place = x->request.move_to;
     x->waiting_ns = clock_monotonic_ns();
-    if (x->route->stream != NULL) {
+    if (x->route->stream != NULL && !has_time_of_its_own(x)) {
         reset_deadline(x, x->job);
         atomic_store(&x->turn_ns, x->request.deadline_ns);
     }

@@ -55,8 +55,8 @@ struct http_call {
  * begin    headers only, on an io worker: may refuse before a byte is read. *state is the handler's.
  * piece    the next bytes, on a compute worker; a failure ends the upload with that error.
  * finish   the body is complete: do the effect, fill in the response. It begins on a compute worker and
- *          goes where it must be by http_move. One that answers http_turn is called again as often as it
- *          likes: each turn has the time of a request, and others have theirs in between.
+ *          goes where it must be by http_move, to and fro if need be. One that answers http_turn is
+ *          called again as often as it likes: others have their turns in between.
  * end      always called last, once, also when the client went away or begin failed (state may be
  *          NULL): on the worker that had the failure or the answer, and where the client went away in
  *          between on an io worker.
@@ -74,7 +74,8 @@ struct http_stream {
                            struct http_response *response,
                            struct pv_error *err);
     void (*end)(void *context, void *state);
-    /* How long finish may take before the client is answered 503; NULL: request_timeout_ms. */
+    /* How long finish may take, all turns and the waits between them together, before the client is
+     * answered 503. NULL: each turn has request_timeout_ms. */
     int64_t (*finish_ms)(const void *context);
 };
 
