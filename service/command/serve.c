@@ -238,16 +238,17 @@ static void raise_open_files(const struct config *config)
                   LOG_COUNT("allowed", limit.rlim_cur));
 }
 
-/* Threads that may all want a connection at once; with fewer some wait database_wait_ms for one. */
+/* What may all want a connection at once; with fewer some wait database_wait_ms for one. An import
+ * holds its own also while no thread has it. */
 static void check_connections(const struct config *config)
 {
     enum { BACKGROUND_THREADS = 4 }; /* heart beat, watch of operations, fitter, housekeeping */
-    int64_t wanted = config->io_workers + config->compute_workers + 2 * config->spare_workers +
+    int64_t wanted = config->io_workers + config->spare_workers + config->imports_max +
                      config->operation_workers + BACKGROUND_THREADS;
     if (config->database_connections < wanted)
         LOG_EVENT(LOG_WARN, "service.few_database_connections", NULL,
                   LOG_COUNT("database_connections", config->database_connections),
-                  LOG_COUNT("threads", wanted));
+                  LOG_COUNT("wanted", wanted));
 }
 
 /* An operator shall hear of it before the first archive does. */

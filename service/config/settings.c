@@ -123,7 +123,7 @@ const struct setting settings[] = {
     INTEGER(spool_total_bytes_max, "bytes", MIB, 16 * TIB, "34359738368", "space that all of them together may use there, shared by the teams that use some; more is 503"),
 
     INTEGER(exports_max, "", 1, 1000, "4", "simultaneous exports of runs, shared by the teams that make any; more get 503"),
-    INTEGER(imports_max, "", 1, 1000, "4", "imports of runs being stored at the same time, each with a thread and a connection to PostgreSQL, shared by the teams that make any; more get 503"),
+    INTEGER(imports_max, "", 1, 1000, "4", "imports of runs being stored at the same time, each with a connection to PostgreSQL, shared by the teams that make any; more get 503"),
     INTEGER(import_timeout_s, "s", 1, 86400, "900", "time to store an import whose body has arrived; after that the reply is 503"),
     INTEGER(import_bytes_max, "bytes", KIB, 16 * TIB, "4294967296", "size of an import, decompressed; a larger one is 413"),
     INTEGER(import_line_bytes_max, "bytes", KIB, GIB, "67108864", "length of one line of an import; a longer one is 422"),

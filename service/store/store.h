@@ -13,7 +13,7 @@
 /*
  * PostgreSQL behind structs: SQL text and PGresult never leave this directory. A struct store is a
  * pool of connections, safe from any thread; a struct store_tx is one transaction of one team and
- * belongs to one thread. Everything works behind PgBouncer in transaction mode (no
+ * belongs to one thread at a time. Everything works behind PgBouncer in transaction mode (no
  * session state; named statements only where the server is seen to stay the same).
  *
  * Codes every call here may answer: PV_E_UNAVAILABLE (no connection within the wait, server gone,

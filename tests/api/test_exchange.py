@@ -319,6 +319,18 @@ def test_equal_lines_are_as_many_runs_and_stay_so(client, name):
     assert outcome(send(client, name, lines + [SMALL])) == (1, 0, 4)
 
 
+def test_a_run_told_twice_is_one_wherever_its_lines_stand(client, name):
+    """Its second line waits until the first is stored: at once, as the last of all, in the next batch."""
+    ids = [str(uuid.UUID(int=(0x0190d4a0 << 96) | (7 << 76) | (2 << 62) | (uuid.uuid4().int & ((1 << 61) - 1)))) for _ in range(203)]
+    lines = [dict(SMALL, id=id) for id in ids]
+    told = lines[:1] + lines[:1] + lines[:200] + lines[199:] + lines[202:] + lines[:1]
+    body = "\n".join(json.dumps(line) for line in told)
+    assert outcome(send(client, name, body)) == (203, 0, len(told) - 203)
+    other = [lines[0], dict(lines[0], executors=9)]
+    assert refuse(client, name + "-b", other, 409)["errors"][0]["pointer"] == "/1/id"
+    client.get("/v1/applications/%s-b" % name, 404)
+
+
 @pytest.mark.parametrize("change, member", [
     ({"duration_s": "NaN"}, "/duration_s"),
     ({"durations": 3}, "/durations"),

@@ -10,6 +10,7 @@ import signal
 import threading
 import time
 
+import psycopg2
 import pytest
 
 from patience import PATIENCE
@@ -188,3 +189,94 @@ def test_uploads_are_unpacked_on_compute_workers(apart, name):
     client.request("POST", "/v1/applications/%s/eventlogs" % name, 422, data=gzip.compress(b"{}\n" * 300000),
                    headers={"Content-Type": "application/octet-stream"})
     apart.check_places()
+
+
+def send_runs(client, name, runs, status=201, **kwargs):
+    body = "".join(json.dumps(run) + "\n" for run in runs).encode()
+    return client.request("POST", "/v1/applications/%s/runs/import" % name, status, data=body, headers={"Content-Type": "application/x-ndjson"},
+                          **kwargs)
+
+
+def test_an_import_is_decoded_on_compute_workers_and_saved_from_io_workers(apart, name):
+    """Lines too long for an io worker, and several batches."""
+    client = apart.client(apart.alpha_token)
+    long = dict(RUN, stages=[{"id": 0, "task_durations_s": [i / 7 for i in range(10000)]}])
+    assert len(json.dumps(long)) > 2 * 65536
+    before = moves(apart, "io"), moves(apart, "compute")
+    runs = [dict(long if i % 100 == 0 else RUN, problem_size=1000 + i) for i in range(701)]
+    assert send_runs(client, name, runs).json()["imported"] == 701
+    assert moves(apart, "io") - before[0] == 4 and moves(apart, "compute") - before[1] == 3
+    assert send_runs(client, name, runs, 200).json()["unchanged"] == 701
+    apart.check_places()
+
+
+@pytest.fixture(scope="module")
+def hasty(make_service):
+    service = make_service(PROVISOR_IMPORT_TIMEOUT_S=2, PROVISOR_DRAIN_S=1)
+    service.alpha_token = service.token("alpha")
+    return service.start()
+
+
+MANY = [dict(RUN, problem_size=1000 + i) for i in range(500)]
+
+
+def hold_runs(service):
+    """Until it is closed nobody reads or writes runs."""
+    connection = psycopg2.connect(service.owner_url)
+    connection.cursor().execute("LOCK TABLE provisor.run IN ACCESS EXCLUSIVE MODE")
+    return connection
+
+
+def is_new_to_the_service(client, name):
+    """The import whose time was over, or whose connection was, left nothing; it may take a moment to end."""
+    replies = []
+    wait_until(lambda: replies.append(send_runs(client, name, MANY, {200, 201, 409, 503})) or replies[-1].status_code < 300,
+               "an import into the application is under way")
+    return replies[-1].json()["imported"] == len(MANY)
+
+
+def test_an_import_whose_time_is_over_is_undone_after_its_batch(hasty, name):
+    client = hasty.client(hasty.alpha_token)
+    holder = hold_runs(hasty)
+    try:
+        send_runs(client, name, MANY, 503)
+    finally:
+        holder.close()
+    assert is_new_to_the_service(client, name)
+
+
+def test_an_import_that_loses_its_connection_between_batches_leaves_nothing(hasty, name):
+    client = hasty.client(hasty.alpha_token)
+    holder = hold_runs(hasty)
+    replies = []
+    sender = threading.Thread(target=lambda: replies.append(send_runs(client, name, MANY, 503)))
+    sender.start()
+    try:
+        wait_until(lambda: hasty.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                                      " AND datname = current_database()") != "", "the import waits for the table")
+        sender.join()
+    finally:
+        holder.close()
+    assert "Retry-After" in replies[0].headers
+    assert is_new_to_the_service(client, name)
+
+
+def test_an_import_between_two_workers_does_not_outlive_the_service(hasty, name):
+    """When the time to drain is over, the batch is saved and the import handed to workers that stand still by then."""
+    client = hasty.client(hasty.alpha_token)
+    holder = hold_runs(hasty)
+    replies = []
+    sender = threading.Thread(target=lambda: replies.append(send_runs(client, name, MANY, 503)))
+    sender.start()
+    try:
+        wait_until(lambda: hasty.psql("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+                                      " AND usename <> current_user") != "", "the import waits for the table")
+        hasty.process.send_signal(signal.SIGTERM)
+        sender.join()
+        wait_until(lambda: "http.drained" in hasty.log.read_text(), "the time to drain is over")
+    finally:
+        holder.close()
+    assert hasty.process.wait(timeout=PATIENCE) == 0
+    hasty.process = None
+    hasty.start()
+    assert is_new_to_the_service(hasty.client(hasty.alpha_token), name)

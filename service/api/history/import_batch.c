@@ -11,8 +11,6 @@ enum { BATCH_RUNS = 200, BATCH_TASKS = 250000, BATCH_STAGES = 20000 };
 
 struct import_batch {
     const struct config *config;
-    struct store_tx *tx;
-    const struct application *application;
     int64_t now_us;
     struct arena arena; /* of the runs in hand */
     struct counter_map seen;
@@ -22,24 +20,25 @@ struct import_batch {
     size_t n;
     size_t stages;
     size_t tasks;
+    bool
+        clashes; /* the next run is one that the batch has already, so it waits until that is written */
+    struct run waiting;
+    struct import_line waiting_line;
+    struct arena waiting_arena;
     struct import_outcome outcome;
     struct pv_error conflicts;
 };
 
-struct import_batch *import_batch_create(const struct config *config,
-                                         struct store_tx *tx,
-                                         const struct application *application,
-                                         const struct arena *first,
-                                         int64_t now_us)
+struct import_batch *
+import_batch_create(const struct config *config, const struct arena *first, int64_t now_us)
 {
     struct import_batch *batch = calloc(1, sizeof *batch);
     if (batch == NULL)
         return NULL;
     batch->config = config;
-    batch->tx = tx;
-    batch->application = application;
     batch->now_us = now_us;
     arena_init_beside(&batch->arena, first, 0);
+    arena_init_beside(&batch->waiting_arena, first, 0);
     return batch;
 }
 
@@ -49,7 +48,86 @@ void import_batch_destroy(struct import_batch *batch)
         return;
     counter_map_fini(&batch->seen);
     arena_fini(&batch->arena);
+    arena_fini(&batch->waiting_arena);
     free(batch);
+}
+
+/* --- gathering --- */
+
+static bool same_log(const struct run *a, const struct run *b)
+{
+    return a->spark_application_id.at != NULL && b->spark_application_id.at != NULL &&
+           strview_equal(a->spark_application_id, b->spark_application_id) &&
+           strview_equal(a->spark_attempt_id, b->spark_attempt_id);
+}
+
+static bool is_in_batch(const struct import_batch *batch, const struct run *run)
+{
+    for (size_t i = 0; i < batch->n; i++)
+        if (memcmp(batch->runs[i].id, run->id, sizeof run->id) == 0 ||
+            same_log(&batch->runs[i], run))
+            return true;
+    return false;
+}
+
+static void
+take_run(struct import_batch *batch, const struct import_line *line, const struct run *run)
+{
+    size_t i = batch->n++;
+    batch->runs[i] = *run;
+    if (run->recorded_us == RUN_NO_INSTANT)
+        batch->runs[i].recorded_us = batch->now_us;
+    batch->items[i] = (struct run_import){.run = &batch->runs[i]};
+    batch->lines[i] = (struct import_line){.index = line->index, .line = line->line};
+    batch->stages += run->n_stages;
+    for (size_t s = 0; s < run->n_stages; s++)
+        if (run->stages[s].task_durations_s != NULL)
+            batch->tasks += (size_t)run->stages[s].n_tasks;
+}
+
+/* Decoded once more, where it outlives the batch. */
+static enum pv_code let_wait(struct import_batch *batch,
+                             const struct import_line *line,
+                             const char id[37],
+                             struct pv_error *err)
+{
+    PV_TRY(import_line_decode(batch->config, line, batch->now_us, &batch->waiting_arena,
+                              &batch->waiting, err));
+    memcpy(batch->waiting.id, id, sizeof batch->waiting.id);
+    batch->waiting_line = (struct import_line){.index = line->index, .line = line->line};
+    batch->clashes = true;
+    return PV_OK;
+}
+
+enum pv_code
+import_batch_add(struct import_batch *batch, const struct import_line *line, struct pv_error *err)
+{
+    struct run run;
+    PV_TRY(import_line_decode(batch->config, line, batch->now_us, &batch->arena, &run, err));
+    PV_TRY(import_line_name(&batch->arena, &batch->seen, batch->now_us, &run, err));
+    if (is_in_batch(batch, &run))
+        return let_wait(batch, line, run.id, err);
+    take_run(batch, line, &run);
+    return PV_OK;
+}
+
+bool import_batch_is_full(const struct import_batch *batch)
+{
+    return batch->clashes || batch->n == BATCH_RUNS || batch->stages >= BATCH_STAGES ||
+           batch->tasks >= BATCH_TASKS;
+}
+
+static void empty(struct import_batch *batch)
+{
+    arena_fini(&batch->arena);
+    batch->n = batch->stages = batch->tasks = 0;
+    if (!batch->clashes)
+        return;
+    struct arena next = batch->arena;
+    batch->arena = batch->waiting_arena;
+    batch->waiting_arena = next;
+    batch->clashes = false;
+    take_run(batch, &batch->waiting_line, &batch->waiting);
 }
 
 /* --- what becomes of each --- */
@@ -109,93 +187,47 @@ static enum pv_code stop_at_conflicts(const struct import_batch *batch, struct p
     return err->code;
 }
 
-/* Nothing is written any more once there is a conflict; the rest is still compared. */
-static enum pv_code write_batch(struct import_batch *batch, struct pv_error *err)
+static enum pv_code look_up(struct import_batch *batch,
+                            struct store_tx *tx,
+                            const struct application *application,
+                            struct pv_error *err)
 {
-    if (batch->n > 0)
-        PV_TRY(store_run_import_find(batch->tx, &batch->arena, batch->application, batch->items,
-                                     batch->n, err));
+    for (size_t i = 0; i < batch->n; i++)
+        import_line_other_id(batch->runs[i].id, application->id, batch->items[i].other_id);
+    return batch->n == 0
+               ? PV_OK
+               : store_run_import_find(tx, &batch->arena, application, batch->items, batch->n, err);
+}
+
+enum pv_code import_batch_save(struct import_batch *batch,
+                               struct store_tx *tx,
+                               const struct application *application,
+                               struct pv_error *err)
+{
+    PV_TRY(look_up(batch, tx, application, err));
     for (size_t i = 0; i < batch->n; i++)
         PV_TRY(import_batch_classify(batch, i, err));
+    /* Nothing is written any more once there is a conflict; the rest is still compared. */
     if (batch->conflicts.n_faults == 0)
-        return store_run_import_write(batch->tx, batch->application, batch->items, batch->n,
-                                      &batch->outcome.counts, err);
-    return batch->conflicts.n_faults >= PV_FAULTS_MAX ? stop_at_conflicts(batch, err) : PV_OK;
-}
-
-static enum pv_code flush(struct import_batch *batch, struct pv_error *err)
-{
-    enum pv_code code = write_batch(batch, err);
-    arena_fini(&batch->arena);
-    batch->n = batch->stages = batch->tasks = 0;
-    return code;
-}
-
-/* --- gathering --- */
-
-static bool same_log(const struct run *a, const struct run *b)
-{
-    return a->spark_application_id.at != NULL && b->spark_application_id.at != NULL &&
-           strview_equal(a->spark_application_id, b->spark_application_id) &&
-           strview_equal(a->spark_attempt_id, b->spark_attempt_id);
-}
-
-static bool clashes(const struct import_batch *batch, const struct run *run)
-{
-    for (size_t i = 0; i < batch->n; i++)
-        if (memcmp(batch->runs[i].id, run->id, sizeof run->id) == 0 ||
-            same_log(&batch->runs[i], run))
-            return true;
-    return false;
-}
-
-static void
-take_run(struct import_batch *batch, const struct import_line *line, const struct run *run)
-{
-    size_t i = batch->n++;
-    batch->runs[i] = *run;
-    if (run->recorded_us == RUN_NO_INSTANT)
-        batch->runs[i].recorded_us = batch->now_us;
-    batch->items[i] = (struct run_import){.run = &batch->runs[i]};
-    import_line_other_id(run->id, batch->application->id, batch->items[i].other_id);
-    batch->lines[i] = (struct import_line){.index = line->index, .line = line->line};
-    batch->stages += run->n_stages;
-    for (size_t s = 0; s < run->n_stages; s++)
-        if (run->stages[s].task_durations_s != NULL)
-            batch->tasks += (size_t)run->stages[s].n_tasks;
-}
-
-static bool is_full(const struct import_batch *batch)
-{
-    return batch->n == BATCH_RUNS || batch->stages >= BATCH_STAGES || batch->tasks >= BATCH_TASKS;
-}
-
-/* A run that is in the batch already waits for it to be written: it will then be found there. */
-enum pv_code
-import_batch_add(struct import_batch *batch, const struct import_line *line, struct pv_error *err)
-{
-    struct run run;
-    char id[37];
-    PV_TRY(import_line_decode(batch->config, line, batch->now_us, &batch->arena, &run, err));
-    PV_TRY(import_line_name(&batch->arena, &batch->seen, batch->now_us, &run, err));
-    if (clashes(batch, &run)) {
-        memcpy(id, run.id, sizeof id);
-        PV_TRY(flush(batch, err));
-        PV_TRY(import_line_decode(batch->config, line, batch->now_us, &batch->arena, &run, err));
-        memcpy(run.id, id, sizeof run.id);
-    }
-    take_run(batch, line, &run);
-    return is_full(batch) ? flush(batch, err) : PV_OK;
+        PV_TRY(store_run_import_write(tx, application, batch->items, batch->n,
+                                      &batch->outcome.counts, err));
+    if (batch->conflicts.n_faults >= PV_FAULTS_MAX)
+        return stop_at_conflicts(batch, err);
+    empty(batch);
+    return PV_OK;
 }
 
 enum pv_code import_batch_finish(struct import_batch *batch,
+                                 struct store_tx *tx,
+                                 const struct application *application,
                                  struct import_outcome *outcome,
                                  struct pv_error *err)
 {
-    PV_TRY(flush(batch, err));
+    while (batch->n > 0)
+        PV_TRY(import_batch_save(batch, tx, application, err));
     if (batch->conflicts.n_faults > 0)
         PV_TRY(stop_at_conflicts(batch, err));
-    PV_TRY(store_run_import_end(batch->tx, batch->application, &batch->outcome.counts, err));
+    PV_TRY(store_run_import_end(tx, application, &batch->outcome.counts, err));
     *outcome = batch->outcome;
     return PV_OK;
 }

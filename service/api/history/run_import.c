@@ -25,8 +25,22 @@
  * body is whole and without fault, one transaction takes the lines from the spool in batches. So a
  * client that sends slowly holds nothing but disk, one that breaks off leaves nothing, and what is
  * worth another try is tried again without the client.
+ *
+ * A batch is decoded on a compute worker and saved on an io worker, to and fro until the spool is
+ * read. The first is decoded before the transaction begins, so most imports never hold one while they
+ * wait for a core; a longer one does, for memory is bounded by the batch and not by the import, and
+ * import_timeout_s bounds it all.
  */
 enum { READ_BYTES = 256 * 1024 };
+
+/* The lines of the spool, a second time. */
+struct replay {
+    struct import_batch *batch; /* NULL: it has not begun */
+    struct ndjson lines;
+    uint64_t index; /* of the next record */
+    uint64_t at;    /* of the next byte */
+    bool is_over;
+};
 
 struct taking {
     struct api *api;
@@ -42,9 +56,16 @@ struct taking {
     uint64_t plain_bytes;
     uint64_t records;
     crypto_generichash_state digest_state;
-    unsigned char digest[32]; /* of the plain bytes */
-    struct pv_error faults;   /* of all lines so far */
-    bool is_read;             /* to its end, without fault */
+    unsigned char digest[32];      /* of the plain bytes */
+    struct pv_error faults;        /* of all lines so far */
+    bool is_read;                  /* to its end, without fault */
+    struct ledger_account storing; /* a place among those that store */
+    struct replay replay;
+    struct pv_error failure; /* of the decoding of the batch, for the io worker */
+    enum pv_code decoded;
+    struct api_write write; /* open between the batches; only io workers touch it */
+    struct application application;
+    unsigned attempt;
 };
 
 /* --- begin --- */
@@ -169,60 +190,71 @@ static enum pv_code read_end(struct taking *taking, struct pv_error *err)
     return PV_OK;
 }
 
-struct taken {
-    struct import_batch *batch;
-    uint64_t index;
-};
+/* --- the batches: decoded --- */
 
 static enum pv_code
 add_line(void *context, uint64_t number, const char *text, size_t n, struct pv_error *err)
 {
-    struct taken *taken = context;
-    const struct import_line line = {taken->index++, number, text, n};
-    return import_batch_add(taken->batch, &line, err);
+    struct replay *replay = context;
+    const struct import_line line = {replay->index++, number, text, n};
+    PV_TRY(import_batch_add(replay->batch, &line, err));
+    replay->lines.pause = import_batch_is_full(replay->batch);
+    return PV_OK;
 }
 
-/* Every line of the spool into the batch. */
+static void replay_end(struct replay *replay)
+{
+    ndjson_fini(&replay->lines);
+    import_batch_destroy(replay->batch);
+    *replay = (struct replay){.batch = NULL};
+}
+
+static enum pv_code replay_begin(struct taking *taking, struct pv_error *err)
+{
+    const struct config *config = taking->api->config;
+    struct replay *replay = &taking->replay;
+    replay->batch = import_batch_create(config, &taking->arena, taking->now_us);
+    if (replay->batch == NULL)
+        return pv_no_memory(err);
+    ndjson_init(&replay->lines, (size_t)config->import_line_bytes_max, taking->arena.account,
+                add_line, replay);
+    return PV_OK;
+}
+
+/* Until the batch is full or the spool is read. */
 static enum pv_code
-run_import_replay(const struct taking *taking, struct ndjson *lines, struct pv_error *err)
+replay_lines(struct replay *replay, struct spool *spool, char *buffer, struct pv_error *err)
+{
+    replay->lines.pause = false;
+    while (replay->at < spool_bytes(spool) && !replay->lines.pause) {
+        size_t taken = 0;
+        ssize_t n = pread(spool_file(spool), buffer, READ_BYTES, (off_t)replay->at);
+        if (n <= 0)
+            return pv_fail(err, PV_E_INTERNAL, "a spool cannot be read back");
+        PV_TRY(ndjson_feed_some(&replay->lines, buffer, (size_t)n, &taken, err));
+        replay->at += taken;
+    }
+    if (replay->lines.pause)
+        return PV_OK; /* what is full is saved first, also where only an unended line is left */
+    replay->is_over = true;
+    return ndjson_finish(&replay->lines, err);
+}
+
+static enum pv_code decode_batch(struct taking *taking, struct pv_error *err)
 {
     char *buffer = malloc(READ_BYTES);
     enum pv_code code = PV_OK;
     if (buffer == NULL)
         return pv_no_memory(err);
-    for (uint64_t at = 0; code == PV_OK && at < spool_bytes(taking->spool);) {
-        ssize_t n = pread(spool_file(taking->spool), buffer, READ_BYTES, (off_t)at);
-        if (n <= 0)
-            code = pv_fail(err, PV_E_INTERNAL, "a spool cannot be read back");
-        else
-            code = ndjson_feed(lines, buffer, (size_t)n, err);
-        at += n > 0 ? (uint64_t)n : 0;
-    }
-    free(buffer);
-    return code == PV_OK ? ndjson_finish(lines, err) : code;
-}
-
-static enum pv_code take_over(const struct taking *taking,
-                              struct store_tx *tx,
-                              const struct application *application,
-                              struct import_outcome *outcome,
-                              struct pv_error *err)
-{
-    const struct config *config = taking->api->config;
-    struct taken taken = {
-        import_batch_create(config, tx, application, &taking->arena, taking->now_us), 0};
-    if (taken.batch == NULL)
-        return pv_no_memory(err);
-    struct ndjson lines;
-    ndjson_init(&lines, (size_t)config->import_line_bytes_max, taking->arena.account, add_line,
-                &taken);
-    enum pv_code code = run_import_replay(taking, &lines, err);
+    if (taking->replay.batch == NULL)
+        code = replay_begin(taking, err);
     if (code == PV_OK)
-        code = import_batch_finish(taken.batch, outcome, err);
-    ndjson_fini(&lines);
-    import_batch_destroy(taken.batch);
+        code = replay_lines(&taking->replay, taking->spool, buffer, err);
+    free(buffer);
     return code;
 }
+
+/* --- and saved --- */
 
 static void write_warnings(struct writer *w, const struct import_outcome *outcome)
 {
@@ -270,38 +302,77 @@ hash_body(const struct http_request *request, const struct taking *taking, unsig
     api_body_hash(&whole, hash);
 }
 
-static enum pv_code carry_out(struct http_request *request,
-                              struct http_response *response,
-                              const struct taking *taking,
-                              struct store_tx *tx,
-                              struct import_outcome *outcome,
-                              struct pv_error *err)
+/* *replayed: the response is filled in. */
+static enum pv_code begin_saving(struct http_request *request,
+                                 struct http_response *response,
+                                 struct taking *taking,
+                                 bool *replayed,
+                                 struct pv_error *err)
 {
-    struct application application;
-    PV_TRY(store_application_ensure(tx, request->arena, taking->name, &application, err));
-    PV_TRY(store_run_import_begin(tx, &application, err));
-    PV_TRY(take_over(taking, tx, &application, outcome, err));
-    return run_import_reply(request, response, taking, outcome, err);
-}
-
-static enum pv_code run_import_save(struct http_request *request,
-                                    struct http_response *response,
-                                    const struct taking *taking,
-                                    struct pv_error *err)
-{
-    api_write_auto_t write = {0};
-    struct import_outcome outcome = {.unknown_advice = 0};
-    bool replayed = false;
     unsigned char hash[32];
     hash_body(request, taking, hash);
-    PV_TRY(api_write_begin(taking->api, request, response, hash, &write, &replayed, err));
-    if (replayed)
+    PV_TRY(api_write_begin(taking->api, request, response, hash, &taking->write, replayed, err));
+    if (*replayed)
         return PV_OK;
-    PV_TRY(carry_out(request, response, taking, write.tx, &outcome, err));
-    PV_TRY(api_write_commit(request, response, &write, err));
+    PV_TRY(store_application_ensure(taking->write.tx, request->arena, taking->name,
+                                    &taking->application, err));
+    return store_run_import_begin(taking->write.tx, &taking->application, err);
+}
+
+static enum pv_code end_saving(struct http_request *request,
+                               struct http_response *response,
+                               struct taking *taking,
+                               struct pv_error *err)
+{
+    struct import_outcome outcome = {.unknown_advice = 0};
+    PV_TRY(import_batch_finish(taking->replay.batch, taking->write.tx, &taking->application,
+                               &outcome, err));
+    PV_TRY(run_import_reply(request, response, taking, &outcome, err));
+    PV_TRY(api_write_commit(request, response, &taking->write, err));
     if (outcome.counts.inserted + outcome.counts.replaced > 0)
         api_history_changed(taking->api, request->principal.team_id, taking->name);
     return PV_OK;
+}
+
+/* The batch that was decoded. The response is filled in when it was the last. */
+static enum pv_code save_batch(struct http_request *request,
+                               struct http_response *response,
+                               struct taking *taking,
+                               struct pv_error *err)
+{
+    bool replayed = false;
+    if (taking->decoded != PV_OK) {
+        *err = taking->failure;
+        return taking->decoded;
+    }
+    if (taking->write.tx == NULL)
+        PV_TRY(begin_saving(request, response, taking, &replayed, err));
+    if (replayed)
+        return PV_OK;
+    if (taking->replay.is_over)
+        return end_saving(request, response, taking, err);
+    return import_batch_save(taking->replay.batch, taking->write.tx, &taking->application, err);
+}
+
+/* From the first line on, as long as another try may help. */
+static enum pv_code
+start_over(struct taking *taking, enum pv_code code, struct http_response *response)
+{
+    api_write_end(&taking->write);
+    replay_end(&taking->replay);
+    *response = (struct http_response){.status = 0};
+    return log_save_again(code, &taking->attempt) ? PV_OK : code;
+}
+
+/* When the body is whole: its last line, and a place among those that store. */
+static enum pv_code
+prepare(struct taking *taking, const struct http_request *request, struct pv_error *err)
+{
+    struct api *api = taking->api;
+    PV_TRY(read_end(taking, err));
+    taking->is_read = true;
+    return resources_take(api->resources, RESOURCE_IMPORTS, request->principal.team_id,
+                          &taking->storing, 1, err);
 }
 
 static enum pv_code run_import_finish(void *context,
@@ -310,24 +381,21 @@ static enum pv_code run_import_finish(void *context,
                                       struct http_response *response,
                                       struct pv_error *err)
 {
-    struct api *api = context;
+    (void)context;
     struct taking *taking = state;
-    enum pv_code code;
-    unsigned attempt = 0;
     if (!taking->is_read)
-        PV_TRY(read_end(taking, err));
-    taking->is_read = true;
+        PV_TRY(prepare(taking, request, err));
+    /* What fails here is told on an io worker, for that undoes the transaction. */
+    if (request->place == HTTP_COMPUTE)
+        taking->decoded = decode_batch(taking, &taking->failure);
     PV_TRY(http_move(request, HTTP_IO));
-    struct ledger_account place = {.share = NULL};
-    PV_TRY(resources_take(api->resources, RESOURCE_IMPORTS, request->principal.team_id, &place, 1,
-                          err));
-    do {
-        pv_error_clear(err);
-        *response = (struct http_response){.status = 0};
-        code = run_import_save(request, response, taking, err);
-    } while (log_save_again(code, &attempt));
-    resources_close(api->resources, &place);
-    return code;
+    enum pv_code code = save_batch(request, response, taking, err);
+    if (code == PV_OK && response->status != 0)
+        return PV_OK;
+    if (code != PV_OK)
+        PV_TRY(start_over(taking, code, response));
+    pv_error_clear(err);
+    return http_move(request, HTTP_COMPUTE);
 }
 
 static void run_import_end(void *context, void *state)
@@ -336,6 +404,9 @@ static void run_import_end(void *context, void *state)
     struct taking *taking = state;
     if (taking == NULL)
         return;
+    api_write_end(&taking->write);
+    replay_end(&taking->replay);
+    resources_close(taking->api->resources, &taking->storing);
     decompressor_destroy(taking->framing);
     ndjson_fini(&taking->lines);
     spool_close(taking->spool);
