@@ -4,6 +4,7 @@
 
 /* The model of programs that are linked as one: it calls no function, which base may not need. */
 static _Thread_local enum duty own __attribute__((tls_model("initial-exec")));
+static _Thread_local uint64_t own_faults __attribute__((tls_model("initial-exec")));
 static _Atomic size_t light = SIZE_MAX;
 static _Atomic uint64_t faults[DUTY_FAULT_COUNT];
 
@@ -17,16 +18,27 @@ void duty_set_light(size_t n)
     atomic_store(&light, n);
 }
 
+static void count_fault(enum duty_fault fault)
+{
+    own_faults++;
+    (void)atomic_fetch_add(&faults[fault], 1);
+}
+
 void duty_waits(void)
 {
     if (own == DUTY_COMPUTE)
-        (void)atomic_fetch_add(&faults[DUTY_FAULT_WAIT], 1);
+        count_fault(DUTY_FAULT_WAIT);
 }
 
 void duty_parses(size_t n)
 {
     if (own == DUTY_WAIT && n > atomic_load_explicit(&light, memory_order_relaxed))
-        (void)atomic_fetch_add(&faults[DUTY_FAULT_PARSE], 1);
+        count_fault(DUTY_FAULT_PARSE);
+}
+
+uint64_t duty_own_faults(void)
+{
+    return own_faults;
 }
 
 uint64_t duty_faults(enum duty_fault fault)

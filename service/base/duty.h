@@ -31,6 +31,9 @@ void duty_parses(size_t n);
 
 enum duty_fault { DUTY_FAULT_WAIT, DUTY_FAULT_PARSE, DUTY_FAULT_COUNT };
 
+/* How often the calling thread did what is out of place, since it began. */
+uint64_t duty_own_faults(void);
+
 /* How often that was out of place since the process started. Safe from any thread. */
 uint64_t duty_faults(enum duty_fault fault);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duty.h"
 #include "http/admission.h"
 #include "log/log.h"
 #include "metrics/registry.h"
@@ -508,8 +509,14 @@ static void run_turn(struct exchange *x)
 {
     uint64_t from_ns = clock_monotonic_ns();
     size_t step = x->step;
+    uint64_t faults = duty_own_faults();
     x->next = HTTP_AGAIN_AT_ONCE;
     x->job(x);
+    if (duty_own_faults() != faults)
+        LOG_EVENT(LOG_WARN, "http.misplaced", x->request.request_id,
+                  LOG_TEXT("route", x->route->template),
+                  LOG_TEXT("place", x->request.place == HTTP_COMPUTE ? "compute" : "io"),
+                  LOG_COUNT("step", step), LOG_COUNT("count", duty_own_faults() - faults));
     if (x->job == exchange_handle)
         http_costs_learn(&x->server->costs, x->resource, &x->request, step, x->request.place,
                          clock_monotonic_ns() - from_ns);

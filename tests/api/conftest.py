@@ -9,6 +9,7 @@ Environment: PROVISOR_BUILD (build directory, default build), PROVISOR_SHARED (d
 """
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -206,7 +207,7 @@ class Service:
             misplaced = self.metric("provisor_misplaced_work_total")
         except requests.RequestException:
             return  # stopped, frozen, or too busy to tell
-        assert misplaced == 0, "work on the wrong workers: %g" % misplaced
+        assert misplaced == 0, "work on the wrong workers: %g %s" % (misplaced, re.findall(r".*http.misplaced.*", self.log.read_text(errors="replace")))
 
     def close(self):
         """Stop it, and a server of its own; what it logged may hold no report of a sanitizer."""
