@@ -181,6 +181,10 @@ enum MHD_Result exchange_reply(struct exchange *x, struct MHD_Connection *connec
     struct MHD_Response *reply = make_reply(x, response);
     if (reply == NULL)
         return MHD_NO;
+    /* The library (0.9.75) sends the last chunk to a HEAD, too: the next answer on the connection
+     * would begin with it. Without chunks the connection ends. */
+    if (x->label == HTTP_LABEL_HEAD && sends_pieces(x, response))
+        (void)MHD_set_response_options(reply, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
     add_headers(reply, x, response);
     x->stage = STAGE_REPLIED;
     x->status = response->status;

@@ -48,15 +48,17 @@ def bodies():
 def test_every_json_body_has_an_example_that_works(method, template, service, client, operator, name):
     examples = dict((m + t, e) for m, t, e in bodies())[method + template]
     assert examples, "no example"
-    # Only the operators may create teams.
-    who = operator if template == "/v1/teams" else client
+    # Only the operators may create teams, and state their quotas.
+    who = operator if template.startswith("/v1/teams") else client
     for example in examples.values():
         body = example["value"]
         CONTRACT.check_request(method, template, body)
         path = template
         if "{name}" in template:
             path = template.replace("{name}", name)
-            if method != "POST":
+            if template.startswith("/v1/teams"):
+                operator.post("/v1/teams", {"name": name}, (201, 409))
+            elif method != "POST":
                 client.post("/v1/applications", {"name": name}, (201, 409))
         if template.endswith("/samples"):
             for cluster in (name, "us"):

@@ -62,6 +62,16 @@ def test_an_export_holds_each_run_of_the_filter_once_in_the_order_of_the_list(cl
     assert head.headers["Content-Type"] == "application/x-ndjson" and head.content == b""
 
 
+def test_the_head_of_an_export_has_no_body(service, client, name):
+    record(client, name, 1)
+    with socket.create_connection(("127.0.0.1", service.port), timeout=20) as s:
+        s.sendall(("HEAD %s/export HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n" % (runs_of(name), client.token)).encode())
+        answer = b""
+        while chunk := s.recv(65536):
+            answer += chunk
+    assert answer.startswith(b"HTTP/1.1 200 ") and answer.split(b"\r\n\r\n", 1)[1] == b""
+
+
 def test_an_application_without_runs_gives_an_empty_file(client, name):
     client.post("/v1/applications", {"name": name}, 201)
     assert export(client, name).content == b""

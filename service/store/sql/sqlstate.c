@@ -1,5 +1,6 @@
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "log/log.h"
@@ -98,8 +99,13 @@ static enum pv_code refuse_quota(const PGresult *result,
 {
     struct pv_quota quota = {.name = ""};
     const char *text = sqlstate_field(result, PG_DIAG_MESSAGE_DETAIL);
-    if (sscanf(text, "%23s %" SCNd64 " %" SCNd64, quota.name, &quota.limit, &quota.needed) != 3)
-        quota.name[0] = '\0';
+    size_t n = strcspn(text, " ");
+    char *end = NULL;
+    if (n < sizeof quota.name) {
+        memcpy(quota.name, text, n);
+        quota.limit = strtoll(text + n, &end, 10);
+        quota.needed = strtoll(end, NULL, 10);
+    }
     LOG_EVENT(LOG_INFO, "store.over_quota", request_id, LOG_TEXT("quota", quota.name));
     (void)pv_fail(err, code,
                   "with this request the team would store %" PRId64 " %s, and its quota is %" PRId64
