@@ -450,6 +450,7 @@ static enum workers_admission enqueue(struct exchange *x)
     const struct workers_job job = {
         .run = run_job,
         .drop = begins ? drop_job : NULL,
+        .goes_on = x->job == exchange_handle && x->step > 0,
         .is_over = is_over,
         .argument = x,
         .owner = x->job == exchange_authenticate ? x->presumed_team : x->request.principal.team_id,

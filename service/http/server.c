@@ -18,11 +18,13 @@ static enum pv_code start_workers(struct http_server *server, struct pv_error *e
     const struct workers_settings io = {.threads = (size_t)config->io_workers,
                                         .spare_threads = (size_t)config->spare_workers,
                                         .queue_max = (size_t)config->io_queue,
+                                        .niceness = (int)config->worker_niceness,
                                         .wait_max_ns = (uint64_t)config->io_wait_ms * 1000000u,
                                         .duty = DUTY_WAIT};
     const struct workers_settings compute = {.threads = (size_t)config->compute_workers,
                                              .spare_threads = (size_t)config->spare_workers,
                                              .queue_max = (size_t)config->compute_queue,
+                                             .niceness = (int)config->worker_niceness,
                                              .wait_max_ns =
                                                  (uint64_t)config->compute_wait_ms * 1000000u,
                                              .duty = DUTY_COMPUTE};

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* pthread_setname_np */
+#define _GNU_SOURCE /* pthread_setname_np, gettid */
 #include "threads/workers.h"
 
 #include <pthread.h>
@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "threads/clock.h"
 #include "threads/cond.h"
@@ -29,6 +31,7 @@ struct owner {
     struct place *first, *last; /* oldest to newest */
     size_t queued;
     size_t running;
+    uint64_t queued_ns;            /* the estimated time of what is queued */
     int64_t credit_ns;             /* what the rounds gave and jobs have not used */
     struct owner *previous, *next; /* in the ring of those with jobs queued */
 };
@@ -44,6 +47,7 @@ struct workers {
     struct owner *buckets[BUCKETS];
     struct owner *turn; /* whose turn it is, in the ring; NULL: nothing is queued */
     size_t n_owners;
+    size_t waiting; /* owners in the ring */
     size_t queued;
     size_t running;
     size_t idle;   /* threads that wait for a job that may begin, and nobody has woken */
@@ -100,6 +104,7 @@ static void forget_owner(struct workers *workers, struct owner *owner)
 static void join_ring(struct workers *workers, struct owner *owner)
 {
     struct owner *turn = workers->turn;
+    workers->waiting++;
     if (turn == NULL) {
         workers->turn = owner->previous = owner->next = owner;
         return;
@@ -112,6 +117,7 @@ static void join_ring(struct workers *workers, struct owner *owner)
 
 static void leave_ring(struct workers *workers, struct owner *owner)
 {
+    workers->waiting--;
     if (workers->turn == owner)
         workers->turn = owner->next == owner ? NULL : owner->next;
     owner->previous->next = owner->next;
@@ -122,22 +128,33 @@ static void leave_ring(struct workers *workers, struct owner *owner)
 
 /* --- the queue --- */
 
-static void append_job(struct workers *workers,
+/* The one behind which a job is to stand; NULL: it is the first. */
+static struct place *find_predecessor(const struct owner *owner, const struct workers_job *job)
+{
+    if (!job->goes_on)
+        return owner->last;
+    struct place *previous = NULL;
+    for (struct place *at = owner->first; at != NULL && at->job.goes_on; at = at->next)
+        previous = at;
+    return previous;
+}
+
+static void insert_job(struct workers *workers,
                        struct owner *owner,
                        const struct workers_job *job,
                        uint64_t now_ns)
 {
     struct place *place = workers->free_places;
+    struct place *previous = find_predecessor(owner, job);
     workers->free_places = place->next;
-    *place = (struct place){.job = *job, .since_ns = now_ns, .previous = owner->last};
+    *place = (struct place){.job = *job, .since_ns = now_ns, .previous = previous};
     place->job.owner = owner->name;
     if (job->cost_ns < cost_min_ns)
         place->job.cost_ns = cost_min_ns;
-    if (owner->last == NULL)
-        owner->first = place;
-    else
-        owner->last->next = place;
-    owner->last = place;
+    owner->queued_ns += place->job.cost_ns;
+    place->next = previous == NULL ? owner->first : previous->next;
+    *(previous == NULL ? &owner->first : &previous->next) = place;
+    *(place->next == NULL ? &owner->last : &place->next->previous) = place;
     if (owner->queued++ == 0)
         join_ring(workers, owner);
     workers->queued++;
@@ -146,6 +163,7 @@ static void append_job(struct workers *workers,
 static struct workers_job remove_job(struct workers *workers, struct owner *owner, struct place *at)
 {
     struct workers_job job = at->job;
+    owner->queued_ns -= job.cost_ns;
     *(at->previous == NULL ? &owner->first : &at->previous->next) = at->next;
     *(at->next == NULL ? &owner->last : &at->next->previous) = at->previous;
     at->next = workers->free_places;
@@ -278,6 +296,8 @@ static struct owner *take_job_locked(struct workers *workers, struct workers_job
 static void *workers_work(void *argument)
 {
     struct workers *workers = argument;
+    if (workers->settings.niceness > 0) /* of this thread alone, on Linux */
+        (void)setpriority(PRIO_PROCESS, (id_t)gettid(), workers->settings.niceness);
     struct workers_job job;
     struct owner *owner;
     duty_set(workers->settings.duty);
@@ -372,12 +392,20 @@ static struct owner *find_longest(struct workers *workers, size_t queued)
     return longest;
 }
 
+/* Until the owner's newest job begins, as the estimates have it: owners that wait share the threads. */
+static uint64_t expected_wait_ns(const struct workers *workers, const struct owner *owner)
+{
+    return owner->queued_ns / workers->settings.threads * workers->waiting;
+}
+
 /* Jobs that are over take no time of a thread: the oldest of the others counts. */
 static bool
 waits_too_long(const struct workers *workers, const struct owner *owner, uint64_t now_ns)
 {
     if (workers->settings.wait_max_ns == 0 || owner == NULL)
         return false;
+    if (expected_wait_ns(workers, owner) > workers->settings.wait_max_ns)
+        return true;
     const struct place *oldest = owner->first;
     while (oldest != NULL && oldest->job.is_over != NULL &&
            oldest->job.is_over(oldest->job.argument))
@@ -409,7 +437,7 @@ admit(struct workers *workers, const struct workers_job *job, struct workers_job
     }
     if (owner == NULL)
         owner = add_owner(workers, job->owner);
-    append_job(workers, owner, job, now_ns);
+    insert_job(workers, owner, job, now_ns);
     if (may_begin(workers, owner))
         wake_one(workers);
     return WORKERS_ACCEPTED;

@@ -12,7 +12,7 @@
  * owners take turns by deficit round robin (M. Shreedhar, G. Varghese, "Efficient fair queueing
  * using deficit round robin", SIGCOMM 1995): every round gives each owner that waits the same time,
  * spent by the estimated time of a job when it begins and corrected by the real one when it ends.
- * Jobs of one owner run in the order in which they were submitted.
+ * Jobs of one owner run in the order in which they were submitted, those that go on before others.
  *
  * One owner alone may use all of the queue and all threads but the spare ones. A full queue makes
  * room for an owner that has less in it than another: the newest job of the one that has most is
@@ -28,9 +28,10 @@ struct workers_settings {
      * comes after an owner's long jobs need not wait for their end. */
     size_t spare_threads;
     size_t queue_max;
-    /* No further jobs of an owner whose oldest has waited longer, but those that may not be dropped.
-     * 0: no bound. */
+    /* No further jobs of an owner whose oldest has waited longer, or for whose newest that is to be
+     * expected, but those that may not be dropped. 0: no bound. */
     uint64_t wait_max_ns;
+    int niceness; /* of its threads, beyond that of the process: 0 to 19 */
     enum duty duty; /* of its threads */
 };
 
@@ -43,6 +44,7 @@ struct workers_job {
      * lock held; NULL: somebody does. */
     bool (*is_over)(void *argument);
     void *argument;
+    bool goes_on;      /* what was begun: before the owner's jobs that were not */
     const char *owner; /* at most WORKERS_OWNER - 1 bytes, copied; "": nobody's */
     uint64_t cost_ns;  /* estimated time on a thread */
 };

@@ -32,17 +32,17 @@ def measure(name, load, seconds):
     print("\n%s: %.0f a second\n\n| load | accepted a second | of the peak | accepted p50, p99 (ms) | refused | refused p50, p99 (ms) |\n|---|---|---|---|---|---|"
           % (name, capacity))
     seen = {times: load.run(times * capacity, seconds) for times in (1, 2, 3, 4)}
-    peak = max(accepted(of)["n"] for of in seen.values()) / seconds
+    peak = max(accepted(of)["in_time"] for of in seen.values()) / seconds
     missed = []
     for times, of in seen.items():
         a, r = accepted(of), refusals(of)
         print("| %d | %.0f | %.2f | %.1f, %.1f | %d | %.1f, %.1f |"
-              % (times, a["n"] / seconds, a["n"] / seconds / peak, a["p50_ms"], a["p99_ms"], r["n"], r["p50_ms"], r["p99_ms"]))
+              % (times, a["in_time"] / seconds, a["in_time"] / seconds / peak, a["p50_ms"], a["p99_ms"], r["n"], r["p50_ms"], r["p99_ms"]))
         lost = sum(other["n"] for status, other in of.items() if status not in (200, 201, 429, 503))
         if lost:
             missed.append("%s at %d times: %d without an answer, or another one" % (name, times, lost))
-        if a["n"] / seconds < OF_PEAK * peak:
-            missed.append("%s at %d times: %.2f of the peak" % (name, times, a["n"] / seconds / peak))
+        if a["in_time"] / seconds < OF_PEAK * peak:
+            missed.append("%s at %d times: %.2f of the peak" % (name, times, a["in_time"] / seconds / peak))
         if times <= 3 and a["p99_ms"] > ACCEPTED_MS:
             missed.append("%s at %d times: accepted within %.0f ms" % (name, times, a["p99_ms"]))
         if times <= 3 and r["p50_ms"] > REFUSED_MS:

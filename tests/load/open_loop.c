@@ -6,7 +6,8 @@
  *   open_loop PORT RATE SECONDS CONNECTIONS FILE
  *
  * FILE holds the request as it goes over the wire. Prints one line of JSON: for each status (0: no
- * answer) how many there were, and the median, 99th percentile and maximum of their latency in ms.
+ * answer) how many there were, how many of them while requests still came, and the median, 99th
+ * percentile and maximum of their latency in ms. A request that finds no free connection waits for one.
  */
 #define _GNU_SOURCE /* strcasestr */
 #include <arpa/inet.h>
@@ -19,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,6 +42,7 @@ struct client {
 struct answers { /* of one status */
     double *ms;
     size_t n;
+    size_t in_time; /* before the last request was sent */
 };
 
 static struct sockaddr_in address;
@@ -54,6 +57,7 @@ static size_t waiting_size, waiting_at, n_waiting;
 static struct answers answers[STATUS_MAX];
 static size_t outstanding;
 static int poller;
+static bool sending = true;
 
 static void fail(const char *what)
 {
@@ -76,6 +80,7 @@ static void record(int status, uint64_t due_ns)
         if (of->ms == NULL)
             fail("memory");
     }
+    of->in_time += sending;
     of->ms[of->n++] = (double)(now_ns() - due_ns) / 1e6;
 }
 
@@ -273,9 +278,10 @@ static void report(void)
         if (of->n == 0)
             continue;
         qsort(of->ms, of->n, sizeof *of->ms, by_size);
-        printf("%s\"%d\": {\"n\": %zu, \"p50_ms\": %.2f, \"p99_ms\": %.2f, \"max_ms\": %.2f}",
-               separator, s, of->n, of->ms[of->n / 2], of->ms[(size_t)((double)of->n * 0.99)],
-               of->ms[of->n - 1]);
+        printf("%s\"%d\": {\"n\": %zu, \"in_time\": %zu, \"p50_ms\": %.2f, \"p99_ms\": %.2f, "
+               "\"max_ms\": %.2f}",
+               separator, s, of->n, of->in_time, of->ms[of->n / 2],
+               of->ms[(size_t)((double)of->n * 0.99)], of->ms[of->n - 1]);
         separator = ", ";
     }
     printf("}\n");
@@ -315,6 +321,11 @@ int main(int argc, char *argv[])
     address.sin_family = AF_INET;
     address.sin_port = htons((uint16_t)strtoul(argv[1], NULL, 10));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &files);
+    }
     double rate = strtod(argv[2], NULL);
     double seconds = strtod(argv[3], NULL);
     poller = epoll_create1(0);
@@ -328,6 +339,7 @@ int main(int argc, char *argv[])
         while (now_ns() < due_ns);
         arrive(due_ns);
     }
+    sending = false;
     uint64_t last_ns = now_ns() + GRACE_S * UINT64_C(1000000000);
     while (outstanding > 0 && now_ns() < last_ns)
         poll_until(last_ns);

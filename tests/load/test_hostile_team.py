@@ -225,7 +225,8 @@ def test_calls_that_only_compute_need_no_database(make_service):
             os.kill(pid, number)
 
     def stop():
-        scene.look(0.2, probe.STATELESS)  # the token is known for the next seconds
+        time.sleep(5.1)  # token_cache_ms
+        scene.look(0.2, probe.STATELESS)  # now the token is known for the next seconds
         signal_all(signal.SIGSTOP)
         time.sleep(0.5)
     endure(scene, "diagnoses", calls=probe.STATELESS, seconds=2, beside=stop, after=lambda: signal_all(signal.SIGCONT))
