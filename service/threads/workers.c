@@ -392,25 +392,34 @@ static struct owner *find_longest(struct workers *workers, size_t queued)
     return longest;
 }
 
-/* Until the owner's newest job begins, as the estimates have it: owners that wait share the threads. */
-static uint64_t expected_wait_ns(const struct workers *workers, const struct owner *owner)
+static bool is_over(const struct place *place)
 {
-    return owner->queued_ns / workers->settings.threads * workers->waiting;
+    return place->job.is_over != NULL && place->job.is_over(place->job.argument);
 }
 
-/* Jobs that are over take no time of a thread: the oldest of the others counts. */
+/*
+ * By its oldest job, or by the estimates, as owners that wait share the threads. Jobs that are over
+ * take no time of a thread: they do not count.
+ */
 static bool
 waits_too_long(const struct workers *workers, const struct owner *owner, uint64_t now_ns)
 {
-    if (workers->settings.wait_max_ns == 0 || owner == NULL)
+    uint64_t wait_max_ns = workers->settings.wait_max_ns;
+    if (wait_max_ns == 0 || owner == NULL)
         return false;
-    if (expected_wait_ns(workers, owner) > workers->settings.wait_max_ns)
-        return true;
+    uint64_t share_ns = wait_max_ns / (workers->waiting == 0 ? 1 : workers->waiting);
+    uint64_t room_ns = share_ns * workers->settings.threads;
     const struct place *oldest = owner->first;
-    while (oldest != NULL && oldest->job.is_over != NULL &&
-           oldest->job.is_over(oldest->job.argument))
+    while (oldest != NULL && is_over(oldest))
         oldest = oldest->next;
-    return oldest != NULL && now_ns - oldest->since_ns > workers->settings.wait_max_ns;
+    if (oldest == NULL || now_ns - oldest->since_ns > wait_max_ns)
+        return oldest != NULL;
+    if (owner->queued_ns <= room_ns)
+        return false;
+    uint64_t queued_ns = 0;
+    for (const struct place *at = oldest; at != NULL && queued_ns <= room_ns; at = at->next)
+        queued_ns += is_over(at) ? 0 : at->job.cost_ns;
+    return queued_ns > room_ns;
 }
 
 static enum workers_admission refuse(const struct workers *workers, const struct owner *owner)

@@ -31,7 +31,7 @@ struct workers_settings {
     /* No further jobs of an owner whose oldest has waited longer, or for whose newest that is to be
      * expected, but those that may not be dropped. 0: no bound. */
     uint64_t wait_max_ns;
-    int niceness; /* of its threads, beyond that of the process: 0 to 19 */
+    int niceness;   /* of its threads, beyond that of the process: 0 to 19 */
     enum duty duty; /* of its threads */
 };
 

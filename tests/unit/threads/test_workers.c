@@ -345,7 +345,7 @@ Test(workers, useless_sizes_are_refused)
     workers_destroy(NULL);
 }
 
-static void note(void *argument)
+static void take_number(void *argument)
 {
     static atomic_int next;
     *(int *)argument = atomic_fetch_add(&next, 1);
@@ -355,19 +355,19 @@ Test(workers, what_goes_on_comes_before_what_begins, .timeout = 20)
 {
     struct workers *workers = create(1, 0, 10);
     struct gate gate;
-    int order[4];
+    int numbers[4];
     gate_init(&gate);
     const struct workers_job first = {.run = wait_at, .argument = &gate, .owner = "a"};
     cr_assert_eq(workers_submit(workers, &first), WORKERS_ACCEPTED);
     gate_await(&gate);
     for (int i = 0; i < 4; i++) {
         const struct workers_job job = {
-            .run = note, .argument = &order[i], .goes_on = i >= 2, .owner = "a"};
+            .run = take_number, .argument = &numbers[i], .goes_on = i >= 2, .owner = "a"};
         cr_assert_eq(workers_submit(workers, &job), WORKERS_ACCEPTED);
     }
     gate_open(&gate);
     workers_destroy(workers);
-    cr_assert(order[2] == 0 && order[3] == 1 && order[0] == 2 && order[1] == 3);
+    cr_assert(numbers[2] == 0 && numbers[3] == 1 && numbers[0] == 2 && numbers[1] == 3);
 }
 
 Test(workers, who_would_wait_too_long_is_refused_at_once, .timeout = 20)
@@ -388,7 +388,7 @@ Test(workers, who_would_wait_too_long_is_refused_at_once, .timeout = 20)
         .run = count, .drop = count, .argument = &done, .owner = "a", .cost_ns = 500000000};
     while (workers_submit(workers, &job) == WORKERS_ACCEPTED)
         accepted++;
-    cr_assert(accepted >= 5 && accepted <= 7, "%d", accepted); /* two of which may wait to begin */
+    cr_assert(accepted == 4 || accepted == 5, "%d", accepted); /* the second may not have begun */
     struct workers_job other = job;
     other.owner = "b";
     cr_assert_eq(workers_submit(workers, &other), WORKERS_ACCEPTED, "that is the owner's own wait");
