@@ -3,8 +3,8 @@ against what it sees on an idle service.
 
 PROVISOR_LOAD_SECONDS (default 2) is how long each attack is looked at. The long run (10 s and more) holds what
 docs/reliability.md states: the quiet team's 99th percentile within twice its idle one and 5 ms, readiness under 50 ms.
-A short one has too few samples for that, on a machine that does other things besides: it holds the median, and
-readiness in 200 ms. That no request is refused and the memory of the process are held by both. An attack that misses
+A short one has too few samples for that, on a machine that does other things besides: it holds the median, with 100 ms
+to spare where an attack without a remedy costs seconds. That no request is refused and the memory of the process are held by both. An attack that misses
 a bound is looked at twice more before it counts: other users of a machine come and go, what an attack does stays.
 """
 import json
@@ -23,7 +23,8 @@ from patience import BUILD, PATIENCE
 HERE = pathlib.Path(__file__).resolve().parent
 SECONDS = float(os.environ.get("PROVISOR_LOAD_SECONDS", "2"))
 LONG = SECONDS >= 10
-READY_MS = 50 if LONG else 200
+READY_MS = 50 if LONG else 150
+SPARE_MS = 0 if LONG else 100
 TRIES = 3
 MB = 1 << 20
 LEDGER_MB, BESIDE_MB = 512, 260  # what requests may hold, and what a process has beside them (heaps, caches, code)
@@ -58,7 +59,7 @@ class Scene:
         """What the quiet team would complain of."""
         found = []
         for name, (n, p50, p99, most, refused) in seen.items():
-            bound = READY_MS if name == "readyz" else 2 * self.idle[name][2] + 5
+            bound = READY_MS if name == "readyz" else 2 * self.idle[name][2] + 5 + SPARE_MS
             value = p50 if not LONG else most if name == "readyz" else p99
             if refused:
                 found.append("%s: %d of %d refused: %s" % (name, len(refused), n, refused[:5]))
@@ -216,7 +217,7 @@ def test_a_log_that_nobody_reads_holds_nobody_up(make_service):
 
 
 def test_calls_that_only_compute_need_no_database(make_service):
-    scene = Scene(make_service(own_server=True, PROVISOR_LOG_LEVEL="error"))
+    scene = Scene(make_service(own_server=True, PROVISOR_TOKEN_CACHE_MS=5000, PROVISOR_LOG_LEVEL="error"))
     pids = [int(path.read_text().split()[0]) for path in scene.service.database.server.directory.rglob("postmaster.pid")]
 
     def signal_all(number):
