@@ -5,7 +5,7 @@
 #include "http/route.h"
 #include "resources/resources.h"
 
-/* What /readyz tells of a service that is ready. */
+/* What /readyz reports about a service that is ready. */
 struct http_readiness {
     bool clock_skew_known;
     double clock_skew_s; /* how far the database's clock is ahead of this machine's */

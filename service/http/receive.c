@@ -112,7 +112,7 @@ void receive_answer_fault(struct client *client)
     if (!write_fault(client, id))
         return;
     metric_add(&malformed, 1, NULL);
-    /* Of a request whose header was whole, serve_completed tells. */
+    /* serve_completed logs a request whose header was whole. */
     if (client->exchange == NULL || client->exchange->stage == STAGE_HEADERS)
         log_malformed(client, id);
 }

@@ -37,7 +37,7 @@ struct operation_runner {
     pthread_cond_t wake;  /* of workers: there may be something to claim */
     pthread_cond_t tick;  /* of the heart beat: the end is near */
     unsigned looks;       /* how many workers may look for work */
-    bool claiming;        /* one looks: its question rests on who holds what */
+    bool claiming;        /* one looks: its question is based on who holds what */
     struct turns turns;   /* of the slots, by their number */
     bool ending;
 };

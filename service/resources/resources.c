@@ -29,12 +29,13 @@ static const struct {
     [RESOURCE_MEMORY] = {"memory", "content-bytes", "memory_bytes_max", "memory", 1},
     [RESOURCE_SPOOL] = {"spool", "content-bytes", "spool_total_bytes_max",
                         "disk for uploads and exports", 10},
-    [RESOURCE_EXPORTS] = {"exports", "concurrent-requests", "exports_max", "exports", 5},
-    [RESOURCE_IMPORTS] = {"imports", "concurrent-requests", "imports_max",
-                          "imports that may be stored at once", 10},
-    [RESOURCE_WAITS] = {"waits", "concurrent-requests", "operation_waits_max", "held replies", 5},
+    [RESOURCE_EXPORTS] = {"exports", "concurrent-requests", "exports_max", "places for exports", 5},
+    [RESOURCE_IMPORTS] = {"imports", "concurrent-requests", "imports_max", "places for imports",
+                          10},
+    [RESOURCE_WAITS] = {"waits", "concurrent-requests", "operation_waits_max",
+                        "places for held replies", 5},
     [RESOURCE_STREAMS] = {"streams", "concurrent-requests", "operation_streams_max",
-                          "event streams", 5},
+                          "places for event streams", 5},
 };
 
 struct team_resources {
@@ -145,7 +146,8 @@ resources_refuse(const struct ledger_account *account, enum resource resource, s
         return pv_fail(err, PV_E_QUOTA,
                        "the team holds its share of the %s, and others hold some, too (%s = %zu)",
                        rows[resource].what, rows[resource].setting, max);
-    return pv_fail(err, PV_E_UNAVAILABLE, "the %s are used up just now (%s = %zu)",
+    return pv_fail(err, PV_E_UNAVAILABLE,
+                   "as much of the %s is held as may be held just now (%s = %zu)",
                    rows[resource].what, rows[resource].setting, max);
 }
 

@@ -345,7 +345,7 @@ static enum pv_code advice_create_load_runs(void *context,
                                                  : PV_OK;
 }
 
-/* With a prediction at hand an advice alone takes a fraction of a millisecond. */
+/* With a prediction at hand a single piece of advice takes a fraction of a millisecond. */
 static enum pv_code advice_create_compute(void *context,
                                           struct http_request *request,
                                           struct http_response *response,

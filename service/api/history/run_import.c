@@ -385,7 +385,7 @@ static enum pv_code run_import_finish(void *context,
     struct taking *taking = state;
     if (!taking->is_read)
         PV_TRY(prepare(taking, request, err));
-    /* What fails here is told on an io worker, for that undoes the transaction. */
+    /* A failure here is answered by an io worker, because that rolls the transaction back. */
     if (request->place == HTTP_COMPUTE)
         taking->decoded = decode_batch(taking, &taking->failure);
     PV_TRY(http_move(request, HTTP_IO));

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Teams whose hashes meet share a place in turns: whoever does not have it tells each at once. */
+/* Teams whose hashes meet share a place in turns: whoever does not have it counts each at once. */
 enum { PLACES = 1024 };
 
 struct place {
@@ -56,7 +56,7 @@ static struct place *place_of(struct tally *tally, const char *team_id)
     return &tally->places[hash % PLACES];
 }
 
-/* NULL while another team has it and something to tell. */
+/* NULL while another team has it and something not counted yet. */
 static struct place *take_place(struct tally *tally, const char *team_id)
 {
     struct place *place = place_of(tally, team_id);

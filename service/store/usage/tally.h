@@ -5,11 +5,11 @@
 #include <stdint.h>
 
 /*
- * What this process has stored of advice and kept replies and not yet told the database, by team.
- * Adding to a row of a table takes a third of what storing a piece of advice takes by itself, so
- * several are told together: a 256th of what the team still may store or, if that is less, of what
+ * The advice and kept replies that this process has stored and not yet counted in the database, by
+ * team. Adding to a row of a table takes a third of what storing a piece of advice takes by itself,
+ * so several are counted together: a 256th of what the team still may store or, if that is less, of what
  * it has stored (but then 16 pieces or 64 kB at least), and at most what stands below. Close to its
- * quota each is told at once. What a process had not told when it ended comes back with the next
+ * quota each is counted at once. What a process had not counted when it ended is found by the next
  * recount.
  */
 enum { TALLY_BATCH_MAX = 64, TALLY_BATCH_BYTES_MAX = 1 << 20 };
@@ -25,8 +25,8 @@ struct tally *tally_create(void); /* NULL: no memory */
 void tally_destroy(struct tally *tally);
 
 /*
- * Add what the caller stores. True: *take is all there is to tell, and it is for the caller to tell
- * it in its transaction; false: it is kept for later. *owed is what has to be subtracted again
+ * Add what the caller stores. True: *take is all that is not counted yet, and the caller counts
+ * it in its transaction; false: it is counted later. *owed is what has to be subtracted again
  * where the transaction ends without effect (tally_undo).
  */
 bool tally_add(struct tally *tally,
@@ -36,10 +36,10 @@ bool tally_add(struct tally *tally,
                struct tally_amounts *owed);
 void tally_undo(struct tally *tally, const char *team_id, const struct tally_amounts *owed);
 
-/* From now on so many (1 or more of each) are told together. */
+/* From now on so many (1 or more of each) are counted together. */
 void tally_set_batch(struct tally *tally, const char *team_id, const struct tally_amounts *batch);
 
-/* What is not told yet. */
+/* What is not counted yet. */
 struct tally_amounts tally_pending(struct tally *tally, const char *team_id);
 
 #endif

@@ -137,7 +137,7 @@ send_list(struct store_tx *tx, int64_t clusters_max, int64_t price_books_max, st
     return tx_send(tx, &sql, err);
 }
 
-/* What this process has not told yet. */
+/* What this process has not counted yet. */
 static void add_pending(struct store_tx *tx, struct usage_list *list)
 {
     const struct tally_amounts pending = tally_pending(pool_tally(tx->store), tx->who.team_id);

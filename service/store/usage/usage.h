@@ -23,8 +23,8 @@ enum pv_code usage_check(struct store_tx *tx, unsigned quotas, struct pv_error *
 enum pv_code usage_check_runs(struct store_tx *tx, int64_t more, struct pv_error *err) PV_MUSTCHECK;
 
 /* Count a piece of advice or a kept reply that the transaction stores, and fail as usage_check does
- * when that is too much, unless it is told to the database later (usage/tally.h): then with another
- * one of the team. quotas: those to look at. Costs a round trip where it is told now. */
+ * when that is too much, unless it is counted later (usage/tally.h): then with another one of the
+ * team. quotas: those to look at. Costs a round trip where it is counted now. */
 enum pv_code usage_count(struct store_tx *tx,
                          const struct tally_amounts *more,
                          unsigned quotas,
