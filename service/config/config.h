@@ -102,6 +102,7 @@ struct config {
     int64_t exports_max; /* at once */
     int64_t export_spool_bytes;
     int64_t export_reader_bytes_per_s;
+    int64_t export_grace_s; /* before that rate counts */
     int64_t export_timeout_s;
     int64_t imports_max; /* being stored at once */
     int64_t import_timeout_s;

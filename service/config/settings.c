@@ -130,7 +130,8 @@ const struct setting settings[] = {
     INTEGER(import_line_bytes_max, "bytes", KIB, GIB, "67108864", "length of one line of an import; a longer one is 422"),
     INTEGER(import_runs_max, "", 1, 1000000000, "1000000", "runs of an import; more are 422"),
     INTEGER(export_spool_bytes, "bytes", MIB, 16 * TIB, "67108864", "what an export writes to spool_directory in one transaction before it is sent; a larger history is read in several"),
-    INTEGER(export_reader_bytes_per_s, "bytes/s", 0, GIB, "65536", "rate at which the reader of an export must read on average, after 30 s; a slower one is cut off"),
+    INTEGER(export_reader_bytes_per_s, "bytes/s", 0, GIB, "65536", "rate at which the reader of an export must read on average, after export_grace_s; a slower one is cut off"),
+    INTEGER(export_grace_s, "s", 0, 86400, "30", "time before the rate of an export's reader counts"),
     INTEGER(export_timeout_s, "s", 1, 86400, "3600", "an export that its reader has not received by then is cut off"),
 
     INTEGER(quota_applications, "", 0, 1000000000, "10000", "applications that a team may have, unless its own quota says otherwise; more are 422; 0: no bound"),

@@ -191,14 +191,17 @@ def test_a_revoked_token_ends_its_export(slow):
     s.close()
 
 
-def test_a_reader_that_is_too_slow_on_average_is_cut(slow):
+@pytest.mark.parametrize("limits,reason", [({"PROVISOR_EXPORT_TIMEOUT_S": 1}, "export_timeout_s"),
+                                           ({"PROVISOR_EXPORT_GRACE_S": 0, "PROVISOR_EXPORT_READER_BYTES_PER_S": 1 << 30}, "export_reader_bytes_per_s")])
+def test_a_reader_that_is_too_slow_is_cut(slow, limits, reason):
     service, client = slow
     service.stop()
-    service.start(PROVISOR_EXPORT_SPOOL_BYTES=1 << 20, PROVISOR_EXPORT_TIMEOUT_S=1)
+    service.start(PROVISOR_EXPORT_SPOOL_BYTES=1 << 20, **limits)
     s = begin_reading(service, client)
     time.sleep(2.5)  # beyond export_timeout_s
     assert not take_all(s).endswith(b"0\r\n\r\n")
     s.close()
+    assert reason in service.log.read_text()
 
 
 # --- import ---

@@ -104,6 +104,16 @@ def test_a_token_command_without_a_database_names_the_setting():
     assert result.returncode == 1 and "PROVISOR_DATABASE_OWNER_URL_FILE" in result.stderr
 
 
+def test_workers_yield_to_the_threads_that_accept(make_service):
+    service = make_service(PROVISOR_WORKER_NICENESS=7).start()
+    nice = {}
+    for task in pathlib.Path("/proc/%d/task" % service.process.pid).iterdir():
+        name, rest = (task / "stat").read_text().split(" (", 1)[1].rsplit(") ", 1)
+        nice.setdefault(name, set()).add(int(rest.split()[16]))
+    own = nice["provisord"]
+    assert len(own) == 1 and nice["io"] == nice["compute"] == {min(own) + 7}
+
+
 def test_open_files_are_raised_to_what_the_connections_need(make_service):
     """Once, by one sum: clients, those of the second listener, the database, and some for the rest."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -3,6 +3,7 @@ import concurrent.futures
 import json
 import socket
 import subprocess
+import threading
 import time
 import uuid
 
@@ -366,6 +367,23 @@ def test_an_id_that_no_event_has_is_refused(client, table, last):
     wait_for(client, made)
     client.refuse("GET", "/v1/operations/%s/events" % made, 422, header="Last-Event-ID", headers={"Last-Event-ID": last})
     client.refuse("GET", "/v1/operations/%s/events?last_event_id=%s" % (made, last), 422, parameter="last_event_id")
+
+
+def test_replies_that_may_not_be_held_come_at_once_and_do_not_say_otherwise(make_service):
+    service = lab(make_service(PROVISOR_OPERATION_WAITS_MAX=1, PROVISOR_OPERATION_WORKERS=0))
+    alpha = service.token("alpha")
+    service.start()
+    path = "/v1/operations/" + Table(service).queue("alpha")
+    held = threading.Thread(target=lambda: service.client(alpha).get(path, headers={"Prefer": "wait=8"}))
+    held.start()
+    client, end = service.client(alpha), time.monotonic() + PATIENCE
+    while 'provisor_resource_held{resource="waits"} 1\n' not in client.get("/metrics", token=False).text:
+        assert time.monotonic() < end
+    began = time.monotonic()
+    reply = client.get(path, headers={"Prefer": "wait=8"})
+    assert "Preference-Applied" not in reply.headers and time.monotonic() - began < 7
+    held.join()
+    assert client.get(path, headers={"Prefer": "wait=1"}).headers["Preference-Applied"] == "wait=1"
 
 
 def test_streams_have_limits_and_give_their_places_back(make_service):

@@ -22,7 +22,6 @@ enum { PAGE_RUNS = 200, PIECE_BYTES = 256 * 1024 };
 
 static const uint64_t second_ns = 1000000000u;
 static const uint64_t token_checked_s = 5;
-static const uint64_t slow_for_s = 30; /* before the least rate counts */
 
 struct run_export {
     struct api *api;
@@ -150,7 +149,8 @@ static enum pv_code check_reader(const struct run_export *export, struct pv_erro
     if (seconds > (uint64_t)config->export_timeout_s)
         return pv_fail(err, PV_E_TIMEOUT, "the export took longer than %lld s (export_timeout_s)",
                        (long long)config->export_timeout_s);
-    uint64_t counted_s = seconds < slow_for_s ? 0 : seconds - slow_for_s;
+    uint64_t grace_s = (uint64_t)config->export_grace_s;
+    uint64_t counted_s = seconds < grace_s ? 0 : seconds - grace_s;
     if (export->sent_bytes < counted_s * (uint64_t)config->export_reader_bytes_per_s)
         return pv_fail(err, PV_E_TIMEOUT,
                        "the export was read at less than %lld bytes a second "

@@ -5,12 +5,12 @@
 #include <stdint.h>
 
 /*
- * The advice and kept replies that this process has stored and not yet counted in the database,
- * by team. Adding to a row of a table takes a third of what storing a piece of advice takes by
- * itself, so several are counted together: a 256th of what the team still may store or, if that is less, of what
- * it has stored (but then 16 pieces or 64 kB at least), and at most what stands below. Close to its
- * quota each is counted at once. What a process had not counted when it ended is found by the next
- * recount.
+ * The advice and kept replies that this process has stored and not yet counted in the database, by
+ * team. Adding to a row of a table takes a third of what storing a piece of advice takes by itself,
+ * so several are counted together: a 256th of what the team still may store or, if that is less, of
+ * what it has stored (but then 16 pieces or 64 kB at least), and at most what stands below. Close
+ * to its quota each is counted at once. What a process had not counted when it ended is found by
+ * the next recount.
  */
 enum { TALLY_BATCH_MAX = 64, TALLY_BATCH_BYTES_MAX = 1 << 20 };
 
