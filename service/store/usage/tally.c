@@ -11,6 +11,7 @@ struct place {
     char team_id[37];
     struct tally_amounts pending;
     struct tally_amounts batch;
+    uint64_t counted_ns; /* when the batch was set */
 };
 
 struct tally {
@@ -69,9 +70,10 @@ static struct place *take_place(struct tally *tally, const char *team_id)
     return place;
 }
 
-static bool is_due(const struct place *place)
+static bool is_due(const struct place *place, uint64_t now_ns)
 {
-    return place->pending.advice >= place->batch.advice ||
+    return now_ns - place->counted_ns >= TALLY_WAIT_S * UINT64_C(1000000000) ||
+           place->pending.advice >= place->batch.advice ||
            place->pending.replies >= place->batch.replies ||
            place->pending.bytes >= place->batch.bytes;
 }
@@ -79,6 +81,7 @@ static bool is_due(const struct place *place)
 bool tally_add(struct tally *tally,
                const char *team_id,
                const struct tally_amounts *more,
+               uint64_t now_ns,
                struct tally_amounts *take,
                struct tally_amounts *owed)
 {
@@ -89,7 +92,7 @@ bool tally_add(struct tally *tally,
     if (place != NULL) {
         add(&place->pending, more, 1);
         add(owed, more, 1);
-        due = is_due(place);
+        due = is_due(place, now_ns);
     }
     if (place != NULL && due) {
         *take = place->pending;
@@ -111,12 +114,17 @@ void tally_undo(struct tally *tally, const char *team_id, const struct tally_amo
     pthread_mutex_unlock(&tally->lock);
 }
 
-void tally_set_batch(struct tally *tally, const char *team_id, const struct tally_amounts *batch)
+void tally_set_batch(struct tally *tally,
+                     const char *team_id,
+                     const struct tally_amounts *batch,
+                     uint64_t now_ns)
 {
     pthread_mutex_lock(&tally->lock);
     struct place *place = take_place(tally, team_id);
-    if (place != NULL)
+    if (place != NULL) {
         place->batch = *batch;
+        place->counted_ns = now_ns;
+    }
     pthread_mutex_unlock(&tally->lock);
 }
 
