@@ -31,6 +31,11 @@ static const struct command commands[] = {
      "  token list [--team T]\n"
      "  token revoke ID",
      "make, show and revoke tokens as the database's owner", command_token},
+    {"quotas",
+     "[list] [--team T] [--json]\n"
+     "  quotas set TEAM NAME=NUMBER... [--json]\n"
+     "  quotas reset TEAM [NAME...] [--json]",
+     "show and change how much teams may store, as the database's owner", command_quotas},
     {"operations",
      "list [--team T] [--status S] [--kind K] [--application A] [--limit N] [--json]\n"
      "  operations cancel ID... [--json]",

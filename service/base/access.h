@@ -47,7 +47,9 @@ enum quota {
     QUOTAS
 };
 
-/* Quotas of a team in place of the settings. Unknown: the setting holds; 0: no bound. */
+/* Quotas of a team in place of the settings, each 0 to QUOTA_MAX. Unknown: the setting holds; 0: no
+ * bound. */
+#define QUOTA_MAX INT64_C(1000000000000000)
 struct team_quotas {
     int64_t of[QUOTAS];
 };
@@ -58,6 +60,7 @@ struct usage {
     struct strview unit; /* "count" or "bytes" */
     int64_t used;
     int64_t limit; /* unknown: no bound */
+    bool own;      /* it is the team's own, not that of the settings */
 };
 
 struct usage_list {

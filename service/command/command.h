@@ -23,6 +23,7 @@ int command_import(int argc, char *argv[]);
 int command_migrate(int argc, char *argv[]);
 int command_maintain(int argc, char *argv[]);
 int command_operations(int argc, char *argv[]);
+int command_quotas(int argc, char *argv[]);
 int command_token(int argc, char *argv[]);
 int command_settings(int argc, char *argv[]);
 int command_metrics(int argc, char *argv[]);

@@ -67,7 +67,7 @@ const struct setting settings[] = {
     INTEGER(spare_workers, "", 0, 256, "2", "further io workers, and as many compute workers, for requests of teams that have none running"),
 
     TEXT(database_url, true, "postgresql:///provisor", "PostgreSQL, as the role of the service (libpq URI or key=value text)"),
-    TEXT(database_owner_url, true, "", "PostgreSQL, as the role that owns the schema: migrations and `provisord token`; empty: database_url"),
+    TEXT(database_owner_url, true, "", "PostgreSQL, as the role that owns the schema: migrations, `provisord token`, `quotas` and `operations`; empty: database_url"),
     BOOLEAN(migrate_on_start, "true", "apply missing migrations when the service starts"),
     INTEGER(migrate_lock_timeout_ms, "ms", 1, 60000, "300", "a migration that has waited longer for a table lets go and tries again, so that nobody waits behind it for longer"),
     INTEGER(migrate_lock_wait_s, "s", 0, 86400, "600", "a migration is tried again for this time while others use its table; after that `provisord migrate` fails, and the service reports it and begins anew"),

@@ -153,6 +153,12 @@ enum pv_code registry_open(const char *owner_conninfo,
                            enum store_mode mode,
                            struct registry *registry,
                            struct pv_error *err) PV_MUSTCHECK;
+/* Likewise, with these quotas for teams that have none of their own. */
+enum pv_code registry_open_bounded(const char *owner_conninfo,
+                                   const int64_t quotas[QUOTAS],
+                                   enum store_mode mode,
+                                   struct registry *registry,
+                                   struct pv_error *err) PV_MUSTCHECK;
 /* From here on it is a transaction of that team. */
 enum pv_code
 registry_enter(struct store_tx *tx, const char team_id[37], struct pv_error *err) PV_MUSTCHECK;
@@ -160,6 +166,12 @@ registry_enter(struct store_tx *tx, const char team_id[37], struct pv_error *err
 enum pv_code registry_read_team(struct store_tx *tx,
                                 const struct sql *sql,
                                 const char *missing,
+                                char team_id[37],
+                                struct pv_error *err) PV_MUSTCHECK;
+
+/* The team of that name. PV_E_NOT_FOUND. */
+enum pv_code registry_find_team(struct store_tx *tx,
+                                const char *name,
                                 char team_id[37],
                                 struct pv_error *err) PV_MUSTCHECK;
 

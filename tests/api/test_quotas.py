@@ -1,6 +1,7 @@
 """What a team stores is bounded: each quota refuses with its name, what is deleted makes room, recounts correct the figures."""
 import concurrent.futures
 import json
+import subprocess
 import uuid
 
 import pytest
@@ -219,6 +220,89 @@ def test_only_operators_see_and_set_those_of_others(team, operator):
     assert usage(team)["runs"]["limit"] == 7
     team.quotas()
     assert usage(team)["runs"]["limit"] == 10000000
+
+
+# --- the command line ---
+
+def words(service, *words, **env):
+    return subprocess.run([service.program, "quotas", *words], env=service.env(**env), text=True, capture_output=True)
+
+
+def printed(text):
+    lines = [line.split("\t") for line in text.splitlines()]
+    assert lines[0] == ["team", "quota", "used", "limit", "unit", "set by"]
+    return {(line[0], line[1]): line[2:] for line in lines[1:]}
+
+
+def test_the_command_line_shows_what_each_team_stores_and_may(team, bounded):
+    name = add_application(team)
+    add_run(team, name)
+    team.quotas(runs=7, advice=0)
+    shown = printed(bounded.command("quotas", "--team", team.team))
+    assert [quota for _, quota in shown] == [q["name"] for q in team.get("/v1/usage").json()["quotas"]]
+    assert shown[team.team, "runs"] == ["1", "7", "count", "team"]
+    assert shown[team.team, "advice"] == ["0", "-", "count", "team"]
+    assert shown[team.team, "applications"] == ["1", "10000", "count", "settings"]
+    assert shown[team.team, "bytes"][2:] == ["bytes", "settings"]
+    everybody = printed(bounded.command("quotas", "list"))
+    assert everybody.items() >= shown.items() and ("operators", "runs") in everybody
+    assert printed(bounded.command("quotas", "--team=operators", PROVISOR_QUOTA_RUNS=5))["operators", "runs"][1] == "5"
+    item, = json.loads(bounded.command("quotas", "list", "--team", team.team, "--json"))["items"]
+    assert item == {"team": team.team, "usage": team.get("/v1/usage").json()}
+
+
+def test_the_command_line_sets_and_resets_quotas_of_a_running_service(team, bounded):
+    team.quotas(advice=9)
+    name = add_application(team)
+    add_run(team, name)
+    done = words(bounded, "set", team.team, "runs=1", "bytes=0")
+    shown = printed(done.stdout)
+    assert done.returncode == 0 and {team for team, _ in shown} == {team.team}
+    assert [shown[team.team, quota][1] for quota in ("runs", "bytes", "advice", "tokens")] == ["1", "-", "9", "10000"]
+    line = json.loads(done.stderr)
+    assert (line["event"], line["team"], line["runs"], line["bytes"]) == ("team.quotas_set", team.team, 1, 0) and "advice" not in line
+    refused(add_run(team, name, 422), "runs", 1, 2)
+    assert {n: q["limit"] for n, q in usage(team).items() if q["own"]} == {"runs": 1, "advice": 9, "bytes": None}
+
+    bounded.command("quotas", "set", team.team, "runs=2")
+    add_run(team, name)
+    refused(add_run(team, name, 422), "runs", 2, 3)
+    done = words(bounded, "reset", team.team, "runs")
+    assert done.returncode == 0 and json.loads(done.stderr)["runs"] == "as the settings"
+    add_run(team, name)
+    assert [n for n, q in usage(team).items() if q["own"]] == ["advice", "bytes"]
+    bounded.command("quotas", "reset", team.team)
+    assert not [n for n, q in usage(team).items() if q["own"]]
+    deeds = team.get("/v1/audit?limit=200").json()["items"]
+    assert [d["actor"] for d in deeds if d["action"] == "team.set_quotas"].count("command line") == 4
+
+
+def test_quotas_set_over_http_are_logged_with_their_values(team, bounded):
+    team.quotas(runs=123456)
+    line, = [json.loads(line) for line in bounded.log.read_text().splitlines() if "team.quotas_set" in line and team.team in line]
+    assert (line["runs"], line["bytes"], bool(line["request_id"])) == (123456, "as the settings", True)
+
+
+@pytest.mark.parametrize("status, line, says", [
+    (2, ["show"], "usage:"), (2, ["list", "x"], "usage:"), (2, ["set"], "usage:"), (2, ["set", "T"], "usage:"), (2, ["reset"], "usage:"),
+    (2, ["set", "--team", "T", "runs=1"], "usage:"),
+    (2, ["set", "T", "rnus=1"], "There are applications, runs, advice, tokens, operations, replies, bytes"),
+    (2, ["set", "T", "clusters=1"], "There are applications"), (2, ["reset", "T", "runs=1"], "There are applications"),
+    (2, ["set", "T", "runs"], "runs is a whole number from 0, which is no bound, to 1000000000000000"),
+    (2, ["set", "T", "runs="], "runs is a whole number"), (2, ["set", "T", "runs=-1"], "runs is a whole number"),
+    (2, ["set", "T", "runs=1e6"], "runs is a whole number"), (2, ["set", "T", "runs=1000000000000001"], "runs is a whole number"),
+    (2, ["set", "T", "runs=99999999999999999999"], "runs is a whole number"),
+    (2, ["set", "T", "runs=1", "runs=2"], "twice"), (2, ["reset", "T", "runs", "runs"], "twice"),
+    (1, ["set", "nobody", "runs=1"], "no such team"), (1, ["reset", "nobody"], "no such team"), (1, ["list", "--team", "nobody"], "no such team"),
+])
+def test_the_command_line_refuses_and_says_why(team, bounded, status, line, says):
+    run = words(bounded, *[team.team if word == "T" else word for word in line])
+    assert run.returncode == status and run.stdout == "" and run.stderr.startswith("provisord: ") and says in run.stderr, run
+    assert not [n for n, q in usage(team).items() if q["own"]]
+
+
+def test_the_largest_quota_is_taken(team, bounded):
+    assert printed(bounded.command("quotas", "set", team.team, "bytes=1000000000000000"))[team.team, "bytes"][1] == "1000000000000000"
 
 
 def test_recounts_correct_what_drifted(team, bounded):

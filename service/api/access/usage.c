@@ -80,7 +80,9 @@ enum pv_code team_quotas_put(void *context,
     PV_TRY(api_body_close(&body));
     PV_TRY(as_team(api, request, &as, err));
     PV_TRY(store_begin(api->store, &as.principal, request->request_id, STORE_WRITE, &tx, err));
-    PV_TRY(store_quotas_set(tx, &quotas, err));
+    PV_TRY(store_quotas_set(tx, QUOTAS_ALL, &quotas, err));
     PV_TRY(reply_usage(api, request, tx, response, err));
-    return store_commit(&tx, err);
+    PV_TRY(store_commit(&tx, err));
+    quotas_log(http_path_parameter(request, "name"), request->request_id, QUOTAS_ALL, &quotas);
+    return PV_OK;
 }

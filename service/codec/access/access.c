@@ -98,10 +98,9 @@ void codec_team_encode(struct writer *w, const struct team *team)
 
 /* --- quotas and what there is of them --- */
 
-#define QUOTAS_MAX INT64_C(1000000000000000)
 #define QUOTA(name, which)                                                                         \
     {                                                                                              \
-        name, SHAPE_COUNT(struct team_quotas, of[which]), .flags = NULLABLE, .most = QUOTAS_MAX    \
+        name, SHAPE_COUNT(struct team_quotas, of[which]), .flags = NULLABLE, .most = QUOTA_MAX     \
     }
 static const struct shape_member team_quotas_members[] = {
     QUOTA("applications_max", QUOTA_APPLICATIONS),
@@ -126,6 +125,7 @@ static const struct shape_member quota_members[] = {
     {"unit", SHAPE_TEXT(U, unit), .flags = REPLY},
     {"used", SHAPE_COUNT(U, used), .flags = REPLY},
     {"limit", SHAPE_COUNT(U, limit), .flags = REPLY | NULLABLE},
+    {"own", SHAPE_BOOLEAN(U, own), .flags = REPLY},
 };
 const struct shape codec_quota_shape = {.reply = "Quota", SHAPE_OF(quota_members, U)};
 

@@ -40,20 +40,31 @@ static enum pv_code check_owner(struct store_tx *tx, struct pv_error *err)
                          "file that holds it)");
 }
 
+enum pv_code registry_open_bounded(const char *owner_conninfo,
+                                   const int64_t quotas[QUOTAS],
+                                   enum store_mode mode,
+                                   struct registry *registry,
+                                   struct pv_error *err)
+{
+    const struct principal nobody = {.actor = "command line"};
+    struct store_options options = {.conninfo = owner_conninfo,
+                                    .connections_max = 1,
+                                    .wait_ms = 5000,
+                                    .statement_timeout_ms = 30000};
+    memcpy(options.quotas, quotas, sizeof options.quotas);
+    PV_TRY(store_open(&options, &registry->store, err));
+    PV_TRY(store_begin(registry->store, &nobody, "", mode, &registry->tx, err));
+    PV_TRY(check_owner(registry->tx, err));
+    return set_for_transaction(registry->tx, "provisor.registry", "on", err);
+}
+
 enum pv_code registry_open(const char *owner_conninfo,
                            enum store_mode mode,
                            struct registry *registry,
                            struct pv_error *err)
 {
-    const struct principal nobody = {.actor = "command line"};
-    PV_TRY(store_open(&(struct store_options){.conninfo = owner_conninfo,
-                                              .connections_max = 1,
-                                              .wait_ms = 5000,
-                                              .statement_timeout_ms = 30000},
-                      &registry->store, err));
-    PV_TRY(store_begin(registry->store, &nobody, "", mode, &registry->tx, err));
-    PV_TRY(check_owner(registry->tx, err));
-    return set_for_transaction(registry->tx, "provisor.registry", "on", err);
+    static const int64_t unbounded[QUOTAS] = {0};
+    return registry_open_bounded(owner_conninfo, unbounded, mode, registry, err);
 }
 
 void registry_close(struct registry *registry)
@@ -84,8 +95,8 @@ enum pv_code registry_read_team(struct store_tx *tx,
     return PV_OK;
 }
 
-static enum pv_code
-find_team(struct store_tx *tx, const char *name, char team_id[37], struct pv_error *err)
+enum pv_code
+registry_find_team(struct store_tx *tx, const char *name, char team_id[37], struct pv_error *err)
 {
     struct sql sql;
     sql_init(&sql, &tx->scratch, "SELECT team_id FROM provisor.team WHERE name = $1");
@@ -100,7 +111,7 @@ enum pv_code store_owner_team_find(const char *owner_conninfo,
 {
     registry_auto_t registry = {0};
     PV_TRY(registry_open(owner_conninfo, STORE_READ, &registry, err));
-    return find_team(registry.tx, team_name, team_id, err);
+    return registry_find_team(registry.tx, team_name, team_id, err);
 }
 
 /* Makes the team when it is missing. */
@@ -149,7 +160,7 @@ enum pv_code store_owner_token_list(const char *owner_conninfo,
     PV_TRY(tx_query(registry.tx, &sql, &result, err));
     if (row_count(result) == 0 && team_name != NULL) {
         char team_id[37]; /* a team without tokens, or a name that is none? */
-        PV_TRY(find_team(registry.tx, team_name, team_id, err));
+        PV_TRY(registry_find_team(registry.tx, team_name, team_id, err));
     }
     return columns_read_list(result, SIZE_MAX, arena, &token_columns, list, err);
 }

@@ -3,13 +3,15 @@
 #include <string.h>
 
 #include "core/history/run.h"
+#include "log/log.h"
 #include "store/sql/columns.h"
 #include "store/store_internal.h"
+#include "threads/clock.h"
 
 static const struct {
     const char *name;
     const char *remedy;
-} quotas[QUOTAS] = {
+} names[QUOTAS] = {
     [QUOTA_APPLICATIONS] = {"applications", "delete applications"},
     [QUOTA_RUNS] = {"runs", "delete runs or applications, or give applications a retention"},
     [QUOTA_ADVICE] = {"advice", "ask with dry_run=true, or delete applications"},
@@ -23,9 +25,24 @@ static const struct {
 const char *usage_remedy(const char *quota)
 {
     for (size_t i = 0; i < QUOTAS; i++)
-        if (strcmp(quotas[i].name, quota) == 0)
-            return quotas[i].remedy;
+        if (strcmp(names[i].name, quota) == 0)
+            return names[i].remedy;
     return "";
+}
+
+const char *quota_name(enum quota quota)
+{
+    return names[quota].name;
+}
+
+bool quota_parse(struct strview name, enum quota *quota)
+{
+    for (enum quota i = 0; i < QUOTAS; i++)
+        if (strview_is(name, names[i].name)) {
+            *quota = i;
+            return true;
+        }
+    return false;
 }
 
 /* --- checking --- */
@@ -95,10 +112,11 @@ enum pv_code usage_count(struct store_tx *tx,
 {
     struct tally *tally = pool_tally(tx->store);
     struct tally_amounts take, batch;
-    if (!tally_add(tally, tx->who.team_id, more, &take, &tx->owed))
+    uint64_t now_ns = clock_monotonic_ns();
+    if (!tally_add(tally, tx->who.team_id, more, now_ns, &take, &tx->owed))
         return PV_OK;
     PV_TRY(tell(tx, &take, asked, &batch, err));
-    tally_set_batch(tally, tx->who.team_id, &batch);
+    tally_set_batch(tally, tx->who.team_id, &batch, now_ns);
     return PV_OK;
 }
 
@@ -106,10 +124,9 @@ enum pv_code usage_count(struct store_tx *tx,
 
 #define U struct usage
 static const struct column of_usage[] = {
-    {"quota", COLUMN_TEXT(U, name)},
-    {"unit", COLUMN_TEXT(U, unit)},
-    {"used", COLUMN_COUNT(U, used)},
-    {"most", COLUMN_COUNT(U, limit)},
+    {"quota", COLUMN_TEXT(U, name)}, {"unit", COLUMN_TEXT(U, unit)},
+    {"used", COLUMN_COUNT(U, used)}, {"most", COLUMN_COUNT(U, limit)},
+    {"own", COLUMN_BOOLEAN(U, own)},
 };
 static const struct columns columns = {"usage", COLUMNS_OF(of_usage, U)};
 
@@ -122,7 +139,9 @@ send_list(struct store_tx *tx, int64_t clusters_max, int64_t price_books_max, st
         " FROM provisor.read_usage($2, $3, $4, $5, $6, $7, $8)"
         " UNION ALL SELECT 'clusters', 'count', count(*), $9 FROM provisor.cluster"
         " WHERE team_id = $1 UNION ALL SELECT 'price_books', 'count', count(*), $10"
-        " FROM provisor.price_book WHERE team_id = $1) AS u",
+        " FROM provisor.price_book WHERE team_id = $1) AS u,"
+        " LATERAL (SELECT EXISTS (SELECT FROM provisor.team_quota q WHERE q.team_id = $1"
+        " AND to_json(q) ->> u.quota IS NOT NULL) AS own) AS o",
         .of = {&columns}};
     const int64_t *most = pool_quotas(tx->store);
     struct sql sql;
@@ -175,21 +194,47 @@ enum pv_code store_usage_list(struct store_tx *tx,
 
 /* --- a team's own --- */
 
-enum pv_code
-store_quotas_set(struct store_tx *tx, const struct team_quotas *wanted, struct pv_error *err)
+#define CHANGED(quota, bit)                                                                        \
+    quota " = CASE WHEN $9 & " bit " <> 0 THEN excluded." quota " ELSE q." quota " END"
+
+enum pv_code store_quotas_set(struct store_tx *tx,
+                              unsigned changed,
+                              const struct team_quotas *wanted,
+                              struct pv_error *err)
 {
     struct sql sql;
     tx_sql(tx, &sql,
            "INSERT INTO provisor.team_quota AS q (team_id, applications, runs, advice, tokens,"
            " operations, replies, bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
-           " ON CONFLICT (team_id) DO UPDATE SET applications = excluded.applications,"
-           " runs = excluded.runs, advice = excluded.advice, tokens = excluded.tokens,"
-           " operations = excluded.operations, replies = excluded.replies,"
-           " bytes = excluded.bytes");
+           " ON CONFLICT (team_id) DO UPDATE SET " /* the bits are those of enum quota */
+           CHANGED("applications", "1") ", " CHANGED("runs", "2") ", " CHANGED(
+               "advice",
+               "4") ", " CHANGED("tokens",
+                                 "8") ", " CHANGED("operations",
+                                                   "16") ", " CHANGED("replies",
+                                                                      "32") ", " CHANGED("bytes",
+                                                                                         "64"));
     for (size_t i = 0; i < QUOTAS; i++)
-        sql_count(&sql, wanted->of[i]);
+        sql_count(&sql, (changed & 1u << i) != 0 ? wanted->of[i] : RUN_UNKNOWN);
+    sql_int(&sql, changed);
     PV_TRY(tx_defer(tx, &sql, err));
     return journal_audit(tx, "team.set_quotas", "team", strview_of(tx->who.team_id), err);
+}
+
+void quotas_log(const char *team,
+                const char *request_id,
+                unsigned changed,
+                const struct team_quotas *quotas)
+{
+    struct log_field fields[1 + QUOTAS + 1];
+    size_t n = 0;
+    fields[n++] = LOG_TEXT("team", team);
+    for (size_t i = 0; i < QUOTAS; i++)
+        if ((changed & 1u << i) != 0)
+            fields[n++] = quotas->of[i] == RUN_UNKNOWN ? LOG_TEXT(names[i].name, "as the settings")
+                                                       : LOG_COUNT(names[i].name, quotas->of[i]);
+    fields[n] = LOG_END;
+    log_event(LOG_INFO, "team.quotas_set", request_id, fields);
 }
 
 /* --- counting anew --- */

@@ -33,6 +33,13 @@ enum pv_code usage_count(struct store_tx *tx,
 /* What can be done about it: part of a sentence. "" is no quota. Never NULL. */
 const char *usage_remedy(const char *quota);
 
+/* --- names --- */
+
+/* "runs" */
+const char *quota_name(enum quota quota);
+/* false: there is none of that name. */
+bool quota_parse(struct strview name, enum quota *quota);
+
 /* --- for the calls --- */
 
 /* Every quota of the transaction's team; clusters_max and price_books_max bound what is counted
@@ -44,10 +51,19 @@ enum pv_code store_usage_list(struct store_tx *tx,
                               struct usage_list *list,
                               struct pv_error *err) PV_MUSTCHECK;
 
-/* Set those of the transaction's team, with an audit row. */
+/* Set those of the transaction's team that `changed` names (1 << QUOTA_RUNS | ...; QUOTAS_ALL), with
+ * an audit row. They hold for whoever asks after the commit. */
+#define QUOTAS_ALL ((1u << QUOTAS) - 1)
 enum pv_code store_quotas_set(struct store_tx *tx,
+                              unsigned changed,
                               const struct team_quotas *quotas,
                               struct pv_error *err) PV_MUSTCHECK;
+
+/* Log that they were: the audit says who, this also what. request_id may be NULL. */
+void quotas_log(const char *team,
+                const char *request_id,
+                unsigned changed,
+                const struct team_quotas *quotas);
 
 /* Count the tables of the transaction's team unless that was done less than every_s seconds ago:
  * *counted is 1 or 0. May take ten minutes. batch is not used. */
@@ -56,5 +72,41 @@ enum pv_code store_usage_recount(struct store_tx *tx,
                                  size_t batch,
                                  size_t *counted,
                                  struct pv_error *err) PV_MUSTCHECK;
+
+/* --- for the command line, with the owner's connection --- */
+
+struct team_usage {
+    char team_id[37];
+    struct strview team; /* its name */
+    struct usage_list usage;
+};
+struct team_usage_list {
+    struct team_usage *items;
+    size_t n;
+    bool more;
+};
+
+/* What the settings give those without quotas of their own; 0: no bound. */
+struct usage_bounds {
+    int64_t quotas[QUOTAS];
+    int64_t clusters_max;
+    int64_t price_books_max;
+};
+
+/* Of that team (NULL: of all), by name. What processes have not counted yet (usage/tally.h) is
+ * missing. PV_E_NOT_FOUND: no such team. */
+enum pv_code store_owner_usage_list(const char *owner_conninfo,
+                                    struct arena *arena,
+                                    const char *team_name,
+                                    const struct usage_bounds *bounds,
+                                    struct team_usage_list *list,
+                                    struct pv_error *err) PV_MUSTCHECK;
+
+/* As store_quotas_set, for the team of that name. PV_E_NOT_FOUND. */
+enum pv_code store_owner_quotas_set(const char *owner_conninfo,
+                                    const char *team_name,
+                                    unsigned changed,
+                                    const struct team_quotas *quotas,
+                                    struct pv_error *err) PV_MUSTCHECK;
 
 #endif
