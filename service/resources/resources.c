@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "metrics/registry.h"
 
 METRIC_GAUGE(
@@ -65,10 +66,8 @@ void resources_fini(struct resources *resources)
 
 static struct team_resources **bucket_of(struct resources *resources, const char *team)
 {
-    size_t hash = 5381;
-    for (const char *c = team; *c != '\0'; c++)
-        hash = hash * 33 + (unsigned char)*c;
-    return &resources->buckets[hash % (sizeof resources->buckets / sizeof *resources->buckets)];
+    enum { BUCKETS = sizeof resources->buckets / sizeof *resources->buckets };
+    return &resources->buckets[hash_text(HASH_START, team) % BUCKETS];
 }
 
 static struct team_resources *hold_locked(struct resources *resources, const char *team)

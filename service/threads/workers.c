@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "threads/clock.h"
 #include "threads/cond.h"
 
@@ -62,10 +63,7 @@ struct workers {
 
 static struct owner **bucket_of(struct workers *workers, const char *name)
 {
-    size_t hash = 5381;
-    for (const char *c = name; *c != '\0'; c++)
-        hash = hash * 33 + (unsigned char)*c;
-    return &workers->buckets[hash % BUCKETS];
+    return &workers->buckets[hash_text(HASH_START, name) % BUCKETS];
 }
 
 static struct owner *find_owner(struct workers *workers, const char *name)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "metrics/registry.h"
 
 METRIC_GAUGE(entries, "provisor_prediction_cache_entries", "Predicted curves in memory.", "");
@@ -89,14 +90,6 @@ void prediction_item_release(const struct prediction_item *item)
 
 /* --- table --- */
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
-{
-    const unsigned char *at = bytes;
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ at[i]) * UINT64_C(1099511628211); /* FNV-1a */
-    return hash;
-}
-
 static void key_numbers(const struct prediction_key *key, int64_t numbers[4])
 {
     numbers[0] = key->problem_size;
@@ -109,9 +102,7 @@ static uint64_t hash_key(const struct prediction_key *key)
 {
     int64_t numbers[4];
     key_numbers(key, numbers);
-    uint64_t hash = UINT64_C(14695981039346656037);
-    hash = hash_bytes(hash, key->team_id, strlen(key->team_id) + 1);
-    hash = hash_bytes(hash, key->application, strlen(key->application) + 1);
+    uint64_t hash = hash_text(hash_text(HASH_START, key->team_id), key->application);
     hash = hash_bytes(hash, key->labels, sizeof key->labels);
     return hash_bytes(hash, numbers, sizeof numbers);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "threads/clock.h"
 #include "threads/cond.h"
 
@@ -83,14 +84,6 @@ void fit_queue_destroy(struct fit_queue *queue)
 
 /* --- the line and the table; the lock is held --- */
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    do
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211); /* FNV-1a */
-    while (*text++ != '\0');
-    return hash;
-}
-
 static struct entry **
 fit_queue_find_place(struct fit_queue *queue, uint64_t hash, const struct fit_key *key)
 {
@@ -157,7 +150,7 @@ bool fit_queue_add(struct fit_queue *queue, const char *team_id, const char *app
         return false; /* nothing that can have been stored */
     memcpy(key.team_id, team_id, team_n + 1);
     memcpy(key.application, application, name_n + 1);
-    uint64_t hash = hash_text(hash_text(UINT64_C(14695981039346656037), team_id), application);
+    uint64_t hash = hash_text(hash_text(HASH_START, team_id), application);
     pthread_mutex_lock(&queue->lock);
     bool added = api_fit_queue_add(queue, hash, &key);
     pthread_mutex_unlock(&queue->lock);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
+
 /* More than the program has statements worth preparing. */
 enum { STATEMENTS_MAX = 64 };
 
@@ -42,13 +44,10 @@ void prepared_learn_backend(PGconn *conn, int backend_pid)
         memory->same_server = backend_pid == PQbackendPID(conn);
 }
 
-/* FNV-1a: the texts are the program's own, so nobody can choose two that collide. */
+/* The texts are the program's own, so nobody can choose two that collide. */
 static uint64_t hash_of(const char *text)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (; *text != '\0'; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return hash;
+    return hash_text(HASH_START, text);
 }
 
 enum prepared_step

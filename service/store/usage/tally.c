@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 /* Teams whose hashes meet share a place in turns: whoever does not have it counts each at once. */
 enum { PLACES = 1024 };
 
@@ -51,10 +53,7 @@ static bool is_nothing(const struct tally_amounts *a)
 
 static struct place *place_of(struct tally *tally, const char *team_id)
 {
-    uint32_t hash = UINT32_C(2166136261); /* FNV-1a */
-    for (const char *c = team_id; *c != '\0'; c++)
-        hash = (hash ^ (unsigned char)*c) * UINT32_C(16777619);
-    return &tally->places[hash % PLACES];
+    return &tally->places[hash_text(HASH_START, team_id) % PLACES];
 }
 
 /* NULL while another team has it and something not counted yet. */

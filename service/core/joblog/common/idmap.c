@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+
 enum { FIRST_SLOTS = 64, LONGEST_PROBE = 128 };
 
 /* Spread keys, which are often consecutive, over all bits (the finalizer of splitmix64). */
@@ -15,10 +17,7 @@ static size_t idmap_mix(int64_t key)
 
 int64_t idmap_key_of(const char *text, size_t n)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-    return (int64_t)hash;
+    return (int64_t)hash_bytes(HASH_START, text, n);
 }
 
 uint32_t *idmap_find(const struct idmap *map, int64_t key)
