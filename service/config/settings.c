@@ -121,7 +121,7 @@ const struct setting settings[] = {
     INTEGER(archive_name_bytes_max, "bytes", 64, 65536, "1024", "length of a file's name in an archive; a longer one is 422"),
     TEXT(spool_directory, false, "/var/tmp", "directory where uploaded archives and imports of runs wait until they are complete, as unnamed files that vanish with the process"),
     INTEGER(spool_bytes_max, "bytes", MIB, 16 * TIB, "17179869184", "space that one of them may use there (decompressed, except for the files in a zip); more is 413"),
-    INTEGER(spool_total_bytes_max, "bytes", MIB, 16 * TIB, "34359738368", "space that all of them together may use there, shared by the teams that use some; more is 503"),
+    INTEGER(spool_total_bytes_max, "bytes", MIB, 16 * TIB, "34359738368", "space that all of them together may use there, shared by the teams that use some; more is 503, or 429 where others use some, too"),
 
     INTEGER(exports_max, "", 1, 1000, "4", "simultaneous exports of runs, shared by the teams that make any; more get 503"),
     INTEGER(imports_max, "", 1, 1000, "4", "imports of runs being stored at the same time, each with a connection to PostgreSQL, shared by the teams that make any; more get 503"),

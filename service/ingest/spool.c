@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "resources/resources.h"
+
 enum { RETRY_AFTER_S = 10 };
 
 struct spool {
@@ -93,17 +95,6 @@ write_all(int fd, uint64_t at, const char *bytes, size_t n, struct pv_error *err
     return PV_OK;
 }
 
-static enum pv_code refuse(const struct spool *spool, struct pv_error *err)
-{
-    if (!ledger_is_shared(&spool->account))
-        return fail_later(err, "uploads and exports take all of spool_total_bytes_max");
-    pv_error_set_limit(err, "spool", "content-bytes", (int64_t)spool->account.share->ledger->max,
-                       RETRY_AFTER_S);
-    return pv_fail(err, PV_E_QUOTA,
-                   "the team's uploads and exports take its share of the disk, and others take "
-                   "some, too (spool_total_bytes_max)");
-}
-
 enum pv_code spool_write(struct spool *spool, const char *bytes, size_t n, struct pv_error *err)
 {
     if (n > spool->place->bytes_max - spool->bytes)
@@ -111,7 +102,7 @@ enum pv_code spool_write(struct spool *spool, const char *bytes, size_t n, struc
                        "an upload may take at most %" PRIu64 " bytes on disk (spool_bytes_max)",
                        spool->place->bytes_max);
     if (!ledger_take(&spool->account, n))
-        return refuse(spool, err);
+        return resources_refuse(&spool->account, RESOURCE_SPOOL, err);
     uint64_t at = spool->bytes;
     spool->bytes += n;
     return write_all(spool->fd, at, bytes, n, err);

@@ -389,6 +389,42 @@ def test_quotas_of_the_spool(make_service, name, tmp_path):
     assert run["succeeded"] is True and spooled(service) == 0
 
 
+def refusals_of_the_spool(client):
+    text = client.request("GET", "/metrics", 200, token=False).text
+    return {reason: int(n) for reason, n in re.findall(r'^provisor_resource_refused_total\{resource="spool",reason="(\w+)"\} (\d+)$', text, re.M)}
+
+
+def test_a_team_that_fills_the_spool_leaves_room_for_another(make_service, name):
+    """It has three times what is free at most: with one mebibyte of eight in other hands, a bit over five. Alone it may have six."""
+    service = make_service(PROVISOR_SPOOL_TOTAL_BYTES_MAX=8 * MIB)
+    greedy, quiet = service.token("greedy"), service.token("quiet")
+    service.start()
+    greedy, quiet = service.client(greedy), service.client(quiet)
+
+    held = send_half(service, greedy, name, tar([("x", os.urandom(5 * MIB))])[:5 * MIB])
+    wait_for(lambda: spooled(service) >= 5 * MIB)
+    reply = upload(greedy, name, tar([("x", os.urandom(3 * MIB))]), 503)
+    assert "disk for uploads and exports" in reply.json()["detail"] and "(spool_total_bytes_max = %d)" % (8 * MIB) in reply.json()["detail"]
+    assert reply.headers["Retry-After"] == "10" and refusals_of_the_spool(quiet) == {"full": 1}
+
+    other = send_half(service, quiet, name, tar([("x", os.urandom(MIB))])[:MIB])
+    wait_for(lambda: spooled(service) >= 6 * MIB)
+    reply = upload(greedy, name, tar([("x", os.urandom(2 * MIB))]), 429)
+    assert reply.json()["type"] == "/problems/quota_exceeded"
+    assert "its share of the disk for uploads and exports" in reply.json()["detail"]
+    assert "(spool_total_bytes_max = %d)" % (8 * MIB) in reply.json()["detail"]
+    assert reply.headers["Retry-After"] == "10" and reply.headers["RateLimit"] == '"spool";r=0;t=10'
+    assert reply.headers["RateLimit-Policy"].startswith('"spool";q=%d' % (8 * MIB))
+    assert refusals_of_the_spool(quiet) == {"full": 1, "share": 1}
+    run = upload(quiet, name, tar(rolled(tiny_log(), 2) + [(".x", os.urandom(MIB))])).json()
+    assert run["succeeded"] is True, "there is room for another team"
+
+    other.close()
+    held.close()
+    wait_for(lambda: spooled(service) == 0)
+    assert upload(greedy, name, tar(rolled(tiny_log(), 2) + [(".x", os.urandom(5 * MIB))])).json()["succeeded"] is True
+
+
 def test_a_spool_directory_that_cannot_be_used_is_said(make_service, name):
     service = make_service(PROVISOR_SPOOL_DIRECTORY="/proc/none").start()
     client = service.client(service.token("none"))

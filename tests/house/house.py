@@ -44,10 +44,10 @@ ROOMS = {
     "core/sim": ({"base", "core/numerics"}, set(), CORE),
     "core/geosim": ({"base", "core/geo", "core/sim"}, set(), CORE),
     "compression": ({"base"}, set(), C_BASIC | {"lz4.h", "lz4frame.h", "snappy-c.h", "xxhash.h", "zlib.h", "zstd.h", "zstd_errors.h"}),
-    # From the bytes of a log, or a path, to a run.
     # What requests hold of the process, and whose share it is.
     "resources": ({"base", "config", "metrics"}, set(), C_BASIC | POSIX),
-    "ingest": ({"base", "config", "core", "compression"}, set(),
+    # From the bytes of a log, or a path, to a run.
+    "ingest": ({"base", "config", "core", "compression", "resources"}, set(),
                C_BASIC | POSIX | {"archive.h", "archive_entry.h", "sodium.h", "zip.h"}),
     # What the process counts; known to whoever counts.
     "metrics": ({"base"}, set(), C_BASIC | POSIX),
