@@ -97,7 +97,6 @@ static int command_help(int argc, char *argv[])
 static bool set_up_libraries(void)
 {
     (void)gsl_set_error_handler_off(); /* its default aborts */
-    codec_set_up();
     return sodium_init() >= 0;
 }
 

@@ -9,6 +9,7 @@
 #ifndef ARENA_FIRST_BLOCK
 #define ARENA_FIRST_BLOCK 4096
 #define ARENA_LARGEST_STEP ((size_t)1 << 22)
+#define ARENA_LARGEST_RESERVE SIZE_MAX
 #endif
 
 struct arena_block {
@@ -77,6 +78,14 @@ void *arena_alloc(struct arena *arena, size_t n)
     void *at = (char *)arena->head->data + arena->used;
     arena->used += n;
     return at;
+}
+
+bool arena_reserve(struct arena *arena, size_t n)
+{
+    if (n > ARENA_LARGEST_RESERVE)
+        n = ARENA_LARGEST_RESERVE;
+    return (arena->head != NULL && arena->head->capacity - arena->used >= n) ||
+           add_block(arena, n) != NULL;
 }
 
 void *arena_array(struct arena *arena, size_t count, size_t size)

@@ -45,6 +45,10 @@ void *arena_calloc(struct arena *arena, size_t count, size_t size);
 /* count * size bytes, not cleared. */
 void *arena_array(struct arena *arena, size_t count, size_t size);
 
+/* The next n bytes that are asked for come from one block, taken now. false: as arena_alloc's NULL.
+ */
+bool arena_reserve(struct arena *arena, size_t n);
+
 /* Copies, NUL-terminated. NULL when memory is exhausted. */
 char *arena_strdup(struct arena *arena, const char *text);
 char *arena_strndup(struct arena *arena, const char *text, size_t n);

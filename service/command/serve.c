@@ -264,11 +264,17 @@ static void try_spool(const struct config *config)
     spool_close(spool);
 }
 
-/* Threads that wait for PostgreSQL allocate little: they share heaps, which keeps the process
- * small. */
+/*
+ * Threads that wait for PostgreSQL allocate little: they share heaps, which keeps the process
+ * small. Large blocks go back to the system when they are freed: left to itself, the library raises
+ * its bound to 32 MB and keeps them.
+ */
 static void bound_heaps(const struct config *config)
 {
+    enum { LARGE_BYTES = 4 << 20 };
     (void)mallopt(M_ARENA_MAX, (int)(4 + config->compute_workers));
+    (void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+    (void)mallopt(M_TRIM_THRESHOLD, 2 * LARGE_BYTES);
 }
 
 static enum pv_code start_runner(struct service *service, struct pv_error *err)

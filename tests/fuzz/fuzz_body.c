@@ -12,17 +12,15 @@ bool fuzz_body_is_taken(const struct codec_node *top)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct pv_error err = {0};
-    json_t *json = NULL;
-    if (codec_parse((const char *)data, n, &bounds, &json, &err) != PV_OK) {
-        FUZZ_REQUIRE(err.detail[0] != '\0' || err.n_faults > 0);
-        return 0;
-    }
     struct arena arena;
     arena_init(&arena, 0);
-    struct codec_reader reader = {&arena, &err};
-    const struct codec_node top = codec_top(&reader, json);
-    fuzz_body(&top);
-    json_decref(json);
+    struct codec_document document;
+    if (codec_open(&document, (const char *)data, n, &bounds, &arena, &err) == PV_OK) {
+        fuzz_body(&document.top);
+        FUZZ_REQUIRE(codec_close(&document) == err.code);
+    } else {
+        FUZZ_REQUIRE(err.detail[0] != '\0' || err.n_faults > 0);
+    }
     arena_fini(&arena);
     return 0;
 }

@@ -41,7 +41,7 @@ static void require_round_trip(json_t *reply, struct arena *arena)
     struct codec_reader reader = {arena, &err};
     json_t *points = json_pack("[{s:i,s:i}]", "problem_size", 8, "executors", 2);
     FUZZ_REQUIRE(points != NULL && json_object_set_new(reply, "points", points) == 0);
-    struct codec_node top = codec_top(&reader, reply);
+    const struct codec_node top = {.reader = &reader, .json = reply};
     codec_model_predict_decode(&top, 1, &predict);
     FUZZ_REQUIRE(codec_result(&reader) == PV_OK);
 }

@@ -20,12 +20,12 @@ static enum pv_code team_create_decode(void *context,
                                        struct pv_error *err)
 {
     struct api *api = context;
-    struct api_body body;
+    struct codec_document body;
     (void)response;
     PV_TRY(http_check_query(request, no_parameters, err));
     PV_TRY(api_body_open(api->config, request, &body, err));
     codec_team_decode(&body.top, request->state);
-    return api_body_close(&body);
+    return codec_close(&body);
 }
 
 static enum pv_code team_create_store(void *context,

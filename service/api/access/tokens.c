@@ -29,12 +29,12 @@ static enum pv_code decode_token(struct api *api,
                                  struct token *wanted,
                                  struct pv_error *err)
 {
-    struct api_body body;
+    struct codec_document body;
     PV_TRY(api_body_open(api->config, request, &body, err));
     codec_token_decode(&body.top, wanted);
     if (wanted->expires_us != RUN_NO_INSTANT && wanted->expires_us <= clock_wall_us())
         codec_fault_member(&body.top, "expires_at", "out_of_range", "must lie in the future");
-    return api_body_close(&body);
+    return codec_close(&body);
 }
 
 /*

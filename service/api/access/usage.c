@@ -70,14 +70,14 @@ enum pv_code team_quotas_put(void *context,
                              struct pv_error *err)
 {
     struct api *api = context;
-    struct api_body body;
+    struct codec_document body;
     struct team_quotas quotas;
     struct http_request as;
     store_tx_auto_t *tx = NULL;
     PV_TRY(http_check_query(request, no_parameters, err));
     PV_TRY(api_body_open(api->config, request, &body, err));
     codec_team_quotas_decode(&body.top, &quotas);
-    PV_TRY(api_body_close(&body));
+    PV_TRY(codec_close(&body));
     PV_TRY(as_team(api, request, &as, err));
     PV_TRY(store_begin(api->store, &as.principal, request->request_id, STORE_WRITE, &tx, err));
     PV_TRY(store_quotas_set(tx, QUOTAS_ALL, &quotas, err));

@@ -52,10 +52,10 @@ static enum pv_code advice_decode(const struct config *config,
         .running = (size_t)config->jobs_max,
         .clusters = (size_t)config->plan_clusters_max,
     };
-    struct api_body body;
+    struct codec_document body;
     PV_TRY(api_body_open(config, request, &body, err));
     codec_advice_decode(&body.top, &limits, question);
-    return api_body_close(&body);
+    return codec_close(&body);
 }
 
 /* One advice while it is made: asked, loaded, computed, stored. */

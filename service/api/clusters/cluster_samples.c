@@ -22,11 +22,11 @@ static enum pv_code cluster_samples_decode(struct api *api,
                                                         .now_us = now_us,
                                                         .ahead_us =
                                                             api->config->samples_ahead_s * 1000000};
-    struct api_body body;
+    struct codec_document body;
     PV_TRY(api_body_open(api->config, request, &body, err));
     codec_cluster_samples_decode(&body.top, strview_of(http_path_parameter(request, "name")),
                                  &limits, samples);
-    return api_body_close(&body);
+    return codec_close(&body);
 }
 
 /* --- names, each once --- */

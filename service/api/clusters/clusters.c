@@ -103,10 +103,10 @@ static enum pv_code clusters_decode(struct api *api,
 {
     const struct codec_cluster_limits limits = {.labels = api->config->labels_max,
                                                 .cores = api->config->cores_max};
-    struct api_body body;
+    struct codec_document body;
     PV_TRY(api_body_open(api->config, request, &body, err));
     codec_cluster_decode(&body.top, &limits, sent);
-    return api_body_close(&body);
+    return codec_close(&body);
 }
 
 /* The book named becomes its id. */

@@ -145,7 +145,7 @@ static enum pv_code price_books_decode(struct api *api,
     static const char *const allowed[] = {"currency", NULL};
     const struct codec_price_book_limits limits = {.rows = api->config->prices_max};
     const char *currency = NULL;
-    struct api_body body;
+    struct codec_document body;
     bool csv = http_fields_are_csv(request);
     PV_TRY(http_check_query(request, csv ? allowed : allowed + 1, err));
     if (csv) {
@@ -156,7 +156,7 @@ static enum pv_code price_books_decode(struct api *api,
     }
     PV_TRY(api_body_open(api->config, request, &body, err));
     codec_price_book_decode(&body.top, &limits, sent);
-    return api_body_close(&body);
+    return codec_close(&body);
 }
 
 static enum pv_code price_books_check(const struct http_request *request,

@@ -17,10 +17,10 @@ static enum pv_code contention_decode(const struct config *config,
 {
     const struct codec_contention_limits limits = {.applications = (size_t)config->jobs_max,
                                                    .cores = config->cores_max};
-    struct api_body body;
+    struct codec_document body;
     PV_TRY(api_body_open(config, request, &body, err));
     codec_contention_decode(&body.top, &limits, asked);
-    return api_body_close(&body);
+    return codec_close(&body);
 }
 
 /* All cores of the cluster that is named, where the request does not say how many. */

@@ -24,10 +24,10 @@ static enum pv_code feasibility_decode(const struct config *config,
         .tasks = (size_t)config->tasks_max,
         .cores = config->cores_max,
     };
-    struct api_body body;
+    struct codec_document body;
     PV_TRY(api_body_open(config, request, &body, err));
     codec_feasibility_decode(&body.top, &limits, asked);
-    return api_body_close(&body);
+    return codec_close(&body);
 }
 
 /* The cores of the cluster that is only named. */

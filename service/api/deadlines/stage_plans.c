@@ -38,10 +38,10 @@ static enum pv_code stage_plans_decode(const struct config *config,
     const struct codec_stage_plan_limits limits = {.stages = (size_t)config->stages_max,
                                                    .tasks = config->tasks_max,
                                                    .cores = config->cores_max};
-    struct api_body body;
+    struct codec_document body;
     PV_TRY(api_body_open(config, request, &body, err));
     codec_stage_plan_decode(&body.top, &limits, asked);
-    return api_body_close(&body);
+    return codec_close(&body);
 }
 
 /* --- stages from history --- */

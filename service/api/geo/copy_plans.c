@@ -20,10 +20,10 @@ static enum pv_code copy_plans_decode(const struct config *config,
                                                   .tasks = (size_t)config->plan_tasks_max,
                                                   .points =
                                                       (size_t)config->distribution_points_max};
-    struct api_body body;
+    struct codec_document body;
     PV_TRY(api_body_open(config, request, &body, err));
     codec_copy_plan_decode(&body.top, &limits, asked);
-    return api_body_close(&body);
+    return codec_close(&body);
 }
 
 static bool has_time(void *context)

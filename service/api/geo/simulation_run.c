@@ -23,15 +23,11 @@ enum pv_code simulation_run(void *context,
                             struct pv_error *err)
 {
     const struct codec_bounds bounds = {.depth = WRITER_DEPTH_MAX, .values = run->request.n};
-    struct codec_reader reader = {run->arena, err};
-    json_t *json = NULL;
+    struct codec_document document;
     (void)context;
-    enum pv_code code = codec_parse(run->request.at, run->request.n, &bounds, &json, err);
-    if (code != PV_OK)
-        return code;
-    struct codec_node top = codec_top(&reader, json);
-    const struct simulation_kind *kind = simulation_kind_decode(&top);
-    code = kind != NULL ? kind->run(run, &top, result, err) : codec_result(&reader);
-    json_decref(json);
-    return code;
+    PV_TRY(codec_open(&document, run->request.at, run->request.n, &bounds, run->arena, err));
+    const struct simulation_kind *kind = simulation_kind_decode(&document.top);
+    enum pv_code code = kind != NULL ? kind->run(run, &document.top, result, err) : PV_OK;
+    enum pv_code read = codec_close(&document);
+    return code != PV_OK ? code : read;
 }

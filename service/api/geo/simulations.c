@@ -11,11 +11,11 @@ static enum pv_code simulations_decode(const struct api *api,
                                        struct writer *w,
                                        struct pv_error *err)
 {
-    struct api_body body;
+    struct codec_document body;
     PV_TRY(api_body_open(api->config, request, &body, err));
     const struct simulation_kind *kind = simulation_kind_decode(&body.top);
     enum pv_code code = kind == NULL ? PV_OK : kind->read(&body.top, api->config, w, err);
-    enum pv_code closed = api_body_close(&body);
+    enum pv_code closed = codec_close(&body);
     return code != PV_OK ? code : closed;
 }
 

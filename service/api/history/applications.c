@@ -54,13 +54,13 @@ static enum pv_code applications_decode(struct api *api,
                                         struct pv_error *err)
 {
     const struct codec_application_limits limits = {.labels = api->config->labels_max};
-    struct api_body body;
+    struct codec_document body;
     PV_TRY(api_body_open(api->config, request, &body, err));
     if (change != NULL)
         codec_application_decode_change(&body.top, &limits, change);
     else
         codec_application_decode(&body.top, &limits, sent);
-    return api_body_close(&body);
+    return codec_close(&body);
 }
 
 static enum pv_code applications_insert(struct http_request *request,

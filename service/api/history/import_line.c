@@ -70,15 +70,12 @@ enum pv_code import_line_decode(const struct config *config,
         .stages = config->stages_max, .tasks = config->tasks_max, .labels = config->labels_max};
     struct pv_error why;
     pv_error_clear(&why);
-    json_t *json = NULL;
-    enum pv_code code = codec_parse(line->text, line->n, &bounds, &json, &why);
+    struct codec_document document;
+    enum pv_code code = codec_open(&document, line->text, line->n, &bounds, arena, &why);
     if (code == PV_OK) {
-        struct codec_reader reader = {arena, &why};
-        struct codec_node top = codec_top(&reader, json);
-        codec_run_decode_record(&top, &limits, run);
-        check_id(&top, run, now_us);
-        json_decref(json);
-        code = codec_result(&reader);
+        codec_run_decode_record(&document.top, &limits, run);
+        check_id(&document.top, run, now_us);
+        code = codec_close(&document);
     }
     return code == PV_OK ? PV_OK : pass_faults(line, &why, err);
 }

@@ -98,12 +98,12 @@ static enum pv_code name_rules_set_decode(void *context,
                                           struct pv_error *err)
 {
     struct api *api = context;
-    struct api_body body;
+    struct codec_document body;
     (void)response;
     PV_TRY(http_check_query(request, no_parameters, err));
     PV_TRY(api_body_open(api->config, request, &body, err));
     codec_name_rules_decode(&body.top, request->state);
-    return api_body_close(&body);
+    return codec_close(&body);
 }
 
 static enum pv_code name_rules_set_store(void *context,
@@ -143,12 +143,12 @@ static enum pv_code name_rules_preview_decode(void *context,
 {
     struct api *api = context;
     struct name_rules_trial *trial = request->state;
-    struct api_body body;
+    struct codec_document body;
     (void)response;
     PV_TRY(http_check_query(request, no_parameters, err));
     PV_TRY(api_body_open(api->config, request, &body, err));
     codec_name_fold_decode(&body.top, &trial->asked);
-    return api_body_close(&body);
+    return codec_close(&body);
 }
 
 static enum pv_code name_rules_preview_load(void *context,

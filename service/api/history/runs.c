@@ -29,10 +29,10 @@ runs_decode(struct api *api, struct http_request *request, struct run *run, stru
     const struct config *config = api->config;
     const struct codec_run_limits limits = {
         .stages = config->stages_max, .tasks = config->tasks_max, .labels = config->labels_max};
-    struct api_body body;
+    struct codec_document body;
     PV_TRY(api_body_open(config, request, &body, err));
     codec_run_decode(&body.top, &limits, run);
-    return api_body_close(&body);
+    return codec_close(&body);
 }
 
 static enum pv_code runs_insert(struct http_request *request,

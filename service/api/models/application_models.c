@@ -226,16 +226,14 @@ enum pv_code application_models_read(struct arena *arena,
                                      struct pv_error *err)
 {
     const struct codec_bounds bounds = {.depth = WRITER_DEPTH_MAX, .values = stored->document.n};
-    json_t *json = NULL;
+    struct codec_document document;
     struct pv_error why = {0};
-    enum pv_code code = codec_parse(stored->document.at, stored->document.n, &bounds, &json, &why);
+    enum pv_code code =
+        codec_open(&document, stored->document.at, stored->document.n, &bounds, arena, &why);
     if (code == PV_OK) {
-        struct codec_reader reader = {arena, &why};
-        struct codec_node top = codec_top(&reader, json);
-        codec_history_model_decode(&top, kind, model);
-        code = codec_result(&reader);
+        codec_history_model_decode(&document.top, kind, model);
+        code = codec_close(&document);
     }
-    json_decref(json);
     if (code == PV_E_MEMORY)
         return pv_fail(err, code, "%s", why.detail);
     if (code != PV_OK)

@@ -13,11 +13,11 @@ static enum pv_code decode_fit(const struct config *config,
                                struct codec_model_fit *sent,
                                struct pv_error *err)
 {
-    struct api_body body;
+    struct codec_document body;
     PV_TRY(http_check_query(request, no_parameters, err));
     PV_TRY(api_body_open(config, request, &body, err));
     codec_model_fit_decode(&body.top, (size_t)config->observations_max, sent);
-    return api_body_close(&body);
+    return codec_close(&body);
 }
 
 /* What the core says of observations concerns them as a whole. */
@@ -67,11 +67,11 @@ static enum pv_code decode_predict(const struct config *config,
                                    struct codec_model_predict *sent,
                                    struct pv_error *err)
 {
-    struct api_body body;
+    struct codec_document body;
     PV_TRY(http_check_query(request, no_parameters, err));
     PV_TRY(api_body_open(config, request, &body, err));
     codec_model_predict_decode(&body.top, (size_t)config->points_max, sent);
-    return api_body_close(&body);
+    return codec_close(&body);
 }
 
 static enum pv_code models_predict_decode(void *context,

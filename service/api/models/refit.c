@@ -20,13 +20,13 @@ static enum pv_code refit_decode(const struct api *api,
 {
     static const char *const no_parameters[] = {NULL};
     const struct codec_refit_limits limits = refit_limits(api->config);
-    struct api_body body;
+    struct codec_document body;
     PV_TRY(http_check_query(request, no_parameters, err));
     if (request->body_n == 0)
         request->body = "{}", request->body_n = 2;
     PV_TRY(api_body_open(api->config, request, &body, err));
     codec_refit_decode(&body.top, &limits, asked);
-    return api_body_close(&body);
+    return codec_close(&body);
 }
 
 /* The kind asked for, out of the document that is kept of the history. */

@@ -44,13 +44,10 @@ static enum pv_code read_request(struct refit *refit, struct pv_error *err)
     const struct codec_refit_limits any = {1, INT32_MAX, INT32_MAX};
     struct strview text = refit->run->request;
     const struct codec_bounds bounds = {.depth = WRITER_DEPTH_MAX, .values = text.n};
-    json_t *json = NULL;
-    PV_TRY(codec_parse(text.at, text.n, &bounds, &json, err));
-    struct codec_reader reader = {refit->run->arena, err};
-    struct codec_node top = codec_top(&reader, json);
-    codec_refit_decode(&top, &any, &refit->asked);
-    json_decref(json);
-    return codec_result(&reader);
+    struct codec_document document;
+    PV_TRY(codec_open(&document, text.at, text.n, &bounds, refit->run->arena, err));
+    codec_refit_decode(&document.top, &any, &refit->asked);
+    return codec_close(&document);
 }
 
 /* --- fit --- */

@@ -5,34 +5,15 @@
 
 #include "api/shared/write.h"
 
-static enum pv_code api_parse(const struct config *config,
-                              const struct http_request *request,
-                              json_t **json,
-                              struct pv_error *err)
-{
-    const struct codec_bounds bounds = {.depth = (size_t)config->json_depth_max,
-                                        .values = (size_t)config->json_values_max,
-                                        .account = request->arena->account};
-    return codec_parse(request->body, request->body_n, &bounds, json, err);
-}
-
 enum pv_code api_body_open(const struct config *config,
                            struct http_request *request,
-                           struct api_body *body,
+                           struct codec_document *body,
                            struct pv_error *err)
 {
-    *body = (struct api_body){.reader = {request->arena, err}};
+    const struct codec_bounds bounds = {.depth = (size_t)config->json_depth_max,
+                                        .values = (size_t)config->json_values_max};
     api_body_keep_hash(request);
-    PV_TRY(api_parse(config, request, &body->json, err));
-    body->top = codec_top(&body->reader, body->json);
-    return PV_OK;
-}
-
-enum pv_code api_body_close(struct api_body *body)
-{
-    json_decref(body->json);
-    body->json = NULL;
-    return codec_result(&body->reader);
+    return codec_open(body, request->body, request->body_n, &bounds, request->arena, err);
 }
 
 enum pv_code

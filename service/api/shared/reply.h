@@ -7,22 +7,14 @@
 
 /* What the first and the last lines of most handlers have in common. */
 
-/* The body of a request while it is decoded: `codec_..._decode(&body.top, ...)` between the two. */
-struct api_body {
-    json_t *json;
-    struct codec_reader reader;
-    struct codec_node top;
-};
-
-/* By a step at HTTP_BODY or HTTP_COMPUTE, within the configured bounds. As codec_parse; nothing is
- * held on failure. */
+/*
+ * codec_open for the body of a request, within the configured bounds, by a step at HTTP_BODY or
+ * HTTP_COMPUTE: `codec_..._decode(&body.top, ...)`, then codec_close.
+ */
 enum pv_code api_body_open(const struct config *config,
                            struct http_request *request,
-                           struct api_body *body,
+                           struct codec_document *body,
                            struct pv_error *err) PV_MUSTCHECK;
-
-/* PV_OK, or the code of the faults that the decoder found. The JSON is gone afterwards. */
-enum pv_code api_body_close(struct api_body *body) PV_MUSTCHECK;
 
 /* The finished text becomes the body. PV_E_MEMORY when the writer ran out of it. */
 enum pv_code api_reply(struct http_response *response,

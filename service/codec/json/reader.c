@@ -1,6 +1,8 @@
 #include "codec/json/reader.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +16,26 @@
 /* What there is in a document. */
 struct extent {
     size_t depth;
-    size_t values;
+    size_t commas;
     size_t objects;
+    size_t arrays;
+    size_t members;
+    size_t longest; /* text, in bytes */
 };
+
+static size_t count_values(const struct extent *seen)
+{
+    return seen->commas + seen->objects + seen->arrays;
+}
+
+/* The index of the quote that ends the text which begins behind `from`; n: none does. */
+static size_t end_of_text(const char *text, size_t n, size_t from)
+{
+    size_t i = from + 1;
+    while (i < n && text[i] != '"')
+        i += text[i] == '\\' ? 2 : 1;
+    return i;
+}
 
 /*
  * Judged on the raw text: a tree takes some fifty bytes a value and hundreds an object, so that a
@@ -26,59 +45,114 @@ static struct extent reader_measure(const char *text, size_t n, const struct cod
 {
     struct extent seen = {0};
     size_t depth = 0;
-    bool in_string = false;
-    for (size_t i = 0; i < n && seen.depth <= stop->depth && seen.values <= stop->values; i++) {
+    for (size_t i = 0; i < n && seen.depth <= stop->depth && count_values(&seen) <= stop->values;
+         i++) {
         char c = text[i];
-        if (in_string) {
-            if (c == '\\')
-                i++;
-            else if (c == '"')
-                in_string = false;
-        } else if (c == '"') {
-            in_string = true;
+        if (c == '"') {
+            size_t end = end_of_text(text, n, i);
+            if (end - i > seen.longest)
+                seen.longest = end - i;
+            i = end;
         } else if (c == '{' || c == '[') {
-            seen.values++;
-            seen.objects++;
+            *(c == '{' ? &seen.objects : &seen.arrays) += 1;
             if (++depth > seen.depth)
                 seen.depth = depth;
         } else if ((c == '}' || c == ']') && depth > 0) {
             depth--;
         } else if (c == ',') {
-            seen.values++;
+            seen.commas++;
+        } else if (c == ':') {
+            seen.members++;
         }
     }
     return seen;
 }
 
-/* Measured with jansson 2.14 and glibc, in bytes: an empty object takes 234, an empty array 138, a
- * number 42, a short text 90, a member of an object 80 to 130 with its number. */
-static bool charge(struct ledger_account *account, const struct extent *seen, size_t n)
+/*
+ * About what jansson 2.14 asks for in bytes, of which it gives nothing back to an arena: tables
+ * and buffers that grow are there in all their sizes, keys twice. An object has room for eight
+ * members at first.
+ */
+static size_t tree_bytes(const struct extent *seen, size_t n)
 {
-    enum { OBJECT_BYTES = 240, VALUE_BYTES = 64 };
-    return ledger_take(account, seen->objects * OBJECT_BYTES + seen->values * VALUE_BYTES + n);
+    enum {
+        OBJECT_BYTES = 208,
+        ARRAY_BYTES = 112,
+        MEMBER_BYTES = 80,
+        TABLE_BYTES = 64, /* of a member beyond the eighth, at most */
+        ITEM_BYTES = 32,
+        SCALAR_BYTES = 48
+    };
+    const size_t values = count_values(seen);
+    const size_t items = values > seen->members ? values - seen->members : 0;
+    const size_t roomy = 8 * seen->objects;
+    return seen->objects * OBJECT_BYTES + seen->arrays * ARRAY_BYTES +
+           seen->members * MEMBER_BYTES +
+           (seen->members > roomy ? seen->members - roomy : 0) * TABLE_BYTES + items * ITEM_BYTES +
+           (seen->commas + 1) * SCALAR_BYTES + 2 * n + 4 * seen->longest;
 }
 
-/* jansson reports lack of memory as a fault of the text, in places: what it asks for is watched. */
-static _Thread_local bool json_memory_failed;
+/*
+ * What jansson asks for while it parses comes from an arena, and goes with it: a million values are
+ * given back at once, and to the system. It would not survive an answer of NULL everywhere (it
+ * asserts that there was memory for the text of a number), so lack of memory leaves it by longjmp:
+ * all that it holds is in the arena.
+ */
+static _Thread_local struct {
+    struct arena *tree; /* NULL: nothing is being parsed */
+    jmp_buf no_memory;
+} parsing;
 
-static void *json_memory(size_t n)
+static void *parser_alloc(size_t n)
 {
-    void *at = malloc(n);
-    json_memory_failed |= at == NULL;
+    if (parsing.tree == NULL)
+        return malloc(n);
+    void *at = arena_alloc(parsing.tree, n);
+    if (at == NULL)
+        longjmp(parsing.no_memory, 1);
     return at;
 }
 
-void codec_set_up(void)
+static void parser_free(void *at)
 {
-    json_set_alloc_funcs(json_memory, free);
+    if (parsing.tree == NULL)
+        free(at);
+}
+
+static void set_up_parser(void)
+{
+    json_set_alloc_funcs(parser_alloc, parser_free);
     json_object_seed(0);
 }
 
-enum pv_code codec_parse(const char *text,
-                         size_t n,
-                         const struct codec_bounds *bounds,
-                         json_t **json,
-                         struct pv_error *err)
+/* false: no memory. *json is NULL where the text is none. */
+static bool
+parse_into(struct arena *tree, const char *text, size_t n, json_t **json, json_error_t *why)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, set_up_parser);
+    parsing.tree = tree;
+    bool enough = setjmp(parsing.no_memory) == 0;
+    if (enough)
+        *json = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, why);
+    parsing.tree = NULL;
+    return enough;
+}
+
+static enum pv_code not_json(const json_error_t *why, struct pv_error *err)
+{
+    if (why->line <= 1) /* a line of NDJSON has a number of its own */
+        return pv_fail(err, PV_E_SYNTAX, "not valid JSON at column %d: %s", why->column, why->text);
+    return pv_fail(err, PV_E_SYNTAX, "not valid JSON at line %d, column %d: %s", why->line,
+                   why->column, why->text);
+}
+
+static enum pv_code parse(struct arena *tree,
+                          const char *text,
+                          size_t n,
+                          const struct codec_bounds *bounds,
+                          json_t **json,
+                          struct pv_error *err)
 {
     duty_parses(n);
     if (n == 0)
@@ -87,37 +161,44 @@ enum pv_code codec_parse(const char *text,
     if (seen.depth > bounds->depth)
         return pv_fail(err, PV_E_SYNTAX,
                        "the JSON is nested deeper than %zu levels (json_depth_max)", bounds->depth);
-    if (seen.values > bounds->values)
+    if (count_values(&seen) > bounds->values)
         return pv_fail(err, PV_E_LIMIT, "the JSON holds more than %zu value%s (json_values_max)",
                        bounds->values, PLURAL(bounds->values));
-    if (!charge(bounds->account, &seen, n))
-        return pv_no_memory(err);
     json_error_t why;
-    json_memory_failed = false;
-    json_t *parsed = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
-    if (json_memory_failed) { /* also where there is a tree: texts in it may be cut */
-        json_decref(parsed);
+    if (!arena_reserve(tree, tree_bytes(&seen, n)) || !parse_into(tree, text, n, json, &why))
         return pv_no_memory(err);
-    }
-    if (parsed == NULL) {
-        if (why.line <= 1) /* a line of NDJSON has a number of its own */
-            return pv_fail(err, PV_E_SYNTAX, "not valid JSON at column %d: %s", why.column,
-                           why.text);
-        return pv_fail(err, PV_E_SYNTAX, "not valid JSON at line %d, column %d: %s", why.line,
-                       why.column, why.text);
-    }
-    if (!json_is_object(parsed)) {
-        json_decref(parsed);
+    if (*json == NULL)
+        return not_json(&why, err);
+    if (!json_is_object(*json)) {
         (void)pv_fault(err, PV_PLACE_POINTER, "", "wrong_type", "must be an object");
         return PV_E_INVALID;
     }
-    *json = parsed;
     return PV_OK;
 }
 
-struct codec_node codec_top(struct codec_reader *reader, json_t *json)
+enum pv_code codec_open(struct codec_document *document,
+                        const char *text,
+                        size_t n,
+                        const struct codec_bounds *bounds,
+                        struct arena *arena,
+                        struct pv_error *err)
 {
-    return (struct codec_node){.reader = reader, .json = json};
+    json_t *json = NULL;
+    *document = (struct codec_document){.reader = {arena, err}};
+    arena_init_beside(&document->tree, arena, 0);
+    enum pv_code code = parse(&document->tree, text, n, bounds, &json, err);
+    if (code != PV_OK)
+        arena_fini(&document->tree);
+    else
+        document->top = (struct codec_node){.reader = &document->reader, .json = json};
+    return code;
+}
+
+enum pv_code codec_close(struct codec_document *document)
+{
+    arena_fini(&document->tree);
+    document->top.json = NULL;
+    return codec_result(&document->reader);
 }
 
 enum pv_code codec_result(const struct codec_reader *reader)

@@ -42,29 +42,31 @@ enum codec_flags {
 struct codec_bounds {
     size_t depth;  /* levels of nesting */
     size_t values; /* members and items, a little over-counted */
-    /* Charged with an estimate of what the tree takes, which is given back with all else that the
-     * account holds; PV_E_MEMORY when it has not as much. NULL: the tree is not counted. */
-    struct ledger_account *account;
 };
 
-/* Once, before the first JSON and the first thread: codec_parse answers PV_E_MEMORY for lack of
- * memory, wherever in jansson it shows. */
-void codec_set_up(void);
+/* A JSON text being read. */
+struct codec_document {
+    struct codec_reader reader;
+    struct codec_node top;
+    struct arena tree; /* of the parser, counted to the account of the reader's arena */
+};
 
 /*
- * Parse one JSON text whose top is an object.
+ * Parse one JSON text whose top is an object; then decode from &document->top into the arena, and
+ * codec_close. Neither document nor arena may move meanwhile. On failure there is nothing to close.
  * PV_E_SYNTAX: not JSON, a key twice, NaN, a number out of range, bad UTF-8, deeper than allowed.
  * PV_E_LIMIT: more values than allowed. PV_E_INVALID: JSON, but no object.
- * *json is new: json_decref it.
+ * PV_E_MEMORY: also when the account has not as much as the tree is estimated to take.
  */
-enum pv_code codec_parse(const char *text,
-                         size_t n,
-                         const struct codec_bounds *bounds,
-                         json_t **json,
-                         struct pv_error *err) PV_MUSTCHECK;
+enum pv_code codec_open(struct codec_document *document,
+                        const char *text,
+                        size_t n,
+                        const struct codec_bounds *bounds,
+                        struct arena *arena,
+                        struct pv_error *err) PV_MUSTCHECK;
 
-/* The top of a document. */
-struct codec_node codec_top(struct codec_reader *reader, json_t *json);
+/* codec_result of all that was decoded. The tree is gone; what was decoded stays in the arena. */
+enum pv_code codec_close(struct codec_document *document) PV_MUSTCHECK;
 
 /* PV_OK, or the code of the faults so far. */
 enum pv_code codec_result(const struct codec_reader *reader) PV_MUSTCHECK;

@@ -16,18 +16,13 @@ static enum pv_code decode(const char *text, bool change)
     arena_fini(&arena);
     arena_init(&arena, 0);
     pv_error_clear(&err);
-    struct codec_reader reader = {&arena, &err};
-    json_t *json = NULL;
-    enum pv_code code = codec_parse(text, strlen(text), &bounds, &json, &err);
-    if (code != PV_OK)
-        return code;
-    struct codec_node top = codec_top(&reader, json);
+    struct codec_document document;
+    PV_TRY(codec_open(&document, text, strlen(text), &bounds, &arena, &err));
     if (change)
-        codec_application_decode_change(&top, &limits, &changed);
+        codec_application_decode_change(&document.top, &limits, &changed);
     else
-        codec_application_decode(&top, &limits, &application);
-    json_decref(json);
-    return codec_result(&reader);
+        codec_application_decode(&document.top, &limits, &application);
+    return codec_close(&document);
 }
 
 static void fini(void)

@@ -17,15 +17,10 @@ static enum pv_code decode(const char *text)
     arena_fini(&arena);
     arena_init(&arena, 0);
     pv_error_clear(&err);
-    struct codec_reader reader = {&arena, &err};
-    json_t *json = NULL;
-    enum pv_code code = codec_parse(text, strlen(text), &bounds, &json, &err);
-    if (code != PV_OK)
-        return code;
-    struct codec_node top = codec_top(&reader, json);
-    codec_cluster_samples_decode(&top, strview_of("eu"), &limits, &samples);
-    json_decref(json);
-    return codec_result(&reader);
+    struct codec_document document;
+    PV_TRY(codec_open(&document, text, strlen(text), &bounds, &arena, &err));
+    codec_cluster_samples_decode(&document.top, strview_of("eu"), &limits, &samples);
+    return codec_close(&document);
 }
 
 static void fini(void)

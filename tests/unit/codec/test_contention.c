@@ -14,18 +14,13 @@ static struct arena arena;
 
 static enum pv_code decode(const char *body)
 {
-    json_t *json = NULL;
     arena_fini(&arena);
     arena_init(&arena, 0);
     pv_error_clear(&err);
-    enum pv_code code = codec_parse(body, strlen(body), &bounds, &json, &err);
-    if (code != PV_OK)
-        return code;
-    struct codec_reader reader = {&arena, &err};
-    struct codec_node top = codec_top(&reader, json);
-    codec_contention_decode(&top, &limits, &asked);
-    json_decref(json);
-    return codec_result(&reader);
+    struct codec_document document;
+    PV_TRY(codec_open(&document, body, strlen(body), &bounds, &arena, &err));
+    codec_contention_decode(&document.top, &limits, &asked);
+    return codec_close(&document);
 }
 
 Test(codec_contention, the_defaults_are_those_of_the_design)

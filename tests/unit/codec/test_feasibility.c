@@ -65,18 +65,17 @@ static void encode(struct codec_feasibility *asked, struct arena *arena, struct 
 static struct answer ask(const char *body, const struct codec_feasibility_limits *most)
 {
     struct answer answer = {0};
-    json_t *json = NULL;
-    answer.code = codec_parse(body, strlen(body), &bounds, &json, &answer.err);
-    if (answer.code != PV_OK)
-        return answer;
+    struct codec_document document;
     struct arena arena;
     arena_init(&arena, 0);
-    struct codec_reader reader = {&arena, &answer.err};
-    struct codec_node top = codec_top(&reader, json);
+    answer.code = codec_open(&document, body, strlen(body), &bounds, &arena, &answer.err);
+    if (answer.code != PV_OK) {
+        arena_fini(&arena);
+        return answer;
+    }
     struct codec_feasibility asked;
-    codec_feasibility_decode(&top, most, &asked);
-    answer.code = codec_result(&reader);
-    json_decref(json);
+    codec_feasibility_decode(&document.top, most, &asked);
+    answer.code = codec_close(&document);
     if (answer.code == PV_OK && asked.sources[0].application.at == NULL)
         encode(&asked, &arena, &answer);
     arena_fini(&arena);
@@ -217,15 +216,12 @@ Test(codec_feasibility, reads_what_is_optional)
     struct arena arena;
     arena_init(&arena, 0);
     struct pv_error err = {0};
-    json_t *json = NULL;
+    struct codec_document document;
     const char *body = REQUEST(GOOD "," JOB("B", "\"application\":\"hourly\",\"problem_size\":7"));
-    cr_assert_eq(codec_parse(body, strlen(body), &bounds, &json, &err), PV_OK);
-    struct codec_reader reader = {&arena, &err};
-    struct codec_node top = codec_top(&reader, json);
+    cr_assert_eq(codec_open(&document, body, strlen(body), &bounds, &arena, &err), PV_OK);
     struct codec_feasibility asked;
-    codec_feasibility_decode(&top, &limits, &asked);
-    json_decref(json);
-    cr_assert_eq(codec_result(&reader), PV_OK);
+    codec_feasibility_decode(&document.top, &limits, &asked);
+    cr_assert_eq(codec_close(&document), PV_OK);
     cr_assert_eq(asked.cores, 4);
     cr_assert_not(asked.with_schedule);
     cr_assert_eq(asked.jobs[0].release_s, 0);

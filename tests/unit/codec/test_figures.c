@@ -13,15 +13,12 @@ static struct run read_figures(struct arena *arena, const char *text, size_t n, 
     static const struct codec_run_limits limits = {.stages = 1, .tasks = 1, .labels = 1};
     struct pv_error err;
     pv_error_clear(&err);
-    json_t *json = NULL;
+    struct codec_document document;
     struct run run;
-    cr_assert_eq(codec_parse(text, n, &bounds, &json, &err), PV_OK);
-    struct codec_reader reader = {arena, &err};
-    struct codec_node node = codec_top(&reader, json);
-    codec_run_decode_record(&node, &limits, &run);
-    cr_assert_eq(codec_result(&reader), want, "%s: %s", text, err.detail);
+    cr_assert_eq(codec_open(&document, text, n, &bounds, arena, &err), PV_OK);
+    codec_run_decode_record(&document.top, &limits, &run);
+    cr_assert_eq(codec_close(&document), want, "%s: %s", text, err.detail);
     cr_assert_eq(err.n_faults, want == PV_OK ? 0u : 1u, "%s", text);
-    json_decref(json);
     return run;
 }
 

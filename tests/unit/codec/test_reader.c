@@ -2,42 +2,51 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct codec_bounds bounds = {.depth = 16, .values = 1000000};
 
-struct document {
+struct bench {
     struct arena arena;
     struct pv_error err;
-    struct codec_reader reader;
-    json_t *json;
-    struct codec_node top;
+    struct codec_document document;
 };
 
-static void document_open(struct document *d, const char *text)
+static void bench_open(struct bench *b, const char *text)
 {
-    memset(d, 0, sizeof *d);
-    arena_init(&d->arena, 0);
-    d->reader = (struct codec_reader){&d->arena, &d->err};
-    cr_assert_eq(codec_parse(text, strlen(text), &bounds, &d->json, &d->err), PV_OK, "%s",
-                 d->err.detail);
-    d->top = codec_top(&d->reader, d->json);
+    memset(b, 0, sizeof *b);
+    arena_init(&b->arena, 0);
+    cr_assert_eq(codec_open(&b->document, text, strlen(text), &bounds, &b->arena, &b->err), PV_OK,
+                 "%s", b->err.detail);
 }
 
-static void document_close(struct document *d)
+static void bench_close(struct bench *b)
 {
-    json_decref(d->json);
-    arena_fini(&d->arena);
+    cr_expect_eq(codec_close(&b->document), b->err.code);
+    arena_fini(&b->arena);
+}
+
+/* Read, and no more. */
+static enum pv_code
+parse(const char *text, size_t n, const struct codec_bounds *most, struct pv_error *err)
+{
+    struct arena arena;
+    arena_init(&arena, 0);
+    pv_error_clear(err);
+    struct codec_document document;
+    enum pv_code code = codec_open(&document, text, n, most, &arena, err);
+    if (code == PV_OK)
+        cr_assert_eq(codec_close(&document), PV_OK);
+    arena_fini(&arena);
+    return code;
 }
 
 static enum pv_code parse_code(const char *text)
 {
-    json_t *json = NULL;
-    struct pv_error err = {0};
-    enum pv_code code = codec_parse(text, strlen(text), &bounds, &json, &err);
-    cr_assert_eq(code == PV_OK, json != NULL);
-    json_decref(json);
-    return code;
+    struct pv_error err;
+    return parse(text, strlen(text), &bounds, &err);
 }
 
 Test(reader, what_is_not_json_is_malformed)
@@ -106,70 +115,70 @@ static const struct {
     {"{\"n\": 1, \"what/is~this\": 1}", "/what~1is~0this", "unknown_field"},
 };
 
-static void decode(struct document *d)
+static void decode(struct bench *b)
 {
     static const char *const known[] = {"n",  "i",    "name", "word",   "at",
                                         "id", "flag", "list", "labels", NULL};
     static const char *const words[] = {"red", "blue", NULL};
-    codec_refuse_unknown(&d->top, known);
-    (void)codec_number(&d->top, "n", CODEC_REQUIRED | CODEC_ABOVE, 0, 10);
-    (void)codec_integer(&d->top, "i", CODEC_OPTIONAL, 0, 5);
-    (void)codec_name(&d->top, "name", CODEC_OPTIONAL);
-    (void)codec_choice(&d->top, "word", CODEC_OPTIONAL, words, 0);
-    (void)codec_instant(&d->top, "at", CODEC_NULLABLE);
+    codec_refuse_unknown(&b->document.top, known);
+    (void)codec_number(&b->document.top, "n", CODEC_REQUIRED | CODEC_ABOVE, 0, 10);
+    (void)codec_integer(&b->document.top, "i", CODEC_OPTIONAL, 0, 5);
+    (void)codec_name(&b->document.top, "name", CODEC_OPTIONAL);
+    (void)codec_choice(&b->document.top, "word", CODEC_OPTIONAL, words, 0);
+    (void)codec_instant(&b->document.top, "at", CODEC_NULLABLE);
     char id[37];
-    codec_uuid(&d->top, "id", CODEC_NULLABLE, id);
-    (void)codec_boolean(&d->top, "flag", CODEC_OPTIONAL, false);
-    struct codec_node list = codec_array(&d->top, "list", CODEC_OPTIONAL, 0, 3);
+    codec_uuid(&b->document.top, "id", CODEC_NULLABLE, id);
+    (void)codec_boolean(&b->document.top, "flag", CODEC_OPTIONAL, false);
+    struct codec_node list = codec_array(&b->document.top, "list", CODEC_OPTIONAL, 0, 3);
     if (list.json != NULL)
         (void)codec_as_numbers(&list, 0, 0, 100);
     struct run_label *labels;
     size_t n;
-    codec_labels(&d->top, "labels", CODEC_OPTIONAL, 2, &labels, &n);
+    codec_labels(&b->document.top, "labels", CODEC_OPTIONAL, 2, &labels, &n);
 }
 
 Test(reader, every_fault_names_its_place)
 {
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        struct document d;
-        document_open(&d, faults[i].text);
-        decode(&d);
-        cr_assert_eq(codec_result(&d.reader), PV_E_INVALID, "%s", faults[i].text);
-        cr_assert_eq(d.err.n_faults, 1u, "%s", faults[i].text);
-        cr_assert_str_eq(d.err.faults[0].at, faults[i].pointer, "%s", faults[i].text);
-        cr_assert_str_eq(d.err.faults[0].code, faults[i].code, "%s", faults[i].text);
-        document_close(&d);
+        struct bench b;
+        bench_open(&b, faults[i].text);
+        decode(&b);
+        cr_assert_eq(codec_result(&b.document.reader), PV_E_INVALID, "%s", faults[i].text);
+        cr_assert_eq(b.err.n_faults, 1u, "%s", faults[i].text);
+        cr_assert_str_eq(b.err.faults[0].at, faults[i].pointer, "%s", faults[i].text);
+        cr_assert_str_eq(b.err.faults[0].code, faults[i].code, "%s", faults[i].text);
+        bench_close(&b);
     }
 }
 
 Test(reader, values_arrive)
 {
-    struct document d;
-    document_open(&d, "{\"n\": 2.5, \"i\": 4.0, \"name\": \"\xc3\xa9t\xc3\xa9\", \"word\": "
-                      "\"blue\", \"at\": null, "
-                      "\"list\": [1, 2.5], \"labels\": {\"b\": \"2\", \"a\": \"1\"}}");
-    decode(&d);
-    cr_assert_eq(codec_result(&d.reader), PV_OK);
-    cr_assert_eq(codec_number(&d.top, "n", 0, 0, 10), 2.5);
-    cr_assert_eq(codec_integer(&d.top, "i", 0, 0, 5), 4, "16.0 is the integer 16");
-    cr_assert(isnan(codec_number(&d.top, "absent", 0, 0, 1)));
-    cr_assert_eq(codec_integer(&d.top, "absent", 0, 0, 1), RUN_UNKNOWN);
-    cr_assert_eq(codec_instant(&d.top, "at", CODEC_NULLABLE), RUN_NO_INSTANT);
+    struct bench b;
+    bench_open(&b, "{\"n\": 2.5, \"i\": 4.0, \"name\": \"\xc3\xa9t\xc3\xa9\", \"word\": "
+                   "\"blue\", \"at\": null, "
+                   "\"list\": [1, 2.5], \"labels\": {\"b\": \"2\", \"a\": \"1\"}}");
+    decode(&b);
+    cr_assert_eq(codec_result(&b.document.reader), PV_OK);
+    cr_assert_eq(codec_number(&b.document.top, "n", 0, 0, 10), 2.5);
+    cr_assert_eq(codec_integer(&b.document.top, "i", 0, 0, 5), 4, "16.0 is the integer 16");
+    cr_assert(isnan(codec_number(&b.document.top, "absent", 0, 0, 1)));
+    cr_assert_eq(codec_integer(&b.document.top, "absent", 0, 0, 1), RUN_UNKNOWN);
+    cr_assert_eq(codec_instant(&b.document.top, "at", CODEC_NULLABLE), RUN_NO_INSTANT);
     struct run_label *labels;
     size_t n;
-    codec_labels(&d.top, "labels", 0, 2, &labels, &n);
+    codec_labels(&b.document.top, "labels", 0, 2, &labels, &n);
     cr_assert_eq(n, 2u);
     cr_assert_str_eq(labels[0].key.at, "a", "sorted by key");
-    document_close(&d);
+    bench_close(&b);
 }
 
 Test(reader, faults_of_several_fields_are_told_together)
 {
-    struct document d;
-    document_open(&d, "{\"i\": 9, \"word\": \"green\", \"more\": 1}");
-    decode(&d);
-    cr_assert_eq(d.err.n_faults, 4u);
-    document_close(&d);
+    struct bench b;
+    bench_open(&b, "{\"i\": 9, \"word\": \"green\", \"more\": 1}");
+    decode(&b);
+    cr_assert_eq(b.err.n_faults, 4u);
+    bench_close(&b);
 }
 
 /* An arena that is full at the first, second, ... allocation: always an error, never a crash. */
@@ -177,15 +186,15 @@ Test(reader, running_out_of_memory_is_an_ordinary_error)
 {
     size_t failures = 0;
     for (size_t limit = 1; limit < 200000; limit += 4096) {
-        struct document d;
-        document_open(&d, "{\"n\": 1, \"name\": \"abc\", \"list\": [1, 2, 3], \"labels\": {\"a\": "
-                          "\"1\", \"b\": \"2\"}}");
-        d.arena.limit = limit;
-        decode(&d);
-        enum pv_code code = codec_result(&d.reader);
+        struct bench b;
+        bench_open(&b, "{\"n\": 1, \"name\": \"abc\", \"list\": [1, 2, 3], \"labels\": {\"a\": "
+                       "\"1\", \"b\": \"2\"}}");
+        b.arena.limit = limit;
+        decode(&b);
+        enum pv_code code = codec_result(&b.document.reader);
         cr_assert(code == PV_OK || code == PV_E_MEMORY);
         failures += code == PV_E_MEMORY;
-        document_close(&d);
+        bench_close(&b);
     }
     cr_assert_gt(failures, 0u);
 }
@@ -193,15 +202,72 @@ Test(reader, running_out_of_memory_is_an_ordinary_error)
 Test(reader, values_are_counted_before_anything_is_built)
 {
     const struct codec_bounds few = {.depth = 16, .values = 5};
-    json_t *json = NULL;
-    struct pv_error err = {0};
+    struct pv_error err;
     const char *six = "{\"a\": [1, 2, 3, 4, 5, 6]}";
-    cr_assert_eq(codec_parse(six, strlen(six), &few, &json, &err), PV_E_LIMIT);
+    cr_assert_eq(parse(six, strlen(six), &few, &err), PV_E_LIMIT);
     cr_assert_not_null(strstr(err.detail, "json_values_max"));
     const char *four = "{\"a\": [1, 2, 3, \",,,,,,\"]}";
-    pv_error_clear(&err);
-    cr_assert_eq(codec_parse(four, strlen(four), &few, &json, &err), PV_OK);
-    json_decref(json);
+    cr_assert_eq(parse(four, strlen(four), &few, &err), PV_OK);
+}
+
+/* Shapes of large documents: `item` again and again between the others. */
+static const struct {
+    const char *before, *item, *rest, *after; /* rest: of an item after its number */
+    size_t times;
+} shapes[] = {
+    {"{\"a\":[", "{\"\":0},", NULL, "0]}", 20000},
+    {"{\"a\":[", "{},", NULL, "0]}", 20000},
+    {"{\"a\":[", "[],", NULL, "0]}", 20000},
+    {"{\"a\":[", "1.25,", NULL, "0]}", 50000},
+    {"{\"a\":[", "\"\",", NULL, "0]}", 50000},
+    {"{\"a\":[", "{\"name\":\"a\",\"duration_s\":1.5,\"stages\":[1,2,3]},", NULL, "0]}", 5000},
+    {"{\"a\":[", "{\"b\":{\"c\":{\"d\":[[[]]]}}},", NULL, "0]}", 5000},
+    {"{\"a\":\"", "text and more of it, ", NULL, "\"}", 50000},
+    {"{\"a\":{", "\"", "\":0,", "\"\":0}}", 50000},
+    {"{\"a\":[", "{\"1\":0,\"2\":0,\"3\":0,\"4\":0,\"5\":0,\"6\":0,\"7\":0,\"8\":0,\"9\":0},", NULL,
+     "0]}", 5000},
+};
+
+static size_t write_shape(size_t which, char *text, size_t room)
+{
+    size_t n = (size_t)snprintf(text, room, "%s", shapes[which].before);
+    for (size_t i = 0; i < shapes[which].times; i++)
+        n += shapes[which].rest == NULL
+                 ? (size_t)snprintf(text + n, room - n, "%s", shapes[which].item)
+                 : (size_t)snprintf(text + n, room - n, "%s%zu%s", shapes[which].item, i,
+                                    shapes[which].rest);
+    return n + (size_t)snprintf(text + n, room - n, "%s", shapes[which].after);
+}
+
+/* So that nothing is begun for which there is no memory, and what is taken is wanted. */
+Test(reader, a_tree_is_estimated_before_it_is_built)
+{
+    const size_t room = 2000000;
+    char *text = malloc(room);
+    cr_assert_not_null(text);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        size_t n = write_shape(i, text, room);
+        struct ledger ledger = {.max = SIZE_MAX / 8};
+        struct ledger_share share = {.ledger = &ledger};
+        struct ledger_account account = {.share = &share};
+        struct pv_error err = {0};
+        struct arena arena;
+        struct codec_document document;
+        arena_init(&arena, 0);
+        arena.account = &account;
+        cr_assert_eq(codec_open(&document, text, n, &bounds, &arena, &err), PV_OK, "%zu", i);
+        size_t taken = account.used;
+        cr_expect_eq(taken - document.tree.total, 2 * sizeof(void *), "%zu: two blocks", i);
+        cr_expect_gt(document.tree.used * 2, document.tree.total, "%zu: %zu of %zu", i,
+                     document.tree.used, document.tree.total);
+        cr_expect_eq(codec_close(&document), PV_OK);
+        cr_expect_eq(account.used, 0u, "%zu", i);
+        ledger.max = taken / LEDGER_THRESHOLD * (LEDGER_THRESHOLD + 1) - LEDGER_THRESHOLD;
+        cr_expect_eq(codec_open(&document, text, n, &bounds, &arena, &err), PV_E_MEMORY, "%zu", i);
+        cr_expect(account.refused && account.used == 0);
+        arena_fini(&arena);
+    }
+    free(text);
 }
 
 Test(reader, every_word_that_is_allowed_is_named)
@@ -214,13 +280,13 @@ Test(reader, every_word_that_is_allowed_is_named)
                                         "sixth_of_many_words",
                                         "the_last",
                                         NULL};
-    struct document d;
-    document_open(&d, "{\"word\": \"green\"}");
-    (void)codec_choice(&d.top, "word", CODEC_REQUIRED, words, 0);
-    cr_assert_eq(d.err.n_faults, 1);
+    struct bench b;
+    bench_open(&b, "{\"word\": \"green\"}");
+    (void)codec_choice(&b.document.top, "word", CODEC_REQUIRED, words, 0);
+    cr_assert_eq(b.err.n_faults, 1);
     for (size_t i = 0; words[i] != NULL; i++)
-        cr_expect_not_null(strstr(d.err.faults[0].detail, words[i]), "%s", d.err.faults[0].detail);
-    document_close(&d);
+        cr_expect_not_null(strstr(b.err.faults[0].detail, words[i]), "%s", b.err.faults[0].detail);
+    bench_close(&b);
 }
 
 /* A key that is longer than a fault's place is cut between characters. */
@@ -232,18 +298,18 @@ Test(reader, a_long_key_is_cut_between_characters)
         for (size_t i = 0; i < 150; i++)
             strcat(text, "\u00e9");
         strcat(text, "\": 1}");
-        struct document d;
-        document_open(&d, text);
-        decode(&d);
-        const char *at = d.err.faults[0].at;
-        cr_expect_str_eq(d.err.faults[0].code, "unknown_field");
+        struct bench b;
+        bench_open(&b, text);
+        decode(&b);
+        const char *at = b.err.faults[0].at;
+        cr_expect_str_eq(b.err.faults[0].code, "unknown_field");
         cr_expect(strview_is_utf8(strview_of(at)), "%zu", before);
-        cr_expect_geq(strlen(at), sizeof d.err.faults[0].at - 2);
+        cr_expect_geq(strlen(at), sizeof b.err.faults[0].at - 2);
         char pointer[64];
-        struct codec_node member =
-            codec_member(&d.top, json_object_iter_key(json_object_iter(d.json)));
+        struct codec_node member = codec_member(
+            &b.document.top, json_object_iter_key(json_object_iter(b.document.top.json)));
         codec_pointer(&member, pointer, sizeof pointer);
         cr_expect(strview_is_utf8(strview_of(pointer)), "%zu", before);
-        document_close(&d);
+        bench_close(&b);
     }
 }

@@ -11,8 +11,7 @@ static const struct codec_bounds bounds = {.depth = 32, .values = 1000000};
 struct bench {
     struct arena arena;
     struct pv_error err;
-    struct codec_reader reader;
-    json_t *json;
+    struct codec_document document;
     struct run run;
 };
 
@@ -22,18 +21,13 @@ static enum pv_code decode(struct bench *b, const char *text, const struct codec
 {
     memset(b, 0, sizeof *b);
     arena_init(&b->arena, 0);
-    b->reader = (struct codec_reader){&b->arena, &b->err};
-    enum pv_code code = codec_parse(text, strlen(text), &bounds, &b->json, &b->err);
-    if (code != PV_OK)
-        return code;
-    struct codec_node top = codec_top(&b->reader, b->json);
-    codec_run_decode(&top, limits, &b->run);
-    return codec_result(&b->reader);
+    PV_TRY(codec_open(&b->document, text, strlen(text), &bounds, &b->arena, &b->err));
+    codec_run_decode(&b->document.top, limits, &b->run);
+    return codec_close(&b->document);
 }
 
 static void fini(struct bench *b)
 {
-    json_decref(b->json);
     arena_fini(&b->arena);
 }
 
@@ -317,15 +311,13 @@ Test(codec_run, out_of_memory_is_an_ordinary_error)
         struct bench b;
         memset(&b, 0, sizeof b);
         arena_init(&b.arena, limit);
-        b.reader = (struct codec_reader){&b.arena, &b.err};
         char text[20000] = HEAD "\"stages\":[{\"id\":0,\"task_durations_s\":[1";
         for (size_t i = 0; i < 2000; i++)
             strcat(text, ",1");
         strcat(text, "]}]}");
-        cr_assert_eq(codec_parse(text, strlen(text), &bounds, &b.json, &b.err), PV_OK);
-        struct codec_node top = codec_top(&b.reader, b.json);
-        codec_run_decode(&top, &wide, &b.run);
-        enum pv_code code = codec_result(&b.reader);
+        cr_assert_eq(codec_open(&b.document, text, strlen(text), &bounds, &b.arena, &b.err), PV_OK);
+        codec_run_decode(&b.document.top, &wide, &b.run);
+        enum pv_code code = codec_close(&b.document);
         cr_assert(code == PV_OK || code == PV_E_MEMORY, "%d", (int)code);
         refused += code == PV_E_MEMORY;
         fini(&b);

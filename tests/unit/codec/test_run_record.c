@@ -10,16 +10,11 @@ static enum pv_code
 decode(struct arena *arena, const char *text, struct run *run, struct pv_error *err)
 {
     const struct codec_bounds bounds = {.depth = 16, .values = 1000};
-    json_t *json = NULL;
     pv_error_clear(err);
-    enum pv_code code = codec_parse(text, strlen(text), &bounds, &json, err);
-    if (code != PV_OK)
-        return code;
-    struct codec_reader reader = {arena, err};
-    struct codec_node top = codec_top(&reader, json);
-    codec_run_decode_record(&top, &limits, run);
-    json_decref(json);
-    return codec_result(&reader);
+    struct codec_document document;
+    PV_TRY(codec_open(&document, text, strlen(text), &bounds, arena, err));
+    codec_run_decode_record(&document.top, &limits, run);
+    return codec_close(&document);
 }
 
 static const char *encode(struct arena *arena, const struct run *run)

@@ -33,15 +33,10 @@ TestSuite(wfformat, .init = setup, .fini = teardown);
 static enum pv_code decode_text(const char *text, size_t n, struct geosim_recording *recording)
 {
     const struct codec_bounds bounds = {.depth = 32, .values = 1000000};
-    json_t *json = NULL;
-    enum pv_code code = codec_parse(text, n, &bounds, &json, &err);
-    if (code != PV_OK)
-        return code;
-    struct codec_reader reader = {&arena, &err};
-    struct codec_node top = codec_top(&reader, json);
-    codec_wfformat_decode(&top, MOST, &operations, recording);
-    json_decref(json);
-    return codec_result(&reader);
+    struct codec_document document;
+    PV_TRY(codec_open(&document, text, n, &bounds, &arena, &err));
+    codec_wfformat_decode(&document.top, MOST, &operations, recording);
+    return codec_close(&document);
 }
 
 /* A document of these tasks, files and executions. */
