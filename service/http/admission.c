@@ -99,11 +99,14 @@ void http_admission_refuse(struct http_request *request,
                                  "requests hold as much memory as they may (memory_bytes_max)"},
         [HTTP_REFUSED_MEMORY_SHARE] = {PV_E_QUOTA, "memory_share",
                                        "the team's requests hold their share of the memory, and "
-                                       "others hold some, too"},
+                                       "others hold some, too (memory_bytes_max)"},
+        [HTTP_REFUSED_MEMORY_ALONE] = {PV_E_LIMIT, "memory_alone",
+                                       "the request needs more memory than a team may hold (three "
+                                       "quarters of memory_bytes_max)"},
         [HTTP_REFUSED_LOOKUPS] = {PV_E_UNAVAILABLE, "token_lookups",
                                   "more new tokens were sent within this second than are looked up "
                                   "(token_lookups_per_s)"}};
-    struct pv_error err = {.retry_after_s = 1};
+    struct pv_error err = {.retry_after_s = rows[why].code == PV_E_LIMIT ? 0 : 1};
     if (why == HTTP_REFUSED_QUEUE_SHARE)
         pv_error_set_limit(&err, "queue", "concurrent-requests", config->io_queue, 1);
     if (why == HTTP_REFUSED_MEMORY_SHARE)

@@ -45,6 +45,7 @@ enum http_refusal {
     HTTP_REFUSED_QUEUE_SHARE,
     HTTP_REFUSED_MEMORY, /* requests hold as much as they may */
     HTTP_REFUSED_MEMORY_SHARE,
+    HTTP_REFUSED_MEMORY_ALONE, /* it wants more than a team alone may hold */
     HTTP_REFUSED_LOOKUPS /* too many tokens that nobody knows */
 };
 
@@ -53,7 +54,8 @@ enum http_refusal http_refusal_of(enum workers_admission why);
 
 /*
  * The answer to such a request: 429 with RateLimit and RateLimit-Policy (draft "RateLimit header
- * fields for HTTP") where the team has used its share and others want theirs, else 503.
+ * fields for HTTP") where the team has used its share and others want theirs, 422 where asking again
+ * is of no use, else 503.
  */
 void http_admission_refuse(struct http_request *request,
                            struct http_response *response,

@@ -185,8 +185,9 @@ void exchange_refuse(struct exchange *x, enum http_refusal why)
 
 void exchange_refuse_memory(struct exchange *x)
 {
-    exchange_refuse(x, ledger_is_shared(&x->account) ? HTTP_REFUSED_MEMORY_SHARE
-                                                     : HTTP_REFUSED_MEMORY);
+    exchange_refuse(x, !ledger_fits_alone(&x->account) ? HTTP_REFUSED_MEMORY_ALONE
+                       : ledger_is_shared(&x->account) ? HTTP_REFUSED_MEMORY_SHARE
+                                                       : HTTP_REFUSED_MEMORY);
 }
 
 static void fail_with(struct exchange *x, enum pv_code code, struct pv_error *err)
