@@ -46,7 +46,7 @@ enum http_refusal {
     HTTP_REFUSED_MEMORY, /* requests hold as much as they may */
     HTTP_REFUSED_MEMORY_SHARE,
     HTTP_REFUSED_MEMORY_ALONE, /* it wants more than a team alone may hold */
-    HTTP_REFUSED_LOOKUPS /* too many tokens that nobody knows */
+    HTTP_REFUSED_LOOKUPS       /* too many tokens that nobody knows */
 };
 
 /* `why` is not WORKERS_ACCEPTED. */

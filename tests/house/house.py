@@ -55,7 +55,7 @@ ROOMS = {
     "sample": ({"base"}, set(), C_BASIC | POSIX),
     "config": ({"base"}, set(), C_BASIC | POSIX),
     "threads": ({"base"}, set(), C_BASIC | POSIX | {"sodium.h"}),
-    "codec": ({"base", "core"}, set(), C_BASIC | {"csv.h", "ctype.h", "jansson.h"}),
+    "codec": ({"base", "core"}, set(), C_BASIC | {"csv.h", "ctype.h", "jansson.h", "setjmp.h"}),
     # Waits on the database are bounded by the monotonic clock.
     "store": ({"base", "core", "log"}, {"threads/clock.h", "threads/cond.h"}, C_BASIC | POSIX | {"libpq-fe.h", "libpq-events.h", "sodium.h"}),
     "http": ({"base", "config", "log", "metrics", "resources", "threads"}, set(),

@@ -1,7 +1,6 @@
 #include "codec/json/reader.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -119,7 +118,8 @@ static void parser_free(void *at)
         free(at);
 }
 
-static void set_up_parser(void)
+/* Before main, so before there is a thread or a tree. */
+__attribute__((constructor)) static void set_up_parser(void)
 {
     json_set_alloc_funcs(parser_alloc, parser_free);
     json_object_seed(0);
@@ -129,8 +129,6 @@ static void set_up_parser(void)
 static bool
 parse_into(struct arena *tree, const char *text, size_t n, json_t **json, json_error_t *why)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, set_up_parser);
     parsing.tree = tree;
     bool enough = setjmp(parsing.no_memory) == 0;
     if (enough)
