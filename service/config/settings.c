@@ -191,7 +191,7 @@ const struct setting settings[] = {
 
     INTEGER(operation_workers, "", 0, 256, "2", "operations this process works on at the same time, each on a thread of low priority; 0: it leaves them to other replicas"),
     INTEGER(operation_slice_ms, "ms", 10, 3600000, "2000", "how long an operation works while others wait for a worker; then it gives way, and goes on later from where it was"),
-    INTEGER(operation_paused_max, "", 0, 4096, "8", "operations that this process holds beyond its workers, so that they take turns; 0: each works until its end"),
+    INTEGER(operation_paused_max, "", 0, 4096, "30", "operations that this process holds beyond its workers, so that they take turns; half of all these places are for teams that have none yet; 0: each works until its end"),
     INTEGER(operation_paused_bytes_max, "bytes", MIB, 16 * TIB, "1073741824", "memory of operations that have given way; beyond it they work until their end, but one may always give way"),
     INTEGER(operation_team_running_max, "", 1, 100000, "8", "operations of a team that run or take turns at the same time, over all replicas; more stay queued"),
     INTEGER(operation_team_queued_max, "", 1, 1000000, "200", "queued operations of a team; more are 429"),

@@ -191,7 +191,7 @@ static void slot_release(struct runner_slot *slot)
 {
     (void)pthread_mutex_lock(&slot->runner->lock);
     slot->busy = false;
-    *turn_of(slot) = (struct turn){.state = TURN_NONE};
+    turns_leave(&slot->runner->turns, (size_t)(slot - slot->runner->slots), clock_monotonic_ns());
     give_turns(slot->runner);
     (void)pthread_mutex_unlock(&slot->runner->lock);
 }

@@ -23,36 +23,50 @@ static size_t team_working(const struct turns *turns, const struct turn *of)
     return count;
 }
 
-/* When the team last had a worker; one that had none here is as if it had had one when it came, so
- * that a stream of short operations has no more than its share. */
-static uint64_t last_worked_ns(const struct turns *turns, const struct turn *of)
+static struct turns_team *find_team(struct turns *turns, const char *team_id)
 {
-    uint64_t last_ns = 0;
-    uint64_t came_ns = UINT64_MAX;
-    for (size_t i = 0; i < turns->n; i++) {
-        const struct turn *turn = &turns->items[i];
-        if (turn->state == TURN_NONE || !turns_same_team(turn, of))
-            continue;
-        if (turn->began && turn->since_ns > last_ns)
-            last_ns = turn->since_ns;
-        if (!turn->began && turn->since_ns < came_ns)
-            came_ns = turn->since_ns;
-    }
-    return last_ns > 0 ? last_ns : came_ns;
+    for (size_t i = 0; i < TURNS_TEAMS; i++)
+        if (strcmp(turns->teams[i].team_id, team_id) == 0)
+            return &turns->teams[i];
+    return NULL;
 }
 
-static bool comes_before(const struct turns *turns, const struct turn *a, const struct turn *b)
+/* Of more teams than there is room for, the one that worked longest ago is forgotten. */
+static void note_worked(struct turns *turns, const struct turn *of, uint64_t now_ns)
+{
+    struct turns_team *team = find_team(turns, of->team_id);
+    if (team == NULL) {
+        team = &turns->teams[0];
+        for (size_t i = 1; i < TURNS_TEAMS; i++)
+            if (turns->teams[i].worked_ns < team->worked_ns)
+                team = &turns->teams[i];
+        memcpy(team->team_id, of->team_id, sizeof team->team_id);
+    }
+    team->worked_ns = now_ns;
+}
+
+/* When the team last had a worker. 0: never, or so long ago that it is forgotten. */
+static uint64_t last_worked_ns(struct turns *turns, const struct turn *of)
+{
+    const struct turns_team *team = find_team(turns, of->team_id);
+    return team == NULL ? 0 : team->worked_ns;
+}
+
+static bool comes_before(struct turns *turns, const struct turn *a, const struct turn *b)
 {
     if (turns_same_team(a, b))
         return a->since_ns < b->since_ns;
     size_t working_a = team_working(turns, a);
     size_t working_b = team_working(turns, b);
-    return working_a != working_b ? working_a < working_b
-                                  : last_worked_ns(turns, a) < last_worked_ns(turns, b);
+    if (working_a != working_b)
+        return working_a < working_b;
+    uint64_t worked_a_ns = last_worked_ns(turns, a);
+    uint64_t worked_b_ns = last_worked_ns(turns, b);
+    return worked_a_ns != worked_b_ns ? worked_a_ns < worked_b_ns : a->since_ns < b->since_ns;
 }
 
 /* The one that waits whose turn is next; n: none waits. */
-static size_t find_next(const struct turns *turns)
+static size_t find_next(struct turns *turns)
 {
     size_t next = turns->n;
     for (size_t i = 0; i < turns->n; i++)
@@ -74,6 +88,7 @@ size_t turns_give(struct turns *turns, uint64_t now_ns)
     turn->began = true;
     turn->since_ns = now_ns;
     turn->bytes = 0;
+    note_worked(turns, turn, now_ns);
     return next;
 }
 
@@ -107,7 +122,16 @@ bool turns_pause(struct turns *turns, size_t at, size_t bytes, uint64_t now_ns)
     turn->state = TURN_WAITING;
     turn->since_ns = now_ns;
     turn->bytes = bytes;
+    note_worked(turns, turn, now_ns);
     return true;
+}
+
+void turns_leave(struct turns *turns, size_t at, uint64_t now_ns)
+{
+    struct turn *turn = &turns->items[at];
+    if (turn->state == TURN_WORKING)
+        note_worked(turns, turn, now_ns);
+    *turn = (struct turn){.state = TURN_NONE};
 }
 
 enum turns_room turns_room(const struct turns *turns)
@@ -129,5 +153,6 @@ bool turns_bars(const struct turns *turns, const char *team_id)
     size_t held = 0;
     for (size_t i = 0; i < turns->n; i++)
         held += turns->items[i].state != TURN_NONE && strcmp(turns->items[i].team_id, team_id) == 0;
-    return held > 0 && 2 * held >= turns_count(turns, TURN_NONE);
+    size_t free = turns_count(turns, TURN_NONE);
+    return held > 0 && (2 * held >= free || 2 * free <= turns->n);
 }

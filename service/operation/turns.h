@@ -31,12 +31,21 @@ struct turn {
     char team_id[37];
 };
 
+/* When a team last had a worker: remembered after its operations have left, so that a team that
+ * had none for long is next, and one whose short operations keep coming has no more than its share. */
+struct turns_team {
+    char team_id[37];
+    uint64_t worked_ns;
+};
+enum { TURNS_TEAMS = 256 };
+
 struct turns {
     struct turn *items; /* one for each place */
     size_t n;
     size_t workers; /* so many work at the same time */
     uint64_t slice_ns;
     size_t paused_bytes_max;
+    struct turns_team teams[TURNS_TEAMS];
 };
 
 /* How many are in this state. */
@@ -56,10 +65,14 @@ bool turns_is_over(const struct turns *turns, size_t at, uint64_t now_ns);
 /* It gives way, holding so many bytes. false: too much memory waits already, it goes on. */
 bool turns_pause(struct turns *turns, size_t at, size_t bytes, uint64_t now_ns);
 
+/* It has ended or goes back to the queue: its place is free. */
+void turns_leave(struct turns *turns, size_t at, uint64_t now_ns);
+
 /*
  * May the process take another operation? With a free worker, any. Without, one that waits for its
- * first turn at a time, of a team that holds at most half as many places as are free: however many
- * one team asks for, there is always room for others.
+ * first turn at a time, of a team that holds at most half as many places as are free. The second
+ * half of the places is for teams that have none: so many teams there is room for, at least, however
+ * much each of them asks for.
  */
 enum turns_room { TURNS_FULL, TURNS_BUSY, TURNS_IDLE };
 enum turns_room turns_room(const struct turns *turns);

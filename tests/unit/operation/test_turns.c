@@ -1,6 +1,7 @@
 #include "operation/turns.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 TestSuite(turns, .timeout = 5);
@@ -157,4 +158,98 @@ Test(turns, a_busy_process_takes_one_at_a_time_and_keeps_room_for_other_teams)
     cr_assert_not(turns_bars(&turns, "c"), "who has nothing may have the last place");
     come(&turns, "c", 0);
     cr_assert_eq(turns_room(&turns), TURNS_FULL);
+}
+
+/* --- greedy teams --- */
+
+/* What a runner does for one that is queued: take it if there is room. */
+static bool is_taken(struct turns *turns, const char *team, uint64_t now)
+{
+    enum turns_room room = turns_room(turns);
+    if (room == TURNS_FULL || (room == TURNS_BUSY && turns_bars(turns, team)))
+        return false;
+    come(turns, team, now);
+    return true;
+}
+
+/* All that have had their slice and should give way do, as at a beat. */
+static void beat(struct turns *turns, uint64_t now)
+{
+    while (turns_give(turns, now) < turns->n)
+        ;
+    for (size_t i = 0; i < turns->n; i++)
+        if (turns_is_over(turns, i, now)) {
+            cr_assert(turns_pause(turns, i, 1, now));
+            cr_assert_lt(turns_give(turns, now), turns->n);
+        }
+}
+
+/* Teams "a" to "e" have long operations without end; each beat is a slice. Its end. */
+static uint64_t five_greedy_teams(struct turns *turns)
+{
+    static const char *const teams[] = {"a", "b", "c", "d", "e"};
+    uint64_t now = 0;
+    for (; now < 40 * SLICE; now += SLICE) {
+        for (size_t i = 0; i < sizeof teams / sizeof *teams; i++)
+            (void)is_taken(turns, teams[i], now);
+        beat(turns, now);
+    }
+    for (size_t i = 0; i < turns->n; i++)
+        cr_assert(turns->items[i].state == TURN_NONE || turns->items[i].began);
+    return now;
+}
+
+Test(turns, however_much_five_teams_ask_for_a_sixth_works_after_a_slice)
+{
+    for (size_t workers = 1; workers <= 4; workers++) {
+        struct turns turns = make(workers);
+        uint64_t now = five_greedy_teams(&turns);
+        size_t at = 0;
+        cr_assert_gt(turns_count(&turns, TURN_NONE), 0u, "%zu workers", workers);
+        while (turns.items[at].state != TURN_NONE)
+            at++;
+        cr_assert(is_taken(&turns, "f", now), "%zu workers", workers);
+        beat(&turns, now + SLICE);
+        cr_assert(works(&turns, at), "%zu workers", workers);
+    }
+}
+
+Test(turns, a_team_whose_operations_come_one_by_one_has_no_more_than_its_share)
+{
+    struct turns turns = make(1);
+    size_t had = 0;
+    uint64_t now = 0;
+    come_and_work(&turns, "a", now);
+    turns.items[come(&turns, "b", now)].began = true;
+    for (size_t beats = 0; beats < 60; beats++, now += SLICE) {
+        if (beats % 2 == 0)
+            (void)is_taken(&turns, "f", now);
+        beat(&turns, now);
+        for (size_t i = 0; i < turns.n; i++)
+            if (works(&turns, i) && strcmp(turns.items[i].team_id, "f") == 0) {
+                had++;
+                turns_leave(&turns, i, now + 1);
+            }
+    }
+    cr_assert_geq(had, 15u);
+    cr_assert_leq(had, 31u);
+    for (size_t i = 0; i < turns.n; i++)
+        if (turns.items[i].state != TURN_NONE && turns.items[i].team_id[0] != 'f')
+            cr_assert_gt(turns.items[i].since_ns, now - 5 * SLICE, "each had a turn of late");
+}
+
+/* More teams than are remembered: who has not worked for longest is forgotten, and so comes first. */
+Test(turns, a_team_that_is_forgotten_comes_before_those_that_worked_of_late)
+{
+    struct turns turns = make(1);
+    uint64_t now = 1;
+    for (unsigned i = 0; i <= TURNS_TEAMS; i++, now++) {
+        char team[37];
+        (void)snprintf(team, sizeof team, "team %u", i);
+        turns_leave(&turns, come_and_work(&turns, team, now), now);
+    }
+    size_t known = come(&turns, "team 1", now);
+    size_t forgotten = come(&turns, "team 0", now + 1);
+    cr_assert_eq(turns_give(&turns, now + 2), forgotten);
+    cr_assert_not(works(&turns, known));
 }
