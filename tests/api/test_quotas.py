@@ -2,10 +2,12 @@
 import concurrent.futures
 import json
 import subprocess
+import time
 import uuid
 
 import pytest
 
+from patience import PATIENCE
 from test_maintenance import admin, maintain
 
 RUN = {"problem_size": 8, "executors": 2, "cores_per_executor": 2, "duration_s": 30.0, "stages": [{"id": 0, "task_durations_s": [1.0, 2.0, 3.0]}]}
@@ -279,7 +281,14 @@ def test_the_command_line_sets_and_resets_quotas_of_a_running_service(team, boun
 
 def test_quotas_set_over_http_are_logged_with_their_values(team, bounded):
     team.quotas(runs=123456)
-    line, = [json.loads(line) for line in bounded.log.read_text().splitlines() if "team.quotas_set" in line and team.team in line]
+
+    def logged():
+        return [json.loads(line) for line in bounded.log.read_text().splitlines() if "team.quotas_set" in line and team.team in line]
+
+    end = time.monotonic() + PATIENCE
+    while not logged() and time.monotonic() < end:  # a thread of its own writes the log
+        time.sleep(0.02)
+    line, = logged()
     assert (line["runs"], line["bytes"], bool(line["request_id"])) == (123456, "as the settings", True)
 
 
